@@ -1,0 +1,51 @@
+"""What the benchmarks share: a private copy of the data, medians, memory."""
+
+from __future__ import annotations
+
+import shutil
+import statistics
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import psutil
+
+
+@contextmanager
+def copy_of(base: Path, *, keep_index: bool = False) -> Iterator[Path]:
+    """Give a copy of a knowledge base in a temporary folder: an index is written into it."""
+    with tempfile.TemporaryDirectory() as folder:
+        copy = Path(folder) / base.name
+        ignore = None if keep_index else shutil.ignore_patterns(".kbx")
+        shutil.copytree(base, copy, ignore=ignore)
+        yield copy
+
+
+def milliseconds(action: Callable[[], object]) -> float:
+    """Return how long one call takes."""
+    began = time.perf_counter()
+    action()
+    return (time.perf_counter() - began) * 1000
+
+
+def median(numbers: list[float]) -> float:
+    return statistics.median(numbers)
+
+
+def spread(numbers: list[float]) -> str:
+    """Return median, 10th and 90th percentile of milliseconds as text."""
+    ordered = sorted(numbers)
+    low, high = ordered[len(ordered) // 10], ordered[len(ordered) * 9 // 10]
+    return f"{median(ordered):7.1f} ms   (p10 {low:.1f}, p90 {high:.1f}, n {len(ordered)})"
+
+
+def resident_mb() -> float:
+    """Return the resident memory of this process in MB."""
+    return float(psutil.Process().memory_info().rss) / 1e6
+
+
+def row(label: str, value: str) -> None:
+    """Print one line of a report."""
+    print(f"{label:<44} {value}", flush=True)

@@ -1,0 +1,93 @@
+"""How long a warm search takes, and ranking alone.
+
+    python -m benchmarks.searching BASE [--queries FILE] [--count 200]
+
+BASE is a folder that was indexed before (see `benchmarks.indexing --keep`); nothing is written.
+Queries are built from the base's own entities and headings, or read from a queries.jsonl.
+Query embedding is included: no query is asked twice in a mode.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import random
+import time
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from benchmarks.common import milliseconds, resident_mb, row, spread
+from kbx_tui import KnowledgeBase
+from kbx_tui.search.evidence import Evidence
+from kbx_tui.search.tuning import Tuning
+
+FORMS = ("what has {} been working on?", "latest updates on {}", "what did {} say about {}")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("base", type=Path)
+    parser.add_argument("--queries", type=Path)
+    parser.add_argument("--count", type=int, default=200)
+    options = parser.parse_args()
+    began = time.perf_counter()
+    kb = KnowledgeBase(options.base)
+    kb.search("warm up")
+    row("open and first search", f"{(time.perf_counter() - began) * 1000:.0f} ms")
+    queries = read_queries(options.queries) if options.queries else make_queries(kb, options.count)
+    named, topics = queries
+    measure("search, entity named", kb, named, hierarchy=True)
+    measure("search, no entity named", kb, topics, hierarchy=True)
+    measure("search --no-hierarchy", kb, [f"{query} again" for query in named], hierarchy=False)
+    scoped = [f"{query} there" for query in topics]
+    measure("search --path memory/meetings", kb, scoped, path="memory/meetings")
+    measure("search --fast", kb, topics, fast=True)
+    evidence = kb.retrieve(named[0])
+    times = []
+    for step in range(100):
+        tuning = Tuning(alpha=step / 100)
+        times.append(milliseconds(partial(rank_and_cut, kb, evidence, tuning)))
+    row(f"rank, {len(evidence)} documents", spread(times))
+    row("resident memory", f"{resident_mb():.0f} MB")
+
+
+def rank_and_cut(kb: KnowledgeBase, evidence: Evidence, tuning: Tuning) -> None:
+    kb.rank(evidence, tuning).top(50)
+
+
+def measure(label: str, kb: KnowledgeBase, queries: list[str], **options: Any) -> None:
+    times, two_pass = [], 0
+    for query in queries:
+        began = time.perf_counter()
+        response = kb.search(query, **options)
+        times.append((time.perf_counter() - began) * 1000)
+        two_pass += response.meta.search_mode == "two_pass"
+    row(label, f"{spread(times)}   two-pass {two_pass / len(queries):.0%}")
+
+
+def make_queries(kb: KnowledgeBase, count: int) -> tuple[list[str], list[str]]:
+    """Return questions that name an entity and questions that do not, from the base itself."""
+    chance = random.Random(7)
+    evidence = kb.retrieve("overview")
+    by_kind = [(title, kind) for title, kind in zip(evidence.titles, evidence.kinds, strict=True)]
+    entities = [title for title, kind in by_kind if kind in ("person", "project", "team")]
+    titles = [title for title, kind in by_kind if kind in ("note", "meeting")]
+    words = sorted({w for t in titles for w in t.split() if w.isalpha() and w.islower()}) or ["a"]
+    named = [
+        chance.choice(FORMS).format(chance.choice(entities), chance.choice(words))
+        for _ in range(count)
+    ]
+    topics = [f"how does {' '.join(chance.sample(words, 3))} work" for _ in range(count)]
+    return named, topics
+
+
+def read_queries(file: Path) -> tuple[list[str], list[str]]:
+    rows = [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()]
+    named = [found["text"] for found in rows if found["names"]]
+    topics = [found["text"] for found in rows if not found["names"]]
+    return named or topics, topics or named
+
+
+if __name__ == "__main__":
+    main()

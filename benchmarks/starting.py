@@ -1,0 +1,95 @@
+"""How fast the app is there: first paint, and the first search that can be answered.
+
+    python -m benchmarks.starting BASE [--runs 7]
+
+BASE is a folder that was indexed before. Each figure is a process of its own, the compared ones
+taken in turns, so that a busy machine slows both.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+from benchmarks.common import median, row
+
+MINIMAL = """
+import time; began = time.perf_counter()
+from textual.app import App
+from textual.widgets import Input
+class Minimal(App):
+    def compose(self):
+        yield Input()
+    def on_ready(self):
+        self.call_after_refresh(lambda: self.exit())
+Minimal().run(headless=True)
+print(time.perf_counter() - began)
+"""
+FIRST_PAINT = """
+import sys, time; began = time.perf_counter()
+from kbx_tui.tui.app import KbxApp
+def open_kb():
+    from kbx_tui import KnowledgeBase
+    return KnowledgeBase(sys.argv[1])
+class Timed(KbxApp):
+    def on_ready(self):
+        self.call_after_refresh(self.done)
+    def done(self):
+        print(time.perf_counter() - began, flush=True)
+        import os; os._exit(0)
+Timed(open_kb).run(headless=True)
+"""
+PARTS = """
+import time; began = time.perf_counter()
+import os; os.environ['LANCEDB_LOG'] = 'error'
+import lancedb
+from kbx_tui.embedding.local import open_embedder
+open_embedder('bundled').embed_query('ready')
+print(time.perf_counter() - began)
+"""
+USABLE = """
+import sys, time; began = time.perf_counter()
+from kbx_tui import KnowledgeBase
+KnowledgeBase(sys.argv[1]).search('what was decided about the release')
+print(time.perf_counter() - began)
+"""
+BARE_LANCEDB = """
+import time; began = time.perf_counter()
+import lancedb
+print(time.perf_counter() - began)
+"""
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("base", type=Path)
+    parser.add_argument("--runs", type=int, default=7)
+    options = parser.parse_args()
+    pairs = (
+        ("minimal Textual app", MINIMAL, "kbx-tui, first paint", FIRST_PAINT),
+        ("import lancedb + model load", PARTS, "kbx-tui, first search answered", USABLE),
+    )
+    for bare_label, bare, ours_label, ours in pairs:
+        bares, oursies = [], []
+        for _ in range(options.runs):
+            bares.append(seconds(bare, options.base))
+            oursies.append(seconds(ours, options.base))
+        row(bare_label, f"{median(bares):.2f} s")
+        row(ours_label, f"{median(oursies):.2f} s   (+{median(oursies) - median(bares):.2f} s)")
+    row("import lancedb alone", f"{seconds(BARE_LANCEDB, options.base):.2f} s")
+
+
+def seconds(code: str, base: Path) -> float:
+    environment = {**os.environ, "LANCEDB_LOG": "error"}
+    done = subprocess.run(
+        [sys.executable, "-c", code, str(base)],
+        capture_output=True, text=True, env=environment, check=True,
+    )  # fmt: skip
+    return float(done.stdout.strip().splitlines()[-1])
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,1 @@
+"""The command line: every command opens the knowledge base, calls one method and prints."""

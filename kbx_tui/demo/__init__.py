@@ -1,0 +1,1 @@
+"""A small fictional knowledge base: `kbx.toml` and `memory/` beside this file."""

@@ -1,0 +1,1 @@
+"""Text to unit vectors: the Embedder protocol, the models behind it and the one we bundle."""

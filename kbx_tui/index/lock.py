@@ -1,0 +1,75 @@
+"""One writer at a time. The lock dies with its process, also with kill -9."""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from filelock import FileLock, Timeout
+
+from kbx_tui.errors import IndexFault, IndexLocked
+
+POLL_SECONDS = 0.2
+
+
+def state_folder(root: Path) -> Path:
+    """Return `<root>/.kbx`, made if needed, with a `.gitignore` of its own.
+
+    Raises IndexFault when it cannot be made.
+    """
+    folder = root / ".kbx"
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        ignore = folder / ".gitignore"
+        if not ignore.exists():
+            ignore.write_text("*\n", encoding="utf-8")
+    except OSError as error:
+        raise IndexFault(
+            f"cannot write {folder} ({error.strerror}): make {root} writable, or copy the base"
+        ) from error
+    return folder
+
+
+@contextmanager
+def writer_lock(
+    root: Path, *, wait: bool = True, on_wait: Callable[[str], None] | None = None
+) -> Iterator[None]:
+    """Hold the right to write the index of `root`.
+
+    While another process holds it: with `wait`, tell `on_wait` once who it is and wait; else
+    raise IndexLocked.
+    """
+    folder = state_folder(root)
+    lock, owner = FileLock(folder / "writer.lock"), folder / "writer.json"
+    try:
+        lock.acquire(timeout=0)
+    except Timeout:
+        who = _who(owner)
+        if not wait:
+            raise IndexLocked(f"{who} is indexing {root}: wait until it has finished") from None
+        if on_wait:
+            on_wait(f"{who} is indexing {root}; waiting")
+        lock.acquire(poll_interval=POLL_SECONDS)
+    try:
+        owner.write_text(
+            json.dumps({"pid": os.getpid(), "host": platform.node(), "since": time.time()}),
+            encoding="utf-8",
+        )
+        yield
+    finally:
+        owner.unlink(missing_ok=True)
+        lock.release()
+
+
+def _who(owner: Path) -> str:
+    try:
+        known = json.loads(owner.read_text(encoding="utf-8"))
+        since = time.strftime("%H:%M", time.localtime(known["since"]))
+        return f"process {known['pid']} on {known['host']} (since {since})"
+    except (OSError, ValueError, KeyError):
+        return "another process"

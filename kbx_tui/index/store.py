@@ -1,0 +1,206 @@
+"""The one store: LanceDB tables at a URI, opened, versioned and repaired here and nowhere else.
+
+Errors of LanceDB carry no types, only text; this room turns them into IndexFault.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from datetime import timedelta
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from kbx_tui.config import Settings
+from kbx_tui.errors import IndexFault, IndexForeign, NotFound
+from kbx_tui.index import schema
+
+TABLES = ("documents", "chunks", "entities", "facts", "links", "vectors", "meta")
+
+os.environ.setdefault("LANCEDB_LOG", "error")
+# Read once, at the first import of lancedb anywhere; its warnings would draw over the app.
+
+KEEP_OLD_FILES = timedelta(hours=1)
+"""Readers of another process may still need files that a run has replaced."""
+
+
+_RUST_SOURCE = re.compile(r",? ?/\S+\.rs:\d+(:\d+)?")
+"""Where in LanceDB's own source an error arose: of no use to whoever reads the message."""
+
+
+def index_uri(root: Path, settings: Settings) -> str:
+    """Return where the index of a knowledge base lies."""
+    return settings.index.uri or str(root / ".kbx" / "index")
+
+
+@contextmanager
+def translated(doing: str, uri: str) -> Iterator[None]:
+    """Turn what LanceDB and the file system raise into one sentence."""
+    try:
+        yield
+    except (RuntimeError, ValueError, OSError) as error:
+        raise IndexFault(_sentence(doing, uri, error)) from error
+
+
+def _sentence(doing: str, uri: str, error: Exception) -> str:
+    text = str(error)
+    if "No space left" in text or "os error 28" in text:
+        return f"cannot {doing}: no space left on the device that holds {uri}; free some and retry"
+    if "ermission denied" in text or "ead-only" in text:
+        return f"cannot {doing}: {uri} may not be written; check its rights or set [index] uri"
+    first = _RUST_SOURCE.sub("", text.strip().partition("\n")[0])[:200] or type(error).__name__
+    return f"cannot {doing} at {uri} ({first}); `kbx index --full` builds it anew"
+
+
+class Store:
+    """The tables at one URI. Cheap to make; connects on first use.
+
+    Open tables follow what other handles and processes write, also a table made anew.
+    """
+
+    def __init__(self, uri: str) -> None:
+        self.uri = uri
+        self._tables: dict[str, Any] = {}
+
+    @cached_property
+    def _database(self) -> Any:
+        import lancedb  # one second of import: only commands that need it pay
+
+        with translated("open the index", self.uri):
+            return lancedb.connect(self.uri, read_consistency_interval=timedelta(0))
+
+    @property
+    def is_local(self) -> bool:
+        return "://" not in self.uri
+
+    def exists(self) -> bool:
+        """Tell whether an index was ever begun here; imports nothing for a local one."""
+        if self.is_local:
+            return (Path(self.uri) / "documents.lance").is_dir() and (
+                Path(self.uri) / "meta.lance"
+            ).is_dir()
+        return "meta" in self.table_names()
+
+    def table_names(self) -> set[str]:
+        with translated("list the index", self.uri):
+            return set(self._database.list_tables().tables)
+
+    def table(self, name: str) -> Any:
+        """Open a table. Raises NotFound when the index does not exist, IndexFault when damaged."""
+        if name not in self._tables:
+            if not self.exists():
+                raise NotFound(f"no index at {self.uri}: run `kbx index` first")
+            with translated(f"open table {name}", self.uri):
+                self._tables[name] = self._database.open_table(name)
+        return self._tables[name]
+
+    def rows(self, name: str, columns: list[str], where: str | None = None) -> Any:
+        """Return the given columns of a table as a pyarrow Table."""
+        table = self.table(name)
+        with translated(f"read table {name}", self.uri):
+            query = table.search().select(columns)
+            return (query.where(where) if where else query).to_arrow()
+
+    def count(self, name: str) -> int:
+        """Return the number of rows of a table."""
+        table = self.table(name)
+        with translated(f"count table {name}", self.uri):
+            return int(table.count_rows())
+
+    def versions(self) -> dict[str, int]:
+        """Return the version of every table; a write to one raises its number."""
+        with translated("read the index", self.uri):
+            return {name: int(self.table(name).version) for name in TABLES}
+
+    def meta(self) -> dict[str, Any]:
+        """Return what the last run noted: schema version, model, dimension, problems ..."""
+        rows = self.rows("meta", ["key", "value"]).to_pylist()
+        return {row["key"]: json.loads(row["value"]) for row in rows}
+
+    def require(self, *, model: str | None = None) -> None:
+        """Raise IndexForeign unless schema version, and model if given, are ours."""
+        meta = self.meta()
+        if meta.get("schema_version") != schema.SCHEMA_VERSION:
+            raise IndexForeign(
+                f"the index at {self.uri} has schema version {meta.get('schema_version')}, this "
+                f"program needs {schema.SCHEMA_VERSION}: run `kbx index --full` to build it anew"
+            )
+        if model is not None and meta.get("model") != model:
+            raise IndexForeign(
+                f"the index at {self.uri} was made with embedding model {meta.get('model')}, "
+                f"kbx.toml asks for {model}: run `kbx index --full` to embed anew, or set it back"
+            )
+
+    def create(self, *, model: str, dimension: int, keep_vectors: bool = False) -> None:
+        """Make all tables empty, with their indices; known vectors may stay."""
+        from lancedb.index import FTS, BTree
+
+        made = {
+            "documents": schema.DOCUMENTS,
+            "chunks": schema.CHUNKS,
+            "entities": schema.ENTITIES,
+            "facts": schema.FACTS,
+            "links": schema.LINKS,
+            "vectors": schema.vectors_schema(dimension),
+        }
+        if keep_vectors:
+            del made["vectors"]
+        with translated("create the index", self.uri):
+            for name, shape in made.items():
+                self._create_empty(name, shape)
+            for name, column in (("documents", "text"), ("facts", "text")):
+                self._database.open_table(name).create_index(column, config=FTS(stem=True))
+            for name in ("documents", "chunks"):
+                self._database.open_table(name).create_index("path", config=BTree())
+        self.write_meta(
+            {"schema_version": schema.SCHEMA_VERSION, "model": model, "dimension": dimension}
+        )
+
+    def _create_empty(self, name: str, shape: Any) -> None:
+        try:
+            self._database.create_table(name, schema=shape, mode="overwrite")
+        except (RuntimeError, ValueError):  # what is there is damaged: nothing to overwrite
+            self._database.drop_table(name, ignore_missing=True)
+            self._tables.pop(name, None)
+            self._database.create_table(name, schema=shape)
+
+    def write_meta(self, values: Mapping[str, Any]) -> None:
+        """Replace the notes."""
+        rows = [{"key": key, "value": json.dumps(value)} for key, value in values.items()]
+        self.replace("meta", rows, schema.META)
+
+    def replace(self, name: str, rows: list[dict[str, Any]], shape: Any) -> None:
+        """Replace the content of a small table in one step, its full-text index with it."""
+        import pyarrow as pa
+        from lancedb.index import FTS
+
+        with translated(f"write table {name}", self.uri):
+            table = self._database.create_table(
+                name, pa.Table.from_pylist(rows, schema=shape), schema=shape, mode="overwrite"
+            )
+            if name == "facts":
+                table.create_index("text", config=FTS(stem=True))
+
+    def remove(self) -> None:
+        """Delete a local index, damaged or not."""
+        self.__dict__.pop("_database", None)
+        self._tables.clear()
+        if self.is_local:
+            shutil.rmtree(self.uri, ignore_errors=True)
+
+    def optimize(self, name: str) -> None:
+        """Bring rows into the indices and drop files no reader needs."""
+        table = self.table(name)
+        with translated(f"tidy table {name}", self.uri):
+            table.optimize(cleanup_older_than=KEEP_OLD_FILES)
+
+    def size_bytes(self) -> int:
+        """Return the bytes of a local index on disk, 0 for a remote one."""
+        if not self.is_local:
+            return 0
+        return sum(f.stat().st_size for f in Path(self.uri).rglob("*") if f.is_file())

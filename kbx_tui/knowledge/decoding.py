@@ -1,0 +1,119 @@
+"""Bytes of a file to text. Any bytes are accepted; what had to be guessed is said in a note."""
+
+from __future__ import annotations
+
+import codecs
+import hashlib
+import re
+
+from charset_normalizer import from_bytes
+
+_BOMS = (  # UTF-32 first: its little-endian mark begins with that of UTF-16
+    (codecs.BOM_UTF8, "utf-8"),
+    (codecs.BOM_UTF32_LE, "utf-32-le"),
+    (codecs.BOM_UTF32_BE, "utf-32-be"),
+    (codecs.BOM_UTF16_LE, "utf-16-le"),
+    (codecs.BOM_UTF16_BE, "utf-16-be"),
+)
+_SAMPLE = 16_384
+_CONTROL = re.compile("[\x00-\x08\x0e-\x1a\x1c-\x1f\x7f]")
+_CONTROL_BYTES = bytes([*range(0x09), *range(0x0E, 0x1B), *range(0x1C, 0x20), 0x7F])
+_BINARY_SHARE = 0.1
+_BINARY_SHARE_OF_UTF8 = 0.3
+"""Valid UTF-8 is text unless much of it is control characters; other bytes may be anything."""
+_DETECT_SHARE = 0.2
+"""Share of non-ASCII bytes above which text is not a western language with some accents."""
+
+BINARY = "holds binary content, not text"
+
+
+def content_hash(data: bytes) -> str:
+    """Return 32 hex characters that tell this content from any other."""
+    return hashlib.blake2b(data, digest_size=16).hexdigest()
+
+
+def decode(data: bytes) -> tuple[str, str]:
+    """Return the text of a file and a note, empty when nothing had to be guessed.
+
+    Binary content gives no text and the note ``BINARY``. NUL characters become U+FFFD, line ends
+    become ``\\n``; the byte order mark is dropped.
+    """
+    text, note = _to_text(data)
+    if note == BINARY:
+        return "", note
+    if "\0" in text:
+        text = text.replace("\0", "\ufffd")
+        note = note or "holds NUL characters, shown as \ufffd"
+    if "\r" in text:
+        text = text.replace("\r\n", "\n").replace("\r", "\n")
+    return text, note
+
+
+def _to_text(data: bytes) -> tuple[str, str]:
+    for bom, encoding in _BOMS:
+        if data.startswith(bom):
+            return _by_name(data[len(bom) :], encoding)
+    try:
+        text = data.decode("utf-8")
+    except UnicodeDecodeError:
+        return _guess(data)
+    if "\0" in text and (wide := _wide_encoding(data)):
+        return _by_name(data, wide)
+    return (text, BINARY) if _is_binary(text[:_SAMPLE]) else (text, "")
+
+
+def _by_name(data: bytes, encoding: str) -> tuple[str, str]:
+    try:
+        return data.decode(encoding), ""
+    except UnicodeDecodeError:
+        return data.decode(encoding, "replace"), f"is not wholly valid {encoding}"
+
+
+def _guess(data: bytes) -> tuple[str, str]:
+    wide = _wide_encoding(data)
+    if wide:
+        return _by_name(data, wide)
+    sample = data[:_SAMPLE]
+    if len(sample.translate(None, _CONTROL_BYTES)) < len(sample) * (1 - _BINARY_SHARE):
+        return "", BINARY
+    encoding = _detect(sample)
+    return data.decode(encoding, "replace"), f"is not UTF-8, read as {encoding}"
+
+
+def _detect(sample: bytes) -> str:
+    high = sum(byte > 0x7F for byte in sample)
+    if _mostly_utf8(sample, high):
+        return "utf-8"
+    if high > _DETECT_SHARE * len(sample):
+        best = from_bytes(sample).best()
+        if best is not None:
+            return best.encoding
+    try:
+        sample.decode("cp1252")
+    except UnicodeDecodeError:
+        return "latin-1"
+    return "cp1252"
+
+
+def _mostly_utf8(sample: bytes, high: int) -> bool:
+    """UTF-8 with a few broken bytes is still UTF-8: guessing would spoil the rest."""
+    broken = sample.decode("utf-8", "replace").count("\ufffd")
+    return high >= 8 and broken * 8 <= high
+
+
+def _wide_encoding(data: bytes) -> str:
+    """UTF-16 without a mark: in European text every other byte is zero."""
+    sample = data[: _SAMPLE // 2 * 2]
+    half = len(sample) // 2
+    if half < 2 or len(data) % 2:
+        return ""
+    even, odd = sample[0::2].count(0), sample[1::2].count(0)
+    if odd > 0.6 * half and even < 0.1 * half:
+        return "utf-16-le"
+    if even > 0.6 * half and odd < 0.1 * half:
+        return "utf-16-be"
+    return ""
+
+
+def _is_binary(sample: str) -> bool:
+    return len(_CONTROL.findall(sample)) > _BINARY_SHARE_OF_UTF8 * len(sample)

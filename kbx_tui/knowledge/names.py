@@ -1,0 +1,99 @@
+"""How names and words are compared: folding, tokens, slugs. Pure; the search room uses it too."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from functools import lru_cache
+
+# Letters with a stroke and ligatures: Unicode does not decompose them, people type them plain.
+_PLAIN_LETTERS = str.maketrans(
+    {
+        "ø": "o", "Ø": "O", "ł": "l", "Ł": "L", "đ": "d", "Đ": "D", "ð": "d", "Ð": "D",
+        "ħ": "h", "Ħ": "H", "ŧ": "t", "Ŧ": "T", "þ": "th", "Þ": "Th", "ı": "i",
+        "æ": "ae", "Æ": "Ae", "œ": "oe", "Œ": "Oe", "ß": "ss", "ẞ": "Ss",
+        "’": "'", "‘": "'", "ʼ": "'", "‐": "-", "‑": "-", "–": "-", "\u00ad": None,
+    }
+)  # fmt: skip
+_NON_ASCII = re.compile(r"[^\x00-\x7f]+")
+_ACCENTS = re.compile("[\u0300-\u036f\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff\ufe20-\ufe2f]+")
+_NO_SPACES = (
+    "\u0e00-\u0eff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
+)
+_TOKEN = re.compile(rf"[{_NO_SPACES}]|[^\W_{_NO_SPACES}]+")
+
+
+def strip_accents(text: str) -> str:
+    """Return ``text`` with accents dropped and compatibility forms unified, letter case kept.
+
+    Only marks of European scripts go: a Japanese or Hindi vowel mark makes another word.
+    """
+    if text.isascii():
+        return text
+    return _NON_ASCII.sub(_strip_run, text)
+
+
+def fold(text: str) -> str:
+    """Return the form in which two spellings of one name are equal: no accents, no letter case."""
+    if text.isascii():
+        return text.lower()
+    return strip_accents(text).casefold()
+
+
+def tokens(text: str) -> list[str]:
+    """Return the folded words of ``text``; scripts without spaces give one per character."""
+    return _TOKEN.findall(fold(text))
+
+
+def name_key(name: str) -> str:
+    """Return the key a name is looked up by: its tokens, so that punctuation does not matter."""
+    return " ".join(tokens(name))
+
+
+def slug(name: str) -> str:
+    """Return the file and id form of a name: ``Jérôme Côté-Blanc`` gives ``jerome-cote-blanc``.
+
+    kbx drops what has no ASCII form; a name that has none at all keeps its own letters.
+    """
+    ascii_name = unicodedata.normalize("NFKD", strip_accents(name)).encode("ascii", "ignore")
+    return _hyphenate(ascii_name.decode().lower()) or _hyphenate(fold(name))
+
+
+def is_word_edge(text: str, start: int, end: int) -> bool:
+    """Tell whether ``text[start:end]`` stands there as words of its own.
+
+    An underscore is an edge: markdown emphasises with it. Scripts without spaces have no visible
+    edges, so theirs always count.
+    """
+    return (start == 0 or not _joined(text[start - 1], text[start])) and (
+        end == len(text) or not _joined(text[end - 1], text[end])
+    )
+
+
+def _joined(left: str, right: str) -> bool:
+    if not (left.isalnum() and right.isalnum()):
+        return False
+    return not (_spaceless(left) or _spaceless(right))
+
+
+def _spaceless(character: str) -> bool:
+    return character > "\u0dff" and _SPACELESS.match(character) is not None
+
+
+_SPACELESS = re.compile(f"[{_NO_SPACES}]")
+
+
+def _hyphenate(name: str) -> str:
+    words = re.sub(r"[^\w\s-]", "", name)
+    return re.sub(r"[-\s]+", "-", words).strip("-")
+
+
+def _strip_run(match: re.Match[str]) -> str:
+    return _strip_cached(match.group())
+
+
+@lru_cache(maxsize=65536)
+def _strip_cached(run: str) -> str:
+    decomposed = unicodedata.normalize("NFKD", run.translate(_PLAIN_LETTERS))
+    plain = _ACCENTS.sub("", decomposed)
+    return unicodedata.normalize("NFKC", plain).translate(_PLAIN_LETTERS)

@@ -1,0 +1,164 @@
+"""Pass 1: from a query to entities with scores, each 0..1 and each with its reasons.
+
+    entity_score = best + (1 - best) * 0.25 * second
+
+with the two strongest signals of an entity. A name or alias in the query is 1.0; what only hints
+(role, team, facts, meaning of the profile) stays below the usual threshold of .5 unless the whole
+role is in the query: a pure topic must not open the second pass.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kbx_tui.index.snapshot import Snapshot
+from kbx_tui.index.store import Store, translated
+from kbx_tui.knowledge.records import Entity
+from kbx_tui.search.evidence import EntityCandidate, Signal, SignalKind
+from kbx_tui.search.lexical import query_terms
+from kbx_tui.search.names import NameIndex, NameMatch
+from kbx_tui.search.tuning import MAX_ENTITIES_LIMIT
+from kbx_tui.search.words import FUNCTION_WORDS, stem, words_of
+
+SECOND_SIGNAL = 0.25
+WHOLE_ROLE, PART_OF_ROLE = 0.7, 0.4
+"""Score when all words of a role of two words or more are in the query, and the most otherwise."""
+FACT_WEIGHT, FACT_HALF, FACTS_ASKED = 0.48, 5.0, 50
+MEANING_WEIGHT, MEANING_FLOOR = 0.6, 0.2
+"""Cosines of whole questions with profiles: .15-.33 for topics, .38-.70 for entities."""
+
+
+@dataclass(frozen=True, slots=True)
+class EntityFindings:
+    """What pass 1 found."""
+
+    candidates: tuple[EntityCandidate, ...]
+    """Best first, at most 20."""
+    matches: tuple[NameMatch, ...]
+    """Where in the query names stand."""
+
+
+class EntityPass:
+    """Pass 1 over the entities of one generation."""
+
+    def __init__(self, store: Store, snapshot: Snapshot) -> None:
+        self._store, self._entities = store, snapshot.entities
+        self._names = NameIndex(snapshot.entities)
+        self._number_of = {entity.id: i for i, entity in enumerate(snapshot.entities)}
+        self._roles = _RoleIndex(snapshot.entities)
+
+    def find(self, query: str, cosines: NDArray[np.float64] | None) -> EntityFindings:
+        """Return the entities a query is about.
+
+        `cosines` holds the cosine of the query with every profile, shape (entities,), None
+        without vectors.
+        """
+        matches = self._names.find(query)
+        signals: dict[int, dict[SignalKind, Signal]] = defaultdict(dict)
+        for match in matches:
+            _keep_best(signals[match.entity], match.signal)
+        for number, signal in [
+            *self._roles.find(query),
+            *self._fact_signals(query),
+            *_meaning_signals(cosines),
+        ]:
+            _keep_best(signals[number], signal)
+        named = {match.entity for match in matches if match.named}
+        found = [self._candidate(n, list(s.values()), n in named) for n, s in signals.items()]
+        found.sort(key=lambda candidate: (-candidate.score, candidate.id))
+        return EntityFindings(tuple(found[:MAX_ENTITIES_LIMIT]), tuple(matches))
+
+    def _candidate(self, number: int, signals: list[Signal], named: bool) -> EntityCandidate:
+        entity = self._entities[number]
+        signals.sort(key=lambda signal: -signal.score)
+        return EntityCandidate(
+            id=entity.id,
+            name=entity.name,
+            type=entity.type,
+            path=entity.path,
+            score=merge_signals([signal.score for signal in signals]),
+            named=named,
+            signals=tuple(signals),
+        )
+
+    def _fact_signals(self, query: str) -> list[tuple[int, Signal]]:
+        terms = query_terms(query)
+        if not terms or not self._entities:
+            return []
+        from lancedb.query import MatchQuery
+
+        with translated("search the facts", self._store.uri):
+            found = (
+                self._store.table("facts")
+                .search(MatchQuery(" ".join(terms), "text"))
+                .where("status = 'active'")
+                .select(["entity_id", "text", "_score"])
+                .limit(FACTS_ASKED)
+                .to_arrow()
+            )
+        signals = []
+        for row in found.to_pylist():
+            number = self._number_of.get(row["entity_id"])
+            if number is not None:
+                score = FACT_WEIGHT * row["_score"] / (row["_score"] + FACT_HALF)
+                signals.append((number, Signal("fact", score, row["text"])))
+        return signals
+
+
+class _RoleIndex:
+    """Words of roles and team names, by stem."""
+
+    def __init__(self, entities: Sequence[Entity]) -> None:
+        self._texts: list[tuple[int, SignalKind, str, int]] = []
+        self._by_stem: dict[str, list[int]] = defaultdict(list)
+        for number, entity in enumerate(entities):
+            roles: list[tuple[SignalKind, str]] = [("role", entity.role), ("team", entity.team)]
+            for kind, text in roles:
+                stems = {stem(w.folded) for w in words_of(text)} - FUNCTION_WORDS
+                for one in stems:
+                    self._by_stem[one].append(len(self._texts))
+                if stems:
+                    self._texts.append((number, kind, text, len(stems)))
+
+    def find(self, query: str) -> list[tuple[int, Signal]]:
+        counts: dict[int, int] = defaultdict(int)
+        for one in {stem(w.folded) for w in words_of(query)} - FUNCTION_WORDS:
+            for text in self._by_stem.get(one, []):
+                counts[text] += 1
+        signals = []
+        for index, matched in counts.items():
+            number, kind, role, total = self._texts[index]
+            whole = kind == "role" and matched == total > 1
+            score = WHOLE_ROLE if whole else PART_OF_ROLE * matched / total
+            signals.append((number, Signal(kind, score, role)))
+        return signals
+
+
+def merge_signals(scores: Sequence[float]) -> float:
+    """Return the entity score of signals given best first: the formula of this module."""
+    best = scores[0]
+    second = scores[1] if len(scores) > 1 else 0.0
+    return best + (1.0 - best) * SECOND_SIGNAL * second
+
+
+def _meaning_signals(cosines: NDArray[np.float64] | None) -> list[tuple[int, Signal]]:
+    if cosines is None or not len(cosines):
+        return []
+    count = min(MAX_ENTITIES_LIMIT, len(cosines))
+    nearest = np.argpartition(-cosines, count - 1)[:count]
+    return [
+        (int(n), Signal("meaning", MEANING_WEIGHT * float(cosines[n]), f"cosine {cosines[n]:.2f}"))
+        for n in nearest
+        if cosines[n] >= MEANING_FLOOR
+    ]
+
+
+def _keep_best(signals: dict[SignalKind, Signal], signal: Signal) -> None:
+    known = signals.get(signal.kind)
+    if known is None or signal.score > known.score:
+        signals[signal.kind] = signal

@@ -1,0 +1,78 @@
+"""What a search answers, under the names its JSON has."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+
+@dataclass(frozen=True, slots=True)
+class Snippet:
+    """The place in a document that fits the query best."""
+
+    text: str
+    """At most 200 characters on one line."""
+    matches: tuple[tuple[int, int], ...]
+    """Spans of `text` that match a word of the query, in order."""
+    heading: str
+    line_start: int
+    line_end: int
+    """1-based lines of the file."""
+    terms: tuple[tuple[str, int], ...]
+    """Words of the query found in the document, and how often."""
+
+
+@dataclass(frozen=True, slots=True)
+class PassOneEntity:
+    """A row of `meta.pass1_entities`."""
+
+    id: str
+    name: str
+    type: str
+    score: float
+    path: str
+
+
+@dataclass(frozen=True, slots=True)
+class SearchResult:
+    """One document."""
+
+    path: str
+    title: str
+    date: str
+    doc_type: str
+    score: float
+    snippet: str
+    line: int
+    """1-based line of the file where the snippet starts."""
+    matches: tuple[tuple[int, int], ...] = ()
+    """Spans of `snippet` that match a word of the query, in order."""
+    explain: Mapping[str, Any] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class SearchMeta:
+    """How the search went."""
+
+    search_mode: str
+    search_mode_reason: str
+    pass1_entities: tuple[PassOneEntity, ...]
+    path_filter: str | None
+    timings: Mapping[str, float]
+    total_matched: int
+    in_scope: int
+    vector_share: float
+    notes: tuple[str, ...] = ()
+    """What a person should know: vectors still missing ..."""
+    explain: Mapping[str, Any] | None = None
+    """Query of pass 2, knobs, and per pipeline its where clause and whether it was complete."""
+
+
+@dataclass(frozen=True, slots=True)
+class SearchResponse:
+    """What `KnowledgeBase.search` returns."""
+
+    query: str
+    results: tuple[SearchResult, ...]
+    meta: SearchMeta

@@ -1,0 +1,230 @@
+"""All the I/O of a search: from a query to Evidence."""
+
+from __future__ import annotations
+
+import time
+from collections import OrderedDict
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kbx_tui.embedding.embedder import Embedder
+from kbx_tui.index.paths import PathFilter, both, kinds_where, quoted
+from kbx_tui.index.snapshot import Snapshot
+from kbx_tui.index.store import Store
+from kbx_tui.index.vectors import Vectors
+from kbx_tui.search.document_query import STRIPPED_TYPES, strip_names
+from kbx_tui.search.entity_pass import EntityFindings
+from kbx_tui.search.evidence import (
+    ComponentScores,
+    EntityCandidate,
+    Evidence,
+    Flags,
+    LinkedDocuments,
+    Scope,
+    Scores,
+)
+from kbx_tui.search.lexical import raw_lexical_scores
+from kbx_tui.search.loaded import Loaded
+from kbx_tui.search.response import Snippet
+from kbx_tui.search.scales import LEXICAL_WEIGHT, fuse, scale_cosine, scale_lexical
+from kbx_tui.search.snippets import make_snippet
+
+QUERY_VECTORS_KEPT = 256
+
+
+class Retriever:
+    """Reads one store. Keeps what one generation needs in memory; not for several threads."""
+
+    def __init__(self, store: Store, embedder: Embedder) -> None:
+        self._store, self._embedder = store, embedder
+        self._loaded: Loaded | None = None
+        self._query_vectors: OrderedDict[str, NDArray[np.float32]] = OrderedDict()
+
+    def refresh(self, *, now: bool = True) -> bool:
+        """Read another generation if there is one; True when there is.
+
+        Without `now`, vectors that are being made may lag behind by some seconds.
+        """
+        if self._loaded is None:
+            self._loaded = Loaded(self._store)
+            return True
+        return self._loaded.refresh(now=now)
+
+    def retrieve(
+        self, query: str, *, path: PathFilter, doc_types: Sequence[str] = (), fast: bool = False
+    ) -> Evidence:
+        """Return everything `rank` needs to order the documents in scope."""
+        clock = _Clock()
+        loaded, snapshot = self._now(), self._now().snapshot
+        vectors = None if fast else self._vectors()
+        in_scope = _in_scope(snapshot, path, doc_types)
+        kept = np.flatnonzero(in_scope)
+        where = both(path.where(), kinds_where(doc_types))
+        clock.lap("open_ms")
+        findings = EntityFindings((), ())
+        if not fast:
+            findings = loaded.entity_pass.find(query, self._profile_cosines(query, vectors))
+        clock.lap("pass1_ms")
+        document_query = self._document_query(query, findings)
+        as_typed, *searched = self._components(
+            list(dict.fromkeys((query, document_query))), vectors, in_scope, where
+        )
+        clock.lap("pass2_ms")
+        links = self._links(findings.candidates, in_scope, kept)
+        clock.lap("links_ms")
+        return Evidence(
+            query=query,
+            document_query=document_query,
+            generation=loaded.generation,
+            scope=Scope(path.prefix, tuple(doc_types), len(kept), len(snapshot.paths), where),
+            entities=findings.candidates,
+            links=links,
+            paths=_pick(snapshot.paths, kept),
+            titles=_pick(snapshot.titles, kept),
+            dates=_pick(snapshot.dates, kept),
+            kinds=_pick(snapshot.kinds, kept),
+            as_typed=as_typed,
+            as_searched=searched[0] if searched else as_typed,
+            exact=self._exact(query, kept),
+            hotness=_frozen(np.zeros(len(kept))),
+            fast=fast,
+            vector_share=vectors.share if vectors else 0.0,
+            timings=clock.laps,
+        )
+
+    def snippets(self, query: str, paths: Sequence[str]) -> list[Snippet]:
+        """Return the best place of each document for `query`, in order of `paths`.
+
+        Where no word matches, it is the chunk nearest in meaning. A path that is gone gives an
+        empty snippet.
+        """
+        if not paths:
+            return []
+        listed = ", ".join(quoted(path) for path in paths)
+        columns = ["path", "body", "body_line"]
+        found = self._store.rows("documents", columns, f"path IN ({listed})").to_pylist()
+        bodies = {row["path"]: (row["body"], row["body_line"]) for row in found}
+        return [
+            make_snippet(
+                *bodies.get(path, ("", 1)), query, fallback_line=self._nearest_line(query, path)
+            )
+            for path in paths
+        ]
+
+    def _nearest_line(self, query: str, path: str) -> int:
+        vector = self._query_vectors.get(query)
+        return 0 if vector is None else self._now().best_line(path, vector)
+
+    def query_vector(self, text: str) -> NDArray[np.float32]:
+        """Return the vector of a query, shape (dimension,); the latest 256 are kept."""
+        vector = self._query_vectors.pop(text, None)
+        if vector is None:
+            vector = self._embedder.embed_query(text)
+        self._query_vectors[text] = vector
+        if len(self._query_vectors) > QUERY_VECTORS_KEPT:
+            self._query_vectors.popitem(last=False)
+        return vector
+
+    def _now(self) -> Loaded:
+        if self._loaded is None:
+            self._loaded = Loaded(self._store)
+        return self._loaded
+
+    def _vectors(self) -> Vectors:
+        model, dimension = self._embedder.model, self._embedder.dimension
+        return self._now().vectors(model=model, dimension=dimension)
+
+    def _profile_cosines(self, query: str, vectors: Vectors | None) -> Scores | None:
+        if vectors is None or not len(vectors.entities):
+            return None
+        return (vectors.entities @ self.query_vector(query)).astype(np.float64)
+
+    def _document_query(self, query: str, findings: EntityFindings) -> str:
+        entities = self._now().snapshot.entities
+        spans = [
+            (match.start, match.end)
+            for match in findings.matches
+            if match.named and entities[match.entity].type in STRIPPED_TYPES
+        ]
+        return strip_names(query, spans) if spans else query
+
+    def _components(
+        self, queries: list[str], vectors: Vectors | None, in_scope: Flags, where: str
+    ) -> list[ComponentScores]:
+        snapshot = self._now().snapshot
+        cosines = np.full((len(queries), len(snapshot.paths)), np.nan)
+        if vectors is not None and len(vectors.document_rows):
+            matrix = np.stack([self.query_vector(query) for query in queries])
+            cosines = vectors.best_cosine(matrix, len(snapshot.paths))
+        made, weight = [], 1.0 if vectors is None else LEXICAL_WEIGHT
+        for query, cosine in zip(queries, cosines, strict=True):
+            raw = raw_lexical_scores(self._store, snapshot, query, where)[in_scope]
+            lexical, vector = scale_lexical(raw), scale_cosine(cosine[in_scope])
+            made.append(
+                ComponentScores(
+                    query=query,
+                    raw_lexical=_frozen(raw),
+                    lexical=_frozen(lexical),
+                    cosine=_frozen(cosine[in_scope]),
+                    vector=_frozen(vector),
+                    doc_relevance=_frozen(fuse(lexical, vector, weight)),
+                    lexical_weight=weight,
+                )
+            )
+        return made
+
+    def _links(
+        self, entities: Sequence[EntityCandidate], in_scope: Flags, kept: NDArray[np.int64]
+    ) -> tuple[LinkedDocuments, ...]:
+        found = [self._now().linked(entity.id) for entity in entities]
+        if len(kept) == len(in_scope):
+            return tuple(found)
+        return tuple(linked.within(in_scope, kept) for linked in found)
+
+    def _exact(self, query: str, kept: NDArray[np.int64]) -> dict[int, str]:
+        """Return rows of Evidence whose title, path or id is the query."""
+        exact: dict[int, str] = {}
+        for row, what in self._now().exact(query):
+            at = int(np.searchsorted(kept, row))
+            if at < len(kept) and kept[at] == row:
+                exact.setdefault(at, what)
+        return exact
+
+
+class _Clock:
+    """Milliseconds of consecutive stages."""
+
+    def __init__(self) -> None:
+        self.laps: dict[str, float] = {}
+        self._last = time.perf_counter()
+
+    def lap(self, name: str) -> None:
+        now = time.perf_counter()
+        self.laps[name] = round((now - self._last) * 1000, 3)
+        self._last = now
+
+
+def _in_scope(snapshot: Snapshot, path: PathFilter, doc_types: Sequence[str]) -> Flags:
+    if not path.prefix and not doc_types:
+        return np.ones(len(snapshot.paths), dtype=np.bool_)
+    wanted = set(doc_types)
+    return np.fromiter(
+        (
+            (not wanted or kind in wanted) and path.matches(name)
+            for name, kind in zip(snapshot.paths, snapshot.kinds, strict=True)
+        ),
+        np.bool_,
+        len(snapshot.paths),
+    )
+
+
+def _pick(values: tuple[str, ...], rows: NDArray[np.int64]) -> tuple[str, ...]:
+    return values if len(rows) == len(values) else tuple(values[row] for row in rows)
+
+
+def _frozen(array: Any) -> Any:
+    array.flags.writeable = False
+    return array

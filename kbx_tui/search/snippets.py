@@ -1,0 +1,146 @@
+"""The place in a document that fits the query best. Pure: text in, snippet out."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections import Counter
+from collections.abc import Collection
+
+from kbx_tui.knowledge.names import fold
+from kbx_tui.search.lexical import query_terms
+from kbx_tui.search.response import Snippet
+from kbx_tui.search.words import FUNCTION_WORDS, stem
+
+SNIPPET_LENGTH = 200
+READ_AT_MOST = 200_000
+"""Characters of a document that are looked through: a snippet is wanted in milliseconds."""
+
+_WORD = re.compile(r"\w+")
+_HEADING = re.compile(r"^#{1,6}\s+(.*?)\s*#*$", re.MULTILINE)
+
+
+def make_snippet(body: str, body_line: int, query: str, *, fallback_line: int = 0) -> Snippet:
+    """Return the best place of `body` for `query`.
+
+    `body_line` is the line of the file where the body starts. Where no word matches, the snippet
+    is the text at `fallback_line` (of the file), else the first text below the headings.
+    """
+    text = body[:READ_AT_MOST]
+    wanted = topic_stems(query)
+    found = _matches(text, wanted)
+    lines = _line_starts(text)
+    below = _outside_headings(text, found) or found  # the title is shown beside the snippet
+    start = _densest(below) if below else _line_offset(text, lines, fallback_line - body_line)
+    counts = Counter(one for _, _, one in found)
+    shown, spans, end = _cut(text, start, found)
+    return Snippet(
+        text=shown,
+        matches=tuple(spans),
+        heading=_heading_above(text, start),
+        line_start=body_line + bisect_right(lines, start) - 1,
+        line_end=body_line + bisect_right(lines, end) - 1,
+        terms=tuple((word, counts[one]) for one, word in wanted.items() if counts[one]),
+    )
+
+
+def topic_stems(query: str) -> dict[str, str]:
+    """Return stems of the query's words that carry a topic, with the words as typed."""
+    return {
+        stem(fold(word)): word for word in query_terms(query) if fold(word) not in FUNCTION_WORDS
+    }
+
+
+def _matches(text: str, wanted: Collection[str]) -> list[tuple[int, int, str]]:
+    """Return (start, end, stem) of every word of `text` whose stem is wanted."""
+    known: dict[str, str | None] = {}
+    found = []
+    for word in _WORD.finditer(text) if wanted else ():
+        written = word.group()
+        one = known.get(written, "")
+        if one == "":
+            stemmed = stem(fold(written))
+            one = known[written] = stemmed if stemmed in wanted else None
+        if one is not None:
+            found.append((word.start(), word.end(), one))
+    return found
+
+
+def _outside_headings(text: str, found: list[tuple[int, int, str]]) -> list[tuple[int, int, str]]:
+    starts = [heading.start() for heading in _HEADING.finditer(text)]
+    ends = [heading.end() for heading in _HEADING.finditer(text)]
+    return [
+        match
+        for match in found
+        if not (at := bisect_right(starts, match[0])) or ends[at - 1] < match[0]
+    ]
+
+
+def _densest(found: list[tuple[int, int, str]]) -> int:
+    """Return where the most distinct words stand within a snippet's length, the earliest."""
+    best, best_start, left = 0, found[0][0], 0
+    inside: Counter[str] = Counter()
+    for _, end, one in found:
+        inside[one] += 1
+        while end - found[left][0] > SNIPPET_LENGTH:
+            inside[found[left][2]] -= 1
+            inside += Counter()  # drops the zeros
+            left += 1
+        if len(inside) > best:
+            best, best_start = len(inside), found[left][0]
+    return best_start
+
+
+def _cut(
+    text: str, start: int, found: list[tuple[int, int, str]]
+) -> tuple[str, list[tuple[int, int]], int]:
+    """Return one line of at most 200 characters around `start`, its matches, and where it ends."""
+    begin = _sentence_start(text, start)
+    raw = text[begin : begin + 2 * SNIPPET_LENGTH]
+    shown, place = "", []
+    for char in raw:
+        blank = char.isspace()
+        place.append(len(shown))
+        if not (blank and (not shown or shown[-1] == " ")):
+            shown += " " if blank else char
+        if len(shown) >= SNIPPET_LENGTH:
+            break
+    end = begin + len(place)
+    spans = [
+        (place[a - begin], place[b - 1 - begin] + 1) for a, b, _ in found if a >= begin and b <= end
+    ]
+    return shown.rstrip(), spans, max(begin, end - 1)
+
+
+def _sentence_start(text: str, start: int) -> int:
+    """Return the start of the line or sentence that holds `start`, if it is near."""
+    near = max(0, start - SNIPPET_LENGTH // 2)
+    line = text.rfind("\n", near, start) + 1
+    sentence = max(text.rfind(mark, near, start) for mark in (". ", "? ", "! "))
+    begin = max(line, sentence + 2 if sentence >= 0 else 0)
+    if begin or near == 0:
+        return begin
+    word = text.find(" ", near, start) + 1
+    return word or near
+
+
+def _line_starts(text: str) -> list[int]:
+    return [0, *(found.end() for found in re.finditer("\n", text))]
+
+
+def _line_offset(text: str, lines: list[int], line: int) -> int:
+    """Return where the given 0-based line starts, or where the first plain text does."""
+    if 0 < line < len(lines):
+        return lines[line]
+    for at in lines:
+        rest = text[at : at + SNIPPET_LENGTH].split("\n", 1)[0].strip()
+        if rest and not rest.startswith("#"):
+            return at
+    return 0
+
+
+def _heading_above(text: str, start: int) -> str:
+    heading = ""
+    for found in _HEADING.finditer(text, 0, start + 1):
+        heading = found.group(1)
+    return heading

@@ -1,0 +1,85 @@
+"""Words of English that carry no topic, and stems. Used to tell names and topics apart."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+from kbx_tui.knowledge.names import fold
+
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+FUNCTION_WORDS = _words(
+    """a about above after again all also am an and any are around as at be because been before
+    being below between both but by can could did do does doing done down during each few for
+    from further get had has have having he her here hers him his how i if in into is it its just
+    lately let like may me might more most my no nor not now of off on once only or other our out
+    over own please s same she should so some such t tell than that the their them then there
+    these they this those through to too under until up us very was we were what when where which
+    while who whom whose why will with would you your"""
+)
+"""Words that no document is about."""
+
+REQUEST_WORDS = _words(
+    """current currently describe discuss discussed discussing explain find focus focused focusing
+    give happened happening latest list look looking mention mentioned news opinion recent
+    recently said say says search show status summarise summarize summary talk talked talking
+    think thinks thought thoughts update updates view views work worked working works"""
+)
+"""Words that say what to do with a topic; alone they name none."""
+
+NAMES_THAT_ARE_WORDS = _words(
+    """amber april art august bill bob brook carol chance chase christian cliff dale dawn dean
+    drew duke earl faith frank gene glen grace grant guy hope iris ivy jack jade jean joy june
+    lance max may mark mason miles norm olive pat ray rich rob robin rose ruby sky sue summer
+    sunny van wade will"""
+)
+"""First names that a lower-case query rather uses as words."""
+
+_WORD = re.compile(r"\w+")
+
+
+@dataclass(frozen=True, slots=True)
+class Word:
+    """A word of a query and where it stands."""
+
+    text: str
+    folded: str
+    start: int
+    end: int
+
+    @property
+    def is_capitalised(self) -> bool:
+        return self.text[:1].isupper()
+
+
+def words_of(text: str) -> list[Word]:
+    """Return the words of a text in order, with their spans."""
+    return [
+        Word(found.group(), fold(found.group()), found.start(), found.end())
+        for found in _WORD.finditer(text)
+    ]
+
+
+def has_topic(words: Iterable[str]) -> bool:
+    """Tell whether any of the folded words could be what a document is about."""
+    return any(word not in FUNCTION_WORDS and word not in REQUEST_WORDS for word in words)
+
+
+@lru_cache(maxsize=1)
+def _stemmer() -> Any:
+    from py_rust_stemmers import SnowballStemmer
+
+    return SnowballStemmer("english")
+
+
+@lru_cache(maxsize=65536)
+def stem(word: str) -> str:
+    """Return the stem of a folded word, as the full-text index sees it."""
+    return str(_stemmer().stem_word(word))

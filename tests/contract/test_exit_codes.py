@@ -1,0 +1,44 @@
+"""What a script may rely on: docs/cli.md lists these codes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from tests.command_line import CommandLine, Ran
+
+
+def assert_one_line(ran: Ran, code: int) -> None:
+    assert (ran.code, ran.out) == (code, "")
+    assert ran.err.startswith("kbx: ")
+    assert ran.err.count("\n") == 1
+
+
+def test_0_when_nothing_was_found(kbx: CommandLine, demo_kb_path: Path) -> None:
+    assert kbx("search", "x", "--path", "memory/nowhere", "--kb", demo_kb_path).code == 0
+
+
+def test_2_for_an_option_a_value_and_a_setting(kbx: CommandLine, fresh_demo: Path) -> None:
+    assert_one_line(kbx("search", "x", "--no-such", "--kb", fresh_demo), 2)
+    assert_one_line(kbx("search", "x", "--limit", "none", "--kb", fresh_demo), 2)
+    (fresh_demo / "kbx.toml").write_text("[search]\nhierarchy_alpa = 0.7\n", encoding="utf-8")
+    assert_one_line(kbx("search", "x", "--kb", fresh_demo), 2)
+
+
+def test_4_when_there_is_no_knowledge_base(kbx: CommandLine, tmp_path: Path) -> None:
+    assert_one_line(kbx("status", "--kb", tmp_path), 4)
+
+
+def test_5_when_the_index_is_damaged(kbx: CommandLine, fresh_demo: Path) -> None:
+    for table in ("documents.lance", "meta.lance"):
+        (fresh_demo / ".kbx" / "index" / table).mkdir(parents=True)
+    ran = kbx("search", "x", "--fast", "--kb", fresh_demo)
+    assert_one_line(ran, 5)
+    assert "kbx index --full" in ran.err
+
+
+def test_6_when_the_model_cannot_be_loaded(kbx: CommandLine, fresh_demo: Path) -> None:
+    missing = fresh_demo / "no-model"
+    (fresh_demo / "kbx.toml").write_text(f"[embedding]\nmodel = '{missing}'\n", encoding="utf-8")
+    ran = kbx("index", "--kb", fresh_demo)
+    assert_one_line(ran, 6)
+    assert "bundled" in ran.err

@@ -1,0 +1,60 @@
+"""What is public is a list, and this holds it."""
+
+from __future__ import annotations
+
+import inspect
+
+import pytest
+
+import kbx_tui
+
+PUBLIC = [
+    "ConfigError",
+    "EmbeddingError",
+    "Evidence",
+    "IndexFault",
+    "IndexForeign",
+    "IndexLocked",
+    "IndexReport",
+    "KbxError",
+    "KnowledgeBase",
+    "NotFound",
+    "OutOfRange",
+    "Progress",
+    "Ranking",
+    "SearchResponse",
+    "Status",
+    "Tuning",
+    "__version__",
+]
+
+
+def test_the_public_names_are_these() -> None:
+    assert kbx_tui.__all__ == PUBLIC
+
+
+@pytest.mark.parametrize("name", [name for name in PUBLIC if name != "__version__"])
+def test_a_public_name_is_a_documented_class(name: str) -> None:
+    member = getattr(kbx_tui, name)
+    assert inspect.isclass(member)
+    assert member.__name__ == name
+    assert inspect.getdoc(member)
+
+
+def test_an_unknown_name_is_an_attribute_error() -> None:
+    with pytest.raises(AttributeError, match="nothing_like_that"):
+        _ = kbx_tui.nothing_like_that
+
+
+def test_public_names_are_listed_for_completion() -> None:
+    assert dir(kbx_tui) == sorted(PUBLIC)
+
+
+def test_every_kind_of_error_is_public() -> None:
+    from kbx_tui.errors import KbxError
+
+    def kinds(base: type[KbxError]) -> set[str]:
+        return {base.__name__}.union(*(kinds(kind) for kind in base.__subclasses__()))
+
+    ours = {name for name in kinds(KbxError) if not name.startswith("_")}
+    assert ours <= set(PUBLIC)

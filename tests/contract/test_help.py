@@ -1,0 +1,90 @@
+"""Every command explains itself, with examples, and docs/cli.md knows all of it."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Iterator
+from pathlib import Path
+
+import click
+import pytest
+
+from kbx_tui.cli.main import kbx as program
+from kbx_tui.errors import KbxError
+from tests.command_line import CHECKOUT, CommandLine
+
+COMMANDS = sorted(program.commands)
+PAGE = (CHECKOUT / "docs" / "cli.md").read_text(encoding="utf-8")
+
+
+def examples(help_text: str) -> list[str]:
+    """Return the command lines below `Examples:`."""
+    _, _, below = help_text.partition("Examples:\n")
+    lines = below.partition("\n\n")[0].splitlines()
+    return [line.strip().partition("   ")[0] for line in lines]
+
+
+def options(command: click.Command) -> Iterator[str]:
+    for parameter in command.params:
+        if isinstance(parameter, click.Option):
+            yield from (name for name in parameter.opts if name.startswith("--"))
+
+
+def test_these_are_the_commands() -> None:
+    assert COMMANDS == ["completion", "config", "demo", "index", "search", "status"]
+
+
+@pytest.mark.parametrize("name", ["", *COMMANDS])
+def test_help_shows_examples(kbx: CommandLine, name: str) -> None:
+    shown = kbx(*name.split(), "--help")
+    assert shown.code == 0
+    assert shown.err == ""
+    assert examples(shown.out)
+
+
+@pytest.mark.parametrize("name", ["", *COMMANDS])
+def test_every_example_names_options_that_exist(kbx: CommandLine, name: str) -> None:
+    for line in examples(kbx(*name.split(), "--help").out):
+        words = shlex.split(re.split(r" [|>]", line)[0])
+        assert words[0] == "kbx"
+        named = [word for word in words if word in COMMANDS][:1]
+        known = {*options(program), *options(program.commands[named[0]] if named else program)}
+        before_dashes = words[: words.index("--")] if "--" in words else words
+        assert {word for word in before_dashes if word.startswith("--")} <= known
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_option_has_a_help_text(name: str) -> None:
+    for parameter in program.commands[name].params:
+        if isinstance(parameter, click.Option):
+            assert parameter.help, f"{name} {parameter.opts}"
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_command_and_option_is_documented(name: str) -> None:
+    assert f"## kbx {name}" in PAGE
+    section = PAGE.partition(f"## kbx {name}")[2].partition("\n## ")[0]
+    for option in options(program.commands[name]):
+        assert option in section or option in ("--kb", "--debug"), option
+
+
+def test_every_exit_code_is_documented() -> None:
+    def kinds(base: type[KbxError]) -> set[type[KbxError]]:
+        return {base}.union(*(kinds(kind) for kind in base.__subclasses__()))
+
+    table = dict(re.findall(r"^\| (\d+) \| ([^|]+) \|", PAGE, flags=re.MULTILINE))
+    for kind in kinds(KbxError):
+        assert str(kind.exit_code) in table, kind
+    assert {"0", "1", "2", "130"} <= table.keys()
+
+
+def test_every_setting_is_documented(tmp_path: Path) -> None:
+    from kbx_tui.config import describe_settings
+
+    page = (CHECKOUT / "docs" / "configuration.md").read_text(encoding="utf-8")
+    for setting in describe_settings(tmp_path):
+        section, _, key = setting.key.partition(".")
+        assert f"[{section}]" in page
+        assert f"`{key}`" in page, setting.key
+        assert setting.help in page, setting.key

@@ -1,0 +1,87 @@
+"""The JSON of `kbx index`, `kbx status` and `kbx config`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from tests.command_line import CommandLine
+
+COUNTS = ["documents", "chunks", "entities", "facts", "links", "vectors"]
+
+
+def test_index_tells_counts_changes_and_seconds(kbx: CommandLine, fresh_demo: Path) -> None:
+    ran = kbx("index", "--json", "--kb", fresh_demo)
+    assert ran.code == 0
+    report = ran.json
+    assert list(report) == [
+        *COUNTS,
+        "added",
+        "changed",
+        "moved",
+        "deleted",
+        "embedded",
+        "reused",
+        "problems",
+        "seconds",
+        "size_bytes",
+        "generation",
+        "finished",
+    ]
+    assert report["documents"] == len(list(fresh_demo.rglob("*.md"))) == report["added"]
+    assert report["finished"] is True
+    assert report["problems"] == []
+    assert report["seconds"]["total"] > 0.0
+    assert {"reading", "vectors"} <= report["seconds"].keys()
+
+
+def test_status_tells_what_is_indexed(kbx: CommandLine, demo_kb_path: Path) -> None:
+    status = kbx("status", "--json", "--kb", demo_kb_path).json
+    assert list(status) == [
+        "root",
+        "index_path",
+        "indexed",
+        "indexed_at",
+        "model",
+        *COUNTS,
+        "vector_share",
+        "size_bytes",
+        "generation",
+        "stale",
+        "problems",
+    ]
+    assert status["root"] == str(demo_kb_path)
+    assert status["indexed"] is True
+    assert status["vector_share"] == 1.0
+    assert status["stale"] == status["problems"] == []
+
+
+def test_status_names_every_file_that_differs(kbx: CommandLine, demo_copy: Path) -> None:
+    notes = demo_copy / "memory" / "notes"
+    (notes / "brand-new.md").write_text("# Brand new\n", encoding="utf-8")
+    (notes / "2026-01-30-rollback-plan.md").unlink()
+    stale = kbx("status", "--json", "--kb", demo_copy).json["stale"]
+    assert stale == [
+        {"path": "memory/notes/2026-01-30-rollback-plan.md", "change": "deleted"},
+        {"path": "memory/notes/brand-new.md", "change": "new"},
+    ]
+
+
+def test_status_works_without_an_index(kbx: CommandLine, fresh_demo: Path) -> None:
+    status = kbx("status", "--json", "--kb", fresh_demo).json
+    assert status["indexed"] is False
+    assert not (fresh_demo / ".kbx").exists()
+
+
+def test_config_tells_every_setting_with_its_source(kbx: CommandLine, fresh_demo: Path) -> None:
+    (fresh_demo / "kbx.toml").write_text("[search]\nhierarchy_alpha = 0.7\n", encoding="utf-8")
+    settings = kbx("config", "--json", "--kb", fresh_demo).json
+    by_key = {setting["key"]: setting for setting in settings}
+    assert by_key["search.hierarchy_alpha"] == {
+        "key": "search.hierarchy_alpha",
+        "value": 0.7,
+        "default": 0.5,
+        "source": str(fresh_demo / "kbx.toml"),
+        "valid": "a number within 0..1",
+        "help": "weight of the document: 1 = document alone, 0 = entity alone",
+    }
+    assert by_key["embedding.model"]["source"] == "default"

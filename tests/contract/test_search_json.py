@@ -1,0 +1,179 @@
+"""The JSON of `kbx search`: names, types and order are what programs rely on."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from kbx_tui import KnowledgeBase
+from tests.command_line import CommandLine, Ran
+
+QUERY = "what did the platform team decide about migration?"
+EXPECTED = "memory/meetings/2026/03/17/migration-go-no-go.transcript.md"
+
+RESULT = {
+    "path": str,
+    "title": str,
+    "date": (str, type(None)),
+    "doc_type": str,
+    "score": float,
+    "snippet": str,
+    "explain": type(None),
+    "line": int,
+    "matches": list,
+}
+META = {
+    "search_mode": str,
+    "search_mode_reason": str,
+    "pass1_entities": list,
+    "path_filter": type(None),
+    "timings": dict,
+    "total_matched": int,
+    "in_scope": int,
+    "vector_share": float,
+    "notes": list,
+    "explain": type(None),
+}
+ENTITY = {"id": str, "name": str, "type": str, "score": float, "path": str}
+
+
+def assert_shape(found: dict[str, Any], shape: dict[str, Any]) -> None:
+    assert list(found) == list(shape)
+    for name, kind in shape.items():
+        assert isinstance(found[name], kind), (name, found[name])
+
+
+@pytest.fixture
+def answer(kbx: CommandLine, demo_kb_path: Path) -> Any:
+    ran = kbx("search", QUERY, "--json", "--kb", demo_kb_path)
+    assert (ran.code, ran.err) == (0, "")
+    return ran.json
+
+
+def test_the_answer_has_exactly_these_fields(answer: Any) -> None:
+    assert list(answer) == ["query", "results", "meta"]
+    assert answer["query"] == QUERY
+    assert len(answer["results"]) == 10
+    for result in answer["results"]:
+        assert_shape(result, RESULT)
+    assert_shape(answer["meta"], META)
+    assert answer["meta"]["pass1_entities"]
+    for entity in answer["meta"]["pass1_entities"]:
+        assert_shape(entity, ENTITY)
+
+
+def test_timings_are_milliseconds_and_name_the_total(answer: Any) -> None:
+    timings = answer["meta"]["timings"]
+    assert all(name.endswith("_ms") and spent >= 0.0 for name, spent in timings.items()), timings
+    assert timings["total_ms"] > 0.0
+
+
+def test_a_question_about_a_team_finds_the_decision_first(answer: Any) -> None:
+    assert answer["meta"]["search_mode"] == "two_pass"
+    assert answer["results"][0]["path"] == EXPECTED
+
+
+def test_there_is_one_result_per_document_best_first(answer: Any) -> None:
+    paths = [result["path"] for result in answer["results"]]
+    scores = [result["score"] for result in answer["results"]]
+    assert len(set(paths)) == len(paths)
+    assert scores == sorted(scores, reverse=True)
+    assert all(0.0 <= score <= 1.0 for score in scores)
+
+
+def test_spans_of_matches_lie_within_the_snippet(answer: Any) -> None:
+    for result in answer["results"]:
+        ends = [0, *(end for span in result["matches"] for end in span), len(result["snippet"])]
+        assert ends == sorted(ends)
+
+
+def test_explain_fills_the_same_fields(kbx: CommandLine, demo_kb_path: Path) -> None:
+    answer = kbx("search", QUERY, "--explain", "--json", "--kb", demo_kb_path).json
+    assert list(answer["results"][0]) == list(RESULT)
+    for result in answer["results"]:
+        why = result["explain"]
+        alpha = answer["meta"]["explain"]["hierarchy_alpha"]
+        blended = alpha * why["doc_relevance"] + (1 - alpha) * why["parent_entity_score"]
+        assert why["document_part"] + why["entity_part"] == pytest.approx(blended, abs=3e-4)
+        if not why["exact"]:
+            assert result["score"] == pytest.approx(blended, abs=3e-4)
+        assert {"final_score", "fts_score", "vector_score", "matched_terms"} <= why.keys()
+
+
+def test_explain_changes_neither_results_nor_scores(
+    kbx: CommandLine, demo_kb_path: Path, answer: Any
+) -> None:
+    explained = kbx("search", QUERY, "--explain", "--json", "--kb", demo_kb_path).json
+    short = [(result["path"], result["score"]) for result in answer["results"]]
+    assert [(result["path"], result["score"]) for result in explained["results"]] == short
+
+
+@pytest.mark.parametrize(
+    ("arguments", "mode", "reason"),
+    [
+        ([QUERY, "--no-hierarchy"], "flat", "disabled"),
+        ([QUERY, "--fast"], "flat", "fast"),
+        ([QUERY, "--hierarchy-threshold", "1", "--no-hierarchy"], "flat", "disabled"),
+        (["What has Grace been working on?"], "two_pass", "entities"),
+    ],
+    ids=["no-hierarchy", "fast", "disabled-wins", "person"],
+)
+def test_mode_and_reason_are_always_told(
+    kbx: CommandLine, demo_kb_path: Path, arguments: list[str], mode: str, reason: str
+) -> None:
+    meta = kbx("search", *arguments, "--json", "--kb", demo_kb_path).json["meta"]
+    assert (meta["search_mode"], meta["search_mode_reason"]) == (mode, reason)
+
+
+@pytest.mark.parametrize("query", ["how do deployment rollbacks work?", "error code 5032"])
+def test_a_topic_without_entity_falls_back_with_a_named_reason(
+    kbx: CommandLine, demo_kb_path: Path, query: str
+) -> None:
+    meta = kbx("search", query, "--json", "--kb", demo_kb_path).json["meta"]
+    assert meta["search_mode"] == "flat"
+    assert meta["search_mode_reason"] in ("no_entities", "below_threshold", "too_broad")
+
+
+def test_a_path_filter_is_told_and_kept(kbx: CommandLine, demo_kb_path: Path) -> None:
+    folder = "memory/meetings/2026/03"
+    answer = kbx("search", QUERY, "--path", folder, "--json", "--kb", demo_kb_path).json
+    assert answer["meta"]["path_filter"] == folder
+    assert answer["results"]
+    assert all(result["path"].startswith(f"{folder}/") for result in answer["results"])
+    assert answer["meta"]["in_scope"] == len(list((demo_kb_path / folder).rglob("*.md")))
+
+
+def test_types_may_be_listed_or_repeated(kbx: CommandLine, demo_kb_path: Path) -> None:
+    def kinds(*arguments: str) -> set[str]:
+        ran = kbx("search", QUERY, "--limit", "40", "--json", "--kb", demo_kb_path, *arguments)
+        return {result["doc_type"] for result in ran.json["results"]}
+
+    assert kinds("--type", "meeting,note") == {"meeting", "note"}
+    assert kinds("--type", "meeting", "--type", "note") == {"meeting", "note"}
+    assert kinds("--type", "person") == {"person"}
+
+
+def test_python_and_command_line_give_the_same_answer(
+    kbx: CommandLine, demo_kb_path: Path, answer: Any
+) -> None:
+    with KnowledgeBase(demo_kb_path) as kb:
+        response = kb.search(QUERY)
+    assert [result.path for result in response.results] == [
+        result["path"] for result in answer["results"]
+    ]
+    assert [result.score for result in response.results] == [
+        result["score"] for result in answer["results"]
+    ]
+    assert response.meta.search_mode == answer["meta"]["search_mode"]
+    assert [entity.path for entity in response.meta.pass1_entities] == [
+        entity["path"] for entity in answer["meta"]["pass1_entities"]
+    ]
+
+
+def test_no_result_is_an_empty_list_and_no_error(kbx: CommandLine, demo_kb_path: Path) -> None:
+    ran: Ran = kbx("search", "rollback", "--path", "nowhere", "--json", "--kb", demo_kb_path)
+    assert ran.code == 0
+    assert ran.json["results"] == []
+    assert ran.json["meta"]["in_scope"] == 0

@@ -1,0 +1,146 @@
+"""Whatever goes wrong: one line on stderr, a documented exit code, no traceback."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.command_line import CommandLine, program_environment, run_program
+
+
+def test_a_folder_without_markdown_says_what_to_do(kbx: CommandLine, tmp_path: Path) -> None:
+    for arguments in (["search", "x"], ["index"], ["status"], ["config"], []):
+        ran = kbx(*arguments, "--kb", tmp_path)
+        assert (ran.code, ran.out) == (4, "")
+        assert ran.err == (
+            f"kbx: no markdown in {tmp_path}: go to a folder of markdown, name one with --kb, "
+            "or run `kbx demo` to look around in a sample\n"
+        )
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_folder_that_does_not_exist(kbx: CommandLine, tmp_path: Path) -> None:
+    ran = kbx("status", "--kb", tmp_path / "nowhere")
+    assert ran.code == 4
+    assert str(tmp_path / "nowhere") in ran.err
+
+
+def test_a_home_folder_is_not_indexed_by_accident(
+    kbx: CommandLine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "readme.md").write_text("# Read me\n", encoding="utf-8")
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.chdir(tmp_path)
+    ran = kbx("search", "read")
+    assert ran.code == 4
+    assert "is no knowledge base" in ran.err
+    assert kbx("search", "read", "--fast", "--kb", tmp_path).code == 0
+
+
+def test_a_wrong_setting_is_refused_with_file_key_value_and_range(
+    kbx: CommandLine, fresh_demo: Path
+) -> None:
+    file = fresh_demo / "kbx.toml"
+    file.write_text("[search]\nhierarchy_alpha = 7\n", encoding="utf-8")
+    ran = kbx("search", "migration", "--kb", fresh_demo)
+    assert ran.code == 2
+    assert ran.err == (
+        f"kbx: {file}: search.hierarchy_alpha = 7 is not valid, it must be a number within 0..1\n"
+    )
+
+
+def test_an_unknown_command_names_the_nearest(kbx: CommandLine) -> None:
+    ran = kbx("serach", "migration")
+    assert ran.code == 2
+    assert ran.err.startswith("kbx: No such command 'serach'")
+    assert "search" in ran.err.removeprefix("kbx: No such command 'serach'")
+
+
+def test_an_internal_error_is_one_line_and_debug_shows_where(
+    kbx: CommandLine, demo_kb_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fails(*_: object, **__: object) -> None:
+        raise ZeroDivisionError("of all things")
+
+    monkeypatch.setattr("kbx_tui.api.KnowledgeBase.status", fails)
+    ran = kbx("status", "--kb", demo_kb_path)
+    assert (ran.code, ran.out) == (1, "")
+    assert ran.err == (
+        "kbx: internal error: ZeroDivisionError: of all things; --debug shows where\n"
+    )
+    for arguments in (["--debug", "status"], ["status", "--debug"]):
+        shown = kbx(*arguments, "--kb", demo_kb_path).err
+        assert shown.startswith("Traceback")
+        assert shown.splitlines()[-1].startswith("kbx: internal error")
+
+
+@pytest.mark.parametrize("place", ["before", "after"])
+def test_kb_may_stand_before_or_after_the_command(
+    kbx: CommandLine, demo_kb_path: Path, place: str
+) -> None:
+    named = ["--kb", str(demo_kb_path)]
+    arguments = [*named, "status", "--json"] if place == "before" else ["status", "--json", *named]
+    assert kbx(*arguments).json["root"] == str(demo_kb_path)
+
+
+def test_the_variable_names_the_base_and_the_option_wins(
+    kbx: CommandLine, demo_kb_path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("KBX_ROOT", str(demo_kb_path))
+    assert kbx("status", "--json").json["root"] == str(demo_kb_path)
+    monkeypatch.setenv("KBX_ROOT", str(tmp_path / "nowhere"))
+    assert kbx("status").code == 4
+    assert kbx("status", "--kb", demo_kb_path).code == 0
+
+
+def test_the_nearest_base_upward_is_found(
+    kbx: CommandLine, demo_kb_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(demo_kb_path / "memory" / "people")
+    assert kbx("status", "--json").json["root"] == str(demo_kb_path)
+
+
+def test_the_app_asks_for_a_terminal(kbx: CommandLine, demo_kb_path: Path) -> None:
+    ran = kbx("--kb", demo_kb_path)
+    assert (ran.code, ran.out) == (1, "")
+    assert "the app needs a terminal" in ran.err
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no pipes that close like these")
+def test_a_reader_that_stops_reading_is_no_error(demo_kb_path: Path) -> None:
+    command = f"{sys.executable} -m kbx_tui search migration --limit 50 --json --explain --fast"
+    finished = subprocess.run(
+        ["bash", "-c", f"set -o pipefail; {command} --kb {demo_kb_path} | head -c 1"],
+        capture_output=True,
+        encoding="utf-8",
+        env=program_environment({}),
+        check=False,
+    )
+    assert finished.stderr == ""
+    assert finished.stdout == "{"
+    assert finished.returncode in (0, 141)  # 0 when all was written before the pipe closed
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a device that is always full")
+def test_a_full_disk_is_one_line(demo_kb_path: Path) -> None:
+    with open("/dev/full", "w") as full:  # noqa: PTH123  # a device
+        finished = subprocess.run(
+            [sys.executable, "-m", "kbx_tui", "status", "--kb", demo_kb_path],
+            stdout=full,
+            stderr=subprocess.PIPE,
+            encoding="utf-8",
+            env=program_environment({}),
+            check=False,
+        )
+    assert finished.returncode == 1
+    assert finished.stderr == "kbx: the output cannot be written: no space left\n"
+
+
+def test_the_program_runs_as_a_module() -> None:
+    ran = run_program("--version")
+    assert ran.code == 0
+    assert ran.out.startswith("kbx-tui ")

@@ -1,0 +1,90 @@
+"""`kbx index` and `kbx status` for people."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.command_line import CommandLine, program_environment
+
+
+def test_index_reports_what_it_did(kbx: CommandLine, fresh_demo: Path) -> None:
+    ran = kbx("index", "--kb", fresh_demo)
+    assert ran.code == 0
+    documents = len(list(fresh_demo.rglob("*.md")))
+    assert ran.out.startswith(f"{documents} documents, ")
+    assert f"{documents} new" in ran.out
+    assert "kbx: vectors: " in ran.err
+
+
+def test_a_second_run_finds_nothing_to_do(kbx: CommandLine, demo_copy: Path) -> None:
+    ran = kbx("index", "--kb", demo_copy)
+    assert "no file changed; 0 texts embedded" in ran.out
+
+
+def test_a_fast_run_leaves_the_vectors_for_later(kbx: CommandLine, fresh_demo: Path) -> None:
+    assert kbx("index", "--fast", "--kb", fresh_demo).code == 0
+    assert kbx("status", "--json", "--kb", fresh_demo).json["vectors"] == 0
+
+
+def test_problems_are_listed_first_ten_and_a_count(kbx: CommandLine, tmp_path: Path) -> None:
+    (tmp_path / "good.md").write_text("# Good\n", encoding="utf-8")
+    for number in range(12):
+        (tmp_path / f"gone-{number:02}.md").symlink_to(tmp_path / "nowhere.md")
+    ran = kbx("index", "--fast", "--kb", tmp_path)
+    assert ran.code == 0
+    assert "12 problems:" in ran.out
+    assert "gone-09.md" in ran.out
+    assert "gone-10.md" not in ran.out
+    assert "and 2 more; `kbx status --json` lists all" in ran.out
+
+
+def test_status_says_what_to_do_next(kbx: CommandLine, fresh_demo: Path) -> None:
+    before = kbx("status", "--kb", fresh_demo).out
+    assert "none yet; `kbx index` makes it" in before
+    kbx("index", "--kb", fresh_demo)
+    (fresh_demo / "memory" / "notes" / "brand-new.md").write_text("# New\n", encoding="utf-8")
+    after = kbx("status", "--kb", fresh_demo).out
+    assert "meaning   100 %" in after
+    assert "1 file; `kbx index` brings them in" in after
+    assert "new memory/notes/brand-new.md" in after
+
+
+def test_a_busy_index_can_be_refused_instead_of_waited_for(
+    kbx: CommandLine, demo_copy: Path
+) -> None:
+    from kbx_tui.index.lock import writer_lock
+
+    with writer_lock(demo_copy):
+        ran = kbx("index", "--no-wait", "--kb", demo_copy)
+    assert (ran.code, ran.out) == (5, "")
+    assert "is indexing" in ran.err
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals are another matter there")
+def test_ctrl_c_is_one_line_and_the_next_run_goes_on(kbx: CommandLine, fresh_demo: Path) -> None:
+    for number in range(120):
+        page = fresh_demo / "memory" / "notes" / f"page-{number}.md"
+        page.write_text(f"# Page {number}\n\nNumber {number} of many pages.\n" * 20, "utf-8")
+    process = subprocess.Popen(
+        [sys.executable, "-m", "kbx_tui", "index", "--kb", fresh_demo],
+        stderr=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        encoding="utf-8",
+        env=program_environment({}),
+    )
+    assert process.stderr is not None
+    for line in process.stderr:
+        if line.startswith("kbx: vectors"):
+            break
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=60)
+    assert (process.returncode, out) == (130, "")
+    assert err.splitlines()[-1].startswith("kbx: interrupted")
+    assert "Traceback" not in err
+    assert kbx("search", "page number 7", "--fast", "--json", "--kb", fresh_demo).json["results"]
+    assert kbx("index", "--json", "--kb", fresh_demo).json["finished"] is True

@@ -1,0 +1,185 @@
+"""`kbx search` for people: what they read, and that any text is a query."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from tests.command_line import CommandLine, run_program
+
+HOSTILE = {
+    "question-mark": "?",
+    "quotes": '"it\'s" `quoted` “so”',
+    "unbalanced": '"migration (AND',
+    "brackets": "[bold]migration[/bold] {a,b} (x)",
+    "operators": "migration AND OR NOT NEAR/3 ^2 ~1 +a -b field:value *",
+    "emoji": "🚢 migration 🧭",
+    "cjk": "移行の計画",
+    "right-to-left": "\u202emigration",
+    "escape": "\x1b[31mmigration\x07",
+    "nul": "migration\x00rollback",
+    "only-stop-words": "what did the and of it",
+    "sql": "'; DROP TABLE documents; --",
+    "wildcards": "100% _under_ *.md",
+    "long": "migration " * 1_000,
+    "one-long-word": "x" * 10_000,
+    "surrogate": "migration \udc80",
+}
+
+
+@pytest.mark.parametrize("query", HOSTILE.values(), ids=HOSTILE.keys())
+@pytest.mark.parametrize("fast", [[], ["--fast"]], ids=["meaning", "fast"])
+def test_any_text_is_a_query(
+    kbx: CommandLine, demo_kb_path: Path, query: str, fast: list[str]
+) -> None:
+    ran = kbx("search", *fast, "--json", "--kb", demo_kb_path, "--", query)
+    assert (ran.code, ran.err) == (0, "")
+    assert isinstance(ran.json["results"], list)
+    listed = kbx("search", *fast, "--explain", "--kb", demo_kb_path, "--", query)
+    assert listed.code == 0
+    assert "\x1b" not in listed.out + listed.err
+
+
+@pytest.mark.parametrize("query", ["", "   ", "\t\n"], ids=["empty", "spaces", "blanks"])
+def test_an_empty_query_is_refused(kbx: CommandLine, demo_kb_path: Path, query: str) -> None:
+    ran = kbx("search", query, "--kb", demo_kb_path)
+    assert (ran.code, ran.out) == (2, "")
+    assert ran.err == (
+        "kbx: the query is empty; say what to look for; "
+        "`kbx search --help` shows what is possible\n"
+    )
+
+
+def test_no_query_at_all_is_refused(kbx: CommandLine, demo_kb_path: Path) -> None:
+    assert kbx("search", "--kb", demo_kb_path).code == 2
+
+
+def test_words_need_no_quotes(kbx: CommandLine, demo_kb_path: Path) -> None:
+    loose = kbx("search", "error", "code", "5032", "--json", "--kb", demo_kb_path).json
+    quoted = kbx("search", "error code 5032", "--json", "--kb", demo_kb_path).json
+    assert loose["query"] == quoted["query"] == "error code 5032"
+    assert loose["results"] == quoted["results"]
+
+
+def test_a_query_may_start_with_a_dash(kbx: CommandLine, demo_kb_path: Path) -> None:
+    ran = kbx("search", "--json", "--kb", demo_kb_path, "--", "--no-hierarchy", "migration")
+    assert ran.json["query"] == "--no-hierarchy migration"
+
+
+def test_the_listing_tells_mode_score_and_place(kbx: CommandLine, demo_kb_path: Path) -> None:
+    ran = kbx("search", "what has Grace been working on?", "--limit", "3", "--kb", demo_kb_path)
+    assert (ran.code, ran.err) == (0, "")
+    lines = ran.out.splitlines()
+    assert lines[0].startswith("two-pass · Grace Tully · 3 of ")
+    assert "● Grace Tully 1.00" in lines[1]
+    assert lines[2] == ""
+    assert lines[3].lstrip().startswith("1 ")
+    assert "█" in lines[3]
+    assert "▒" in lines[3]
+    place, _, line = lines[4].strip().rpartition(":")
+    assert (demo_kb_path / place).is_file()
+    assert int(line) >= 1
+
+
+def test_explain_adds_sums_that_add_up(
+    kbx: CommandLine, demo_kb_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "120")
+    ran = kbx("search", "what has Grace been working on?", "--explain", "--kb", demo_kb_path)
+    sums = [line.strip() for line in ran.out.splitlines() if re.search(r"^\s+\w+ [.1]\d* = ", line)]
+    assert {line.split()[0] for line in sums} == {"score", "document", "entity"}
+    for line in sums:
+        total, _, parts = line.partition(" = ")
+        values = [float(value) for value in re.findall(r"(?:^|\+ )([.1][.\d]*) ", parts)]
+        assert round(sum(values), 2) == float(total.split()[1]), line
+
+
+def test_nothing_found_says_what_to_try(kbx: CommandLine, demo_kb_path: Path) -> None:
+    ran = kbx("search", "migration", "--path", "memory/nowhere", "--kb", demo_kb_path)
+    assert (ran.code, ran.out) == (0, "")
+    assert "no document lies in memory/nowhere" in ran.err
+
+
+def test_an_unindexed_base_is_indexed_on_the_way(kbx: CommandLine, fresh_demo: Path) -> None:
+    ran = kbx("search", "rollback plan", "--json", "--kb", fresh_demo)
+    assert ran.code == 0
+    assert "is not indexed yet" in ran.err
+    assert ran.json["results"][0]["path"] == "memory/notes/2026-01-30-rollback-plan.md"
+    assert ran.json["meta"]["vector_share"] == 0.0
+    assert kbx("search", "rollback plan", "--json", "--kb", fresh_demo).err == ""
+
+
+@pytest.mark.parametrize(
+    ("query", "path"),
+    [
+        ("Rollback plan", "memory/notes/2026-01-30-rollback-plan.md"),
+        ("memory/people/grace-tully.md", "memory/people/grace-tully.md"),
+        ("person:grace-tully", "memory/people/grace-tully.md"),
+    ],
+    ids=["title", "path", "id"],
+)
+def test_an_exact_title_path_or_id_comes_first(
+    kbx: CommandLine, demo_kb_path: Path, query: str, path: str
+) -> None:
+    first = kbx("search", query, "--explain", "--json", "--kb", demo_kb_path).json["results"][0]
+    assert (first["path"], first["score"]) == (path, 1.0)
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["--hierarchy-alpha", "1.5"],
+        ["--hierarchy-alpha", "nan"],
+        ["--hierarchy-threshold", "-0.1"],
+        ["--max-entities", "0"],
+        ["--limit", "0"],
+        ["--gate", "wooden"],
+        ["--parent", "none"],
+        ["--path", "../.."],
+        ["--no-such-option"],
+    ],
+    ids=" ".join,
+)
+def test_a_wrong_value_is_one_line_and_exit_code_2(
+    kbx: CommandLine, demo_kb_path: Path, arguments: list[str]
+) -> None:
+    ran = kbx("search", "migration", *arguments, "--kb", demo_kb_path)
+    assert (ran.code, ran.out) == (2, "")
+    assert ran.err.startswith("kbx: ")
+    assert ran.err.count("\n") == 1
+
+
+def test_text_of_documents_never_acts_on_the_terminal(kbx: CommandLine, tmp_path: Path) -> None:
+    evil = "\x1b]0;owned\x07\x9b31m\u202efdp.exe\x1b[2J bananas"
+    (tmp_path / "evil.md").write_text(f"# Title {evil}\n\nbananas {evil}\n", encoding="utf-8")
+    acting = ("\x1b", "\x07", "\x9b", "\u202e")
+    for options in ([], ["--explain"], ["--json"], ["--json", "--explain"]):
+        ran = kbx("search", "bananas", *options, "--kb", tmp_path)
+        assert "bananas" in ran.out
+        assert not any(sign in ran.out for sign in acting)
+    assert evil.split()[-1] in ran.json["results"][0]["snippet"]
+
+
+def test_bytes_that_are_no_text_are_a_query_too(demo_kb_path: Path) -> None:
+    ran = run_program("search", "--fast", "--json", b"migration \xff\xfe", "--kb", demo_kb_path)
+    assert ran.code == 0
+    assert ran.json["query"] == "migration \ufffd\ufffd"
+
+
+def test_bytes_that_are_no_text_name_no_path_and_no_kind(
+    kbx: CommandLine, demo_kb_path: Path
+) -> None:
+    for option in ("--path", "--type"):
+        ran = kbx("search", "x", option, "\udcff", "--fast", "--json", "--kb", demo_kb_path)
+        assert (ran.code, ran.json["results"]) == (0, [])
+
+
+def test_json_is_valid_where_the_terminal_knows_only_ascii(demo_kb_path: Path) -> None:
+    ran = run_program(
+        "search", "café", "--fast", "--json", "--kb", demo_kb_path,
+        env={"PYTHONIOENCODING": "ascii"},
+    )  # fmt: skip
+    assert ran.code == 0
+    assert ran.json["query"] == "café"

@@ -1,0 +1,90 @@
+"""What is different on a terminal: colours, and a bar while indexing."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.command_line import program_environment
+
+pty = pytest.importorskip("pty", reason="there are no pseudo-terminals here")
+
+SIZE = {"COLUMNS": "100", "LINES": "30", "TERM": "xterm-256color"}
+
+
+CRASH = """
+import sys
+from kbx_tui.cli.main import main
+from kbx_tui.tui.app import KbxApp
+
+def fails(self):
+    raise ZeroDivisionError("of all things")
+
+KbxApp.on_mount = fails
+sys.exit(main(sys.argv[1:]))
+"""
+
+
+def on_terminal(*arguments: str | Path, exit_code: int = 0, **env: str) -> str:
+    """Return what a command writes to the terminal it runs on."""
+    return run_on_terminal("-m", "kbx_tui", *arguments, exit_code=exit_code, **env)
+
+
+def run_on_terminal(*arguments: str | Path, exit_code: int, **env: str) -> str:
+    leader, follower = pty.openpty()
+    process = subprocess.Popen(
+        [sys.executable, *arguments],
+        stdin=follower,
+        stdout=follower,
+        stderr=follower,
+        env=program_environment({**SIZE, **env}),
+    )
+    os.close(follower)
+    written = b""
+    while True:
+        try:
+            read = os.read(leader, 65_536)
+        except OSError:  # how Linux says that the other end is closed
+            break
+        if not read:
+            break
+        written += read
+    os.close(leader)
+    assert process.wait(timeout=60) == exit_code
+    return written.decode()
+
+
+def test_a_listing_has_colours(demo_kb_path: Path) -> None:
+    shown = on_terminal("search", "rollback", "--fast", "--kb", demo_kb_path)
+    assert "\x1b[1;33mrollback\x1b[0m" in shown.lower()
+    assert "\x1b[36m█" in shown
+
+
+def test_no_color_switches_colours_off(demo_kb_path: Path) -> None:
+    shown = on_terminal("search", "rollback", "--fast", "--kb", demo_kb_path, NO_COLOR="1")
+    assert "\x1b[36m" not in shown
+    assert "\x1b[1;33m" not in shown
+
+
+def test_indexing_draws_a_bar_and_clears_it(fresh_demo: Path) -> None:
+    shown = on_terminal("index", "--kb", fresh_demo)
+    assert "vectors" in shown
+    assert "━" in shown
+    assert shown.rstrip().splitlines()[-1].lstrip("\x1b[2K\r").strip().endswith(")")
+    assert "63 documents" in shown or "documents, " in shown
+
+
+def test_an_app_that_breaks_ends_with_one_line(demo_kb_path: Path) -> None:
+    shown = run_on_terminal("-c", CRASH, "--kb", demo_kb_path, exit_code=1)
+    said = "kbx: internal error: ZeroDivisionError: of all things; --debug shows where"
+    assert shown.rstrip().endswith(said)
+    assert "Traceback" not in shown
+
+
+def test_debug_shows_where_an_app_broke(demo_kb_path: Path) -> None:
+    shown = run_on_terminal("-c", CRASH, "--debug", "--kb", demo_kb_path, exit_code=1)
+    assert "in fails" in shown

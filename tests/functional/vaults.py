@@ -1,0 +1,90 @@
+"""Small knowledge bases for tests, written file by file."""
+
+from __future__ import annotations
+
+import hashlib
+from pathlib import Path
+
+ALICE = """---
+role: Director of Engineering
+team: '[[Platform]]'
+aliases: [Ace]
+---
+# Alice Chen
+
+## Recent Facts
+
+- [2026-02-15] Prefers async Slack over email
+- [2026-03-01] Leads the migration project
+
+## Open Items
+
+- [ ] follow up on migration timeline
+"""
+
+BOB = """---
+role: SRE
+team: '[[Platform]]'
+---
+# Bob Okafor
+
+## Recent Facts
+
+- [2026-01-10] Runs the on-call rota
+"""
+
+GO_NO_GO = """---
+title: Migration go/no-go
+date: '2026-03-17'
+type: notes
+attendees:
+- {name: Alice Chen, email: alice@example.com}
+---
+# Migration go/no-go
+
+We cut over on Thursday after the rehearsal. The rollback plan is ready.
+
+## Decisions
+
+The database moves in one night. Nobody deploys before Friday.
+"""
+
+ROLLBACKS = """---
+title: How deployment rollbacks work
+---
+# How deployment rollbacks work
+
+A rollback puts the former release back. Error code 5032 means that it failed.
+"""
+
+LUNCH = """# Lunch menu
+
+Soup on Monday, bread on Tuesday.
+"""
+
+FILES = {
+    "memory/people/alice-chen.md": ALICE,
+    "memory/people/bob-okafor.md": BOB,
+    "memory/meetings/2026/03/17/go-no-go.md": GO_NO_GO,
+    "memory/notes/rollbacks.md": ROLLBACKS,
+    "memory/notes/lunch.md": LUNCH,
+}
+
+
+def write_vault(root: Path, files: dict[str, str] | None = None) -> Path:
+    """Write the files (those above by default) below `root` and return it."""
+    for path, text in (FILES if files is None else files).items():
+        target = root / path
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_text(text, encoding="utf-8")
+    return root
+
+
+def tree_digest(root: Path) -> str:
+    """Return a digest of every byte, name and time of modification outside `.kbx`."""
+    digest = hashlib.sha256()
+    for file in sorted(root.rglob("*")):
+        if ".kbx" not in file.relative_to(root).parts and file.is_file():
+            digest.update(f"{file.relative_to(root)}\0{file.stat().st_mtime_ns}\0".encode())
+            digest.update(file.read_bytes())
+    return digest.hexdigest()

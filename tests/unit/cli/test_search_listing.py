@@ -1,0 +1,129 @@
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from rich.cells import cell_len
+
+from kbx_tui.cli import search_listing as listing
+from kbx_tui.search.response import PassOneEntity, SearchMeta, SearchResponse, SearchResult
+
+WHY: dict[str, Any] = {
+    "final_score": 0.8649,
+    "doc_relevance": 0.7821,
+    "parent_entity_score": 0.9477,
+    "document_part": 0.391,
+    "entity_part": 0.4739,
+    "hotness_part": 0.0,
+    "lexical_score": 0.71,
+    "lexical_weight": 0.5,
+    "vector_score": 0.8542,
+    "vector_weight": 0.5,
+    "cosine": 0.61,
+    "exact": None,
+    "entities": [
+        {"name": "Alice Chen", "reason": "attendee", "share": 0.5},
+        {"name": "Migration", "reason": "title, 4 mentions", "share": 0.4477},
+    ],
+    "matched_terms": [{"term": "migration", "body_count": 4}],
+}
+RESULT = SearchResult(
+    path="memory/meetings/2026/03/17/go-no-go.md",
+    title="Migration go/no-go, 移行の計画, and a title that is longer than most terminals are wide "
+    * 2,
+    date="2026-03-17",
+    doc_type="meeting",
+    score=0.8649,
+    snippet="We cut over on Thursday, Alice signs off after the migration rehearsal. " * 3,
+    line=14,
+    matches=((51, 60), (123, 132)),
+    explain=WHY,
+)
+META = SearchMeta(
+    search_mode="two_pass",
+    search_mode_reason="entities",
+    pass1_entities=(
+        PassOneEntity("person:alice-chen", "Alice Chen", "person", 1.0, "memory/people/a.md"),
+        PassOneEntity("team:platform", "Platform", "team", 0.41, "memory/teams/platform.md"),
+    ),
+    path_filter=None,
+    timings={"total_ms": 9.4},
+    total_matched=43,
+    in_scope=43,
+    vector_share=1.0,
+    explain={"kept_entities": ["person:alice-chen"]},
+)
+RESPONSE = SearchResponse("alice migration", (RESULT,), META)
+
+
+@pytest.mark.parametrize("width", [40, 50, 80, 100, 120])
+def test_no_line_is_wider_than_the_terminal_but_for_the_path(width: int) -> None:
+    first, path, *snippet = listing.result_lines(1, RESULT, width, rank_width=2)
+    for line in (first, *snippet, listing.entity_line(META, width)):
+        assert cell_len(line.plain) <= width
+    assert path.plain.strip() == f"{RESULT.path}:14"
+
+
+@pytest.mark.parametrize(("width", "bar"), [(50, 0), (60, 9), (100, 17)], ids=str)
+def test_the_bar_shows_both_parts_as_far_as_there_is_room(width: int, bar: int) -> None:
+    first = listing.result_lines(1, RESULT, width, rank_width=2)[0].plain
+    assert sum(first.count(sign) for sign in "█▒") == bar
+
+
+def test_the_heading_names_the_entities_that_opened_the_second_pass() -> None:
+    assert listing.heading(RESPONSE).plain == "two-pass · Alice Chen · 1 of 43"
+
+
+@pytest.mark.parametrize(
+    ("reason", "words"),
+    [
+        ("disabled", "flat · switched off · 1 of 43"),
+        ("fast", "fast · 1 of 43"),
+        ("no_entities", "flat · no entity named · 1 of 43"),
+        ("too_broad", "flat · too many similar entities · 1 of 43"),
+    ],
+)
+def test_the_heading_says_why_a_search_was_flat(reason: str, words: str) -> None:
+    meta = replace(META, search_mode="flat", search_mode_reason=reason)
+    assert listing.heading(replace(RESPONSE, meta=meta)).plain == words
+
+
+def test_kept_entities_have_another_sign_than_those_below_the_threshold() -> None:
+    assert listing.entity_line(META, 80).plain == "● Alice Chen 1.00   ○ Platform .41"
+
+
+def test_sums_of_an_explanation_add_up_as_printed() -> None:
+    assert listing.explain_lines(WHY) == [
+        "score .86 = .39 document + .47 entity",
+        "document .78 = .35 words (migration ×4) + .43 meaning (cosine .61)",
+        "entity .95 = .50 Alice Chen (attendee) + .45 Migration (title, 4 mentions)",
+    ]
+
+
+def test_an_exact_match_is_named() -> None:
+    shown = listing.explain_lines({**WHY, "exact": "title"})[-1]
+    assert shown == "the query is exactly the title: first, with score 1.00"
+
+
+def test_spans_stay_on_their_words_when_text_before_them_is_cleaned() -> None:
+    line = listing.highlighted("\x1b[31mred\x1b[0m apple\tpie", [(13, 18)])
+    assert line.plain == "red apple pie"
+    (span,) = [span for span in line.spans if "bold" in str(span.style)]
+    assert line.plain[span.start : span.end] == "apple"
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"path_filter": "memory/nowhere", "in_scope": 0}, "no document lies in memory/nowhere"),
+        ({"in_scope": 0}, "no document is of that kind"),
+        ({"search_mode": "flat", "search_mode_reason": "fast"}, "without --fast"),
+        ({"path_filter": "memory/notes"}, "without --path"),
+        ({}, "try fewer words"),
+    ],
+    ids=["empty-folder", "no-such-kind", "fast", "path", "else"],
+)
+def test_nothing_found_names_what_would_help(changes: dict[str, Any], words: str) -> None:
+    response = SearchResponse("x", (), replace(META, **changes))
+    assert words in " ".join(listing.nothing_found(response))

@@ -1,0 +1,25 @@
+from __future__ import annotations
+
+import socket
+
+import pytest
+
+from kbx_tui.embedding.embedder import Embedder
+from kbx_tui.embedding.local import open_embedder
+
+
+@pytest.fixture(scope="session")
+def embedder() -> Embedder:
+    """The bundled model; loading it once is enough, nothing about it changes."""
+    return open_embedder()
+
+
+@pytest.fixture
+def no_network(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Make every connection and name lookup fail the way an unplugged machine does."""
+
+    def refuse(*_: object, **__: object) -> None:
+        raise OSError("Network is unreachable")
+
+    monkeypatch.setattr(socket.socket, "connect", refuse)
+    monkeypatch.setattr(socket, "getaddrinfo", refuse)

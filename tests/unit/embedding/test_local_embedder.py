@@ -1,0 +1,68 @@
+from __future__ import annotations
+
+import random
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import pytest
+
+from kbx_tui.embedding.embedder import Embedder
+
+WORDS = "budget review of the platform team is late because Zoë moved the audit to May"
+
+
+def texts_of_mixed_length(count: int) -> list[str]:
+    choose = random.Random(7)
+    return [" ".join(choose.choices(WORDS.split(), k=choose.randint(1, 120))) for _ in range(count)]
+
+
+def test_vectors_are_float32_of_unit_length(embedder: Embedder) -> None:
+    vectors = embedder.embed(texts_of_mixed_length(40))
+    assert vectors.shape == (40, embedder.dimension)
+    assert vectors.dtype == np.float32
+    np.testing.assert_allclose(np.linalg.norm(vectors, axis=1), 1.0, atol=1e-5)
+
+
+def test_row_i_belongs_to_text_i_whatever_shares_its_batch(embedder: Embedder) -> None:
+    texts = texts_of_mixed_length(40)
+    alone = np.stack([embedder.embed([text])[0] for text in texts])
+    np.testing.assert_allclose(embedder.embed(texts), alone, atol=1e-5)
+
+
+def test_a_query_and_a_document_with_the_same_text_have_the_same_vector(embedder: Embedder) -> None:
+    text = "who owns the payments gateway?"
+    np.testing.assert_allclose(embedder.embed_query(text), embedder.embed([text])[0], atol=1e-5)
+
+
+def test_no_texts_give_no_rows(embedder: Embedder) -> None:
+    vectors = embedder.embed([])
+    assert vectors.shape == (0, 384)
+    assert vectors.dtype == np.float32
+
+
+def test_what_lies_beyond_the_model_s_length_is_cut(embedder: Embedder) -> None:
+    start = "word " * embedder.max_tokens
+    first, second = embedder.embed([start + "alpha " * 20_000, start + "omega"])
+    np.testing.assert_allclose(first, second, atol=1e-5)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", " \n\t", "\0", "é🚀", "会議は明日", "مرحبا", "\ud800 lone", "e\u0301\u200d", "x" * 5000],
+    ids=["empty", "blank", "nul", "emoji", "cjk", "arabic", "surrogate", "combining", "long-word"],
+)
+def test_any_text_has_a_unit_vector(embedder: Embedder, text: str) -> None:
+    for vector in (embedder.embed_query(text), embedder.embed([text])[0]):
+        assert np.linalg.norm(vector) == pytest.approx(1.0, abs=1e-5)
+
+
+def test_accents_and_case_do_not_matter_to_an_uncased_model(embedder: Embedder) -> None:
+    assert embedder.embed_query("ZOË") @ embedder.embed_query("zoe") == pytest.approx(1.0)
+
+
+def test_threads_may_share_one_embedder(embedder: Embedder) -> None:
+    texts = texts_of_mixed_length(24)
+    expected = embedder.embed(texts)
+    with ThreadPoolExecutor(4) as pool:
+        vectors = list(pool.map(embedder.embed_query, texts))
+    np.testing.assert_allclose(np.stack(vectors), expected, atol=1e-5)

@@ -1,0 +1,33 @@
+from __future__ import annotations
+
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from kbx_tui.embedding.embedder import Embedder
+from kbx_tui.embedding.local import open_embedder
+
+EMBEDDER: Embedder = open_embedder()
+paragraphs = st.lists(st.text(st.characters(codec="utf-8")).filter(str.strip), max_size=6)
+
+
+@settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(paragraphs)
+def test_paragraphs_joined_by_blank_lines_count_as_their_sum(parts: list[str]) -> None:
+    (joined,) = EMBEDDER.count_tokens(["\n\n".join(parts)])
+    assert joined == sum(EMBEDDER.count_tokens(parts))
+
+
+def test_special_tokens_are_not_counted() -> None:
+    assert EMBEDDER.count_tokens(["", "hello", "hello world"]) == [0, 1, 2]
+
+
+def test_a_text_longer_than_the_model_is_counted_in_full() -> None:
+    assert EMBEDDER.count_tokens(["word " * 3000]) == [3000]
+
+
+def test_a_lone_surrogate_counts_as_the_mark_that_replaces_it() -> None:
+    assert EMBEDDER.count_tokens(["\ud800"]) == [1]
+
+
+def test_no_texts_have_no_counts() -> None:
+    assert EMBEDDER.count_tokens([]) == []

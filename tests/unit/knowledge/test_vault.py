@@ -1,0 +1,190 @@
+import os
+import stat
+import unicodedata
+from pathlib import Path
+
+import pytest
+
+from kbx_tui.errors import ConfigError, NotFound
+from kbx_tui.knowledge.vault import find_root, walk
+from tests.unit.knowledge.building import write
+
+
+def paths(root: Path, *exclude: str) -> list[str]:
+    return [file.path for file in walk(root, exclude).files]
+
+
+def problems(root: Path) -> dict[str, str]:
+    return {problem.path: problem.reason for problem in walk(root).problems}
+
+
+def test_the_folder_with_the_settings_is_the_root_even_above_a_nearer_memory(
+    tmp_path: Path,
+) -> None:
+    write(tmp_path, {"kbx.toml": "", "sub/memory/people/a.md": ""})
+    assert find_root(tmp_path / "sub" / "memory" / "people") == tmp_path
+
+
+def test_without_settings_the_folder_that_contains_memory_is_the_root(tmp_path: Path) -> None:
+    write(tmp_path, {"kb/memory/people/a.md": ""})
+    assert find_root(tmp_path / "kb" / "memory" / "people") == tmp_path / "kb"
+
+
+def test_a_plain_folder_is_its_own_root(tmp_path: Path) -> None:
+    assert find_root(tmp_path) == tmp_path
+
+
+def test_a_given_folder_is_taken_as_it_is(tmp_path: Path) -> None:
+    write(tmp_path, {"kbx.toml": "", "memory/people/a.md": ""})
+    assert find_root(given=tmp_path / "memory") == tmp_path / "memory"
+
+
+@pytest.mark.parametrize("name", ["missing", "file.md"])
+def test_a_given_path_that_is_no_folder_is_not_found(tmp_path: Path, name: str) -> None:
+    write(tmp_path, {"file.md": ""})
+    with pytest.raises(NotFound, match=name):
+        find_root(given=tmp_path / name)
+
+
+def test_where_memory_exists_only_it_is_walked(tmp_path: Path) -> None:
+    write(tmp_path, {"README.md": "", "memory/b.md": "", "memory/a/c.md": "", "docs/d.md": ""})
+    assert paths(tmp_path) == ["memory/a/c.md", "memory/b.md"]
+
+
+def test_any_markdown_counts_and_nothing_else(tmp_path: Path) -> None:
+    write(tmp_path, {"a.md": "", "B.MD": "", "c.markdown": "", "d.txt": "", "md": ""})
+    assert paths(tmp_path) == ["B.MD", "a.md"]
+
+
+def test_hidden_and_installed_files_are_left_out(tmp_path: Path) -> None:
+    write(
+        tmp_path,
+        {
+            "kept.md": "", ".hidden.md": "", ".git/a.md": "", "node_modules/x/a.md": "",
+            "env/pyvenv.cfg": "", "env/lib/a.md": "",
+        },
+    )  # fmt: skip
+    assert paths(tmp_path) == ["kept.md"]
+
+
+def test_gitignore_files_are_respected_at_every_depth(tmp_path: Path) -> None:
+    write(
+        tmp_path,
+        {
+            ".gitignore": "drafts/\n*.tmp.md\n!keep.tmp.md\n[\n", "a.md": "", "x.tmp.md": "",
+            "keep.tmp.md": "", "drafts/b.md": "", "sub/.gitignore": "/only-here.md\n!x.tmp.md\n",
+            "sub/only-here.md": "", "sub/deep/only-here.md": "", "sub/x.tmp.md": "",
+        },
+    )  # fmt: skip
+    assert paths(tmp_path) == ["a.md", "keep.tmp.md", "sub/deep/only-here.md", "sub/x.tmp.md"]
+
+
+def test_notes_kept_out_of_git_as_a_whole_are_still_ours(tmp_path: Path) -> None:
+    write(tmp_path, {".gitignore": "memory/\n", "memory/a.md": ""})
+    assert paths(tmp_path) == ["memory/a.md"]
+
+
+def test_exclude_patterns_are_paths_from_the_root(tmp_path: Path) -> None:
+    write(tmp_path, {"memory/a.md": "", "memory/old/b.md": "", "memory/new/old.md": ""})
+    assert paths(tmp_path, "memory/old/", "**/old.md") == ["memory/a.md"]
+
+
+def test_an_unusable_exclude_pattern_is_a_config_error(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match="exclude"):
+        walk(tmp_path, ["!"])
+
+
+def test_a_folder_named_like_a_file_is_walked_as_a_folder(tmp_path: Path) -> None:
+    write(tmp_path, {"x.md/inner.md": "", "y.md": ""})
+    assert paths(tmp_path) == ["x.md/inner.md", "y.md"]
+
+
+def test_links_are_followed_inside_the_root_and_loops_end(tmp_path: Path) -> None:
+    write(tmp_path, {"memory/a.md": "", "docs/b.md": "", "memory/sub/c.md": ""})
+    (tmp_path / "memory/loop").symlink_to(tmp_path / "memory", target_is_directory=True)
+    (tmp_path / "memory/again").symlink_to(tmp_path / "memory/sub", target_is_directory=True)
+    (tmp_path / "memory/docs").symlink_to(tmp_path / "docs", target_is_directory=True)
+    (tmp_path / "memory/linked.md").symlink_to(tmp_path / "memory/a.md")
+    assert paths(tmp_path) == [
+        "memory/a.md", "memory/docs/b.md", "memory/linked.md", "memory/sub/c.md",
+    ]  # fmt: skip
+    assert not problems(tmp_path)
+
+
+def test_links_out_of_the_root_or_to_nowhere_are_told_and_skipped(tmp_path: Path) -> None:
+    write(tmp_path, {"outside/secret.md": "", "kb/a.md": ""})
+    kb = tmp_path / "kb"
+    (kb / "out.md").symlink_to(tmp_path / "outside/secret.md")
+    (kb / "folder").symlink_to(tmp_path / "outside", target_is_directory=True)
+    (kb / "broken.md").symlink_to(tmp_path / "nowhere.md")
+    (kb / "circle.md").symlink_to(kb / "circle.md")
+    assert paths(kb) == ["a.md"]
+    told = problems(kb)
+    assert told["out.md"] == told["folder"] == "link leads out of the knowledge base"
+    assert set(told) == {"out.md", "folder", "broken.md", "circle.md"}
+
+
+def test_memory_itself_may_be_a_link(tmp_path: Path) -> None:
+    write(tmp_path, {"elsewhere/a.md": ""})
+    (tmp_path / "kb").mkdir()
+    (tmp_path / "kb/memory").symlink_to(tmp_path / "elsewhere", target_is_directory=True)
+    assert paths(tmp_path / "kb") == ["memory/a.md"]
+
+
+def test_a_folder_that_cannot_be_listed_is_a_problem_and_the_rest_is_walked(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write(tmp_path, {"a.md": "", "locked/b.md": ""})
+    real = os.scandir
+
+    def refusing(folder: str) -> object:
+        if str(folder).endswith("locked"):
+            raise PermissionError(13, "Permission denied")
+        return real(folder)
+
+    monkeypatch.setattr(os, "scandir", refusing)
+    assert paths(tmp_path) == ["a.md"]
+    assert problems(tmp_path) == {"locked": "folder cannot be read: Permission denied"}
+
+
+def test_a_file_without_read_permission_is_a_problem(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write(tmp_path, {"a.md": "", "b.md": ""})
+    monkeypatch.setattr(os, "access", lambda path, mode: not str(path).endswith("b.md"))
+    assert paths(tmp_path) == ["a.md"]
+    assert list(problems(tmp_path)) == ["b.md"]
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no pipes here")
+def test_a_pipe_is_never_opened(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe.md")
+    assert stat.S_ISFIFO((tmp_path / "pipe.md").stat().st_mode)
+    assert paths(tmp_path) == []
+    assert problems(tmp_path) == {"pipe.md": "is no regular file"}
+
+
+def test_two_spellings_of_one_name_are_one_path_and_a_problem(tmp_path: Path) -> None:
+    composed, decomposed = (unicodedata.normalize(form, "café.md") for form in ("NFC", "NFD"))
+    write(tmp_path, {composed: "", decomposed: ""})
+    if len(list(tmp_path.iterdir())) == 1:
+        pytest.skip("this file system knows them as one")
+    assert paths(tmp_path) == [composed]
+    assert "other code points" in problems(tmp_path)[composed]
+
+
+def test_a_name_spelled_in_parts_has_a_composed_path_and_opens(tmp_path: Path) -> None:
+    decomposed = unicodedata.normalize("NFD", "café.md")
+    write(tmp_path, {decomposed: "text"})
+    (file,) = walk(tmp_path).files
+    assert file.path == unicodedata.normalize("NFC", "café.md")
+    assert file.absolute.read_text() == "text"
+
+
+def test_a_name_that_is_no_text_is_a_problem(tmp_path: Path) -> None:
+    try:
+        Path(os.fsdecode(os.fsencode(tmp_path) + b"/\xff.md")).write_text("")
+    except OSError:
+        pytest.skip("this file system refuses such names")
+    assert paths(tmp_path) == []
+    assert list(problems(tmp_path).values()) == ["file name is not valid text"]

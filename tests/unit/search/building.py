@@ -1,0 +1,129 @@
+"""Builds Evidence from plain numbers, and hypothesis strategies for it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from hypothesis import strategies as st
+
+from kbx_tui.search.evidence import (
+    ComponentScores,
+    EntityCandidate,
+    Evidence,
+    LinkedDocuments,
+    Scope,
+    Signal,
+)
+from kbx_tui.search.scales import fuse, scale_cosine, scale_lexical
+from kbx_tui.search.tuning import Tuning
+
+
+def components(bm25: Sequence[float], cosine: Sequence[float], query: str = "q") -> ComponentScores:
+    raw, cosines = np.array(bm25, dtype=float), np.array(cosine, dtype=float)
+    lexical, vector = scale_lexical(raw), scale_cosine(cosines)
+    return ComponentScores(
+        query=query,
+        raw_lexical=raw,
+        lexical=lexical,
+        cosine=cosines,
+        vector=vector,
+        doc_relevance=fuse(lexical, vector, 0.7),
+        lexical_weight=0.7,
+    )
+
+
+def entity(number: int, score: float, *, named: bool = False) -> EntityCandidate:
+    signal = Signal("name" if named else "fact", score, f"entity {number}")
+    return EntityCandidate(
+        id=f"person:e{number}",
+        name=f"Entity {number}",
+        type="person",
+        path=f"memory/people/e{number}.md",
+        score=score,
+        named=named,
+        signals=(signal,),
+    )
+
+
+def linked(pairs: dict[int, float]) -> LinkedDocuments:
+    rows = sorted(pairs)
+    return LinkedDocuments(
+        np.array(rows, dtype=np.int64),
+        np.array([pairs[row] for row in rows], dtype=float),
+        tuple("attendee" for _ in rows),
+    )
+
+
+def evidence(
+    typed: ComponentScores,
+    searched: ComponentScores | None = None,
+    entities: Sequence[tuple[EntityCandidate, dict[int, float]]] = (),
+    *,
+    exact: dict[int, str] | None = None,
+    dates: Sequence[str] = (),
+    hotness: Sequence[float] = (),
+    fast: bool = False,
+) -> Evidence:
+    size = len(typed.doc_relevance)
+    names = tuple(f"memory/notes/{row:04}.md" for row in range(size))
+    return Evidence(
+        query=typed.query,
+        document_query=(searched or typed).query,
+        generation=1,
+        scope=Scope("", (), size, size, ""),
+        entities=tuple(one for one, _ in entities),
+        links=tuple(linked(pairs) for _, pairs in entities),
+        paths=names,
+        titles=names,
+        dates=tuple(dates) or ("",) * size,
+        kinds=("note",) * size,
+        as_typed=typed,
+        as_searched=searched or typed,
+        exact=exact or {},
+        hotness=np.array(hotness) if len(hotness) else np.zeros(size),
+        fast=fast,
+        vector_share=1.0,
+        timings={},
+    )
+
+
+unit = st.floats(min_value=0.0, max_value=1.0)
+
+
+@st.composite
+def some_evidence(draw: st.DrawFn) -> Evidence:
+    """Any evidence: up to 12 documents, up to 7 entities in order of score, any links."""
+    size = draw(st.integers(0, 12))
+    scores = st.lists(st.floats(0.0, 60.0), min_size=size, max_size=size)
+    cosines = st.lists(st.floats(-1.0, 1.0), min_size=size, max_size=size)
+    typed = components(draw(scores), draw(cosines))
+    searched = components(draw(scores), draw(cosines), "r")
+    found = []
+    for number in range(draw(st.integers(0, 7))):
+        named = draw(st.booleans())
+        score = 1.0 if named else draw(unit)
+        rows = st.integers(0, size - 1) if size else st.nothing()
+        found.append((entity(number, score, named=named), draw(st.dictionaries(rows, unit))))
+    found.sort(key=lambda pair: -pair[0].score)
+    exact = {0: "title"} if size and draw(st.booleans()) else {}
+    hotness = draw(st.lists(unit, min_size=size, max_size=size))
+    dates = draw(st.lists(st.sampled_from(["", "2026-01-02", "2026-03-04"]), min_size=size,
+                          max_size=size))  # fmt: skip
+    return evidence(typed, searched, found, exact=exact, hotness=hotness, dates=dates)
+
+
+@st.composite
+def some_tuning(draw: st.DrawFn) -> Tuning:
+    return Tuning(
+        hierarchy=draw(st.booleans()),
+        alpha=draw(unit),
+        entity_threshold=draw(unit),
+        max_entities=draw(st.integers(1, 20)),
+        gate=draw(st.sampled_from(["soft", "hard"])),
+        parent=draw(st.sampled_from(["coverage", "max"])),
+        uniform_links=draw(st.booleans()),
+        keep_names=draw(st.booleans()),
+        hotness_weight=draw(unit),
+        muted=frozenset(draw(st.lists(st.sampled_from(["person:e0", "person:e3"])))),
+    )

@@ -147,8 +147,9 @@ class KnowledgeBase:
         """
         from kbx_tui.index.paths import PathFilter
 
-        scope = PathFilter.parse(path, self.root)
-        return self._engine().retrieve(query, path=scope, doc_types=doc_types or (), fast=fast)
+        scope = PathFilter.parse(_well_formed(path or ""), self.root)
+        kinds = tuple(_well_formed(kind) for kind in doc_types or ())
+        return self._engine().retrieve(_well_formed(query), path=scope, doc_types=kinds, fast=fast)
 
     def rank(self, evidence: Evidence, tuning: Tuning | None = None) -> Ranking:
         """Order the documents of `evidence`. Pure: the same arguments give the same ranking."""
@@ -212,11 +213,10 @@ class KnowledgeBase:
         Raises NotFound when there is none at `path` or it lies outside the base.
         """
         from kbx_tui.knowledge.reading import decode, parse_document
+        from kbx_tui.knowledge.vault import locate
 
-        file = self.root / path
         try:
-            file.resolve().relative_to(self.root.resolve())
-            data = file.read_bytes()
+            data = locate(self.root, path, self.settings.index.exclude).read_bytes()
         except (OSError, ValueError) as error:
             raise NotFound(f"no document {path} in {self.root}") from error
         known = parse_document(path, data)
@@ -242,5 +242,10 @@ class KnowledgeBase:
         if self._retriever is None:
             from kbx_tui.search.retrieve import Retriever
 
-            self._retriever = Retriever(self._store(), self._model())
+            self._retriever = Retriever(self._store(), self._model)  # `fast` needs no model
         return self._retriever
+
+
+def _well_formed(text: str) -> str:
+    """Return text any library takes: half a character, as a terminal may pass on, becomes `?`."""
+    return text.encode("utf-8", "replace").decode()

@@ -28,6 +28,7 @@ from kbx_tui.index.text_stage import (
     write_entities_and_links,
 )
 from kbx_tui.index.vector_stage import write_chunks, write_vectors
+from kbx_tui.knowledge.linking import load_suppressions
 
 TEXT_TABLES = ("documents",)
 VECTOR_TABLES = ("chunks", "vectors")
@@ -74,10 +75,9 @@ def _prepare(store: Store, embedder: Embedder, *, full: bool) -> None:
     keep = False
     if full and store.exists():
         try:
-            meta = store.meta()
-            same_model = meta.get("model") == embedder.model
-            same_schema = meta.get("schema_version") == schema.SCHEMA_VERSION
-            keep = same_model and same_schema and store.table("vectors").count_rows() >= 0
+            same_model = store.meta().get("model") == embedder.model
+            shape = schema.vectors_schema(embedder.dimension)
+            keep = same_model and store.table("vectors").schema == shape
         except IndexFault:
             keep = False
     if full and not keep:
@@ -93,7 +93,7 @@ def _write_text(
     if meta.get("entity_types", sorted(types)) != sorted(types):  # kinds and ids depend on them
         fresh = {*changes.added, *changes.changed}
         changes.changed += [path for path in changes.hashes if path not in fresh]
-    if changes and not write_documents(root, store, changes, types, meter, cancelled):
+    if changes and not write_documents(store, changes, types, meter, cancelled):
         return changes, False
     noted = {
         "schema_version": schema.SCHEMA_VERSION,
@@ -118,13 +118,9 @@ def _write_text(
 
 def _derived_from(root: Path, hashes: dict[str, str]) -> str:
     """Return a digest of all that entities and links are made from."""
-    suppressions = root / "memory" / ".kbx" / "entity-suppressions.json"
-    try:
-        extra = suppressions.read_text(encoding="utf-8", errors="replace")
-    except OSError:
-        extra = ""
+    suppressions = sorted(load_suppressions(root).items())
     listed = "\n".join(f"{path}\0{found}" for path, found in sorted(hashes.items()))
-    return text_hash(f"{listed}\n{extra}")
+    return text_hash(f"{listed}\n{suppressions}")
 
 
 def _report(

@@ -112,6 +112,7 @@ def entity_row(entity: Entity, facts: list[Fact]) -> dict[str, Any]:
         "role": entity.role,
         "team": entity.team,
         "members": list(entity.members),
+        "emails": list(entity.emails),
         "profile": profile,
         "text_hash": text_hash(profile),
     }
@@ -128,6 +129,7 @@ def entity_from_row(row: Mapping[str, Any]) -> Entity:
         role=row["role"],
         team=row["team"],
         members=tuple(row["members"]),
+        emails=tuple(row["emails"]),
     )
 
 

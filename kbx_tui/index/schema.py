@@ -62,6 +62,7 @@ ENTITIES = pa.schema(
         pa.field("role", pa.string()),
         pa.field("team", pa.string()),
         pa.field("members", _texts),
+        pa.field("emails", _texts),
         pa.field("profile", pa.string()),
         pa.field("text_hash", pa.string(), nullable=False),
     ]

@@ -74,9 +74,10 @@ def read_snapshot(store: Store) -> Snapshot:
     entities = sorted(
         (rows.entity_from_row(row) for row in found.to_pylist()), key=lambda entity: entity.id
     )
+    own_page = {entity.path: entity.id for entity in entities}  # unique, a page's own id need not
     return Snapshot(
         paths=paths,
-        ids=tuple(table["id"].to_pylist()),
+        ids=tuple(own_page.get(p, i) for p, i in zip(paths, table["id"].to_pylist(), strict=True)),
         titles=tuple(table["title"].to_pylist()),
         dates=tuple(table["date"].to_pylist()),
         kinds=tuple(table["kind"].to_pylist()),

@@ -31,6 +31,10 @@ ENTITY_SOURCES = ("context",)
 """Kinds that name entities without being their page (teams in company.md)."""
 
 
+_TEAM_KEY = '"team"'
+"""In the JSON of a frontmatter: a `team:` anywhere names a team."""
+
+
 @dataclass(slots=True)
 class Changes:
     """How the files differ from the index. Paths are root-relative."""
@@ -39,6 +43,8 @@ class Changes:
     """Every file on disk that can be read, with its content hash."""
     known: dict[str, str]
     """Every document in the index before this run, with its content hash."""
+    files: dict[str, Path]
+    """Where each of them is: a name may be spelled otherwise on disk than in its path."""
     added: list[str]
     changed: list[str]
     deleted: list[str]
@@ -63,6 +69,7 @@ def find_changes(root: Path, store: Store, settings: Settings) -> Changes:
         known = dict(zip(table["path"].to_pylist(), table["content_hash"].to_pylist(), strict=True))
     walked = walk(root, settings.index.exclude)
     problems, hashes = list(walked.problems), {}
+    files = {file.path: file.absolute for file in walked.files}
     for file in walked.files:
         try:
             hashes[file.path] = content_hash(file.absolute.read_bytes())
@@ -74,6 +81,7 @@ def find_changes(root: Path, store: Store, settings: Settings) -> Changes:
     return Changes(
         hashes=hashes,
         known=known,
+        files=files,
         added=added,
         changed=[p for p, found in hashes.items() if p in known and known[p] != found],
         deleted=deleted,
@@ -83,7 +91,6 @@ def find_changes(root: Path, store: Store, settings: Settings) -> Changes:
 
 
 def write_documents(
-    root: Path,
     store: Store,
     changes: Changes,
     types: frozenset[str],
@@ -99,7 +106,7 @@ def write_documents(
             return False
         parsed = []
         for count, path in enumerate(todo[start : start + BATCH], start + 1):
-            document = _read(root, path, types, changes)
+            document = _read(path, types, changes)
             if document is not None:
                 parsed.append(rows.document_row(document))
                 changes.hashes[path] = document.content_hash
@@ -142,9 +149,9 @@ def stored_entities(store: Store) -> list[Entity]:
     return sorted((rows.entity_from_row(row) for row in found), key=lambda entity: entity.id)
 
 
-def _read(root: Path, path: str, types: frozenset[str], changes: Changes) -> Document | None:
+def _read(path: str, types: frozenset[str], changes: Changes) -> Document | None:
     try:
-        data = (root / path).read_bytes()
+        data = changes.files[path].read_bytes()
     except OSError as error:  # gone or locked since it was listed
         changes.problems.append(Problem(path, f"cannot be read: {error.strerror}", skipped=True))
         changes.hashes.pop(path, None)
@@ -167,7 +174,8 @@ def _upsert(table: Any, parsed: list[dict[str, Any]], new: set[str]) -> None:
 
 def _derive_entities(store: Store, types: frozenset[str]) -> tuple[tuple[Entity, ...], list[Fact]]:
     kinds = ", ".join(quoted(kind) for kind in sorted({*types, *ENTITY_SOURCES}))
-    found = store.rows("documents", rows.DOCUMENT_COLUMNS, f"kind IN ({kinds})").to_pylist()
+    where = f"kind IN ({kinds}) OR contains(frontmatter, {quoted(_TEAM_KEY)})"
+    found = store.rows("documents", rows.DOCUMENT_COLUMNS, where).to_pylist()
     pages = sorted((rows.document_from_row(row) for row in found), key=lambda page: page.path)
     entities = build_entities(pages, types)
     by_path = {page.path: page for page in pages}

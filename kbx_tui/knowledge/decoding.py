@@ -6,8 +6,6 @@ import codecs
 import hashlib
 import re
 
-from charset_normalizer import from_bytes
-
 _BOMS = (  # UTF-32 first: its little-endian mark begins with that of UTF-16
     (codecs.BOM_UTF8, "utf-8"),
     (codecs.BOM_UTF32_LE, "utf-32-le"),
@@ -85,6 +83,8 @@ def _detect(sample: bytes) -> str:
     if _mostly_utf8(sample, high):
         return "utf-8"
     if high > _DETECT_SHARE * len(sample):
+        from charset_normalizer import from_bytes  # late: few files need it
+
         best = from_bytes(sample).best()
         if best is not None:
             return best.encoding

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-
-from pathspec import GitIgnoreSpec
+from typing import TYPE_CHECKING
 
 from kbx_tui.errors import ConfigError
+
+if TYPE_CHECKING:
+    from pathspec import GitIgnoreSpec
 
 
 class Ignored:
@@ -15,7 +17,7 @@ class Ignored:
 
     def __init__(self, exclude: Sequence[str] = ()) -> None:
         try:
-            self._exclude = GitIgnoreSpec.from_lines(exclude) if exclude else None
+            self._exclude = _spec(exclude) if exclude else None
         except ValueError as error:
             raise ConfigError(f"[index] exclude holds an unusable pattern: {error}") from error
         self._specs: list[tuple[str, GitIgnoreSpec]] = []
@@ -55,8 +57,14 @@ def _lenient(lines: Sequence[str]) -> GitIgnoreSpec:
     usable = []
     for line in lines:
         try:
-            GitIgnoreSpec.from_lines([line])
+            _spec([line])
         except ValueError:
             continue
         usable.append(line)
-    return GitIgnoreSpec.from_lines(usable)
+    return _spec(usable)
+
+
+def _spec(lines: Sequence[str]) -> GitIgnoreSpec:
+    from pathspec import GitIgnoreSpec  # late: finding the root must not wait for it
+
+    return GitIgnoreSpec.from_lines(lines)

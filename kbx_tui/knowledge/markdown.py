@@ -86,9 +86,16 @@ def wikilinks(body: str) -> tuple[str, ...]:
     return tuple(wikilink_targets(_without_code(body)))
 
 
+class _BlockParser(MarkdownIt):
+    """Reads link definitions to know that they are no text; their addresses are of no use here."""
+
+    def normalizeLink(self, url: str) -> str:  # noqa: N802  # markdown-it's name
+        return url  # encoding a picture that is written as an address takes a second
+
+
 @lru_cache(maxsize=1)
 def _parser() -> MarkdownIt:
-    parser = MarkdownIt("commonmark")
+    parser = _BlockParser("commonmark")
     parser.core.ruler.disable(["inline", "normalize"])  # decoding has normalised line ends
     return parser
 

@@ -18,7 +18,9 @@ SECTION_LEVEL = 3
 
 _BLANK_LINES = re.compile(r"\n(?:[ \t]*\n)+")
 _TURN = re.compile(r"^\*\*[^*\n]{1,80}(?::\*\*|\*\*:)", re.MULTILINE)
-_SENTENCE_END = re.compile(r"\n+|(?:[!?…]|(?<!\d)\.)[\"'”’)\]]{0,3}[^\S\n]+|[。！？]")
+_SENTENCE_END = re.compile(  # begins with a class of characters: the scanner skips to them
+    r"[\n.!?…。！？](?:(?<=\n)\n*|(?<=[。！？])|(?<=[.!?…])(?<!\d\.)[\"'”’)\]]{0,3}[^\S\n]+)"
+)
 _WORD_END = re.compile(r"\s+")
 
 

@@ -178,3 +178,19 @@ def _existing(path: Path) -> Path:
     if not folder.is_dir():
         raise NotFound(f"{folder} is not a folder; name an existing one")
     return folder
+
+
+def locate(root: Path, path: str, exclude: Sequence[str] = ()) -> Path:
+    """Return the file that `path`, root-relative and NFC, stands for.
+
+    On disk its name may be spelled in parts (NFD); then it is looked for as `walk` does.
+    Raises ValueError when it lies outside the root, FileNotFoundError when there is none.
+    """
+    file = root / path
+    file.resolve().relative_to(root.resolve())
+    if file.exists():
+        return file
+    for found in walk(root, exclude).files:
+        if found.path == path:
+            return found.absolute
+    raise FileNotFoundError(path)

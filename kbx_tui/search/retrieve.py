@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import OrderedDict
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -38,8 +38,8 @@ QUERY_VECTORS_KEPT = 256
 class Retriever:
     """Reads one store. Keeps what one generation needs in memory; not for several threads."""
 
-    def __init__(self, store: Store, embedder: Embedder) -> None:
-        self._store, self._embedder = store, embedder
+    def __init__(self, store: Store, open_embedder: Callable[[], Embedder]) -> None:
+        self._store, self._open_embedder = store, open_embedder
         self._loaded: Loaded | None = None
         self._query_vectors: OrderedDict[str, NDArray[np.float32]] = OrderedDict()
 
@@ -122,7 +122,7 @@ class Retriever:
         """Return the vector of a query, shape (dimension,); the latest 256 are kept."""
         vector = self._query_vectors.pop(text, None)
         if vector is None:
-            vector = self._embedder.embed_query(text)
+            vector = self._open_embedder().embed_query(text)
         self._query_vectors[text] = vector
         if len(self._query_vectors) > QUERY_VECTORS_KEPT:
             self._query_vectors.popitem(last=False)
@@ -134,8 +134,8 @@ class Retriever:
         return self._loaded
 
     def _vectors(self) -> Vectors:
-        model, dimension = self._embedder.model, self._embedder.dimension
-        return self._now().vectors(model=model, dimension=dimension)
+        embedder = self._open_embedder()
+        return self._now().vectors(model=embedder.model, dimension=embedder.dimension)
 
     def _profile_cosines(self, query: str, vectors: Vectors | None) -> Scores | None:
         if vectors is None or not len(vectors.entities):

@@ -17,6 +17,11 @@ READ_AT_MOST = 200_000
 """Characters of a document that are looked through: a snippet is wanted in milliseconds."""
 
 _WORD = re.compile(r"\w+")
+_MARKUP = re.compile(
+    r"^\s*\#{1,6}\s | ^\s*>\s | ^\s*\|?[-:|\ ]{3,}$ | ^\s*\| | \|\s*$ | \*\* | \[\[ | \]\]",
+    re.MULTILINE | re.VERBOSE,
+)
+"""What only says how text looks: a snippet is shown without it."""
 _HEADING = re.compile(r"^#{1,6}\s+(.*?)\s*#*$", re.MULTILINE)
 
 
@@ -97,19 +102,26 @@ def _cut(
     """Return one line of at most 200 characters around `start`, its matches, and where it ends."""
     begin = _sentence_start(text, start)
     raw = text[begin : begin + 2 * SNIPPET_LENGTH]
+    silent = {at for mark in _MARKUP.finditer(raw) for at in range(*mark.span())}
     shown, place = "", []
-    for char in raw:
-        blank = char.isspace()
-        place.append(len(shown))
-        if not (blank and (not shown or shown[-1] == " ")):
-            shown += " " if blank else char
+    for at, char in enumerate(raw):
         if len(shown) >= SNIPPET_LENGTH:
             break
+        place.append(len(shown))
+        if char.isspace():
+            shown += " " if shown and shown[-1] != " " else ""
+        elif at not in silent:
+            shown += char
     end = begin + len(place)
+    if end < len(text) and not text[end].isspace():  # no half word at the end
+        shown = shown[: shown.rfind(" ") + 1 or None]
+    shown = shown.rstrip()
     spans = [
-        (place[a - begin], place[b - 1 - begin] + 1) for a, b, _ in found if a >= begin and b <= end
+        (place[a - begin], place[b - 1 - begin] + 1)
+        for a, b, _ in found
+        if a >= begin and b <= end and place[b - 1 - begin] < len(shown)
     ]
-    return shown.rstrip(), spans, max(begin, end - 1)
+    return shown, spans, max(begin, end - 1)
 
 
 def _sentence_start(text: str, start: int) -> int:

@@ -8,6 +8,7 @@ import pytest
 
 from kbx_tui import IndexForeign, KnowledgeBase, Progress
 from kbx_tui.index.store import TABLES, Store, index_uri
+from kbx_tui.index.text_stage import stored_entities
 from tests.functional.vaults import BOB, FILES, tree_digest, write_vault
 
 
@@ -209,3 +210,17 @@ def test_changing_which_kinds_are_entities_reads_the_pages_again(base: Path) -> 
     report = KnowledgeBase(base).index()
     assert report.embedded <= 2
     assert [row for row in rows(base, "entities") if "boat:heron" in row]
+
+
+def test_entities_with_emails_do_not_link_everything_anew(base: Path) -> None:
+    write_vault(
+        base, {"memory/people/bob-okafor.md": BOB.replace("role:", "email: b@x.org\nrole:")}
+    )
+    kb = KnowledgeBase(base)
+    kb.index()
+    store = Store(index_uri(base, kb.settings))
+    assert [entity.emails for entity in stored_entities(store) if entity.emails] == [("b@x.org",)]
+    heard: list[Progress] = []
+    write_vault(base, {"memory/notes/new.md": "# New\n\nSomething.\n"})
+    KnowledgeBase(base).index(heard.append)
+    assert next(one.total for one in heard if one.stage == "entities") == 1

@@ -1,0 +1,62 @@
+"""A snippet is the place that fits best, readable on one line, with its matches marked."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kbx_tui.search.snippets import SNIPPET_LENGTH, make_snippet
+
+
+@given(st.text(max_size=600), st.text(max_size=60))
+def test_matches_lie_inside_a_snippet_of_one_line(body: str, query: str) -> None:
+    snippet = make_snippet(body, 1, query)
+    assert len(snippet.text) <= SNIPPET_LENGTH
+    assert "\n" not in snippet.text
+    for start, end in snippet.matches:
+        assert 0 <= start < end <= len(snippet.text)
+    assert 1 <= snippet.line_start <= snippet.line_end <= body.count("\n") + 1
+
+
+def test_the_place_where_most_words_stand_together_wins() -> None:
+    body = "A budget.\n\n" + "Nothing here. " * 40 + "\n\nThe budget of the migration grew.\n"
+    snippet = make_snippet(body, 10, "migration budget")
+    assert snippet.text == "The budget of the migration grew."
+    assert [snippet.text[a:b] for a, b in snippet.matches] == ["budget", "migration"]
+    assert snippet.line_start == 14
+    assert snippet.terms == (("migration", 1), ("budget", 2))
+
+
+def test_inflected_words_match() -> None:
+    snippet = make_snippet("They were migrating databases.", 1, "database migration")
+    assert [snippet.text[a:b] for a, b in snippet.matches] == ["migrating", "databases"]
+
+
+def test_a_heading_is_named_rather_than_quoted() -> None:
+    snippet = make_snippet("# Rollbacks\n\nA rollback puts it back.\n", 1, "rollback")
+    assert (snippet.heading, snippet.text) == ("Rollbacks", "A rollback puts it back.")
+
+
+@pytest.mark.parametrize(
+    ("body", "shown"),
+    [
+        ("## Error codes\n\n| Code | Meaning |\n|---|---|\n| 5032 | stale |\n", "5032 | stale"),
+        ("**Alice:** The [[Migration]] is a go.", "Alice: The Migration is a go."),
+        ("> quoted migration", "quoted migration"),
+    ],
+)
+def test_markup_is_left_out(body: str, shown: str) -> None:
+    assert make_snippet(body, 1, "5032 migration").text == shown
+
+
+def test_no_word_is_cut_at_the_end() -> None:
+    body = "migration " + "extraordinary " * 40
+    assert make_snippet(body, 1, "migration").text.endswith(" extraordinary")
+
+
+def test_without_a_matching_word_the_nearest_chunk_is_shown() -> None:
+    body = "# Title\n\nFirst.\n\nSecond.\n"
+    assert make_snippet(body, 5, "zzz", fallback_line=9).text.startswith("Second.")
+    assert make_snippet(body, 5, "zzz").text.startswith("First.")
+    assert make_snippet("", 1, "zzz").text == ""

@@ -125,13 +125,19 @@ class KnowledgeBase:
             on_wait=self._notice,
         )
 
-    def refresh(self, *, now: bool = True) -> bool:
+    def refresh(self) -> bool:
         """Look whether the index changed; True when the next search reads another generation.
 
-        Without `now`, vectors that are just being made may lag behind by some seconds: to read
-        them all takes part of a second in a large base.
+        While a process is indexing, new vectors may lag behind by some seconds: to read them all
+        takes part of a second in a large base.
         """
-        return self._engine().refresh(now=now)
+        from kbx_tui.index.lock import is_being_written
+
+        return self._engine().refresh(now=not is_being_written(self.root))
+
+    def warm(self) -> None:
+        """Load what the first search needs: model, vectors, entities. Raises as `retrieve`."""
+        self._engine().warm()
 
     def retrieve(
         self,

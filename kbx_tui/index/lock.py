@@ -15,6 +15,8 @@ from filelock import FileLock, Timeout
 from kbx_tui.errors import IndexFault, IndexLocked
 
 POLL_SECONDS = 0.2
+OWNER = "writer.json"
+"""Beside the lock: who holds it, for people."""
 
 
 def state_folder(root: Path) -> Path:
@@ -45,7 +47,7 @@ def writer_lock(
     raise IndexLocked.
     """
     folder = state_folder(root)
-    lock, owner = FileLock(folder / "writer.lock"), folder / "writer.json"
+    lock, owner = FileLock(folder / "writer.lock"), folder / OWNER
     try:
         lock.acquire(timeout=0)
     except Timeout:
@@ -64,6 +66,11 @@ def writer_lock(
     finally:
         owner.unlink(missing_ok=True)
         lock.release()
+
+
+def is_being_written(root: Path) -> bool:
+    """Tell whether a process seems to be writing the index; after a kill -9 it may seem so."""
+    return (root / ".kbx" / OWNER).exists()
 
 
 def _who(owner: Path) -> str:

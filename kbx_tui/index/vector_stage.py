@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from kbx_tui.embedding.embedder import Embedder
+from kbx_tui.embedding.embedder import Embedder, Vectors
 from kbx_tui.index import rows, schema
 from kbx_tui.index.paths import quoted
 from kbx_tui.index.progress import Cancelled, Meter
@@ -15,8 +15,8 @@ from kbx_tui.index.store import Store, translated
 from kbx_tui.knowledge.chunking import split_many
 
 DOCUMENTS_PER_BATCH = 500
-TEXTS_PER_BATCH = 512
-"""Texts per commit; the embedder sorts them by length, so a larger batch pads less."""
+TEXTS_PER_BATCH, TEXTS_PER_STEP = 512, 32
+"""Texts per commit, sorted by length so that little is padded, and per report of progress."""
 DELETE_BATCH = 5000
 
 
@@ -64,13 +64,19 @@ def write_vectors(
     reused, embedded = len(wanted) - len(missing), 0
     meter.begin("vectors", len(missing))
     for start in range(0, len(missing), TEXTS_PER_BATCH):
-        if cancelled():
-            return embedded, reused, False
         batch = missing[start : start + TEXTS_PER_BATCH]
-        texts = _texts(store, batch)
-        _add_vectors(store, list(texts), embedder, list(texts.values()))
-        embedded += len(texts)
-        meter.report(start + len(batch))
+        texts = sorted(_texts(store, batch).items(), key=lambda found: -len(found[1]))
+        made: list[Vectors] = []
+        for at in range(0, len(texts), TEXTS_PER_STEP):
+            if cancelled():
+                break
+            step = texts[at : at + TEXTS_PER_STEP]
+            made.append(embedder.embed([text for _, text in step]))
+            embedded += len(step)
+            meter.report(start + at + len(step))
+        _add_vectors(store, [found for found, _ in texts], made)
+        if len(made) * TEXTS_PER_STEP < len(texts):
+            return embedded, reused, False
     _delete(store, "vectors", "text_hash", sorted(have - {text for _, text in wanted}))
     return embedded, reused, True
 
@@ -101,13 +107,19 @@ def _texts(store: Store, batch: Sequence[tuple[str, str]]) -> dict[str, str]:
     return texts
 
 
-def _add_vectors(store: Store, hashes: list[str], embedder: Embedder, texts: list[str]) -> None:
+def _add_vectors(store: Store, hashes: list[str], made: Sequence[Vectors]) -> None:
+    """Store the vectors made of the first texts, in order."""
+    import numpy as np
     import pyarrow as pa
 
-    shape = schema.vectors_schema(embedder.dimension)
-    flat = pa.array(embedder.embed(texts).reshape(-1), pa.float32())
+    if not made:
+        return
+    rows_made = np.concatenate(made)
+    count, dimension = rows_made.shape
+    shape = schema.vectors_schema(dimension)
+    flat = pa.array(rows_made.reshape(-1), pa.float32())
     table = pa.table(
-        [pa.array(hashes), pa.FixedSizeListArray.from_arrays(flat, embedder.dimension)],
+        [pa.array(hashes[:count]), pa.FixedSizeListArray.from_arrays(flat, dimension)],
         schema=shape,
     )
     with translated("write vectors", store.uri):

@@ -76,7 +76,8 @@ def rounded_parts(total: float, parts: Sequence[float], digits: int = 2) -> list
     """
     unit = 10**digits
     units = [int(np.floor(part * unit + 1e-9)) for part in parts]
-    missing = round(total * unit) - sum(units)
+    shown = float(f"{total:.{digits}f}")  # as it is printed: halves go to the even digit
+    missing = round(shown * unit) - sum(units)
     lost = sorted(range(len(parts)), key=lambda i: units[i] - parts[i] * unit)
     for index in lost[: max(missing, 0)]:
         units[index] += 1

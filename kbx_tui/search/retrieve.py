@@ -53,6 +53,11 @@ class Retriever:
             return True
         return self._loaded.refresh(now=now)
 
+    def warm(self) -> None:
+        """Load what the first query needs."""
+        self._vectors()
+        self.query_vector("")
+
     def retrieve(
         self, query: str, *, path: PathFilter, doc_types: Sequence[str] = (), fast: bool = False
     ) -> Evidence:

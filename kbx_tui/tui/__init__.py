@@ -1,0 +1,1 @@
+"""The app: what a person sees of a knowledge base. Only `controller` calls the engine."""

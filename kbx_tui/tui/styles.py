@@ -1,0 +1,19 @@
+"""Where the stylesheets are: beside the package in a checkout, inside it in a wheel."""
+
+from __future__ import annotations
+
+from pathlib import Path, PurePath
+
+NAMES = ("looks.tcss", "explore.tcss", "help.tcss")
+PACKAGE = Path(__file__).parent.parent
+
+
+def styles_folder(package: Path = PACKAGE) -> Path:
+    """Return the folder that holds the stylesheets."""
+    packaged = package / "styles"
+    return packaged if packaged.is_dir() else package.parent / "styles"
+
+
+def stylesheets() -> list[str | PurePath]:
+    """Return the stylesheets in the order they are read."""
+    return [styles_folder() / name for name in NAMES]

@@ -1,0 +1,166 @@
+"""What the explore screen shows, as plain values: no array, no engine object, no widget."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+Spans = tuple[tuple[int, int], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Knobs:
+    """The knobs a person can see."""
+
+    alpha: float = 0.5
+    entity_threshold: float = 0.5
+    hierarchy: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class ResultRow:
+    """One document in the result list."""
+
+    row: int
+    """Row of the Evidence: what it is asked for by."""
+    path: str
+    title: str
+    date: str
+    rank: int
+    score: float
+    document_part: float
+    entity_part: float
+    exact: str
+    """`title`, `path` or `id` when the query is exactly that, else empty."""
+
+
+@dataclass(frozen=True, slots=True)
+class EntityRow:
+    """One entity that pass 1 found."""
+
+    id: str
+    name: str
+    type: str
+    path: str
+    """Its page, or empty."""
+    score: float
+    kept: bool
+    signals: str
+    """Why it fits, in words."""
+
+
+@dataclass(frozen=True, slots=True)
+class Mode:
+    """What kind of search this was and why."""
+
+    name: str
+    """`two-pass`, `flat` or `fast`."""
+    reason: str
+    """In words: the entities that opened the second pass, or why there was none."""
+    milliseconds: float
+    vector_share: float
+    """Share of the chunks that can be found by meaning, 0..1."""
+
+
+@dataclass(frozen=True, slots=True)
+class ExploreView:
+    """One ranking, ready to be shown."""
+
+    query: str
+    mode: Mode
+    knobs: Knobs
+    entities: tuple[EntityRow, ...]
+    results: tuple[ResultRow, ...]
+    matched: int
+    """Documents that are results at all; `results` may hold fewer."""
+    in_scope: int
+    alpha_note: str
+    """Why alpha changes nothing, else empty."""
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """One addend of a sum on screen."""
+
+    value: float
+    """Rounded: what is shown."""
+    most: float | None
+    """The most it could have been, rounded; None when that says nothing."""
+    name: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """A number and the parts that sum to it, exactly as shown."""
+
+    name: str
+    total: float
+    parts: tuple[Part, ...]
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Term:
+    """A weight times a value in the formula of the score."""
+
+    weight: float
+    value: float
+    name: str
+    """`document` or `entity`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Why:
+    """Why a document stands where it stands, in numbers that add up as they are shown."""
+
+    row: int
+    title: str
+    path: str
+    kind: str
+    date: str
+    score: float
+    terms: tuple[Term, ...]
+    """`score` is the sum of weight x value, rounded; empty when flat: then it is the document's."""
+    hotness: Term | None
+    """Present when hotness counts; then the terms weigh `1 - hotness.weight` together."""
+    exact: str
+    sections: tuple[Section, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class SnippetView:
+    """The place in a document that fits best."""
+
+    text: str
+    matches: Spans
+    heading: str
+    line_start: int
+    line_end: int
+    terms: tuple[tuple[str, int], ...]
+    """Words of the query found in the document, and how often."""
+
+
+@dataclass(frozen=True, slots=True)
+class Preview:
+    """A document's text as it is in the file now."""
+
+    path: str
+    title: str
+    date: str
+    kind: str
+    lines: tuple[str, ...]
+    """Line n of the file is item n-1; nothing in it acts on a terminal."""
+    line_start: int = 0
+    line_end: int = 0
+    """1-based lines of the best place, 0 when none is known."""
+
+
+@dataclass(frozen=True, slots=True)
+class BaseSummary:
+    """Which knowledge base is open."""
+
+    name: str
+    searchable: bool
+    documents: int | None = None
+    """None while it is being counted."""
+    entities: int | None = None

@@ -1,0 +1,1 @@
+"""Pieces of the screen: plain values in, messages out."""

@@ -1,0 +1,142 @@
+"""The entities pass 1 found, best first, with the threshold drawn between kept and not kept."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from rich.cells import cell_len
+from textual.message import Message
+
+from kbx_tui.tui.drawing import Line, Span, fit_line, looks
+from kbx_tui.tui.text import fit, shorten
+from kbx_tui.tui.view import EntityRow
+from kbx_tui.tui.widgets.line_widget import LineWidget
+from kbx_tui.tui.widgets.rows_view import RowsView, Slot
+from kbx_tui.wording import score_text
+
+KEPT, NOT_KEPT = "●", "○"
+
+
+class EntityList(RowsView):
+    """Entities in a column, each with the reasons why it was found."""
+
+    COMPONENT_CLASSES = looks("strong", "entity", "rule", "cursor")
+
+    @dataclass
+    class Opened(Message):
+        """A person wants to read the page of an entity."""
+
+        entity: EntityRow
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.entities: tuple[EntityRow, ...] = ()
+        self.threshold = 0.5
+
+    def show(self, entities: tuple[EntityRow, ...], threshold: float) -> None:
+        """Show these entities, best first."""
+        at = self.entities[self.cursor].id if self.entities else ""
+        self.entities, self.threshold = entities, threshold
+        ids = [entity.id for entity in entities]
+        self.lines_changed()
+        self.cursor = ids.index(at) if at in ids else 0
+
+    def count_rows(self) -> int:
+        return len(self.entities)
+
+    def slots(self) -> list[Slot]:
+        slots: list[Slot] = []
+        if not self.entities:
+            return slots
+        line_at = passing(self.entities, self.threshold)
+        for row, entity in enumerate(self.entities):
+            if row == line_at:
+                slots.append((-1, 0))
+            slots.append((row, 0))
+            if entity.signals:
+                slots.append((row, 1))
+        if line_at == len(self.entities):
+            slots.append((-1, 0))
+        return slots
+
+    def row_line(self, row: int, part: int, width: int) -> Line:
+        if row < 0:
+            return threshold_line(self.threshold, width)
+        entity = self.entities[row]
+        if part:
+            return (Span("   "), Span(shorten(entity.signals, width - 3), "dim"))
+        marker = "›" if row == self.cursor and self.has_focus else " "
+        return entity_line(entity, width, marker)
+
+    def is_cursor_line(self, y: int) -> bool:
+        return self.has_focus and super().is_cursor_line(y)
+
+    def opened(self) -> None:
+        self.post_message(self.Opened(self.entities[self.cursor]))
+
+
+class EntityStrip(LineWidget):
+    """The same in one line, for terminals too small for a column."""
+
+    COMPONENT_CLASSES = looks("strong", "entity", "rule")
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.entities: tuple[EntityRow, ...] = ()
+        self.threshold = 0.5
+
+    def show(self, entities: tuple[EntityRow, ...], threshold: float) -> None:
+        """Show these entities, best first."""
+        self.entities, self.threshold = entities, threshold
+        self.refresh()
+
+    def line(self, width: int) -> Line:
+        return strip_line(self.entities, self.threshold, width)
+
+
+def passing(entities: tuple[EntityRow, ...], threshold: float) -> int:
+    """Return how many entities reach the threshold; they come best first."""
+    return sum(entity.score >= threshold for entity in entities)
+
+
+def entity_line(entity: EntityRow, width: int, marker: str = " ") -> Line:
+    """Return `● Alice Chen      person 1.00`, exactly `width` cells."""
+    kind = f" {shorten(entity.type, 9)} "
+    room = width - 3 - cell_len(kind) - 4
+    dot = KEPT if entity.kept else NOT_KEPT
+    return (
+        Span(marker, "dim"),
+        Span(f"{dot} ", "entity" if entity.kept else "dim"),
+        Span(fit(entity.name, room), "strong" if entity.kept else "text"),
+        Span(kind, "dim"),
+        Span(f"{score_text(entity.score):>4}", "text" if entity.kept else "dim"),
+    )
+
+
+def threshold_line(threshold: float, width: int) -> Line:
+    """Return the line between kept and not kept."""
+    words = f" threshold {score_text(threshold)} "
+    left = max(width - len(words), 0) // 2
+    right = max(width - len(words) - left, 0)
+    return (Span("┄" * left + words + "┄" * right, "rule"),)
+
+
+def strip_line(entities: tuple[EntityRow, ...], threshold: float, width: int) -> Line:
+    """Return all entities in one line: `● Alice Chen 1.00 ┊ .50 ┊ ○ Platform .41`."""
+    spans: list[Span] = [Span(" ")]
+    at = passing(entities, threshold)
+    bar = Span(f" ┊ {score_text(threshold)} ┊ ", "rule")
+    for index, entity in enumerate(entities):
+        if index == at:
+            spans.append(bar)
+        elif index:
+            spans.append(Span("  "))
+        dot = KEPT if entity.kept else NOT_KEPT
+        spans += [
+            Span(f"{dot} ", "entity" if entity.kept else "dim"),
+            Span(entity.name, "strong" if entity.kept else "dim"),
+            Span(f" {score_text(entity.score)}", "dim"),
+        ]
+    if entities and at == len(entities):
+        spans.append(bar)
+    return fit_line(tuple(spans), width)

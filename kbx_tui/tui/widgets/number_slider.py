@@ -1,0 +1,176 @@
+"""A number within 0..1 that keys and mouse move in equal steps."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from rich.cells import cell_len
+from textual import events
+from textual.message import Message
+from textual.reactive import reactive
+
+from kbx_tui.tui.commands import bindings
+from kbx_tui.tui.drawing import Line, Span, fit_line, looks
+from kbx_tui.tui.text import fit
+from kbx_tui.tui.widgets.line_widget import LineWidget
+from kbx_tui.wording import score_text
+
+STEPS = 100
+"""Steps from 0 to 1: as fine as the two decimals that scores are shown with."""
+ENDS_FROM = 60
+"""From this width on the ends have names."""
+NOTE_FROM = 100
+"""From this width on there is room for a note."""
+VALUE = 5
+"""Cells for the value."""
+
+
+class NumberSlider(LineWidget, can_focus=True):
+    """A label, a track with a knob, the value, and a note what it means now."""
+
+    COMPONENT_CLASSES = looks("label", "track", "rule", "knob")
+    BINDINGS = bindings("slider")
+    position: reactive[int] = reactive(0)
+    """Whole steps above 0: counting cannot drift, adding 0.05 twenty times does."""
+
+    @dataclass
+    class Changed(Message):
+        """A person moved the slider; never posted for a value set by the program."""
+
+        slider: NumberSlider
+        value: float
+
+        @property
+        def control(self) -> NumberSlider:
+            return self.slider
+
+        def can_replace(self, message: Message) -> bool:  # a held key asks for one re-ranking
+            return isinstance(message, NumberSlider.Changed) and message.slider is self.slider
+
+    def __init__(self, label: str, start: float, *, ends: tuple[str, str] = ("", "")) -> None:
+        """The label is the widget's id as well."""
+        super().__init__(id=label)
+        self.label, self.ends = label, ends
+        self.note = ""
+        self.marks: tuple[float, ...] = ()
+        """Places worth noticing: drawn on the track."""
+        self.set_reactive(NumberSlider.position, round(start * STEPS))
+
+    @property
+    def value(self) -> float:
+        return self.position / STEPS
+
+    @property
+    def note_shown(self) -> bool:
+        """Whether there is room for the note."""
+        return self.size.width >= NOTE_FROM
+
+    def show(self, value: float) -> None:
+        """Show a value that was set elsewhere; posts nothing."""
+        self.set_reactive(NumberSlider.position, round(value * STEPS))
+        self.refresh()
+
+    def annotate(self, note: str, marks: tuple[float, ...] = ()) -> None:
+        """Say what the value means now. Leaves the value alone: a hand may be moving it."""
+        self.note, self.marks = note, marks
+        self.refresh()
+
+    def line(self, width: int) -> Line:
+        return self._plan(width).line(self)
+
+    def validate_position(self, position: int) -> int:
+        return max(0, min(position, STEPS))
+
+    def action_move(self, steps: int) -> None:
+        self._move_to(self.position + steps)
+
+    def action_move_to_end(self, right: bool) -> None:
+        self._move_to(STEPS if right else 0)
+
+    def on_mouse_down(self, event: events.MouseDown) -> None:
+        self.capture_mouse()
+        self._move_under(event.x)
+
+    def on_mouse_move(self, event: events.MouseMove) -> None:
+        if self.app.mouse_captured is self:
+            self._move_under(event.x)
+
+    def on_mouse_up(self) -> None:
+        self.release_mouse()
+
+    def on_mouse_scroll_up(self, event: events.MouseScrollUp) -> None:
+        event.stop()
+        self.action_move(1)
+
+    def on_mouse_scroll_down(self, event: events.MouseScrollDown) -> None:
+        event.stop()
+        self.action_move(-1)
+
+    def _move_under(self, x: int) -> None:
+        plan = self._plan(self.size.width)
+        self._move_to(position_at(x - plan.start, plan.track))
+
+    def _move_to(self, position: int) -> None:
+        before = self.position
+        self.position = position
+        if self.position != before:
+            self.post_message(self.Changed(self, self.value))
+
+    def _plan(self, width: int) -> SliderPlan:
+        return SliderPlan.of(width, self.label, self.ends)
+
+
+@dataclass(frozen=True, slots=True)
+class SliderPlan:
+    """Where things stand on the line."""
+
+    label: str
+    ends: tuple[str, str]
+    start: int
+    """Cells before the track."""
+    track: int
+    """Cells of the track."""
+    width: int
+
+    @classmethod
+    def of(cls, width: int, label: str, ends: tuple[str, str]) -> SliderPlan:
+        """Share out `width`: when it is short the note goes first, then the names of the ends."""
+        if width < ENDS_FROM:
+            label, ends = f"{label} ", ("", "")
+        else:
+            label, ends = fit(label, 10) + f"{ends[0]:>8} ", (ends[0], f" {ends[1]:<8}")
+        note = width // 3 if width >= NOTE_FROM else 0
+        start = 1 + cell_len(label)
+        track = max(width - start - cell_len(ends[1]) - VALUE - note - 1, 1)
+        return cls(label, ends, start, track, width)
+
+    def line(self, slider: NumberSlider) -> Line:
+        """Return the line of `slider`."""
+        knob = cell_of(slider.position, self.track)
+        marks = {cell_of(round(mark * STEPS), self.track) for mark in slider.marks}
+        track = [
+            Span("●", "knob")
+            if cell == knob
+            else Span("┿" if cell in marks else "━", "track" if cell < knob else "rule")
+            for cell in range(self.track)
+        ]
+        line = (
+            Span(" "),
+            Span(self.label, "label"),
+            *track,
+            Span(self.ends[1], "label"),
+            Span(f"{score_text(slider.value):>{VALUE}}", "text"),
+        )
+        return fit_line((*line, Span(f"   {slider.note}", "dim")), self.width - 1)
+
+
+def cell_of(position: int, track: int) -> int:
+    """Return the cell of the track the knob stands on."""
+    return round(position / STEPS * (track - 1))
+
+
+def position_at(cell: int, track: int) -> int:
+    """Return the position nearest to a cell of the track; beyond the ends it is the end."""
+    if track <= 1:
+        return 0
+    return max(0, min(STEPS, round(cell / (track - 1) * STEPS)))

@@ -1,0 +1,36 @@
+"""The first paint waits for no engine."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+HEAVY = ("numpy", "lancedb", "pyarrow", "fastembed", "onnxruntime", "kbx_tui.api", "rapidfuzz")
+
+
+def test_importing_the_app_loads_no_engine() -> None:
+    code = f"import kbx_tui.tui.app, sys; print([m for m in {HEAVY!r} if m in sys.modules])"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
+
+
+def test_the_app_is_painted_before_the_knowledge_base_is_opened() -> None:
+    code = """
+import asyncio, sys
+from kbx_tui.tui.app import KbxApp
+from kbx_tui.tui.widgets.result_list import ResultList
+painted = []
+def open_kb():
+    app_lines = [strip.text for strip in app.screen._compositor.render_strips()]
+    painted.append(any("Type to search" in line for line in app_lines))
+    raise OSError("enough seen")
+app = KbxApp(open_kb)
+async def main():
+    async with app.run_test(size=(140, 40)) as pilot:
+        while not painted:
+            await pilot.pause(0.01)
+asyncio.run(main())
+print(painted, "numpy" in sys.modules)
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[True] False"

@@ -72,6 +72,8 @@ class KnowledgeBase:
 
     def close(self) -> None:
         """Let go of model, tables and memory; the base may be used again."""
+        if self._retriever is not None:
+            self._retriever.close()
         self._embedder = self._retriever = None
 
     def tuning(self, **changes: Any) -> Tuning:

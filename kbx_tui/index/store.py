@@ -34,8 +34,11 @@ _RUST_SOURCE = re.compile(r",? ?/\S+\.rs:\d+(:\d+)?")
 
 
 def index_uri(root: Path, settings: Settings) -> str:
-    """Return where the index of a knowledge base lies."""
-    return settings.index.uri or str(root / ".kbx" / "index")
+    """Return where the index of a knowledge base lies; a relative folder is below its root."""
+    uri = settings.index.uri
+    if "://" in uri:
+        return uri
+    return str(root / Path(uri).expanduser()) if uri else str(root / ".kbx" / "index")
 
 
 @contextmanager

@@ -11,13 +11,13 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Sequence
-from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from kbx_tui.index.reader import TextSearch
 from kbx_tui.index.snapshot import Snapshot
-from kbx_tui.index.store import Store, translated
 from kbx_tui.knowledge.records import Entity
 from kbx_tui.search.evidence import EntityCandidate, Signal, SignalKind
 from kbx_tui.search.lexical import query_terms
@@ -33,45 +33,44 @@ MEANING_WEIGHT, MEANING_FLOOR = 0.6, 0.2
 """Cosines of whole questions with profiles: .15-.33 for topics, .38-.70 for entities."""
 
 
-@dataclass(frozen=True, slots=True)
-class EntityFindings:
-    """What pass 1 found."""
-
-    candidates: tuple[EntityCandidate, ...]
-    """Best first, at most 20."""
-    matches: tuple[NameMatch, ...]
-    """Where in the query names stand."""
-
-
 class EntityPass:
-    """Pass 1 over the entities of one generation."""
+    """Pass 1 over the entities of one generation. Pure: what it needs of the index is given."""
 
-    def __init__(self, store: Store, snapshot: Snapshot) -> None:
-        self._store, self._entities = store, snapshot.entities
+    def __init__(self, snapshot: Snapshot) -> None:
+        self._entities = snapshot.entities
         self._names = NameIndex(snapshot.entities)
         self._number_of = {entity.id: i for i, entity in enumerate(snapshot.entities)}
         self._roles = _RoleIndex(snapshot.entities)
 
-    def find(self, query: str, cosines: NDArray[np.float64] | None) -> EntityFindings:
-        """Return the entities a query is about.
+    def names(self, query: str) -> list[NameMatch]:
+        """Return where in the query which entities are named."""
+        return self._names.find(query)
 
-        `cosines` holds the cosine of the query with every profile, shape (entities,), None
-        without vectors.
+    def find(
+        self,
+        query: str,
+        matches: Sequence[NameMatch],
+        facts: Any,
+        cosines: NDArray[np.float64] | None,
+    ) -> tuple[EntityCandidate, ...]:
+        """Return the entities a query is about, best first, at most 20.
+
+        `matches` is what `names` found, `facts` the answer to `fact_search`. `cosines` holds the
+        cosine of the query with every profile, shape (entities,), None without vectors.
         """
-        matches = self._names.find(query)
         signals: dict[int, dict[SignalKind, Signal]] = defaultdict(dict)
         for match in matches:
             _keep_best(signals[match.entity], match.signal)
         for number, signal in [
             *self._roles.find(query),
-            *self._fact_signals(query),
+            *self._fact_signals(facts),
             *_meaning_signals(cosines),
         ]:
             _keep_best(signals[number], signal)
         named = {match.entity for match in matches if match.named}
         found = [self._candidate(n, list(s.values()), n in named) for n, s in signals.items()]
         found.sort(key=lambda candidate: (-candidate.score, candidate.id))
-        return EntityFindings(tuple(found[:MAX_ENTITIES_LIMIT]), tuple(matches))
+        return tuple(found[:MAX_ENTITIES_LIMIT])
 
     def _candidate(self, number: int, signals: list[Signal], named: bool) -> EntityCandidate:
         entity = self._entities[number]
@@ -86,28 +85,25 @@ class EntityPass:
             signals=tuple(signals),
         )
 
-    def _fact_signals(self, query: str) -> list[tuple[int, Signal]]:
-        terms = query_terms(query)
-        if not terms or not self._entities:
-            return []
-        from lancedb.query import MatchQuery
-
-        with translated("search the facts", self._store.uri):
-            found = (
-                self._store.table("facts")
-                .search(MatchQuery(" ".join(terms), "text"))
-                .where("status = 'active'")
-                .select(["entity_id", "text", "_score"])
-                .limit(FACTS_ASKED)
-                .to_arrow()
-            )
+    def _fact_signals(self, facts: Any) -> list[tuple[int, Signal]]:
         signals = []
-        for row in found.to_pylist():
+        for row in facts.to_pylist():
             number = self._number_of.get(row["entity_id"])
             if number is not None:
                 score = FACT_WEIGHT * row["_score"] / (row["_score"] + FACT_HALF)
                 signals.append((number, Signal("fact", score, row["text"])))
         return signals
+
+
+def fact_search(query: str) -> TextSearch:
+    """Return the search for active facts that hold a word of the query."""
+    return TextSearch(
+        table="facts",
+        words=query_terms(query),
+        columns=("entity_id", "text", "_score"),
+        limit=FACTS_ASKED,
+        where="status = 'active'",
+    )
 
 
 class _RoleIndex:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
+from typing import Any
 
 import numpy as np
 
+from kbx_tui.index.reader import TextSearch
 from kbx_tui.index.rows import searchable
 from kbx_tui.index.snapshot import Snapshot
-from kbx_tui.index.store import Store, translated
 from kbx_tui.search.evidence import Scores
 
 MAX_TERMS = 64
@@ -26,24 +27,21 @@ def query_terms(query: str) -> list[str]:
     return list({word.casefold(): word for word in words}.values())[:MAX_TERMS]
 
 
-def raw_lexical_scores(store: Store, snapshot: Snapshot, query: str, where: str) -> Scores:
-    """Return BM25 of every document, shape (documents,), 0 where no word matches or out of scope.
+def lexical_search(snapshot: Snapshot, query: str, where: str) -> TextSearch:
+    """Return the search for BM25 of every document that holds a word of the query."""
+    return TextSearch(
+        table="documents",
+        words=query_terms(query),
+        columns=("key", "_score"),
+        limit=max(1, len(snapshot.paths)),
+        where=where,
+    )
 
-    The where clause is a pre-filter: scores under it equal those without it.
-    """
-    scores, terms = np.zeros(len(snapshot.paths)), query_terms(query)
-    if not terms or not snapshot.paths:
-        return scores
-    from lancedb.query import MatchQuery
 
-    table = store.table("documents")
-    with translated("search the words", store.uri):
-        found = table.search(MatchQuery(" ".join(terms), "text")).select(["key", "_score"])
-        if where:
-            found = found.where(where)
-        answer = found.limit(len(snapshot.paths)).to_arrow()
+def raw_lexical_scores(snapshot: Snapshot, answer: Any) -> Scores:
+    """Return BM25 of every document, shape (documents,), 0 where no word matches."""
+    scores = np.zeros(len(snapshot.paths))
     rows = snapshot.rows_of_keys(answer["key"].to_numpy())
-    raw = answer["_score"].to_numpy()
     present = rows >= 0  # a document of a newer generation than the snapshot
-    scores[rows[present]] = raw[present]
+    scores[rows[present]] = answer["_score"].to_numpy()[present]
     return scores

@@ -34,7 +34,7 @@ class Loaded:
     def _read_text(self, versions: Mapping[str, int]) -> None:
         self.versions = dict(versions)
         self.snapshot: Snapshot = read_snapshot(self._store)
-        self.entity_pass = EntityPass(self._store, self.snapshot)
+        self.entity_pass = EntityPass(self.snapshot)
         self._titles: dict[str, list[tuple[int, str]]] | None = None
         self._linked: dict[str, LinkedDocuments] = {}
 

@@ -12,11 +12,12 @@ from numpy.typing import NDArray
 
 from kbx_tui.embedding.embedder import Embedder
 from kbx_tui.index.paths import PathFilter, both, kinds_where, quoted
+from kbx_tui.index.reader import Reader
 from kbx_tui.index.snapshot import Snapshot
 from kbx_tui.index.store import Store
 from kbx_tui.index.vectors import Vectors
 from kbx_tui.search.document_query import STRIPPED_TYPES, strip_names
-from kbx_tui.search.entity_pass import EntityFindings
+from kbx_tui.search.entity_pass import fact_search
 from kbx_tui.search.evidence import (
     ComponentScores,
     EntityCandidate,
@@ -26,8 +27,9 @@ from kbx_tui.search.evidence import (
     Scope,
     Scores,
 )
-from kbx_tui.search.lexical import raw_lexical_scores
+from kbx_tui.search.lexical import lexical_search, raw_lexical_scores
 from kbx_tui.search.loaded import Loaded
+from kbx_tui.search.names import NameMatch
 from kbx_tui.search.response import Snippet
 from kbx_tui.search.scales import LEXICAL_WEIGHT, fuse, scale_cosine, scale_lexical
 from kbx_tui.search.snippets import make_snippet
@@ -39,9 +41,15 @@ class Retriever:
     """Reads one store. Keeps what one generation needs in memory; not for several threads."""
 
     def __init__(self, store: Store, open_embedder: Callable[[], Embedder]) -> None:
-        self._store, self._open_embedder = store, open_embedder
+        self._store, self._reader = store, Reader(store.uri)
+        self._open_embedder = open_embedder
         self._loaded: Loaded | None = None
         self._query_vectors: OrderedDict[str, NDArray[np.float32]] = OrderedDict()
+
+    def close(self) -> None:
+        """Let go of tables and memory."""
+        self._reader.close()
+        self._loaded = None
 
     def refresh(self, *, now: bool = True) -> bool:
         """Read another generation if there is one; True when there is.
@@ -69,30 +77,40 @@ class Retriever:
         kept = np.flatnonzero(in_scope)
         where = both(path.where(), kinds_where(doc_types))
         clock.lap("open_ms")
-        findings = EntityFindings((), ())
+        matches = [] if fast else loaded.entity_pass.names(query)
+        document_query = self._document_query(query, matches)
+        wordings = list(dict.fromkeys((query, document_query)))
+        searches = [lexical_search(snapshot, wording, where) for wording in wordings]
+        answers = self._reader.match(searches if fast else [*searches, fact_search(query)])
+        cosines = self._cosines(wordings, vectors)  # while the words are searched
+        profiles = self._profile_cosines(query, vectors)
+        found = answers()
+        clock.lap("retrieve_ms")
+        candidates: tuple[EntityCandidate, ...] = ()
         if not fast:
-            findings = loaded.entity_pass.find(query, self._profile_cosines(query, vectors))
+            candidates = loaded.entity_pass.find(query, matches, found.pop(), profiles)
         clock.lap("pass1_ms")
-        document_query = self._document_query(query, findings)
-        as_typed, *searched = self._components(
-            list(dict.fromkeys((query, document_query))), vectors, in_scope, where
-        )
+        weight = 1.0 if fast else LEXICAL_WEIGHT
+        components = [
+            _components(wording, raw_lexical_scores(snapshot, answer), cosine, in_scope, weight)
+            for wording, answer, cosine in zip(wordings, found, cosines, strict=True)
+        ]
         clock.lap("pass2_ms")
-        links = self._links(findings.candidates, in_scope, kept)
+        links = self._links(candidates, in_scope, kept)
         clock.lap("links_ms")
         return Evidence(
             query=query,
             document_query=document_query,
             generation=loaded.generation,
             scope=Scope(path.prefix, tuple(doc_types), len(kept), len(snapshot.paths), where),
-            entities=findings.candidates,
+            entities=candidates,
             links=links,
             paths=_pick(snapshot.paths, kept),
             titles=_pick(snapshot.titles, kept),
             dates=_pick(snapshot.dates, kept),
             kinds=_pick(snapshot.kinds, kept),
-            as_typed=as_typed,
-            as_searched=searched[0] if searched else as_typed,
+            as_typed=components[0],
+            as_searched=components[-1],
             exact=self._exact(query, kept),
             hotness=_frozen(np.zeros(len(kept))),
             fast=fast,
@@ -110,7 +128,7 @@ class Retriever:
             return []
         listed = ", ".join(quoted(path) for path in paths)
         columns = ["path", "body", "body_line"]
-        found = self._store.rows("documents", columns, f"path IN ({listed})").to_pylist()
+        found = self._reader.rows("documents", columns, f"path IN ({listed})").to_pylist()
         bodies = {row["path"]: (row["body"], row["body_line"]) for row in found}
         return [
             make_snippet(
@@ -147,39 +165,22 @@ class Retriever:
             return None
         return (vectors.entities @ self.query_vector(query)).astype(np.float64)
 
-    def _document_query(self, query: str, findings: EntityFindings) -> str:
+    def _document_query(self, query: str, matches: Sequence[NameMatch]) -> str:
         entities = self._now().snapshot.entities
         spans = [
             (match.start, match.end)
-            for match in findings.matches
+            for match in matches
             if match.named and entities[match.entity].type in STRIPPED_TYPES
         ]
         return strip_names(query, spans) if spans else query
 
-    def _components(
-        self, queries: list[str], vectors: Vectors | None, in_scope: Flags, where: str
-    ) -> list[ComponentScores]:
-        snapshot = self._now().snapshot
-        cosines = np.full((len(queries), len(snapshot.paths)), np.nan)
-        if vectors is not None and len(vectors.document_rows):
-            matrix = np.stack([self.query_vector(query) for query in queries])
-            cosines = vectors.best_cosine(matrix, len(snapshot.paths))
-        made, weight = [], 1.0 if vectors is None else LEXICAL_WEIGHT
-        for query, cosine in zip(queries, cosines, strict=True):
-            raw = raw_lexical_scores(self._store, snapshot, query, where)[in_scope]
-            lexical, vector = scale_lexical(raw), scale_cosine(cosine[in_scope])
-            made.append(
-                ComponentScores(
-                    query=query,
-                    raw_lexical=_frozen(raw),
-                    lexical=_frozen(lexical),
-                    cosine=_frozen(cosine[in_scope]),
-                    vector=_frozen(vector),
-                    doc_relevance=_frozen(fuse(lexical, vector, weight)),
-                    lexical_weight=weight,
-                )
-            )
-        return made
+    def _cosines(self, wordings: Sequence[str], vectors: Vectors | None) -> Scores:
+        """Return the cosine of each document's best chunk, shape (wordings, documents)."""
+        documents = len(self._now().snapshot.paths)
+        if vectors is None or not len(vectors.document_rows):
+            return np.full((len(wordings), documents), np.nan)
+        matrix = np.stack([self.query_vector(wording) for wording in wordings])
+        return vectors.best_cosine(matrix, documents)
 
     def _links(
         self, entities: Sequence[EntityCandidate], in_scope: Flags, kept: NDArray[np.int64]
@@ -197,6 +198,22 @@ class Retriever:
             if at < len(kept) and kept[at] == row:
                 exact.setdefault(at, what)
         return exact
+
+
+def _components(
+    query: str, raw_lexical: Scores, cosine: Scores, in_scope: Flags, lexical_weight: float
+) -> ComponentScores:
+    raw, cosine = raw_lexical[in_scope], cosine[in_scope]
+    lexical, vector = scale_lexical(raw), scale_cosine(cosine)
+    return ComponentScores(
+        query=query,
+        raw_lexical=_frozen(raw),
+        lexical=_frozen(lexical),
+        cosine=_frozen(cosine),
+        vector=_frozen(vector),
+        doc_relevance=_frozen(fuse(lexical, vector, lexical_weight)),
+        lexical_weight=lexical_weight,
+    )
 
 
 class _Clock:

@@ -224,3 +224,12 @@ def test_entities_with_emails_do_not_link_everything_anew(base: Path) -> None:
     write_vault(base, {"memory/notes/new.md": "# New\n\nSomething.\n"})
     KnowledgeBase(base).index(heard.append)
     assert next(one.total for one in heard if one.stage == "entities") == 1
+
+
+def test_the_index_may_lie_elsewhere(base: Path, tmp_path: Path) -> None:
+    for number, uri in enumerate((str(tmp_path / "elsewhere"), "own/place")):
+        (base / "kbx.toml").write_text(f'[index]\nuri = "{uri}"\n')
+        assert KnowledgeBase(base).index().documents == 5
+        assert (base / uri / "documents.lance").is_dir(), number
+    assert not (base / ".kbx" / "index").exists()
+    assert found(base, "soup")

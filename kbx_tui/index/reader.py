@@ -1,0 +1,99 @@
+"""The reads of a search, several at once.
+
+LanceDB's blocking interface crosses to its event loop six times for one query; here a search
+crosses once for all of them (measured on 500 documents: 2 ms a query instead of 4).
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Coroutine, Sequence
+from concurrent.futures import Future
+from dataclasses import dataclass
+from datetime import timedelta
+from threading import Thread
+from typing import Any
+
+from kbx_tui.index.store import translated
+
+
+@dataclass(frozen=True, slots=True)
+class TextSearch:
+    """A full-text search: rows of `table` whose column `text` holds any of the words."""
+
+    table: str
+    words: Sequence[str]
+    columns: tuple[str, ...]
+    limit: int
+    where: str = ""
+    """A pre-filter: scores under it equal those without it."""
+
+
+class Reader:
+    """Reads the tables at one URI, always their newest version. Connects on first use."""
+
+    def __init__(self, uri: str) -> None:
+        self._uri = uri
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._database: Any = None
+        self._tables: dict[str, Any] = {}
+
+    def match(self, searches: Sequence[TextSearch]) -> Callable[[], list[Any]]:
+        """Start the searches; the returned function waits for their answers, pyarrow Tables.
+
+        An answer has the asked columns, `_score` (BM25) among them, best first. Waiting raises
+        IndexFault.
+        """
+        started = self._start(self._match_all(searches))
+
+        def answers() -> list[Any]:
+            with translated("search the words", self._uri):
+                found: list[Any] = started.result()
+                return found
+
+        return answers
+
+    def rows(self, table: str, columns: Sequence[str], where: str) -> Any:
+        """Return the given columns of the rows that fit, as a pyarrow Table."""
+        with translated(f"read table {table}", self._uri):
+            return self._start(self._rows(table, columns, where)).result()
+
+    def close(self) -> None:
+        """End the event loop and let go of the tables."""
+        if self._loop is not None:
+            self._loop.call_soon_threadsafe(self._loop.stop)
+        self._loop, self._database, self._tables = None, None, {}
+
+    def _start(self, work: Coroutine[Any, Any, Any]) -> Future[Any]:
+        if self._loop is None:
+            self._loop = asyncio.new_event_loop()
+            Thread(target=self._loop.run_forever, name="kbx-reader", daemon=True).start()
+        return asyncio.run_coroutine_threadsafe(work, self._loop)
+
+    async def _match_all(self, searches: Sequence[TextSearch]) -> list[Any]:
+        return await asyncio.gather(*(self._match(search) for search in searches))
+
+    async def _match(self, search: TextSearch) -> Any:
+        from lancedb.query import MatchQuery
+
+        table = await self._table(search.table)
+        query = table.query().nearest_to_text(MatchQuery(" ".join(search.words), "text"))
+        if search.where:
+            query = query.where(search.where)
+        return await query.select(list(search.columns)).limit(search.limit).to_arrow()
+
+    async def _rows(self, name: str, columns: Sequence[str], where: str) -> Any:
+        table = await self._table(name)
+        return await table.query().where(where).select(list(columns)).to_arrow()
+
+    async def _table(self, name: str) -> Any:
+        if self._database is None:
+            import lancedb
+
+            newest = timedelta(0)
+            self._database = await lancedb.connect_async(
+                self._uri, read_consistency_interval=newest
+            )
+        if name not in self._tables:
+            self._tables[name] = await self._database.open_table(name)
+        return self._tables[name]

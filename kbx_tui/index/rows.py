@@ -15,7 +15,10 @@ NEWEST_FACTS = 5
 PROFILE_LENGTH = 2000
 """Characters of an entity's profile that are embedded."""
 
-_CJK = re.compile(r"([\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff])")
+SIGNS = r"[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff]"
+"""Chinese, Japanese and Korean signs, as a regular expression."""
+
+_SIGN = re.compile(f"({SIGNS})")
 
 
 def searchable(text: str) -> str:
@@ -24,7 +27,7 @@ def searchable(text: str) -> str:
     Its analyzer takes a run of Chinese, Japanese or Korean as one word; set apart, the signs can
     be found.
     """
-    return text if text.isascii() else _CJK.sub(r" \1 ", text)
+    return text if text.isascii() else _SIGN.sub(r" \1 ", text)
 
 
 def document_row(document: Document) -> dict[str, Any]:

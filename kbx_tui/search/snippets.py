@@ -6,7 +6,9 @@ import re
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Collection
+from functools import lru_cache
 
+from kbx_tui.index.rows import SIGNS
 from kbx_tui.knowledge.names import fold
 from kbx_tui.search.lexical import query_terms
 from kbx_tui.search.response import Snippet
@@ -16,7 +18,6 @@ SNIPPET_LENGTH = 200
 READ_AT_MOST = 200_000
 """Characters of a document that are looked through: a snippet is wanted in milliseconds."""
 
-_WORD = re.compile(r"\w+")
 _MARKUP = re.compile(
     r"^\s*\#{1,6}\s | ^\s*>\s | ^\s*\|?[-:|\ ]{3,}$ | ^\s*\| | \|\s*$ | \*\* | \[\[ | \]\]",
     re.MULTILINE | re.VERBOSE,
@@ -58,22 +59,30 @@ def topic_stems(query: str) -> dict[str, str]:
 
 def _matches(text: str, wanted: Collection[str]) -> list[tuple[int, int, str]]:
     """Return (start, end, stem) of every word of `text` whose stem is wanted."""
-    known: dict[str, str | None] = {}
+    if not wanted:
+        return []
     found = []
-    for word in _WORD.finditer(text) if wanted else ():
-        written = word.group()
-        one = known.get(written, "")
-        if one == "":
-            stemmed = stem(fold(written))
-            one = known[written] = stemmed if stemmed in wanted else None
-        if one is not None:
+    for word in _may_match(frozenset(wanted)).finditer(text):
+        one = stem(fold(word.group()))
+        if one in wanted:
             found.append((word.start(), word.end(), one))
     return found
 
 
+@lru_cache(maxsize=64)
+def _may_match(wanted: frozenset[str]) -> re.Pattern[str]:
+    """Return what finds every word that may have a wanted stem, at the speed of `re`.
+
+    A word begins as its stem does, but for a last `y` that became `i`; what has an accent is
+    looked at in any case, and signs are words of their own, as in the index.
+    """
+    starts = "|".join(sorted(re.escape(one.removesuffix("i")) for one in wanted))
+    return re.compile(rf"{SIGNS}|\b(?:(?:{starts})\w*|\w*[^\W\x00-\x7f]\w*)", re.IGNORECASE)
+
+
 def _outside_headings(text: str, found: list[tuple[int, int, str]]) -> list[tuple[int, int, str]]:
-    starts = [heading.start() for heading in _HEADING.finditer(text)]
-    ends = [heading.end() for heading in _HEADING.finditer(text)]
+    spans = [heading.span() for heading in _HEADING.finditer(text)]
+    starts, ends = [start for start, _ in spans], [end for _, end in spans]
     return [
         match
         for match in found

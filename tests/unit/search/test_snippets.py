@@ -60,3 +60,12 @@ def test_without_a_matching_word_the_nearest_chunk_is_shown() -> None:
     assert make_snippet(body, 5, "zzz", fallback_line=9).text.startswith("Second.")
     assert make_snippet(body, 5, "zzz").text.startswith("First.")
     assert make_snippet("", 1, "zzz").text == ""
+
+
+@pytest.mark.parametrize(
+    ("word", "query"),
+    [("Dvořák", "dvorak"), ("studies", "study"), ("UPPER", "upper"), ("会議", "会議")],
+)
+def test_spelling_does_not_hide_a_word(word: str, query: str) -> None:
+    snippet = make_snippet(f"About {word} here.", 1, query)
+    assert snippet.matches

@@ -26,6 +26,9 @@ if TYPE_CHECKING:
 
 Notice = Callable[[str], None]
 
+REFRESH_SECONDS = 0.2
+"""A search looks whether the index changed unless that was done so lately: it takes 2 ms."""
+
 
 @dataclass(frozen=True, slots=True)
 class DocumentView:
@@ -63,6 +66,7 @@ class KnowledgeBase:
         self._notice: Notice = notice or (lambda text: None)
         self._embedder: Embedder | None = None
         self._retriever: Retriever | None = None
+        self._refreshed = -REFRESH_SECONDS
 
     def __enter__(self) -> Self:
         return self
@@ -95,8 +99,9 @@ class KnowledgeBase:
         return replace(start, **{**own, **given})
 
     def is_indexed(self) -> bool:
-        """Tell whether an index was begun; loads nothing."""
-        return self._store().exists()
+        """Tell whether text and entities can be searched; loads nothing for a local index."""
+        store = self._store()
+        return store.exists() and store.is_searchable()
 
     def index(
         self,
@@ -115,6 +120,7 @@ class KnowledgeBase:
         """
         from kbx_tui.index.build import build
 
+        self._refreshed = -REFRESH_SECONDS
         return build(
             self.root,
             self.settings,
@@ -135,7 +141,9 @@ class KnowledgeBase:
         """
         from kbx_tui.index.lock import is_being_written
 
-        return self._engine().refresh(now=not is_being_written(self.root))
+        changed = self._engine().refresh(now=not is_being_written(self.root))
+        self._refreshed = time.monotonic()
+        return changed
 
     def warm(self) -> None:
         """Load what the first search needs: model, vectors, entities. Raises as `retrieve`."""
@@ -149,7 +157,7 @@ class KnowledgeBase:
         doc_types: Sequence[str] | None = None,
         fast: bool = False,
     ) -> Evidence:
-        """Return all that `rank` needs to order the documents in scope.
+        """Return all that `rank` needs to order the documents in scope, from the newest index.
 
         Raises NotFound without an index, ConfigError for a path that leads out of the base.
         """
@@ -157,6 +165,7 @@ class KnowledgeBase:
 
         scope = PathFilter.parse(_well_formed(path or ""), self.root)
         kinds = tuple(_well_formed(kind) for kind in doc_types or ())
+        self._keep_fresh()
         return self._engine().retrieve(_well_formed(query), path=scope, doc_types=kinds, fast=fast)
 
     def rank(self, evidence: Evidence, tuning: Tuning | None = None) -> Ranking:
@@ -169,6 +178,7 @@ class KnowledgeBase:
 
     def snippets(self, evidence: Evidence, rows: Sequence[int]) -> tuple[Snippet, ...]:
         """Return the best place for the query of the documents at `rows` of `evidence`."""
+        self._keep_fresh()
         paths = [evidence.paths[row] for row in rows]
         return tuple(self._engine().snippets(evidence.document_query, paths))
 
@@ -230,11 +240,21 @@ class KnowledgeBase:
         known = parse_document(path, data)
         return DocumentView(path, known.title, known.date, known.kind, decode(data)[0])
 
+    def count_newer_files(self) -> int:
+        """Return how many files were written or removed since the last run: a quick look."""
+        from kbx_tui.index.status import count_newer_files
+
+        return count_newer_files(self.root, self.settings)
+
     def status(self) -> Status:
         """Return what is indexed, what is out of date, and which files had problems."""
         from kbx_tui.index.status import read_status
 
         return read_status(self.root, self.settings)
+
+    def _keep_fresh(self) -> None:
+        if time.monotonic() - self._refreshed > REFRESH_SECONDS:
+            self.refresh()
 
     def _store(self) -> Store:
         return Store(index_uri(self.root, self.settings))

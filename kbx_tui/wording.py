@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 FLAT_REASONS: Mapping[str, str] = {
-    "disabled": "switched off",
+    "disabled": "entities switched off",
     "fast": "",
     "no_entities": "no entity named",
     "below_threshold": "entities below the threshold",

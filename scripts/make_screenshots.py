@@ -1,6 +1,6 @@
 """Writes the pictures in `screenshots/`: the real app on a fresh copy of the demo.
 
-    uv run python scripts/make_screenshots.py [FOLDER]
+uv run python scripts/make_screenshots.py [FOLDER]
 """
 
 from __future__ import annotations

@@ -47,9 +47,11 @@ def _refuse_whole_disk(root: Path) -> None:
 
 
 def _require_documents(root: Path) -> None:
+    from kbx_tui.config import load_settings
     from kbx_tui.knowledge.vault import walk
 
-    if (root / ".kbx" / "index").is_dir() or walk(root).files:
+    index = load_settings(root).index
+    if index.uri or (root / ".kbx" / "index").is_dir() or walk(root, index.exclude).files:
         return
     raise NotFound(
         f"no markdown in {root}: go to a folder of markdown, name one with --kb, {SAMPLE}"

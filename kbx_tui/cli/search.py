@@ -6,7 +6,7 @@ import click
 
 from kbx_tui.cli import output
 from kbx_tui.cli.opening import open_kb
-from kbx_tui.cli.running import Command
+from kbx_tui.cli.running import Command, say
 
 UNIT = click.FloatRange(0.0, 1.0)
 
@@ -102,6 +102,10 @@ def command(
             doc_types=[name.strip() for name in _text(",".join(types)).split(",") if name.strip()],
             explain=explain or not as_json,
         )
+        newer = kb.count_newer_files()
+    if newer:
+        files = "1 file was" if newer == 1 else f"{newer:,} files were"
+        say(f"{files} changed since the last run; `kbx index` brings them in")
     if as_json:
         from kbx_tui.cli.search_json import search_json
 

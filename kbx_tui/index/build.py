@@ -30,7 +30,7 @@ from kbx_tui.index.text_stage import (
 from kbx_tui.index.vector_stage import write_chunks, write_vectors
 from kbx_tui.knowledge.linking import load_suppressions
 
-TEXT_TABLES = ("documents",)
+TEXT_TABLES = ("documents", "entities", "facts", "links", "meta")
 VECTOR_TABLES = ("chunks", "vectors")
 
 
@@ -68,21 +68,26 @@ def build(
 
 
 def _prepare(store: Store, embedder: Embedder, *, full: bool) -> None:
-    """Make the tables when there are none; with `full` make them anew, keeping known vectors."""
-    if not full and store.exists():
+    """Make the tables when they are missing or unfinished; with `full` make them anew.
+
+    Vectors of the same model are kept.
+    """
+    if not full and store.exists() and store.is_searchable():
         store.require(model=embedder.model)
         return
-    keep = False
-    if full and store.exists():
-        try:
-            same_model = store.meta().get("model") == embedder.model
-            shape = schema.vectors_schema(embedder.dimension)
-            keep = same_model and store.table("vectors").schema == shape
-        except IndexFault:
-            keep = False
+    keep = store.exists() and _has_vectors_of(store, embedder)
     if full and not keep:
         store.remove()
     store.create(model=embedder.model, dimension=embedder.dimension, keep_vectors=keep)
+
+
+def _has_vectors_of(store: Store, embedder: Embedder) -> bool:
+    try:
+        same_model = store.meta().get("model") == embedder.model
+        shape = schema.vectors_schema(embedder.dimension)
+        return bool(same_model and store.table("vectors").schema == shape)
+    except IndexFault:
+        return False
 
 
 def _write_text(
@@ -107,10 +112,11 @@ def _write_text(
         whole = meta.get("derived_from") != before
         write_entities_and_links(root, store, settings, changes, meter, whole=whole)
     meter.begin("text index", 1)
-    for name in TEXT_TABLES:
+    for name in TEXT_TABLES if changes else ("documents",):
         store.optimize(name)
     if any(meta.get(key) != value for key, value in noted.items()):
         store.write_meta({**noted, "indexed_at": time.time()})
+    store.finish()
     meter.searchable = True
     meter.report(1)
     return changes, True

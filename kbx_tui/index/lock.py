@@ -7,7 +7,7 @@ import os
 import platform
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from filelock import FileLock, Timeout
@@ -31,9 +31,7 @@ def state_folder(root: Path) -> Path:
         if not ignore.exists():
             ignore.write_text("*\n", encoding="utf-8")
     except OSError as error:
-        raise IndexFault(
-            f"cannot write {folder} ({error.strerror}): make {root} writable, or copy the base"
-        ) from error
+        raise _unwritable(folder, error) from error
     return folder
 
 
@@ -57,15 +55,28 @@ def writer_lock(
         if on_wait:
             on_wait(f"{who} is indexing {root}; waiting")
         lock.acquire(poll_interval=POLL_SECONDS)
+    except OSError as error:
+        raise _unwritable(folder, error) from error
     try:
-        owner.write_text(
-            json.dumps({"pid": os.getpid(), "host": platform.node(), "since": time.time()}),
-            encoding="utf-8",
-        )
+        _sign(owner)
         yield
     finally:
-        owner.unlink(missing_ok=True)
+        with suppress(OSError):
+            owner.unlink(missing_ok=True)
         lock.release()
+
+
+def _sign(owner: Path) -> None:
+    known = {"pid": os.getpid(), "host": platform.node(), "since": time.time()}
+    try:
+        owner.write_text(json.dumps(known), encoding="utf-8")
+    except OSError as error:
+        raise _unwritable(owner, error) from error
+
+
+def _unwritable(path: Path, error: OSError) -> IndexFault:
+    why = error.strerror or str(error)
+    return IndexFault(f"cannot write {path} ({why}): free space or rights, or copy the base")
 
 
 def is_being_written(root: Path) -> bool:
@@ -78,5 +89,5 @@ def _who(owner: Path) -> str:
         known = json.loads(owner.read_text(encoding="utf-8"))
         since = time.strftime("%H:%M", time.localtime(known["since"]))
         return f"process {known['pid']} on {known['host']} (since {since})"
-    except (OSError, ValueError, KeyError):
+    except (OSError, ValueError, KeyError, TypeError):
         return "another process"

@@ -74,9 +74,9 @@ def quoted(text: str) -> str:
 
 
 def _below(path: Path, root: Path) -> str | None:
-    for base, candidate in ((root, path), (root.resolve(), path.resolve())):
-        try:
-            return candidate.relative_to(base).as_posix()
-        except ValueError:
-            continue
-    return None
+    if path.is_relative_to(root):
+        return path.relative_to(root).as_posix()
+    try:
+        return path.resolve().relative_to(root.resolve()).as_posix()
+    except (OSError, RuntimeError, ValueError):  # a loop of links, a NUL, or simply elsewhere
+        return None

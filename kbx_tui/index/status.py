@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -13,6 +14,7 @@ from kbx_tui.index.snapshot import generation_of
 from kbx_tui.index.store import Store, index_uri
 from kbx_tui.index.text_stage import find_changes
 from kbx_tui.knowledge.records import Problem
+from kbx_tui.knowledge.vault import walk
 
 Change = Literal["new", "changed", "deleted"]
 
@@ -80,6 +82,22 @@ def read_status(root: Path, settings: Settings) -> Status:
         stale=tuple(sorted(stale)),
         problems=(*changes.problems, *(p for text in own for p in problems_from(text))),
     )
+
+
+def count_newer_files(root: Path, settings: Settings) -> int:
+    """Return how many files were written since the last run, or are missing: a quick look.
+
+    By time of writing, not by content as `read_status` does; 0 without an index.
+    """
+    store = Store(index_uri(root, settings))
+    if not store.exists():
+        return 0
+    since = store.finished_at()
+    files, newer = walk(root, settings.index.exclude).files, 0
+    for file in files:
+        with suppress(OSError):
+            newer += file.absolute.stat().st_mtime > since
+    return newer + max(0, store.count("documents") - len(files))
 
 
 def _vector_share(store: Store) -> float:

@@ -10,11 +10,12 @@ import os
 import re
 import shutil
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from datetime import timedelta
 from functools import cached_property
 from pathlib import Path
 from typing import Any
+from uuid import uuid4
 
 from kbx_tui.config import Settings
 from kbx_tui.errors import IndexFault, IndexForeign, NotFound
@@ -25,7 +26,7 @@ TABLES = ("documents", "chunks", "entities", "facts", "links", "vectors", "meta"
 os.environ.setdefault("LANCEDB_LOG", "error")
 # Read once, at the first import of lancedb anywhere; its warnings would draw over the app.
 
-KEEP_OLD_FILES = timedelta(hours=1)
+KEEP_OLD_FILES = timedelta(minutes=5)
 """Readers of another process may still need files that a run has replaced."""
 
 
@@ -80,6 +81,37 @@ class Store:
     @property
     def is_local(self) -> bool:
         return "://" not in self.uri
+
+    def is_searchable(self) -> bool:
+        """Tell whether text and entities of one whole run are here; cheap for a local index."""
+        return bool(self.build_id()) if self.is_local else bool(self.meta().get("indexed_at"))
+
+    def build_id(self) -> str:
+        """Return what tells this index from one made anew in its place, empty while unfinished."""
+        with suppress(OSError):
+            return self._marker.read_text(encoding="utf-8")
+        return ""
+
+    def finish(self) -> None:
+        """Note that text and entities can be searched."""
+        if self.is_local:
+            with translated("finish the index", self.uri):
+                if self._marker.exists():
+                    os.utime(self._marker)
+                else:
+                    self._marker.write_text(uuid4().hex, encoding="utf-8")
+
+    def finished_at(self) -> float:
+        """Return when files and index were last known to agree, in seconds since 1970."""
+        if self.is_local:
+            with suppress(OSError):
+                return self._marker.stat().st_mtime
+            return 0.0
+        return float(self.meta().get("indexed_at") or 0.0)
+
+    @property
+    def _marker(self) -> Path:
+        return Path(self.uri) / "BUILD"
 
     def exists(self) -> bool:
         """Tell whether an index was ever begun here; imports nothing for a local one."""
@@ -143,6 +175,8 @@ class Store:
         """Make all tables empty, with their indices; known vectors may stay."""
         from lancedb.index import FTS, BTree
 
+        if self.is_local:
+            self._marker.unlink(missing_ok=True)
         made = {
             "documents": schema.DOCUMENTS,
             "chunks": schema.CHUNKS,
@@ -206,4 +240,8 @@ class Store:
         """Return the bytes of a local index on disk, 0 for a remote one."""
         if not self.is_local:
             return 0
-        return sum(f.stat().st_size for f in Path(self.uri).rglob("*") if f.is_file())
+        total = 0
+        for file in Path(self.uri).rglob("*"):
+            with suppress(FileNotFoundError):  # another process is tidying up
+                total += file.stat().st_size if file.is_file() else 0
+        return total

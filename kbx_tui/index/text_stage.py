@@ -6,7 +6,7 @@ from all of them after, the note that says "derived from exactly these" last.
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,8 +17,9 @@ from kbx_tui.index import rows, schema
 from kbx_tui.index.paths import quoted
 from kbx_tui.index.progress import Cancelled, Meter
 from kbx_tui.index.store import Store, translated
-from kbx_tui.knowledge.entities import DEFAULT_ENTITY_TYPES, build_entities
+from kbx_tui.knowledge.entities import build_entities
 from kbx_tui.knowledge.facts import read_facts
+from kbx_tui.knowledge.kinds import CORE_ENTITY_TYPES
 from kbx_tui.knowledge.linking import Linker, load_suppressions
 from kbx_tui.knowledge.reading import content_hash, parse_document
 from kbx_tui.knowledge.records import Document, Entity, Fact, Link, Problem
@@ -58,7 +59,7 @@ class Changes:
 
 def entity_types(settings: Settings) -> frozenset[str]:
     """Return the kinds whose pages are entities."""
-    return DEFAULT_ENTITY_TYPES | frozenset(settings.entities.types)
+    return CORE_ENTITY_TYPES | frozenset(settings.entities.types)
 
 
 def find_changes(root: Path, store: Store, settings: Settings) -> Changes:
@@ -77,7 +78,8 @@ def find_changes(root: Path, store: Store, settings: Settings) -> Changes:
             problems.append(Problem(file.path, f"cannot be read: {error.strerror}", skipped=True))
     added = [path for path in hashes if path not in known]
     deleted = [path for path in known if path not in hashes]
-    arrived = {hashes[path] for path in added}
+    arrived = Counter(hashes[path] for path in added)
+    gone = Counter(known[path] for path in deleted)
     return Changes(
         hashes=hashes,
         known=known,
@@ -85,7 +87,7 @@ def find_changes(root: Path, store: Store, settings: Settings) -> Changes:
         added=added,
         changed=[p for p, found in hashes.items() if p in known and known[p] != found],
         deleted=deleted,
-        moved=sum(known[path] in arrived for path in deleted),
+        moved=(arrived & gone).total(),
         problems=problems,
     )
 

@@ -13,10 +13,14 @@ import numpy as np
 from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
+from kbx_tui.errors import IndexForeign
 from kbx_tui.index.snapshot import Keys, Snapshot
 from kbx_tui.index.store import Store
 
 Matrix = NDArray[np.float32]
+
+BLOCK = 1024
+"""Vectors compared with all queries before the next: reading them is what takes the time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,9 +47,12 @@ class Vectors:
         """
         best = np.full((len(queries), documents), np.nan)
         if len(self.document_rows):
-            for row, query in enumerate(queries):
-                cosines = self.chunks @ query
-                best[row, self.document_rows] = np.maximum.reduceat(cosines, self.starts)
+            cosines = np.empty((len(queries), len(self.chunks)), np.float32)
+            for at in range(0, len(self.chunks), BLOCK):
+                block = slice(at, at + BLOCK)
+                for row, query in enumerate(queries):
+                    np.dot(self.chunks[block], query, out=cosines[row, block])
+            best[:, self.document_rows] = np.maximum.reduceat(cosines, self.starts, axis=1)
         return best
 
     def best_line(self, query: NDArray[np.float32], document_row: int) -> int:
@@ -63,6 +70,12 @@ def read_vectors(store: Store, snapshot: Snapshot, dimension: int) -> Vectors:
     # Two BLAS threads on two busy cores turn 1 ms into 8; one is as fast on a quiet machine.
     threadpool_limits(limits=1, user_api="blas")
     table = store.rows("vectors", ["text_hash", "vector"])
+    stored = table.schema.field("vector").type.list_size
+    if stored != dimension:
+        raise IndexForeign(
+            f"the index at {store.uri} has vectors of {stored} numbers, the model makes "
+            f"{dimension}: run `kbx index --full` to embed anew"
+        )
     matrix = _matrix(table["vector"], dimension)
     place = {text: row for row, text in enumerate(table["text_hash"].to_pylist())}
     current = store.rows("documents", ["path", "version"])

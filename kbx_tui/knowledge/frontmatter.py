@@ -119,7 +119,7 @@ def _load(source: str) -> object:
     except yaml.YAMLError as error:
         line = source.count("\n", 0, getattr(error, "position", 0) or 0)
         raise _Unreadable("frontmatter holds characters YAML does not allow", line) from error
-    except (ValueError, TypeError, OverflowError, RecursionError, KeyError) as error:
+    except Exception as error:  # constructors of PyYAML raise what they meet: `!!int ""`
         raise _Unreadable(f"frontmatter is not valid YAML: {error}") from error
 
 

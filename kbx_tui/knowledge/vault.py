@@ -7,7 +7,7 @@ import unicodedata
 from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 from kbx_tui.errors import NotFound
 from kbx_tui.knowledge.ignoring import Ignored
@@ -186,8 +186,10 @@ def locate(root: Path, path: str, exclude: Sequence[str] = ()) -> Path:
     On disk its name may be spelled in parts (NFD); then it is looked for as `walk` does.
     Raises ValueError when it lies outside the root, FileNotFoundError when there is none.
     """
-    file = root / path
+    file, parts = root / path, PurePosixPath(path).parts
     file.resolve().relative_to(root.resolve())
+    if file.suffix.lower() != ".md" or any(part.startswith(".") for part in parts):
+        raise FileNotFoundError(path)  # not for `walk`, so not for anyone who asks
     if file.exists():
         return file
     for found in walk(root, exclude).files:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import compress
-from typing import Literal
+from typing import Any, Literal, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +17,15 @@ from numpy.typing import NDArray
 Scores = NDArray[np.float64]
 Rows = NDArray[np.int64]
 Flags = NDArray[np.bool_]
+
+Array = TypeVar("Array", bound=NDArray[Any])
+
+
+def frozen(array: Array) -> Array:
+    """Return the array, which nobody can write to any more."""
+    array.flags.writeable = False
+    return array
+
 
 SignalKind = Literal["name", "alias", "first_name", "fuzzy", "role", "team", "fact", "meaning"]
 
@@ -65,7 +74,7 @@ class LinkedDocuments:
         inside = in_scope[self.rows]
         rows = np.searchsorted(kept, self.rows[inside])
         reasons = tuple(compress(self.reasons, inside))
-        return LinkedDocuments(rows, self.strengths[inside], reasons)
+        return LinkedDocuments(frozen(rows), frozen(self.strengths[inside]), reasons)
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,8 +140,6 @@ class Evidence:
     """Share of the chunks in the index that have a vector, 0..1."""
     timings: Mapping[str, float]
     """Milliseconds per stage."""
-    complete: bool = True
-    """False when convergence stopped early; `rank` then takes only the tuning it was made for."""
 
     def __len__(self) -> int:
         return len(self.paths)

@@ -8,7 +8,7 @@ import numpy as np
 
 from kbx_tui.index.snapshot import EntityLinks
 from kbx_tui.knowledge.records import LinkKind
-from kbx_tui.search.evidence import LinkedDocuments
+from kbx_tui.search.evidence import LinkedDocuments, frozen
 from kbx_tui.search.scales import mention_strength
 
 FULL_STRENGTH: frozenset[LinkKind] = frozenset(
@@ -41,7 +41,8 @@ def linked_documents(links: EntityLinks | None) -> LinkedDocuments:
         ", ".join(_words(kinds[at], int(counts[at])) for at in _by_weight(kinds, start, end))
         for start, end in zip(starts, ends, strict=True)
     )
-    return LinkedDocuments(documents, np.maximum.reduceat(strengths, starts), reasons)
+    strongest = np.maximum.reduceat(strengths, starts)
+    return LinkedDocuments(frozen(documents), frozen(strongest), reasons)
 
 
 def _by_weight(kinds: Sequence[LinkKind], start: int, end: int) -> list[int]:

@@ -32,9 +32,10 @@ class Loaded:
         self._vectors_read = self._reading_took = 0.0
 
     def _read_text(self, versions: Mapping[str, int]) -> None:
-        self.versions = dict(versions)
-        self.snapshot: Snapshot = read_snapshot(self._store)
-        self.entity_pass = EntityPass(self.snapshot)
+        snapshot = read_snapshot(self._store)
+        self.entity_pass = EntityPass(snapshot)
+        self.snapshot: Snapshot = snapshot
+        self.versions = dict(versions)  # last: when reading fails, the next refresh reads again
         self._titles: dict[str, list[tuple[int, str]]] | None = None
         self._linked: dict[str, LinkedDocuments] = {}
 
@@ -42,13 +43,12 @@ class Loaded:
     def generation(self) -> int:
         return generation_of(self.versions)
 
-    def refresh(self, *, now: bool) -> bool:
-        """Read what changed; True when anything did.
+    def refresh(self, versions: Mapping[str, int], *, now: bool) -> bool:
+        """Read what changed when the tables are at `versions`; True when anything did.
 
         Without `now`, a change of vectors alone waits: during a long run of indexing there is one
         every few seconds, and reading them all takes part of a second.
         """
-        versions = self._store.versions()
         if versions == self.versions:
             return False
         if any(versions[name] != self.versions[name] for name in TEXT_TABLES):

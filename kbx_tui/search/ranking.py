@@ -46,7 +46,10 @@ class Ranked:
     doc_relevance: float
     parent_entity_score: float
     document_part: float
-    """What the document adds to the score, `alpha * doc_relevance` when two-pass."""
+    """What the document adds to the score, `alpha * doc_relevance` when two-pass.
+
+    The three parts sum to the score, or, where `exact` is set, to what it would be without.
+    """
     entity_part: float
     hotness_part: float
     exact: str
@@ -105,8 +108,9 @@ class Ranking:
     def _sort(self, rows: Rows) -> Rows:
         dates = np.array([self.evidence.dates[row] for row in rows], dtype="U10")
         newest_first = np.unique(dates, return_inverse=True)[1]
+        exact = np.isin(rows, list(self.evidence.exact))
         relevance = self.doc_relevance[rows]
-        return np.lexsort((rows, -newest_first, -relevance, -self.final[rows]))
+        return np.lexsort((rows, -newest_first, -relevance, ~exact, -self.final[rows]))
 
 
 def rank(evidence: Evidence, tuning: Tuning) -> Ranking:
@@ -118,7 +122,7 @@ def rank(evidence: Evidence, tuning: Tuning) -> Ranking:
     counted = _counted(evidence, kept, tuning)
     parent = _parent_entity_score(evidence, counted, tuning)
     blended = tuning.alpha * relevance + (1.0 - tuning.alpha) * parent if two_pass else relevance
-    h = tuning.hotness_weight
+    h = hotness_share(evidence, tuning)
     final = (1.0 - h) * blended + h * evidence.hotness if h else blended
     included = final > 0.0
     if two_pass and tuning.gate == "hard":
@@ -139,6 +143,14 @@ def rank(evidence: Evidence, tuning: Tuning) -> Ranking:
         parent_entity_score=parent,
         included=included,
     )
+
+
+def hotness_share(evidence: Evidence, tuning: Tuning) -> float:
+    """Return the weight hotness has: none where nothing was ever opened.
+
+    There it would only lower every score.
+    """
+    return tuning.hotness_weight if evidence.hotness.any() else 0.0
 
 
 def choose_entities(evidence: Evidence, tuning: Tuning) -> tuple[tuple[int, ...], Reason]:
@@ -196,7 +208,7 @@ def _numbers(ranking: Ranking, row: int, rank: int) -> Ranked:
     two_pass = ranking.search_mode == "two_pass"
     document = tuning.alpha * relevance if two_pass else relevance
     entity = (1.0 - tuning.alpha) * parent if two_pass else 0.0
-    h, exact = tuning.hotness_weight, evidence.exact.get(row, "")
+    h, exact = hotness_share(evidence, tuning), evidence.exact.get(row, "")
     return Ranked(
         row=row,
         rank=rank,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
-from typing import Any
+from types import MappingProxyType
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,6 +26,7 @@ from kbx_tui.search.evidence import (
     LinkedDocuments,
     Scope,
     Scores,
+    frozen,
 )
 from kbx_tui.search.lexical import lexical_search, raw_lexical_scores
 from kbx_tui.search.loaded import Loaded
@@ -44,7 +45,8 @@ class Retriever:
         self._store, self._reader = store, Reader(store.uri)
         self._open_embedder = open_embedder
         self._loaded: Loaded | None = None
-        self._query_vectors: OrderedDict[str, NDArray[np.float32]] = OrderedDict()
+        self._build = store.build_id()
+        self._known_vectors: OrderedDict[str, NDArray[np.float32]] = OrderedDict()
 
     def close(self) -> None:
         """Let go of tables and memory."""
@@ -56,15 +58,20 @@ class Retriever:
 
         Without `now`, vectors that are being made may lag behind by some seconds.
         """
-        if self._loaded is None:
-            self._loaded = Loaded(self._store)
-            return True
-        return self._loaded.refresh(now=now)
+        build = self._store.build_id()
+        if self._loaded is not None and build == self._build:
+            return self._loaded.refresh(self._reader.versions(), now=now)
+        if build != self._build:  # made anew in the same place: what is open is of the old one
+            self._reader.close()
+            self._store = Store(self._store.uri)
+        self._loaded = Loaded(self._store)
+        self._build = build
+        return True
 
     def warm(self) -> None:
         """Load what the first query needs."""
         self._vectors()
-        self.query_vector("")
+        self._query_vectors([""])
 
     def retrieve(
         self, query: str, *, path: PathFilter, doc_types: Sequence[str] = (), fast: bool = False
@@ -111,11 +118,11 @@ class Retriever:
             kinds=_pick(snapshot.kinds, kept),
             as_typed=components[0],
             as_searched=components[-1],
-            exact=self._exact(query, kept),
-            hotness=_frozen(np.zeros(len(kept))),
+            exact=MappingProxyType(self._exact(query, kept)),
+            hotness=frozen(np.zeros(len(kept))),
             fast=fast,
             vector_share=vectors.share if vectors else 0.0,
-            timings=clock.laps,
+            timings=MappingProxyType(clock.laps),
         )
 
     def snippets(self, query: str, paths: Sequence[str]) -> list[Snippet]:
@@ -138,18 +145,25 @@ class Retriever:
         ]
 
     def _nearest_line(self, query: str, path: str) -> int:
-        vector = self._query_vectors.get(query)
+        vector = self._known_vectors.get(query)
         return 0 if vector is None else self._now().best_line(path, vector)
 
-    def query_vector(self, text: str) -> NDArray[np.float32]:
-        """Return the vector of a query, shape (dimension,); the latest 256 are kept."""
-        vector = self._query_vectors.pop(text, None)
-        if vector is None:
-            vector = self._open_embedder().embed_query(text)
-        self._query_vectors[text] = vector
-        if len(self._query_vectors) > QUERY_VECTORS_KEPT:
-            self._query_vectors.popitem(last=False)
-        return vector
+    def _query_vectors(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """Return the vectors of queries, shape (texts, dimension); the latest 256 are kept.
+
+        What is new is embedded in one batch: reading the model's weights is what takes the time.
+        """
+        known = self._known_vectors
+        new = [text for text in dict.fromkeys(texts) if text not in known]
+        if len(new) == 1:
+            known[new[0]] = self._open_embedder().embed_query(new[0])
+        elif new:
+            known |= zip(new, self._open_embedder().embed(new), strict=True)
+        for text in texts:
+            known.move_to_end(text)
+        while len(known) > QUERY_VECTORS_KEPT:
+            known.popitem(last=False)
+        return np.stack([known[text] for text in texts])
 
     def _now(self) -> Loaded:
         if self._loaded is None:
@@ -163,7 +177,8 @@ class Retriever:
     def _profile_cosines(self, query: str, vectors: Vectors | None) -> Scores | None:
         if vectors is None or not len(vectors.entities):
             return None
-        return (vectors.entities @ self.query_vector(query)).astype(np.float64)
+        cosines: Scores = (vectors.entities @ self._query_vectors([query])[0]).astype(np.float64)
+        return cosines
 
     def _document_query(self, query: str, matches: Sequence[NameMatch]) -> str:
         entities = self._now().snapshot.entities
@@ -179,8 +194,7 @@ class Retriever:
         documents = len(self._now().snapshot.paths)
         if vectors is None or not len(vectors.document_rows):
             return np.full((len(wordings), documents), np.nan)
-        matrix = np.stack([self.query_vector(wording) for wording in wordings])
-        return vectors.best_cosine(matrix, documents)
+        return vectors.best_cosine(self._query_vectors(wordings), documents)
 
     def _links(
         self, entities: Sequence[EntityCandidate], in_scope: Flags, kept: NDArray[np.int64]
@@ -207,11 +221,11 @@ def _components(
     lexical, vector = scale_lexical(raw), scale_cosine(cosine)
     return ComponentScores(
         query=query,
-        raw_lexical=_frozen(raw),
-        lexical=_frozen(lexical),
-        cosine=_frozen(cosine),
-        vector=_frozen(vector),
-        doc_relevance=_frozen(fuse(lexical, vector, lexical_weight)),
+        raw_lexical=frozen(raw),
+        lexical=frozen(lexical),
+        cosine=frozen(cosine),
+        vector=frozen(vector),
+        doc_relevance=frozen(fuse(lexical, vector, lexical_weight)),
         lexical_weight=lexical_weight,
     )
 
@@ -232,21 +246,12 @@ class _Clock:
 def _in_scope(snapshot: Snapshot, path: PathFilter, doc_types: Sequence[str]) -> Flags:
     if not path.prefix and not doc_types:
         return np.ones(len(snapshot.paths), dtype=np.bool_)
-    wanted = set(doc_types)
-    return np.fromiter(
-        (
-            (not wanted or kind in wanted) and path.matches(name)
-            for name, kind in zip(snapshot.paths, snapshot.kinds, strict=True)
-        ),
-        np.bool_,
-        len(snapshot.paths),
-    )
+    flags = np.fromiter(map(path.matches, snapshot.paths), np.bool_, len(snapshot.paths))
+    if doc_types:
+        wanted = set(doc_types)
+        flags &= np.fromiter((k in wanted for k in snapshot.kinds), np.bool_, len(snapshot.kinds))
+    return flags
 
 
 def _pick(values: tuple[str, ...], rows: NDArray[np.int64]) -> tuple[str, ...]:
     return values if len(rows) == len(values) else tuple(values[row] for row in rows)
-
-
-def _frozen(array: Any) -> Any:
-    array.flags.writeable = False
-    return array

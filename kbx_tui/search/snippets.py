@@ -6,7 +6,6 @@ import re
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Collection
-from functools import lru_cache
 
 from kbx_tui.index.rows import SIGNS
 from kbx_tui.knowledge.names import fold
@@ -15,9 +14,11 @@ from kbx_tui.search.response import Snippet
 from kbx_tui.search.words import FUNCTION_WORDS, stem
 
 SNIPPET_LENGTH = 200
-READ_AT_MOST = 200_000
+READ_AT_MOST = 60_000
 """Characters of a document that are looked through: a snippet is wanted in milliseconds."""
 
+_SIGN, _WORD_END = re.compile(SIGNS), re.compile(r"\w*")
+_ACCENTED = re.compile("[\u00c0-\u024f\u1e00-\u1eff]")
 _MARKUP = re.compile(
     r"^\s*\#{1,6}\s | ^\s*>\s | ^\s*\|?[-:|\ ]{3,}$ | ^\s*\| | \|\s*$ | \*\* | \[\[ | \]\]",
     re.MULTILINE | re.VERBOSE,
@@ -35,17 +36,16 @@ def make_snippet(body: str, body_line: int, query: str, *, fallback_line: int = 
     text = body[:READ_AT_MOST]
     wanted = topic_stems(query)
     found = _matches(text, wanted)
-    lines = _line_starts(text)
     below = _outside_headings(text, found) or found  # the title is shown beside the snippet
-    start = _densest(below) if below else _line_offset(text, lines, fallback_line - body_line)
+    start = _densest(below) if below else _line_offset(text, fallback_line - body_line)
     counts = Counter(one for _, _, one in found)
     shown, spans, end = _cut(text, start, found)
     return Snippet(
         text=shown,
         matches=tuple(spans),
         heading=_heading_above(text, start),
-        line_start=body_line + bisect_right(lines, start) - 1,
-        line_end=body_line + bisect_right(lines, end) - 1,
+        line_start=body_line + text.count("\n", 0, start),
+        line_end=body_line + text.count("\n", 0, end),
         terms=tuple((word, counts[one]) for one, word in wanted.items() if counts[one]),
     )
 
@@ -58,26 +58,33 @@ def topic_stems(query: str) -> dict[str, str]:
 
 
 def _matches(text: str, wanted: Collection[str]) -> list[tuple[int, int, str]]:
-    """Return (start, end, stem) of every word of `text` whose stem is wanted."""
-    if not wanted:
-        return []
-    found = []
-    for word in _may_match(frozenset(wanted)).finditer(text):
-        one = stem(fold(word.group()))
-        if one in wanted:
-            found.append((word.start(), word.end(), one))
-    return found
+    """Return (start, end, stem) of every word of `text` whose stem is wanted, in order.
 
-
-@lru_cache(maxsize=64)
-def _may_match(wanted: frozenset[str]) -> re.Pattern[str]:
-    """Return what finds every word that may have a wanted stem, at the speed of `re`.
-
-    A word begins as its stem does, but for a last `y` that became `i`; what has an accent is
-    looked at in any case, and signs are words of their own, as in the index.
+    A word begins as its stem does, but for a last `y` that became `i`: looking for beginnings is
+    a hundred times faster than stemming every word. Signs are words of their own, as in the index.
     """
-    starts = "|".join(sorted(re.escape(one.removesuffix("i")) for one in wanted))
-    return re.compile(rf"{SIGNS}|\b(?:(?:{starts})\w*|\w*[^\W\x00-\x7f]\w*)", re.IGNORECASE)
+    plain, found = _plain(text), []
+    for one in wanted:
+        start, is_sign = one.removesuffix("i"), bool(_SIGN.fullmatch(one))
+        at = plain.find(start)
+        while at >= 0:
+            end = at + 1 if is_sign else _WORD_END.match(plain, at).end()  # type: ignore[union-attr]
+            begins = is_sign or not at or not (plain[at - 1].isalnum() or plain[at - 1] == "_")
+            if begins and stem(fold(text[at:end])) == one:
+                found.append((at, end, one))
+            at = plain.find(start, end)
+    return sorted(found)
+
+
+def _plain(text: str) -> str:
+    """Return `text` in small letters without accents, every character in its place."""
+    if text.isascii():
+        return text.lower()
+    plain = text.replace("\u0130", "I").lower()
+    for letter in set(_ACCENTED.findall(plain)):
+        if len(folded := fold(letter)) == 1:
+            plain = plain.replace(letter, folded)
+    return plain
 
 
 def _outside_headings(text: str, found: list[tuple[int, int, str]]) -> list[tuple[int, int, str]]:
@@ -145,15 +152,12 @@ def _sentence_start(text: str, start: int) -> int:
     return word or near
 
 
-def _line_starts(text: str) -> list[int]:
-    return [0, *(found.end() for found in re.finditer("\n", text))]
-
-
-def _line_offset(text: str, lines: list[int], line: int) -> int:
+def _line_offset(text: str, line: int) -> int:
     """Return where the given 0-based line starts, or where the first plain text does."""
-    if 0 < line < len(lines):
-        return lines[line]
-    for at in lines:
+    starts = [0, *(found.end() for found in re.finditer("\n", text))]
+    if 0 < line < len(starts):
+        return starts[line]
+    for at in starts:
         rest = text[at : at + SNIPPET_LENGTH].split("\n", 1)[0].strip()
         if rest and not rest.startswith("#"):
             return at
@@ -162,6 +166,8 @@ def _line_offset(text: str, lines: list[int], line: int) -> int:
 
 def _heading_above(text: str, start: int) -> str:
     heading = ""
-    for found in _HEADING.finditer(text, 0, start + 1):
+    for found in _HEADING.finditer(text):
+        if found.start() > start:
+            break
         heading = found.group(1)
     return heading

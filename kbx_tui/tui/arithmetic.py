@@ -16,7 +16,7 @@ from math import floor
 
 from kbx_tui.plain_text import visible
 from kbx_tui.search.explain import Explanation, rounded_parts
-from kbx_tui.search.ranking import Ranking
+from kbx_tui.search.ranking import Ranking, hotness_share
 from kbx_tui.tui.view import Part, Section, Term, Why
 
 UNIT = Fraction(1, 100)
@@ -49,7 +49,8 @@ def formula_values(total: float, weights: Sequence[float], values: Sequence[floa
 def why(ranking: Ranking, explanation: Explanation) -> Why:
     """Return everything the why pane says about one result."""
     ranked, evidence = explanation.ranked, ranking.evidence
-    row, alpha, h = ranked.row, explanation.alpha, ranking.tuning.hotness_weight
+    row, alpha = ranked.row, explanation.alpha
+    h = hotness_share(ranking.evidence, ranking.tuning)
     relevance, parent = ranked.doc_relevance, ranked.parent_entity_score
     hotness = float(evidence.hotness[row])
     blended = ranked.document_part + ranked.entity_part + ranked.hotness_part

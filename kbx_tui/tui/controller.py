@@ -43,6 +43,8 @@ if TYPE_CHECKING:
 
 DEBOUNCE = 0.08
 """Seconds without a key before a query is searched."""
+LOCKED_PATIENCE = 2.0
+"""Seconds until the app looks again whether another process has finished indexing."""
 PATIENCE = 0.15
 """Seconds after which a search is said to be under way."""
 
@@ -219,7 +221,11 @@ class Controller:
         self._post(Indexing(""))
         if raised is None:
             self._grown()
-        elif not isinstance(raised, IndexLocked):  # then another process does the work
+        elif isinstance(raised, IndexLocked):  # another process does the work: look again
+            self._post(Indexing("another process is indexing"))
+            self._loop.adopt().call_later(LOCKED_PATIENCE, self._index)
+            self._thread.submit(self._look_again)
+        else:
             self._failed(raised)
 
     # On the engine's thread.
@@ -232,6 +238,10 @@ class Controller:
             complete = self._count()
         if not complete:
             self._loop.call(self._index)
+
+    def _look_again(self) -> None:
+        if self._calls.opened().is_indexed():
+            self._loop.call(self._grown)
 
     def _greet(self) -> None:
         """Open the engine, if that has not worked yet, and tell its name and knobs."""

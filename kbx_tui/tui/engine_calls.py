@@ -41,9 +41,7 @@ class EngineCalls:
 
     def retrieve(self, query: str) -> Evidence:
         """Return the evidence for `query` from the newest generation of the index."""
-        engine = self.opened()
-        engine.refresh()
-        evidence = engine.retrieve(query)
+        evidence = self.opened().retrieve(query)
         from kbx_tui.tui import arithmetic, presenting  # noqa: F401  # loaded here, not in a frame
 
         return evidence

@@ -10,7 +10,7 @@ from kbx_tui.tui.view import Mode
 from kbx_tui.wording import FLAT_REASONS, duration_words, join_words, mode_name
 
 if TYPE_CHECKING:
-    from kbx_tui.index.progress import IndexReport, Progress
+    from kbx_tui.index.progress import Progress
     from kbx_tui.search.evidence import Signal
     from kbx_tui.search.ranking import Ranking
 
@@ -93,13 +93,4 @@ def progress_words(progress: Progress) -> str:
     words = f"indexing: {progress.stage} {progress.done:,} of {progress.total:,}"
     if progress.seconds_left is not None and progress.seconds_left >= 1.0:
         words += f", {duration_words(progress.seconds_left)} left"
-    return words
-
-
-def report_words(report: IndexReport) -> str:
-    """Return what indexing came to."""
-    words = f"indexed {report.documents:,} documents and {report.entities:,} entities"
-    if report.problems:
-        count = len(report.problems)
-        words += f", {count} {'file has a problem' if count == 1 else 'files have problems'}"
     return words

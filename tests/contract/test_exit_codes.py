@@ -31,6 +31,7 @@ def test_4_when_there_is_no_knowledge_base(kbx: CommandLine, tmp_path: Path) -> 
 def test_5_when_the_index_is_damaged(kbx: CommandLine, fresh_demo: Path) -> None:
     for table in ("documents.lance", "meta.lance"):
         (fresh_demo / ".kbx" / "index" / table).mkdir(parents=True)
+    (fresh_demo / ".kbx" / "index" / "BUILD").write_text("was finished once")
     ran = kbx("search", "x", "--fast", "--kb", fresh_demo)
     assert_one_line(ran, 5)
     assert "kbx index --full" in ran.err

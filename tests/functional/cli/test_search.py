@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.command_line import CommandLine, run_program
+from tests.functional.vaults import write_vault
 
 HOSTILE = {
     "question-mark": "?",
@@ -183,3 +184,17 @@ def test_json_is_valid_where_the_terminal_knows_only_ascii(demo_kb_path: Path) -
     )  # fmt: skip
     assert ran.code == 0
     assert ran.json["query"] == "café"
+
+
+def test_a_search_says_when_files_are_newer_than_the_index(
+    kbx: CommandLine, tmp_path: Path
+) -> None:
+    base = write_vault(tmp_path)
+    kbx("--kb", base, "index", "--fast")
+    assert "changed since" not in kbx("--kb", base, "search", "soup", "--fast").err
+    write_vault(base, {"memory/notes/new.md": "# New\n\nA zorkmid.\n"})
+    (base / "memory/notes/lunch.md").unlink()
+    ran = kbx("--kb", base, "search", "soup", "--fast")
+    assert "changed since the last run; `kbx index` brings them in" in ran.err
+    kbx("--kb", base, "index", "--fast")
+    assert "changed since" not in kbx("--kb", base, "search", "soup", "--fast").err

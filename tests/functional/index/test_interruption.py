@@ -61,9 +61,31 @@ def test_kill_9_in_any_stage_leaves_an_index_that_works_and_heals(
             break
     process.send_signal(signal.SIGKILL)
     assert process.wait() == -signal.SIGKILL
-    assert KnowledgeBase(killed).search("topic", limit=5).meta.in_scope >= 0
+    assert len(KnowledgeBase(killed).search("topic", limit=5).results) == 5
     KnowledgeBase(killed).index()
     assert content(killed) == content(whole)
+
+
+@pytest.mark.parametrize("stage", ["reading 0", "chunks", "vectors 0"])
+def test_kill_9_while_everything_is_made_anew_heals_too(tmp_path: Path, stage: str) -> None:
+    base = many_files(tmp_path)
+    KnowledgeBase(base).index()
+    before = content(base)
+    process = subprocess.Popen(
+        [sys.executable, "-c", INDEX.replace("(hear)", "(hear, full=True)"), str(base)],
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    assert process.stdout is not None
+    for line in process.stdout:
+        if line.startswith(stage):
+            break
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+    kb = KnowledgeBase(base)
+    assert kb.search("topical", fast=True, limit=5).results  # by stem: the text index is there
+    assert kb.index().embedded <= 1
+    assert content(base) == before
 
 
 def test_a_second_writer_is_told_who_writes(tmp_path: Path) -> None:

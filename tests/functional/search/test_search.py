@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
 import pytest
 
-from kbx_tui import KnowledgeBase, OutOfRange
+from kbx_tui import KnowledgeBase, NotFound, OutOfRange
 from tests.functional.vaults import write_vault
 
 
@@ -140,15 +141,46 @@ def test_an_unindexed_base_is_indexed_on_the_way_and_says_so(tmp_path: Path) -> 
     assert "not indexed" in heard[0]
 
 
-def test_an_index_that_grows_is_seen_after_refresh(tmp_path: Path) -> None:
+@pytest.mark.parametrize("who", ["the same object", "another one"])
+def test_an_index_that_grows_is_seen_by_the_next_search(tmp_path: Path, who: str) -> None:
     kb = KnowledgeBase(write_vault(tmp_path))
     kb.index()
     assert not paths(kb, "zorkmid", fast=True)
     write_vault(tmp_path, {"memory/notes/coin.md": "# Coin\n\nA zorkmid.\n"})
-    KnowledgeBase(tmp_path).index()
-    assert kb.refresh()
-    assert not kb.refresh()
+    (kb if who == "the same object" else KnowledgeBase(tmp_path)).index()
     assert paths(kb, "zorkmid", fast=True) == ["memory/notes/coin.md"]
+    assert not kb.refresh()
+
+
+def test_an_index_made_anew_in_the_same_place_is_noticed(tmp_path: Path) -> None:
+    kb = KnowledgeBase(write_vault(tmp_path))
+    kb.index()
+    assert paths(kb, "soup", fast=True) == ["memory/notes/lunch.md"]
+    shutil.rmtree(tmp_path / ".kbx" / "index")
+    (tmp_path / "memory/notes/lunch.md").rename(tmp_path / "memory/notes/menu.md")
+    KnowledgeBase(tmp_path).index()
+    assert paths(kb, "soup", fast=True) == ["memory/notes/menu.md"]
+
+
+def test_an_exact_title_comes_first_at_every_alpha(kb: KnowledgeBase) -> None:
+    for alpha in (0.0, 0.5, 1.0):
+        first = kb.search("Alice Chen", alpha=alpha).results[0]
+        assert first.path == "memory/people/alice-chen.md"
+
+
+def test_evidence_cannot_be_written_to(kb: KnowledgeBase) -> None:
+    evidence = kb.retrieve("what did Alice Chen decide?")
+    for array in (evidence.as_typed.lexical, evidence.links[0].rows, evidence.links[0].strengths):
+        with pytest.raises(ValueError, match="read-only"):
+            array[0] = 0
+
+
+@pytest.mark.parametrize("path", [".env", ".git/config.md", "../x.md", "/etc/passwd", "kbx.toml"])
+def test_only_documents_can_be_read(tmp_path: Path, path: str) -> None:
+    base = write_vault(tmp_path / "base", {".env": "KEY", ".git/config.md": "x", "kbx.toml": ""})
+    (tmp_path / "x.md").write_text("outside")
+    with pytest.raises(NotFound):
+        KnowledgeBase(base).document(path)
 
 
 def test_a_snippet_shows_the_words_and_where_they_stand(kb: KnowledgeBase) -> None:

@@ -198,10 +198,6 @@ class FakeKb:
     def warm(self) -> None:
         self.calls["warm"] += 1
 
-    def refresh(self) -> bool:
-        self.calls["refresh"] += 1
-        return False
-
     def close(self) -> None:
         self.calls["close"] += 1
 

@@ -91,7 +91,7 @@ async def test_m_switches_to_flat_and_back() -> None:
     async with running(kb, size=WIDE) as driver:
         await driver.ask(QUESTION)
         await driver.press("down", "m")
-        await driver.until(lambda: "flat · switched off" in driver.text_of(ModeBadge))
+        await driver.until(lambda: "flat · entities switched off" in driver.text_of(ModeBadge))
         await driver.press("m")
         await driver.until(lambda: "two-pass" in driver.text_of(ModeBadge))
         assert kb.calls["retrieve"] == 1

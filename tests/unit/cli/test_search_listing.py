@@ -78,7 +78,7 @@ def test_the_heading_names_the_entities_that_opened_the_second_pass() -> None:
 @pytest.mark.parametrize(
     ("reason", "words"),
     [
-        ("disabled", "flat · switched off · 1 of 43"),
+        ("disabled", "flat · entities switched off · 1 of 43"),
         ("fast", "fast · 1 of 43"),
         ("no_entities", "flat · no entity named · 1 of 43"),
         ("too_broad", "flat · too many similar entities · 1 of 43"),

@@ -28,6 +28,10 @@ def test_the_place_where_most_words_stand_together_wins() -> None:
     assert snippet.terms == (("migration", 1), ("budget", 2))
 
 
+def test_a_match_inside_a_heading_does_not_cut_its_name() -> None:
+    assert make_snippet("# About Gardens\n", 1, "gardens").heading == "About Gardens"
+
+
 def test_inflected_words_match() -> None:
     snippet = make_snippet("They were migrating databases.", 1, "database migration")
     assert [snippet.text[a:b] for a, b in snippet.matches] == ["migrating", "databases"]

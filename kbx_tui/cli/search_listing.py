@@ -78,8 +78,12 @@ def result_lines(rank: int, result: SearchResult, width: int, rank_width: int) -
     first = Text(f"{rank:>{rank_width}} ")
     first.append(f"{score_text(result.score):>4} ", "bold")
     if bar_width:
-        parts = (why.get("document_part", 0.0), why.get("entity_part", 0.0))
-        document, entity = stacked_bar(*((1.0, 0.0) if why.get("exact") else parts), bar_width)
+        exact = bool(why.get("exact"))
+        document, entity = stacked_bar(
+            1.0 if exact else why.get("document_part", 0.0),
+            0.0 if exact else why.get("entity_part", 0.0),
+            bar_width,
+        )
         first.append(document, DOCUMENT).append(entity, ENTITY)
         first.append(" " * (bar_width - len(document) - len(entity) + 1))
     date = visible(result.date)

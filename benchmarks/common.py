@@ -46,6 +46,13 @@ def resident_mb() -> float:
     return float(psutil.Process().memory_info().rss) / 1e6
 
 
+def peak_mb() -> float:
+    """Return the most memory this process has had, in MB (Unix)."""
+    import resource
+
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024 / 1e6
+
+
 def row(label: str, value: str) -> None:
     """Print one line of a report."""
     print(f"{label:<44} {value}", flush=True)

@@ -14,7 +14,7 @@ import shutil
 import time
 from pathlib import Path
 
-from benchmarks.common import copy_of, resident_mb, row
+from benchmarks.common import copy_of, peak_mb, row
 from kbx_tui import IndexReport, KnowledgeBase
 from kbx_tui.embedding.local import open_embedder
 from kbx_tui.index.store import Store, index_uri
@@ -32,13 +32,13 @@ def main() -> None:
         describe(report)
         again = timed("unchanged run", KnowledgeBase(base))
         assert again.embedded == 0
-        page = next(base.rglob("*.md"))
-        page.write_text(page.read_text(encoding="utf-8") + "\nOne more line.\n", encoding="utf-8")
+        page = min(file for file in base.rglob("*.md") if file.is_file())
+        page.write_bytes(page.read_bytes() + b"\nOne more line.\n")
         edited = timed("one file edited", KnowledgeBase(base))
         row("  texts embedded", str(edited.embedded))
         if not options.no_bare:
             compare_with_bare_model(kb, report)
-        row("peak memory of this process", f"{resident_mb():.0f} MB")
+        row("peak memory of this process", f"{peak_mb():.0f} MB")
         if options.keep:
             shutil.copytree(base, options.keep, dirs_exist_ok=True)
 

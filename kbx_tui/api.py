@@ -13,6 +13,7 @@ from kbx_tui.errors import NotFound, OutOfRange
 from kbx_tui.index.progress import Cancelled, IndexReport, ProgressListener
 from kbx_tui.index.store import Store, index_uri
 from kbx_tui.knowledge.vault import find_root
+from kbx_tui.search.alpha import alpha_note
 from kbx_tui.search.evidence import Evidence
 from kbx_tui.search.explain import Explanation, explain
 from kbx_tui.search.ranking import Ranked, Ranking, rank
@@ -175,6 +176,10 @@ class KnowledgeBase:
     def explain(self, ranking: Ranking, ranked: Ranked) -> Explanation:
         """Return how the score of one result came about. Pure."""
         return explain(ranking, ranked)
+
+    def alpha_note(self, ranking: Ranking, limit: int = 200) -> str:
+        """Return why no alpha changes the order of the results; empty when some does. Pure."""
+        return alpha_note(ranking, limit)
 
     def snippets(self, evidence: Evidence, rows: Sequence[int]) -> tuple[Snippet, ...]:
         """Return the best place for the query of the documents at `rows` of `evidence`."""

@@ -186,7 +186,7 @@ class Controller:
         self.ranking = engine.rank(evidence, tuning)
         key = (id(evidence), replace(tuning, alpha=0.0))
         if self._note[0] != key:  # true of all alphas or of none
-            self._note = (key, presenting.alpha_note(self.ranking))
+            self._note = (key, engine.alpha_note(self.ranking, presenting.LIMIT))
         view = presenting.present(self.ranking, self._note[1])
         self._post(Ranked(self.generation, view, fresh))
 

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 
 from kbx_tui.plain_text import visible
-from kbx_tui.search.ranking import Ranked, Ranking, rank
+from kbx_tui.search.ranking import Ranked, Ranking
 from kbx_tui.search.response import Snippet
 from kbx_tui.search.tuning import Tuning
 from kbx_tui.tui.view import EntityRow, ExploreView, Knobs, ResultRow, SnippetView
@@ -67,25 +65,6 @@ def present_snippet(snippet: Snippet) -> SnippetView:
         line_end=snippet.line_end,
         terms=tuple((visible(term), count) for term, count in snippet.terms),
     )
-
-
-def alpha_note(ranking: Ranking) -> str:
-    """Return why no alpha changes the order of the results; empty when some does.
-
-    Scores are linear in alpha: two documents in the same order at both ends are in that order
-    everywhere between.
-    """
-    if ranking.search_mode == "flat":
-        return "alpha has no effect on a flat search"
-    evidence, tuning = ranking.evidence, ranking.tuning
-    ends = [rank(evidence, replace(tuning, alpha=alpha)) for alpha in (0.0, 1.0)]
-    orders = [[ranked.row for ranked in end.top(LIMIT)] for end in ends]
-    if orders[0] != orders[1] or not np.array_equal(ends[0].included, ends[1].included):
-        return ""
-    parents = ranking.parent_entity_score[ranking.included]
-    if np.ptp(parents) == 0.0:
-        return "alpha has no effect: all results are linked equally"
-    return "alpha has no effect: document and entity agree on the order"
 
 
 def _result(ranking: Ranking, ranked: Ranked) -> ResultRow:

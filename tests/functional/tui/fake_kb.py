@@ -18,6 +18,7 @@ import numpy as np
 
 from kbx_tui.errors import NotFound
 from kbx_tui.index.progress import IndexReport, Progress
+from kbx_tui.search.alpha import alpha_note
 from kbx_tui.search.evidence import (
     ComponentScores,
     EntityCandidate,
@@ -194,6 +195,9 @@ class FakeKb:
 
     def is_indexed(self) -> bool:
         return self._indexed
+
+    def alpha_note(self, ranking: Ranking, limit: int = 200) -> str:
+        return alpha_note(ranking, limit)
 
     def warm(self) -> None:
         self.calls["warm"] += 1

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -76,7 +77,6 @@ def read_vectors(store: Store, snapshot: Snapshot, dimension: int) -> Vectors:
             f"the index at {store.uri} has vectors of {stored} numbers, the model makes "
             f"{dimension}: run `kbx index --full` to embed anew"
         )
-    matrix = _matrix(table["vector"], dimension)
     place = {text: row for row, text in enumerate(table["text_hash"].to_pylist())}
     current = store.rows("documents", ["path", "version"])
     row_of_version = {
@@ -96,34 +96,32 @@ def read_vectors(store: Store, snapshot: Snapshot, dimension: int) -> Vectors:
     document_rows, starts = np.unique(documents[order], return_index=True)
     split = np.count_nonzero(documents >= 0)
     return Vectors(
-        chunks=matrix[vectors[order]],
+        chunks=_gather(table["vector"], vectors[order], dimension),
         lines=found["line_start"].to_numpy()[order],
         document_rows=document_rows,
         starts=starts,
-        entities=_entity_matrix(store, snapshot, matrix, place, dimension),
+        entities=_gather(table["vector"], _entity_rows(store, snapshot, place), dimension),
         share=len(order) / split if split else 0.0,
     )
 
 
-def _entity_matrix(
-    store: Store, snapshot: Snapshot, matrix: Matrix, place: Mapping[str, int], dimension: int
-) -> Matrix:
+def _entity_rows(store: Store, snapshot: Snapshot, place: Mapping[str, int]) -> Keys:
+    """Return for each entity the row of its profile's vector, -1 where there is none."""
     found = store.rows("entities", ["id", "text_hash"])
-    row_of = dict(
-        zip(found["id"].to_pylist(), _lookup(found["text_hash"].to_pylist(), place), strict=True)
-    )
-    made = np.zeros((len(snapshot.entities), dimension), np.float32)
-    for row, entity in enumerate(snapshot.entities):
-        at = row_of.get(entity.id, -1)
-        if at >= 0:
-            made[row] = matrix[at]
+    hashes = dict(zip(found["id"].to_pylist(), found["text_hash"].to_pylist(), strict=True))
+    return _lookup([hashes.get(entity.id, "") for entity in snapshot.entities], place)
+
+
+def _gather(column: Any, rows: Keys, dimension: int) -> Matrix:
+    """Return the given rows of a column of vectors, zeros for -1; each is copied once."""
+    made = np.zeros((len(rows), dimension), np.float32)
+    begin = 0
+    for part in column.chunks:
+        vectors = part.flatten().to_numpy().reshape(-1, dimension)
+        here = np.flatnonzero((rows >= begin) & (rows < begin + len(vectors)))
+        made[here] = vectors[rows[here] - begin]
+        begin += len(vectors)
     return made
-
-
-def _matrix(column: object, dimension: int) -> Matrix:
-    chunks = [part.values.to_numpy() for part in column.chunks]  # type: ignore[attr-defined]
-    flat = np.concatenate(chunks) if chunks else np.empty(0, np.float32)
-    return flat.reshape(-1, dimension).astype(np.float32, copy=False)
 
 
 def _lookup(values: Sequence[str], places: Mapping[str, int]) -> Keys:

@@ -15,8 +15,8 @@ from kbx_tui.index.store import Store, translated
 from kbx_tui.knowledge.chunking import split_many
 
 DOCUMENTS_PER_BATCH = 500
-TEXTS_PER_BATCH, TEXTS_PER_STEP = 512, 32
-"""Texts per commit, sorted by length so that little is padded, and per report of progress."""
+FIRST_BATCH, TEXTS_PER_BATCH, TEXTS_PER_STEP = 64, 512, 32
+"""Texts in the first commit and at most, sorted by length so that little is padded; per report."""
 DELETE_BATCH = 5000
 
 
@@ -63,8 +63,9 @@ def write_vectors(
     missing = [found for found in wanted if found[1] not in have]
     reused, embedded = len(wanted) - len(missing), 0
     meter.begin("vectors", len(missing))
-    for start in range(0, len(missing), TEXTS_PER_BATCH):
-        batch = missing[start : start + TEXTS_PER_BATCH]
+    start = 0
+    while start < len(missing):  # small commits first: meaning begins to grow within seconds
+        batch = missing[start : start + min(TEXTS_PER_BATCH, max(FIRST_BATCH, start))]
         texts = sorted(_texts(store, batch).items(), key=lambda found: -len(found[1]))
         made: list[Vectors] = []
         for at in range(0, len(texts), TEXTS_PER_STEP):
@@ -77,6 +78,7 @@ def write_vectors(
         _add_vectors(store, [found for found, _ in texts], made)
         if len(made) * TEXTS_PER_STEP < len(texts):
             return embedded, reused, False
+        start += len(batch)
     _delete(store, "vectors", "text_hash", sorted(have - {text for _, text in wanted}))
     return embedded, reused, True
 

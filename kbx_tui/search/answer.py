@@ -70,12 +70,14 @@ def _notes(evidence: Evidence) -> tuple[str, ...]:
 
 def _search_explanation(ranking: Ranking) -> dict[str, Any]:
     evidence, scope = ranking.evidence, ranking.evidence.scope
-    pipeline = {
+    filtered = scope.in_scope < scope.total or bool(scope.clause)
+    lexical = {
         "where": scope.clause or None,
-        "filter": "prefilter" if scope.clause else None,
+        "filter": "prefilter" if filtered else None,
         "in_scope": scope.in_scope,
         "status": "complete",
     }
+    in_memory = {**lexical, "where": None, "filter": "in_memory" if filtered else None}
     return {
         "document_query": ranking.components.query,
         "hierarchy_alpha": ranking.tuning.alpha,
@@ -83,8 +85,8 @@ def _search_explanation(ranking: Ranking) -> dict[str, Any]:
         "kept_entities": [entity.id for entity in ranking.kept_entities],
         "documents": scope.total,
         "evaluated": len(evidence),
-        "lexical": pipeline,
-        "vector": None if evidence.fast else pipeline,
+        "lexical": lexical,
+        "vector": None if evidence.fast else in_memory,
     }
 
 

@@ -106,7 +106,10 @@ class Scope:
     in_scope: int
     total: int
     clause: str
-    """The where clause both pipelines were given, empty when none."""
+    """The where clause the words were searched under, empty when none.
+
+    Vectors are compared in memory, all of them, and those of the same documents are taken.
+    """
 
 
 @dataclass(frozen=True, slots=True)

@@ -88,6 +88,15 @@ def test_scores_do_not_depend_on_the_filter(kb: KnowledgeBase) -> None:
     assert inside and inside.items() <= everywhere.items()
 
 
+def test_explain_tells_for_each_pipeline_how_the_path_was_applied(kb: KnowledgeBase) -> None:
+    explain = kb.search("rollback", path="memory/notes", explain=True).meta.explain
+    assert explain is not None
+    assert "memory/notes/" in explain["lexical"]["where"]
+    assert (explain["lexical"]["filter"], explain["vector"]["filter"]) == ("prefilter", "in_memory")
+    assert explain["vector"]["where"] is None
+    assert explain["lexical"]["in_scope"] == explain["vector"]["in_scope"] == 2
+
+
 def test_types_limit_what_is_returned(kb: KnowledgeBase) -> None:
     found = paths(kb, "migration", doc_types=["meeting"])
     assert found == ["memory/meetings/2026/03/17/go-no-go.md"]

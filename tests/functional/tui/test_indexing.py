@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from kbx_tui.errors import IndexLocked, NotFound
 from kbx_tui.index.progress import Progress
 from kbx_tui.tui.app import KbxApp
@@ -61,6 +63,19 @@ async def test_another_process_indexing_is_no_error() -> None:
         await driver.until(lambda: kb.calls["index"] == 1)
         await driver.pilot.pause(0.05)
         assert not driver.explore.query_one(StatusLine).error
+
+
+async def test_the_app_looks_again_until_another_process_has_indexed(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("kbx_tui.tui.controller.LOCKED_PATIENCE", 0.05)
+    kb = FakeKb(indexed=False)
+    kb.index_fails = IndexLocked("another process is indexing")
+    async with running(kb, size=WIDE) as driver:
+        await driver.until(lambda: kb.calls["index"] >= 2)
+        driver.explore.query_one(QueryLine).value = "alice"
+        kb.index_fails = None
+        await driver.until(lambda: bool(driver.titles))
 
 
 async def test_a_base_that_cannot_be_opened_says_why_and_is_tried_again() -> None:

@@ -17,11 +17,12 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from benchmarks.common import milliseconds, resident_mb, row, spread
+from benchmarks.common import milliseconds, peak_mb, resident_mb, row, spread
 from kbx_tui import KnowledgeBase
 from kbx_tui.search.evidence import Evidence
 from kbx_tui.search.tuning import Tuning
 
+WARM_UP = 10
 FORMS = ("what has {} been working on?", "latest updates on {}", "what did {} say about {}")
 
 
@@ -33,15 +34,20 @@ def main() -> None:
     options = parser.parse_args()
     began = time.perf_counter()
     kb = KnowledgeBase(options.base)
+    kb.warm()
     kb.search("warm up")
     row("open and first search", f"{(time.perf_counter() - began) * 1000:.0f} ms")
     queries = read_queries(options.queries) if options.queries else make_queries(kb, options.count)
     named, topics = queries
+    for query in named[:WARM_UP]:
+        kb.search(f"{query} first")
     measure("search, entity named", kb, named, hierarchy=True)
     measure("search, no entity named", kb, topics, hierarchy=True)
     measure("search --no-hierarchy", kb, [f"{query} again" for query in named], hierarchy=False)
     scoped = [f"{query} there" for query in topics]
     measure("search --path memory/meetings", kb, scoped, path="memory/meetings")
+    there = [f"{query} there" for query in named]
+    measure("search --path ..., entity named", kb, there, path="memory/meetings")
     measure("search --fast", kb, topics, fast=True)
     evidence = kb.retrieve(named[0])
     times = []
@@ -49,7 +55,7 @@ def main() -> None:
         tuning = Tuning(alpha=step / 100)
         times.append(milliseconds(partial(rank_and_cut, kb, evidence, tuning)))
     row(f"rank, {len(evidence)} documents", spread(times))
-    row("resident memory", f"{resident_mb():.0f} MB")
+    row("resident memory", f"{resident_mb():.0f} MB, at most {peak_mb():.0f} MB")
 
 
 def rank_and_cut(kb: KnowledgeBase, evidence: Evidence, tuning: Tuning) -> None:

@@ -1,9 +1,10 @@
 """How fast the app is there: first paint, and the first search that can be answered.
 
-    python -m benchmarks.starting BASE [--runs 7]
+    python -m benchmarks.starting BASE [--runs 7] [--kbx PROGRAM]
 
-BASE is a folder that was indexed before. Each figure is a process of its own, the compared ones
-taken in turns, so that a busy machine slows both.
+BASE is a folder that was indexed before, for kbx too if that is given (`kbx index run --no-embed`
+needs no download; what it calls a fast search is the only one it can answer then). Each figure is
+a process of its own, the compared ones taken in turns, so that a busy machine slows both.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ import argparse
 import os
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 from benchmarks.common import median, row
@@ -30,17 +32,15 @@ print(time.perf_counter() - began)
 """
 FIRST_PAINT = """
 import sys, time; began = time.perf_counter()
+from pathlib import Path
 from kbx_tui.tui.app import KbxApp
-def open_kb():
-    from kbx_tui import KnowledgeBase
-    return KnowledgeBase(sys.argv[1])
 class Timed(KbxApp):
     def on_ready(self):
         self.call_after_refresh(self.done)
     def done(self):
         print(time.perf_counter() - began, flush=True)
         import os; os._exit(0)
-Timed(open_kb).run(headless=True)
+Timed(Path(sys.argv[1])).run(headless=True)
 """
 PARTS = """
 import time; began = time.perf_counter()
@@ -56,17 +56,14 @@ from kbx_tui import KnowledgeBase
 KnowledgeBase(sys.argv[1]).search('what was decided about the release')
 print(time.perf_counter() - began)
 """
-BARE_LANCEDB = """
-import time; began = time.perf_counter()
-import lancedb
-print(time.perf_counter() - began)
-"""
+QUESTION = "what was decided about the release"
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("base", type=Path)
     parser.add_argument("--runs", type=int, default=7)
+    parser.add_argument("--kbx", type=Path, help="kbx 0.3.11 in an environment of its own")
     options = parser.parse_args()
     pairs = (
         ("minimal Textual app", MINIMAL, "kbx-tui, first paint", FIRST_PAINT),
@@ -79,7 +76,31 @@ def main() -> None:
             oursies.append(seconds(ours, options.base))
         row(bare_label, f"{median(bares):.2f} s")
         row(ours_label, f"{median(oursies):.2f} s   (+{median(oursies) - median(bares):.2f} s)")
-    row("import lancedb alone", f"{seconds(BARE_LANCEDB, options.base):.2f} s")
+    compare_processes(options.base, options.runs, options.kbx)
+
+
+def compare_processes(base: Path, runs: int, kbx: Path | None) -> None:
+    """Print how long whole processes take: the bare import, and searches from the shell."""
+    python, query = [sys.executable], ["search", QUESTION, "--json"]
+    ours = [*python, "-m", "kbx_tui", *query]
+    commands = {
+        "python -c 'import lancedb'": [*python, "-c", "import lancedb"],
+        "kbx-tui search": [*ours, "--kb", str(base)],
+        "kbx-tui search --fast": [*ours, "--fast", "--kb", str(base)],
+    }
+    if kbx is not None:
+        commands["kbx 0.3.11 search --fast"] = [str(kbx), *query, "--fast"]
+    times: dict[str, list[float]] = {name: [] for name in commands}
+    for _ in range(runs):
+        for name, command in commands.items():
+            began = time.perf_counter()
+            subprocess.run(command, cwd=base, capture_output=True, check=True)
+            times[name].append(time.perf_counter() - began)
+    bare = median(times["python -c 'import lancedb'"])
+    for name, taken in times.items():
+        row(
+            name, f"{median(taken):.2f} s   ({median(taken) - bare:+.2f} s, least {min(taken):.2f})"
+        )
 
 
 def seconds(code: str, base: Path) -> float:

@@ -7,6 +7,7 @@ are read, and only their keys are checked.
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
@@ -48,6 +49,10 @@ class SearchSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     hotness_weight: Annotated[
         Unit, Meta(description="share of how often and lately a document was opened")
     ] = 0.0
+    convergence: Annotated[
+        Literal["exact", "stable"],
+        Meta(description="exact finds the best of all, stable stops when they stay the same"),
+    ] = "exact"
 
 
 class IndexSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -73,8 +78,62 @@ class EmbeddingSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True)
     """`[embedding]`: the model that turns text into vectors."""
 
     model: Annotated[
-        str, Meta(description="bundled, a folder with an ONNX model, or a fastembed model name")
+        str,
+        Meta(description="bundled, gemini, a folder with an ONNX model, or a fastembed model name"),
     ] = "bundled"
+
+
+class DedupSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """`[dedup]`: from which similarity on two texts count as the same."""
+
+    default_threshold: Annotated[
+        Unit, Meta(description="similarity an answer names when none is given")
+    ] = 0.85
+    fact_threshold: Annotated[
+        Unit, Meta(description="similarity to a fact of fewer than 20 words")
+    ] = 0.9
+    long_fact_threshold: Annotated[
+        Unit, Meta(description="similarity to a fact of 20 words or more")
+    ] = 0.85
+    field_threshold: Annotated[
+        Unit, Meta(description="similarity to a field: role, team, any other of a page")
+    ] = 0.85
+    open_item_threshold: Annotated[Unit, Meta(description="similarity to an open item")] = 0.8
+    chunk_threshold: Annotated[Unit, Meta(description="similarity to a passage of a document")] = (
+        0.8
+    )
+
+
+class ExpertSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """`[experts]`: how experts on a topic are ranked."""
+
+    half_life_days: Annotated[
+        float,
+        Meta(ge=1.0, le=36500.0, description="age at which a claim counts half, by recency"),
+    ] = 30.0
+
+
+class WriteSettings(msgspec.Struct, frozen=True):
+    """`[writes]`: what happens after a write. A section of kbx; its other keys are left alone."""
+
+    auto_commit: Annotated[bool, Meta(description="commit the files of each write with git")] = (
+        False
+    )
+    auto_commit_message_format: Annotated[
+        str, Meta(description="may hold {operation} {target} {file_count} {timestamp}")
+    ] = "kbx: {operation} {target}"
+    auto_commit_author: Annotated[str, Meta(description="author of these commits")] = (
+        "kbx <kbx@localhost>"
+    )
+
+
+class AppSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """`[app]`: how the app behaves."""
+
+    watch: Annotated[bool, Meta(description="take files in as soon as they change on disk")] = True
+    remember_knobs: Annotated[
+        bool, Meta(description="open with alpha and threshold as they were left")
+    ] = False
 
 
 class Settings(msgspec.Struct, frozen=True):
@@ -84,6 +143,12 @@ class Settings(msgspec.Struct, frozen=True):
     index: IndexSettings = msgspec.field(default_factory=IndexSettings)
     entities: EntitySettings = msgspec.field(default_factory=EntitySettings)
     embedding: EmbeddingSettings = msgspec.field(default_factory=EmbeddingSettings)
+    dedup: DedupSettings = msgspec.field(default_factory=DedupSettings)
+    experts: ExpertSettings = msgspec.field(default_factory=ExpertSettings)
+    writes: WriteSettings = msgspec.field(default_factory=WriteSettings)
+    app: AppSettings = msgspec.field(default_factory=AppSettings)
+    keys: dict[str, str] = msgspec.field(default_factory=dict)
+    """`[keys]`: keys of the app by id of the command; the app knows which ids there are."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +176,7 @@ def describe_settings(root: Path) -> list[SettingInfo]:
     """Return every setting with its value, default, source, valid range and meaning."""
     raw, file = _read(root), root / CONFIG_NAME
     settings, rows = _convert(raw, file), []
-    for section in settings.__struct_fields__:
+    for section in _sections():
         values = getattr(settings, section)
         for key in values.__struct_fields__:
             given = key in raw.get(section, {})
@@ -125,7 +190,13 @@ def describe_settings(root: Path) -> list[SettingInfo]:
                     help=_annotations(type(values))[key].get("description", ""),
                 )
             )
+    for name, keys in settings.keys.items():
+        rows.append(SettingInfo(f"keys.{name}", keys, "", str(file), "keys", "keys of a command"))
     return rows
+
+
+def _sections() -> list[str]:
+    return [name for name in Settings.__struct_fields__ if name != "keys"]
 
 
 def _read(root: Path) -> dict[str, Any]:
@@ -144,6 +215,8 @@ def _read(root: Path) -> dict[str, Any]:
 
 def _convert(raw: dict[str, Any], file: Path) -> Settings:
     ours = {name: raw[name] for name in Settings.__struct_fields__ if name in raw}
+    if isinstance(ours.get("keys"), dict):
+        ours["keys"] = dict(_dotted(ours["keys"]))
     try:
         return msgspec.convert(ours, Settings)
     except msgspec.ValidationError as error:
@@ -156,6 +229,8 @@ def _sentence(raw: dict[str, Any], file: Path, message: str) -> str:
     keys = where.rstrip("`").split(".") if where else []
     section = keys[0] if keys else ""
     struct = {field.name: field.type for field in msgspec.structs.fields(Settings)}.get(section)
+    if section == "keys":
+        return _wrong_keys(raw["keys"], file)
     if struct is None:
         return f"{file}: {message}"
     if "unknown field" in reason:
@@ -165,6 +240,24 @@ def _sentence(raw: dict[str, Any], file: Path, message: str) -> str:
     key = keys[1].partition("[")[0]
     value = raw[section][key]
     return f"{file}: {section}.{key} = {value!r} is not valid, it must be {_valid(struct, key)}"
+
+
+def _dotted(table: dict[str, Any], above: str = "") -> Iterator[tuple[str, Any]]:
+    """Yield the values of nested tables by dotted name: TOML nests `alpha.less` without quotes."""
+    for name, value in table.items():
+        if isinstance(value, dict):
+            yield from _dotted(value, f"{above}{name}.")
+        else:
+            yield f"{above}{name}", value
+
+
+def _wrong_keys(given: object, file: Path) -> str:
+    if not isinstance(given, dict):
+        return f"{file}: [keys] must be a table, got {given!r}"
+    for name, keys in given.items():
+        if not isinstance(keys, str):
+            return f'{file}: keys.{name} = {keys!r} is not valid, it must be text, as "ctrl+t"'
+    return f"{file}: [keys] is not valid"
 
 
 def _unknown_key(raw: dict[str, Any], file: Path, section: str, struct: Any, reason: str) -> str:
@@ -189,7 +282,8 @@ def _valid(struct: Any, key: str) -> str:
     if "minimum" in about:
         kind = "a whole number" if about["type"] == "integer" else "a number"
         return f"{kind} within {about['minimum']:g}..{about['maximum']:g}"
-    return {"string": "text", "array": "a list of texts"}.get(about.get("type", ""), "of its type")
+    kinds = {"string": "text", "array": "a list of texts", "boolean": "true or false"}
+    return kinds.get(about.get("type", ""), "of its type")
 
 
 def knowledge_base_from_environment() -> Path | None:

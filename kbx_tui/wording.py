@@ -14,6 +14,15 @@ FLAT_REASONS: Mapping[str, str] = {
 }
 """For each reason of a flat search, what a person reads."""
 
+STATE_SIGNS: Mapping[str, str] = {
+    "new": "+",
+    "exact": "=",
+    "near": "≈",
+    "conflict": "!",
+    "repeated": "⧉",
+}
+"""For each state of a draft, its sign."""
+
 
 def mode_name(search_mode: str, reason: str) -> str:
     """Return `two-pass`, `flat` or `fast`."""

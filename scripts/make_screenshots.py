@@ -14,27 +14,49 @@ from pathlib import Path
 from kbx_tui import KnowledgeBase
 from kbx_tui.demo.install import FOLDER_VARIABLE, install_demo
 from kbx_tui.tui.app import KbxApp
+from kbx_tui.tui.screens.experts import TopicLine
+from kbx_tui.tui.widgets.draft_list import DraftList
 from kbx_tui.tui.widgets.query_line import QueryLine
 
 QUERY = "what did the platform team decide about migration?"
-SHOTS = (
-    ("explore.svg", "textual-dark", (140, 40)),
-    ("explore-light.svg", "textual-light", (140, 40)),
-    ("explore-80x24.svg", "textual-dark", (80, 24)),
+SHOTS: tuple[tuple[str, str, tuple[int, int], tuple[str, ...]], ...] = (
+    ("explore.svg", "textual-dark", (140, 40), ()),
+    ("explore-light.svg", "textual-light", (140, 40), ()),
+    ("explore-80x24.svg", "textual-dark", (80, 24), ()),
+    ("reading.svg", "textual-dark", (140, 40), ("enter", "n")),
+    ("entity.svg", "textual-dark", (140, 40), ("e", "enter")),
+    ("dedup.svg", "textual-dark", (140, 40), ("f2", "drafts", "down", "down", "down", "down")),
+    ("experts.svg", "textual-dark", (140, 40), ("f3", "topic", "down", "enter")),
 )
+"""File, theme, size, and the keys that are pressed in the results; `drafts` and `topic` wait."""
+TOPIC = "migration"
 MARKS_FADE = 2.5
 """Seconds until nothing shows any more what has just moved."""
 
 
-async def shoot(base: Path, file: Path, theme: str, size: tuple[int, int]) -> None:
-    app = KbxApp(lambda: KnowledgeBase(base))
+async def shoot(
+    base: Path, file: Path, theme: str, size: tuple[int, int], keys: tuple[str, ...]
+) -> None:
+    app = KbxApp(base)
     async with app.run_test(size=size) as pilot:
         app.theme = theme
         await pilot.pause(MARKS_FADE)  # the engine loads meanwhile
-        app.screen.query_one(QueryLine).value = QUERY
-        while app.controller.ranking is None:
+        assert app.explore is not None
+        app.explore.query_one(QueryLine).show_query(QUERY)
+        while app.explore.view is None:
             await pilot.pause(0.1)
-        await pilot.press("down")
+        for key in ("down", *keys):
+            if key == "drafts":
+                reviewing = app.explore.controller.reviewing
+                reviewing.load(str(base / "drafts.md"))
+                while not app.screen.query_one(DraftList).rows or reviewing.is_checking:
+                    await pilot.pause(0.1)
+            elif key == "topic":
+                app.screen.query_one(TopicLine).value = TOPIC
+                while app.explore.controller.expertise.view is None:
+                    await pilot.pause(0.1)
+            else:
+                await pilot.press(key)
         await pilot.pause(MARKS_FADE)
         file.write_text(app.export_screenshot(title="kbx"), encoding="utf-8")
 
@@ -44,10 +66,11 @@ def main() -> None:
     folder.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as scratch:
         os.environ[FOLDER_VARIABLE] = str(Path(scratch) / "demo")
+        os.environ["KBX_STATE_DIR"] = scratch  # no theme of whoever runs this
         base = install_demo()
         KnowledgeBase(base).index()
-        for name, theme, size in SHOTS:
-            asyncio.run(shoot(base, folder / name, theme, size))
+        for name, theme, size, keys in SHOTS:
+            asyncio.run(shoot(base, folder / name, theme, size, keys))
             print(folder / name)
 
 

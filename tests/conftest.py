@@ -45,9 +45,11 @@ def fresh_demo(tmp_path: Path) -> Path:
 
 @pytest.fixture(autouse=True)
 def no_settings_of_this_machine(
-    monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory
+    monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory, tmp_path: Path
 ) -> None:
-    """No variable of ours leaks in, nothing is written to the data folder of whoever runs this."""
+    """No variable of ours leaks in, nothing is written to a folder of whoever runs this."""
     for name in OURS:
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path_factory.getbasetemp() / "data-home"))
+    monkeypatch.setenv("KBX_LOG_DIR", str(tmp_path_factory.getbasetemp() / "log"))
+    monkeypatch.setenv("KBX_STATE_DIR", str(tmp_path / "state"))

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from kbx_tui.cli import output
-from kbx_tui.cli.opening import find_base
+from kbx_tui.cli.opening import named_base
 from kbx_tui.cli.running import Command
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ def command(as_json: bool) -> None:
     """
     from kbx_tui.config import describe_settings
 
-    settings = describe_settings(find_base())
+    settings = describe_settings(named_base())
     if as_json:
         output.print_json([setting_json(setting) for setting in settings])
     else:

@@ -9,7 +9,26 @@ from pathlib import Path
 import click
 
 from kbx_tui import __version__
-from kbx_tui.cli import app, completion, config, demo, index, search, status
+from kbx_tui.cli import (
+    app,
+    completion,
+    config,
+    dedup,
+    demo,
+    entity,
+    experts,
+    index,
+    jsonl,
+    keys,
+    mcp,
+    memory,
+    page,
+    search,
+    status,
+    tool,
+    undo,
+)
+from kbx_tui.cli import eval as evaluation
 from kbx_tui.cli.running import Group, run
 
 PROGRAMS = ("kbx", "kbx-tui")
@@ -41,9 +60,20 @@ def kbx(context: click.Context) -> None:
 
 for command in (
     search.command,
+    entity.command,
+    experts.command,
+    memory.command,
+    dedup.command,
+    undo.command,
+    *map(page.group_of, page.FIELDS),
     index.command,
     status.command,
     config.command,
+    keys.command,
+    evaluation.command,
+    mcp.command,
+    jsonl.command,
+    tool.command,
     demo.command,
     completion.command,
 ):

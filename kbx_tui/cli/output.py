@@ -37,4 +37,10 @@ def console() -> Console:
     """Return stdout as a place for styled text: plain unless it is a terminal, or with NO_COLOR."""
     from rich.console import Console
 
-    return Console(file=sys.stdout, highlight=False, markup=False, emoji=False, soft_wrap=True)
+    class Stdout(Console):
+        """Leaves a closed pipe to `running.py`; Rich would end the program with exit code 1."""
+
+        def on_broken_pipe(self) -> None:
+            raise BrokenPipeError
+
+    return Stdout(file=sys.stdout, highlight=False, markup=False, emoji=False, soft_wrap=True)

@@ -2,20 +2,31 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import click
 
 from kbx_tui.cli import output
 from kbx_tui.cli.opening import open_kb
 from kbx_tui.cli.running import Command, say
+from kbx_tui.cli.uncollected import uncollected
 
 UNIT = click.FloatRange(0.0, 1.0)
 
 
 @click.command(name="search", cls=Command, short_help="Find documents, entities first.")
 @click.argument("words", nargs=-1, metavar="QUERY...")
-@click.option("--path", metavar="P", help="Only below this folder, or this file.")
+@click.option(
+    "--path", metavar="P", help="Only below this folder, this file, or what this glob names."
+)
 @click.option(
     "--type", "types", multiple=True, metavar="T,...", help="Only these kinds: meeting,note."
+)
+@click.option("--from", "since", metavar="DATE", help="Not older than 2026-03-17, 2026-03 or 2026.")
+@click.option("--to", "until", metavar="DATE", help="Not newer; the whole month or year counts.")
+@click.option("--tag", "tags", multiple=True, metavar="T,...", help="Only with one of these tags.")
+@click.option(
+    "--entity", "entities", multiple=True, metavar="ID,...", help="Only linked to one of these."
 )
 @click.option(
     "--limit",
@@ -51,6 +62,12 @@ UNIT = click.FloatRange(0.0, 1.0)
     type=click.Choice(["coverage", "max"]),
     help="Entity part: the mean over the entities named, or the best one.",
 )
+@click.option(
+    "--hotness",
+    type=UNIT,
+    metavar="F",
+    help="Weight of what was opened lately, 0 by default.",
+)
 @click.option("--fast", is_flag=True, help="Words only: flat, no model is loaded.")
 @click.option("--explain", is_flag=True, help="Show how each score came about.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON; docs/cli.md has the fields.")
@@ -58,11 +75,16 @@ def command(
     words: tuple[str, ...],
     path: str | None,
     types: tuple[str, ...],
+    since: str | None,
+    until: str | None,
+    tags: tuple[str, ...],
+    entities: tuple[str, ...],
     limit: int,
     no_hierarchy: bool,
     hierarchy_alpha: float | None,
     hierarchy_threshold: float | None,
     max_entities: int | None,
+    hotness: float | None,
     gate: str | None,
     parent: str | None,
     fast: bool,
@@ -87,7 +109,7 @@ def command(
     query = _text(" ".join(words))
     if not query.strip():
         raise click.UsageError("the query is empty; say what to look for")
-    with open_kb() as kb:
+    with uncollected(), open_kb() as kb:
         response = kb.search(
             query,
             limit=limit,
@@ -97,9 +119,14 @@ def command(
             alpha=hierarchy_alpha,
             threshold=hierarchy_threshold,
             max_entities=max_entities,
+            hotness=hotness,
             gate=gate,
             parent=parent,
-            doc_types=[name.strip() for name in _text(",".join(types)).split(",") if name.strip()],
+            doc_types=_values(types),
+            since=since,
+            until=until,
+            tags=_values(tags),
+            entities=_values(entities),
             explain=explain or not as_json,
         )
         newer = kb.count_newer_files()
@@ -107,13 +134,18 @@ def command(
         files = "1 file was" if newer == 1 else f"{newer:,} files were"
         say(f"{files} changed since the last run; `kbx index` brings them in")
     if as_json:
-        from kbx_tui.cli.search_json import search_json
+        from kbx_tui.tools.search_json import search_json
 
         output.print_json(search_json(response))
     else:
         from kbx_tui.cli.search_listing import print_listing
 
         print_listing(response, explain=explain)
+
+
+def _values(given: Sequence[str]) -> list[str]:
+    """Return the values of an option that takes several: repeated, or with commas between."""
+    return [name.strip() for name in _text(",".join(given)).split(",") if name.strip()]
 
 
 def _text(argument: str) -> str:

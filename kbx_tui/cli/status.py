@@ -10,6 +10,7 @@ from kbx_tui.cli import output
 from kbx_tui.cli.opening import open_kb
 from kbx_tui.cli.problems import first_lines, problem_lines
 from kbx_tui.cli.running import Command
+from kbx_tui.log_file import log_path
 from kbx_tui.plain_text import visible
 from kbx_tui.wording import count_words, size_words
 
@@ -43,6 +44,7 @@ def status_json(status: Status) -> dict[str, Any]:
 
     return asdict(status) | {
         "root": str(status.root),
+        "log": str(log_path()),
         "vector_share": round(status.vector_share, 4),
         "stale": [{"path": path, "change": change} for path, change in status.stale],
     }
@@ -70,6 +72,7 @@ def status_text(status: Status) -> str:
         rows.append(("index", "none yet; `kbx index` makes it, the first search too"))
     rows += _stale(status)
     rows += _problems(status)
+    rows.append(("log", str(log_path())))
     return "\n".join(f"{name:<9} {visible(value)}".rstrip() for name, value in rows)
 
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from kbx_tui.errors import ConfigError, KbxError
 
 SHIPPED = Path(__file__).parent
-PARTS = ("kbx.toml", "memory")
+PARTS = ("drafts.md", "kbx.toml", "memory")
 FOLDER_VARIABLE = "KBX_DEMO_DIR"
 MARKER = ".kbx-demo"
 """Lies in every copy: only a folder that holds it is ever replaced."""

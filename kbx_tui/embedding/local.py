@@ -1,16 +1,17 @@
-"""Embedding on this machine through fastembed: the bundled model, a folder, a fastembed name.
+"""Embedding on this machine: the bundled model, and through fastembed a folder or a name it knows.
 
-Importing this module loads neither fastembed nor onnxruntime; the first vector does.
+Importing this module loads neither fastembed nor onnxruntime; the first vector does. The bundled
+model needs no fastembed at all.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import cached_property
 from pathlib import Path
 from threading import Lock
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
@@ -21,7 +22,6 @@ from kbx_tui.embedding.source import BUNDLED, ModelSource, from_folder
 from kbx_tui.errors import EmbeddingError
 
 if TYPE_CHECKING:
-    from fastembed import TextEmbedding
     from tokenizers import Tokenizer
 
 BATCH_SIZE = 16
@@ -34,12 +34,17 @@ FEW = 4
 def open_embedder(model: str = "bundled", *, cache_dir: Path | None = None) -> Embedder:
     """Return the embedder that ``[embedding] model`` names.
 
-    ``bundled``, a folder holding an ONNX model and its tokenizer, or a name fastembed lists, which
-    is downloaded into ``cache_dir`` unless it is there. Only such a name loads fastembed here.
+    ``bundled``, a folder holding an ONNX model and its tokenizer, ``gemini`` (a service, see
+    `embedding/gemini.py`), or a name fastembed lists, which is downloaded into ``cache_dir`` unless
+    it is there. Only such a name loads fastembed here.
     Raises EmbeddingError, one sentence, within 5 seconds.
     """
     if model == "bundled":
         return LocalEmbedder(BUNDLED)
+    if model.partition("/")[0] == "gemini":
+        from kbx_tui.embedding.gemini import DEFAULT_MODEL, GeminiEmbedder
+
+        return GeminiEmbedder(model.partition("/")[2] or DEFAULT_MODEL)
     if (folder := Path(model).expanduser()).is_dir():
         return LocalEmbedder(from_folder(folder))
     if folder.is_absolute() or model.startswith("."):
@@ -49,12 +54,20 @@ def open_embedder(model: str = "bundled", *, cache_dir: Path | None = None) -> E
     return LocalEmbedder(from_fastembed(model, cache_dir))
 
 
+class Session(Protocol):
+    """A loaded model: fastembed's `TextEmbedding`, or `PooledModel`."""
+
+    def query_embed(self, texts: list[str], /) -> Iterable[Vector]: ...
+
+    def passage_embed(self, texts: list[str], /, batch_size: int) -> Iterable[Vector]: ...
+
+
 class LocalEmbedder:
-    """Drives one fastembed model: a session with one thread for queries, one with all cores."""
+    """Drives one model: a session with one thread for queries, one with all cores."""
 
     def __init__(self, source: ModelSource) -> None:
         self._source = source
-        self._sessions: dict[int, TextEmbedding] = {}
+        self._sessions: dict[int, Session] = {}
         self._loading = Lock()
 
     @property
@@ -100,7 +113,7 @@ class LocalEmbedder:
     def count_tokens(self, texts: Sequence[str]) -> list[int]:
         return tokens.count_tokens(self._tokenizer, texts)
 
-    def _session(self, threads: int) -> TextEmbedding:
+    def _session(self, threads: int) -> Session:
         with self._loading:  # two threads asking at once must not load the model twice
             if threads not in self._sessions:
                 try:
@@ -115,18 +128,28 @@ class LocalEmbedder:
         )
 
 
-def _load(source: ModelSource, threads: int) -> TextEmbedding:
+def _load(source: ModelSource, threads: int) -> Session:
+    if source is BUNDLED:
+        from kbx_tui.embedding.pooled import PooledModel
+
+        return PooledModel(source.folder, source.model_file, threads)
+    return load_with_fastembed(source, threads)
+
+
+def load_with_fastembed(source: ModelSource, threads: int) -> Session:
+    """Load any model; fastembed knows how each is read."""
     from fastembed import TextEmbedding
 
     from kbx_tui.embedding.download import hush
 
     hush()
-    return TextEmbedding(
+    loaded: Session = TextEmbedding(
         source.known_as or _register(source),
         threads=threads,
         cuda=False,
         specific_model_path=str(source.folder),
     )
+    return loaded
 
 
 def _register(source: ModelSource) -> str:

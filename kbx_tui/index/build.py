@@ -7,7 +7,7 @@ Killed at any moment, it leaves an index that can be searched, and the next run 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from pathlib import Path
 
 from kbx_tui.config import Settings
@@ -20,6 +20,7 @@ from kbx_tui.index.rows import problems_from
 from kbx_tui.index.schema import text_hash
 from kbx_tui.index.snapshot import generation_of
 from kbx_tui.index.store import Store, index_uri
+from kbx_tui.index.text_cache import remove_text_cache, write_text_cache
 from kbx_tui.index.text_stage import (
     Changes,
     entity_types,
@@ -27,6 +28,7 @@ from kbx_tui.index.text_stage import (
     write_documents,
     write_entities_and_links,
 )
+from kbx_tui.index.vector_file import write_vector_file
 from kbx_tui.index.vector_stage import write_chunks, write_vectors
 from kbx_tui.knowledge.linking import load_suppressions
 
@@ -45,8 +47,11 @@ def build(
     cancelled: Cancelled = lambda: False,
     wait: bool = True,
     on_wait: Callable[[str], None] | None = None,
+    only: Collection[str] | None = None,
 ) -> IndexReport:
     """Index `root`: only the text with `fast`, everything anew with `full`.
+
+    With `only`, no other file is looked at: for somebody who has just written these.
 
     Raises IndexLocked (only without `wait`), IndexForeign, IndexFault and EmbeddingError.
     """
@@ -55,7 +60,9 @@ def build(
     with writer_lock(root, wait=wait, on_wait=on_wait):
         meter = Meter(listener)
         _prepare(store, embedder, full=full)
-        changes, finished = _write_text(root, store, settings, meter, cancelled)
+        if only is not None and not store.meta().get("derived_from"):
+            only = None  # nothing to add to yet
+        changes, finished = _write_text(root, store, settings, meter, cancelled, only)
         embedded = reused = 0
         if finished and not fast:
             finished = write_chunks(store, embedder, meter, cancelled)
@@ -63,6 +70,8 @@ def build(
                 embedded, reused, finished = write_vectors(store, embedder, meter, cancelled)
             for name in VECTOR_TABLES:
                 store.optimize(name)
+            if finished:
+                write_vector_file(store, model=embedder.model, dimension=embedder.dimension)
         meter.end()
         return _report(store, changes, meter, embedded, reused, finished)
 
@@ -78,6 +87,7 @@ def _prepare(store: Store, embedder: Embedder, *, full: bool) -> None:
     keep = store.exists() and _has_vectors_of(store, embedder)
     if full and not keep:
         store.remove()
+    remove_text_cache(store)
     store.create(model=embedder.model, dimension=embedder.dimension, keep_vectors=keep)
 
 
@@ -91,13 +101,19 @@ def _has_vectors_of(store: Store, embedder: Embedder) -> bool:
 
 
 def _write_text(
-    root: Path, store: Store, settings: Settings, meter: Meter, cancelled: Cancelled
+    root: Path,
+    store: Store,
+    settings: Settings,
+    meter: Meter,
+    cancelled: Cancelled,
+    only: Collection[str] | None = None,
 ) -> tuple[Changes, bool]:
     meta, types = store.meta(), entity_types(settings)
-    changes = find_changes(root, store, settings)
+    changes = find_changes(root, store, settings, only)
     if meta.get("entity_types", sorted(types)) != sorted(types):  # kinds and ids depend on them
         fresh = {*changes.added, *changes.changed}
         changes.changed += [path for path in changes.hashes if path not in fresh]
+        remove_text_cache(store)  # versions stay, what they stand for may not
     if changes and not write_documents(store, changes, types, meter, cancelled):
         return changes, False
     noted = {
@@ -112,10 +128,12 @@ def _write_text(
         whole = meta.get("derived_from") != before
         write_entities_and_links(root, store, settings, changes, meter, whole=whole)
     meter.begin("text index", 1)
-    for name in TEXT_TABLES if changes else ("documents",):
-        store.optimize(name)
+    if only is None:  # a second in a large base, and the next whole run does it
+        for name in TEXT_TABLES if changes else ("documents",):
+            store.optimize(name)
     if any(meta.get(key) != value for key, value in noted.items()):
         store.write_meta({**noted, "indexed_at": time.time()})
+    write_text_cache(store)
     store.finish()
     meter.searchable = True
     meter.report(1)

@@ -12,7 +12,8 @@ from pathlib import Path
 
 from filelock import FileLock, Timeout
 
-from kbx_tui.errors import IndexFault, IndexLocked
+from kbx_tui.errors import IndexFault, IndexLocked, WriteFault
+from kbx_tui.knowledge import state as knowledge_state
 
 POLL_SECONDS = 0.2
 OWNER = "writer.json"
@@ -24,15 +25,10 @@ def state_folder(root: Path) -> Path:
 
     Raises IndexFault when it cannot be made.
     """
-    folder = root / ".kbx"
     try:
-        folder.mkdir(parents=True, exist_ok=True)
-        ignore = folder / ".gitignore"
-        if not ignore.exists():
-            ignore.write_text("*\n", encoding="utf-8")
-    except OSError as error:
-        raise _unwritable(folder, error) from error
-    return folder
+        return knowledge_state.state_folder(root)
+    except WriteFault as error:
+        raise IndexFault(str(error)) from error
 
 
 @contextmanager

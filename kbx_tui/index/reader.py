@@ -1,31 +1,18 @@
-"""The reads of a search, several at once.
+"""The reads of a search.
 
-LanceDB's blocking interface crosses to its event loop six times for one query; here a search
-crosses once for all of them (measured on 500 documents: 2 ms a query instead of 4).
+LanceDB's blocking interface crosses to its event loop six times for one query; here a read crosses
+once (measured on 500 documents: 2 ms instead of 4).
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import Coroutine, Sequence
 from concurrent.futures import Future
-from dataclasses import dataclass
 from threading import Thread
 from typing import Any
 
 from kbx_tui.index.store import TABLES, translated
-
-
-@dataclass(frozen=True, slots=True)
-class TextSearch:
-    """A full-text search: rows of `table` whose column `text` holds any of the words."""
-
-    table: str
-    words: Sequence[str]
-    columns: tuple[str, ...]
-    limit: int
-    where: str = ""
-    """A pre-filter: scores under it equal those without it."""
 
 
 class Reader:
@@ -40,21 +27,6 @@ class Reader:
         self._loop: asyncio.AbstractEventLoop | None = None
         self._database: Any = None
         self._tables: dict[str, Any] = {}
-
-    def match(self, searches: Sequence[TextSearch]) -> Callable[[], list[Any]]:
-        """Start the searches; the returned function waits for their answers, pyarrow Tables.
-
-        An answer has the asked columns, `_score` (BM25) among them, best first. Waiting raises
-        IndexFault.
-        """
-        started = self._start(self._match_all(searches))
-
-        def answers() -> list[Any]:
-            with translated("search the words", self._uri):
-                found: list[Any] = started.result()
-                return found
-
-        return answers
 
     def rows(self, table: str, columns: Sequence[str], where: str) -> Any:
         """Return the given columns of the rows that fit, as a pyarrow Table."""
@@ -78,18 +50,6 @@ class Reader:
             self._loop = asyncio.new_event_loop()
             Thread(target=self._loop.run_forever, name="kbx-reader", daemon=True).start()
         return asyncio.run_coroutine_threadsafe(work, self._loop)
-
-    async def _match_all(self, searches: Sequence[TextSearch]) -> list[Any]:
-        return await asyncio.gather(*(self._match(search) for search in searches))
-
-    async def _match(self, search: TextSearch) -> Any:
-        from lancedb.query import MatchQuery
-
-        table = await self._table(search.table)
-        query = table.query().nearest_to_text(MatchQuery(" ".join(search.words), "text"))
-        if search.where:
-            query = query.where(search.where)
-        return await query.select(list(search.columns)).limit(search.limit).to_arrow()
 
     async def _rows(self, name: str, columns: Sequence[str], where: str) -> Any:
         table = await self._table(name)

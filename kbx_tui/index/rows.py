@@ -65,7 +65,7 @@ def document_from_row(row: Mapping[str, Any]) -> Document:
         kind=row["kind"],
         subtype=row["subtype"],
         tags=tuple(row["tags"]),
-        attendees=tuple(Attendee(*pair) for pair in msgspec.json.decode(row["attendees"])),
+        attendees=attendees_from(row["attendees"]),
         references=tuple(row["references"]),
         wikilinks=tuple(row["wikilinks"]),
         frontmatter=msgspec.json.decode(row["frontmatter"]),
@@ -82,6 +82,11 @@ DOCUMENT_COLUMNS = [
     "wikilinks", "frontmatter", "body", "body_line", "content_hash", "size", "problems",
 ]  # fmt: skip
 """What `document_from_row` needs."""
+
+
+def attendees_from(text: str) -> tuple[Attendee, ...]:
+    """Return the attendees stored with a document, in its order."""
+    return tuple(Attendee(*pair) for pair in msgspec.json.decode(text))
 
 
 def problems_from(text: str) -> tuple[Problem, ...]:
@@ -160,6 +165,30 @@ def fact_row(fact: Fact) -> dict[str, Any]:
         "confidence": fact.confidence,
         "text_hash": text_hash(fact.text),
     }
+
+
+def fact_from_row(row: Mapping[str, Any]) -> Fact:
+    """Return the fact or open item a row was made from."""
+    return Fact(
+        fact_id=row["fact_id"],
+        entity_id=row["entity_id"],
+        kind=row["kind"],
+        text=row["text"],
+        date=row["date"],
+        path=row["path"],
+        line=row["line"],
+        status=row["status"],
+        done=row["done"],
+        sources=tuple(row["sources"]),
+        confidence=row["confidence"],
+    )
+
+
+FACT_COLUMNS = [
+    "fact_id", "entity_id", "kind", "text", "date", "path", "line", "status", "done", "sources",
+    "confidence",
+]  # fmt: skip
+"""What `fact_from_row` needs."""
 
 
 def _full_text(document: Document) -> str:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -37,8 +38,9 @@ class Snapshot:
     titles: tuple[str, ...]
     dates: tuple[str, ...]
     kinds: tuple[str, ...]
-    attendee_counts: NDArray[np.int32]
-    """How many people each document names as attendees or authors."""
+    tags: tuple[tuple[str, ...], ...]
+    attendees: tuple[str, ...]
+    """Attendees or authors of each document as stored: JSON, read where it is asked for."""
     row_of: Mapping[str, int]
     """Path to row."""
     keys: Keys
@@ -48,6 +50,8 @@ class Snapshot:
     entities: tuple[Entity, ...]
     links: Mapping[str, EntityLinks]
     """By entity id; an entity without links is absent."""
+    versions: tuple[str, ...] = ()
+    """What tells the content of each document from any other: `schema.document_version`."""
 
     def rows_of_keys(self, keys: Keys) -> Keys:
         """Return the rows of document keys, -1 where a key is not of this generation."""
@@ -64,7 +68,7 @@ def generation_of(versions: Mapping[str, int]) -> int:
 
 def read_snapshot(store: Store) -> Snapshot:
     """Read the snapshot of the newest generation."""
-    columns = ["key", "path", "id", "title", "date", "kind", "attendees"]
+    columns = ["key", "path", "id", "title", "date", "kind", "tags", "attendees", "version"]
     table = store.rows("documents", columns).sort_by("path")
     paths = tuple(table["path"].to_pylist())
     row_of = {path: row for row, path in enumerate(paths)}
@@ -81,34 +85,42 @@ def read_snapshot(store: Store) -> Snapshot:
         titles=tuple(table["title"].to_pylist()),
         dates=tuple(table["date"].to_pylist()),
         kinds=tuple(table["kind"].to_pylist()),
-        attendee_counts=np.array(
-            [text.count("[") - 1 for text in table["attendees"].to_pylist()], dtype=np.int32
-        ),
+        tags=tuple(map(tuple, table["tags"].to_pylist())),
+        attendees=tuple(table["attendees"].to_pylist()),
         row_of=row_of,
         keys=keys[order],
         key_rows=order,
         entities=tuple(entities),
         links=_links(store, row_of),
+        versions=tuple(table["version"].to_pylist()),
     )
 
 
 def _links(store: Store, row_of: Mapping[str, int]) -> dict[str, EntityLinks]:
     table = store.rows("links", schema.LINKS.names)
-    entity_ids, paths = (
-        table[n].combine_chunks().dictionary_encode() for n in ("entity_id", "path")
+    entity_ids, paths, kinds = (
+        table[n].combine_chunks().dictionary_encode() for n in ("entity_id", "path", "kind")
     )
     rows_of_paths = np.array(
         [row_of.get(p, -1) for p in paths.dictionary.to_pylist()], dtype=np.int64
     )
     documents = rows_of_paths[paths.indices.to_numpy()] if len(table) else np.empty(0, np.int64)
     owners = entity_ids.indices.to_numpy()
-    counts, kinds = table["count"].to_numpy(), np.array(table["kind"].to_pylist(), dtype=object)
+    counts, kind_at = table["count"].to_numpy(), kinds.indices.to_numpy()
+    names: list[LinkKind] = kinds.dictionary.to_pylist()
     order = np.lexsort((documents, owners))
     order = order[documents[order] >= 0]  # documents deleted since the links were written
     bounds = np.searchsorted(owners[order], np.arange(len(entity_ids.dictionary) + 1))
+    rows_in_order, counts_in_order = documents[order], counts[order]
+    kinds_in_order = [names[at] for at in kind_at[order].tolist()]
     links = {}
-    for index, entity_id in enumerate(entity_ids.dictionary.to_pylist()):
-        part = order[bounds[index] : bounds[index + 1]]
-        if len(part):
-            links[entity_id] = EntityLinks(documents[part], tuple(kinds[part]), counts[part])
+    for entity_id, (start, end) in zip(
+        entity_ids.dictionary.to_pylist(), pairwise(bounds.tolist()), strict=True
+    ):
+        if start < end:
+            links[entity_id] = EntityLinks(
+                rows_in_order[start:end],
+                tuple(kinds_in_order[start:end]),
+                counts_in_order[start:end],
+            )
     return links

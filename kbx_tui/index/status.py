@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
@@ -12,9 +13,8 @@ from kbx_tui.config import Settings
 from kbx_tui.index.rows import problems_from
 from kbx_tui.index.snapshot import generation_of
 from kbx_tui.index.store import Store, index_uri
-from kbx_tui.index.text_stage import find_changes
 from kbx_tui.knowledge.records import Problem
-from kbx_tui.knowledge.vault import walk
+from kbx_tui.knowledge.vault import list_files
 
 Change = Literal["new", "changed", "deleted"]
 
@@ -47,6 +47,8 @@ class Status:
 
 def read_status(root: Path, settings: Settings) -> Status:
     """Compare files and index by content. Raises IndexForeign for another schema version."""
+    from kbx_tui.index.text_stage import find_changes  # reads markdown; a quick look does not
+
     store = Store(index_uri(root, settings))
     changes = find_changes(root, store, settings)
     stale: list[tuple[str, Change]] = [
@@ -93,10 +95,10 @@ def count_newer_files(root: Path, settings: Settings) -> int:
     if not store.exists():
         return 0
     since = store.finished_at()
-    files, newer = walk(root, settings.index.exclude).files, 0
+    files, newer = list_files(root, settings.index.exclude), 0
     for file in files:
         with suppress(OSError):
-            newer += file.absolute.stat().st_mtime > since
+            newer += os.stat(file).st_mtime > since  # noqa: PTH116 - thousands, before a prompt
     return newer + max(0, store.count("documents") - len(files))
 
 

@@ -9,6 +9,7 @@ import json
 import os
 import re
 import shutil
+import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from datetime import timedelta
@@ -25,6 +26,12 @@ TABLES = ("documents", "chunks", "entities", "facts", "links", "vectors", "meta"
 
 os.environ.setdefault("LANCEDB_LOG", "error")
 # Read once, at the first import of lancedb anywhere; its warnings would draw over the app.
+
+BATCH = 8192
+"""Rows read at once from a table that is not wanted in memory twice."""
+
+SETTLED_NS = 100_000_000
+"""Clocks of file systems tick every few milliseconds, some rarely."""
 
 KEEP_OLD_FILES = timedelta(minutes=5)
 """Readers of another process may still need files that a run has replaced."""
@@ -101,6 +108,21 @@ class Store:
                 else:
                     self._marker.write_text(uuid4().hex, encoding="utf-8")
 
+    def stamp(self) -> tuple[int, ...] | None:
+        """Return what changes with every commit, at the price of a look at some folders.
+
+        None where that cannot be told: for a remote index, and for a commit of just now, which a
+        second one may share its time with.
+        """
+        if not self.is_local:
+            return None
+        try:
+            folders = (Path(self.uri) / f"{name}.lance" / "_versions" for name in TABLES)
+            stamp = tuple(folder.stat().st_mtime_ns for folder in folders)
+        except OSError:
+            return None
+        return stamp if max(stamp) < time.time_ns() - SETTLED_NS else None
+
     def finished_at(self) -> float:
         """Return when files and index were last known to agree, in seconds since 1970."""
         if self.is_local:
@@ -141,6 +163,12 @@ class Store:
             query = table.search().select(columns)
             return (query.where(where) if where else query).to_arrow()
 
+    def batches(self, name: str, columns: list[str]) -> Iterator[Any]:
+        """Yield the given columns of a table as pyarrow RecordBatches: never all in memory."""
+        table = self.table(name)
+        with translated(f"read table {name}", self.uri):
+            yield from table.search().select(columns).to_batches(BATCH)
+
     def count(self, name: str) -> int:
         """Return the number of rows of a table."""
         table = self.table(name)
@@ -173,7 +201,7 @@ class Store:
 
     def create(self, *, model: str, dimension: int, keep_vectors: bool = False) -> None:
         """Make all tables empty, with their indices; known vectors may stay."""
-        from lancedb.index import FTS, BTree
+        from lancedb.index import BTree
 
         if self.is_local:
             self._marker.unlink(missing_ok=True)
@@ -190,8 +218,6 @@ class Store:
         with translated("create the index", self.uri):
             for name, shape in made.items():
                 self._create_empty(name, shape)
-            for name, column in (("documents", "text"), ("facts", "text")):
-                self._database.open_table(name).create_index(column, config=FTS(stem=True))
             for name in ("documents", "chunks"):
                 self._database.open_table(name).create_index("path", config=BTree())
         self.write_meta(
@@ -212,16 +238,13 @@ class Store:
         self.replace("meta", rows, schema.META)
 
     def replace(self, name: str, rows: list[dict[str, Any]], shape: Any) -> None:
-        """Replace the content of a small table in one step, its full-text index with it."""
+        """Replace the content of a small table in one step."""
         import pyarrow as pa
-        from lancedb.index import FTS
 
         with translated(f"write table {name}", self.uri):
-            table = self._database.create_table(
+            self._database.create_table(
                 name, pa.Table.from_pylist(rows, schema=shape), schema=shape, mode="overwrite"
             )
-            if name == "facts":
-                table.create_index("text", config=FTS(stem=True))
 
     def remove(self) -> None:
         """Delete a local index, damaged or not."""

@@ -7,23 +7,24 @@ from all of them after, the note that says "derived from exactly these" last.
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from kbx_tui.config import Settings
 from kbx_tui.index import rows, schema
-from kbx_tui.index.paths import quoted
 from kbx_tui.index.progress import Cancelled, Meter
 from kbx_tui.index.store import Store, translated
+from kbx_tui.index.where import quoted
 from kbx_tui.knowledge.entities import build_entities
 from kbx_tui.knowledge.facts import read_facts
 from kbx_tui.knowledge.kinds import CORE_ENTITY_TYPES
 from kbx_tui.knowledge.linking import Linker, load_suppressions
 from kbx_tui.knowledge.reading import content_hash, parse_document
 from kbx_tui.knowledge.records import Document, Entity, Fact, Link, Problem
-from kbx_tui.knowledge.vault import walk
+from kbx_tui.knowledge.vault import VaultFile, Walk, locate, walk
 
 BATCH = 1000
 """Documents per commit."""
@@ -62,14 +63,18 @@ def entity_types(settings: Settings) -> frozenset[str]:
     return CORE_ENTITY_TYPES | frozenset(settings.entities.types)
 
 
-def find_changes(root: Path, store: Store, settings: Settings) -> Changes:
-    """Compare the files with the index by content; writes nothing."""
+def find_changes(
+    root: Path, store: Store, settings: Settings, only: Collection[str] | None = None
+) -> Changes:
+    """Compare the files with the index by content, or `only` these; writes nothing."""
     known: dict[str, str] = {}
     if store.exists():
         table = store.rows("documents", ["path", "content_hash"])
         known = dict(zip(table["path"].to_pylist(), table["content_hash"].to_pylist(), strict=True))
-    walked = walk(root, settings.index.exclude)
-    problems, hashes = list(walked.problems), {}
+    walked = walk(root, settings.index.exclude) if only is None else _located(root, only)
+    problems, hashes = list(walked.problems), dict(known) if only is not None else {}
+    for path in only or ():
+        hashes.pop(path, None)
     files = {file.path: file.absolute for file in walked.files}
     for file in walked.files:
         try:
@@ -90,6 +95,15 @@ def find_changes(root: Path, store: Store, settings: Settings) -> Changes:
         moved=(arrived & gone).total(),
         problems=problems,
     )
+
+
+def _located(root: Path, paths: Collection[str]) -> Walk:
+    """Return the files at these paths, as far as they are there."""
+    found = []
+    for path in sorted(paths):
+        with suppress(OSError, ValueError):
+            found.append(VaultFile(path, locate(root, path)))
+    return Walk(tuple(found), ())
 
 
 def write_documents(
@@ -130,12 +144,10 @@ def write_entities_and_links(
 
     With `whole` every document is linked anew; else only changed ones, if no entity changed.
     """
-    types = entity_types(settings)
-    entities, facts = _derive_entities(store, types)
+    entities, pages = _derive_entities(store, entity_types(settings))
     old = {} if whole else {entity.id: entity for entity in stored_entities(store)}
-    by_entity: dict[str, list[Fact]] = defaultdict(list)
-    for fact in facts:
-        by_entity[fact.entity_id].append(fact)
+    by_entity = _derive_facts(store, entities, pages, old, changes)
+    facts = [fact for entity in entities for fact in by_entity[entity.id]]
     links = _derive_links(root, store, entities, old, changes, meter)
     store.replace(
         "entities", [rows.entity_row(e, by_entity[e.id]) for e in entities], schema.ENTITIES
@@ -174,20 +186,41 @@ def _upsert(table: Any, parsed: list[dict[str, Any]], new: set[str]) -> None:
         )
 
 
-def _derive_entities(store: Store, types: frozenset[str]) -> tuple[tuple[Entity, ...], list[Fact]]:
+def _derive_entities(
+    store: Store, types: frozenset[str]
+) -> tuple[tuple[Entity, ...], dict[str, Document]]:
+    """Return the entities, and the documents they are made from by path."""
     kinds = ", ".join(quoted(kind) for kind in sorted({*types, *ENTITY_SOURCES}))
     where = f"kind IN ({kinds}) OR contains(frontmatter, {quoted(_TEAM_KEY)})"
     found = store.rows("documents", rows.DOCUMENT_COLUMNS, where).to_pylist()
     pages = sorted((rows.document_from_row(row) for row in found), key=lambda page: page.path)
-    entities = build_entities(pages, types)
-    by_path = {page.path: page for page in pages}
-    facts = [
-        fact
-        for entity in entities
-        if entity.path
-        for fact in read_facts(by_path[entity.path], entity.id)
-    ]
-    return entities, facts
+    return build_entities(pages, types), {page.path: page for page in pages}
+
+
+def _derive_facts(
+    store: Store,
+    entities: Sequence[Entity],
+    pages: Mapping[str, Document],
+    old: Mapping[str, Entity],
+    changes: Changes,
+) -> dict[str, list[Fact]]:
+    """Return the facts of each entity in file order; pages that did not change are not read again.
+
+    That is most of the work in a large base, and a person who just wrote a fact waits for it.
+    """
+    touched = {*changes.added, *changes.changed, *changes.deleted}
+    stored: dict[str, list[Fact]] = defaultdict(list)
+    for row in store.rows("facts", rows.FACT_COLUMNS).to_pylist() if old else ():
+        stored[row["entity_id"]].append(rows.fact_from_row(row))
+    by_entity: dict[str, list[Fact]] = {}
+    for entity in entities:
+        known = old.get(entity.id)
+        if known is not None and known.path == entity.path and entity.path not in touched:
+            by_entity[entity.id] = sorted(stored[entity.id], key=lambda fact: fact.line)
+        else:
+            page = pages.get(entity.path)
+            by_entity[entity.id] = list(read_facts(page, entity.id)) if page else []
+    return by_entity
 
 
 def _derive_links(

@@ -9,9 +9,9 @@ from collections.abc import Iterable, Sequence
 
 from kbx_tui.embedding.embedder import Embedder, Vectors
 from kbx_tui.index import rows, schema
-from kbx_tui.index.paths import quoted
 from kbx_tui.index.progress import Cancelled, Meter
 from kbx_tui.index.store import Store, translated
+from kbx_tui.index.where import quoted
 from kbx_tui.knowledge.chunking import split_many
 
 DOCUMENTS_PER_BATCH = 500
@@ -84,12 +84,15 @@ def write_vectors(
 
 
 def _wanted_hashes(store: Store) -> list[tuple[str, str]]:
-    """Return (table, hash) of all texts once: entities, facts, then chunks, newest first."""
+    """Return (table, hash) of all texts once: entities, facts, titles; chunks, newest first."""
     seen: dict[str, str] = {}
     for name in ("entities", "facts"):
         for found in store.rows(name, ["text_hash"])["text_hash"].to_pylist():
             seen.setdefault(found, name)
-    documents = store.rows("documents", ["path", "date"])
+    documents = store.rows("documents", ["path", "date", "title"])
+    for title in documents["title"].to_pylist():
+        if title.strip():
+            seen.setdefault(schema.text_hash(title), "documents")
     dates = dict(zip(documents["path"].to_pylist(), documents["date"].to_pylist(), strict=True))
     chunks = store.rows("chunks", ["path", "text_hash"])
     pairs = zip(chunks["path"].to_pylist(), chunks["text_hash"].to_pylist(), strict=True)
@@ -106,6 +109,10 @@ def _texts(store: Store, batch: Sequence[tuple[str, str]]) -> dict[str, str]:
         if hashes:
             found = store.rows(name, ["text_hash", column], f"text_hash IN ({_listed(hashes)})")
             texts |= zip(found["text_hash"].to_pylist(), found[column].to_pylist(), strict=True)
+    titles = {found for table, found in batch if table == "documents"}
+    for title in set(store.rows("documents", ["title"])["title"].to_pylist()) if titles else ():
+        if (found := schema.text_hash(title)) in titles:
+            texts[found] = title
     return texts
 
 

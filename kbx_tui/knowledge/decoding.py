@@ -47,6 +47,19 @@ def decode(data: bytes) -> tuple[str, str]:
     return text, note
 
 
+def encoding_of(data: bytes) -> tuple[bytes, str]:
+    """Return the byte order mark of a text, if any, and the codec the rest is read by."""
+    for bom, encoding in _BOMS:
+        if data.startswith(bom):
+            return bom, encoding
+    wide = _wide_encoding(data) if b"\0" in data else ""
+    try:
+        data.decode("utf-8")
+    except UnicodeDecodeError:
+        return b"", wide or _detect(data[:_SAMPLE])
+    return b"", wide or "utf-8"
+
+
 def _to_text(data: bytes) -> tuple[str, str]:
     for bom, encoding in _BOMS:
         if data.startswith(bom):

@@ -20,6 +20,8 @@ _EDGES = " \t—–|;,"
 _WORDED = {"high": 0.9, "medium": 0.7, "low": 0.4}
 _DEAD = "superseded|archived|redacted"
 
+MARKERS = re.compile(r"^\s*(?:(?:[-*+]|\d{1,9}[.)])(?:\s+|$))+")
+"""Bullets and numbers at the beginning of a list item; `- 1. x` has two."""
 _CHECKBOX = re.compile(r"^\[([ xX])\](?:\s+|$)")
 _DATE = re.compile(
     r"^(?:\[(\d{4}-\d{2}-\d{2})\]|\((\d{4}-\d{2}-\d{2})\)|(\d{4}-\d{2}-\d{2})(?=:|\s+[—–-]\s))"
@@ -104,6 +106,28 @@ def read_fact_line(text: str) -> FactLine:
         confidence=notes.confidence,
         is_note=not _says_something(unlinked + rest) and bool(sources or notes.found),
     )
+
+
+def split_head(text: str) -> tuple[str, str, str]:
+    """Return check box, date and the rest of a list item as they are written; the rest is stripped.
+
+    The three join to the text, but for blanks at its end.
+    """
+    box = _CHECKBOX.match(text)
+    boxed = text[: box.end()] if box else ""
+    date = _DATE.match(text[len(boxed) :])
+    dated = date[0] if date and iso_date(next(filter(None, date.groups()))) else ""
+    return boxed, dated, text[len(boxed) + len(dated) :].rstrip()
+
+
+def notes_in(text: str) -> tuple[str, ...]:
+    """Return the notes of a line as written, in order: source, status, confidence."""
+    found: list[tuple[int, str]] = []
+    for pattern in _NOTES:
+        for match in pattern.finditer(text):
+            if all(match[0] not in note for _, note in found):
+                found.append((match.start(), match[0].strip()))
+    return tuple(note for _, note in sorted(found))
 
 
 def read_status(text: str) -> Status:

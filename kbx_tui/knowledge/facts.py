@@ -8,7 +8,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from hashlib import blake2b
 
-from kbx_tui.knowledge.fact_line import FactLine, read_confidence, read_fact_line, read_status
+from kbx_tui.knowledge.fact_line import (
+    MARKERS,
+    FactLine,
+    read_confidence,
+    read_fact_line,
+    read_status,
+)
 from kbx_tui.knowledge.fields import text_of
 from kbx_tui.knowledge.markdown import ListItem, outline
 from kbx_tui.knowledge.names import fold
@@ -20,7 +26,6 @@ _SECTIONS: dict[str, FactKind] = {
     "open items": "open_item",
 }
 _MAY_HOLD_FACTS = re.compile(r"facts|open items", re.IGNORECASE)
-_MARKERS = re.compile(r"^(?:(?:[-*+]|\d{1,9}[.)])(?:\s+|$))+")
 DEFAULT_CONFIDENCE = 0.7
 
 
@@ -40,28 +45,63 @@ def read_facts(document: Document, entity_id: str) -> tuple[Fact, ...]:
     heading of the same level. A nested item that only says where its parent comes from, or how
     certain it is, belongs to the parent; any other is a fact of its own.
     """
+    return tuple(fact for fact, _ in placed_facts(document, entity_id))
+
+
+def placed_facts(document: Document, entity_id: str) -> tuple[tuple[Fact, ListItem], ...]:
+    """Return the same facts, each with its list item, whose lines are those of the body."""
     seen: Counter[str] = Counter()
     facts = []
-    for kind, line, entry in _entries(document):
+    for kind, item, entry in _entries(document):
         normal = " ".join(fold(entry.text).split())
         ordinal = seen[normal]
         seen[normal] += 1
-        facts.append(
-            Fact(
-                fact_id=fact_id(entity_id, entry.text, ordinal),
-                entity_id=entity_id,
-                kind=kind,
-                text=entry.text,
-                date=entry.date,
-                path=document.path,
-                line=document.body_line + line,
-                status=entry.status or "active",
-                done=entry.done and kind == "open_item",
-                sources=entry.sources or (document.path,),
-                confidence=DEFAULT_CONFIDENCE if entry.confidence is None else entry.confidence,
-            )
+        fact = Fact(
+            fact_id=fact_id(entity_id, entry.text, ordinal),
+            entity_id=entity_id,
+            kind=kind,
+            text=entry.text,
+            date=entry.date,
+            path=document.path,
+            line=document.body_line + item.line,
+            status=entry.status or "active",
+            done=entry.done and kind == "open_item",
+            sources=entry.sources or (document.path,),
+            confidence=DEFAULT_CONFIDENCE if entry.confidence is None else entry.confidence,
         )
+        facts.append((fact, item))
     return tuple(facts)
+
+
+@dataclass(frozen=True, slots=True)
+class FactSection:
+    """A heading that facts or open items stand under. Lines are those of the body, 0-based."""
+
+    kind: FactKind
+    title: str
+    first: int
+    """First line after the heading."""
+    end: int
+    """First line of the next section of the same level, or the number of lines."""
+    items: tuple[ListItem, ...]
+    """All list items in it."""
+
+
+def fact_sections(body: str) -> Iterator[FactSection]:
+    """Yield the sections of facts and open items in file order."""
+    if not _MAY_HOLD_FACTS.search(body):
+        return
+    blocks = outline(body)
+    count = body.count("\n") + 1
+    covered = 0
+    for index, heading in enumerate(blocks.headings):
+        title = heading.text.strip().rstrip(":").casefold()
+        kind = _SECTIONS.get(title)
+        if kind is None or heading.line < covered:
+            continue
+        covered = min(blocks.section_end(index), count)
+        within = (item for item in blocks.items if heading.end <= item.line < covered)
+        yield FactSection(kind, title, heading.end, covered, tuple(within))
 
 
 @dataclass(slots=True)
@@ -73,7 +113,7 @@ class _Open:
     kind: FactKind
 
 
-def _entries(document: Document) -> Iterator[tuple[FactKind, int, FactLine]]:
+def _entries(document: Document) -> Iterator[tuple[FactKind, ListItem, FactLine]]:
     page_status = read_status(text_of(document.frontmatter.get("status")))
     page_confidence = read_confidence(text_of(document.frontmatter.get("confidence")))
     found: list[_Open] = []
@@ -98,21 +138,12 @@ def _entries(document: Document) -> Iterator[tuple[FactKind, int, FactLine]]:
             entry = replace(entry, status=page_status)
         if entry.confidence is None:
             entry = replace(entry, confidence=page_confidence)
-        yield opened.kind, opened.item.line, entry
+        yield opened.kind, opened.item, entry
 
 
 def _section_items(body: str) -> Iterator[tuple[FactKind, ListItem, str]]:
-    if not _MAY_HOLD_FACTS.search(body):
-        return
-    blocks = outline(body)
     lines = body.split("\n")
-    covered = 0
-    for index, heading in enumerate(blocks.headings):
-        kind = _SECTIONS.get(heading.text.strip().rstrip(":").casefold())
-        if kind is None or heading.line < covered:
-            continue
-        covered = blocks.section_end(index)
-        for item in blocks.items:
-            if heading.end <= item.line < covered:
-                own = (line.strip() for line in lines[item.line : item.text_end])
-                yield kind, item, _MARKERS.sub("", " ".join(own))
+    for section in fact_sections(body):
+        for item in section.items:
+            own = (line.strip() for line in lines[item.line : item.text_end])
+            yield section.kind, item, MARKERS.sub("", " ".join(own))

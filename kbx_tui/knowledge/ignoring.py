@@ -12,6 +12,9 @@ if TYPE_CHECKING:
     from pathspec import GitIgnoreSpec
 
 
+IGNORING = ".gitignore"
+
+
 class Ignored:
     """Patterns gathered on the way down; the deepest ``.gitignore`` that names a path decides."""
 
@@ -22,19 +25,22 @@ class Ignored:
             raise ConfigError(f"[index] exclude holds an unusable pattern: {error}") from error
         self._specs: list[tuple[str, GitIgnoreSpec]] = []
 
-    def read_folder(self, folder: Path, prefix: str, *, spare: str = "") -> None:
+    def read_folder(self, folder: Path, prefix: str, *, spare: str = "") -> bool:
         """Take in the ``.gitignore`` of the folder whose entries have paths with this prefix.
+
+        Returns whether there is one.
 
         ``spare`` is the folder the knowledge base lies in. Many keep their notes out of git:
         patterns that hide all of it are not meant for us, and that file is passed over.
         """
         try:
-            lines = (folder / ".gitignore").read_text("utf-8", errors="replace").splitlines()
+            lines = (folder / IGNORING).read_text("utf-8", errors="replace").splitlines()
         except OSError:
-            return
+            return False
         spec = _lenient(lines)
         if not (spare and spec.match_file(spare)):
             self._specs.append((prefix, spec))
+        return True
 
     def file(self, path: str) -> bool:
         """Tell whether the file at this root-relative path is left out."""

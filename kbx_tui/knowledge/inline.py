@@ -27,6 +27,8 @@ _INLINE_MARKUP = (
     (re.compile(r"\\([!-/:-@\[-`{-~])"), r"\1"),
 )  # fmt: skip
 
+_ANY_LINK = re.compile(r"!?\[\[[^\[\]\n]{1,500}\]\]|!?\[[^\[\]\n]{1,500}\]\([^()\s]{1,1000}\)")
+
 
 def wikilink_targets(text: str) -> Iterator[str]:
     """Yield the wikilink targets of a text that has no code blocks; code spans are passed over."""
@@ -34,6 +36,22 @@ def wikilink_targets(text: str) -> Iterator[str]:
         target = (match["target"] or "").strip().rstrip("\\").strip()
         if target:
             yield target
+
+
+def with_links(text: str, linked: str) -> str | None:
+    """Return a text with the links of another one around the same words.
+
+    None where the text lacks the words of one.
+    """
+    for link in _ANY_LINK.findall(linked):
+        shown = plain_text(link)
+        if link in text or not shown:
+            continue
+        place = re.search(rf"(?<![\w\[|]){re.escape(shown)}(?![\w\]|])", text)
+        if place is None:
+            return None
+        text = text[: place.start()] + link + text[place.end() :]
+    return text
 
 
 def plain_text(inline: str) -> str:

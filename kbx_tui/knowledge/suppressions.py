@@ -9,7 +9,7 @@ from pathlib import Path
 from kbx_tui.knowledge.decoding import decode
 from kbx_tui.knowledge.fields import texts_of
 
-_PLACES = ("memory/.kbx/entity-suppressions.json", ".kbx/entity-suppressions.json")
+PLACES = ("memory/.kbx/entity-suppressions.json", ".kbx/entity-suppressions.json")
 
 
 def load_suppressions(root: Path) -> dict[str, tuple[str, ...]]:
@@ -18,7 +18,7 @@ def load_suppressions(root: Path) -> dict[str, tuple[str, ...]]:
     A missing or broken file rules out nothing.
     """
     suppressed: dict[str, tuple[str, ...]] = {}
-    for place in _PLACES:
+    for place in PLACES:
         try:
             loaded = json.loads(decode((root / place).read_bytes())[0])
         except (OSError, ValueError, RecursionError):

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+
 from kbx_tui.search.evidence import Evidence
 from kbx_tui.search.explain import explain
 from kbx_tui.search.ranking import Ranked, Ranking
@@ -52,13 +54,39 @@ def answer(
         ),
         path_filter=evidence.scope.path or None,
         timings={**evidence.timings, "total_ms": round(total_ms, 3)},
-        total_matched=int(ranking.included.sum()),
+        total_matched=ranking.total_matched,
+        total_below_floor=_below_floor(ranking),
         in_scope=evidence.scope.in_scope,
         vector_share=round(evidence.vector_share, SCORE_DIGITS),
-        notes=_notes(evidence),
+        notes=(*_ambiguities(ranking), *_notes(evidence)),
         explain=_search_explanation(ranking) if with_explain else None,
     )
     return SearchResponse(evidence.query, results, meta)
+
+
+def _below_floor(ranking: Ranking) -> int:
+    """Return how many documents are a little like the query, but too little to be results."""
+    likeness = np.nan_to_num(ranking.components.cosine, nan=0.0)
+    return int(np.count_nonzero(~ranking.included & (likeness > 0.0)))
+
+
+def _evaluated(evidence: Evidence) -> int:
+    compared = evidence.evaluated
+    return len(evidence) if compared is None else int(np.count_nonzero(compared))
+
+
+def _ambiguities(ranking: Ranking) -> list[str]:
+    """Return a sentence for every name in the query that several of the kept entities bear."""
+    bearers: dict[str, list[str]] = {}
+    for entity in ranking.kept_entities:
+        for signal in entity.signals:
+            if signal.ambiguous and signal.score == entity.score:
+                bearers.setdefault(signal.detail, []).append(entity.name)
+    return [
+        f"{name} may be {' or '.join(names)}; their documents count alike"
+        for name, names in bearers.items()
+        if len(names) > 1
+    ]
 
 
 def _notes(evidence: Evidence) -> tuple[str, ...]:
@@ -70,23 +98,31 @@ def _notes(evidence: Evidence) -> tuple[str, ...]:
 
 def _search_explanation(ranking: Ranking) -> dict[str, Any]:
     evidence, scope = ranking.evidence, ranking.evidence.scope
-    filtered = scope.in_scope < scope.total or bool(scope.clause)
-    lexical = {
+    status = "complete" if scope.complete else "truncated"
+    pipeline = {
         "where": scope.clause or None,
-        "filter": "prefilter" if filtered else None,
         "in_scope": scope.in_scope,
-        "status": "complete",
+        "status": status,
     }
-    in_memory = {**lexical, "where": None, "filter": "in_memory" if filtered else None}
+    lexical = {**pipeline, "filter": scope.words or None}
     return {
         "document_query": ranking.components.query,
+        "path": scope.path or None,
+        "filters": {
+            "types": list(scope.doc_types),
+            "from": scope.since or None,
+            "to": scope.until or None,
+            "tags": list(scope.tags),
+            "entities": list(scope.entities),
+        },
         "hierarchy_alpha": ranking.tuning.alpha,
         "hierarchy_threshold": ranking.tuning.entity_threshold,
         "kept_entities": [entity.id for entity in ranking.kept_entities],
         "documents": scope.total,
-        "evaluated": len(evidence),
+        "evaluated": _evaluated(evidence),
+        "stopped_by": evidence.stopped_by,
         "lexical": lexical,
-        "vector": None if evidence.fast else in_memory,
+        "vector": None if evidence.fast else {**pipeline, "filter": scope.vectors or None},
     }
 
 

@@ -19,6 +19,20 @@ _BLANKS = re.compile(r"\s+")
 
 def strip_names(query: str, spans: Iterable[tuple[int, int]]) -> str:
     """Return `query` without the given spans, or unchanged when no topic word would be left."""
+    stripped = _without(query, spans)
+    return stripped if _has_topic(stripped) else query
+
+
+def asks_for_names_only(query: str, spans: Iterable[tuple[int, int]]) -> bool:
+    """Tell whether a query holds the names at the given spans and no topic: `what did Ada say?`"""
+    return not _has_topic(_without(query, spans))
+
+
+def _has_topic(text: str) -> bool:
+    return has_topic(word.folded for word in words_of(text))
+
+
+def _without(query: str, spans: Iterable[tuple[int, int]]) -> str:
     rest, end = [], 0
     for start, stop in sorted(spans):
         if start < end:
@@ -27,5 +41,4 @@ def strip_names(query: str, spans: Iterable[tuple[int, int]]) -> str:
         possessive = _POSSESSIVE.match(query[stop:])
         end = stop + (possessive.end() if possessive else 0)
     rest.append(query[end:])
-    stripped = _BLANKS.sub(" ", " ".join(rest)).strip()
-    return stripped if has_topic(word.folded for word in words_of(stripped)) else query
+    return _BLANKS.sub(" ", " ".join(rest)).strip()

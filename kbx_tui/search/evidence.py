@@ -14,6 +14,8 @@ from typing import Any, Literal, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from kbx_tui.search.tuning import Tuning
+
 Scores = NDArray[np.float64]
 Rows = NDArray[np.int64]
 Flags = NDArray[np.bool_]
@@ -27,7 +29,9 @@ def frozen(array: Array) -> Array:
     return array
 
 
-SignalKind = Literal["name", "alias", "first_name", "fuzzy", "role", "team", "fact", "meaning"]
+SignalKind = Literal[
+    "name", "alias", "surname", "first_name", "fuzzy", "role", "team", "fact", "meaning"
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +43,8 @@ class Signal:
     """0..1."""
     detail: str
     """What matched, in the words of the document or query."""
+    ambiguous: bool = False
+    """True when the same words of the query name others as well."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,11 +57,16 @@ class EntityCandidate:
     path: str
     """Its page, or empty."""
     score: float
-    """0..1, the documented merger of the signals."""
+    """0..1, the documented merger of the signals; 0 when it was only asked for."""
     named: bool
-    """True when the query names it outright (score 1.0)."""
+    """True when the query names it and no other: outright (score 1.0), or with a typo."""
     signals: tuple[Signal, ...]
-    """Strongest first."""
+    """Strongest first; none when pass 1 did not find it and it was asked for by its id."""
+
+    @property
+    def found(self) -> bool:
+        """True when pass 1 found it; such an entity has signals."""
+        return bool(self.signals)
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,11 +100,15 @@ class ComponentScores:
     cosine: Scores
     """Cosine of the best chunk, -1..1; NaN where the document has no vector (yet)."""
     vector: Scores
-    """`cosine` on a fixed 0..1 scale, 0 where there is none."""
+    """`cosine` on a fixed 0..1 scale, 0 where there is none, or too little and no word matches."""
     doc_relevance: Scores
     """Their fusion, 0..1."""
     lexical_weight: float
     """Share of `lexical` in `doc_relevance`; the rest is `vector`'s."""
+
+
+FilterUse = Literal["", "prefilter"]
+"""How a pipeline kept to the scope: there was none, or before it ranked anything."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,10 +121,18 @@ class Scope:
     in_scope: int
     total: int
     clause: str
-    """The where clause the words were searched under, empty when none.
-
-    Vectors are compared in memory, all of them, and those of the same documents are taken.
-    """
+    """The path, kinds and dates as a where clause for the tables, empty when there are none. It may
+    let in more than they do; what is searched is in memory and needs none."""
+    words: FilterUse = ""
+    vectors: FilterUse = ""
+    """Only documents in scope are scored."""
+    complete: bool = True
+    """True when every document in scope was compared: none was left out by a limit."""
+    since: str = ""
+    until: str = ""
+    tags: tuple[str, ...] = ()
+    entities: tuple[str, ...] = ()
+    """The other filters, as given: `search/filters.py`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,7 +146,7 @@ class Evidence:
     """Generation of the index that was read."""
     scope: Scope
     entities: tuple[EntityCandidate, ...]
-    """Best first, at most 20, whatever the threshold."""
+    """Best first, at most 20, whatever the threshold; then those only asked for."""
     links: tuple[LinkedDocuments, ...]
     """Parallel to `entities`."""
     paths: tuple[str, ...]
@@ -143,6 +166,12 @@ class Evidence:
     """Share of the chunks in the index that have a vector, 0..1."""
     timings: Mapping[str, float]
     """Milliseconds per stage."""
+    evaluated: Flags | None = None
+    """Documents whose meaning was compared, where one ranking was asked for; None: all."""
+    stopped_by: str = "all"
+    """Why no more were: `all` compared, `exact`, `stable` (`search/convergence.py`)."""
+    only_for: Tuning | None = None
+    """The one tuning that may rank it, None: any."""
 
     def __len__(self) -> int:
         return len(self.paths)

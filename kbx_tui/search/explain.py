@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -17,6 +17,7 @@ class EntityShare:
     entity_id: str
     name: str
     entity_score: float
+    """The score it counts with: 1.0 when pinned, whatever pass 1 gave it."""
     link_strength: float
     """0 when the document is not linked to it."""
     reason: str
@@ -87,12 +88,11 @@ def rounded_parts(total: float, parts: Sequence[float], digits: int = 2) -> list
 
 
 def _shares(ranking: Ranking, row: int) -> tuple[EntityShare, ...]:
-    evidence, tuning = ranking.evidence, ranking.tuning
-    counted = ranking.counted
-    coverage = tuning.parent == "coverage" and all(evidence.entities[i].named for i in counted)
-    shares = []
+    evidence, tuning, counted = ranking.evidence, ranking.tuning, ranking.counted
+    coverage, shares = ranking.is_coverage, []
     for index in counted:
         entity, linked = evidence.entities[index], evidence.links[index]
+        score = ranking.entity_score(index)
         at = int(np.searchsorted(linked.rows, row))
         is_linked = at < len(linked.rows) and linked.rows[at] == row
         strength = float(linked.strengths[at]) if is_linked else 0.0
@@ -102,25 +102,14 @@ def _shares(ranking: Ranking, row: int) -> tuple[EntityShare, ...]:
             EntityShare(
                 entity_id=entity.id,
                 name=entity.name,
-                entity_score=entity.score,
+                entity_score=score,
                 link_strength=strength,
                 reason=linked.reasons[at] if is_linked else "not linked",
-                share=entity.score * strength / (len(counted) if coverage else 1),
+                share=score * strength / (len(counted) if coverage else 1),
             )
         )
     shares.sort(key=lambda share: -share.share)
     if not coverage and shares:  # only the best counts, the others are shown with share 0
         best, *others = shares
-        shares = [best, *(_without_share(other) for other in others)]
+        shares = [best, *(replace(other, share=0.0) for other in others)]
     return tuple(shares)
-
-
-def _without_share(share: EntityShare) -> EntityShare:
-    return EntityShare(
-        entity_id=share.entity_id,
-        name=share.name,
-        entity_score=share.entity_score,
-        link_strength=share.link_strength,
-        reason=share.reason,
-        share=0.0,
-    )

@@ -1,21 +1,30 @@
-"""Words of a query, and BM25 of every document for them."""
+"""Words of a query, and how much each counts."""
 
 from __future__ import annotations
 
 import re
-from typing import Any
+from collections import Counter
+from itertools import pairwise
 
-import numpy as np
-
-from kbx_tui.index.reader import TextSearch
+from kbx_tui.index.bm25 import Term
 from kbx_tui.index.rows import searchable
-from kbx_tui.index.snapshot import Snapshot
-from kbx_tui.search.evidence import Scores
+from kbx_tui.index.terms import term_of, terms_in, words_in
+from kbx_tui.knowledge.names import fold
+from kbx_tui.search.scales import (
+    IDENTIFIER_SHARE,
+    IDENTIFIER_TIMES,
+    IDENTIFIER_WEIGHT,
+    LEXICAL_WEIGHT,
+    PAIR_WEIGHT,
+    REPEATS_COUNTED,
+)
+from kbx_tui.search.words import MONTHS, REQUEST_WORDS, has_topic
 
 MAX_TERMS = 64
 """A query is cut here: every term costs, and no question has as many."""
 
 _WORD = re.compile(r"\w+")
+_YEAR = re.compile(r"(19|20)\d\d")
 
 
 def query_terms(query: str) -> list[str]:
@@ -27,21 +36,48 @@ def query_terms(query: str) -> list[str]:
     return list({word.casefold(): word for word in words}.values())[:MAX_TERMS]
 
 
-def lexical_search(snapshot: Snapshot, query: str, where: str) -> TextSearch:
-    """Return the search for BM25 of every document that holds a word of the query."""
-    return TextSearch(
-        table="documents",
-        words=query_terms(query),
-        columns=("key", "_score"),
-        limit=max(1, len(snapshot.paths)),
-        where=where,
-    )
+def weighted_terms(query: str) -> list[str]:
+    """Return the words to search documents with; one that counts more stands there repeatedly.
+
+    Words that only say what to do ("latest updates on") are left out while others remain. A word
+    the query repeats counts as often, at most three times (a pasted log must not be its own best
+    match); the identifiers of a lookup count three times.
+    """
+    terms = query_terms(query)
+    topic = [term for term in terms if fold(term) not in REQUEST_WORDS]
+    topic = topic if has_topic(map(fold, topic)) else terms
+    counts = Counter(word.casefold() for word in _WORD.findall(searchable(query)))
+    wanted = identifiers(query)
+    weighted = []
+    for term in topic:
+        times = min(counts[term.casefold()], REPEATS_COUNTED)
+        weighted += [term] * (max(times, IDENTIFIER_TIMES) if term in wanted else times)
+    return weighted
 
 
-def raw_lexical_scores(snapshot: Snapshot, answer: Any) -> Scores:
-    """Return BM25 of every document, shape (documents,), 0 where no word matches."""
-    scores = np.zeros(len(snapshot.paths))
-    rows = snapshot.rows_of_keys(answer["key"].to_numpy())
-    present = rows >= 0  # a document of a newer generation than the snapshot
-    scores[rows[present]] = answer["_score"].to_numpy()[present]
-    return scores
+def identifiers(query: str) -> frozenset[str]:
+    """Return the words with digits when the query is a lookup of them: a third of its words or
+    more, `pull request 2718`. Dates and years are none.
+    """
+    words = query_terms(query)
+    if any(fold(word) in MONTHS for word in words):
+        return frozenset()
+    terms = [word for word in words if has_topic([fold(word)])]
+    found = {t for t in terms if any(map(str.isdigit, t)) and not _YEAR.fullmatch(t)}
+    return frozenset(found if len(found) >= IDENTIFIER_SHARE * len(terms) else ())
+
+
+def lexical_weight(query: str) -> float:
+    """Return the share of words in the relevance of documents: meaning knows no numbers."""
+    return IDENTIFIER_WEIGHT if identifiers(query) else LEXICAL_WEIGHT
+
+
+def counted_terms(query: str) -> dict[Term, float]:
+    """Return the terms to search documents with, and how many times each counts.
+
+    Two that stand side by side in the query count a little as a pair too.
+    """
+    counts: dict[Term, float] = dict(Counter(terms_in(" ".join(weighted_terms(query)))))
+    terms = [term_of(word) for word in words_in(searchable(query))]
+    pairs = [pair for pair in pairwise(terms) if pair[0] in counts and pair[1] in counts]
+    return counts | dict.fromkeys(pairs[:MAX_TERMS], PAIR_WEIGHT)

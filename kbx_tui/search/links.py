@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 
 import numpy as np
 
 from kbx_tui.index.snapshot import EntityLinks
 from kbx_tui.knowledge.records import LinkKind
 from kbx_tui.search.evidence import LinkedDocuments, frozen
-from kbx_tui.search.scales import mention_strength
+from kbx_tui.search.scales import ABOUT_FLOOR, about_strength, member_strength, mention_strength
 
-FULL_STRENGTH: frozenset[LinkKind] = frozenset(
-    {"attendee", "own_page", "frontmatter", "title", "member"}
-)
-"""Kinds that say outright whose document it is; wikilinks and mentions count with their number."""
+FULL_STRENGTH: frozenset[LinkKind] = frozenset({"attendee", "own_page", "frontmatter", "title"})
+"""Kinds that say outright whose document it is; the others count with their number."""
 
 _WORDS: Mapping[LinkKind, str] = {
     "own_page": "own page",
@@ -26,6 +25,7 @@ _WORDS: Mapping[LinkKind, str] = {
     "member": "member",
 }
 _ORDER = {kind: place for place, kind in enumerate(_WORDS)}
+_IS_FULL = np.array([kind in FULL_STRENGTH for kind in _WORDS])
 
 
 def linked_documents(links: EntityLinks | None) -> LinkedDocuments:
@@ -33,20 +33,42 @@ def linked_documents(links: EntityLinks | None) -> LinkedDocuments:
     if links is None:
         return LinkedDocuments(np.empty(0, np.int64), np.empty(0), ())
     kinds, counts = links.kinds, links.counts
-    full = np.array([kind in FULL_STRENGTH for kind in kinds], dtype=np.bool_)
-    strengths = np.where(full, 1.0, mention_strength(counts))
+    codes = np.array([_ORDER[kind] for kind in kinds])
+    by_number = np.where(
+        codes == _ORDER["member"], member_strength(counts), mention_strength(counts)
+    )
+    strengths = np.where(_IS_FULL[codes], 1.0, by_number)
     documents, starts = np.unique(links.rows, return_index=True)
-    ends = [*starts[1:], len(links.rows)]
+    ends = [*starts[1:].tolist(), len(links.rows)]
+    each = list(zip(kinds, counts.tolist(), strict=True))
     reasons = tuple(
-        ", ".join(_words(kinds[at], int(counts[at])) for at in _by_weight(kinds, start, end))
-        for start, end in zip(starts, ends, strict=True)
+        _reason(*each[start:end]) for start, end in zip(starts.tolist(), ends, strict=True)
     )
     strongest = np.maximum.reduceat(strengths, starts)
     return LinkedDocuments(frozen(documents), frozen(strongest), reasons)
 
 
-def _by_weight(kinds: Sequence[LinkKind], start: int, end: int) -> list[int]:
-    return sorted(range(start, end), key=lambda at: _ORDER[kinds[at]])
+def about_person(linked: LinkedDocuments, places: Sequence[tuple[int, int]]) -> LinkedDocuments:
+    """Return the links of a person by how much each document is about the person.
+
+    `places` holds, per linked document, as which attendee it names the person (0: as none) and how
+    many it names. Others keep their strength, at most what the least attendee gets.
+    """
+    place, attendees = (np.array(column, np.int64) for column in zip(*places, strict=True))
+    is_one = place > 0
+    about = about_strength(np.maximum(attendees, 1), np.maximum(place, 1))
+    strengths = np.where(is_one, about, np.minimum(linked.strengths, ABOUT_FLOOR))
+    reasons = tuple(
+        f"attendee {at} of {total}" if at else reason
+        for reason, (at, total) in zip(linked.reasons, places, strict=True)
+    )
+    return LinkedDocuments(linked.rows, frozen(strengths), reasons)
+
+
+@lru_cache(maxsize=4096)
+def _reason(*links: tuple[LinkKind, int]) -> str:
+    """Return kinds and counts in words, the strongest first; few combinations fill a base."""
+    return ", ".join(_words(*one) for one in sorted(links, key=lambda one: _ORDER[one[0]]))
 
 
 def _words(kind: LinkKind, count: int) -> str:

@@ -1,32 +1,55 @@
-"""Which entities a query names, deterministically: names, aliases, first names, typos."""
+"""Which entities a query names, deterministically: names, aliases, parts of names, typos.
+
+Looked for in this order, each stretch of the query used once: whole names and aliases, longest
+first; misspelt names of several words; surnames and first names; names run together or misspelt.
+
+A word that may as well be a subject ("platform", "the Blasius equation") is a hint only, below the
+threshold, unless it is written or used as a name: `_is_meant`. Where several bear a name, all get
+the same score, and none counts as named outright.
+"""
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
+from numpy.typing import NDArray
 from rapidfuzz import fuzz, process
 
+from kbx_tui.knowledge.common_words import COMMON_WORDS, HONORIFICS
 from kbx_tui.knowledge.names import fold
 from kbx_tui.knowledge.records import Entity
 from kbx_tui.search.evidence import Signal, SignalKind
-from kbx_tui.search.words import FUNCTION_WORDS, NAMES_THAT_ARE_WORDS, Word, words_of
+from kbx_tui.search.words import (
+    ASKING_AFTER,
+    ASKING_BEFORE,
+    FUNCTION_WORDS,
+    NAMES_THAT_ARE_WORDS,
+    OFFICES,
+    Word,
+    has_topic,
+    words_of,
+)
 
 LONGEST_NAME = 12
 """Words of the longest name looked for."""
 
-AMBIGUOUS_FIRST_NAME = 0.8
-"""Score of each bearer when several share the first name: kept, equal, none named outright."""
+AMBIGUOUS = 0.8
+"""Score of each bearer when several share a name: kept, equal, none named outright."""
 
-WEAK_ACRONYM = 0.4
-"""Score of an alias of up to three letters that the query writes in another case."""
+HINT = 0.4
+"""Score of a name that the query may as well use as an ordinary word."""
 
 FUZZY_CUTOFF = 88.0
 FUZZY_WEIGHT = 0.9
 FUZZY_LENGTH = 6
 """Names and words this short are not compared for typos: too many words are one letter away."""
+
+SHORTEST_SURNAME = 2
+TITLE_FROM = 3
+"""A query of more words than this, all with capitals, is written like a title: they say nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,9 +61,9 @@ class NameMatch:
     signal: Signal
     start: int
     end: int
-    """Span in the query."""
+    """Span in the query, an honorific before the name included."""
     named: bool
-    """True when the entity is named outright."""
+    """True when the entity, and no other, is named."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,31 +73,119 @@ class _Name:
     text: str
 
 
+class _Query:
+    """The words of a query, and which of them are used up."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.words = words_of(text)
+        self.taken = [False] * len(self.words)
+        self.all_lower = not any(word.is_capitalised for word in self.words)
+        topic = [word for word in self.words if word.folded not in FUNCTION_WORDS]
+        self.in_title_case = len(topic) > TITLE_FROM and all(word.is_capitalised for word in topic)
+
+    def is_free(self, at: int, size: int) -> bool:
+        return not any(self.taken[at : at + size])
+
+    def take(self, at: int, size: int) -> tuple[int, int]:
+        """Use words up and return their span, with the honorifics before them."""
+        self.taken[at : at + size] = [True] * size
+        first = at
+        while first and self.words[first - 1].folded in HONORIFICS - {"the"}:
+            first -= 1
+            self.taken[first] = True
+        return self.words[first].start, self.words[at + size - 1].end
+
+    def before(self, at: int) -> str:
+        return self.words[at - 1].folded if at else ""
+
+    def after(self, end: int) -> str:
+        return self.words[end].folded if end < len(self.words) else ""
+
+    def is_compound(self, at: int, size: int) -> bool:
+        """Tell whether a hyphen joins the words to others: `Chapman-Enskog`."""
+        start, end = self.words[at].start, self.words[at + size - 1].end
+        before, after = self.text[max(start - 2, 0) : start], self.text[end : end + 2]
+        return (before[-1:] in "-‐‑–" and before[:1].isalnum()) or (
+            after[:1] in "-‐‑–" and after[1:].isalnum()
+        )
+
+    def is_within_a_name(self, at: int, size: int) -> bool:
+        """Tell whether a word beside it makes the words part of a longer name, of someone or
+        something else: `Gerard Salton` is no J. M. Gerard.
+        """
+        return self._is_of_a_name(at - 1, at - 1) or self._is_of_a_name(at + size, at + size - 1)
+
+    def _is_of_a_name(self, at: int, joint: int) -> bool:
+        if not 0 < at < len(self.words) or self.taken[at] or self.in_title_case:
+            return False
+        word, gap = self.words[at], self.text[self.words[joint].end : self.words[joint + 1].start]
+        if gap != " " or not word.is_capitalised or word.text.isupper():
+            return False
+        return word.folded not in COMMON_WORDS | HONORIFICS | FUNCTION_WORDS | OFFICES
+
+    def is_asked_about(self, at: int, size: int) -> bool:
+        """Tell whether the words stand where a person or group does: `did X say`, `X on Y`."""
+        before, after = self.before(at), self.after(at + size)
+        return (
+            before in HONORIFICS - {"the"}
+            or before in ASKING_BEFORE
+            or after in ASKING_AFTER
+            or not has_topic(w.folded for i, w in enumerate(self.words) if not at <= i < at + size)
+        )
+
+
 class NameIndex:
     """All names of all entities, ready to be found in queries."""
 
     def __init__(self, entities: Sequence[Entity]) -> None:
+        self._types = [entity.type for entity in entities]
         self._exact: dict[tuple[str, ...], list[_Name]] = defaultdict(list)
         self._first: dict[str, list[int]] = defaultdict(list)
+        self._last: dict[tuple[str, ...], list[int]] = defaultdict(list)
+        self._initials: dict[int, str] = {}
         fuzzy: dict[str, _Name] = {}
         for number, entity in enumerate(entities):
             words = self._add(number, "name", entity.name)
             if entity.type == "person" and len(words) > 1:
-                self._first[words[0]].append(number)
+                self._add_parts(number, entity.name, words)
             if len(joined := "".join(words)) >= FUZZY_LENGTH:
                 fuzzy.setdefault(joined, _Name(number, "fuzzy", entity.name))
             for alias in entity.aliases:
                 self._add(number, "alias", alias)
         self._fuzzy_keys, self._fuzzy_names = list(fuzzy), list(fuzzy.values())
+        self._longest_surname = max(map(len, self._last), default=0)
 
     def find(self, query: str) -> list[NameMatch]:
-        """Return what the query names, each stretch of it used once, longest names first."""
-        words = words_of(query)
-        taken = [False] * len(words)
-        matches = self._find_exact(query, words, taken)
-        matches += self._find_first_names(words, taken)
-        matches += self._find_typos(query, words, taken)
-        return matches
+        """Return what the query names, each stretch of it used once."""
+        asked = _Query(query)
+        matches = self._find_exact(asked)
+        matches += self._find_typos(asked, sizes=(2, 3))
+        matches += self._find_surnames(asked)
+        matches += self._find_first_names(asked)
+        matches += self._find_typos(asked, sizes=(1,))
+        return self._in_company(asked, matches)
+
+    def _in_company(self, query: _Query, matches: list[NameMatch]) -> list[NameMatch]:
+        """Take the own name of an entity for it, though it is a common word: that of a project when
+        someone else is named outright (`what did alice decide about the migration`), any when
+        there is nothing else to be the topic (`platform migration`).
+        """
+        spans = [(match.start, match.end) for match in matches]
+        beside = (
+            word.folded
+            for word in query.words
+            if not any(start <= word.start < end for start, end in spans)
+        )
+        only_names = not has_topic(beside)
+        projects = any(match.named for match in matches)
+        return [
+            replace(match, signal=replace(match.signal, score=1.0), named=True)
+            if match.signal.kind == "name"
+            and (only_names or (projects and self._types[match.entity] == "project"))
+            else match
+            for match in matches
+        ]
 
     def _add(self, number: int, kind: SignalKind, text: str) -> tuple[str, ...]:
         words = tuple(word.folded for word in words_of(text))
@@ -84,75 +195,173 @@ class NameIndex:
                 known.append(_Name(number, kind, text))
         return words
 
-    def _find_exact(self, query: str, words: list[Word], taken: list[bool]) -> list[NameMatch]:
+    def _add_parts(self, number: int, name: str, words: tuple[str, ...]) -> None:
+        given = [word for word in words if word not in HONORIFICS]
+        if len(given) < 2:
+            return
+        self._first[given[0]].append(number)
+        surname = tuple(word.folded for word in words_of(name.split()[-1]))
+        if len("".join(surname)) >= SHORTEST_SURNAME and len(surname) < len(words):
+            self._last[surname].append(number)
+            self._initials[number] = "".join(word[0] for word in given[: -len(surname)])
+
+    def _find_exact(self, query: _Query) -> list[NameMatch]:
         matches = []
-        for size in range(min(LONGEST_NAME, len(words)), 0, -1):
-            for at in range(len(words) - size + 1):
-                if any(taken[at : at + size]):
+        for size in range(min(LONGEST_NAME, len(query.words)), 0, -1):
+            for at in range(len(query.words) - size + 1):
+                if not query.is_free(at, size):
                     continue
-                window = words[at : at + size]
+                window = query.words[at : at + size]
                 names = self._exact.get(tuple(word.folded for word in window), [])
                 if size == 1 and window[0].folded in FUNCTION_WORDS and not _shouted(window[0]):
                     continue
+                if not names:
+                    continue
+                meant = [name for name in names if size > 1 or self._is_meant(query, at, name)]
+                start, end = query.take(at, size)
+                written = query.text[window[0].start : window[-1].end]
+                shared = size == 1 and len(meant) > 1 and all(n.kind == "alias" for n in meant)
                 for name in names:
-                    start, end = window[0].start, window[-1].end
-                    outright = size > 1 or not _is_other_acronym(name.text, window[0].text)
-                    score = 1.0 if outright else WEAK_ACRONYM
-                    signal = Signal(name.kind, score, query[start:end])
-                    matches.append(NameMatch(name.entity, signal, start, end, outright))
-                if names:
-                    taken[at : at + size] = [True] * size
+                    score = (AMBIGUOUS if shared else 1.0) if name in meant else HINT
+                    signal = Signal(name.kind, score, written, ambiguous=shared and name in meant)
+                    matches.append(NameMatch(name.entity, signal, start, end, score == 1.0))
         return matches
 
-    def _find_first_names(self, words: list[Word], taken: list[bool]) -> list[NameMatch]:
-        matches = []
-        all_lower = not any(word.is_capitalised for word in words)
-        for at, word in enumerate(words):
+    def _is_meant(self, query: _Query, at: int, name: _Name) -> bool:
+        """Tell whether a single word of the query is the name rather than an ordinary word."""
+        word, kind = query.words[at], self._types[name.entity]
+        if kind in (query.before(at), query.after(at + 1)):
+            return True  # `team platform`, `the platform team`
+        if query.is_compound(at, 1):
+            return False
+        if _is_other_acronym(name.text, word.text):
+            return False
+        if query.all_lower:
+            may_be_a_word = kind == "person" or word.folded in COMMON_WORDS
+            return not may_be_a_word or query.is_asked_about(at, 1)
+        if word.folded not in COMMON_WORDS:
+            return True
+        written_as_name = word.text == name.text and word.is_capitalised and at > 0
+        return written_as_name or query.is_asked_about(at, 1)
+
+    def _find_surnames(self, query: _Query) -> list[NameMatch]:
+        matches: list[NameMatch] = []
+        for size in range(self._longest_surname, 0, -1):
+            for at in range(len(query.words) - size + 1):
+                window = query.words[at : at + size]
+                bearers = self._last.get(tuple(word.folded for word in window))
+                if not bearers or not query.is_free(at, size):
+                    continue
+                initials = self._initials_before(query, at)
+                if initials:
+                    bearers = [b for b in bearers if self._initials[b].startswith(initials)]
+                elif not self._may_be_surname(query, at, size):
+                    continue
+                if bearers:
+                    first = at - len(initials)
+                    sure = bool(initials) or query.is_asked_about(at, size)
+                    matches += _shared(query, first, size + len(initials), "surname", bearers, sure)
+        return matches
+
+    def _initials_before(self, query: _Query, at: int) -> str:
+        """Return the initials that stand free before a surname: `J. R. Miller`."""
+        first = at
+        while first and len(query.words[first - 1].folded) == 1 and query.is_free(first - 1, 1):
+            first -= 1
+        initials = "".join(word.folded for word in query.words[first:at])
+        return initials if initials not in ("a", "i") or query.words[first].is_capitalised else ""
+
+    def _may_be_surname(self, query: _Query, at: int, size: int) -> bool:
+        word = query.words[at]
+        if query.before(at) in HONORIFICS - {"the"}:
+            return True
+        if query.is_compound(at, size) or word.folded in FUNCTION_WORDS:
+            return False
+        if query.is_within_a_name(at, size):
+            return False
+        if query.all_lower:
+            return word.folded not in COMMON_WORDS and query.is_asked_about(at, size)
+        return word.is_capitalised and (at > 0 or word.folded not in COMMON_WORDS)
+
+    def _find_first_names(self, query: _Query) -> list[NameMatch]:
+        matches: list[NameMatch] = []
+        for at, word in enumerate(query.words):
             bearers = self._first.get(word.folded, [])
-            if not bearers or taken[at] or word.folded in FUNCTION_WORDS:
+            if not bearers or query.taken[at] or word.folded in FUNCTION_WORDS:
                 continue
-            doubtful = word.folded in NAMES_THAT_ARE_WORDS and (at == 0 or all_lower)
-            if doubtful or not (word.is_capitalised or all_lower):
+            if len(word.folded) == 1 or query.is_compound(at, 1):
                 continue
-            taken[at] = True
-            alone = len(bearers) == 1
-            signal = Signal("first_name", 1.0 if alone else AMBIGUOUS_FIRST_NAME, word.text)
-            matches += [NameMatch(b, signal, word.start, word.end, alone) for b in bearers]
+            doubtful = word.folded in NAMES_THAT_ARE_WORDS and (at == 0 or query.all_lower)
+            doubtful = doubtful and not query.is_asked_about(at, 1)
+            if not doubtful and (word.is_capitalised or query.all_lower):
+                sure = not query.all_lower or query.is_asked_about(at, 1)
+                sure = sure or word.folded not in COMMON_WORDS
+                matches += _shared(query, at, 1, "first_name", bearers, sure)
         return matches
 
-    def _find_typos(self, query: str, words: list[Word], taken: list[bool]) -> list[NameMatch]:
+    def _find_typos(self, query: _Query, sizes: Iterable[int]) -> list[NameMatch]:
+        words = query.words
         windows = [
             (at, size)
-            for size in (1, 2, 3)
+            for size in sizes
             for at in range(len(words) - size + 1)
-            if not any(taken[at : at + size])
+            if query.is_free(at, size)
             and all(w.folded not in FUNCTION_WORDS for w in words[at : at + size])
         ]
         joined = ["".join(w.folded for w in words[at : at + size]) for at, size in windows]
         long_enough = [i for i, text in enumerate(joined) if len(text) >= FUZZY_LENGTH]
         if not long_enough or not self._fuzzy_keys:
             return []
-        scores = process.cdist(
-            [joined[i] for i in long_enough],
+        scores = self._likeness([joined[i] for i in long_enough])
+        matches = []
+        for number in np.argsort(-scores.max(axis=1)):
+            at, size = windows[long_enough[number]]
+            best = float(scores[number].max())
+            if best < FUZZY_CUTOFF or not query.is_free(at, size):
+                continue
+            alike = np.flatnonzero(scores[number] == best)
+            start, end = query.take(at, size)
+            written = query.text[words[at].start : words[at + size - 1].end]
+            for key in alike:
+                name = self._fuzzy_names[key]
+                signal = Signal(
+                    "fuzzy",
+                    FUZZY_WEIGHT * best / 100.0,
+                    f"{written} ~ {name.text}",
+                    ambiguous=len(alike) > 1,
+                )
+                matches.append(NameMatch(name.entity, signal, start, end, len(alike) == 1))
+        return matches
+
+    def _likeness(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """Return how alike texts and names are, 0..100, 0 where one is a mere part of the other.
+
+        `kuchemann` is no misspelt `dkuchemann`: it is a surname, and was looked at as one.
+        """
+        scores: NDArray[np.float32] = process.cdist(
+            texts,
             self._fuzzy_keys,
             scorer=fuzz.ratio,
             score_cutoff=FUZZY_CUTOFF,
             dtype=np.float32,
         )
-        matches = []
-        for number in np.argsort(-scores.max(axis=1)):
-            at, size = windows[long_enough[number]]
-            best = float(scores[number].max())
-            if best < FUZZY_CUTOFF or any(taken[at : at + size]):
-                continue
-            taken[at : at + size] = [True] * size
-            start, end = words[at].start, words[at + size - 1].end
-            for key in np.flatnonzero(scores[number] == best):
-                name = self._fuzzy_names[key]
-                detail = f"{query[start:end]} ~ {name.text}"
-                signal = Signal("fuzzy", FUZZY_WEIGHT * best / 100.0, detail)
-                matches.append(NameMatch(name.entity, signal, start, end, named=False))
-        return matches
+        for row, column in np.argwhere(scores > 0):
+            text, key = texts[row], self._fuzzy_keys[column]
+            if text != key and (key.endswith(text) or text.endswith(key)):
+                scores[row, column] = 0.0
+        return scores
+
+
+def _shared(
+    query: _Query, at: int, size: int, kind: SignalKind, bearers: Sequence[int], sure: bool
+) -> list[NameMatch]:
+    """Return a match for each bearer of a part of a name: the only one is named outright."""
+    written = query.text[query.words[at].start : query.words[at + size - 1].end]
+    start, end = query.take(at, size)
+    alone = len(bearers) == 1
+    score = (1.0 if alone else AMBIGUOUS) if sure else HINT
+    signal = Signal(kind, score, written, ambiguous=not alone)
+    return [NameMatch(bearer, signal, start, end, sure and alone) for bearer in bearers]
 
 
 def _shouted(word: Word) -> bool:

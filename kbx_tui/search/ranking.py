@@ -9,12 +9,13 @@ is the query scores 1.0 and comes first.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 
+from kbx_tui.errors import OutOfRange
 from kbx_tui.search.evidence import ComponentScores, EntityCandidate, Evidence, Flags, Rows, Scores
 from kbx_tui.search.tuning import Tuning
 
@@ -65,7 +66,8 @@ class Ranking:
     search_mode: SearchMode
     search_mode_reason: Reason
     kept: tuple[int, ...]
-    """Indices into `evidence.entities` that pass the threshold, best first; empty when flat."""
+    """Indices into `evidence.entities`: pinned ones and those that pass the threshold, best first
+    by the score they count with; empty when flat."""
     counted: tuple[int, ...]
     """Those of `kept` that make up the parent score."""
     final: Scores
@@ -73,6 +75,9 @@ class Ranking:
     parent_entity_score: Scores
     included: Flags
     """Rows that are results at all."""
+    total_matched: int
+    """How many results there are. Where evidence was retrieved for the best alone, those are not
+    counted that neither hold a word of the query nor are linked and were not compared."""
 
     @property
     def components(self) -> ComponentScores:
@@ -81,8 +86,17 @@ class Ranking:
         return self.evidence.as_typed if flat else self.evidence.as_searched
 
     @property
+    def is_coverage(self) -> bool:
+        """True when the parent score is a mean over `counted`, false when the best one counts."""
+        return _is_coverage(self.evidence, self.counted, self.tuning)
+
+    @property
     def kept_entities(self) -> tuple[EntityCandidate, ...]:
         return tuple(self.evidence.entities[index] for index in self.kept)
+
+    def entity_score(self, index: int) -> float:
+        """Return the score that entity `index` of the Evidence counts with: 1.0 when pinned."""
+        return _entity_score(self.evidence, index, self.tuning)
 
     @cached_property
     def order(self) -> Rows:
@@ -90,15 +104,25 @@ class Ranking:
         rows = np.flatnonzero(self.included)
         return rows[self._sort(rows)]
 
+    def at(self, alpha: float) -> Ranking:
+        """Return the ranking under another alpha; which entities count does not depend on it."""
+        tuning = replace(self.tuning, alpha=alpha)
+        _require_fit(self.evidence, tuning)
+        final, matched = _final(
+            self.evidence, tuning, self.kept, self.doc_relevance, self.parent_entity_score
+        )
+        return replace(self, tuning=tuning, final=final, **_results(self.evidence, matched))
+
     def top(self, limit: int) -> tuple[Ranked, ...]:
         """Return the best `limit` documents; cheaper than `order` for small limits."""
-        return tuple(self.ranked(int(row), rank) for rank, row in enumerate(self._best(limit), 1))
+        return tuple(self.ranked(int(row), rank) for rank, row in enumerate(self.best(limit), 1))
 
     def ranked(self, row: int, rank: int) -> Ranked:
         """Return the numbers of one row, at the given rank."""
         return _numbers(self, row, rank)
 
-    def _best(self, limit: int) -> Rows:
+    def best(self, limit: int) -> Rows:
+        """Return the rows of the best `limit` documents, best first."""
         rows = np.flatnonzero(self.included)
         if limit < len(rows):  # everything that ties with the last place must be compared
             floor = np.partition(self.final[rows], len(rows) - limit)[len(rows) - limit]
@@ -106,31 +130,42 @@ class Ranking:
         return rows[self._sort(rows)][:limit]
 
     def _sort(self, rows: Rows) -> Rows:
-        dates = np.array([self.evidence.dates[row] for row in rows], dtype="U10")
-        newest_first = np.unique(dates, return_inverse=True)[1]
+        """Return the order of `rows`, ascending ones, as indices into them."""
         exact = np.isin(rows, list(self.evidence.exact))
-        relevance = self.doc_relevance[rows]
-        return np.lexsort((rows, -newest_first, -relevance, ~exact, -self.final[rows]))
+        keys = (self.doc_relevance[rows], exact, self.final[rows])
+        order = np.lexsort((rows, *(-key.astype(float) for key in keys)))
+        tied = np.ones(max(len(rows) - 1, 0), dtype=np.bool_)
+        for key in keys:
+            tied &= key[order[1:]] == key[order[:-1]]
+        return self._newest_first(rows, order, tied) if tied.any() else order
+
+    def _newest_first(self, rows: Rows, order: Rows, tied: Flags) -> Rows:
+        """Return `order` with runs of equals by date; few are, so few dates are looked at.
+
+        `tied` tells whether a place equals the one after it.
+        """
+        dates = self.evidence.dates
+        starts = np.flatnonzero(tied & ~np.concatenate(([False], tied[:-1])))
+        ends = np.flatnonzero(tied & ~np.concatenate((tied[1:], [False]))) + 2
+        for start, end in zip(starts, ends, strict=True):
+            run = order[start:end].tolist()  # by path, which a stable sort keeps
+            order[start:end] = sorted(run, key=lambda at: dates[rows[at]], reverse=True)
+        return order
 
 
 def rank(evidence: Evidence, tuning: Tuning) -> Ranking:
-    """Order the documents of `evidence` under `tuning`."""
+    """Order the documents of `evidence` under `tuning`.
+
+    Raises OutOfRange where the evidence was retrieved for another tuning alone.
+    """
+    _require_fit(evidence, tuning)
     kept, reason = choose_entities(evidence, tuning)
     two_pass = bool(kept)
     components = evidence.as_searched if two_pass and not tuning.keep_names else evidence.as_typed
     relevance = components.doc_relevance
     counted = _counted(evidence, kept, tuning)
     parent = _parent_entity_score(evidence, counted, tuning)
-    blended = tuning.alpha * relevance + (1.0 - tuning.alpha) * parent if two_pass else relevance
-    h = hotness_share(evidence, tuning)
-    final = (1.0 - h) * blended + h * evidence.hotness if h else blended
-    included = final > 0.0
-    if two_pass and tuning.gate == "hard":
-        included &= _linked(evidence, kept)
-    if evidence.exact:
-        rows = list(evidence.exact)
-        final, included = final.copy(), included.copy()
-        final[rows], included[rows] = 1.0, True
+    final, matched = _final(evidence, tuning, kept, relevance, parent)
     return Ranking(
         evidence=evidence,
         tuning=tuning,
@@ -141,8 +176,58 @@ def rank(evidence: Evidence, tuning: Tuning) -> Ranking:
         final=final,
         doc_relevance=relevance,
         parent_entity_score=parent,
-        included=included,
+        **_results(evidence, matched),
     )
+
+
+def _require_fit(evidence: Evidence, tuning: Tuning) -> None:
+    if evidence.only_for is not None and evidence.only_for != tuning:
+        raise OutOfRange(
+            "this evidence holds what one search needed and no more; for other knobs use "
+            "retrieve(), which compares all documents"
+        )
+
+
+def _results(evidence: Evidence, matched: Flags) -> dict[str, Any]:
+    compared = matched if evidence.evaluated is None else matched & evidence.evaluated
+    return {"included": compared, "total_matched": int(np.count_nonzero(matched))}
+
+
+def scores_of(ranking: Ranking, rows: Rows, relevance: Scores) -> Scores:
+    """Return the final scores that some rows of a ranking have with another relevance."""
+    evidence, parent = ranking.evidence, ranking.parent_entity_score[rows]
+    final = _blend(evidence, ranking.tuning, relevance, parent, rows, two_pass=bool(ranking.kept))
+    final[np.isin(rows, list(evidence.exact))] = 1.0
+    return final
+
+
+def _final(
+    evidence: Evidence, tuning: Tuning, kept: tuple[int, ...], relevance: Scores, parent: Scores
+) -> tuple[Scores, Flags]:
+    """Return the final scores, and which rows are results at all."""
+    final = _blend(evidence, tuning, relevance, parent, slice(None), two_pass=bool(kept))
+    included = final > 0.0
+    if kept and tuning.gate == "hard":
+        included &= _linked(evidence, kept)
+    if evidence.exact:
+        rows = list(evidence.exact)
+        final, included = final.copy(), included.copy()
+        final[rows], included[rows] = 1.0, True
+    return final, included
+
+
+def _blend(
+    evidence: Evidence,
+    tuning: Tuning,
+    relevance: Scores,
+    parent: Scores,
+    rows: Rows | slice,
+    *,
+    two_pass: bool,
+) -> Scores:
+    blended = tuning.alpha * relevance + (1.0 - tuning.alpha) * parent if two_pass else relevance
+    h = hotness_share(evidence, tuning)
+    return (1.0 - h) * blended + h * evidence.hotness[rows] if h else blended
 
 
 def hotness_share(evidence: Evidence, tuning: Tuning) -> float:
@@ -159,33 +244,53 @@ def choose_entities(evidence: Evidence, tuning: Tuning) -> tuple[tuple[int, ...]
         return (), "fast"
     if not tuning.hierarchy:
         return (), "disabled"
-    found = [i for i, e in enumerate(evidence.entities) if e.id not in tuning.muted]
-    if not found:
+    entities = evidence.entities
+    pinned = [i for i in range(len(entities)) if _is_pinned(evidence, i, tuning)]
+    found = [i for i, e in enumerate(entities) if e.found and e.id not in tuning.muted]
+    if not found and not pinned:
         return (), "no_entities"
-    scores = [evidence.entities[i].score for i in found]
-    kept = [i for i in found if evidence.entities[i].score >= tuning.entity_threshold]
-    if not kept:
+    passed = [i for i in found if entities[i].score >= tuning.entity_threshold]
+    if not passed and not pinned:
         return (), "below_threshold"
-    named = any(evidence.entities[i].named for i in kept)
+    scores = [entities[i].score for i in found]
     close = len(scores) >= SPREAD_RANK and scores[0] - scores[SPREAD_RANK - 1] < SPREAD
-    if close and not named:
+    if close and not (pinned or any(entities[i].named for i in passed)):
         return (), "too_broad"
-    kept = kept[: tuning.max_entities]
+    others = [i for i in passed if i not in pinned]
+    kept = pinned + others[: max(tuning.max_entities - len(pinned), 0)]
+    kept.sort(key=lambda i: (-_entity_score(evidence, i, tuning), i))
     if not any(len(evidence.links[i].rows) for i in kept):
         return (), "nothing_linked"
     return tuple(kept), "entities"
 
 
+def _is_pinned(evidence: Evidence, index: int, tuning: Tuning) -> bool:
+    entity_id = evidence.entities[index].id
+    return entity_id in tuning.pinned and entity_id not in tuning.muted
+
+
+def _is_named(evidence: Evidence, index: int, tuning: Tuning) -> bool:
+    return evidence.entities[index].named or _is_pinned(evidence, index, tuning)
+
+
+def _entity_score(evidence: Evidence, index: int, tuning: Tuning) -> float:
+    return 1.0 if _is_pinned(evidence, index, tuning) else evidence.entities[index].score
+
+
+def _is_coverage(evidence: Evidence, counted: tuple[int, ...], tuning: Tuning) -> bool:
+    return tuning.parent == "coverage" and all(_is_named(evidence, i, tuning) for i in counted)
+
+
 def _counted(evidence: Evidence, kept: tuple[int, ...], tuning: Tuning) -> tuple[int, ...]:
-    named = tuple(i for i in kept if evidence.entities[i].named)
+    named = tuple(i for i in kept if _is_named(evidence, i, tuning))
     return named if named and tuning.parent == "coverage" else kept
 
 
 def _parent_entity_score(evidence: Evidence, counted: tuple[int, ...], tuning: Tuning) -> Scores:
     parent = np.zeros(len(evidence))
-    coverage = tuning.parent == "coverage" and all(evidence.entities[i].named for i in counted)
+    coverage = _is_coverage(evidence, counted, tuning)
     for index in counted:
-        linked, score = evidence.links[index], evidence.entities[index].score
+        linked, score = evidence.links[index], _entity_score(evidence, index, tuning)
         share = score if tuning.uniform_links else score * linked.strengths
         if coverage:
             parent[linked.rows] += share / len(counted)

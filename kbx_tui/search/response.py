@@ -63,6 +63,8 @@ class SearchMeta:
     total_matched: int
     in_scope: int
     vector_share: float
+    total_below_floor: int = 0
+    """Documents somewhat like the query that are no results: no word of it, likeness below .3."""
     notes: tuple[str, ...] = ()
     """What a person should know: vectors still missing ..."""
     explain: Mapping[str, Any] | None = None

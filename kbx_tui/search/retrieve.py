@@ -3,127 +3,159 @@
 from __future__ import annotations
 
 import time
-from collections import OrderedDict
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from types import MappingProxyType
 
 import numpy as np
 from numpy.typing import NDArray
 
 from kbx_tui.embedding.embedder import Embedder
-from kbx_tui.index.paths import PathFilter, both, kinds_where, quoted
-from kbx_tui.index.reader import Reader
-from kbx_tui.index.snapshot import Snapshot
-from kbx_tui.index.store import Store
+from kbx_tui.index.paths import PathFilter
 from kbx_tui.index.vectors import Vectors
-from kbx_tui.search.document_query import STRIPPED_TYPES, strip_names
-from kbx_tui.search.entity_pass import fact_search
+from kbx_tui.search.document_query import STRIPPED_TYPES, asks_for_names_only, strip_names
+from kbx_tui.search.entity_pass import with_pinned
 from kbx_tui.search.evidence import (
     ComponentScores,
     EntityCandidate,
     Evidence,
     Flags,
     LinkedDocuments,
-    Scope,
     Scores,
     frozen,
 )
-from kbx_tui.search.lexical import lexical_search, raw_lexical_scores
-from kbx_tui.search.loaded import Loaded
+from kbx_tui.search.filters import Filters
+from kbx_tui.search.lexical import counted_terms, lexical_weight
 from kbx_tui.search.names import NameMatch
+from kbx_tui.search.once import Once, best_evidence, components
+from kbx_tui.search.opened import OpenIndex
+from kbx_tui.search.query_vectors import QueryVectors
 from kbx_tui.search.response import Snippet
-from kbx_tui.search.scales import LEXICAL_WEIGHT, fuse, scale_cosine, scale_lexical
+from kbx_tui.search.scope import ALL
 from kbx_tui.search.snippets import make_snippet
-
-QUERY_VECTORS_KEPT = 256
+from kbx_tui.search.usage import Usage
 
 
 class Retriever:
-    """Reads one store. Keeps what one generation needs in memory; not for several threads."""
+    """Answers queries from one open index; not for several threads."""
 
-    def __init__(self, store: Store, open_embedder: Callable[[], Embedder]) -> None:
-        self._store, self._reader = store, Reader(store.uri)
+    def __init__(
+        self, index: OpenIndex, open_embedder: Callable[[], Embedder], usage: Usage
+    ) -> None:
+        self._index, self._usage = index, usage
         self._open_embedder = open_embedder
-        self._loaded: Loaded | None = None
-        self._build = store.build_id()
-        self._known_vectors: OrderedDict[str, NDArray[np.float32]] = OrderedDict()
-
-    def close(self) -> None:
-        """Let go of tables and memory."""
-        self._reader.close()
-        self._loaded = None
-
-    def refresh(self, *, now: bool = True) -> bool:
-        """Read another generation if there is one; True when there is.
-
-        Without `now`, vectors that are being made may lag behind by some seconds.
-        """
-        build = self._store.build_id()
-        if self._loaded is not None and build == self._build:
-            return self._loaded.refresh(self._reader.versions(), now=now)
-        if build != self._build:  # made anew in the same place: what is open is of the old one
-            self._reader.close()
-            self._store = Store(self._store.uri)
-        self._loaded = Loaded(self._store)
-        self._build = build
-        return True
+        self._query_vectors = QueryVectors(open_embedder)
 
     def warm(self) -> None:
         """Load what the first query needs."""
+        self._query_vectors.begin("")
+        loaded = self._index.loaded()
+        for read in (loaded.words, loaded.facts, loaded.bodies):
+            read()
+        loaded.entity_pass.names("")
         self._vectors()
-        self._query_vectors([""])
+        self._query_vectors.vector("")
+
+    def begin(self, query: str) -> None:
+        """Start embedding a query at the side, while the index is opened or looked at."""
+        self._query_vectors.begin(query)
 
     def retrieve(
-        self, query: str, *, path: PathFilter, doc_types: Sequence[str] = (), fast: bool = False
+        self,
+        query: str,
+        *,
+        path: PathFilter,
+        filters: Filters = ALL,
+        fast: bool = False,
+        pinned: Sequence[str] = (),
+        once: Once | None = None,
     ) -> Evidence:
-        """Return everything `rank` needs to order the documents in scope."""
+        """Return everything `rank` needs to order the documents in scope.
+
+        With `once` it may be no more than that one ranking needs: `Evidence.only_for`.
+        Raises NotFound for the id of an entity that does not exist, pinned or filtered by.
+        """
         clock = _Clock()
-        loaded, snapshot = self._now(), self._now().snapshot
-        vectors = None if fast else self._vectors()
-        in_scope = _in_scope(snapshot, path, doc_types)
-        kept = np.flatnonzero(in_scope)
-        where = both(path.where(), kinds_where(doc_types))
-        clock.lap("open_ms")
-        matches = [] if fast else loaded.entity_pass.names(query)
-        document_query = self._document_query(query, matches)
-        wordings = list(dict.fromkeys((query, document_query)))
-        searches = [lexical_search(snapshot, wording, where) for wording in wordings]
-        answers = self._reader.match(searches if fast else [*searches, fact_search(query)])
-        cosines = self._cosines(wordings, vectors)  # while the words are searched
-        profiles = self._profile_cosines(query, vectors)
-        found = answers()
-        clock.lap("retrieve_ms")
-        candidates: tuple[EntityCandidate, ...] = ()
         if not fast:
-            candidates = loaded.entity_pass.find(query, matches, found.pop(), profiles)
+            self._query_vectors.begin(query)  # embedded at the side while the rest is looked up
+        loaded = self._index.loaded()
+        snapshot, asked_for = loaded.snapshot, [loaded.entity(one) for one in pinned]
+        for one in filters.entities:
+            loaded.entity(one)
+        scoped = loaded.scope(path, filters, fast=fast)
+        in_scope, kept = scoped.flags, scoped.rows
+        clock.lap("open_ms")
+        matches = [] if fast else self._names(query)
+        spans = self._spans_of_names(matches)
+        document_query = strip_names(query, spans) if spans else query
+        wordings = list(dict.fromkeys((query, document_query)))
+        if not fast:
+            self._query_vectors.begin(document_query)
+        found = loaded.words().bm25([counted_terms(wording) for wording in wordings])
+        clock.lap("words_ms")
+        vectors = None if fast else self._vectors()
+        candidates = () if fast else self._candidates(query, matches, vectors)
+        candidates = with_pinned(candidates, asked_for)
         clock.lap("pass1_ms")
-        weight = 1.0 if fast else LEXICAL_WEIGHT
-        components = [
-            _components(wording, raw_lexical_scores(snapshot, answer), cosine, in_scope, weight)
-            for wording, answer, cosine in zip(wordings, found, cosines, strict=True)
-        ]
-        clock.lap("pass2_ms")
-        links = self._links(candidates, in_scope, kept)
+        only_names = bool(spans) and asks_for_names_only(query, spans)
+        links = self._links(candidates, in_scope, kept, only_names)
         clock.lap("links_ms")
-        return Evidence(
+        in_reach = [raw[in_scope] for raw in found]
+        weights = [1.0 if fast else lexical_weight(wording) for wording in wordings]
+
+        def scored(cosines: Scores) -> list[ComponentScores]:
+            return list(map(components, wordings, in_reach, cosines, weights))
+
+        hopeful = scored(np.full((len(wordings), len(kept)), np.nan if vectors is None else 1.0))
+        evidence = Evidence(
             query=query,
             document_query=document_query,
             generation=loaded.generation,
-            scope=Scope(path.prefix, tuple(doc_types), len(kept), len(snapshot.paths), where),
+            scope=scoped.scope,
             entities=candidates,
             links=links,
-            paths=_pick(snapshot.paths, kept),
-            titles=_pick(snapshot.titles, kept),
-            dates=_pick(snapshot.dates, kept),
-            kinds=_pick(snapshot.kinds, kept),
-            as_typed=components[0],
-            as_searched=components[-1],
+            paths=scoped.paths,
+            titles=scoped.titles,
+            dates=scoped.dates,
+            kinds=scoped.kinds,
+            as_typed=hopeful[0],
+            as_searched=hopeful[-1],
             exact=MappingProxyType(self._exact(query, kept)),
-            hotness=frozen(np.zeros(len(kept))),
+            hotness=frozen(self._usage.hotness(snapshot.row_of)[kept]),
             fast=fast,
             vector_share=vectors.share if vectors else 0.0,
             timings=MappingProxyType(clock.laps),
         )
+        if vectors is not None:
+            evidence = self._compared(evidence, vectors, in_scope, kept, once, scored)
+            clock.lap("pass2_ms")
+        return evidence
+
+    def _compared(
+        self,
+        evidence: Evidence,
+        vectors: Vectors,
+        in_scope: Flags,
+        kept: NDArray[np.int64],
+        once: Once | None,
+        scored: Callable[[Scores], list[ComponentScores]],
+    ) -> Evidence:
+        """Return the evidence with the meaning of all documents, or of those that `once` needs."""
+        if once is not None:
+            found = best_evidence(
+                evidence,
+                once,
+                lambda wording, rows: vectors.best_cosine_of(
+                    self._query_vectors.vector(wording), kept[rows]
+                ),
+            )
+            if found is not None:
+                return found
+        wordings = dict.fromkeys((evidence.query, evidence.document_query))
+        queries = np.stack([self._query_vectors.vector(wording) for wording in wordings])
+        cosines = vectors.best_cosine(queries, in_scope)[:, in_scope]
+        typed, searched = (scored(cosines)[at] for at in (0, -1))
+        return replace(evidence, as_typed=typed, as_searched=searched)
 
     def snippets(self, query: str, paths: Sequence[str]) -> list[Snippet]:
         """Return the best place of each document for `query`, in order of `paths`.
@@ -131,75 +163,60 @@ class Retriever:
         Where no word matches, it is the chunk nearest in meaning. A path that is gone gives an
         empty snippet.
         """
-        if not paths:
-            return []
-        listed = ", ".join(quoted(path) for path in paths)
-        columns = ["path", "body", "body_line"]
-        found = self._reader.rows("documents", columns, f"path IN ({listed})").to_pylist()
-        bodies = {row["path"]: (row["body"], row["body_line"]) for row in found}
+        bodies = self._index.loaded().bodies().read(paths, self._index.reader)
         return [
-            make_snippet(
-                *bodies.get(path, ("", 1)), query, fallback_line=self._nearest_line(query, path)
-            )
-            for path in paths
+            make_snippet(*body, query, fallback_line=self._nearest_line(query, path))
+            for path, body in zip(paths, bodies, strict=True)
         ]
 
     def _nearest_line(self, query: str, path: str) -> int:
-        vector = self._known_vectors.get(query)
-        return 0 if vector is None else self._now().best_line(path, vector)
-
-    def _query_vectors(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        """Return the vectors of queries, shape (texts, dimension); the latest 256 are kept.
-
-        What is new is embedded in one batch: reading the model's weights is what takes the time.
-        """
-        known = self._known_vectors
-        new = [text for text in dict.fromkeys(texts) if text not in known]
-        if len(new) == 1:
-            known[new[0]] = self._open_embedder().embed_query(new[0])
-        elif new:
-            known |= zip(new, self._open_embedder().embed(new), strict=True)
-        for text in texts:
-            known.move_to_end(text)
-        while len(known) > QUERY_VECTORS_KEPT:
-            known.popitem(last=False)
-        return np.stack([known[text] for text in texts])
-
-    def _now(self) -> Loaded:
-        if self._loaded is None:
-            self._loaded = Loaded(self._store)
-        return self._loaded
+        vector = self._query_vectors.known(query)
+        return 0 if vector is None else self._index.loaded().best_line(path, vector)
 
     def _vectors(self) -> Vectors:
         embedder = self._open_embedder()
-        return self._now().vectors(model=embedder.model, dimension=embedder.dimension)
+        return self._index.loaded().vectors(model=embedder.model, dimension=embedder.dimension)
 
-    def _profile_cosines(self, query: str, vectors: Vectors | None) -> Scores | None:
-        if vectors is None or not len(vectors.entities):
-            return None
-        cosines: Scores = (vectors.entities @ self._query_vectors([query])[0]).astype(np.float64)
-        return cosines
+    def _names(self, query: str) -> Sequence[NameMatch]:
+        loaded = self._index.loaded()
+        known = loaded.pass_one.get(query)
+        return known[0] if known else loaded.entity_pass.names(query)
 
-    def _document_query(self, query: str, matches: Sequence[NameMatch]) -> str:
-        entities = self._now().snapshot.entities
-        spans = [
+    def _candidates(
+        self, query: str, matches: Sequence[NameMatch], vectors: Vectors | None
+    ) -> tuple[EntityCandidate, ...]:
+        """Return the entities of pass 1; those of a query asked just now are known."""
+        loaded = self._index.loaded()
+        known = loaded.pass_one.get(query)
+        if known is None:
+            profiles = None
+            if vectors is not None and len(vectors.entities):
+                cosines = vectors.entities @ self._query_vectors.vector(query)
+                profiles = cosines.astype(np.float64)
+            found = loaded.entity_pass.find(query, matches, loaded.facts().find(query), profiles)
+            known = loaded.pass_one.put(query, (matches, found))
+        return known[1]
+
+    def _spans_of_names(self, matches: Sequence[NameMatch]) -> list[tuple[int, int]]:
+        entities = self._index.loaded().snapshot.entities
+        return [
             (match.start, match.end)
             for match in matches
             if match.named and entities[match.entity].type in STRIPPED_TYPES
         ]
-        return strip_names(query, spans) if spans else query
-
-    def _cosines(self, wordings: Sequence[str], vectors: Vectors | None) -> Scores:
-        """Return the cosine of each document's best chunk, shape (wordings, documents)."""
-        documents = len(self._now().snapshot.paths)
-        if vectors is None or not len(vectors.document_rows):
-            return np.full((len(wordings), documents), np.nan)
-        return vectors.best_cosine(self._query_vectors(wordings), documents)
 
     def _links(
-        self, entities: Sequence[EntityCandidate], in_scope: Flags, kept: NDArray[np.int64]
+        self,
+        entities: Sequence[EntityCandidate],
+        in_scope: Flags,
+        kept: NDArray[np.int64],
+        only_names: bool,
     ) -> tuple[LinkedDocuments, ...]:
-        found = [self._now().linked(entity.id) for entity in entities]
+        loaded = self._index.loaded()
+        found = [
+            loaded.about(e.id) if only_names and e.type == "person" else loaded.linked(e.id)
+            for e in entities
+        ]
         if len(kept) == len(in_scope):
             return tuple(found)
         return tuple(linked.within(in_scope, kept) for linked in found)
@@ -207,27 +224,11 @@ class Retriever:
     def _exact(self, query: str, kept: NDArray[np.int64]) -> dict[int, str]:
         """Return rows of Evidence whose title, path or id is the query."""
         exact: dict[int, str] = {}
-        for row, what in self._now().exact(query):
+        for row, what in self._index.loaded().exact(query):
             at = int(np.searchsorted(kept, row))
             if at < len(kept) and kept[at] == row:
                 exact.setdefault(at, what)
         return exact
-
-
-def _components(
-    query: str, raw_lexical: Scores, cosine: Scores, in_scope: Flags, lexical_weight: float
-) -> ComponentScores:
-    raw, cosine = raw_lexical[in_scope], cosine[in_scope]
-    lexical, vector = scale_lexical(raw), scale_cosine(cosine)
-    return ComponentScores(
-        query=query,
-        raw_lexical=frozen(raw),
-        lexical=frozen(lexical),
-        cosine=frozen(cosine),
-        vector=frozen(vector),
-        doc_relevance=frozen(fuse(lexical, vector, lexical_weight)),
-        lexical_weight=lexical_weight,
-    )
 
 
 class _Clock:
@@ -241,17 +242,3 @@ class _Clock:
         now = time.perf_counter()
         self.laps[name] = round((now - self._last) * 1000, 3)
         self._last = now
-
-
-def _in_scope(snapshot: Snapshot, path: PathFilter, doc_types: Sequence[str]) -> Flags:
-    if not path.prefix and not doc_types:
-        return np.ones(len(snapshot.paths), dtype=np.bool_)
-    flags = np.fromiter(map(path.matches, snapshot.paths), np.bool_, len(snapshot.paths))
-    if doc_types:
-        wanted = set(doc_types)
-        flags &= np.fromiter((k in wanted for k in snapshot.kinds), np.bool_, len(snapshot.kinds))
-    return flags
-
-
-def _pick(values: tuple[str, ...], rows: NDArray[np.int64]) -> tuple[str, ...]:
-    return values if len(rows) == len(values) else tuple(values[row] for row in rows)

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections import Counter
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 
 from kbx_tui.index.rows import SIGNS
 from kbx_tui.knowledge.names import fold
@@ -17,14 +17,15 @@ SNIPPET_LENGTH = 200
 READ_AT_MOST = 60_000
 """Characters of a document that are looked through: a snippet is wanted in milliseconds."""
 
-_SIGN, _WORD_END = re.compile(SIGNS), re.compile(r"\w*")
+_SIGN, _WORD_END = re.compile(SIGNS), re.compile(rf"(?:(?!{SIGNS})\w)*")
 _ACCENTED = re.compile("[\u00c0-\u024f\u1e00-\u1eff]")
 _MARKUP = re.compile(
     r"^\s*\#{1,6}\s | ^\s*>\s | ^\s*\|?[-:|\ ]{3,}$ | ^\s*\| | \|\s*$ | \*\* | \[\[ | \]\]",
     re.MULTILINE | re.VERBOSE,
 )
 """What only says how text looks: a snippet is shown without it."""
-_HEADING = re.compile(r"^#{1,6}\s+(.*?)\s*#*$", re.MULTILINE)
+_RUN = re.compile(r"\s+|\S+")
+_HEADING = re.compile(r"^#{1,6}[ \t]+(.*?)[ \t]*#*$", re.MULTILINE)
 
 
 def make_snippet(body: str, body_line: int, query: str, *, fallback_line: int = 0) -> Snippet:
@@ -57,38 +58,55 @@ def topic_stems(query: str) -> dict[str, str]:
     }
 
 
+def match_spans(text: str, query: str) -> tuple[tuple[int, int], ...]:
+    """Return the spans of all words of `text` that a snippet would mark for `query`, in order."""
+    return tuple((start, end) for start, end, _ in _matches(text, topic_stems(query)))
+
+
 def _matches(text: str, wanted: Collection[str]) -> list[tuple[int, int, str]]:
     """Return (start, end, stem) of every word of `text` whose stem is wanted, in order.
 
     A word begins as its stem does, but for a last `y` that became `i`: looking for beginnings is
     a hundred times faster than stemming every word. Signs are words of their own, as in the index.
     """
-    plain, found = _plain(text), []
+    plain, found = _plain(text, frozenset("".join(wanted))), []
     for one in wanted:
-        start, is_sign = one.removesuffix("i"), bool(_SIGN.fullmatch(one))
+        if _SIGN.fullmatch(one):
+            found += [(at.start(), at.end(), one) for at in re.finditer(one, plain)]
+            continue
+        start = one.removesuffix("i") or one
         at = plain.find(start)
         while at >= 0:
-            end = at + 1 if is_sign else _WORD_END.match(plain, at).end()  # type: ignore[union-attr]
-            begins = is_sign or not at or not (plain[at - 1].isalnum() or plain[at - 1] == "_")
-            if begins and stem(fold(text[at:end])) == one:
-                found.append((at, end, one))
+            end = at + 1
+            if _begins_word(plain, at):
+                end = _WORD_END.match(plain, at).end()  # type: ignore[union-attr]
+                if stem(fold(text[at:end])) == one:
+                    found.append((at, end, one))
             at = plain.find(start, end)
     return sorted(found)
 
 
-def _plain(text: str) -> str:
-    """Return `text` in small letters without accents, every character in its place."""
+def _begins_word(text: str, at: int) -> bool:
+    before = text[at - 1 : at]
+    return not (before.isalnum() or before == "_") or _SIGN.match(before) is not None
+
+
+def _plain(text: str, letters: Collection[str]) -> str:
+    """Return `text` in small letters, every character in its place.
+
+    Of the accents those are gone under which one of `letters` stands: each takes a pass.
+    """
     if text.isascii():
         return text.lower()
     plain = text.replace("\u0130", "I").lower()
     for letter in set(_ACCENTED.findall(plain)):
-        if len(folded := fold(letter)) == 1:
+        if (folded := fold(letter)) in letters:
             plain = plain.replace(letter, folded)
     return plain
 
 
 def _outside_headings(text: str, found: list[tuple[int, int, str]]) -> list[tuple[int, int, str]]:
-    spans = [heading.span() for heading in _HEADING.finditer(text)]
+    spans = [heading.span() for heading in _headings(text)]
     starts, ends = [start for start, _ in spans], [end for _, end in spans]
     return [
         match
@@ -100,12 +118,14 @@ def _outside_headings(text: str, found: list[tuple[int, int, str]]) -> list[tupl
 def _densest(found: list[tuple[int, int, str]]) -> int:
     """Return where the most distinct words stand within a snippet's length, the earliest."""
     best, best_start, left = 0, found[0][0], 0
-    inside: Counter[str] = Counter()
+    inside: dict[str, int] = {}
     for _, end, one in found:
-        inside[one] += 1
+        inside[one] = inside.get(one, 0) + 1
         while end - found[left][0] > SNIPPET_LENGTH:
-            inside[found[left][2]] -= 1
-            inside += Counter()  # drops the zeros
+            passed = found[left][2]
+            inside[passed] -= 1
+            if not inside[passed]:
+                del inside[passed]
             left += 1
         if len(inside) > best:
             best, best_start = len(inside), found[left][0]
@@ -118,26 +138,45 @@ def _cut(
     """Return one line of at most 200 characters around `start`, its matches, and where it ends."""
     begin = _sentence_start(text, start)
     raw = text[begin : begin + 2 * SNIPPET_LENGTH]
-    silent = {at for mark in _MARKUP.finditer(raw) for at in range(*mark.span())}
     shown, place = "", []
-    for at, char in enumerate(raw):
+    for start, stop, is_silent in _runs(raw):
         if len(shown) >= SNIPPET_LENGTH:
             break
-        place.append(len(shown))
-        if char.isspace():
+        if raw[start].isspace():
+            place.append(len(shown))
             shown += " " if shown and shown[-1] != " " else ""
-        elif at not in silent:
-            shown += char
+            if len(shown) < SNIPPET_LENGTH:
+                place += [len(shown)] * (stop - start - 1)
+        elif is_silent:
+            place += [len(shown)] * (stop - start)
+        else:
+            piece = raw[start : min(stop, start + SNIPPET_LENGTH - len(shown))]
+            place += range(len(shown), len(shown) + len(piece))
+            shown += piece
     end = begin + len(place)
     if end < len(text) and not text[end].isspace():  # no half word at the end
         shown = shown[: shown.rfind(" ") + 1 or None]
     shown = shown.rstrip()
     spans = [
         (place[a - begin], place[b - 1 - begin] + 1)
-        for a, b, _ in found
-        if a >= begin and b <= end and place[b - 1 - begin] < len(shown)
+        for a, b, _ in found[bisect_left(found, (begin,)) : bisect_left(found, (end,))]
+        if b <= end and place[b - 1 - begin] < len(shown)
     ]
     return shown, spans, max(begin, end - 1)
+
+
+def _runs(raw: str) -> Iterator[tuple[int, int, bool]]:
+    """Yield spans of blanks and of what is none, and whether that is markup, without a gap."""
+    at = 0
+    for start, stop, is_silent in [
+        *((mark.start(), mark.end(), True) for mark in _MARKUP.finditer(raw)),
+        (len(raw), len(raw), False),
+    ]:
+        for run in _RUN.finditer(raw, at, start):
+            yield *run.span(), False
+        for run in _RUN.finditer(raw, start, stop):
+            yield *run.span(), is_silent
+        at = stop
 
 
 def _sentence_start(text: str, start: int) -> int:
@@ -164,10 +203,22 @@ def _line_offset(text: str, line: int) -> int:
     return 0
 
 
+def _headings(text: str) -> Iterator[re.Match[str]]:
+    """Yield the headings in order. Looking for their first sign is faster than for lines."""
+    at = 0 if text.startswith("#") else text.find("\n#") + 1
+    while at or text.startswith("#"):
+        if found := _HEADING.match(text, at):
+            yield found
+        at = text.find("\n#", at) + 1
+        if not at:
+            return
+
+
 def _heading_above(text: str, start: int) -> str:
-    heading = ""
-    for found in _HEADING.finditer(text):
-        if found.start() > start:
-            break
-        heading = found.group(1)
-    return heading
+    at = text.rfind("\n#", 0, start + 1)
+    while at >= 0:
+        if found := _HEADING.match(text, at + 1):
+            return found.group(1)
+        at = text.rfind("\n#", 0, at)
+    first = _HEADING.match(text)
+    return first.group(1) if first else ""

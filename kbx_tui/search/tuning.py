@@ -38,6 +38,9 @@ class Tuning:
     """Share of a document's hotness in the final score, 0..1."""
     muted: frozenset[str] = frozenset()
     """Ids of entities left out for this query."""
+    pinned: frozenset[str] = frozenset()
+    """Ids of entities that are kept whatever their score, and count as if the query named them
+    outright; one that is muted is not. The Evidence must hold them."""
 
     def __post_init__(self) -> None:
         for name in ("alpha", "entity_threshold", "hotness_weight"):

@@ -1,14 +1,13 @@
-"""Words of English that carry no topic, and stems. Used to tell names and topics apart."""
+"""Words of English that carry no topic. Used to tell names and topics apart."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
-from functools import lru_cache
-from typing import Any
 
 from kbx_tui.knowledge.names import fold
+from kbx_tui.knowledge.stemming import stem as stem
 
 
 def _words(text: str) -> frozenset[str]:
@@ -34,6 +33,20 @@ REQUEST_WORDS = _words(
 )
 """Words that say what to do with a topic; alone they name none."""
 
+ASKING_BEFORE = _words(
+    """did do does has have had is was were are will would can could should ask asked asking tell
+    told what's who's by from with to"""
+)
+"""Words a person or group stands after when asked about: `what did X ...`, `advice from X`."""
+
+ASKING_AFTER = _words(
+    """on say says said saying think thinks thought mean means meant want wants wanted talk talks
+    talked present presents presented propose proposes proposed feel feels felt ask asks asked
+    answer answers answered argue argues argued suggest suggests suggested respond responds
+    responded work works worked working do does did have has had be been"""
+)
+"""Words that stand after whoever does something: `X said`, `X on Y`."""
+
 NAMES_THAT_ARE_WORDS = _words(
     """amber april art august bill bob brook carol chance chase christian cliff dale dawn dean
     drew duke earl faith frank gene glen grace grant guy hope iris ivy jack jade jean joy june
@@ -41,6 +54,18 @@ NAMES_THAT_ARE_WORDS = _words(
     sunny van wade will"""
 )
 """First names that a lower-case query rather uses as words."""
+
+OFFICES = _words(
+    """ambassador analyst architect chair chairman chairperson chairwoman chief commissioner
+    councillor deputy designer developer director doctor editor engineer general governor head
+    judge justice leader lead manager mayor member minister officer parliamentary president
+    principal professor secretary senator speaker student teacher vice"""
+)
+"""What may stand before a surname in capitals without being part of the name: `Minister X`."""
+
+MONTHS = _words(
+    """january february march april may june july august september october november december"""
+)
 
 _WORD = re.compile(r"\w+")
 
@@ -70,16 +95,3 @@ def words_of(text: str) -> list[Word]:
 def has_topic(words: Iterable[str]) -> bool:
     """Tell whether any of the folded words could be what a document is about."""
     return any(word not in FUNCTION_WORDS and word not in REQUEST_WORDS for word in words)
-
-
-@lru_cache(maxsize=1)
-def _stemmer() -> Any:
-    from py_rust_stemmers import SnowballStemmer
-
-    return SnowballStemmer("english")
-
-
-@lru_cache(maxsize=65536)
-def stem(word: str) -> str:
-    """Return the stem of a folded word, as the full-text index sees it."""
-    return str(_stemmer().stem_word(word))

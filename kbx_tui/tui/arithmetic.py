@@ -65,7 +65,7 @@ def why(ranking: Ranking, explanation: Explanation) -> Why:
     )
     sections = [_document_section(explanation, rounded[0])]
     if explanation.two_pass:
-        sections.append(_entity_section(explanation, rounded[1], _is_mean(ranking)))
+        sections.append(_entity_section(explanation, rounded[1], ranking.is_coverage))
     return Why(
         row=row,
         title=visible(evidence.titles[row]),
@@ -97,11 +97,6 @@ def _document_section(explanation: Explanation, total: float) -> Section:
             ),
         ),
     )
-
-
-def _is_mean(ranking: Ranking) -> bool:
-    entities = ranking.evidence.entities
-    return ranking.tuning.parent == "coverage" and all(entities[i].named for i in ranking.counted)
 
 
 def _entity_section(explanation: Explanation, total: float, mean: bool) -> Section:

@@ -1,11 +1,11 @@
 """What stands between screen and engine. It posts messages and touches no widget.
 
 Everything that does I/O (`engine_calls`) runs on one thread, one call after the other. Ranking is
-pure and takes milliseconds, so knobs rank on the event loop and never retrieve. Indexing has a
-thread and an engine of its own. No other module of the app calls the engine.
+pure and takes milliseconds, so knobs rank on the event loop (`shown`) and never retrieve. Indexing
+and watching (`upkeep`) have threads and engines of their own. Nothing else calls the engine.
 
-Each query gets the next generation. An answer of another generation than the newest is dropped,
-so a slow answer never replaces a newer one.
+Each retrieval gets the next generation. An answer of another generation than the newest is
+dropped, so a slow answer never replaces a newer one.
 """
 
 from __future__ import annotations
@@ -17,34 +17,39 @@ from typing import TYPE_CHECKING, Any
 
 from textual.message import Message
 
-from kbx_tui.errors import IndexLocked, KbxError
+from kbx_tui.errors import KbxError
+from kbx_tui.log_file import logger
 from kbx_tui.plain_text import visible
+from kbx_tui.tui.asking import Asking, Undo, change_words, changed_fields
 from kbx_tui.tui.engine import OpenEngine
 from kbx_tui.tui.engine_calls import EngineCalls
+from kbx_tui.tui.expertise import Expertise
 from kbx_tui.tui.messages import (
+    Asked,
+    Configured,
     Failed,
-    Indexing,
+    FilesChanged,
+    Noticed,
     Opened,
-    PreviewReady,
     Ranked,
+    Scoped,
     Searching,
     SnippetsReady,
-    Tuned,
 )
-from kbx_tui.tui.threads import EngineThread, IndexThread, Loop
-from kbx_tui.tui.view import Knobs, Preview, SnippetView, Why
-from kbx_tui.tui.wording import progress_words
+from kbx_tui.tui.reading import Reading
+from kbx_tui.tui.reviewing import Reviewing
+from kbx_tui.tui.shown import Shown
+from kbx_tui.tui.threads import EngineThread, Loop
+from kbx_tui.tui.upkeep import Upkeep
+from kbx_tui.tui.view import ResultRow, SnippetView, Why
 
 if TYPE_CHECKING:
-    from kbx_tui.index.progress import Progress
+    from kbx_tui.search.card import EntityName
     from kbx_tui.search.evidence import Evidence
-    from kbx_tui.search.ranking import Ranking
     from kbx_tui.search.tuning import Tuning
 
 DEBOUNCE = 0.08
 """Seconds without a key before a query is searched."""
-LOCKED_PATIENCE = 2.0
-"""Seconds until the app looks again whether another process has finished indexing."""
 PATIENCE = 0.15
 """Seconds after which a search is said to be under way."""
 
@@ -56,22 +61,34 @@ class Controller:
         self, open_engine: OpenEngine, post: Callable[[Message], object], debounce: float = DEBOUNCE
     ) -> None:
         self.generation = 0
-        """Of the newest query."""
-        self.query = ""
-        self.ranking: Ranking | None = None
+        """Of the newest retrieval."""
+        self.asking = Asking()
+        """What is asked for now."""
+        self.defaults = Asking()
+        """What kbx.toml says."""
+        self.shown = Shown()
+        """The answer on the screen."""
         self._calls = EngineCalls(open_engine)
         self._post, self._debounce = post, debounce
         self._loop = Loop()
         self._thread = EngineThread(self._loop, self._failed)
-        self._indexing: IndexThread | None = None
+        self.reading = Reading(
+            self._loop, self._thread, self._calls, post, lambda: self.shown.evidence
+        )
+        self.expertise = Expertise(self._loop, self._thread, self._calls, post)
+        self.upkeep = Upkeep(self._loop, self._calls, post, grown=self._grown, failed=self._failed)
+        self.reviewing = Reviewing(
+            self._loop, self._thread, self._calls, post, wrote=self.upkeep.expect
+        )
+        self._undo = Undo()
+        self._turned: set[str] = set()
         self._searchable = False
-        self._evidence: Evidence | None = None
         self._tuning: Tuning | None = None
-        self._changes: dict[str, Any] = {}
-        self._snippets: dict[str, SnippetView] = {}
-        self._asked: set[str] = set()
-        self._preview_wanted = ""
-        self._note: tuple[object, str] = (None, "")
+        self._retrieving = False
+        self._asked: object = None
+        """What the retrieval under way is for."""
+        self._behind = False
+        """Whether the index grew while a retrieval was under way."""
         self._timer: asyncio.TimerHandle | None = None
 
     # What the screen asks for, on the event loop.
@@ -81,202 +98,237 @@ class Controller:
         self._loop.adopt()
         self._thread.submit(self._open)
 
-    def search(self, query: str) -> None:
-        """Search for `query` once no further key has come for a moment."""
-        self.generation += 1
-        self.query = query.strip()
-        if self._timer is not None:
-            self._timer.cancel()
-            self._timer = None
-        if not self.query:
-            self._evidence = self.ranking = None
+    def ask(self, **changes: Any) -> None:
+        """Ask for something else: retrieve once no further key has come, or only rank."""
+        after = replace(self.asking, **changes)
+        if not after.query:  # muting and pinning are for one query
+            after = replace(after, muted=frozenset(), pinned=frozenset())
+        if after == self.asking:
             return
-        self._timer = self._loop.adopt().call_later(self._debounce, self._ask, True)
+        changed = changed_fields(self.asking, after)
+        self._turned |= changed
+        self._undo.remember(self.asking, changed)
+        self._take(after)
 
-    def retune(self, **changes: Any) -> None:
-        """Rank what was retrieved under other knobs; never retrieves."""
-        self._changes |= changes
-        if self._tuning is not None:
-            self._tuning = replace(self._tuning, **changes)
-        if self._evidence is not None:
-            self._rank(fresh=False)
+    def restore(self, alpha: float, threshold: float) -> None:
+        """Put the knobs where they were left; nothing a person did, so nothing to take back."""
+        knobs: dict[str, Any] = {"alpha": alpha, "threshold": threshold}
+        kept = {name: value for name, value in knobs.items() if name not in self._turned}
+        self._take(replace(self.asking, **kept))
+        self._post(Asked(self.asking))
 
-    @property
-    def knobs(self) -> Knobs:
-        """The knobs as they stand."""
-        if self._tuning is None:
-            return Knobs(**self._changes)
-        tuning = self._tuning
-        return Knobs(tuning.alpha, tuning.entity_threshold, tuning.hierarchy)
+    def undo(self) -> None:
+        """Take back the last change."""
+        before = self._undo.back(self.asking)
+        if before is None:
+            self._post(Noticed("nothing to take back"))
+            return
+        self._post(Noticed(change_words(self.asking, before, self.shown.name_of)))
+        self._take(before)
+        self._post(Asked(before))
 
-    def why(self, row: int) -> Why | None:
-        """Return the reasons for one row of the newest ranking."""
-        ranking, engine = self.ranking, self._calls.engine
-        if ranking is None or engine is None or row >= len(ranking.evidence):
-            return None
-        from kbx_tui.tui import arithmetic
-
-        return arithmetic.why(ranking, engine.explain(ranking, ranking.ranked(row, rank=0)))
-
-    def snippet(self, path: str) -> SnippetView | None:
-        """Return the snippet of a document when it is known already."""
-        return self._snippets.get(path)
+    def why(self, result: ResultRow) -> Why | None:
+        """Return the reasons for a result of the newest ranking."""
+        return None if self._calls.engine is None else self.shown.why(self._calls.engine, result)
 
     def ask_snippets(self, paths: Sequence[str]) -> None:
-        """Fetch the snippets of documents, each once per query."""
-        missing = [path for path in paths if path not in self._asked]
-        if missing and self._evidence is not None:
-            self._asked.update(missing)
-            self._thread.submit(self._fetch_snippets, self._evidence, missing)
+        """Tell the snippets of documents; each is read once per query."""
+        known = {path: self.shown.snippets[path] for path in paths if path in self.shown.snippets}
+        if known:
+            self._post(SnippetsReady(self.asking.query, known))
+        missing = [path for path in paths if path not in self.shown.snippets_asked]
+        if missing and self.shown.evidence is not None:
+            self.shown.snippets_asked.update(missing)
+            self._thread.submit(self._fetch_snippets, self.shown.evidence, missing)
 
-    def preview(self, path: str) -> None:
-        """Read a document, and find the best place in it when there is a query."""
-        self._preview_wanted = path
-        self._thread.submit(self._read, path, self._evidence)
+    async def complete_path(self, text: str) -> tuple[str, ...]:
+        """Return paths that continue what is typed; none before there is an index."""
+        return await self._thread.ask(self._completions, text)
+
+    async def find_entities(self, text: str) -> tuple[EntityName, ...]:
+        """Return entities by a part of their name; none before there is an index."""
+        return await self._thread.ask(self._entity_names, text)
 
     async def stop(self) -> None:
         """Let go of everything; indexing is told to end and given a moment for it."""
         self._loop.closed.set()
+        self._drop_retrieval()
+        await self.upkeep.stop()
+        self._thread.close(self._close)
+
+    # Still on the event loop: deciding what to do, and what the threads hand over.
+
+    def _take(self, after: Asking) -> None:
+        before, self.asking = self.asking, after
+        if not after.query:
+            self._drop_retrieval()
+            self.shown.forget()
+            if after.path != before.path:
+                self._thread.submit(self._count_scope, after.path)
+        elif not self.shown.answers(after):
+            self._retrieve_soon(self._debounce if after.query != before.query else 0.0)
+        else:  # back to what is shown: whatever is under way was for something else
+            self._give_up_retrieving()
+            self._rank(fresh=False)
+
+    def _retrieve_soon(self, delay: float, *, fresh: bool = True) -> None:
+        self._drop_retrieval()
+        self._timer = self._loop.adopt().call_later(delay, self._ask, fresh)
+
+    def _give_up_retrieving(self) -> None:
+        if self._timer is not None or (self._retrieving and self._asked != self.asking.retrieved):
+            self._drop_retrieval()
+
+    def _drop_retrieval(self) -> None:
+        """Whatever is due or under way answers nothing any more."""
         self.generation += 1
+        self._retrieving = False
         if self._timer is not None:
             self._timer.cancel()
-        if self._indexing is not None:
-            await self._indexing.join()
-        self._thread.close(self._calls.close)
-
-    # Still on the event loop: what the threads hand over.
+            self._timer = None
 
     def _ask(self, fresh: bool) -> None:
-        self._timer = None
-        self._thread.submit(self._retrieve, self.generation, self.query, fresh)
+        self._timer, self._retrieving, self._behind = None, True, False
+        self._asked = self.asking.retrieved
+        self._thread.submit(self._retrieve, self.generation, self.asking, fresh)
         self._loop.adopt().call_later(PATIENCE, self._say_searching, self.generation)
 
     def _say_searching(self, generation: int) -> None:
-        answered = self._evidence is not None and self._evidence.query == self.query
-        if generation == self.generation and self._searchable and not answered:
+        waiting = self._retrieving and not self.shown.answers(self.asking)
+        if generation == self.generation and self._searchable and waiting:
             self._post(Searching(generation))
 
-    def _take_tuning(self, tuning: Tuning) -> None:
-        self._tuning = replace(tuning, **self._changes)
-        self._post(Tuned(self.knobs))
+    def _take_tuning(self, tuning: Tuning, configured: Configured) -> None:
+        """What kbx.toml says holds, but for what was turned before it was read."""
+        self.defaults = Asking(
+            mode="two-pass" if tuning.hierarchy else "flat",
+            alpha=tuning.alpha,
+            threshold=tuning.entity_threshold,
+        )
+        turned = {name: getattr(self.asking, name) for name in self._turned}
+        self.asking = replace(self.defaults, **turned)
+        self._undo.steps.clear()  # they say what stood there before anything was known
+        self._post(configured)
+        self._post(Asked(self.asking))
 
-    def _take_evidence(self, generation: int, evidence: Evidence, fresh: bool) -> None:
+    def _take_evidence(
+        self, generation: int, asked: Asking, evidence: Evidence, fresh: bool
+    ) -> None:
         if generation != self.generation:
             return
-        if self._evidence is None or self._evidence.query != evidence.query:
-            self._snippets, self._asked = {}, set()
-        self._evidence = evidence
+        self.shown.take(asked, evidence)
         self._rank(fresh)
 
-    def _take_snippets(self, query: str, snippets: dict[str, SnippetView]) -> None:
-        if self._evidence is not None and self._evidence.query == query:
-            self._snippets |= snippets
-            self._post(SnippetsReady(query, snippets))
+    def _retrieved(self, generation: int) -> None:
+        if generation == self.generation:
+            self._retrieving = False
+            if self._behind:
+                self._retrieve_soon(0.0, fresh=False)
 
-    def _take_preview(self, preview: Preview, path: str) -> None:
-        if path == self._preview_wanted:
-            self._post(PreviewReady(preview))
+    def _take_snippets(self, evidence: Evidence, snippets: dict[str, SnippetView]) -> None:
+        if self.shown.evidence is evidence:  # else a file may have changed since they were read
+            self.shown.snippets |= snippets
+            self._post(SnippetsReady(evidence.query, snippets))
 
     def _rank(self, fresh: bool) -> None:
-        from kbx_tui.tui import presenting
-
-        engine, evidence, tuning = self._calls.engine, self._evidence, self._tuning
-        if engine is None or evidence is None or tuning is None:
-            return
-        self.ranking = engine.rank(evidence, tuning)
-        key = (id(evidence), replace(tuning, alpha=0.0))
-        if self._note[0] != key:  # true of all alphas or of none
-            self._note = (key, engine.alpha_note(self.ranking, presenting.LIMIT))
-        view = presenting.present(self.ranking, self._note[1])
-        self._post(Ranked(self.generation, view, fresh))
+        engine, tuning = self._calls.engine, self._tuning
+        if engine is not None and tuning is not None:
+            view = self.shown.rank(engine, tuning, self.asking)
+            if view is not None:
+                self._post(Ranked(self.generation, view, fresh))
 
     def _failed(self, error: Exception, generation: int | None = None) -> None:
+        if not isinstance(error, KbxError):
+            logger().error("%s", error, exc_info=error)
         self._post(Failed(reason(error), generation))
 
-    def _index(self) -> None:
-        if self._indexing is None:
-            self._indexing = IndexThread(
-                self._loop,
-                self._calls.index,
-                report=self._report,
-                grown=self._grown,
-                ended=self._indexed,
-            )
-            self._indexing.start()
-
-    def _report(self, progress: Progress) -> None:
-        self._post(Indexing(progress_words(progress)))
-
-    def _grown(self) -> None:
+    def _grown(self, changed: frozenset[str]) -> None:
         """The index holds more: count again, and search again unless someone is typing."""
         self._searchable = True
-        if self.query and self._timer is None:
-            self.generation += 1
-            shown = self._evidence is not None and self._evidence.query == self.query
-            self._ask(fresh=not shown)
+        if changed:
+            self.shown.forget_snippets(changed)
+            self._post(FilesChanged(changed))
+            self.reviewing.again()
+            self.expertise.again()
+        if self._retrieving:
+            self._behind = True  # what is under way may read the index as it was
+        elif self.asking.query and self._timer is None:
+            self._retrieve_soon(0.0, fresh=not self.shown.answers(self.asking))
         self._thread.submit(self._count)
-
-    def _indexed(self, raised: Exception | None) -> None:
-        self._indexing = None
-        self._post(Indexing(""))
-        if raised is None:
-            self._grown()
-        elif isinstance(raised, IndexLocked):  # another process does the work: look again
-            self._post(Indexing("another process is indexing"))
-            self._loop.adopt().call_later(LOCKED_PATIENCE, self._index)
-            self._thread.submit(self._look_again)
-        else:
-            self._failed(raised)
 
     # On the engine's thread.
 
     def _open(self) -> None:
-        self._greet()
-        complete = False
-        if self._searchable:
-            self._calls.opened().warm()
-            complete = self._count()
-        if not complete:
-            self._loop.call(self._index)
+        """Open the engine, if that has not worked yet; what else it takes follows in its turn."""
+        if self._tuning is None:
+            self._greet()
+            self._thread.submit(self._prepare)
 
-    def _look_again(self) -> None:
-        if self._calls.opened().is_indexed():
-            self._loop.call(self._grown)
+    def _prepare(self) -> None:
+        """Load what the first search needs, index what is not, and watch the files."""
+        complete = False
+        try:
+            if self._searchable:
+                self._calls.warm()
+                complete = self._count()
+        finally:
+            if not complete:
+                self._loop.call(self.upkeep.index)
+            self._loop.call(self.upkeep.watch)
 
     def _greet(self) -> None:
-        """Open the engine, if that has not worked yet, and tell its name and knobs."""
-        if self._calls.engine is None:
-            engine = self._calls.opened()
-            self._searchable = engine.is_indexed()
-            self._loop.call(self._take_tuning, engine.tuning())
-            summary = self._calls.summary(searchable=self._searchable)
-            self._loop.call(self._post, Opened(summary))
+        """Tell name and knobs of the base."""
+        engine = self._calls.opened()
+        self._searchable = engine.is_indexed()
+        settings = engine.settings
+        configured = Configured(dict(settings.keys), settings.app.remember_knobs)
+        tuning = self._tuning = engine.tuning()
+        self._loop.call(self._take_tuning, tuning, configured)
+        summary = self._calls.summary(searchable=self._searchable)
+        self._loop.call(self._post, Opened(summary))
+
+    def _close(self) -> None:
+        try:
+            self.reviewing.keeper.save()  # what waited in the queue is skipped by now
+        finally:
+            self._calls.close()
 
     def _count(self) -> bool:
+        if not self._calls.opened().is_indexed():  # nothing yet: another process is at it
+            self._searchable = False
+            return False
         summary, complete = self._calls.count()
         self._loop.call(self._post, Opened(summary))
         return complete
 
-    def _retrieve(self, generation: int, query: str, fresh: bool) -> None:
+    def _count_scope(self, path: str) -> None:
+        if self._searchable and path == self.asking.path:
+            self._loop.call(self._post, Scoped(self._calls.scope(path)))
+
+    def _completions(self, text: str) -> tuple[str, ...]:
+        return self._calls.complete_path(text) if self._searchable else ()
+
+    def _entity_names(self, text: str) -> tuple[EntityName, ...]:
+        return self._calls.find_entities(text) if self._searchable else ()
+
+    def _retrieve(self, generation: int, asked: Asking, fresh: bool) -> None:
         if generation != self.generation:  # superseded while it waited for its turn
             return
         try:
-            self._greet()
+            self._open()
             if self._searchable:  # else asked again as soon as the index holds text
-                evidence = self._calls.retrieve(query)
-                self._loop.call(self._take_evidence, generation, evidence, fresh)
+                evidence = self._calls.retrieve(
+                    asked.query, asked.path, asked.mode == "fast", sorted(asked.pinned)
+                )
+                self._loop.call(self._take_evidence, generation, asked, evidence, fresh)
         except Exception as error:
             self._loop.call(self._failed, error, generation)
+        self._loop.call(self._retrieved, generation)
 
     def _fetch_snippets(self, evidence: Evidence, paths: list[str]) -> None:
-        if evidence is self._evidence:
+        if evidence is self.shown.evidence:
             snippets = self._calls.snippets(evidence, paths)
-            self._loop.call(self._take_snippets, evidence.query, snippets)
-
-    def _read(self, path: str, evidence: Evidence | None) -> None:
-        if path == self._preview_wanted:
-            preview = self._calls.preview(path, evidence)
-            self._loop.call(self._take_preview, preview, path)
+            self._loop.call(self._take_snippets, evidence, snippets)
 
 
 def reason(error: Exception) -> str:

@@ -27,11 +27,18 @@ Look = Literal[
     "label",
     "track",
     "knob",
+    "heading",
+    "emphasis",
+    "code",
+    "link",
+    "match",
+    "here",
     "cursor",
 ]
 """What a piece of text is: `strong` titles and matches, `accent` keys and what moved.
 
-`cursor` is the ground of the row a person is at.
+`heading` to `here` are for documents; `here` is the match or link a person is at. `cursor` is the
+ground of the row a person is at.
 """
 
 

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
-from kbx_tui.plain_text import visible, visible_lines
+from kbx_tui.plain_text import visible
+from kbx_tui.tui.collector import freeze_loaded, loading
 from kbx_tui.tui.engine import Engine, OpenEngine
-from kbx_tui.tui.view import BaseSummary, Preview, SnippetView
+from kbx_tui.tui.view import BaseSummary, CardView, Preview, ScopeView, SnippetView
 
 if TYPE_CHECKING:
     from kbx_tui.index.progress import Progress
+    from kbx_tui.search.card import EntityName
+    from kbx_tui.search.destination import Destination
     from kbx_tui.search.evidence import Evidence
 
 
@@ -19,6 +23,7 @@ class EngineCalls:
 
     def __init__(self, open_engine: OpenEngine) -> None:
         self._open_engine = open_engine
+        self._generation = -1
         self.engine: Engine | None = None
         """None until it has been opened."""
 
@@ -28,22 +33,35 @@ class EngineCalls:
             self.engine = self._open_engine()
         return self.engine
 
+    def warm(self) -> None:
+        """Load what the first search needs."""
+        with loading():
+            self.opened().warm()
+
     def summary(self, *, searchable: bool) -> BaseSummary:
         """Return what is known without reading the index."""
-        return BaseSummary(visible(self.opened().root.name), searchable)
+        root = self.opened().root
+        return BaseSummary(visible(root.name), str(root), searchable)
 
     def count(self) -> tuple[BaseSummary, bool]:
         """Return what the index holds, and whether that is all files as they are now."""
-        status = self.opened().status()
-        name = visible(self.opened().root.name)
+        status, root = self.opened().status(), self.opened().root
         complete = not status.stale and status.vector_share >= 1.0
-        return BaseSummary(name, True, status.documents, status.entities), complete
+        name = visible(root.name)
+        return BaseSummary(name, str(root), True, status.documents, status.entities), complete
 
-    def retrieve(self, query: str) -> Evidence:
+    def scope(self, path: str) -> ScopeView:
+        """Return how much a path filter leaves."""
+        return ScopeView(visible(path), *self.opened().count_scope(path))
+
+    def retrieve(self, query: str, path: str, fast: bool, pinned: Sequence[str]) -> Evidence:
         """Return the evidence for `query` from the newest generation of the index."""
-        evidence = self.opened().retrieve(query)
+        evidence = self.opened().retrieve(query, path=path or None, fast=fast, pinned=pinned)
         from kbx_tui.tui import arithmetic, presenting  # noqa: F401  # loaded here, not in a frame
 
+        if evidence.generation != self._generation:
+            self._generation = evidence.generation
+            freeze_loaded()
         return evidence
 
     def snippets(self, evidence: Evidence, paths: Sequence[str]) -> dict[str, SnippetView]:
@@ -58,18 +76,35 @@ class EngineCalls:
 
     def preview(self, path: str, evidence: Evidence | None) -> Preview:
         """Return a document as its file is now, with its best place when there is a query."""
+        from kbx_tui.tui.presenting import present_document
+
         document = self.opened().document(path)
-        place = None if evidence is None else self.snippets(evidence, [path]).get(path)
-        start, end = (place.line_start, place.line_end) if place is not None else (0, 0)
-        return Preview(
-            path=visible(path),
-            title=visible(document.title),
-            date=visible(document.date),
-            kind=visible(document.kind),
-            lines=tuple(visible_lines(document.text)),
-            line_start=start,
-            line_end=end,
-        )
+        if evidence is None:
+            return present_document(document, None, lambda text: ())
+        place = self.snippets(evidence, [path]).get(path)
+        return present_document(document, place, lambda text: self._matches(evidence, text))
+
+    def note_opening(self, path: str) -> None:
+        """Count that a person opened a document."""
+        self.opened().opened(path)
+
+    def card(self, entity_id: str) -> CardView:
+        """Return all that is known about an entity."""
+        from kbx_tui.tui.presenting import present_card
+
+        return present_card(self.opened().entity(entity_id))
+
+    def follow(self, target: str, source: str) -> Destination | None:
+        """Return where a link leads, None when nowhere."""
+        return self.opened().follow(target, source)
+
+    def complete_path(self, text: str) -> tuple[str, ...]:
+        """Return paths that continue what is typed, folders first."""
+        return self.opened().complete_path(text)
+
+    def find_entities(self, text: str) -> tuple[EntityName, ...]:
+        """Return entities by a part of their name."""
+        return self.opened().find_entities(text)
 
     def index(self, hear: Callable[[Progress], None], cancelled: Callable[[], bool]) -> None:
         """Bring the index up to date, with an engine of its own: this is another thread."""
@@ -79,7 +114,19 @@ class EngineCalls:
         finally:
             engine.close()
 
+    def watch(self, changed: Callable[[frozenset[str]], None], stopped: threading.Event) -> None:
+        """Tell which files change until `stopped`, with an engine of its own."""
+        engine = self._open_engine()
+        try:
+            if engine.settings.app.watch:
+                engine.watch(changed, stopped=stopped)
+        finally:
+            engine.close()
+
     def close(self) -> None:
         """Let go of the engine."""
         if self.engine is not None:
             self.engine.close()
+
+    def _matches(self, evidence: Evidence, text: str) -> tuple[tuple[int, int], ...]:
+        return self.opened().matches(evidence, text)

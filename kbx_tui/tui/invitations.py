@@ -2,28 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
+from kbx_tui.tui.commands import command
 from kbx_tui.tui.drawing import BLANK, Line, Look, Span
+from kbx_tui.tui.keymap import Keymap
 from kbx_tui.tui.text import shorten, wrap
-from kbx_tui.tui.view import BaseSummary
+from kbx_tui.tui.view import BaseSummary, ExploreView
+from kbx_tui.wording import count_words
 
 Invitation = Callable[[int], list[Line]]
 """From the width of a pane to its lines."""
 
 EXAMPLES = (
-    ("name and topic", "alice migration"),
-    ("question", "what did platform decide?"),
-    ("words of a title", "rollback plan"),
+    ("name and topic", "a person and what it is about"),
+    ("question", "as you would ask a colleague"),
+    ("words of a title", "the document itself comes first"),
 )
 
 
-def nothing_typed(summary: BaseSummary | None) -> Invitation:
-    """Return what the results pane says before a query."""
+def nothing_typed(summary: BaseSummary | None, recent: Sequence[str] = ()) -> Invitation:
+    """Return what the results pane says before a query; `recent` are those asked before."""
 
     def lines(width: int) -> list[Line]:
+        shown = [("asked before" if not at else "", query) for at, query in enumerate(recent)]
         examples: list[Line] = [
-            (Span(f"  {what:<18}", "dim"), Span(example)) for what, example in EXAMPLES
+            (Span(f"  {what:<18}", "dim"), Span(shorten(example, max(width - 22, 8))))
+            for what, example in shown or EXAMPLES
         ]
         return [
             *_said("Type to search.", width, "strong"),
@@ -42,13 +47,27 @@ def nothing_typed(summary: BaseSummary | None) -> Invitation:
     return lines
 
 
-def nothing_found(query: str, in_scope: int) -> Invitation:
-    """Return what the results pane says when nothing matches."""
+def nothing_found(view: ExploreView, keymap: Keymap) -> Invitation:
+    """Return what the results pane says when nothing matches: what stands in the way."""
+    scope, fast = view.scope, view.mode.name == "fast"
+    if scope.path and not scope.in_scope:
+        reason = f"No document lies at {shorten(scope.path, 60)}."
+        advice = f"{_key(keymap, 'focus.path')} changes the path, esc there searches everywhere."
+    elif scope.path:
+        what = "has these words" if fast else "has these words or a similar meaning"
+        reason = f"None of the {scope.in_scope:,} documents in {shorten(scope.path, 60)} {what}."
+        advice = f"{_key(keymap, 'focus.path')}, then esc, searches all {scope.total:,} documents."
+    elif fast:
+        reason = f"None of {scope.total:,} documents has one of these words."
+        advice = f"{_key(keymap, 'mode.next')} searches by meaning too."
+    else:
+        reason = f"None of {scope.total:,} documents has these words or a similar meaning."
+        advice = "Try fewer words, or the name of a person or project."
     return lambda width: [
-        *_said(f"Nothing found for “{shorten(query, 40)}”.", width, "strong"),
+        *_said(f"Nothing found for “{shorten(view.query, 40)}”.", width, "strong"),
         BLANK,
-        *_said(f"None of {in_scope:,} documents has these words or a similar meaning.", width),
-        *_said("Try fewer words, or the name of a person or project.", width),
+        *_said(reason, width),
+        *_said(advice, width),
     ]
 
 
@@ -77,6 +96,51 @@ def why(width: int) -> list[Line]:
     return _said("Why a result is where it is, in numbers that add up.", width, "dim")
 
 
+def no_drafts(keymap: Keymap) -> Invitation:
+    """Return what the drafts pane says when there are none."""
+    new, load, scan = (_key(keymap, name) for name in ("draft.new", "drafts.load", "drafts.scan"))
+    return lambda width: [
+        *_said("No drafts.", width, "strong"),
+        BLANK,
+        *_said(
+            "A draft is a fact you may want to keep. It is checked against what is known while"
+            " you type, and nothing is written before you say so.",
+            width,
+        ),
+        BLANK,
+        *_said(f"{new} types one; paste many lines there", width, "dim"),
+        *_said(f"{load} loads a file, a line each", width, "dim"),
+        *_said(f"{scan} finds what the base says more than once", width, "dim"),
+    ]
+
+
+def no_topic(width: int) -> list[Line]:
+    """Return what the experts pane says before a topic is typed."""
+    return [
+        *_said("Type a topic.", width, "strong"),
+        BLANK,
+        *_said(
+            "People, projects and teams are ranked by what is known of them on it: their facts,"
+            " which add up to the score. Enter opens them.",
+            width,
+        ),
+    ]
+
+
+def no_experts(topic: str) -> Invitation:
+    """Return what the experts pane says when nobody is known on a topic."""
+    return lambda width: [
+        *_said(f"No fact speaks of “{shorten(topic, 40)}”.", width, "strong"),
+        BLANK,
+        *_said("Try another word for it, or w for relevance: documents count then.", width),
+    ]
+
+
+def nothing_known(width: int) -> list[Line]:
+    """Return what the known pane says when nothing is like the draft."""
+    return _said("Nothing known is like it.", width, "dim")
+
+
 def nothing(width: int) -> list[Line]:
     """Say nothing: another pane does."""
     return []
@@ -88,6 +152,10 @@ def squeezed(lines: list[Line], room: int) -> list[Line]:
     return airy if len(airy) <= room else [line for line in lines if line]
 
 
+def _key(keymap: Keymap, command_id: str) -> str:
+    return keymap.in_bar(command(command_id))
+
+
 def _state(summary: BaseSummary | None) -> str:
     if summary is None:
         return "opening …"
@@ -95,7 +163,8 @@ def _state(summary: BaseSummary | None) -> str:
         return "The index is being made; its text can be searched first."
     if summary.documents is None or summary.entities is None:
         return "counting …"
-    return f"{summary.documents:,} documents, {summary.entities:,} entities"
+    documents = count_words(summary.documents, "document")
+    return f"{documents}, {count_words(summary.entities, 'entity')}"
 
 
 def _said(text: str, width: int, look: Look = "text") -> list[Line]:

@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from textual.message import Message
 
-from kbx_tui.tui.view import BaseSummary, ExploreView, Knobs, Preview, SnippetView
+from kbx_tui.tui.asking import Asking
+from kbx_tui.tui.expert_rows import ExpertsView
+from kbx_tui.tui.reading_layout import TextLayout
+from kbx_tui.tui.review_known import KnownRow
+from kbx_tui.tui.reviewed import ReviewView
+from kbx_tui.tui.view import BaseSummary, CardView, ExploreView, ScopeView, SnippetView
 
 
 @dataclass
@@ -18,10 +23,18 @@ class Opened(Message):
 
 
 @dataclass
-class Tuned(Message):
-    """The knobs stand like this, by kbx.toml and by what was turned before it was read."""
+class Configured(Message):
+    """What kbx.toml says for the app."""
 
-    knobs: Knobs
+    keys: Mapping[str, str] = field(default_factory=dict)
+    remember_knobs: bool = False
+
+
+@dataclass
+class Asked(Message):
+    """What is asked for changed otherwise than by a hand on the screen: kbx.toml, undo."""
+
+    asking: Asking
 
 
 @dataclass
@@ -60,6 +73,13 @@ class Ranked(Message):
 
 
 @dataclass
+class Scoped(Message):
+    """How much a path filter leaves, when no query tells."""
+
+    scope: ScopeView
+
+
+@dataclass
 class SnippetsReady(Message):
     """Snippets of some of the results."""
 
@@ -70,9 +90,81 @@ class SnippetsReady(Message):
 
 @dataclass
 class PreviewReady(Message):
-    """A document's text."""
+    """A document's text, laid out."""
 
-    preview: Preview
+    layout: TextLayout
+
+
+@dataclass
+class PreviewGone(Message):
+    """A document that cannot be read any more."""
+
+    path: str
+    reason: str
+
+
+@dataclass
+class CardReady(Message):
+    """All that is known about an entity."""
+
+    card: CardView
+
+
+@dataclass
+class FilesChanged(Message):
+    """Files were written, and what the index says about them is new."""
+
+    paths: frozenset[str]
+
+
+@dataclass
+class Reviewed(Message):
+    """The drafts as they stand, after a change or a check."""
+
+    view: ReviewView
+
+    def can_replace(self, message: Message) -> bool:
+        return isinstance(message, Reviewed)
+
+
+@dataclass
+class Typed(Message):
+    """What is like the text that is being typed, best first."""
+
+    known: tuple[KnownRow, ...]
+
+
+@dataclass
+class PlanShown(Message):
+    """What would be written for one draft: lines of a diff."""
+
+    lines: tuple[str, ...]
+
+
+@dataclass
+class ExpertsReady(Message):
+    """Experts on the topic that was asked for last."""
+
+    view: ExpertsView
+
+    def can_replace(self, message: Message) -> bool:
+        return isinstance(message, ExpertsReady)
+
+
+@dataclass
+class Writing(Message):
+    """How far writing is; empty text when it is over."""
+
+    text: str
+
+
+@dataclass
+class Noticed(Message):
+    """Something a person should know for a moment."""
+
+    text: str
+    instead: bool = False
+    """Whether it comes instead of something to read that was asked for."""
 
 
 @dataclass

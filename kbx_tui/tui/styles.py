@@ -4,7 +4,15 @@ from __future__ import annotations
 
 from pathlib import Path, PurePath
 
-NAMES = ("looks.tcss", "explore.tcss", "help.tcss")
+NAMES = (
+    "looks.tcss",
+    "explore.tcss",
+    "reading.tcss",
+    "dedup.tcss",
+    "experts.tcss",
+    "help.tcss",
+    "welcome.tcss",
+)
 PACKAGE = Path(__file__).parent.parent
 
 

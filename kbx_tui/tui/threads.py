@@ -1,4 +1,4 @@
-"""The two threads beside the event loop: one for engine calls in turn, one for indexing."""
+"""The threads beside the event loop: engine calls in turn, indexing, watching files."""
 
 from __future__ import annotations
 
@@ -7,10 +7,12 @@ import threading
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 if TYPE_CHECKING:
     from kbx_tui.index.progress import Progress
+
+T = TypeVar("T")
 
 REPORTS = 0.1
 """Seconds between two reports of progress."""
@@ -53,6 +55,10 @@ class EngineThread:
         """Run `task` when its turn comes; `failed` hears on the loop what it raises."""
         if not self._loop.closed.is_set():
             self._pool.submit(self._run, task, *args)
+
+    async def ask(self, task: Callable[..., T], *args: object) -> T:
+        """Run `task` when its turn comes and return what it returns, or raise what it raises."""
+        return await asyncio.wrap_future(self._pool.submit(task, *args))
 
     def close(self, last: Callable[[], None]) -> None:
         """Skip what waits, run `last`, and end; waits for nothing."""
@@ -115,3 +121,33 @@ class IndexThread:
         if progress.searchable and now - self._looked >= GROWTH:
             self._looked = now
             self._loop.call(self._grown)
+
+
+class WatchThread:
+    """Waiting for files to change."""
+
+    def __init__(
+        self,
+        loop: Loop,
+        run: Callable[[Callable[[frozenset[str]], None], threading.Event], None],
+        *,
+        changed: Callable[[frozenset[str]], None],
+        ended: Callable[[Exception | None], None],
+    ) -> None:
+        """Call `run` with a listener and the event that ends it; the others hear on the loop."""
+        self._loop, self._run = loop, run
+        self._changed, self._ended = changed, ended
+        # A daemon: it only waits, and may wait for part of a second after the app is gone.
+        self._thread = threading.Thread(target=self._work, name="kbx-watch", daemon=True)
+
+    def start(self) -> None:
+        """Begin."""
+        self._thread.start()
+
+    def _work(self) -> None:
+        raised: Exception | None = None
+        try:
+            self._run(lambda paths: self._loop.call(self._changed, paths), self._loop.closed)
+        except Exception as error:
+            raised = error
+        self._loop.call(self._ended, raised)

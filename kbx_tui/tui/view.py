@@ -8,15 +8,6 @@ Spans = tuple[tuple[int, int], ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Knobs:
-    """The knobs a person can see."""
-
-    alpha: float = 0.5
-    entity_threshold: float = 0.5
-    hierarchy: bool = True
-
-
-@dataclass(frozen=True, slots=True)
 class ResultRow:
     """One document in the result list."""
 
@@ -46,6 +37,8 @@ class EntityRow:
     kept: bool
     signals: str
     """Why it fits, in words."""
+    muted: bool = False
+    pinned: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,19 +55,31 @@ class Mode:
 
 
 @dataclass(frozen=True, slots=True)
+class ScopeView:
+    """How many documents the path filter leaves."""
+
+    path: str
+    """As typed; empty for everywhere."""
+    in_scope: int
+    total: int
+
+
+@dataclass(frozen=True, slots=True)
 class ExploreView:
     """One ranking, ready to be shown."""
 
     query: str
     mode: Mode
-    knobs: Knobs
+    threshold: float
     entities: tuple[EntityRow, ...]
     results: tuple[ResultRow, ...]
     matched: int
     """Documents that are results at all; `results` may hold fewer."""
-    in_scope: int
+    scope: ScopeView
+    order: str
+    """How they are sorted, in words; empty when by score."""
     alpha_note: str
-    """Why alpha changes nothing, else empty."""
+    """Why alpha changes nothing, else where the next change is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,6 +146,27 @@ class SnippetView:
 
 
 @dataclass(frozen=True, slots=True)
+class Place:
+    """A stretch of one line of a document as it is shown."""
+
+    line: int
+    """1-based."""
+    start: int
+    """In characters of the line, 0-based."""
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class TextLink:
+    """A wikilink or a markdown link in a document."""
+
+    place: Place
+    """What is shown of it: the label, without brackets."""
+    target: str
+    """Where it leads, as it is written in the file."""
+
+
+@dataclass(frozen=True, slots=True)
 class Preview:
     """A document's text as it is in the file now."""
 
@@ -153,6 +179,61 @@ class Preview:
     line_start: int = 0
     line_end: int = 0
     """1-based lines of the best place, 0 when none is known."""
+    matches: tuple[Place, ...] = ()
+    """Words of the query, in order."""
+    links: tuple[TextLink, ...] = ()
+    """In order."""
+
+
+@dataclass(frozen=True, slots=True)
+class CardFact:
+    """A fact on an entity card."""
+
+    text: str
+    date: str
+    status: str
+    """Empty when it holds, else `superseded`, `archived` or `redacted`."""
+    sources: tuple[str, ...]
+    """Other than the page it stands on."""
+
+
+@dataclass(frozen=True, slots=True)
+class CardItem:
+    """An open item on an entity card."""
+
+    text: str
+    date: str
+    done: bool
+
+
+@dataclass(frozen=True, slots=True)
+class CardDocument:
+    """A document of the entity."""
+
+    path: str
+    title: str
+    date: str
+    kind: str
+    reason: str
+    """How it is linked: `attendee`, `title, 4 mentions`."""
+
+
+@dataclass(frozen=True, slots=True)
+class CardView:
+    """All that is known about one entity."""
+
+    id: str
+    name: str
+    type: str
+    path: str
+    """Its page, or empty."""
+    role: str
+    team: str
+    aliases: tuple[str, ...]
+    facts: tuple[CardFact, ...]
+    open_items: tuple[CardItem, ...]
+    documents: tuple[CardDocument, ...]
+    """Newest first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,6 +241,7 @@ class BaseSummary:
     """Which knowledge base is open."""
 
     name: str
+    root: str
     searchable: bool
     documents: int | None = None
     """None while it is being counted."""

@@ -26,6 +26,7 @@ SIGNAL_WORDS: Mapping[str, str] = {
     "name": "name",
     "alias": "alias",
     "first_name": "first name",
+    "surname": "surname",
     "fuzzy": "like",
     "role": "role",
     "team": "team",
@@ -57,7 +58,8 @@ def mode_reason(ranking: Ranking) -> str:
 def mode_candidates(mode: Mode) -> tuple[str, ...]:
     """Return what the badge may say, longest first; the place it has decides."""
     time = f"{mode.milliseconds:.0f} ms"
-    meaning = "" if mode.vector_share >= 1.0 else f"meaning {mode.vector_share * 100:.0f} %"
+    complete = mode.vector_share >= 1.0 or mode.name == "fast"
+    meaning = "" if complete else f"meaning {mode.vector_share * 100:.0f} %"
     short = "" if mode.name == "two-pass" else SHORT_REASONS.get(mode.reason, mode.reason)
     wordings = (
         (mode.name, mode.reason, meaning, time),

@@ -15,6 +15,19 @@ from kbx_tui.errors import KbxError
 from tests.command_line import CHECKOUT, CommandLine
 
 COMMANDS = sorted(program.commands)
+
+
+def with_subcommands(group: click.Group, above: str = "") -> dict[str, click.Command]:
+    """Return all commands by what has to be typed: `search`, `entity`, `entity show`."""
+    found = {}
+    for name, command in sorted(group.commands.items()):
+        found[f"{above}{name}"] = command
+        if isinstance(command, click.Group):
+            found |= with_subcommands(command, f"{above}{name} ")
+    return found
+
+
+ALL = with_subcommands(program)
 PAGE = (CHECKOUT / "docs" / "cli.md").read_text(encoding="utf-8")
 
 
@@ -32,10 +45,13 @@ def options(command: click.Command) -> Iterator[str]:
 
 
 def test_these_are_the_commands() -> None:
-    assert COMMANDS == ["completion", "config", "demo", "index", "search", "status"]
+    assert COMMANDS == [
+        "completion", "config", "dedup", "demo", "entity", "eval", "experts", "index", "jsonl",
+        "keys", "mcp", "memory", "person", "project", "search", "status", "team", "tool", "undo",
+    ]  # fmt: skip
 
 
-@pytest.mark.parametrize("name", ["", *COMMANDS])
+@pytest.mark.parametrize("name", ["", *ALL])
 def test_help_shows_examples(kbx: CommandLine, name: str) -> None:
     shown = kbx(*name.split(), "--help")
     assert shown.code == 0
@@ -43,29 +59,30 @@ def test_help_shows_examples(kbx: CommandLine, name: str) -> None:
     assert examples(shown.out)
 
 
-@pytest.mark.parametrize("name", ["", *COMMANDS])
+@pytest.mark.parametrize("name", ["", *ALL])
 def test_every_example_names_options_that_exist(kbx: CommandLine, name: str) -> None:
     for line in examples(kbx(*name.split(), "--help").out):
         words = shlex.split(re.split(r" [|>]", line)[0])
         assert words[0] == "kbx"
-        named = [word for word in words if word in COMMANDS][:1]
-        known = {*options(program), *options(program.commands[named[0]] if named else program)}
+        typed = [" ".join(words[at : at + size]) for size in (2, 1) for at in range(len(words))]
+        named = next((name for name in typed if name in ALL), None)
+        known = {*options(program), *options(ALL[named] if named else program)}
         before_dashes = words[: words.index("--")] if "--" in words else words
         assert {word for word in before_dashes if word.startswith("--")} <= known
 
 
-@pytest.mark.parametrize("name", COMMANDS)
+@pytest.mark.parametrize("name", ALL)
 def test_every_option_has_a_help_text(name: str) -> None:
-    for parameter in program.commands[name].params:
+    for parameter in ALL[name].params:
         if isinstance(parameter, click.Option):
             assert parameter.help, f"{name} {parameter.opts}"
 
 
-@pytest.mark.parametrize("name", COMMANDS)
+@pytest.mark.parametrize("name", ALL)
 def test_every_command_and_option_is_documented(name: str) -> None:
     assert f"## kbx {name}" in PAGE
     section = PAGE.partition(f"## kbx {name}")[2].partition("\n## ")[0]
-    for option in options(program.commands[name]):
+    for option in options(ALL[name]):
         assert option in section or option in ("--kb", "--debug"), option
 
 

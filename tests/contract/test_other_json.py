@@ -27,7 +27,9 @@ def test_index_tells_counts_changes_and_seconds(kbx: CommandLine, fresh_demo: Pa
         "generation",
         "finished",
     ]
-    assert report["documents"] == len(list(fresh_demo.rglob("*.md"))) == report["added"]
+    assert (
+        report["documents"] == len(list((fresh_demo / "memory").rglob("*.md"))) == report["added"]
+    )
     assert report["finished"] is True
     assert report["problems"] == []
     assert report["seconds"]["total"] > 0.0
@@ -48,6 +50,7 @@ def test_status_tells_what_is_indexed(kbx: CommandLine, demo_kb_path: Path) -> N
         "generation",
         "stale",
         "problems",
+        "log",
     ]
     assert status["root"] == str(demo_kb_path)
     assert status["indexed"] is True

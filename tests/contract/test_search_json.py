@@ -31,6 +31,7 @@ META = {
     "path_filter": type(None),
     "timings": dict,
     "total_matched": int,
+    "total_below_floor": int,
     "in_scope": int,
     "vector_share": float,
     "notes": list,
@@ -143,6 +144,26 @@ def test_a_path_filter_is_told_and_kept(kbx: CommandLine, demo_kb_path: Path) ->
     assert answer["results"]
     assert all(result["path"].startswith(f"{folder}/") for result in answer["results"])
     assert answer["meta"]["in_scope"] == len(list((demo_kb_path / folder).rglob("*.md")))
+
+
+def test_a_glob_is_kept_by_both_pipelines_and_explained(
+    kbx: CommandLine, demo_kb_path: Path
+) -> None:
+    glob = "memory/meetings/2026/0[1-3]/"
+    arguments = ("--path", glob, "--limit", "99", "--explain", "--json", "--kb", demo_kb_path)
+    answer = kbx("search", QUERY, *arguments).json
+    months = [demo_kb_path / "memory" / "meetings" / "2026" / f"0{month}" for month in (1, 2, 3)]
+    files = {str(one.relative_to(demo_kb_path)) for month in months for one in month.rglob("*.md")}
+    assert {result["path"] for result in answer["results"]} == files
+    explain = answer["meta"]["explain"]
+    assert explain["path"] == answer["meta"]["path_filter"] == glob
+    told = {
+        "where": "(starts_with(path, 'memory/meetings/2026/0'))",
+        "filter": "prefilter",
+        "in_scope": len(files),
+        "status": "complete",
+    }
+    assert explain["lexical"] == explain["vector"] == told
 
 
 def test_types_may_be_listed_or_repeated(kbx: CommandLine, demo_kb_path: Path) -> None:

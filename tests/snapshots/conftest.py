@@ -1,11 +1,46 @@
-"""Nothing around a snapshot may change it: no theme or colour setting of the machine."""
+"""An app on recorded answers; nothing around a picture may change it: no theme, clock or mark."""
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
+from textual.pilot import Pilot
+
+from kbx_tui.tui.app import KbxApp
+from kbx_tui.tui.widgets.expert_list import ExpertList
+from kbx_tui.tui.widgets.result_list import ResultList
+from kbx_tui.tui.widgets.status_line import StatusLine
+from tests.functional.tui.driving import Driver, Size, is_counted
+from tests.functional.tui.watched import Watched
+from tests.snapshots.looking import Compare, Looks, Play
+from tests.snapshots.recorded_kb import RecordedBases, RecordedKb
 
 
 @pytest.fixture(autouse=True)
 def plain_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("NO_COLOR", "COLORTERM", "TEXTUAL_THEME", "TEXTUAL_ANIMATIONS"):
         monkeypatch.delenv(name, raising=False)
+
+
+@pytest.fixture
+def looks_as_before(snap_compare: Compare, monkeypatch: pytest.MonkeyPatch) -> Looks:
+    """Play something on recorded answers and compare the screen with the one kept."""
+    monkeypatch.setattr(ResultList, "SETTLE_SECONDS", 3600.0)
+    monkeypatch.setattr(ExpertList, "SETTLE_SECONDS", 3600.0)
+    monkeypatch.setattr(StatusLine, "NOTICE_SECONDS", 3600.0)
+
+    def compare(play: Play, size: Size, kb: RecordedKb | None = None, theme: str = "") -> bool:
+        engine = kb or RecordedKb("demo")
+        app = KbxApp(engine.root, bases=RecordedBases(engine), debounce=0.0)
+
+        async def run_before(pilot: Pilot[Any]) -> None:
+            driver = Driver(app, pilot, Watched())
+            app.theme = theme or app.theme
+            await driver.until(lambda: is_counted(driver))
+            await play(driver, engine)
+            await pilot.pause()
+
+        return snap_compare(app, terminal_size=size, run_before=run_before)
+
+    return compare

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from rich.cells import cell_len
 from textual.message import Message
 
+from kbx_tui.tui.bindings import bindings
 from kbx_tui.tui.drawing import Line, Span, fit_line, looks
 from kbx_tui.tui.text import fit, shorten
 from kbx_tui.tui.view import EntityRow
@@ -14,19 +15,35 @@ from kbx_tui.tui.widgets.line_widget import LineWidget
 from kbx_tui.tui.widgets.rows_view import RowsView, Slot
 from kbx_tui.wording import score_text
 
-KEPT, NOT_KEPT = "●", "○"
+KEPT, NOT_KEPT, MUTED = "●", "○", "✕"
 
 
 class EntityList(RowsView):
     """Entities in a column, each with the reasons why it was found."""
 
     COMPONENT_CLASSES = looks("strong", "entity", "rule", "cursor")
+    BINDINGS = bindings("entities")
 
     @dataclass
     class Opened(Message):
-        """A person wants to read the page of an entity."""
+        """A person wants to know all about an entity."""
 
         entity: EntityRow
+
+    @dataclass
+    class Muted(Message):
+        """A person leaves an entity out, or takes it in again."""
+
+        entity: EntityRow
+
+    @dataclass
+    class Pinned(Message):
+        """A person wants the query to be about an entity, or no longer."""
+
+        entity: EntityRow
+
+    class Left(Message):
+        """The up arrow was pressed on the first entity."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -53,7 +70,7 @@ class EntityList(RowsView):
             if row == line_at:
                 slots.append((-1, 0))
             slots.append((row, 0))
-            if entity.signals:
+            if reasons(entity):
                 slots.append((row, 1))
         if line_at == len(self.entities):
             slots.append((-1, 0))
@@ -64,15 +81,31 @@ class EntityList(RowsView):
             return threshold_line(self.threshold, width)
         entity = self.entities[row]
         if part:
-            return (Span("   "), Span(shorten(entity.signals, width - 3), "dim"))
+            return (Span("   "), Span(shorten(reasons(entity), width - 3), "dim"))
         marker = "›" if row == self.cursor and self.has_focus else " "
         return entity_line(entity, width, marker)
 
     def is_cursor_line(self, y: int) -> bool:
         return self.has_focus and super().is_cursor_line(y)
 
+    @property
+    def current(self) -> EntityRow | None:
+        """The entity under the cursor."""
+        return self.entities[self.cursor] if self.entities else None
+
     def opened(self) -> None:
         self.post_message(self.Opened(self.entities[self.cursor]))
+
+    def left(self) -> None:
+        self.post_message(self.Left())
+
+    def action_mute(self) -> None:
+        if (entity := self.current) is not None:
+            self.post_message(self.Muted(entity))
+
+    def action_pin(self) -> None:
+        if (entity := self.current) is not None:
+            self.post_message(self.Pinned(entity))
 
 
 class EntityStrip(LineWidget):
@@ -99,14 +132,24 @@ def passing(entities: tuple[EntityRow, ...], threshold: float) -> int:
     return sum(entity.score >= threshold for entity in entities)
 
 
+def sign(entity: EntityRow) -> str:
+    """Return how an entity is marked: it counts, it does not, a person left it out."""
+    return MUTED if entity.muted else KEPT if entity.kept else NOT_KEPT
+
+
+def reasons(entity: EntityRow) -> str:
+    """Return why an entity is where it is, a hand before the signals."""
+    hand = "muted by you" if entity.muted else "pinned by you" if entity.pinned else ""
+    return ", ".join(words for words in (hand, entity.signals) if words)
+
+
 def entity_line(entity: EntityRow, width: int, marker: str = " ") -> Line:
     """Return `● Alice Chen      person 1.00`, exactly `width` cells."""
     kind = f" {shorten(entity.type, 9)} "
     room = width - 3 - cell_len(kind) - 4
-    dot = KEPT if entity.kept else NOT_KEPT
     return (
         Span(marker, "dim"),
-        Span(f"{dot} ", "entity" if entity.kept else "dim"),
+        Span(f"{sign(entity)} ", "entity" if entity.kept else "dim"),
         Span(fit(entity.name, room), "strong" if entity.kept else "text"),
         Span(kind, "dim"),
         Span(f"{score_text(entity.score):>4}", "text" if entity.kept else "dim"),
@@ -131,9 +174,8 @@ def strip_line(entities: tuple[EntityRow, ...], threshold: float, width: int) ->
             spans.append(bar)
         elif index:
             spans.append(Span("  "))
-        dot = KEPT if entity.kept else NOT_KEPT
         spans += [
-            Span(f"{dot} ", "entity" if entity.kept else "dim"),
+            Span(f"{sign(entity)} ", "entity" if entity.kept else "dim"),
             Span(entity.name, "strong" if entity.kept else "dim"),
             Span(f" {score_text(entity.score)}", "dim"),
         ]

@@ -5,8 +5,8 @@ from __future__ import annotations
 from textual.app import ComposeResult
 from textual.containers import Horizontal
 
+from kbx_tui.tui.asking import Asking
 from kbx_tui.tui.view import ExploreView
-from kbx_tui.tui.view import Knobs as KnobValues
 from kbx_tui.tui.widgets.entity_list import passing
 from kbx_tui.tui.widgets.number_slider import NumberSlider
 
@@ -28,15 +28,15 @@ class Knobs(Horizontal):
         """The slider of the entity threshold."""
         return self.query_one("#threshold", NumberSlider)
 
-    def show(self, values: KnobValues) -> None:
+    def show(self, asking: Asking) -> None:
         """Show how the knobs stand."""
-        self.alpha.show(values.alpha)
-        self.threshold.show(values.entity_threshold)
+        self.alpha.show(asking.alpha)
+        self.threshold.show(asking.threshold)
 
     def annotate(self, view: ExploreView) -> None:
         """Say what the knobs mean for this ranking."""
         self.alpha.annotate(view.alpha_note)
-        found, count = len(view.entities), passing(view.entities, view.knobs.entity_threshold)
+        found, count = len(view.entities), passing(view.entities, view.threshold)
         self.threshold.annotate(
             f"{count} of {found} entities reach it" if found else "",
             tuple(entity.score for entity in view.entities),

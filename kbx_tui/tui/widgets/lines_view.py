@@ -7,7 +7,7 @@ from textual.geometry import Size
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
-from kbx_tui.tui.commands import bindings
+from kbx_tui.tui.bindings import bindings
 from kbx_tui.tui.drawing import BLANK, Line, LineDrawing, looks
 
 
@@ -61,7 +61,8 @@ class LinesView(LineDrawing, ScrollView, can_focus=True, inherit_bindings=False)
 
     def scroll_line(self, y: int) -> None:
         """Put line `y` at the top, as far as that goes."""
-        self.scroll_to(y=y, animate=False)
+        # Forced: whether there is a scrollbar is found out later, at the next refresh.
+        self.scroll_to(y=max(y, 0), animate=False, force=True)
 
 
 class TextPane(LinesView):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from rich.cells import cell_len
-from textual.geometry import Size
 
 from kbx_tui.tui.drawing import Line, Span, looks
 from kbx_tui.tui.text import shorten
@@ -14,7 +13,6 @@ class ModeBadge(LineWidget):
     """One line; the longest wording that fits."""
 
     COMPONENT_CLASSES = looks("document", "entity")
-    DEFAULT_CSS = "ModeBadge { width: auto; }"
 
     def __init__(self) -> None:
         super().__init__()
@@ -25,17 +23,12 @@ class ModeBadge(LineWidget):
     def show(self, candidates: tuple[str, ...], *, busy: bool = False) -> None:
         """Show the first of these wordings that fits."""
         self.candidates, self.busy = candidates, busy
-        self.refresh(layout=True)
+        self.refresh()
 
     @property
     def wording(self) -> str:
         """What stands on the screen now."""
         return choose(self.candidates, self.size.width)
-
-    def get_content_width(self, container: Size, viewport: Size) -> int:
-        share = 0.45 if viewport.width >= 110 else 0.3 if viewport.width >= 60 else 1.0
-        room = int(viewport.width * share)
-        return cell_len(choose(self.candidates, room))
 
     def line(self, width: int) -> Line:
         return badge_line(choose(self.candidates, width), self.busy)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from rich.cells import cell_len
@@ -9,7 +10,7 @@ from textual import events
 from textual.message import Message
 from textual.reactive import reactive
 
-from kbx_tui.tui.commands import bindings
+from kbx_tui.tui.bindings import bindings
 from kbx_tui.tui.drawing import Line, Span, fit_line, looks
 from kbx_tui.tui.text import fit
 from kbx_tui.tui.widgets.line_widget import LineWidget
@@ -47,10 +48,17 @@ class NumberSlider(LineWidget, can_focus=True):
         def can_replace(self, message: Message) -> bool:  # a held key asks for one re-ranking
             return isinstance(message, NumberSlider.Changed) and message.slider is self.slider
 
-    def __init__(self, label: str, start: float, *, ends: tuple[str, str] = ("", "")) -> None:
-        """The label is the widget's id as well."""
+    def __init__(
+        self,
+        label: str,
+        start: float,
+        *,
+        ends: tuple[str, str] = ("", ""),
+        shown: Callable[[float], str] = score_text,
+    ) -> None:
+        """The label is the widget's id as well; `shown` says how the value is written."""
         super().__init__(id=label)
-        self.label, self.ends = label, ends
+        self.label, self.ends, self.shown = label, ends, shown
         self.note = ""
         self.marks: tuple[float, ...] = ()
         """Places worth noticing: drawn on the track."""
@@ -159,7 +167,7 @@ class SliderPlan:
             Span(self.label, "label"),
             *track,
             Span(self.ends[1], "label"),
-            Span(f"{score_text(slider.value):>{VALUE}}", "text"),
+            Span(f"{slider.shown(slider.value):>{VALUE}}", "text"),
         )
         return fit_line((*line, Span(f"   {slider.note}", "dim")), self.width - 1)
 

@@ -1,8 +1,8 @@
 """The panes of the explore screen, and which of them are shown where room is short.
 
-Classes on this container decide, in `styles/explore.tcss`: `-pane-...` names the pane a narrow
-terminal shows, `-preview` puts the document in the place of why, `-no-why` hides why, and `-idle`
-says that there is nothing to explain yet.
+Classes on this container decide, in `styles/explore.tcss`: `-pane-...` names the pane a small
+terminal shows, `-reading` puts what is read (a document or an entity card) in the place of why,
+`-no-why` and `-no-entities` hide a pane, and `-idle` says that there is nothing to explain yet.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from textual.app import ComposeResult
 from textual.containers import Horizontal
 from textual.widget import Widget
 
+from kbx_tui.tui.widgets.entity_card import EntityCard
 from kbx_tui.tui.widgets.entity_list import EntityList
 from kbx_tui.tui.widgets.lines_view import LinesView
 from kbx_tui.tui.widgets.preview_pane import PreviewPane
@@ -26,10 +27,12 @@ PANES: dict[Pane, type[LinesView]] = {
     "why": WhyPane,
 }
 """In the order Tab goes where one is shown at a time."""
+Read = Literal["document", "card"]
+READERS: dict[Read, type[LinesView]] = {"document": PreviewPane, "card": EntityCard}
 
 
 class Panes(Horizontal):
-    """Entities, results, why, and a document in the place of why."""
+    """Entities, results, why, and what is read in the place of why."""
 
     def __init__(self) -> None:
         super().__init__(classes="-pane-results -idle")
@@ -41,6 +44,7 @@ class Panes(Horizontal):
         yield results
         yield why
         yield PreviewPane()
+        yield EntityCard()
 
     def pane(self, name: Pane) -> LinesView:
         """Return the widget of a pane."""
@@ -56,17 +60,23 @@ class Panes(Horizontal):
         return names[(names.index(name) + step) % len(names)]
 
     def show_pane(self, name: Pane) -> None:
-        """Let this be the pane that a narrow terminal shows."""
-        if not self.has_class(f"-pane-{name}"):
-            self.remove_class(*(f"-pane-{other}" for other in PANES))
+        """Let this be the pane that a small terminal shows; a wide one shows all anyway."""
+        if not (self.has_class(f"-pane-{name}") or self.screen.has_class("-wide")):
+            self.remove_class(*(f"-pane-{other}" for other in PANES), update=False)
             self.add_class(f"-pane-{name}")
+
+    def show_reader(self, read: Read | None) -> None:
+        """Show a document, a card, or why again."""
+        self.set_class(read is not None, "-reading")
+        for name in READERS:
+            self.set_class(name == read, f"-{name}")
 
     @property
     def shown_pane(self) -> Pane:
-        """The pane that a narrow terminal shows."""
+        """The pane that a small terminal shows."""
         return next(name for name in PANES if self.has_class(f"-pane-{name}"))
 
     @property
-    def reading(self) -> bool:
-        """Whether a document is open."""
-        return self.has_class("-preview")
+    def read(self) -> Read | None:
+        """What is being read."""
+        return next((name for name in READERS if self.has_class(f"-{name}")), None)

@@ -9,6 +9,7 @@ from rich.cells import cell_len
 from textual.message import Message
 from textual.timer import Timer
 
+from kbx_tui.tui.bindings import bindings
 from kbx_tui.tui.drawing import Line, Span, fit_line, highlighted, looks
 from kbx_tui.tui.invitations import Invitation
 from kbx_tui.tui.text import fit
@@ -48,6 +49,7 @@ class ResultList(RowsView):
     """The results; a row that moved since things last stood still says by how many ranks."""
 
     COMPONENT_CLASSES = looks("strong", "accent", "document", "entity", "cursor")
+    BINDINGS = bindings("results")
     SETTLE_SECONDS = 3.0
     """How long a moved row says so."""
 
@@ -106,9 +108,11 @@ class ResultList(RowsView):
             self._moves = rank_moves(self._settled, ranks)
             self._settle_later()
         self.chosen = self.chosen and not fresh
-        wanted = ranks.get(at.path, at.rank) - 1 if self.chosen and at is not None else 0
-        self.lines_changed()
+        rows = {result.path: row for row, result in enumerate(results)}
+        wanted = rows.get(at.path, self.cursor) if self.chosen and at is not None else 0
+        # Before the lines: fewer of them scroll, and whoever hears that asks for the row at hand.
         self.set_reactive(RowsView.cursor, self.validate_cursor(wanted))
+        self.lines_changed()
         self.show_cursor()
         self.highlighted()
 
@@ -117,6 +121,12 @@ class ResultList(RowsView):
         self.invitation = invitation
         self.results, self._settled, self._moves = (), {}, {}
         self.lines_changed()
+
+    def forget_snippets(self, paths: Iterable[str]) -> None:
+        """These documents changed: ask for what fits in them again."""
+        for path in paths:
+            self._snippets.pop(path, None)
+        self._tell_what_is_in_sight()
 
     def add_snippets(self, snippets: Mapping[str, SnippetView]) -> None:
         """Show snippets, by path."""
@@ -201,7 +211,8 @@ def rank_moves(before: Mapping[str, int], now: Mapping[str, int]) -> dict[str, i
 
 def result_line(result: ResultRow, columns: Columns, move: int, *, cursor: bool) -> Line:
     """Return the first line of a result, exactly as wide as its columns."""
-    document, entity = stacked_bar(result.document_part, result.entity_part, columns.bar)
+    parts = (1.0, 0.0) if result.exact else (result.document_part, result.entity_part)
+    document, entity = stacked_bar(*parts, columns.bar)
     moved = f" ▲{move}" if move > 0 else f" ▼{-move}" if move < 0 else ""
     exact = f" = {result.exact}" if result.exact else ""
     room = max(columns.title - cell_len(moved) - cell_len(exact), 0)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from textual import events
 from textual.reactive import reactive
 
-from kbx_tui.tui.commands import bindings
+from kbx_tui.tui.bindings import bindings
 from kbx_tui.tui.drawing import BLANK, Line
 from kbx_tui.tui.invitations import Invitation, nothing, squeezed
 from kbx_tui.tui.widgets.lines_view import LinesView
@@ -49,7 +49,7 @@ class RowsView(LinesView):
         """Called when a person opens the row under the cursor."""
 
     def left(self) -> None:
-        """Called when the up arrow is pressed on the first row."""
+        """Called when a person goes up from the first row."""
 
     def count_lines(self) -> int:
         self._slots = self.slots()
@@ -80,7 +80,9 @@ class RowsView(LinesView):
         lines = [y for y, (row, _) in enumerate(self._slots) if row == cursor]
         if not lines or not room:
             return
-        if lines[0] < top or cursor == 0:
+        if cursor == self.count_rows() - 1:  # and what stands below it
+            self.scroll_line(len(self._slots) - room)
+        elif lines[0] < top or cursor == 0:
             self.scroll_line(0 if cursor == 0 else lines[0])
         elif lines[-1] >= top + room:
             self.scroll_line(lines[-1] - room + 1)

@@ -2,36 +2,55 @@
 
 from __future__ import annotations
 
+from textual.geometry import Size
+from textual.strip import Strip
 from textual.timer import Timer
+from textual.widget import Widget
 
-from kbx_tui.tui.drawing import Line, Span, looks
-from kbx_tui.tui.widgets.line_widget import LineWidget
+from kbx_tui.plain_text import visible
+from kbx_tui.tui.drawing import BLANK, Line, LineDrawing, Span, looks
+from kbx_tui.tui.text import wrap
+
+MOST_LINES = 3
+"""An error that takes more is cut."""
 
 
-class StatusLine(LineWidget):
-    """An error stands until something works; a notice for a moment; progress underneath both."""
+class StatusLine(LineDrawing, Widget):
+    """An error stands until something works; a notice for a moment; a hint and progress beneath."""
 
     COMPONENT_CLASSES = looks("bad")
     NOTICE_SECONDS = 4.0
-    DEFAULT_CSS = "StatusLine { display: none; }"
+    DEFAULT_CSS = "StatusLine { display: none; height: auto; }"
 
     def __init__(self) -> None:
         super().__init__()
         self.error = ""
         self.notice = ""
+        self.hint = ""
         self.progress = ""
         self._timer: Timer | None = None
 
-    def line(self, width: int) -> Line:
+    def lines(self, width: int) -> list[Line]:
+        """Return what stands here when there are `width` cells."""
         if self.error:
-            return (Span(" ✗ ", "bad"), Span(self.error))
+            head, *rest = wrap(self.error, max(width - 4, 1))[:MOST_LINES]
+            first: Line = (Span(" ✗ ", "bad"), Span(head))
+            return [first, *((Span(f"   {line}"),) for line in rest)]
         if self.notice:
-            return (Span(f" {self.notice}"),)
-        return (Span(f" {self.progress}", "dim"),) if self.progress else ()
+            return [(Span(f" {line}"),) for line in wrap(self.notice, max(width - 2, 1))]
+        words = self.hint or self.progress
+        return [(Span(f" {words}", "dim"),)] if words else []
+
+    def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
+        return len(self.lines(width))
+
+    def render_line(self, y: int) -> Strip:
+        lines, width = self.lines(self.size.width), self.size.width
+        return self.draw(lines[y] if y < len(lines) else BLANK, width)
 
     def show_error(self, text: str) -> None:
         """Show an error until `clear_error`."""
-        self.error = text
+        self.error = visible(text)
         self._changed()
 
     def clear_error(self) -> None:
@@ -42,10 +61,15 @@ class StatusLine(LineWidget):
 
     def show_notice(self, text: str) -> None:
         """Show a notice for a moment."""
-        self.notice = text
+        self.notice = visible(text)
         if self._timer is not None:
             self._timer.stop()
         self._timer = self.set_timer(self.NOTICE_SECONDS, self._forget_notice)
+        self._changed()
+
+    def show_hint(self, text: str) -> None:
+        """Show what might be typed; empty when there is nothing to say."""
+        self.hint = text
         self._changed()
 
     def show_progress(self, text: str) -> None:
@@ -58,5 +82,5 @@ class StatusLine(LineWidget):
         self._changed()
 
     def _changed(self) -> None:
-        self.display = bool(self.error or self.notice or self.progress)
-        self.refresh()
+        self.display = bool(self.error or self.notice or self.hint or self.progress)
+        self.refresh(layout=True)

@@ -111,8 +111,9 @@ def test_the_app_asks_for_a_terminal(kbx: CommandLine, demo_kb_path: Path) -> No
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="no pipes that close like these")
-def test_a_reader_that_stops_reading_is_no_error(demo_kb_path: Path) -> None:
-    command = f"{sys.executable} -m kbx_tui search migration --limit 50 --json --explain --fast"
+@pytest.mark.parametrize("form", ["--json", ""])
+def test_a_reader_that_stops_reading_is_no_error(demo_kb_path: Path, form: str) -> None:
+    command = f"{sys.executable} -m kbx_tui search migration --limit 50 --explain --fast {form}"
     finished = subprocess.run(
         ["bash", "-c", f"set -o pipefail; {command} --kb {demo_kb_path} | head -c 1"],
         capture_output=True,
@@ -121,7 +122,7 @@ def test_a_reader_that_stops_reading_is_no_error(demo_kb_path: Path) -> None:
         check=False,
     )
     assert finished.stderr == ""
-    assert finished.stdout == "{"
+    assert len(finished.stdout) == 1
     assert finished.returncode in (0, 141)  # 0 when all was written before the pipe closed
 
 

@@ -92,8 +92,9 @@ def test_explain_tells_for_each_pipeline_how_the_path_was_applied(kb: KnowledgeB
     explain = kb.search("rollback", path="memory/notes", explain=True).meta.explain
     assert explain is not None
     assert "memory/notes/" in explain["lexical"]["where"]
-    assert (explain["lexical"]["filter"], explain["vector"]["filter"]) == ("prefilter", "in_memory")
-    assert explain["vector"]["where"] is None
+    assert explain["path"] == "memory/notes"
+    assert (explain["lexical"]["filter"], explain["vector"]["filter"]) == ("prefilter", "prefilter")
+    assert explain["vector"]["where"] == explain["lexical"]["where"]
     assert explain["lexical"]["in_scope"] == explain["vector"]["in_scope"] == 2
 
 

@@ -1,33 +1,48 @@
-"""Driving the app in tests: start it on a fake engine, type, and wait for what should come."""
+"""Driving the app in tests: start it on the real engine, press keys, wait for what should come."""
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
+from pathlib import Path
 
+from rich.cells import cell_len
+from textual import events
 from textual.geometry import Region
+from textual.keys import _character_to_key
 from textual.pilot import Pilot
 from textual.widget import Widget
 
 from kbx_tui.tui.app import KbxApp
+from kbx_tui.tui.asking import Asking
+from kbx_tui.tui.bases import Bases
 from kbx_tui.tui.screens.explore import Explore
+from kbx_tui.tui.view import ExploreView
+from kbx_tui.tui.widgets.path_field import PathLine
 from kbx_tui.tui.widgets.query_line import QueryLine
 from kbx_tui.tui.widgets.result_list import ResultList
-from tests.functional.tui.fake_kb import FakeKb
+from kbx_tui.tui.widgets.status_line import StatusLine
+from tests.functional.tui.watched import Watched, WatchedBases
 
-WIDE, NARROW, TINY = (140, 40), (80, 24), (50, 16)
-QUESTION = "what did alice decide about the migration"
+Size = tuple[int, int]
+WIDE, NARROW, TINY = (140, 32), (80, 24), (50, 16)
+"""One of each layout; wide has room for two lines per result."""
+QUESTION = "what did Alice Chen decide about the Migration"
+"""Names a person and a project, beyond any doubt."""
+PATIENCE = 20.0
+"""Seconds until a test gives up waiting; everything takes a fraction of that."""
 
 
 class Driver:
     """One running app."""
 
-    def __init__(self, app: KbxApp, pilot: Pilot[None]) -> None:
-        self.app, self.pilot = app, pilot
+    def __init__(self, app: KbxApp, pilot: Pilot[None], watched: Watched) -> None:
+        self.app, self.pilot, self.watched = app, pilot, watched
 
     @property
     def explore(self) -> Explore:
+        assert self.app.explore is not None
         return self.app.explore
 
     @property
@@ -38,44 +53,108 @@ class Driver:
     def titles(self) -> list[str]:
         return [result.title for result in self.results.results]
 
-    async def until(self, condition: Callable[[], object], seconds: float = 10.0) -> None:
-        """Wait until `condition` holds."""
-        deadline = asyncio.get_running_loop().time() + seconds
-        await self.pilot.pause()
-        while not condition():
-            assert asyncio.get_running_loop().time() < deadline, "waited in vain"
-            await asyncio.sleep(0.005)
-            await self.pilot.pause()
+    @property
+    def paths(self) -> list[str]:
+        return [result.path for result in self.results.results]
 
-    async def ask(self, query: str) -> None:
-        """Set the query and wait for its answer."""
-        self.explore.query_one(QueryLine).value = query
-        await self.until(lambda: self.explore.view is not None and self.explore.view.query == query)
+    @property
+    def view(self) -> ExploreView:
+        """What is shown for the query."""
+        assert self.explore.view is not None
+        return self.explore.view
+
+    @property
+    def asking(self) -> Asking:
+        return self.explore.controller.asking
+
+    @property
+    def alpha(self) -> float:
+        """What the ranking on the screen was made with."""
+        ranking = self.explore.controller.shown.ranking
+        assert ranking is not None
+        return ranking.tuning.alpha
+
+    @property
+    def status(self) -> StatusLine:
+        return self.explore.query_one(StatusLine)
+
+    def has_focus(self, kind: type[Widget]) -> bool:
+        return isinstance(self.app.screen.focused, kind)
+
+    # Doing.
 
     async def press(self, *keys: str) -> None:
-        await self.pilot.press(*keys)
+        """Press keys as fast as they come, and wait until the app is at rest."""
+        for key in keys:
+            self.app.simulate_key(key)
         await self.pilot.pause()
+
+    async def write(self, text: str) -> None:
+        """Type text key by key, as fast as `press`."""
+        for character in text:
+            key = character if character.isalnum() else _character_to_key(character)
+            self.app.post_message(events.Key(key, character))
+        await self.pilot.pause()
+
+    async def ask(self, query: str) -> None:
+        """Put a query into the query line and wait for its answer."""
+        self.explore.query_one(QueryLine).value = query
+        await self.until(lambda: self.explore.view is not None and self.view.query == query)
+
+    async def narrow(self, path: str) -> None:
+        """Put a path into the path field and wait for what it leaves."""
+        self.explore.query_one(PathLine).value = path
+        await self.until(lambda: self.view.scope.path == path)
+
+    async def until(self, condition: Callable[[], object], seconds: float = PATIENCE) -> None:
+        """Wait until `condition` holds."""
+        deadline = asyncio.get_running_loop().time() + seconds
+        wait = 0.002
+        while True:
+            await self.pilot.pause(0)
+            if condition():
+                return
+            late = asyncio.get_running_loop().time() > deadline
+            assert not late, f"waited in vain; on the screen is\n{self._screen_in_short()}"
+            await asyncio.sleep(wait)
+            wait = min(wait * 1.5, 0.03)  # to look takes time that the app needs as well
+
+    async def until_shown(self, widget: type[Widget], *texts: str) -> None:
+        """Wait until a widget shows all these texts, wherever its lines break."""
+        await self.until(lambda: all(text in self.words_of(widget) for text in texts))
+
+    async def until_focused(self, kind: type[Widget]) -> None:
+        """Wait until a widget of this kind has the focus."""
+        await self.until(lambda: self.has_focus(kind))
+
+    # Looking.
 
     def screen_text(self) -> str:
         """Return what is on the screen, line by line."""
-        width, height = self.app.size
         strips = self.app.screen._compositor.render_strips()
-        lines = ["".join(segment.text for segment in strip) for strip in strips]
-        assert len(lines) == height
-        assert width > 0
-        return "\n".join(lines)
+        return "\n".join("".join(segment.text for segment in strip) for strip in strips)
 
     def text_of(self, widget: type[Widget]) -> str:
-        """Return what one widget shows."""
-        found = self.explore.query_one(widget)
-        region: Region = found.region
+        """Return what one widget shows, with its border; nothing while it is not on the screen."""
+        if not (found := self.app.screen.query(widget)):
+            return ""  # another screen lies above
+        region: Region = found.first().region
         lines = self.screen_text().split("\n")[region.y : region.bottom]
         return "\n".join(_cells(line, region.x, region.right) for line in lines)
 
+    def words_of(self, widget: type[Widget]) -> str:
+        """Return what one widget shows as running text, without its border."""
+        return " ".join(self.text_of(widget).translate(_NO_BORDER).split())
+
+    def _screen_in_short(self) -> str:
+        lines = self.screen_text().split("\n")
+        return "\n".join(line for line in lines if line.translate(_NO_BORDER).strip())
+
+
+_NO_BORDER = str.maketrans(dict.fromkeys("╭╮╰╯│", " "))
+
 
 def _cells(line: str, start: int, end: int) -> str:
-    from rich.cells import cell_len
-
     at, text = 0, ""
     for character in line:
         if start <= at < end:
@@ -85,13 +164,33 @@ def _cells(line: str, start: int, end: int) -> str:
 
 
 @asynccontextmanager
-async def running(
-    kb: FakeKb | None = None, size: tuple[int, int] = WIDE, *, debounce: float = 0.0
+async def starting(
+    root: Path | None,
+    size: Size,
+    *,
+    watched: Watched | None = None,
+    bases: Bases | None = None,
+    why: str = "",
+    debounce: float = 0.0,
 ) -> AsyncIterator[Driver]:
-    """Run the app on `kb` until the knowledge base is open."""
-    engine = kb or FakeKb()
-    app = KbxApp(lambda: engine, debounce=debounce)
+    """Start the app on the base at `root`, without waiting for anything."""
+    watched = watched or Watched()
+    app = KbxApp(root, bases=bases or WatchedBases(watched), why=why, debounce=debounce)
     async with app.run_test(size=size) as pilot:
-        driver = Driver(app, pilot)
-        await driver.until(lambda: driver.explore.summary is not None)
+        yield Driver(app, pilot, watched)
+
+
+@asynccontextmanager
+async def running(
+    root: Path, size: Size, *, watched: Watched | None = None, debounce: float = 0.0
+) -> AsyncIterator[Driver]:
+    """Run the app on the indexed base at `root`, from the moment it has been counted."""
+    async with starting(root, size, watched=watched, debounce=debounce) as driver:
+        await driver.until(lambda: is_counted(driver))
         yield driver
+
+
+def is_counted(driver: Driver) -> bool:
+    """Tell whether the app knows what the index holds."""
+    summary = driver.explore.summary
+    return summary is not None and summary.documents is not None

@@ -4,27 +4,33 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from pathlib import Path
 
 HEAVY = ("numpy", "lancedb", "pyarrow", "fastembed", "onnxruntime", "kbx_tui.api", "rapidfuzz")
 
 
+def run(code: str) -> str:
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    return done.stdout.strip()
+
+
 def test_importing_the_app_loads_no_engine() -> None:
     code = f"import kbx_tui.tui.app, sys; print([m for m in {HEAVY!r} if m in sys.modules])"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == "[]"
+    assert run(code) == "[]"
 
 
-def test_the_app_is_painted_before_the_knowledge_base_is_opened() -> None:
-    code = """
+def test_the_app_is_painted_before_the_knowledge_base_is_opened(tmp_path: Path) -> None:
+    code = f"""
 import asyncio, sys
+from pathlib import Path
 from kbx_tui.tui.app import KbxApp
-from kbx_tui.tui.widgets.result_list import ResultList
 painted = []
-def open_kb():
-    app_lines = [strip.text for strip in app.screen._compositor.render_strips()]
-    painted.append(any("Type to search" in line for line in app_lines))
-    raise OSError("enough seen")
-app = KbxApp(open_kb)
+class Bases:
+    def open(self, root):
+        lines = [strip.text for strip in app.screen._compositor.render_strips()]
+        painted.append(any("Type to search" in line for line in lines))
+        raise OSError("enough seen")
+app = KbxApp(Path({str(tmp_path)!r}), bases=Bases())
 async def main():
     async with app.run_test(size=(140, 40)) as pilot:
         while not painted:
@@ -32,5 +38,4 @@ async def main():
 asyncio.run(main())
 print(painted, "numpy" in sys.modules)
 """
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == "[True] False"
+    assert run(code) == "[True] False"

@@ -1,95 +1,201 @@
-"""Indexing in the background: progress is shown, search works as soon as it can."""
+"""Indexing in the background: progress is shown, text is found at once, faults are told."""
 
 from __future__ import annotations
 
+import threading
+from pathlib import Path
+
 import pytest
 
-from kbx_tui.errors import IndexLocked, NotFound
-from kbx_tui.index.progress import Progress
-from kbx_tui.tui.app import KbxApp
+from kbx_tui.api import KnowledgeBase
+from kbx_tui.errors import EmbeddingError
+from kbx_tui.index.lock import writer_lock
 from kbx_tui.tui.widgets.query_line import QueryLine
 from kbx_tui.tui.widgets.result_list import ResultList
 from kbx_tui.tui.widgets.status_line import StatusLine
-from tests.functional.tui.driving import WIDE, Driver, running
-from tests.functional.tui.fake_kb import FakeKb
-
-STEPS = (
-    Progress("reading", 4, 8, 10.0, 3.0, False),
-    Progress("vectors", 5, 20, 10.0, 26.0, True),
-    Progress("vectors", 20, 20, 10.0, 0.0, True),
-)
+from tests.functional.tui.driving import NARROW, QUESTION, WIDE, is_counted, running, starting
+from tests.functional.tui.watched import Watched
+from tests.functional.vaults import FILES, write_vault
 
 
-def unindexed() -> FakeKb:
-    kb = FakeKb(indexed=False)
-    kb.steps = STEPS
-    return kb
+def held_back() -> Watched:
+    """Indexing waits where text can be searched and vectors are still to come."""
+    watched = Watched()
+    watched.indexing.clear()
+    return watched
 
 
-async def test_progress_is_shown_and_the_query_is_answered_once_text_is_there() -> None:
-    kb = unindexed()
-    async with running(kb, size=WIDE) as driver:
-        driver.explore.query_one(QueryLine).value = "alice"
-        kb.step_gate.release()
-        await driver.until(lambda: "reading 4 of 8, 3 s left" in driver.text_of(StatusLine))
-        assert kb.calls["retrieve"] == 0
-        assert "The index is being made" not in driver.titles
-        kb.step_gate.release()
-        await driver.until(lambda: "Alice Chen" in driver.titles)
-        assert "vectors 5 of 20, 26 s left" in driver.text_of(StatusLine)
-        kb.step_gate.release()
-        await driver.until(lambda: not driver.explore.query_one(StatusLine).display)
-        assert kb.calls["index"] == 1
+def indexed(root: Path) -> bool:
+    with KnowledgeBase(root) as kb:
+        return kb.is_indexed() and kb.status().vector_share == 1.0
 
 
-async def test_an_unindexed_base_says_what_is_going_on() -> None:
-    kb = unindexed()
-    async with running(kb, size=WIDE) as driver:
-        await driver.until(lambda: "The index is being made" in driver.text_of(ResultList))
-
-
-async def test_quitting_ends_indexing() -> None:
-    kb = unindexed()
-    async with running(kb, size=WIDE) as driver:
-        await driver.until(lambda: kb.calls["index"] == 1)
-    assert kb.calls["index cancelled"] == 1
-    assert kb.calls["close"] >= 1
-
-
-async def test_another_process_indexing_is_no_error() -> None:
-    kb = unindexed()
-    kb.index_fails = IndexLocked("another process is indexing")
-    async with running(kb, size=WIDE) as driver:
-        await driver.until(lambda: kb.calls["index"] == 1)
-        await driver.pilot.pause(0.05)
-        assert not driver.explore.query_one(StatusLine).error
-
-
-async def test_the_app_looks_again_until_another_process_has_indexed(
-    monkeypatch: pytest.MonkeyPatch,
+async def test_progress_is_shown_and_the_query_answered_before_indexing_has_ended(
+    tmp_path: Path,
 ) -> None:
-    monkeypatch.setattr("kbx_tui.tui.controller.LOCKED_PATIENCE", 0.05)
-    kb = FakeKb(indexed=False)
-    kb.index_fails = IndexLocked("another process is indexing")
-    async with running(kb, size=WIDE) as driver:
-        await driver.until(lambda: kb.calls["index"] >= 2)
-        driver.explore.query_one(QueryLine).value = "alice"
-        kb.index_fails = None
-        await driver.until(lambda: bool(driver.titles))
+    root, watched = write_vault(tmp_path / "kb"), held_back()
+    async with starting(root, WIDE, watched=watched) as driver:
+        driver.explore.query_one(QueryLine).value = "migration"
+        await driver.until(lambda: "Migration go/no-go" in driver.titles)
+        await driver.until_shown(StatusLine, "indexing: ")
+        await driver.until_shown(QueryLine, "meaning 0 %")
+        assert not indexed(root)
+        watched.indexing.set()
+        await driver.until(lambda: not driver.status.display)
+        await driver.until(lambda: "meaning" not in driver.text_of(QueryLine))
+        assert watched.calls["index"] == 1
+    assert indexed(root)
 
 
-async def test_a_base_that_cannot_be_opened_says_why_and_is_tried_again() -> None:
-    kb, ready = FakeKb(), [False]
+async def test_every_key_works_while_indexing_goes_on(fresh_demo: Path) -> None:
+    watched = held_back()
+    async with starting(fresh_demo, NARROW, watched=watched) as driver:
+        await driver.until(lambda: watched.calls["index"])
+        await driver.ask(QUESTION)
+        assert driver.view.mode.name == "two-pass"
+        await driver.press("down", "right_square_bracket", "enter")
+        await driver.until(lambda: driver.explore.panes.read == "document")
+        await driver.press("escape", "e", "enter")
+        await driver.until(lambda: driver.explore.panes.read == "card")
 
-    def open_kb() -> FakeKb:
-        if not ready[0]:
-            raise NotFound("no knowledge base at /nowhere")
-        return kb
 
-    app = KbxApp(open_kb, debounce=0.0)
-    async with app.run_test(size=WIDE) as pilot:
-        driver = Driver(app, pilot)
-        await driver.until(lambda: "no knowledge base at /nowhere" in driver.text_of(ResultList))
-        ready[0] = True
+async def test_a_base_without_an_index_says_what_is_going_on(tmp_path: Path) -> None:
+    root, watched = write_vault(tmp_path / "kb"), Watched(held=lambda progress: True)
+    watched.indexing.clear()
+    async with starting(root, WIDE, watched=watched) as driver:
+        await driver.until_shown(ResultList, "The index is being made")
+        watched.indexing.set()
+        await driver.until_shown(ResultList, "5 documents")
+
+
+async def test_quitting_ends_indexing_and_leaves_what_the_next_time_goes_on_from(
+    tmp_path: Path,
+) -> None:
+    root, watched = write_vault(tmp_path / "kb"), held_back()
+    async with starting(root, WIDE, watched=watched) as driver:
+        await driver.ask("migration")
+    assert watched.calls["index cancelled"]
+    assert watched.calls["close"] >= watched.calls["open"] - 1  # the one that watches may take long
+    assert not any(thread.name == "kbx-index" for thread in threading.enumerate())
+    assert not indexed(root)
+    async with starting(root, WIDE) as driver:
+        await driver.until(lambda: is_counted(driver))
+        await driver.until(lambda: driver.watched.calls["index"] == 1)
+        await driver.until(lambda: indexed(root))
+
+
+async def test_another_process_that_indexes_is_no_error_and_the_app_looks_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("kbx_tui.tui.upkeep.LOCKED_PATIENCE", 0.05)
+    root, watched = write_vault(tmp_path / "kb"), Watched()
+    with writer_lock(root):
+        async with starting(root, WIDE, watched=watched) as driver:
+            driver.explore.query_one(QueryLine).value = "migration"
+            await driver.until_shown(StatusLine, "another process is indexing")
+            await driver.until(lambda: watched.calls["index"] >= 2)
+            assert not driver.status.error
+            assert not driver.titles
+    async with starting(root, WIDE, watched=watched) as driver:
+        await driver.until(lambda: watched.calls["index"] >= 1)
+        driver.explore.query_one(QueryLine).value = "migration"
+        await driver.until(lambda: "Migration go/no-go" in driver.titles)
+
+
+async def test_what_another_process_has_indexed_is_found(
+    demo_copy: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("kbx_tui.tui.upkeep.LOCKED_PATIENCE", 0.05)
+    async with running(demo_copy, WIDE) as driver:
+        await driver.ask("rehearsal")
+        (demo_copy / "memory/notes/new.md").write_text("# Rehearsal rehearsal\n", encoding="utf-8")
+        with writer_lock(demo_copy):
+            await driver.until_shown(StatusLine, "another process is indexing")
+        await driver.until(lambda: "Rehearsal rehearsal" in driver.titles)
+        await driver.until(lambda: not driver.status.progress)
+
+
+async def test_a_model_that_cannot_be_loaded_leaves_search_by_words(tmp_path: Path) -> None:
+    root = write_vault(tmp_path / "kb")
+    watched = Watched(faults={"index": EmbeddingError("no model in /nowhere")})
+    with KnowledgeBase(root) as kb:
+        kb.index(fast=True)
+    async with starting(root, WIDE, watched=watched) as driver:
+        await driver.until_shown(StatusLine, "✗ no model in /nowhere")
+        await driver.press("escape", "m", "m")
+        await driver.ask("migration")
+        assert "Migration go/no-go" in driver.titles
+
+
+@pytest.mark.parametrize("part", ["documents.lance/data", "chunks.lance/_versions"])
+async def test_a_damaged_index_is_one_line_that_says_what_mends_it(
+    tmp_path: Path, part: str
+) -> None:
+    root = write_vault(tmp_path / "kb")
+    with KnowledgeBase(root) as kb:
+        kb.index(fast=True)
+    for file in (root / ".kbx/index" / part).rglob("*.*"):
+        file.write_bytes(b"rubbish")
+    async with starting(root, WIDE) as driver:
+        driver.explore.query_one(QueryLine).value = "migration"
+        await driver.until_shown(StatusLine, "✗ cannot ", "`kbx index --full` builds it anew")
+        assert not driver.titles
+        with KnowledgeBase(root) as kb:
+            kb.index(full=True, fast=True)
+        await driver.ask("rollback")
+        assert driver.titles
+        assert not driver.status.error
+        await driver.until(lambda: driver.watched.calls["watch"])
+
+
+async def test_a_damaged_kbx_toml_is_told_and_read_again_with_the_next_query(
+    demo_copy: Path,
+) -> None:
+    (demo_copy / "kbx.toml").write_text("[search\nhierarchy_alpha = 0.7\n", encoding="utf-8")
+    async with starting(demo_copy, WIDE) as driver:
+        await driver.until_shown(StatusLine, "✗", "kbx.toml is not valid TOML")
+        await driver.until_shown(ResultList, "There is no knowledge base to search yet.")
+        (demo_copy / "kbx.toml").write_text("[search]\nhierarchy_alpha = 0.7\n", encoding="utf-8")
+        await driver.ask(QUESTION)
+        await driver.until(lambda: not driver.status.error)
+        assert driver.alpha == 0.7
+        await driver.until(lambda: driver.watched.calls["watch"])
+        await driver.until(lambda: is_counted(driver))
+
+
+async def test_a_base_without_an_index_is_indexed_once_its_kbx_toml_is_mended(
+    tmp_path: Path,
+) -> None:
+    root = write_vault(tmp_path / "kb", {**FILES, "kbx.toml": "[search\n"})
+    async with starting(root, WIDE) as driver:
+        await driver.until_shown(StatusLine, "kbx.toml is not valid TOML")
+        (root / "kbx.toml").write_text("", encoding="utf-8")
+        await driver.ask("migration")
+        assert "Migration go/no-go" in driver.titles
+
+
+async def test_a_setting_out_of_range_names_file_value_and_what_would_do(demo_copy: Path) -> None:
+    (demo_copy / "kbx.toml").write_text("[search]\nhierarchy_alpha = 7\n", encoding="utf-8")
+    async with starting(demo_copy, NARROW) as driver:
+        await driver.until_shown(StatusLine, "kbx.toml: search.hierarchy_alpha = 7 is not valid")
+
+
+async def test_a_base_that_cannot_be_opened_says_why_and_is_tried_again(demo: Path) -> None:
+    watched = Watched(faults={"open": OSError("the disk sleeps")})
+    async with starting(demo, WIDE, watched=watched) as driver:
+        await driver.until_shown(ResultList, "no knowledge base to search", "the disk sleeps")
+        watched.faults.clear()
         await driver.ask("alice")
         assert driver.titles
+        assert not driver.status.error
+
+
+async def test_a_base_on_a_medium_for_reading_only_is_searched_all_the_same(
+    demo: Path, demo_copy: Path
+) -> None:
+    watched = Watched(faults={"index": PermissionError("read-only file system")})
+    (demo_copy / "memory/notes/new.md").write_text("# New\n", encoding="utf-8")
+    async with starting(demo_copy, WIDE, watched=watched) as driver:
+        await driver.until_shown(StatusLine, "PermissionError: read-only file system")
+        await driver.ask("rollback plan")
+        assert driver.titles[0] == "Rollback plan"

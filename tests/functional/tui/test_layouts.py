@@ -1,22 +1,26 @@
-"""The same app at three sizes."""
+"""The same app at three sizes, and at all others."""
 
 from __future__ import annotations
 
 from functools import partial
+from pathlib import Path
 
 import pytest
+from rich.cells import cell_len
 from textual.widget import Widget
 
 from kbx_tui.tui.widgets.entity_list import EntityList, EntityStrip
 from kbx_tui.tui.widgets.mode_badge import ModeBadge
+from kbx_tui.tui.widgets.preview_pane import PreviewPane
 from kbx_tui.tui.widgets.query_line import QueryLine
 from kbx_tui.tui.widgets.result_list import ResultList
 from kbx_tui.tui.widgets.why_pane import WhyPane
-from tests.functional.tui.driving import NARROW, QUESTION, TINY, WIDE, Driver, running
+from kbx_tui.wording import score_text
+from tests.functional.tui.driving import NARROW, QUESTION, TINY, WIDE, Size, running
 
 
-async def test_wide_shows_all_panes_side_by_side() -> None:
-    async with running(size=WIDE) as driver:
+async def test_wide_shows_all_panes_side_by_side(demo: Path) -> None:
+    async with running(demo, WIDE) as driver:
         await driver.ask(QUESTION)
         await driver.pilot.pause()
         panes = [driver.explore.query_one(kind) for kind in (EntityList, ResultList, WhyPane)]
@@ -25,40 +29,40 @@ async def test_wide_shows_all_panes_side_by_side() -> None:
         assert not driver.explore.query_one(EntityStrip).display
 
 
-async def test_narrow_shows_entities_in_one_line_and_why_below() -> None:
-    async with running(size=NARROW) as driver:
+async def test_narrow_shows_entities_in_one_line_and_why_below(demo: Path) -> None:
+    async with running(demo, NARROW) as driver:
         await driver.ask(QUESTION)
-        await driver.until(
-            lambda: "● Alice Chen 1.00  ● Migration 1.00" in driver.text_of(EntityStrip)
-        )
+        await driver.until_shown(EntityStrip, "● Alice Chen 1.00 ● Migration 1.00 ┊ .50 ┊ ○")
         why, results = driver.explore.query_one(WhyPane), driver.results
         assert why.region.y == results.region.bottom
         assert results.line_room >= 8
-        assert ".80 = .50 × .60 document" in driver.text_of(WhyPane)
-        assert "entity 1.00" in driver.text_of(WhyPane)
+        score = score_text(driver.results.results[0].score)
+        await driver.until_shown(WhyPane, f"{score} = .50 × ", "+ .50 × 1.00 entity")
 
 
-async def test_narrow_lists_the_entities_when_asked() -> None:
-    async with running(size=NARROW) as driver:
+async def test_narrow_gives_the_whole_room_to_results_before_a_query(demo: Path) -> None:
+    async with running(demo, NARROW) as driver:
+        await driver.until_shown(ResultList, "Type to search")
+        assert not driver.explore.query_one(WhyPane).display
+
+
+async def test_narrow_lists_the_entities_when_asked(demo: Path) -> None:
+    async with running(demo, NARROW) as driver:
         await driver.ask(QUESTION)
         await driver.press("escape", "e")
-        await driver.until(lambda: isinstance(driver.explore.focused, EntityList))
+        await driver.until_focused(EntityList)
         assert not driver.results.display
         await driver.press("escape")
-        await driver.until(lambda: isinstance(driver.explore.focused, ResultList))
+        await driver.until_focused(ResultList)
 
 
-def _has_focus(driver: Driver, kind: type[Widget]) -> bool:
-    return isinstance(driver.explore.focused, kind)
-
-
-async def test_tiny_shows_one_pane_and_tab_goes_round() -> None:
-    async with running(size=TINY) as driver:
+async def test_tiny_shows_one_pane_and_tab_goes_round(demo: Path) -> None:
+    async with running(demo, TINY) as driver:
         await driver.ask(QUESTION)
         await driver.press("escape")
         panes: list[type[Widget]] = [ResultList, EntityList, WhyPane, ResultList]
         for kind in panes:
-            await driver.until(partial(_has_focus, driver, kind))
+            await driver.until(partial(driver.has_focus, kind))
             shown = [pane for pane in panes[:3] if driver.explore.query_one(pane).display]
             assert shown == [kind]
             assert driver.explore.query_one(QueryLine).region.height == 1
@@ -66,19 +70,57 @@ async def test_tiny_shows_one_pane_and_tab_goes_round() -> None:
             await driver.press("tab")
 
 
-@pytest.mark.parametrize("size", [(200, 60), WIDE, (100, 30), NARROW, TINY, (40, 12), (20, 6)])
-async def test_no_size_breaks_the_app(size: tuple[int, int]) -> None:
-    async with running(size=size) as driver:
+@pytest.mark.parametrize(
+    "size", [(200, 60), (110, 30), (100, 20), (79, 24), (40, 12), (20, 6)], ids=str
+)
+async def test_no_size_breaks_the_app(demo: Path, size: Size) -> None:
+    async with running(demo, size) as driver:
         await driver.ask(QUESTION)
         await driver.press("down", "j", "tab", "right_square_bracket", "question_mark", "escape")
+        await driver.press("f", "escape", "escape", "enter")
+        await driver.until_focused(PreviewPane)
+        await driver.press("n", "l", "escape", "e", "enter")
+        await driver.until(lambda: driver.explore.panes.read == "card")
+        await driver.press("G", "escape")
         assert driver.app.is_running
 
 
-async def test_a_terminal_that_changes_its_size_changes_the_layout() -> None:
-    async with running(size=WIDE) as driver:
+async def test_a_terminal_that_changes_its_size_changes_the_layout(demo: Path) -> None:
+    async with running(demo, WIDE) as driver:
         await driver.ask(QUESTION)
         await driver.pilot.resize_terminal(*NARROW)
         await driver.until(lambda: driver.explore.query_one(EntityStrip).display)
+        await driver.pilot.resize_terminal(*TINY)
+        await driver.until(lambda: not driver.explore.query_one(WhyPane).display)
         await driver.pilot.resize_terminal(*WIDE)
         await driver.until(lambda: driver.explore.query_one(EntityList).display)
-        await driver.until(lambda: "2026-03-17" in driver.text_of(ResultList))
+        await driver.until_shown(ResultList, "2026-03-17")
+
+
+async def test_a_terminal_that_becomes_small_shows_the_pane_one_is_at(demo: Path) -> None:
+    async with running(demo, WIDE) as driver:
+        await driver.ask(QUESTION)
+        await driver.press("escape", "e")
+        await driver.until_focused(EntityList)
+        await driver.pilot.resize_terminal(*TINY)
+        await driver.until(lambda: not driver.results.display)
+        assert driver.explore.query_one(EntityList).display
+        assert driver.has_focus(EntityList)
+
+
+async def test_wide_characters_keep_the_columns_straight(demo: Path) -> None:
+    async with running(demo, NARROW) as driver:
+        await driver.ask("spring all-hands")
+        await driver.until_shown(ResultList, "🚢 Spring all-hands")
+        results, width = driver.results, driver.results.line_width
+        lines = [results.draw(results.line_at(y, width), width) for y in range(results.line_room)]
+        assert {line.cell_length for line in lines} == {width}
+        assert (
+            lines[driver.titles.index("🚢 Spring all-hands")].text.rstrip().endswith("2026-04-16")
+        )
+        columns = [_column_of_date(line.text) for line in lines if "2026-" in line.text]
+        assert len(set(columns)) == 1
+
+
+def _column_of_date(text: str) -> int:
+    return cell_len(text[: text.index("2026-")])

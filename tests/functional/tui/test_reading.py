@@ -1,112 +1,87 @@
-"""Opening a document, and why it stands where it stands."""
+"""Why a result stands where it stands, reading it, and going from page to page and back."""
 
 from __future__ import annotations
 
 import re
-from functools import partial
+from fractions import Fraction
+from pathlib import Path
 
+import pytest
+
+from kbx_tui.tui.widgets.entity_card import EntityCard
+from kbx_tui.tui.widgets.entity_list import EntityList
 from kbx_tui.tui.widgets.preview_pane import PreviewPane
+from kbx_tui.tui.widgets.query_line import QueryLine
 from kbx_tui.tui.widgets.result_list import ResultList
 from kbx_tui.tui.widgets.status_line import StatusLine
 from kbx_tui.tui.widgets.why_pane import WhyPane
-from tests.functional.tui.driving import NARROW, QUESTION, WIDE, Driver, running
-from tests.functional.tui.fake_kb import FakeKb
+from kbx_tui.wording import score_text
+from tests.functional.tui.driving import NARROW, QUESTION, TINY, WIDE, Driver, Size, running
+
+GO_NO_GO = "memory/meetings/2026/03/17/migration-go-no-go.transcript.md"
+ROLLBACK = "memory/notes/2026-01-30-rollback-plan.md"
 
 
-def _stands_in(driver: Driver, text: str) -> bool:
-    return text in driver.text_of(WhyPane)
+def pane_of(driver: Driver) -> PreviewPane:
+    return driver.explore.query_one(PreviewPane)
 
 
-async def test_why_follows_the_cursor_and_adds_up() -> None:
-    async with running(size=WIDE) as driver:
+async def read_first(driver: Driver, query: str = "rollback plan") -> None:
+    await driver.ask(query)
+    await driver.press("down", "enter")
+    await driver.until_focused(PreviewPane)
+
+
+# Why.
+
+
+async def test_why_follows_the_cursor_and_adds_up_at_every_alpha(demo: Path) -> None:
+    async with running(demo, WIDE) as driver:
         await driver.ask(QUESTION)
         await driver.press("down")
-        for _ in driver.titles:
-            at = driver.results.current
-            assert at is not None
-            await driver.until(partial(_stands_in, driver, at.title[:20]))
-            text = driver.text_of(WhyPane)
-            score, first, second = re.findall(r"(\.\d\d|1\.00) [=d e]", text)[:3] + [""] * 0
-            assert abs(float(first) / 2 + float(second) / 2 - float(score)) <= 0.005 + 1e-9
-            await driver.press("j")
+        for alpha in (0.5, 0.35, 0.2, 0.05):
+            await driver.until(lambda at=alpha: driver.alpha == at)  # type: ignore[misc]
+            for result in driver.results.results[:6]:
+                driver.results.choose(result.rank - 1)
+                await driver.until_shown(WhyPane, result.path.rpartition("/")[2])
+                adds_up(driver)
+            await driver.press(*["left_square_bracket"] * 3)
+        assert driver.watched.calls["retrieve"] == 1
 
 
-async def test_why_names_the_words_found_also_where_results_have_one_line() -> None:
-    async with running(size=NARROW) as driver:
+def adds_up(driver: Driver) -> None:
+    """Check every sum on the screen, in the digits that stand there."""
+    text, why = driver.words_of(WhyPane), driver.explore.query_one(WhyPane).why
+    found = re.search(r"(\S+) = (\S+) × (\S+) document \+ (\S+) × (\S+) entity", text)
+    assert found is not None, text
+    assert why is not None
+    score, alpha, document, rest, entity = map(Fraction, found.groups())
+    assert alpha + rest == 1
+    assert abs(alpha * document + rest * entity - score) <= Fraction(1, 200)
+    for section, total in zip(why.sections, (document, entity), strict=True):
+        shown = [Fraction(score_text(part.value)) for part in section.parts]
+        assert sum(shown) == total == Fraction(score_text(section.total))
+
+
+async def test_why_names_the_words_found_also_where_results_have_one_line(demo: Path) -> None:
+    async with running(demo, NARROW) as driver:
         await driver.ask(QUESTION)
-        await driver.press("down")
-        await driver.until(lambda: "alice ×1, migration ×1" in driver.text_of(WhyPane))
-        await driver.press("j", "j")
-        await driver.until(lambda: "migration ×1" in driver.text_of(WhyPane))
+        snippets = driver.explore.controller.shown.snippets
+        for path in driver.paths[:4]:
+            await driver.press("down")
+            await driver.until(lambda at=path: at in snippets)  # type: ignore[misc]
+            found = snippets[path].terms
+            await driver.until_shown(WhyPane, ", ".join(f"{one} ×{count}" for one, count in found))
 
 
-async def test_enter_shows_the_document_at_its_best_place_and_escape_closes_it() -> None:
-    async with running(size=WIDE) as driver:
-        await driver.ask(QUESTION)
-        await driver.press("down", "enter")
-        await driver.until(lambda: "▌ We cut over" in driver.text_of(PreviewPane))
-        assert isinstance(driver.explore.focused, PreviewPane)
-        await driver.press("escape")
-        await driver.until(lambda: isinstance(driver.explore.focused, ResultList))
-        assert not driver.explore.query_one(PreviewPane).display
+async def test_an_exact_title_says_so_in_why(demo: Path) -> None:
+    async with running(demo, WIDE) as driver:
+        await driver.ask("rollback plan")
+        await driver.until_shown(WhyPane, "1.00 exact title: shown first else", "= the document")
 
 
-async def test_an_open_document_follows_the_cursor() -> None:
-    async with running(size=WIDE) as driver:
-        await driver.ask(QUESTION)
-        await driver.press("down", "enter")
-        await driver.until(lambda: "We cut over" in driver.text_of(PreviewPane))
-        driver.results.focus()
-        await driver.press("j")
-        await driver.until(lambda: "Alice asked for one more" in driver.text_of(PreviewPane))
-
-
-async def test_a_document_takes_the_place_of_the_results_where_room_is_short() -> None:
-    async with running(size=NARROW) as driver:
-        await driver.ask(QUESTION)
-        await driver.press("down", "enter")
-        await driver.until(lambda: "▌ We cut over" in driver.text_of(PreviewPane))
-        assert not driver.results.display
-        await driver.press("escape")
-        await driver.until(lambda: isinstance(driver.explore.focused, ResultList))
-
-
-async def test_keys_scroll_a_document() -> None:
-    async with running(size=NARROW) as driver:
-        await driver.ask(QUESTION)
-        await driver.press("down", "enter")
-        await driver.until(lambda: "▌ We cut over" in driver.text_of(PreviewPane))
-        await driver.press("G")
-        await driver.until(lambda: "line 59" in driver.text_of(PreviewPane))
-        await driver.press("g")
-        await driver.until(lambda: "date: 2026-03-17" in driver.text_of(PreviewPane))
-
-
-async def test_the_page_of_an_entity_opens_too() -> None:
-    async with running(size=WIDE) as driver:
-        await driver.ask(QUESTION)
-        await driver.press("escape", "e", "enter")
-        await driver.until(lambda: "Prefers async Slack" in driver.text_of(PreviewPane))
-
-
-async def test_an_entity_without_a_page_says_so() -> None:
-    async with running(size=WIDE) as driver:
-        await driver.ask("migration")
-        await driver.press("escape", "e", "enter")
-        await driver.until(lambda: "no page of its own" in driver.text_of(StatusLine))
-
-
-async def test_a_document_that_is_gone_is_an_error_line() -> None:
-    kb = FakeKb()
-    async with running(kb, size=WIDE) as driver:
-        await driver.ask(QUESTION)
-        kb.documents = ()
-        driver.explore.controller.preview("memory/gone.md")
-        await driver.until(lambda: "no document memory/gone.md" in driver.text_of(StatusLine))
-
-
-async def test_x_hides_and_shows_why() -> None:
-    async with running(size=WIDE) as driver:
+async def test_x_hides_and_shows_why(demo: Path) -> None:
+    async with running(demo, WIDE) as driver:
         await driver.ask(QUESTION)
         await driver.press("escape", "x")
         await driver.until(lambda: not driver.explore.query_one(WhyPane).display)
@@ -114,8 +89,254 @@ async def test_x_hides_and_shows_why() -> None:
         await driver.until(lambda: driver.explore.query_one(WhyPane).display)
 
 
-async def test_an_exact_title_comes_first_and_says_so() -> None:
-    async with running(size=WIDE) as driver:
-        await driver.ask("rollback plan")
-        await driver.until(lambda: "exact title: shown first" in driver.text_of(WhyPane))
+# A document.
+
+
+@pytest.mark.parametrize("size", [WIDE, NARROW, TINY], ids=["wide", "narrow", "tiny"])
+async def test_enter_shows_the_file_at_its_best_place_and_escape_closes_it(
+    demo: Path, size: Size
+) -> None:
+    async with running(demo, size) as driver:
+        await read_first(driver)
+        await driver.until_shown(PreviewPane, "▌")
         assert driver.titles[0] == "Rollback plan"
+        assert driver.results.display == (size == WIDE)
+        preview = pane_of(driver).preview
+        assert preview is not None
+        assert preview.path == ROLLBACK
+        text = "\n".join(preview.lines)
+        for kept in ("title: Rollback plan", "## Points of return", "deckctl db whoami"):
+            assert kept in text
+        assert len(preview.lines) == (demo / ROLLBACK).read_text(encoding="utf-8").count("\n") + 1
+        await driver.press("escape")
+        await driver.until_focused(ResultList)
+        assert not pane_of(driver).display
+
+
+async def test_keys_scroll_a_document(demo: Path) -> None:
+    async with running(demo, NARROW) as driver:
+        await read_first(driver)
+        await driver.press("G")
+        await driver.until_shown(PreviewPane, "a tired person at night")
+        await driver.press("g")
+        await driver.until_shown(PreviewPane, "title: Rollback plan")
+
+
+async def test_n_and_N_go_from_match_to_match(demo: Path) -> None:  # noqa: N802
+    async with running(demo, WIDE) as driver:
+        await read_first(driver)
+        await driver.press("g", "n")
+        pane = pane_of(driver)
+        assert pane.preview is not None
+        count = len(pane.preview.matches)
+        assert count > 4
+        lines = []
+        for number in range(1, 4):
+            await driver.until(lambda at=number: pane.position == f"{at}/{count}")  # type: ignore[misc]
+            await driver.until_shown(PreviewPane, f"{number}/{count}")
+            lines.append(pane.current_line)
+            await driver.press("n")
+        assert lines == sorted(lines)
+        await driver.press("N")
+        await driver.until_shown(PreviewPane, f"3/{count}")
+        assert pane.current_line == lines[2]
+
+
+async def test_p_shows_the_document_under_the_cursor_while_moving(demo: Path) -> None:
+    async with running(demo, WIDE) as driver:
+        await driver.ask(QUESTION)
+        await driver.press("down", "p")
+        await driver.until_shown(PreviewPane, "Migration go/no-go")
+        assert driver.has_focus(ResultList)
+        for _ in range(3):
+            await driver.press("down")
+            at = driver.results.current
+            assert at is not None
+            await driver.until_shown(PreviewPane, at.title[:30])
+        assert driver.has_focus(ResultList)
+        await driver.press("p")
+        await driver.until(lambda: not pane_of(driver).display)
+        await driver.until(lambda: driver.explore.query_one(WhyPane).display)
+
+
+async def test_p_in_the_why_pane_goes_to_the_document_that_takes_its_place(demo: Path) -> None:
+    async with running(demo, WIDE) as driver:
+        await driver.ask(QUESTION)
+        await driver.press("down", "tab")
+        await driver.until_focused(WhyPane)
+        await driver.press("p")
+        await driver.until_focused(PreviewPane)
+
+
+async def test_moving_with_an_open_preview_leaves_no_trail(demo: Path) -> None:
+    async with running(demo, WIDE) as driver:
+        await driver.ask(QUESTION)
+        await driver.press("down", "p")
+        await driver.until_shown(PreviewPane, "Migration go/no-go")
+        for _ in range(3):
+            await driver.press("down")
+            at = driver.results.current
+            assert at is not None
+            await driver.until(lambda at=at.path: pane_of(driver).path == at)  # type: ignore[misc]
+        await driver.press("escape")
+        await driver.until(lambda: not pane_of(driver).display)
+        assert driver.has_focus(ResultList)
+
+
+async def test_a_preview_follows_a_new_query_to_its_best_result(demo: Path) -> None:
+    async with running(demo, WIDE) as driver:
+        await driver.ask(QUESTION)
+        await driver.press("down", "p")
+        await driver.until_shown(PreviewPane, "Migration go/no-go")
+        await driver.ask("rollback plan")
+        await driver.until(lambda: pane_of(driver).path == ROLLBACK)
+
+
+async def test_a_new_width_lays_the_document_out_anew(demo: Path) -> None:
+    async with running(demo, WIDE) as driver:
+        await read_first(driver)
+        pane = pane_of(driver)
+        for size in (NARROW, TINY, WIDE):
+            await driver.pilot.resize_terminal(*size)
+            await driver.until(
+                lambda: pane.laid_out is not None and pane.laid_out.width == pane.text_width
+            )
+        assert driver.has_focus(PreviewPane)
+
+
+# Cards and links.
+
+
+@pytest.mark.parametrize("size", [WIDE, NARROW, TINY], ids=["wide", "narrow", "tiny"])
+async def test_enter_on_an_entity_shows_all_that_is_known_about_it(demo: Path, size: Size) -> None:
+    async with running(demo, size) as driver:
+        await driver.ask(QUESTION)
+        await driver.press("escape", "e", "enter")
+        await driver.until_focused(EntityCard)
+        await driver.until_shown(
+            EntityCard, "● Alice Chen", "Director of Engineering · Platform", "also achen"
+        )
+        card = driver.explore.query_one(EntityCard).card
+        assert card is not None
+        assert len(card.facts) == 9
+        assert [fact.status for fact in card.facts].count("superseded") == 1
+        assert len(card.open_items) == 4
+        assert card.documents
+        await driver.press("escape")
+        await driver.until_focused(EntityList)  # where one came from
+        assert not driver.explore.query_one(EntityCard).display
+
+
+async def test_from_a_card_to_its_page_and_back_step_by_step(demo: Path) -> None:
+    async with running(demo, WIDE) as driver:
+        await driver.ask(QUESTION)
+        await driver.press("escape", "e", "enter")
+        await driver.until_focused(EntityCard)
+        await driver.press("enter")
+        await driver.until_focused(PreviewPane)
+        assert pane_of(driver).path == "memory/people/alice-chen.md"
+        await driver.press("escape")
+        await driver.until_focused(EntityCard)
+        assert "Alice Chen" in driver.text_of(EntityCard)
+        await driver.press("escape")
+        await driver.until_focused(EntityList)
+
+
+async def test_links_lead_to_cards_and_documents_and_escape_leads_back(demo: Path) -> None:
+    async with running(demo, WIDE) as driver:
+        await read_first(driver)
+        await driver.press("g", "right")
+        await driver.until_shown(PreviewPane, "link 1/4 → Bob Okafor")
+        await driver.press("enter")
+        await driver.until_focused(EntityCard)
+        await driver.until_shown(EntityCard, "● Bob Okafor")
+        await driver.press("G", "enter")  # the oldest of Bob's documents
+        await driver.until_focused(PreviewPane)
+        oldest = pane_of(driver).path
+        assert oldest != ROLLBACK
+        await driver.press("escape")
+        await driver.until_focused(EntityCard)
+        assert driver.explore.query_one(EntityCard).current_path == oldest
+        await driver.press("escape")
+        await driver.until(lambda: pane_of(driver).path == ROLLBACK)
+        await driver.until_focused(PreviewPane)
+        await driver.press("escape")
+        await driver.until_focused(ResultList)
+
+
+async def test_a_link_to_a_document_opens_it(demo_copy: Path) -> None:
+    note = demo_copy / "memory/notes/2026-05-01-quokka.md"
+    note.write_text(
+        "# Quokka visit\n\nAs in the [[Rollback plan]] and [elsewhere](https://x.example).\n",
+        encoding="utf-8",
+    )
+    async with running(demo_copy, WIDE) as driver:
+        await driver.ask("quokka visit")
+        await driver.until(lambda: driver.titles[:1] == ["Quokka visit"])
+        await driver.press("down", "enter")
+        await driver.until_focused(PreviewPane)
+        await driver.press("l", "enter")
+        await driver.until(lambda: pane_of(driver).path == ROLLBACK)
+        await driver.press("escape")
+        await driver.until(lambda: pane_of(driver).path == "memory/notes/2026-05-01-quokka.md")
+        await driver.press("l", "l", "enter")
+        await driver.until_shown(StatusLine, "https://x.example leads to no page of this")
+        assert pane_of(driver).path == "memory/notes/2026-05-01-quokka.md"
+
+
+async def test_an_entity_without_a_page_offers_its_documents(demo_copy: Path) -> None:
+    (demo_copy / "memory/people/alice-chen.md").write_text(
+        "---\nteam: Quokkas\n---\n# Alice Chen\n", encoding="utf-8"
+    )
+    async with running(demo_copy, WIDE) as driver:
+        await driver.ask("quokkas")
+        await driver.until_shown(EntityList, "● Quokkas team")
+        await driver.press("escape", "e", "enter")
+        await driver.until_shown(EntityCard, "● Quokkas", "no page of its own")
+        await driver.press("enter")
+        await driver.until_focused(PreviewPane)
+
+
+async def test_a_page_is_closed_by_p_wherever_the_focus_is(demo: Path) -> None:
+    async with running(demo, WIDE) as driver:
+        await driver.ask(QUESTION)
+        await driver.press("escape", "e", "enter")
+        await driver.until_focused(EntityCard)
+        await driver.press("p")
+        await driver.until_focused(ResultList)
+        assert not driver.explore.query_one(EntityCard).display
+
+
+async def test_a_document_that_cannot_be_read_says_so_in_its_pane(demo: Path) -> None:
+    async with running(demo, WIDE) as driver:
+        await driver.ask(QUESTION)
+        driver.explore.read_document("memory/gone.md", focus=True)
+        await driver.until_shown(PreviewPane, "memory/gone.md cannot be read any more")
+        await driver.press("escape")
+        await driver.until_focused(ResultList)
+
+
+async def test_letters_typed_after_slash_never_land_in_what_opens_late(demo: Path) -> None:
+    async with running(demo, WIDE) as driver:
+        await driver.ask("rollback plan")
+        await driver.press("down", "p")
+        await driver.until_shown(PreviewPane, "Rollback plan")
+        await driver.press("slash")
+        await driver.write("quokka")
+        await driver.until(lambda: driver.explore.query_one(QueryLine).value == "quokka")
+        assert driver.has_focus(QueryLine)
+
+
+async def test_what_a_person_opens_is_counted_and_what_is_passed_by_is_not(demo_copy: Path) -> None:
+    usage = demo_copy / ".kbx" / "usage.jsonl"
+    usage.unlink(missing_ok=True)  # of the tests before
+    async with running(demo_copy, WIDE) as driver:
+        await driver.ask("rollback plan")
+        await driver.press("down", "p")
+        await driver.until(lambda: driver.explore.panes.read)
+        await driver.press("down", "down")
+        assert not usage.exists()
+        await driver.press("enter")
+        await driver.until_focused(PreviewPane)
+        await driver.until(usage.exists)
+        assert len(usage.read_text().splitlines()) == 1

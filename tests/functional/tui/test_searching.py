@@ -2,145 +2,200 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
+import pytest
+
 from kbx_tui.errors import IndexFault
 from kbx_tui.tui.widgets.entity_list import EntityList
 from kbx_tui.tui.widgets.mode_badge import ModeBadge
 from kbx_tui.tui.widgets.query_line import QueryLine
 from kbx_tui.tui.widgets.result_list import ResultList
 from kbx_tui.tui.widgets.status_line import StatusLine
-from tests.functional.tui.driving import QUESTION, WIDE, running
-from tests.functional.tui.fake_kb import FakeKb
+from kbx_tui.tui.widgets.why_pane import WhyPane
+from tests.functional.tui.driving import NARROW, QUESTION, WIDE, running
+from tests.functional.tui.watched import Watched
 
 
-async def test_results_come_while_typing() -> None:
-    async with running(size=WIDE) as driver:
-        await driver.press(*"alice")
+async def test_results_come_while_typing(demo: Path) -> None:
+    async with running(demo, WIDE) as driver:
+        await driver.write("alice")
+        await driver.until(lambda: "Alice Chen" in driver.titles)
+        await driver.until_shown(EntityList, "● Alice Chen person 1.00")
+        assert driver.has_focus(QueryLine)
+
+
+async def test_a_burst_of_keys_is_one_retrieval(demo: Path) -> None:
+    async with running(demo, WIDE, debounce=0.5) as driver:
+        await driver.write("alice")
         await driver.until(lambda: driver.titles)
-        assert "Alice Chen" in driver.titles
-        assert isinstance(driver.explore.focused, QueryLine)
+        assert driver.watched.queries == ["alice"]
+        assert driver.watched.calls["retrieve"] == 1
 
 
-async def test_a_burst_of_keys_is_one_search() -> None:
-    kb = FakeKb()
-    async with running(kb, size=WIDE, debounce=0.3) as driver:
-        await driver.press(*"alic")
-        await driver.ask("alice")
-        assert kb.calls["retrieve"] == 1
-        assert kb.queries == ["alice"]
+async def test_a_stale_answer_is_never_shown(demo: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    watched, shown = Watched(), list[str]()
+    show = QueryLine.show_badge
+    async with running(demo, WIDE, watched=watched) as driver:
 
+        def record(line: QueryLine, candidates: tuple[str, ...]) -> None:
+            shown.extend([driver.view.query] if driver.explore.view is not None else [])
+            show(line, candidates)
 
-async def test_a_stale_answer_never_replaces_a_newer_one() -> None:
-    kb = FakeKb()
-    async with running(kb, size=WIDE) as driver:
+        monkeypatch.setattr(QueryLine, "show_badge", record)
         line = driver.explore.query_one(QueryLine)
-        kb.gate.clear()
+        watched.retrieving.clear()
         line.value = "rollback"
-        await driver.until(lambda: kb.queries == ["rollback"])  # its answer is on the way
-        line.value = "kiosk"
-        await driver.pilot.pause(0.02)
-        kb.gate.set()
+        await driver.until(lambda: watched.queries == ["rollback"])  # its answer is on the way
+        line.value = "gangway"
+        await driver.until(lambda: driver.asking.query == "gangway")
+        watched.retrieving.set()
         await driver.until(lambda: driver.explore.view is not None)
-        assert driver.explore.view is not None
-        assert driver.explore.view.query == "kiosk"
+        await driver.until(lambda: watched.queries == ["rollback", "gangway"])
+        assert set(shown) == {"gangway"}
 
 
-async def test_queries_that_were_overtaken_while_waiting_are_not_searched() -> None:
-    kb = FakeKb()
-    async with running(kb, size=WIDE) as driver:
+async def test_queries_that_were_overtaken_while_waiting_are_not_retrieved(demo: Path) -> None:
+    watched = Watched()
+    async with running(demo, WIDE, watched=watched) as driver:
         line = driver.explore.query_one(QueryLine)
-        kb.gate.clear()
+        watched.retrieving.clear()
         line.value = "r"
-        await driver.until(lambda: kb.queries == ["r"])
+        await driver.until(lambda: watched.queries == ["r"])
         for overtaken in ("ro", "rol", "roll"):
+            generation = driver.explore.controller.generation
             line.value = overtaken
-            await driver.pilot.pause(0.01)
-        kb.gate.set()
+            await driver.until(lambda at=generation: driver.explore.controller.generation > at)  # type: ignore[misc]
+        watched.retrieving.set()
         await driver.until(lambda: driver.explore.view is not None)
-        assert kb.queries == ["r", "roll"]
+        assert watched.queries == ["r", "roll"]
 
 
-async def test_a_slow_search_says_so_and_keeps_the_old_results() -> None:
-    kb = FakeKb()
-    async with running(kb, size=WIDE) as driver:
-        await driver.ask("rollback")
-        kb.gate.clear()
-        driver.explore.query_one(QueryLine).value = "kiosk"
-        await driver.until(lambda: "searching" in driver.text_of(ModeBadge))
-        assert "Rollback plan" in driver.titles
-        kb.gate.set()
+async def test_a_slow_search_says_so_and_keeps_the_old_results(demo: Path) -> None:
+    watched = Watched()
+    async with running(demo, NARROW, watched=watched) as driver:
+        await driver.ask("rollback plan")
+        watched.retrieving.clear()
+        driver.explore.query_one(QueryLine).value = "gangway"
+        await driver.until_shown(ModeBadge, "searching")
+        assert driver.titles[0] == "Rollback plan"
+        watched.retrieving.set()
+        await driver.until(lambda: driver.view.query == "gangway")
         await driver.until(lambda: "searching" not in driver.text_of(ModeBadge))
 
 
-async def test_the_badge_tells_mode_and_reason_in_words() -> None:
-    async with running(size=WIDE) as driver:
+async def test_mode_and_reason_are_told_in_words(demo: Path) -> None:
+    async with running(demo, WIDE) as driver:
         await driver.ask(QUESTION)
-        await driver.until(
-            lambda: "two-pass · Alice Chen + Migration · 9 ms" in driver.text_of(ModeBadge)
-        )
-        await driver.ask("rehearsal")
-        await driver.until(lambda: "flat · no entity named" in driver.text_of(ModeBadge))
-        await driver.ask("leads")
-        await driver.until(
-            lambda: "flat · entities below the threshold" in driver.text_of(ModeBadge)
-        )
-
-
-async def test_missing_vectors_show_in_the_badge() -> None:
-    async with running(FakeKb(vector_share=0.34), size=WIDE) as driver:
-        await driver.ask("rehearsal")
-        await driver.until(lambda: "meaning 34 %" in driver.text_of(ModeBadge))
-
-
-async def test_entities_show_score_reason_and_threshold() -> None:
-    async with running(size=WIDE) as driver:
-        await driver.ask(QUESTION)
-        await driver.until(lambda: "threshold .50" in driver.text_of(EntityList))
-        lines = [line.strip("│ ") for line in driver.text_of(EntityList).split("\n")]
-        assert lines[1].startswith("● Alice Chen")
-        assert lines[1].endswith("person 1.00")
-        assert lines[2].startswith("name “alice”")
-        assert "threshold .50" in lines[5]
-        assert lines[6].startswith("○ Platform")
-
-
-async def test_an_error_is_one_line_and_the_app_lives_on() -> None:
-    kb = FakeKb()
-    async with running(kb, size=WIDE) as driver:
-        kb.fails = IndexFault("the index at /x is broken; run kbx index --full")
-        driver.explore.query_one(QueryLine).value = "alice"
-        await driver.until(lambda: "kbx index --full" in driver.text_of(StatusLine))
-        kb.fails = None
-        await driver.ask("migration")
-        await driver.until(lambda: not driver.explore.query_one(StatusLine).display)
+        await driver.until_shown(QueryLine, "two-pass · Alice Chen + Migration · ", " ms")
+        assert driver.titles[0] == "Migration go/no-go"
+        await driver.ask("yellow umbrella")
+        await driver.until_shown(QueryLine, "flat · no entity named")
+        await driver.ask("how long may rehearsal copies be kept")
+        await driver.until_shown(QueryLine, "flat · entities below the threshold")
         assert driver.titles
 
 
-async def test_an_unexpected_error_is_one_line_too() -> None:
-    kb = FakeKb()
-    async with running(kb, size=WIDE) as driver:
-        kb.fails = ZeroDivisionError("oh\x1b[31m no")
-        driver.explore.query_one(QueryLine).value = "alice"
-        await driver.until(lambda: "ZeroDivisionError: oh no" in driver.text_of(StatusLine))
-
-
-async def test_nothing_typed_says_what_to_try() -> None:
-    async with running(size=WIDE) as driver:
-        await driver.until(lambda: "8 documents, 5 entities" in driver.text_of(ResultList))
-        assert "alice migration" in driver.text_of(ResultList)
-        await driver.ask("alice")
-        driver.explore.query_one(QueryLine).value = ""
-        await driver.until(lambda: "Type to search" in driver.text_of(ResultList))
-
-
-async def test_nothing_found_says_what_to_do() -> None:
-    async with running(size=WIDE) as driver:
-        await driver.ask("zzzz")
-        await driver.until(lambda: "Nothing found for “zzzz”" in driver.text_of(ResultList))
-
-
-async def test_matched_words_stand_in_a_line_under_the_title() -> None:
-    kb = FakeKb()
-    async with running(kb, size=WIDE) as driver:
+async def test_the_badge_says_as_much_as_there_is_room_for(demo: Path) -> None:
+    async with running(demo, NARROW) as driver:
+        await driver.ask("yellow umbrella")
+        await driver.until_shown(ModeBadge, "flat · no entity named")
         await driver.ask(QUESTION)
-        await driver.until(lambda: "We cut over on Thursday" in driver.text_of(ResultList))
-        assert kb.calls["retrieve"] == 1
+        await driver.until_shown(ModeBadge, "two-pass")
+
+
+async def test_missing_vectors_show_in_the_badge(demo: Path) -> None:
+    async with running(demo, WIDE, watched=Watched(vector_share=0.34)) as driver:
+        await driver.ask("rehearsal")
+        await driver.until_shown(QueryLine, "meaning 34 %")
+
+
+async def test_entities_show_score_reason_and_threshold(demo: Path) -> None:
+    async with running(demo, WIDE) as driver:
+        await driver.ask(QUESTION)
+        await driver.until_shown(EntityList, "threshold .50")
+        lines = [line.strip("│ ") for line in driver.text_of(EntityList).split("\n")]
+        assert lines[1].startswith("● Alice Chen")
+        assert lines[1].endswith("person 1.00")
+        assert lines[2].startswith("name “Alice Chen”")
+        assert lines[3].startswith("● Migration")
+        assert "threshold .50" in lines[5]
+        assert lines[6].startswith("○ ")
+
+
+async def test_matched_words_stand_in_a_line_under_the_title(demo: Path) -> None:
+    async with running(demo, WIDE) as driver:
+        await driver.ask(QUESTION)
+        await driver.until_shown(ResultList, "Alice: This is the go/no-go for the migration.")
+        assert driver.watched.calls["retrieve"] == 1
+
+
+async def test_an_exact_title_comes_first_and_says_so(demo: Path) -> None:
+    async with running(demo, WIDE) as driver:
+        await driver.ask("rollback plan")
+        await driver.until_shown(ResultList, "1.00 ████████████ Rollback plan = title 2026-01-30")
+        await driver.until_shown(WhyPane, "1.00 exact title: shown first")
+        assert driver.titles[0] == "Rollback plan"
+
+
+async def test_nothing_typed_says_what_to_try_and_forgets_what_was_shown(demo: Path) -> None:
+    async with running(demo, WIDE) as driver:
+        await driver.until_shown(ResultList, "Type to search", "name and topic", "63 documents")
+        await driver.until_shown(EntityList, "fit your query appear here")
+        await driver.ask("alice")
+        await driver.until_shown(EntityList, "Alice Chen")
+        driver.explore.query_one(QueryLine).value = ""
+        await driver.until_shown(ResultList, "Type to search")
+        assert "Alice Chen" not in driver.screen_text()
+
+
+async def test_nothing_found_says_what_to_do(demo: Path) -> None:
+    async with running(demo, WIDE) as driver:
+        await driver.press("escape", "m", "m")
+        await driver.ask("zzzz")
+        await driver.until_shown(
+            ResultList, "Nothing found for “zzzz”", "None of 63 documents", "m searches by meaning"
+        )
+        assert "fast · " in driver.text_of(QueryLine)
+        assert "meaning" not in driver.text_of(QueryLine)
+        await driver.until_shown(EntityList, "No person, project or team fits")
+
+
+async def test_an_error_is_one_line_and_the_app_lives_on(demo: Path) -> None:
+    watched = Watched()
+    async with running(demo, WIDE, watched=watched) as driver:
+        watched.faults["retrieve"] = IndexFault("the index at /x is broken; run kbx index --full")
+        driver.explore.query_one(QueryLine).value = "alice"
+        await driver.until_shown(StatusLine, "kbx index --full")
+        await driver.until_shown(ResultList, "That did not work")
+        watched.faults.clear()
+        await driver.ask("migration")
+        await driver.until(lambda: not driver.status.display)
+        assert driver.titles
+
+
+async def test_an_error_leaves_the_results_that_are_there(demo: Path) -> None:
+    watched = Watched()
+    async with running(demo, WIDE, watched=watched) as driver:
+        await driver.ask("rollback plan")
+        watched.faults["retrieve"] = IndexFault("the disk is gone")
+        driver.explore.query_one(QueryLine).value = "alice"
+        await driver.until_shown(StatusLine, "the disk is gone")
+        assert driver.titles[0] == "Rollback plan"
+
+
+async def test_an_unexpected_error_is_one_line_too(demo: Path) -> None:
+    watched = Watched()
+    async with running(demo, WIDE, watched=watched) as driver:
+        watched.faults["retrieve"] = ZeroDivisionError("oh\x1b[31m no")
+        driver.explore.query_one(QueryLine).value = "alice"
+        await driver.until_shown(StatusLine, "ZeroDivisionError: oh no")
+
+
+async def test_a_failing_snippet_leaves_the_results(demo: Path) -> None:
+    watched = Watched()
+    watched.faults["snippets"] = IndexFault("no snippet today")
+    async with running(demo, WIDE, watched=watched) as driver:
+        await driver.ask("rollback plan")
+        await driver.until_shown(StatusLine, "no snippet today")
+        assert driver.titles[0] == "Rollback plan"

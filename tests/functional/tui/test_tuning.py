@@ -1,127 +1,182 @@
-"""Sliders and the mode key rank again; they never search again."""
+"""Sliders, mode and order rank again; of all these only fast search retrieves."""
 
 from __future__ import annotations
 
-from kbx_tui.search.tuning import Tuning
-from kbx_tui.tui.widgets.mode_badge import ModeBadge
+from pathlib import Path
+
+from kbx_tui.tui.widgets.entity_list import EntityList
 from kbx_tui.tui.widgets.number_slider import NumberSlider
 from kbx_tui.tui.widgets.query_line import QueryLine
 from kbx_tui.tui.widgets.result_list import ResultList
 from kbx_tui.tui.widgets.status_line import StatusLine
-from tests.functional.tui.driving import NARROW, QUESTION, WIDE, Driver, running
-from tests.functional.tui.fake_kb import FakeKb
+from kbx_tui.tui.widgets.why_pane import WhyPane
+from tests.functional.tui.driving import NARROW, QUESTION, WIDE, running
 
 
-def alpha_of(driver: Driver) -> float:
-    assert driver.explore.view is not None
-    return driver.explore.view.knobs.alpha
-
-
-async def test_sliders_rank_again_and_never_retrieve() -> None:
-    kb = FakeKb()
-    async with running(kb, size=WIDE) as driver:
+async def test_sliders_rank_again_and_never_retrieve(demo: Path) -> None:
+    async with running(demo, WIDE) as driver:
         await driver.ask(QUESTION)
-        before = list(driver.titles)
-        await driver.press("down")
-        for _ in range(8):
-            await driver.press("left_square_bracket")
-        for _ in range(4):
-            await driver.press("left_curly_bracket")
-        await driver.until(lambda: alpha_of(driver) == 0.1)
+        before = driver.titles
+        ranked = driver.watched.calls["rank"]
+        await driver.press("down", *["right_square_bracket"] * 8, *["left_curly_bracket"] * 4)
+        await driver.until(lambda: driver.alpha == 0.9)
+        await driver.until(lambda: driver.view.threshold == 0.3)
+        await driver.until_shown(EntityList, "threshold .30")
         assert driver.titles != before
-        assert kb.calls["retrieve"] == 1
-        assert kb.calls["rank"] > 1
+        assert driver.watched.calls["retrieve"] == 1
+        assert driver.watched.calls["rank"] > ranked
 
 
-async def test_no_step_of_a_held_key_is_lost() -> None:
-    async with running(size=WIDE) as driver:
+async def test_no_step_of_a_held_key_is_lost(demo: Path) -> None:
+    async with running(demo, WIDE) as driver:
         await driver.ask(QUESTION)
-        await driver.press("escape")
-        for _ in range(9):
-            driver.app.simulate_key("right_square_bracket")
-        await driver.until(lambda: alpha_of(driver) == 0.95)
+        await driver.press("escape", *["right_square_bracket"] * 9)
+        await driver.until(lambda: driver.alpha == 0.95)
 
 
-async def test_a_row_that_moved_says_by_how_much_for_a_moment() -> None:
-    async with running(size=WIDE) as driver:
-        driver.results.SETTLE_SECONDS = 0.3
+async def test_a_row_that_moved_says_by_how_much_for_a_moment(demo: Path) -> None:
+    async with running(demo, WIDE) as driver:
         await driver.ask(QUESTION)
-        await driver.press("down")
-        for _ in range(10):
-            await driver.press("right_square_bracket")
-        await driver.until(lambda: "▲" in driver.text_of(ResultList))
+        driver.results.SETTLE_SECONDS = 0.5
+        await driver.press("down", *["right_square_bracket"] * 10)
+        await driver.until_shown(ResultList, "▲", "▼")
         await driver.until(lambda: "▲" not in driver.text_of(ResultList))
 
 
-async def test_the_document_under_the_cursor_stays_under_it() -> None:
-    async with running(size=WIDE) as driver:
+async def test_the_document_under_the_cursor_stays_under_it(demo: Path) -> None:
+    async with running(demo, WIDE) as driver:
         await driver.ask(QUESTION)
-        await driver.press("down", "down", "down")
+        before = driver.paths
+        await driver.press("down", "down", "down", "down")
         chosen = driver.results.current
-        for _ in range(10):
-            await driver.press("right_square_bracket")
-        await driver.until(lambda: alpha_of(driver) == 1.0)
         assert chosen is not None
-        assert driver.results.current is not None
-        assert driver.results.current.row == chosen.row
+        await driver.press(*["right_square_bracket"] * 10)
+        await driver.until(lambda: driver.alpha == 1.0)
+        now = driver.results.current
+        assert now is not None
+        assert now.path == chosen.path
+        assert driver.paths != before
 
 
-async def test_a_slider_has_fine_steps_and_ends() -> None:
-    async with running(size=WIDE) as driver:
+async def test_a_slider_has_fine_steps_and_ends(demo: Path) -> None:
+    async with running(demo, WIDE) as driver:
         await driver.ask(QUESTION)
-        slider = driver.explore.query_one("#alpha", NumberSlider)
-        slider.focus()
+        driver.explore.query_one("#alpha", NumberSlider).focus()
+        await driver.until_focused(NumberSlider)
         await driver.press("right", "l", "shift+right", "L")
-        await driver.until(lambda: alpha_of(driver) == 0.62)
+        await driver.until(lambda: driver.alpha == 0.62)
         await driver.press("home")
-        await driver.until(lambda: alpha_of(driver) == 0.0)
+        await driver.until(lambda: driver.alpha == 0.0)
         await driver.press("left", "end", "h", "shift+left", "H")
-        await driver.until(lambda: alpha_of(driver) == 0.93)
+        await driver.until(lambda: driver.alpha == 0.93)
 
 
-async def test_brackets_in_the_query_are_text() -> None:
-    async with running(size=WIDE) as driver:
-        await driver.press("left_square_bracket", "q", "m")
-        assert driver.explore.query_one(QueryLine).value == "[qm"
-        assert driver.explore.controller.knobs.alpha == 0.5
+async def test_letters_and_brackets_in_the_query_are_text(demo: Path) -> None:
+    async with running(demo, WIDE) as driver:
+        await driver.write("[qmsz{")
+        assert driver.explore.query_one(QueryLine).value == "[qmsz{"
+        assert (driver.asking.alpha, driver.asking.mode) == (0.5, "two-pass")
 
 
-async def test_m_switches_to_flat_and_back() -> None:
-    kb = FakeKb()
-    async with running(kb, size=WIDE) as driver:
+async def test_m_goes_round_two_pass_flat_and_fast(demo: Path) -> None:
+    async with running(demo, WIDE) as driver:
         await driver.ask(QUESTION)
         await driver.press("down", "m")
-        await driver.until(lambda: "flat · entities switched off" in driver.text_of(ModeBadge))
+        await driver.until_shown(QueryLine, "flat · entities switched off")
+        await driver.until_shown(StatusLine, "flat search: all documents alike")
+        assert driver.watched.calls["retrieve"] == 1
         await driver.press("m")
-        await driver.until(lambda: "two-pass" in driver.text_of(ModeBadge))
-        assert kb.calls["retrieve"] == 1
+        await driver.until(lambda: driver.view.mode.name == "fast")
+        await driver.until_shown(StatusLine, "fast search: words only")
+        await driver.until_shown(EntityList, "No person, project or team fits")
+        await driver.press("m")
+        await driver.until_shown(QueryLine, "two-pass · Alice Chen + Migration")
+        assert driver.watched.queries == [QUESTION] * 3  # fast search reads other evidence
 
 
-async def test_knobs_turned_before_a_query_count_for_it() -> None:
-    async with running(size=WIDE) as driver:
-        await driver.press("escape", "right_square_bracket", "right_square_bracket")
+async def test_flat_keeps_the_entities_in_sight(demo: Path) -> None:
+    async with running(demo, WIDE) as driver:
         await driver.ask(QUESTION)
-        assert alpha_of(driver) == 0.6
+        await driver.press("down", "m")
+        await driver.until_shown(EntityList, "○ Alice Chen person 1.00")
 
 
-async def test_knobs_start_where_the_configuration_says() -> None:
-    async with running(FakeKb(tuning=Tuning(alpha=0.7, entity_threshold=0.3)), size=WIDE) as driver:
-        slider = driver.explore.query_one("#alpha", NumberSlider)
-        await driver.until(lambda: slider.value == 0.7)
+async def test_knobs_turned_before_a_query_count_for_it(demo: Path) -> None:
+    async with running(demo, WIDE) as driver:
+        await driver.press("escape", *["right_square_bracket"] * 2, "m")
         await driver.ask(QUESTION)
-        assert alpha_of(driver) == 0.7
-        assert slider.value == 0.7
+        assert driver.alpha == 0.6
+        assert driver.view.mode.name == "flat"
 
 
-async def test_an_alpha_without_effect_says_so_beside_the_slider() -> None:
-    async with running(size=WIDE) as driver:
+async def test_knobs_start_where_the_configuration_says(demo_copy: Path) -> None:
+    (demo_copy / "kbx.toml").write_text(
+        "[search]\nhierarchy_alpha = 0.7\nhierarchy_entity_threshold = 0.3\n", encoding="utf-8"
+    )
+    async with running(demo_copy, WIDE) as driver:
+        alpha, threshold = driver.explore.query(NumberSlider)
+        await driver.until(lambda: (alpha.value, threshold.value) == (0.7, 0.3))
+        await driver.ask(QUESTION)
+        assert driver.alpha == 0.7
+        assert driver.view.threshold == 0.3
+
+
+async def test_an_alpha_without_effect_says_so_beside_the_slider(demo: Path) -> None:
+    async with running(demo, WIDE) as driver:
         await driver.ask("rehearsal")
-        await driver.until(lambda: "alpha has no effect" in driver.screen_text())
+        await driver.until(lambda: "alpha has no effect on a flat search" in driver.screen_text())
 
 
-async def test_an_alpha_without_effect_says_so_when_moved_where_room_is_short() -> None:
-    async with running(size=NARROW) as driver:
+async def test_an_alpha_without_effect_says_so_when_moved_where_room_is_short(demo: Path) -> None:
+    async with running(demo, NARROW) as driver:
         await driver.ask("rehearsal")
         assert "alpha has no effect" not in driver.screen_text()
         await driver.press("down", "right_square_bracket")
-        await driver.until(lambda: "alpha has no effect" in driver.text_of(StatusLine))
+        await driver.until_shown(StatusLine, "alpha has no effect")
+
+
+async def test_the_place_of_the_next_change_stands_beside_the_slider(demo: Path) -> None:
+    async with running(demo, WIDE) as driver:
+        await driver.ask(QUESTION)
+        await driver.until(lambda: "next change" in driver.screen_text())
+        first, note = driver.titles[:10], driver.view.alpha_note
+        assert note in driver.screen_text()
+        change = float(note.rpartition(" ")[2])
+        driver.explore.controller.ask(alpha=change - 0.02)
+        await driver.until(lambda: driver.alpha == change - 0.02)
+        assert driver.titles[:10] == first
+        driver.explore.controller.ask(alpha=change + 0.02)
+        await driver.until(lambda: driver.titles[:10] != first)
+
+
+async def test_s_sorts_the_best_by_date_and_back(demo: Path) -> None:
+    async with running(demo, WIDE) as driver:
+        await driver.ask(QUESTION)
+        best = driver.paths
+        await driver.press("down", "s")
+        count = min(len(best), 50)
+        await driver.until_shown(ResultList, f"Results · the best {count}, newest first")
+        dates = [result.date for result in driver.results.results]
+        assert dates == sorted(dates, reverse=True)
+        assert set(driver.paths) == set(best[:count])
+        assert driver.results.results[0].rank > 1  # what it would be by score
+        await driver.press("s")
+        await driver.until(lambda: driver.paths == best)
+        assert driver.watched.calls["retrieve"] == 1
+
+
+async def test_s_without_a_query_counts_for_the_next_one(demo: Path) -> None:
+    async with running(demo, WIDE) as driver:
+        await driver.press("escape", "s")
+        await driver.until_shown(StatusLine, "results are sorted by date now")
+        await driver.ask("rehearsal")
+        await driver.until_shown(ResultList, "newest first")
+
+
+async def test_the_why_pane_follows_a_slider(demo: Path) -> None:
+    async with running(demo, WIDE) as driver:
+        await driver.ask(QUESTION)
+        await driver.press("down")
+        await driver.until_shown(WhyPane, ".50 × 1.00 entity")
+        await driver.press(*["right_square_bracket"] * 2)
+        await driver.until_shown(WhyPane, ".40 × 1.00 entity")

@@ -31,3 +31,10 @@ def test_asking_a_bundled_model_for_its_facts_loads_no_onnxruntime() -> None:
         "assert e.model == 'bundled/all-MiniLM-L6-v2-int8w'; assert len(e.embed([])) == 0"
     )
     assert heavy_modules_after(code) == "[]"
+
+
+def test_embedding_with_the_bundled_model_loads_no_fastembed() -> None:
+    code = (
+        "from kbx_tui.embedding.local import open_embedder\nopen_embedder().embed(['one', 'two'])"
+    )
+    assert heavy_modules_after(code) == "['onnxruntime']"

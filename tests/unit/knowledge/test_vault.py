@@ -6,12 +6,14 @@ from pathlib import Path
 import pytest
 
 from kbx_tui.errors import ConfigError, NotFound
-from kbx_tui.knowledge.vault import find_root, walk
+from kbx_tui.knowledge.vault import find_root, list_files, walk
 from tests.unit.knowledge.building import write
 
 
 def paths(root: Path, *exclude: str) -> list[str]:
-    return [file.path for file in walk(root, exclude).files]
+    files = walk(root, exclude).files
+    assert sorted(list_files(root, exclude)) == sorted(str(file.absolute) for file in files)
+    return [file.path for file in files]
 
 
 def problems(root: Path) -> dict[str, str]:
@@ -77,6 +79,15 @@ def test_gitignore_files_are_respected_at_every_depth(tmp_path: Path) -> None:
         },
     )  # fmt: skip
     assert paths(tmp_path) == ["a.md", "keep.tmp.md", "sub/deep/only-here.md", "sub/x.tmp.md"]
+
+
+def test_the_files_that_ignore_others_are_listed(tmp_path: Path) -> None:
+    write(
+        tmp_path,
+        {".gitignore": "memory/drafts/\n", "memory/.gitignore": "", "memory/a.md": "",
+         "memory/drafts/.gitignore": "", "memory/.hidden/.gitignore": "", "docs/.gitignore": ""},
+    )  # fmt: skip
+    assert [file.path for file in walk(tmp_path).ignoring] == [".gitignore", "memory/.gitignore"]
 
 
 def test_notes_kept_out_of_git_as_a_whole_are_still_ours(tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 from hypothesis import strategies as st
@@ -44,6 +45,11 @@ def entity(number: int, score: float, *, named: bool = False) -> EntityCandidate
         named=named,
         signals=(signal,),
     )
+
+
+def asked_for(number: int) -> EntityCandidate:
+    """An entity that pass 1 did not find: it is there because somebody pinned it."""
+    return replace(entity(number, 0.0), signals=())
 
 
 def linked(pairs: dict[int, float]) -> LinkedDocuments:
@@ -89,23 +95,28 @@ def evidence(
 
 
 unit = st.floats(min_value=0.0, max_value=1.0)
+PINNED = ["person:e0", "person:e2", "person:e7", "person:e8", "person:e99"]
 
 
 @st.composite
 def some_evidence(draw: st.DrawFn) -> Evidence:
-    """Any evidence: up to 12 documents, up to 7 entities in order of score, any links."""
+    """Any evidence: up to 12 documents, up to 7 entities in order of score, some asked for."""
     size = draw(st.integers(0, 12))
     scores = st.lists(st.floats(0.0, 60.0), min_size=size, max_size=size)
     cosines = st.lists(st.floats(-1.0, 1.0), min_size=size, max_size=size)
     typed = components(draw(scores), draw(cosines))
     searched = components(draw(scores), draw(cosines), "r")
     found = []
+    rows = st.integers(0, size - 1) if size else st.nothing()
     for number in range(draw(st.integers(0, 7))):
         named = draw(st.booleans())
         score = 1.0 if named else draw(unit)
-        rows = st.integers(0, size - 1) if size else st.nothing()
         found.append((entity(number, score, named=named), draw(st.dictionaries(rows, unit))))
     found.sort(key=lambda pair: -pair[0].score)
+    found += [
+        (asked_for(number), draw(st.dictionaries(rows, unit)))
+        for number in draw(st.sets(st.integers(7, 8)))
+    ]
     exact = {0: "title"} if size and draw(st.booleans()) else {}
     hotness = draw(st.lists(unit, min_size=size, max_size=size))
     dates = draw(st.lists(st.sampled_from(["", "2026-01-02", "2026-03-04"]), min_size=size,
@@ -125,5 +136,6 @@ def some_tuning(draw: st.DrawFn) -> Tuning:
         uniform_links=draw(st.booleans()),
         keep_names=draw(st.booleans()),
         hotness_weight=draw(unit),
-        muted=frozenset(draw(st.lists(st.sampled_from(["person:e0", "person:e3"])))),
+        muted=frozenset(draw(st.lists(st.sampled_from(["person:e0", "person:e3", "person:e7"])))),
+        pinned=frozenset(draw(st.lists(st.sampled_from(PINNED)))),
     )

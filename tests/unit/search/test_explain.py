@@ -53,6 +53,17 @@ def test_with_the_best_entity_only_the_others_get_nothing() -> None:
     assert [s.share for s in why.entities] == [pytest.approx(0.9), 0.0]
 
 
+def test_a_pinned_entity_is_explained_with_the_score_it_counts_with() -> None:
+    found = evidence(
+        components([5.0], [0.0]),
+        entities=[(entity(0, 1.0, named=True), {0: 1.0}), (entity(1, 0.2), {0: 0.5})],
+    )
+    ranking = rank(found, Tuning(pinned=frozenset({"person:e1"})))
+    why = explain(ranking, ranking.top(1)[0])
+    assert [(s.entity_score, s.share) for s in why.entities] == [(1.0, 0.5), (1.0, 0.25)]
+    assert sum(s.share for s in why.entities) == ranking.parent_entity_score[0]
+
+
 def test_a_document_without_a_vector_says_so() -> None:
     found = evidence(components([5.0], [float("nan")]))
     ranking = rank(found, Tuning())

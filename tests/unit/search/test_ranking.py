@@ -13,8 +13,16 @@ from kbx_tui.errors import ConfigError, OutOfRange
 from kbx_tui.search.evidence import Evidence
 from kbx_tui.search.explain import explain
 from kbx_tui.search.ranking import rank
-from kbx_tui.search.tuning import Tuning
-from tests.unit.search.building import components, entity, evidence, some_evidence, some_tuning
+from kbx_tui.search.tuning import Parent, Tuning
+from tests.unit.search.building import (
+    asked_for,
+    components,
+    entity,
+    evidence,
+    some_evidence,
+    some_tuning,
+    unit,
+)
 
 TWO_DOCUMENTS = components([5.0, 15.0], [0.5, 0.5])
 
@@ -173,3 +181,67 @@ def test_a_knob_outside_its_range_is_refused_by_name(field: str, number: Any) ->
 def test_an_unknown_choice_is_refused(change: dict[str, Any]) -> None:
     with pytest.raises(ConfigError):
         replace(Tuning(), **change)
+
+
+WEAK = [(entity(number, 0.3), {number % 2: 0.5}) for number in range(6)]
+
+
+def pinned(*numbers: int, **changes: Any) -> Tuning:
+    ids = frozenset(f"person:e{number}" for number in numbers)
+    return replace(Tuning(), pinned=ids, **changes)
+
+
+def test_a_pinned_entity_is_kept_below_the_threshold_and_beyond_the_spread_rule() -> None:
+    found = evidence(TWO_DOCUMENTS, entities=WEAK)
+    assert rank(found, Tuning()).search_mode_reason == "below_threshold"
+    assert rank(found, pinned(4)).kept == (4,)
+    assert rank(found, replace(pinned(4), entity_threshold=0.2)).kept == (4, 0, 1, 2, 3)
+
+
+def test_pinned_entities_are_never_cut_off_by_the_most_that_are_kept() -> None:
+    strong = [(entity(number, 0.9 - number / 100), {0: 1.0}) for number in range(4)]
+    found = evidence(TWO_DOCUMENTS, entities=strong)
+    assert rank(found, pinned(2, 3, max_entities=1)).kept == (2, 3)
+    assert rank(found, pinned(3, max_entities=2)).kept == (3, 0)
+
+
+def test_a_pinned_entity_counts_as_one_that_is_named_outright() -> None:
+    weak = [(entity(0, 1.0, named=True), {0: 1.0}), (entity(1, 0.2), {1: 0.8})]
+    named = [(entity(0, 1.0, named=True), {0: 1.0}), (entity(1, 1.0, named=True), {1: 0.8})]
+    choices: tuple[Parent, ...] = ("coverage", "max")
+    for parent in choices:
+        by_hand = rank(evidence(TWO_DOCUMENTS, entities=weak), pinned(1, parent=parent))
+        by_name = rank(evidence(TWO_DOCUMENTS, entities=named), Tuning(parent=parent))
+        np.testing.assert_array_equal(by_hand.parent_entity_score, by_name.parent_entity_score)
+        assert (by_hand.kept, by_hand.counted) == (by_name.kept, by_name.counted)
+        assert by_hand.entity_score(1) == 1.0
+
+
+def test_a_muted_entity_stays_out_when_it_is_pinned() -> None:
+    found = evidence(TWO_DOCUMENTS, entities=[(entity(0, 1.0, named=True), {0: 1.0})])
+    tuning = pinned(0, muted=frozenset({"person:e0"}))
+    assert rank(found, tuning).search_mode_reason == "no_entities"
+
+
+def test_an_entity_that_was_only_asked_for_counts_while_it_is_pinned_and_not_after() -> None:
+    others = [(entity(number, 0.9 - number / 20), {0: 1.0}) for number in range(4)]
+    found = evidence(TWO_DOCUMENTS, entities=[*others, (asked_for(7), {1: 1.0})])
+    assert rank(found, pinned(7)).kept == (4, 0, 1, 2, 3)
+    for threshold in (0.0, 0.5):
+        without = rank(found, Tuning(entity_threshold=threshold, max_entities=20))
+        assert without.kept == (0, 1, 2, 3)
+
+
+def test_pinning_what_the_evidence_does_not_hold_changes_nothing() -> None:
+    found = evidence(TWO_DOCUMENTS, entities=[(entity(0, 0.9), {0: 1.0})])
+    assert rank(found, pinned(99)).final.tolist() == rank(found, Tuning()).final.tolist()
+
+
+@given(some_evidence(), some_tuning(), unit)
+def test_a_ranking_at_another_alpha_is_what_ranking_anew_gives(
+    found: Evidence, tuning: Tuning, alpha: float
+) -> None:
+    moved, anew = rank(found, tuning).at(alpha), rank(found, replace(tuning, alpha=alpha))
+    np.testing.assert_array_equal(moved.final, anew.final)
+    np.testing.assert_array_equal(moved.order, anew.order)
+    assert moved.tuning == anew.tuning

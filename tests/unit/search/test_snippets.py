@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kbx_tui.search.snippets import SNIPPET_LENGTH, make_snippet
+from kbx_tui.search.snippets import SNIPPET_LENGTH, make_snippet, match_spans
 
 
 @given(st.text(max_size=600), st.text(max_size=60))
@@ -73,3 +73,33 @@ def test_without_a_matching_word_the_nearest_chunk_is_shown() -> None:
 def test_spelling_does_not_hide_a_word(word: str, query: str) -> None:
     snippet = make_snippet(f"About {word} here.", 1, query)
     assert snippet.matches
+
+
+@given(st.text(max_size=300), st.text(max_size=60))
+def test_spans_of_matches_are_in_order_and_apart(text: str, query: str) -> None:
+    ends = [0, *(end for span in match_spans(text, query) for end in span), len(text)]
+    assert ends == sorted(ends)
+    assert all(start < end for start, end in match_spans(text, query))
+
+
+@pytest.mark.parametrize(
+    ("text", "query", "marked"),
+    [
+        ("Migrations migrated; a migrant.", "migration", ["Migrations", "migrated"]),
+        ("Dvořák and DVORAK", "dvořák", ["Dvořák", "DVORAK"]),
+        ("what did they decide", "what did alice decide", ["decide"]),
+        ("premigration migration_plan migration", "migration", ["migration"]),
+        ("東京の会議で", "会議", ["会", "議"]),
+        ("API会議API", "api", ["API", "API"]),
+        ("nothing", "the of and", []),
+        ("", "migration", []),
+    ],
+)
+def test_all_words_of_the_query_are_marked(text: str, query: str, marked: list[str]) -> None:
+    assert [text[start:end] for start, end in match_spans(text, query)] == marked
+
+
+def test_a_snippet_marks_what_all_matches_hold() -> None:
+    body = "The budget of the migration grew."
+    query = "migration budget"
+    assert make_snippet(body, 1, query).matches == match_spans(body, query)

@@ -2,59 +2,68 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from itertools import product
 
 import pytest
 
-from kbx_tui.tui.commands import COMMANDS, SCOPE_TITLES, Scope, commands_in
+from kbx_tui.tui.commands import ACTIVE_TOGETHER, SCOPE_TITLES, Scope, all_commands, commands_in
+from kbx_tui.tui.keymap import Keymap
 from kbx_tui.tui.screens.help import help_lines
 from kbx_tui.tui.widgets.key_bar import ALWAYS, key_line
 
-TOGETHER: list[tuple[Scope, ...]] = [
-    ("query", "app"),
-    ("list", "screen", "app"),
-    ("text", "screen", "app"),
-    ("preview", "text", "screen", "app"),
-    ("slider", "screen", "app"),
-    ("overlay", "app"),
-]
-"""Scopes whose keys work at the same time."""
-CLOSING = {("preview", "escape"), ("overlay", "f1")}
-"""Keys that close where they also open or lead back: the same thing to a person."""
+NEARER_WINS = {
+    ("preview", "escape"): "closes what the screen's escape would close",
+    ("card", "escape"): "the same",
+    ("overlay", "question_mark"): "closes what it opened",
+}
+"""Keys that two scopes have at one time, to one person the same thing."""
 
 
-def keys_of(*scopes: Scope) -> list[str]:
-    return [key for command in commands_in(*scopes) for key in command.keys.split(",")]
-
-
-@pytest.mark.parametrize("scopes", TOGETHER, ids="+".join)
+@pytest.mark.parametrize("scopes", ACTIVE_TOGETHER, ids="+".join)
 def test_no_key_means_two_things_at_once(scopes: tuple[Scope, ...]) -> None:
-    twice = {key for key, count in Counter(keys_of(*scopes)).items() if count > 1}
-    assert twice <= {key for scope, key in CLOSING if scope in scopes}
+    keymap, seen = Keymap(), set[str]()
+    for scope in scopes:
+        for one in commands_in(scope):
+            for key in keymap.keys(one):
+                below = scopes[: scopes.index(scope)]
+                assert key not in seen or any((near, key) in NEARER_WINS for near in below), key
+                seen.add(key)
 
 
 def test_ids_are_unique() -> None:
-    assert len({command.id for command in COMMANDS}) == len(COMMANDS)
+    ids = [one.id for one in all_commands()]
+    assert len(set(ids)) == len(ids)
 
 
-def test_every_scope_has_a_title_and_a_command() -> None:
-    assert {command.scope for command in COMMANDS} == set(SCOPE_TITLES)
+def test_every_scope_has_a_title_a_command_and_is_active_somewhere() -> None:
+    scopes = {one.scope for one in all_commands()}
+    assert scopes == set(SCOPE_TITLES) == {scope for group in ACTIVE_TOGETHER for scope in group}
 
 
-def test_help_shows_every_command_outside_the_help_itself() -> None:
-    text = "\n".join("".join(span.text for span in line) for line in help_lines(74))
-    for command in COMMANDS:
-        if command.scope != "overlay":
-            assert command.shown in text
-            assert command.help.split()[0] in text
+def test_pairs_name_each_others_ids() -> None:
+    ids = {one.id for one in all_commands()}
+    assert {one.pair for one in all_commands() if one.pair} <= ids
 
 
-@pytest.mark.parametrize(("width", "scopes"), product([30, 50, 80, 140], TOGETHER))
+@pytest.mark.parametrize("scopes", ACTIVE_TOGETHER, ids="+".join)
+def test_help_shows_every_command_the_near_ones_first(scopes: tuple[Scope, ...]) -> None:
+    keymap = Keymap()
+    text = "\n".join("".join(span.text for span in line) for line in help_lines(scopes, keymap, 74))
+    for one in all_commands():
+        if one.scope in scopes or one.scope != "overlay":
+            assert keymap.shown(one) in text
+            assert one.help.split()[0] in text
+    titles = [SCOPE_TITLES[scope] for scope in (*scopes, *set(SCOPE_TITLES) - set(scopes))]
+    places = [text.index(title) for title in titles if title in text]
+    assert places[: len(scopes)] == sorted(places[: len(scopes)])
+
+
+@pytest.mark.parametrize(("width", "scopes"), product([30, 50, 80, 140], ACTIVE_TOGETHER[:8]))
 def test_the_key_bar_never_loses_help_and_quit(width: int, scopes: tuple[Scope, ...]) -> None:
-    line = key_line(commands_in(*scopes), width)
+    commands = [one for scope in scopes for one in commands_in(scope)]
+    line = key_line(commands, Keymap(), width)
     text = "".join(span.text for span in line)
     assert len(text) <= width
-    for command in commands_in(*scopes):
-        if command.label in ALWAYS:
-            assert command.label in text
+    for one in commands:
+        if one.label in ALWAYS and one.bar:
+            assert one.label in text

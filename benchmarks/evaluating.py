@@ -1,0 +1,58 @@
+"""How good the search is, on every labelled base given: default settings, flat, and the seed's.
+
+    python -m benchmarks.evaluating BASE... [--save FOLDER]
+
+A BASE is an indexed knowledge base that holds queries.jsonl and qrels.tsv (see docs/cli.md, `kbx
+eval`); nothing is written into it. Only meetings and notes count as results: pages of entities are
+for pass 1. `--save` keeps the runs, to be compared later with `kbx eval --compare`.
+"""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from benchmarks.common import row
+from kbx_tui import KnowledgeBase
+from kbx_tui.evaluation.runs import GroupFigures, Run, figures, save_run
+
+KINDS = ("meeting", "note")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("bases", nargs="+", type=Path)
+    parser.add_argument("--save", type=Path)
+    options = parser.parse_args()
+    row("set, form or kind", "auto nDCG@10 R@10 MRR | flat nDCG R | seed nDCG R | pass 1, two-pass")
+    for base in options.bases:
+        with KnowledgeBase(base) as kb:
+            queries = kb.judgments(base)
+            runs = {
+                "auto": kb.evaluate(queries, doc_types=KINDS),
+                "flat": kb.evaluate(queries, doc_types=KINDS, mode="flat"),
+                "seed": kb.evaluate(queries, doc_types=KINDS, preset="seed"),
+            }
+        report(runs)
+        for name, run in runs.items() if options.save else ():
+            options.save.mkdir(parents=True, exist_ok=True)
+            save_run(run, options.save / f"{base.name}-{name}.json")
+
+
+def report(runs: dict[str, Run]) -> None:
+    """Print a line per group: the three runs side by side."""
+    for auto, flat, seed in zip(*map(figures, runs.values()), strict=True):
+        first = "  -  " if auto.entity_first is None else f"{auto.entity_first:.3f}"
+        row(
+            f"{runs['auto'].base} {auto.group} ({auto.queries})",
+            f"{_pair(auto)} {auto.mrr:.3f} | {_pair(flat)} | {_pair(seed)} | "
+            f"{first} {auto.two_pass:4.0%}  {auto.milliseconds:.1f} ms",
+        )
+
+
+def _pair(group: GroupFigures) -> str:
+    return f"{group.ndcg:.3f} {group.recall:.3f}"
+
+
+if __name__ == "__main__":
+    main()

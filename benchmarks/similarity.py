@@ -1,0 +1,156 @@
+"""How good the similarity score is on labelled pairs, and how long checks take.
+
+    python -m benchmarks.similarity pairs FOLDER FOLDER ...
+    python -m benchmarks.similarity speed [--facts 50000] [--keep BASE]
+
+`pairs`: each FOLDER holds pairs.tsv (text_a, text_b, label). Printed per set: average precision,
+best F1 at whatever cut, and precision, recall and F1 of accepting from .85 on, for the score, for
+the raw cosine, for Levenshtein, and for max(cosine, 1 - Levenshtein), as first proposed. Of the
+score, conflicts are ranked last and never accepted.
+
+`speed`: a base of generated people with 20 facts each, made and indexed (minutes) unless BASE is
+there from an earlier run.
+"""
+
+from __future__ import annotations
+
+import argparse
+import random
+import tempfile
+import time
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+from rapidfuzz.distance import Levenshtein
+
+from benchmarks.common import milliseconds, resident_mb, row, spread
+from kbx_tui import KnowledgeBase
+from kbx_tui.similarity.labelled import (
+    LabelledPairs,
+    Ranks,
+    average_precision,
+    best_f1,
+    precision_recall_f1,
+    read_pairs,
+)
+from kbx_tui.similarity.pair import DUPLICATE
+
+FACTS_EACH = 20
+HEAD = (
+    f"{'set':<18}{'ranked by':<14}{'AP':>6}{'best F1 (cut)':>16}{'P':>8}{'R':>7}{'F1 at .85':>11}"
+)
+PARTS = """owns leads reviews maintains prefers supports tests documents plans runs
+billing search rota migration ledger onboarding ferry timetable ticketing harbour
+service process dashboard pipeline checklist interface archive report script board
+Oslo Lisbon Turin Lyon Ghent Cork Riga Porto Malmo Graz
+weekly daily formally alone remotely patiently quietly jointly reliably usually
+Ada Bo Cleo Dev Eli Fay Gus Hal Ivo Jan""".splitlines()
+VERBS, MATTERS, KINDS, PLACES, MANNERS, FIRST = (part.split() for part in PARTS)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    commands = parser.add_subparsers(dest="command", required=True)
+    pairs = commands.add_parser("pairs")
+    pairs.add_argument("folders", type=Path, nargs="+")
+    speed = commands.add_parser("speed")
+    speed.add_argument("--facts", type=int, default=50_000)
+    speed.add_argument("--keep", type=Path)
+    options = parser.parse_args()
+    if options.command == "pairs":
+        measure_pairs([read_pairs(folder) for folder in options.folders])
+    elif options.keep:
+        measure_speed(options.keep, options.facts)
+    else:
+        with tempfile.TemporaryDirectory() as folder:
+            measure_speed(Path(folder) / "base", options.facts)
+
+
+def measure_pairs(sets: list[LabelledPairs]) -> None:
+    with tempfile.TemporaryDirectory() as folder, KnowledgeBase(folder) as kb:
+        print(HEAD)
+        for labelled in sets:
+            found = kb.pair_similarity(labelled.pairs)
+            conflict = np.array([one.relation == "conflict" for one in found])
+            cosine = np.array([one.cosine for one in found])
+            spelling = np.array([likeness(*pair) for pair in labelled.pairs])
+            ways: dict[str, Ranks] = {
+                "score": np.where(conflict, -1.0, np.array([one.score for one in found])),
+                "cosine": cosine,
+                "Levenshtein": spelling,
+                "their maximum": np.maximum(cosine, spelling),
+            }
+            for name, ranks in ways.items():
+                print_way(labelled, name, ranks)
+
+
+def print_way(labelled: LabelledPairs, name: str, ranks: Ranks) -> None:
+    best, cut = best_f1(labelled.labels, ranks)
+    precision, recall, f1 = precision_recall_f1(labelled.labels, ranks >= DUPLICATE)
+    print(
+        f"{labelled.name.removeprefix('dedup-'):<18}{name:<14}"
+        f"{average_precision(labelled.labels, ranks):>6.3f}{best:>9.3f} ({cut:.2f})"
+        f"{precision:>8.3f}{recall:>7.3f}{f1:>11.3f}",
+        flush=True,
+    )
+
+
+def likeness(left: str, right: str) -> float:
+    return float(Levenshtein.normalized_similarity(left.lower(), right.lower()))
+
+
+def measure_speed(base: Path, facts: int) -> None:
+    if not (base / ".kbx").exists():
+        make_base(base, facts)
+    with KnowledgeBase(base, notice=print) as kb:
+        began = time.perf_counter()
+        kb.index()
+        row("index", f"{time.perf_counter() - began:.0f} s")
+        chance = random.Random(11)
+        people = [person.name for person in kb.find_entities("", limit=facts // FACTS_EACH)]
+        texts = [f"{a_fact(chance)} {number}" for number in range(600)]
+        row("first check, all facts", f"{milliseconds(lambda: kb.memory_similar(texts[0])):.0f} ms")
+        row("embed one text", spread(timed([partial(kb._model().embed, [t]) for t in texts[:100]])))
+        row("one text, all facts", spread(timed(checks(kb, texts[100:300]))))
+        one = people[0]
+        first = milliseconds(lambda: kb.memory_similar(texts[1], entity=one))
+        row("first check, one entity", f"{first:.0f} ms")
+        row("one text, one entity", spread(timed(checks(kb, texts[300:500], entity=one))))
+        row("100 texts at once", f"{milliseconds(lambda: kb.check_similar(texts[500:])):.0f} ms")
+        began = time.perf_counter()
+        scan = kb.scan_duplicates()
+        row(f"scan of {scan.facts:,} facts", f"{time.perf_counter() - began:.1f} s")
+        row("clusters, pairs in conflict", f"{len(scan.clusters):,}, {len(scan.conflicting):,}")
+        row("resident memory", f"{resident_mb():.0f} MB")
+
+
+def checks(kb: KnowledgeBase, texts: list[str], **scope: str) -> list[Callable[[], object]]:
+    return [partial(kb.memory_similar, text, **scope) for text in texts]
+
+
+def timed(actions: list[Callable[[], object]]) -> list[float]:
+    return [milliseconds(action) for action in actions]
+
+
+def make_base(base: Path, facts: int) -> None:
+    chance = random.Random(7)
+    folder = base / "memory" / "people"
+    folder.mkdir(parents=True)
+    for number in range(facts // FACTS_EACH):
+        name = f"{FIRST[number % len(FIRST)]} Name{number}"
+        lines = [f"- [2026-0{chance.randint(1, 9)}-15] {a_fact(chance)}" for _ in range(FACTS_EACH)]
+        page = f"# {name}\n\n## Recent Facts\n\n" + "\n".join(lines) + "\n"
+        (folder / f"p{number}.md").write_text(page, encoding="utf-8")
+
+
+def a_fact(chance: random.Random) -> str:
+    """Return a sentence; there are 10 million."""
+    verb, matter, kind = chance.choice(VERBS), chance.choice(MATTERS), chance.choice(KINDS)
+    place, manner = chance.choice(PLACES), chance.choice(MANNERS)
+    return f"{verb} the {matter} {kind} in {place} {manner}, with {chance.randint(2, 99)} people"
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,169 @@
+"""How fast and how steady the tools are: kb_search, many MCP clients, a long JSONL run.
+
+    python -m benchmarks.tools COPY [--requests 10000]
+
+COPY is an indexed base; nothing is written to it.
+
+hello: from the start of `kbx mcp` to its answer to initialize, and what of that the SDK takes.
+kb_search: warm calls in voice mode. Clients: eight MCP clients at once, connected in this process,
+every answer compared with the one given alone. JSONL: mixed requests, good and bad ones, and what
+memory and open files do meanwhile.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import io
+import json
+import subprocess
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import psutil
+from mcp import Client
+
+from benchmarks.common import median, milliseconds, resident_mb, row
+from kbx_tui import KnowledgeBase
+from kbx_tui.tools.calling import Workplace
+from kbx_tui.tools.jsonl_server import serve
+from kbx_tui.tools.mcp_server import make_server
+
+CLIENTS, CALLS_EACH = 8, 20
+HELLO = {
+    "jsonrpc": "2.0",
+    "id": 1,
+    "method": "initialize",
+    "params": {
+        "protocolVersion": "2025-06-18",
+        "capabilities": {},
+        "clientInfo": {"name": "benchmark", "version": "0"},
+    },
+}
+SDK = "import mcp.server.lowlevel.server, mcp.server.stdio; print(flush=True)"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("base", type=Path)
+    parser.add_argument("--requests", type=int, default=10_000)
+    options = parser.parse_args()
+    hello(options.base)
+    workplace = Workplace(lambda: KnowledgeBase(options.base))
+    queries = queries_of(workplace)
+    search(workplace, queries)
+    asyncio.run(clients(workplace, queries))
+    long_run(workplace, queries, options.requests)
+    workplace.close()
+
+
+def queries_of(workplace: Workplace) -> list[str]:
+    """Return fifty things to ask: titles of documents, with and without a person's name."""
+    documents = workplace.do(lambda kb: kb.listed_documents(0, 100_000)).result()
+    people = workplace.do(lambda kb: kb.find_entities("", 25)).result()
+    titles = [title for _, _, title in documents[:: max(len(documents) // 25, 1)] if len(title) > 3]
+    named = [f"what did {one.name} say about {title}" for one, title in zip(people, titles)]  # noqa: B905
+    return [text[:300] for text in (*titles[:25], *named)]
+
+
+def search(workplace: Workplace, queries: Sequence[str]) -> None:
+    """Print the times of warm kb_search calls in voice mode."""
+    params = [{"query": query, "capabilities": {"voice": True}} for query in queries]
+    workplace.answer("kb.search", params[0])
+    for kind, asked in (("first time", params[1:]), ("asked again", params[1:] * 3)):
+        spent = sorted(
+            milliseconds(lambda one=one: workplace.answer("kb.search", one))  # type: ignore[misc]
+            for one in asked
+        )
+        p95 = spent[int(len(spent) * 0.95)]
+        row(f"kb_search, voice, {kind}", f"median {median(spent):.1f} ms, p95 {p95:.1f} ms")
+
+
+async def clients(workplace: Workplace, queries: Sequence[str]) -> None:
+    """Print how eight clients at once fare, and whether every answer was the right one."""
+    asked = list(queries[:CALLS_EACH])
+    alone = {query: _steady(workplace.answer("kb.search", {"query": query}).json)
+             for query in asked}  # fmt: skip
+    wrong = 0
+
+    async def one() -> None:
+        nonlocal wrong
+        async with Client(make_server(workplace), mode="legacy") as client:
+            for query in asked:
+                answer = await client.call_tool("kb_search", {"query": query})
+                wrong += _steady(answer.structured_content) != alone[query]
+
+    began = time.perf_counter()
+    await asyncio.gather(*(one() for _ in range(CLIENTS)))
+    spent = time.perf_counter() - began
+    calls = CLIENTS * len(asked)
+    row(f"{CLIENTS} MCP clients at once", f"{calls / spent:.0f} calls/s, {wrong} wrong of {calls}")
+
+
+def long_run(workplace: Workplace, queries: Sequence[str], requests: int) -> None:
+    """Print what memory and open files do over many mixed requests."""
+    lines = _mixed(queries)
+    _serve(workplace, lines * 5)  # everything that is kept is there by now
+    process = psutil.Process()
+    files, memory = process.num_fds(), resident_mb()
+    began, answered = time.perf_counter(), 0
+    while answered < requests:
+        answered += _serve(workplace, lines[: requests - answered])
+    spent = time.perf_counter() - began
+    row(f"{answered:,} mixed JSONL requests", f"{answered / spent:.0f}/s")
+    row("  memory", f"{memory:.0f} MB before, {resident_mb() - memory:+.1f} MB")
+    row("  open files", f"{files} before, {process.num_fds() - files:+d}")
+
+
+def hello(base: Path) -> None:
+    """Print how long a client waits for the answer to initialize."""
+    bare, whole = [], []
+    for _ in range(7):  # in turns: a busy machine slows both
+        bare.append(milliseconds(lambda: _first_line([sys.executable, "-c", SDK])))
+        server = [sys.executable, "-m", "kbx_tui", "--kb", str(base), "mcp"]
+        whole.append(milliseconds(lambda server=server: _first_line(server)))  # type: ignore[misc]
+    row("start of Python to the MCP SDK", f"median {median(bare):.0f} ms")
+    row("start of `kbx mcp` to initialize", f"median {median(whole):.0f} ms")
+    row("  beyond the SDK", f"{median(whole) - median(bare):.0f} ms")
+
+
+def _first_line(command: Sequence[str]) -> None:
+    """Start a program, say hello, wait for the first line of its answer and end it."""
+    process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    if process.stdin and process.stdout:
+        process.stdin.write(json.dumps(HELLO).encode() + b"\n")
+        process.stdin.flush()
+        process.stdout.readline()
+    process.kill()
+    process.communicate()
+
+
+def _mixed(queries: Sequence[str]) -> list[bytes]:
+    requests: list[Any] = []
+    for at, query in enumerate(queries):
+        requests += [
+            {"id": at, "method": "kb.search", "params": {"query": query}},
+            {"id": at, "method": "kb.experts", "params": {"topic": query}},
+            {"id": at, "method": "kbx.search", "params": {"query": query, "fast": True}},
+            {"id": at, "method": "kb.search", "params": {"query": query, "top_k": 99}},
+            {"id": at, "method": "kb.get", "params": {"id": f"person:nobody-{at}"}},
+            [at],
+        ]
+    return [json.dumps(request).encode() + b"\n" for request in requests] + [b"{broken\n"]
+
+
+def _serve(workplace: Workplace, lines: Sequence[bytes]) -> int:
+    sink = io.BytesIO()
+    serve(workplace, io.BytesIO(b"".join(lines)), sink)
+    return sink.getvalue().count(b"\n")
+
+
+def _steady(answer: Any) -> Any:
+    return {key: value for key, value in answer.items() if key != "meta"}
+
+
+if __name__ == "__main__":
+    main()

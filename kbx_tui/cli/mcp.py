@@ -1,0 +1,52 @@
+"""`kbx mcp`: the tools for agents that speak the Model Context Protocol."""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import suppress
+
+import click
+
+from kbx_tui.cli.running import Command, say
+from kbx_tui.cli.serving import open_workplace
+
+
+@click.command(name="mcp", cls=Command, short_help="Serve agents over MCP.")
+@click.option("--http", is_flag=True, help="Serve streamable HTTP instead of stdin and stdout.")
+@click.option(
+    "--host", default="127.0.0.1", show_default=True, metavar="H", help="Loopback address."
+)
+@click.option(
+    "--port",
+    type=click.IntRange(0, 65535),
+    default=8765,
+    show_default=True,
+    metavar="N",
+    help="Port for --http.",
+)
+@click.option("--allow-writes", is_flag=True, help="Offer the tool that adds facts.")
+def command(http: bool, host: str, port: int, allow_writes: bool) -> None:
+    """Serve agents over the Model Context Protocol, on stdin and stdout.
+
+    The knowledge base is opened by the first call. docs/mcp.md has the configuration of common
+    clients.
+
+    \b
+    Examples:
+      kbx mcp
+      kbx --kb ~/notes mcp --allow-writes
+      kbx mcp --http --port 8765
+    """
+    workplace = open_workplace(allow_writes=allow_writes)
+    with suppress(KeyboardInterrupt):
+        if http:
+            from kbx_tui.tools.mcp_http import listen, serve_http
+
+            listening, url = listen(host, port)
+            say(f"serving MCP on {url}")
+            asyncio.run(serve_http(workplace, listening))
+        else:
+            from kbx_tui.tools.mcp_server import serve_stdio
+
+            asyncio.run(serve_stdio(workplace))
+    workplace.close()

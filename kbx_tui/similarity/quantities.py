@@ -1,0 +1,199 @@
+"""Numbers in a text, with their units, brought to values that can be compared. Pure.
+
+`3 days` and `72 hours` are one quantity, `5 kg` and `5 g` are two. A number without a unit fits
+any unit; a measure that is another one, rounded, is the same (`0.44 percent`, `0.4 %`).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+
+_SMALL = """zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen
+fifteen sixteen seventeen eighteen nineteen twenty"""
+NUMBER_WORDS: dict[str, int] = {word: value for value, word in enumerate(_SMALL.split())} | {
+    "thirty": 30, "forty": 40, "fifty": 50, "sixty": 60, "seventy": 70, "eighty": 80,
+    "ninety": 90, "dozen": 12, "hundred": 100, "thousand": 1000, "million": 10**6,
+    "billion": 10**9, "both": 2,
+}  # fmt: skip
+
+_SCALES = {
+    "k": 3, "thousand": 3, "thousands": 3, "m": 6, "mn": 6, "million": 6, "millions": 6,
+    "b": 9, "bn": 9, "billion": 9, "billions": 9, "hundred": 2,
+}  # fmt: skip
+"""Powers of ten."""
+
+_UNITS: dict[str, tuple[str, str]] = {}
+"""Spelling of a unit -> what it measures, and how many of the base unit it is."""
+for _measure, _table in {
+    "time": "ms msec millisecond=0.001 s sec second=1 min minute=60 h hr hour=3600 day=86400 "
+    "wk week=604800 fortnight=1209600 month=2592000 quarter=7776000 year yr=31104000",
+    "bytes": "kb=1e3 mb=1e6 gb=1e9 tb=1e12",
+    "mass": "mg=0.001 g gram=1 kg kilo kilogram=1000 lb pound=453.6 oz ounce=28.35",
+    "length": "mm=0.001 cm=0.01 meter metre=1 km kilometer kilometre=1000 mile=1609 "
+    "ft foot feet=0.3048",
+    "share": "% percent pct per-cent=1 bp bps=0.01",
+    "dollar": "$ usd dollar=1 cent=0.01",
+    "euro": "€ eur euro=1",
+    "pound": "£ gbp=1",
+}.items():
+    _waiting: list[str] = []
+    for _word in _table.split():
+        _name, _, _size = _word.partition("=")
+        _waiting.append(_name)
+        if _size:
+            _UNITS |= dict.fromkeys(_waiting, (_measure, _size))
+            _waiting = []
+
+_ORDINALS = {"first": 1, "second": 2, "third": 3, "fourth": 4, "fifth": 5}
+
+_NUMBER = re.compile(
+    r"""(?x)
+    (?P<before>[$€£])?
+    (?<![\w.])(?P<digits>-?\d+(?:,\d{3})+(?:\.\d+)?|-?\d+(?:\.\d+)?)
+    (?P<ordinal>st|nd|rd|th)?(?:[\s-]*(?P<after>%|[a-zA-Z]+))?
+    | (?<![\w'])(?P<word>[a-zA-Z]+)(?:[\s-]+(?P<unit>[a-zA-Z]+))?
+    """
+)
+
+
+CONVERTED = Decimal("0.01")
+"""How far a number may be off when it was converted from one unit to another."""
+
+
+@dataclass(frozen=True, slots=True)
+class Quantity:
+    """One number of a text."""
+
+    figure: Decimal
+    """The number as it stands there, its scale (thousand, k) applied."""
+    size: Decimal
+    """Base units in its unit: 3600 for an hour; 1 for a bare number."""
+    measure: str
+    """`time`, `mass`, `share`, ...; empty for a bare number, `ordinal` for a place in a row."""
+    written: str
+    """As the text has it."""
+    start: int
+    end: int
+    """Span in the text."""
+
+    @property
+    def value(self) -> Decimal:
+        """The number in the base unit of what it measures."""
+        return self.figure * self.size
+
+
+def quantities(text: str, taken: Iterable[tuple[int, int]] = ()) -> tuple[Quantity, ...]:
+    """Return the numbers of a text in order, without those in spans already `taken` (dates)."""
+    spans = list(taken)
+    found = []
+    at = 0
+    while match := _NUMBER.search(text, at):
+        at = match.end()
+        if any(start < match.end() and match.start() < end for start, end in spans):
+            continue
+        quantity = _from_digits(match) if match["digits"] else _from_words(match)
+        if quantity is not None:
+            found.append(quantity)
+            at = quantity.end
+        elif match["word"]:
+            at = match.end("word")
+    return tuple(found)
+
+
+def unmatched(
+    left: Sequence[Quantity], right: Sequence[Quantity]
+) -> tuple[list[Quantity], list[Quantity]]:
+    """Return what of each side has no equal on the other; each number answers for one."""
+    rest, alone = list(right), []
+    for quantity in left:
+        partner = next((other for other in rest if _same(quantity, other)), None)
+        if partner is None:
+            alone.append(quantity)
+        else:
+            rest.remove(partner)
+    return alone, rest
+
+
+def _same(one: Quantity, other: Quantity) -> bool:
+    if "ordinal" in (one.measure, other.measure) and one.measure != other.measure:
+        return False
+    if not (one.measure and other.measure):  # one of them does not say what it counts
+        return _equal(one.figure, other.figure, is_measure=bool(one.measure or other.measure))
+    if one.measure != other.measure:
+        return False
+    if one.size != other.size:
+        larger = max(abs(one.value), abs(other.value))
+        return abs(one.value - other.value) <= larger * CONVERTED  # 260 pounds are 117 kg
+    return _equal(one.figure, other.figure, is_measure=True)
+
+
+def _equal(one: Decimal, other: Decimal, *, is_measure: bool) -> bool:
+    return (
+        one == other
+        or _is_rounded(one, other, is_measure=is_measure)
+        or _is_rounded(other, one, is_measure=is_measure)
+    )
+
+
+def _is_rounded(rough: Decimal, exact: Decimal, *, is_measure: bool) -> bool:
+    places = rough.as_tuple().exponent
+    if not isinstance(places, int) or not (is_measure or places > 0):
+        return False  # 3.1 and 3.11 may be versions
+    return (
+        places > int(exact.as_tuple().exponent)
+        and exact.quantize(Decimal(1).scaleb(places)) == rough
+    )
+
+
+def _from_digits(match: re.Match[str]) -> Quantity | None:
+    value = Decimal(match["digits"].replace(",", ""))
+    end = match.end("ordinal") if match["ordinal"] else match.end("digits")
+    if match["ordinal"]:
+        return Quantity(
+            value,
+            Decimal(1),
+            "ordinal",
+            match.string[match.start("digits") : end],
+            match.start("digits"),
+            end,
+        )
+    after = (match["after"] or "").lower()
+    if after in _SCALES:
+        value, end = value.scaleb(_SCALES[after]), match.end()  # 65 billion is exact to a billion
+        after = ""
+    measure, size = _UNITS.get(match["before"] or "") or _unit(after)
+    if measure and after and _unit(after)[0]:
+        end = match.end()
+    start = match.start()
+    return Quantity(value, Decimal(size), measure, match.string[start:end], start, end)
+
+
+def _from_words(match: re.Match[str]) -> Quantity | None:
+    word, unit = match["word"].lower(), (match["unit"] or "").lower()
+    if word in _ORDINALS:
+        if word == "second" and not unit:
+            return None
+        place = Decimal(_ORDINALS[word])
+        end = match.end("word")
+        return Quantity(place, Decimal(1), "ordinal", match["word"], match.start(), end)
+    if word not in NUMBER_WORDS:
+        return None
+    value, end = Decimal(NUMBER_WORDS[word]), match.end("word")
+    if unit in NUMBER_WORDS:
+        more = NUMBER_WORDS[unit]
+        value = value * more if more >= 100 or unit == "dozen" else value + more
+        end = match.end()
+        unit = ""
+    measure, size = _unit(unit)
+    if measure:
+        end = match.end()
+    written = match.string[match.start() : end]
+    return Quantity(value, Decimal(size), measure, written, match.start(), end)
+
+
+def _unit(word: str) -> tuple[str, str]:
+    """Return what a word measures and its size; a number that measures nothing has size 1."""
+    return _UNITS.get(word) or _UNITS.get(word.removesuffix("s")) or ("", "1")

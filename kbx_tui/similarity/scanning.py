@@ -1,0 +1,213 @@
+"""Duplicates already in the base: facts that say the same, as clusters. Pure but for the clock.
+
+Not all pairs are scored: a fact is compared with its nearest ones by vector. The cosines are taken
+block by block, each block with itself and what follows it.
+"""
+
+from __future__ import annotations
+
+import os
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+from numpy.typing import NDArray
+from threadpoolctl import threadpool_limits
+
+from kbx_tui.knowledge.records import Fact
+from kbx_tui.similarity.calibration import Calibration
+from kbx_tui.similarity.conflicts import Conflict
+from kbx_tui.similarity.pair import PairSimilarity, score_of, similarity
+from kbx_tui.similarity.remembered import Remembered
+from kbx_tui.similarity.thresholds import Thresholds
+
+BLOCK = 2048
+NEIGHBOURS = 8
+"""Nearest facts each fact is compared with; a cluster may be larger, its members chain."""
+LEAST_COSINE = 0.55
+"""Below it no facts are compared: to reach .80 they would have to share nearly all words."""
+
+Flags = NDArray[np.bool_]
+
+
+@dataclass(frozen=True, slots=True)
+class DuplicateFact:
+    """One fact of a cluster."""
+
+    text: str
+    fact_id: int
+    source_path: str
+    line: int
+    date: str
+    entity_name: str
+    match_type: str
+    """`fact` or `open_item`."""
+
+
+@dataclass(frozen=True, slots=True)
+class DuplicateCluster:
+    """Facts that say the same."""
+
+    score: float
+    """Lowest score of the pairs that hold it together."""
+    relation: str
+    """`exact` when all texts are the same, else `duplicate`."""
+    facts: tuple[DuplicateFact, ...]
+    """Newest first, undated ones last."""
+
+
+@dataclass(frozen=True, slots=True)
+class ConflictingFacts:
+    """Two facts that read alike and contradict each other."""
+
+    score: float
+    facts: tuple[DuplicateFact, DuplicateFact]
+    """Newest first, undated ones last."""
+    conflicts: tuple[Conflict, ...]
+    """With the words of the first fact on the left."""
+
+
+@dataclass(frozen=True, slots=True)
+class DuplicateScan:
+    """All clusters of a scope."""
+
+    clusters: tuple[DuplicateCluster, ...]
+    """The best score first."""
+    facts: int
+    """How many facts and open items were looked at."""
+    conflicting: tuple[ConflictingFacts, ...]
+    """Pairs as alike as duplicates that contradict each other, the best score first."""
+    model: str
+    is_calibrated: bool
+    notes: tuple[str, ...]
+
+
+def find_clusters(
+    memory: Remembered,
+    calibration: Calibration,
+    thresholds: Thresholds,
+    *,
+    names: dict[str, str],
+    within: Flags | None = None,
+) -> tuple[list[DuplicateCluster], list[ConflictingFacts]]:
+    """Return the clusters, and the pairs that were kept apart by a conflict.
+
+    Facts are compared with facts, open items with open items, whoever they belong to.
+    """
+    groups, linked = _Groups(len(memory.facts)), dict[tuple[int, int], float]()
+    conflicting = []
+    for kind in ("fact", "open_item"):
+        rows = np.array(
+            [
+                row
+                for row, fact in enumerate(memory.facts)
+                if fact.kind == kind and (within is None or within[row])
+            ],
+            np.int64,
+        )
+        for left, right, cosine in _candidates(memory, rows):
+            one, other = memory.facts[left], memory.facts[right]
+            threshold = max(thresholds.of(f.kind, f.text) for f in (one, other))
+            if score_of(one.text, other.text, cosine, calibration) < threshold:
+                continue
+            pair = similarity(one.text, other.text, cosine, calibration)
+            if pair.relation == "conflict":
+                conflicting.append(_conflicting(one, other, pair, names))
+            elif thresholds.reached(pair, threshold):
+                linked[left, right] = pair.score
+                groups.join(left, right)
+    conflicting.sort(key=lambda c: (-c.score, c.facts[0].source_path, c.facts[0].line))
+    return _clusters(memory.facts, groups, linked, names), conflicting
+
+
+def _candidates(memory: Remembered, rows: NDArray[np.int64]) -> Iterator[tuple[int, int, float]]:
+    """Yield pairs worth scoring, each once: same text, then the nearest of each."""
+    inside = set(rows.tolist())
+    seen = set()
+    for same in memory.same.values():
+        equal = [row for row in same if row in inside]
+        for left, right in pairwise(equal):
+            seen.add((left, right))
+            yield left, right, 1.0
+    vectors = memory.vectors[rows]
+    for start in range(0, len(rows), BLOCK):
+        block = vectors[start : start + BLOCK]
+        with threadpool_limits(limits=os.cpu_count() or 1, user_api="blas"):  # half the time
+            cosines = block @ vectors[start:].T
+        size = len(block)
+        cosines[:, :size][np.tri(size, dtype=np.bool_)] = -1.0  # each pair once, none with itself
+        wanted = min(NEIGHBOURS, cosines.shape[1])
+        far = np.argpartition(cosines, -wanted, axis=1)[:, -wanted:]
+        found = np.take_along_axis(cosines, far, axis=1)
+        near, place = np.nonzero(found >= LEAST_COSINE)
+        lefts, rights = rows[start + near], rows[start + far[near, place]]
+        for pair in zip(lefts.tolist(), rights.tolist(), found[near, place].tolist(), strict=True):
+            if pair[:2] not in seen:
+                yield pair
+
+
+class _Groups:
+    """Which rows belong together (union-find)."""
+
+    def __init__(self, size: int) -> None:
+        self._parent = list(range(size))
+
+    def root(self, row: int) -> int:
+        while self._parent[row] != row:
+            self._parent[row] = self._parent[self._parent[row]]
+            row = self._parent[row]
+        return row
+
+    def join(self, one: int, other: int) -> None:
+        low, high = sorted((self.root(one), self.root(other)))
+        self._parent[high] = low
+
+
+def _clusters(
+    facts: Sequence[Fact],
+    groups: _Groups,
+    linked: dict[tuple[int, int], float],
+    names: dict[str, str],
+) -> list[DuplicateCluster]:
+    members: dict[int, set[int]] = defaultdict(set)
+    lowest: dict[int, float] = {}
+    for (left, right), score in linked.items():
+        root = groups.root(left)
+        members[root] |= {left, right}
+        lowest[root] = min(score, lowest.get(root, score))
+    clusters = []
+    for root, rows in members.items():
+        ordered = sorted(rows)
+        ordered.sort(key=lambda row: facts[row].date, reverse=True)
+        clusters.append(
+            DuplicateCluster(
+                score=lowest[root],
+                relation="exact" if lowest[root] == 1.0 else "duplicate",
+                facts=tuple(_shown(facts[row], names) for row in ordered),
+            )
+        )
+    return sorted(clusters, key=lambda c: (-c.score, c.facts[0].source_path, c.facts[0].line))
+
+
+def _conflicting(
+    one: Fact, other: Fact, pair: PairSimilarity, names: dict[str, str]
+) -> ConflictingFacts:
+    conflicts = pair.conflicts
+    if other.date > one.date:
+        one, other = other, one
+        conflicts = tuple(Conflict(c.kind, left=c.right, right=c.left) for c in conflicts)
+    return ConflictingFacts(pair.score, (_shown(one, names), _shown(other, names)), conflicts)
+
+
+def _shown(fact: Fact, names: dict[str, str]) -> DuplicateFact:
+    return DuplicateFact(
+        text=fact.text,
+        fact_id=fact.fact_id,
+        source_path=fact.path,
+        line=fact.line,
+        date=fact.date,
+        entity_name=names.get(fact.entity_id, ""),
+        match_type=fact.kind,
+    )

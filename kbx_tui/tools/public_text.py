@@ -1,0 +1,114 @@
+"""Answers with what is redacted taken out, made only where a document holds any."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from kbx_tui.knowledge.inline import plain_text
+from kbx_tui.search.response import SearchResponse, SearchResult
+from kbx_tui.search.snippets import make_snippet
+from kbx_tui.similarity.matches import FieldSimilarity, SimilarityCheck
+from kbx_tui.similarity.words import normal_form
+from kbx_tui.tools.redaction import is_redacted, redact, redacted_lines
+
+if TYPE_CHECKING:
+    from kbx_tui.api import KnowledgeBase
+    from kbx_tui.drafting.answers import Written
+    from kbx_tui.knowledge.records import Document
+
+
+def public_response(kb: KnowledgeBase, response: SearchResponse) -> SearchResponse:
+    """Return a search whose snippets hold nothing redacted."""
+    marked = _marked(kb, [result.path for result in response.results])
+    if not marked:
+        return response
+    results = tuple(
+        _public_result(result, marked[result.path], response.query)
+        if result.path in marked
+        else result
+        for result in response.results
+    )
+    return replace(response, results=results)
+
+
+def public_check(kb: KnowledgeBase, check: SimilarityCheck) -> SimilarityCheck:
+    """Return a similarity check without passages that are redacted; facts never are."""
+    marked = _marked(kb, [one.source_path for one in check.matches if one.match_type == "chunk"])
+    if not marked:
+        return check
+    hidden = {path: _hidden_texts(document) for path, document in marked.items()}
+    kept = tuple(
+        one
+        for one in check.matches
+        if one.match_type != "chunk"
+        or not (
+            _stands_on(marked.get(one.source_path), one.line)
+            or _holds(one.text, hidden.get(one.source_path, ()))
+        )
+    )
+    if len(kept) == len(check.matches):
+        return check
+    return replace(
+        check,
+        matches=kept,
+        has_similar=any(one.is_similar for one in kept),
+        best_score=max((one.score for one in kept), default=0.0),
+    )
+
+
+def public_field(kb: KnowledgeBase, found: FieldSimilarity, entity: str) -> FieldSimilarity:
+    """Return what a field says, as if there were nothing when that is redacted."""
+    path = kb.named_entity(entity).path
+    document = kb.stored_documents([path]).get(path) if path else None
+    if document is None or found.current_value is None:
+        return found
+    if is_redacted(document) or _holds(found.current_value, _hidden_texts(document)):
+        return replace(found, current_value=None, similarity=0.0, is_similar=False, pair=None)
+    return found
+
+
+def public_written(kb: KnowledgeBase, written: Written) -> Written:
+    """Return what was written with the lines around it left out of the diff."""
+    if not _marked(kb, [written.path]):
+        return written
+    changes = [line for line in written.diff.splitlines() if not line.startswith(" ")]
+    return replace(written, diff="\n".join(changes))
+
+
+def _marked(kb: KnowledgeBase, paths: Sequence[str]) -> Mapping[str, Document]:
+    """Return the documents that hold something redacted, by path."""
+    documents = kb.stored_documents(list(dict.fromkeys(paths)))
+    return {path: document for path, document in documents.items() if redacted_lines(document)}
+
+
+def _hidden_texts(document: Document) -> tuple[str, ...]:
+    """Return what the redacted lines say, without signs and markup."""
+    lines, hidden = document.body.split("\n"), redacted_lines(document)
+    texts = (normal_form(plain_text(lines[at]).strip("#>*+-| \t")) for at in sorted(hidden))
+    return tuple(text for text in texts if text)
+
+
+def _holds(text: str, hidden: Sequence[str]) -> bool:
+    told = normal_form(plain_text(text))
+    return bool(told) and any(one in told or told in one for one in hidden)
+
+
+def _stands_on(document: Document | None, line: int) -> bool:
+    return document is not None and line - document.body_line in redacted_lines(document)
+
+
+def _public_result(result: SearchResult, document: Document, query: str) -> SearchResult:
+    snippet = make_snippet(redact(document), document.body_line, query)
+    explain = result.explain
+    if explain is not None:
+        terms = [{"term": term, "body_count": count} for term, count in snippet.terms]
+        explain = {**explain, "matched_terms": terms}
+    return replace(
+        result,
+        snippet=snippet.text,
+        matches=snippet.matches,
+        line=snippet.line_start,
+        explain=explain,
+    )

@@ -1,0 +1,78 @@
+"""What the screens of all modes have in common: explore, dedup."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import TYPE_CHECKING, cast
+
+from textual.screen import Screen
+
+from kbx_tui.tui.commands import Scope, commands_in
+from kbx_tui.tui.keymap import Keymap
+from kbx_tui.tui.widgets.key_bar import KeyBar
+from kbx_tui.tui.widgets.status_line import StatusLine
+
+if TYPE_CHECKING:
+    from kbx_tui.tui.app import KbxApp
+    from kbx_tui.tui.controller import Controller
+    from kbx_tui.tui.memory import Memory
+
+
+@cache
+def commands_by_letter(scopes: tuple[Scope, ...]) -> frozenset[str]:
+    """Return the actions of `scopes` that letters ask for; tab is none."""
+    actions = {one.action.partition("(")[0] for one in commands_in(*scopes)}
+    return frozenset(actions - {"next_pane"})
+
+
+class ModeScreen(Screen[None]):
+    """A screen on the open base, with a status line and a key bar."""
+
+    def __init__(self, controller: Controller, memory: Memory) -> None:
+        super().__init__()
+        self.controller, self.memory = controller, memory
+        self.keymap = Keymap()
+
+    @property
+    def _app(self) -> KbxApp:
+        return cast("KbxApp", self.app)
+
+    def scopes(self) -> tuple[Scope, ...]:
+        """Return whose keys work where the focus is, the nearest first."""
+        raise NotImplementedError
+
+    @property
+    def palette_scopes(self) -> tuple[Scope, ...]:
+        """Return whose commands the palette offers."""
+        raise NotImplementedError
+
+    @property
+    def is_typing(self) -> bool:
+        """Whether the focus is in a field: letters are text there."""
+        raise NotImplementedError
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Commands wait while something is typed."""
+        return not self.is_typing or action not in commands_by_letter(self.palette_scopes)
+
+    def leave_field(self) -> None:
+        """Leave what one types in, if one does: letters are commands then."""
+        raise NotImplementedError
+
+    def use_keymap(self, keymap: Keymap) -> None:
+        """Show these keys in the key bar and the help."""
+        self.keymap = keymap
+        self.query_one(KeyBar).use(keymap)
+
+    def notice(self, words: str) -> None:
+        """Say something for a moment."""
+        self.query_one(StatusLine).show_notice(words)
+
+    def action_switch_base(self) -> None:
+        self._app.choose_base()
+
+    def action_help(self) -> None:
+        self._app.show_help()
+
+    def action_leave(self) -> None:
+        self.app.exit()

@@ -1,0 +1,64 @@
+"""What a plugin does before it writes a fact: check, then CREATE, MERGE, SKIP, or leave it.
+
+    python -m scripts.remember BASE ENTITY TEXT [--write]
+
+Where a plugin would ask its own model, `decide` is a rule. Without --write nothing is written.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from typing import Literal
+
+from kbx_tui import KnowledgeBase, SimilarityMatch
+
+Decision = Literal["CREATE", "MERGE", "SKIP", "ASK"]
+
+NEAR = 0.80
+"""From here on somebody should look."""
+SURE = 0.90
+"""From here on it is probably the same."""
+
+
+def main(argv: Sequence[str] | None = None) -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("base")
+    parser.add_argument("entity")
+    parser.add_argument("text")
+    parser.add_argument("--write", action="store_true")
+    options = parser.parse_args(argv)
+    with KnowledgeBase(options.base) as kb:
+        print(remember(kb, options.entity, options.text, write=options.write))
+
+
+def remember(kb: KnowledgeBase, entity: str, candidate: str, *, write: bool) -> str:
+    """Check a fact, write it if that is decided and wanted, and return what was done."""
+    matches = kb.memory_similar(text=candidate, entity=entity, threshold=NEAR)
+    decision = decide(matches)
+    if decision == "CREATE":
+        if write:
+            kb.memory_add(title=candidate, entity=entity)
+        return f"CREATE {candidate}"
+    known = matches[0]
+    if decision == "MERGE":
+        merged = candidate if len(candidate) > len(known.text) else known.text
+        if write and known.fact_id is not None:
+            kb.edit_fact(known.fact_id, text=merged)
+        return f"MERGE {known.text} -> {merged}"
+    return f"{decision} {known.text} ({known.score:.2f}, {known.relation})"
+
+
+def decide(matches: Sequence[SimilarityMatch]) -> Decision:
+    """Return what to do; a plugin asks its model for all but the clear cases."""
+    if not matches:
+        return "CREATE"
+    if matches[0].relation == "conflict":
+        return "ASK"
+    if matches[0].score > SURE:
+        return "SKIP"
+    return "MERGE" if matches[0].relation == "duplicate" else "CREATE"
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,251 @@
+"""Every surface offers the same methods and gives the same answer to the same call."""
+
+from __future__ import annotations
+
+import io
+import json
+import shutil
+from collections.abc import Iterator
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import click
+import pytest
+from jsonschema import Draft202012Validator
+from mcp import Client
+
+from kbx_tui import KnowledgeBase
+from kbx_tui.cli.main import kbx as program
+from kbx_tui.tools import jsonl_server
+from kbx_tui.tools.calling import Workplace, call
+from kbx_tui.tools.mcp_server import make_server
+from kbx_tui.tools.methods import METHODS
+from kbx_tui.tools.schemas import failure_schema, output_schema
+from tests.command_line import CommandLine
+
+CHANGING = {"timings", "duration_ms"}
+"""What no two calls have in common."""
+
+CALLS: list[tuple[str, dict[str, Any], list[str]]] = [
+    ("kb.search", {"query": "Who worked on the migration?"}, []),
+    ("kb.search", {"query": "the rota", "capabilities": {"voice": True}}, []),
+    ("kb.search", {"query": "pricing", "top_k": 8, "filters": {"type": "person"}}, []),
+    ("kb.get", {"id": "person:alice-chen"}, []),
+    ("kb.get", {"id": "team:platform", "max_chars": 50}, []),
+    ("kb.experts", {"topic": "migration"}, ["migration"]),
+    (
+        "kb.experts",
+        {"topic": "rollback drill", "limit": 3, "min_claims": 1, "weight": "citation"},
+        ["rollback drill", "--limit", "3", "--min-claims", "1", "--weight", "citation"],
+    ),
+    ("kb.experts", {"topic": "fares", "weight": "relevance"}, ["fares", "--weight", "relevance"]),
+    ("kb.experts", {"topic": "fares", "weight": "nonsense"}, ["fares", "--weight", "nonsense"]),
+    ("kb.capabilities", {}, []),
+    ("kbx.search", {"query": "what did Alice decide?"}, ["what did Alice decide?"]),
+    (
+        "kbx.search",
+        {
+            "query": "migration status",
+            "limit": 5,
+            "path": "memory/meetings/2026/0[1-3]/",
+            "types": ["meeting"],
+            "from": "2026-01",
+            "to": "2026",
+            "hierarchy_alpha": 0.7,
+            "hierarchy_threshold": 0.4,
+            "max_entities": 3,
+            "gate": "hard",
+            "parent": "max",
+            "hotness": 0.2,
+            "explain": True,
+        },
+        [
+            *["migration status", "--limit", "5", "--path", "memory/meetings/2026/0[1-3]/"],
+            *["--type", "meeting", "--from", "2026-01", "--to", "2026"],
+            *["--hierarchy-alpha", "0.7", "--hierarchy-threshold", "0.4", "--max-entities", "3"],
+            *["--gate", "hard", "--parent", "max", "--hotness", "0.2", "--explain"],
+        ],
+    ),
+    (
+        "kbx.search",
+        {"query": "rollback", "fast": True, "tags": ["ops"], "entities": ["person:bob-okafor"]},
+        ["rollback", "--fast", "--tag", "ops", "--entity", "person:bob-okafor"],
+    ),
+    ("kbx.search", {"query": "rollback", "hierarchy": False}, ["rollback", "--no-hierarchy"]),
+    (
+        "kbx.memory_similar",
+        {"text": "prefers async communication", "entity": "Alice Chen", "threshold": 0.8},
+        ["prefers async communication", "--entity", "Alice Chen", "--threshold", "0.8"],
+    ),
+    (
+        "kbx.memory_similar",
+        {"text": "runs the migration", "path": "memory/projects", "limit": 2, "chunks": True},
+        ["runs the migration", "--path", "memory/projects", "--limit", "2", "--chunks"],
+    ),
+    (
+        "kbx.entity_similar_field",
+        {"entity": "Alice Chen", "field": "role", "value": "Engineering Director"},
+        ["Alice Chen", "--field", "role", "--value", "Engineering Director"],
+    ),
+]
+"""Method, arguments, and the same for the command that mirrors it."""
+
+NEW = {"text": "Collects antique barometers", "entity": "Alice Chen", "date": "2026-05-01"}
+WRITES: list[tuple[dict[str, Any], list[str], int]] = [
+    (NEW, ["Collects antique barometers", "--date", "2026-05-01"], 0),
+    ({**NEW, "dry_run": True}, [NEW["text"], "--date", "2026-05-01", "--dry-run"], 0),
+    (
+        {**NEW, "kind": "open_item", "source": "Platform sync"},
+        [NEW["text"], "--date", "2026-05-01", "--kind", "open-item", "--source", "Platform sync"],
+        0,
+    ),
+    ({**NEW, "text": "Prefers async Slack over email"}, ["Prefers async Slack over email"], 3),
+]
+"""Arguments of the writer, the same for `kbx memory add`, and its exit code."""
+
+REFUSED: list[tuple[str, dict[str, Any]]] = [
+    ("kb.search", {"query": "ab"}),
+    ("kb.get", {"id": "person:nobody"}),
+    ("kb.experts", {}),
+    ("kb.capabilities", {"verbose": True}),
+    ("kbx.search", {"query": "x", "path": "../outside"}),
+    ("kbx.memory_similar", {"text": "x", "entity": "Nobody At All"}),
+    ("kbx.entity_similar_field", {"entity": "Alice Chen", "field": "role"}),
+]
+
+
+@pytest.fixture(scope="module")
+def base(demo_kb_path: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A copy of the demo: kb_get notes what was opened."""
+    return shutil.copytree(demo_kb_path, tmp_path_factory.mktemp("parity") / "larkwater")
+
+
+@pytest.fixture(scope="module")
+def workplace(base: Path) -> Iterator[Workplace]:
+    opened = Workplace(lambda: KnowledgeBase(base))
+    yield opened
+    opened.close()
+
+
+def steady(value: Any) -> Any:
+    """Return an answer without what changes from call to call."""
+    if isinstance(value, dict):
+        return {k: steady(v) for k, v in value.items() if k not in CHANGING}
+    return [steady(one) for one in value] if isinstance(value, list | tuple) else value
+
+
+def over_jsonl(workplace: Workplace, name: str, params: dict[str, Any]) -> Any:
+    sink = io.BytesIO()
+    request = json.dumps({"id": 7, "method": name, "params": params}).encode()
+    jsonl_server.serve(workplace, io.BytesIO(request), sink)
+    return json.loads(sink.getvalue())
+
+
+async def test_all_surfaces_offer_the_same(workplace: Workplace, kbx: CommandLine) -> None:
+    names = {name for name, method in METHODS.items() if not method.writes}
+    assert set(over_jsonl(workplace, "kb.capabilities", {})["result"]["methods"]) == names
+    async with Client(make_server(workplace)) as client:
+        tools = {tool.name for tool in (await client.list_tools()).tools}
+    assert tools == {METHODS[name].tool for name in names}
+    assert {name.replace(".", "_", 1) for name in METHODS} == {m.tool for m in METHODS.values()}
+    listed = {line.split()[0] for line in kbx("tool").out.splitlines()}
+    assert listed == {method.tool for method in METHODS.values()}
+    for name in METHODS:  # a handler answers: no name is unknown
+        error = over_jsonl(workplace, name, {"no such argument": 1})["error"]
+        assert error["code"] != "method_not_found"
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_the_command_that_mirrors_a_method_exists(name: str) -> None:
+    command: click.Command = program
+    for word in METHODS[name].command:
+        assert isinstance(command, click.Group)
+        command = command.commands[word]
+
+
+def test_every_method_is_called_here() -> None:
+    reading = {name for name, method in METHODS.items() if not method.writes}
+    assert {name for name, _, _ in CALLS} == {name for name, _ in REFUSED} == reading
+
+
+@pytest.mark.parametrize(("name", "params", "words"), CALLS, ids=str)
+async def test_the_same_call_gives_the_same_json(
+    workplace: Workplace,
+    kbx: CommandLine,
+    base: Path,
+    name: str,
+    params: dict[str, Any],
+    words: list[str],
+) -> None:
+    method = METHODS[name]
+    with KnowledgeBase(base) as kb:
+        told = json.loads(json.dumps(call(kb, name, params)))
+    Draft202012Validator(output_schema(method)).validate(told)
+    python = steady(told)
+    response = over_jsonl(workplace, name, params)
+    assert (response["id"], response["ok"]) == (7, True)
+    assert steady(response["result"]) == python
+    async with Client(make_server(workplace)) as client:
+        answer = await client.call_tool(method.tool, params)
+    assert answer.is_error is False
+    assert steady(answer.structured_content) == python
+    tool = kbx("tool", method.tool, json.dumps(params), "--kb", base)
+    assert tool.code == 0
+    assert steady(tool.json) == python
+    if words:
+        ran = kbx(*method.command, *words, "--json", "--kb", base)
+        assert ran.code == 0, ran.err
+        assert steady(ran.json) == python
+
+
+@pytest.mark.parametrize(("name", "params"), REFUSED, ids=str)
+async def test_the_same_mistake_gives_the_same_error(
+    workplace: Workplace,
+    kbx: CommandLine,
+    base: Path,
+    name: str,
+    params: dict[str, Any],
+) -> None:
+    method = METHODS[name]
+    failed = workplace.answer(name, params).json
+    Draft202012Validator(failure_schema()).validate(failed)
+    response = over_jsonl(workplace, name, params)
+    assert (response["ok"], response["error"]) == (False, failed["error"])
+    async with Client(make_server(workplace)) as client:
+        answer = await client.call_tool(method.tool, params)
+    assert answer.is_error is True
+    assert answer.structured_content == failed
+    tool = kbx("tool", method.tool, json.dumps(params), "--kb", base)
+    assert (tool.code, tool.json) == (1, failed)
+
+
+@pytest.mark.parametrize(("params", "words", "code"), WRITES, ids=str)
+async def test_the_writer_answers_alike(
+    kbx: CommandLine,
+    base: Path,
+    tmp_path: Path,
+    params: dict[str, Any],
+    words: list[str],
+    code: int,
+) -> None:
+    """Each surface writes to a copy of its own, and all end with the same files."""
+    copies = [shutil.copytree(base, tmp_path / name / "base") for name in "abcde"]
+    method = METHODS["kbx.memory_add"]
+    with KnowledgeBase(copies[0]) as kb:
+        python = json.loads(json.dumps(call(kb, method.name, params, allow_writes=True)))
+    Draft202012Validator(output_schema(method)).validate(python)
+    workplaces = [
+        Workplace(partial(KnowledgeBase, copy), allow_writes=True) for copy in copies[1:3]
+    ]
+    assert over_jsonl(workplaces[0], method.name, params)["result"] == python
+    async with Client(make_server(workplaces[1])) as client:
+        assert (await client.call_tool(method.tool, params)).structured_content == python
+    for workplace in workplaces:
+        workplace.close()
+    ran = kbx("tool", method.tool, json.dumps(params), "--allow-writes", "--kb", copies[3])
+    assert ran.json == python
+    ran = kbx(*method.command, *words, "--entity", "Alice Chen", "--json", "--kb", copies[4])
+    assert (ran.code, ran.json) == (code, python)
+    pages = {(copy / "memory/people/alice-chen.md").read_bytes() for copy in copies}
+    assert len(pages) == 1

@@ -1,0 +1,210 @@
+"""The JSON of `kbx memory similar`, `kbx entity ...` and `kbx dedup`, and their exit codes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from kbx_tui import KnowledgeBase
+from tests.command_line import CommandLine
+from tests.functional.vaults import FILES, write_vault
+
+CHECK = {
+    "query": str,
+    "scope": dict,
+    "threshold": float,
+    "matches": list,
+    "has_similar": bool,
+    "best_score": float,
+    "model": str,
+    "is_calibrated": bool,
+    "notes": list,
+}
+MATCH = {
+    "text": str,
+    "score": float,
+    "fact_id": int,
+    "source_path": str,
+    "date": str,
+    "entity_name": str,
+    "match_type": str,
+    "threshold": float,
+    "relation": str,
+    "cosine": float,
+    "signals": dict,
+    "conflicts": list,
+    "line": int,
+    "done": bool,
+}
+FIELD = {
+    "entity": str,
+    "field": str,
+    "current_value": str,
+    "proposed_value": str,
+    "similarity": float,
+    "is_similar": bool,
+    "threshold": float,
+    "match_type": str,
+    "relation": str,
+    "cosine": float,
+    "signals": dict,
+    "conflicts": list,
+    "model": str,
+}
+SCAN = {
+    "clusters": list,
+    "facts": int,
+    "conflicts": int,
+    "conflicting": list,
+    "model": str,
+    "is_calibrated": bool,
+    "notes": list,
+}
+SLACK = "favours asynchronous communication via Slack"
+
+
+def assert_shape(found: dict[str, Any], shape: dict[str, Any]) -> None:
+    assert list(found) == list(shape)
+    for name, kind in shape.items():
+        assert isinstance(found[name], kind), (name, found[name])
+
+
+@pytest.fixture(scope="module")
+def base(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    twice = FILES["memory/people/bob-okafor.md"] + "- Leads the migration project\n"
+    other = "# Alice Wong\n"
+    files = FILES | {"memory/people/bob-okafor.md": twice, "memory/people/alice-wong.md": other}
+    folder = write_vault(tmp_path_factory.mktemp("similar"), files)
+    with KnowledgeBase(folder) as kb:
+        kb.index()
+    return folder
+
+
+def test_a_check_has_exactly_these_fields(kbx: CommandLine, base: Path) -> None:
+    ran = kbx("memory", "similar", SLACK, "--entity", "alice chen", "--json", "--kb", base)
+    assert (ran.code, ran.err) == (0, "")
+    assert_shape(ran.json, CHECK)
+    (match,) = ran.json["matches"]
+    assert_shape(match, MATCH)
+    assert ran.json["scope"] == {"entity": "Alice Chen"}
+    assert ran.json["has_similar"] is True
+    assert ran.json["best_score"] == match["score"]
+
+
+def test_nothing_similar_is_an_answer_and_no_failure(kbx: CommandLine, base: Path) -> None:
+    ran = kbx("memory", "similar", "lunch menu", "--json", "--kb", base)
+    assert (ran.code, ran.json["matches"], ran.json["has_similar"]) == (0, [], False)
+    assert ran.json["scope"] == {}
+
+
+def test_a_threshold_given_is_told_and_a_match_without_date_has_null(
+    kbx: CommandLine, base: Path
+) -> None:
+    ran = kbx(
+        "memory", "similar", "check migration status", "--threshold", "0.5", "--json", "--kb", base
+    )
+    assert ran.json["threshold"] == 0.5
+    items = [one for one in ran.json["matches"] if one["match_type"] == "open_item"]
+    assert items[0]["date"] is None
+
+
+def test_python_and_command_line_give_the_same_answer(kbx: CommandLine, base: Path) -> None:
+    ran = kbx("memory", "similar", SLACK, "--threshold", "0", "--json", "--kb", base)
+    with KnowledgeBase(base) as kb:
+        found = kb.memory_similar(SLACK, threshold=0.0)
+    assert [round(one.score, 4) for one in found] == [one["score"] for one in ran.json["matches"]]
+    assert [one.fact_id for one in found] == [one["fact_id"] for one in ran.json["matches"]]
+
+
+def test_a_field_has_exactly_these_fields(kbx: CommandLine, base: Path) -> None:
+    arguments = ("--field", "role", "--value", "Engineering Director", "--json", "--kb", base)
+    ran = kbx("entity", "similar-field", "Alice Chen", *arguments)
+    assert ran.code == 0
+    assert_shape(ran.json, FIELD)
+    assert ran.json["current_value"] == "Director of Engineering"
+    assert ran.json["is_similar"] is True
+
+
+def test_a_field_that_is_not_there_has_null(kbx: CommandLine, base: Path) -> None:
+    arguments = ("--field", "hobby", "--value", "chess", "--json", "--kb", base)
+    found = kbx("entity", "similar-field", "Alice Chen", *arguments).json
+    assert list(found) == list(FIELD)
+    assert (found["current_value"], found["similarity"]) == (None, 0.0)
+
+
+def test_a_scan_has_exactly_these_fields(kbx: CommandLine, base: Path) -> None:
+    ran = kbx("dedup", "--scan", "--json", "--kb", base)
+    assert ran.code == 0
+    assert_shape(ran.json, SCAN)
+    (cluster,) = ran.json["clusters"]
+    assert list(cluster) == ["score", "relation", "facts"]
+    assert list(cluster["facts"][0]) == [
+        "text",
+        "fact_id",
+        "source_path",
+        "line",
+        "date",
+        "entity_name",
+        "match_type",
+    ]
+    assert cluster["facts"][0]["date"] == "2026-03-01"
+    assert cluster["facts"][1]["date"] is None
+
+
+def test_entities_are_listed_and_shown(kbx: CommandLine, base: Path) -> None:
+    listed = kbx("entity", "list", "--type", "team", "--json", "--kb", base).json
+    assert listed == [{"id": "team:platform", "name": "Platform", "type": "team", "path": None}]
+    card = kbx("entity", "show", "alice chen", "--json", "--kb", base).json
+    assert (card["id"], card["role"]) == ("person:alice-chen", "Director of Engineering")
+    assert {"fact_id", "text", "date", "status", "done"} <= card["facts"][0].keys()
+    shown = kbx("entity", "show", "Alice Chen", "--kb", base).out
+    assert str(card["facts"][0]["fact_id"]) in shown
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "words"),
+    [
+        (["memory", "similar", " "], 2, "the text is empty"),
+        (["memory", "similar"], 2, "the text is empty"),
+        (["memory", "similar", "x", "--threshold", "1.5"], 2, "--threshold"),
+        (["memory", "similar", "x", "--threshold", "nan"], 2, "within 0..1"),
+        (["memory", "similar", "x", "--limit", "0"], 2, "--limit"),
+        (["memory", "similar", "x", "--entity", "Zoe"], 4, "no entity is called 'Zoe'"),
+        (["memory", "similar", "x", "--entity", "Alice"], 4, "Alice Wong (person:alice-wong)"),
+        (["memory", "similar", "x", "--entity", ""], 2, "name of the entity is empty"),
+        (["memory", "similar", "x", "--path", "../.."], 2, "leads out of"),
+        (["memory"], 2, "Missing command"),
+        (["entity", "show", "Zoe"], 4, "no entity is called 'Zoe'"),
+        (["entity", "similar-field", "Bob", "--field", "role"], 2, "--value"),
+        (["entity", "similar-field", "Bob", "--field", "role", "--value", " "], 2, "empty"),
+        (["entity", "similar-field", "Zoe", "--field", "role", "--value", "x"], 4, "Zoe"),
+        (["dedup"], 2, "--scan"),
+        (["dedup", "--scan", "--entity", "Zoe"], 4, "Zoe"),
+    ],
+)
+def test_bad_input_is_one_sentence_and_a_documented_code(
+    kbx: CommandLine, base: Path, arguments: list[str], code: int, words: str
+) -> None:
+    ran = kbx(*arguments, "--kb", base)
+    assert (ran.code, ran.out) == (code, "")
+    assert ran.err.count("\n") == 1
+    assert words in ran.err
+
+
+def test_a_listing_tells_score_relation_and_what_contradicts(kbx: CommandLine, base: Path) -> None:
+    shown = kbx("memory", "similar", "leads 3 migration projects", "--threshold", "0", "--kb", base)
+    assert shown.code == 0
+    assert "Leads the migration project" in shown.out
+    assert "memory/people/alice-chen.md:11" in shown.out
+    field = ("--field", "team", "--value", "Platform & Infrastructure", "--kb", base)
+    assert "not the same" in kbx("entity", "similar-field", "Alice Chen", *field).out
+    scan = kbx("dedup", "--scan", "--kb", base).out
+    assert scan.startswith("1 cluster among 5 facts")
+
+
+def test_without_an_index_one_is_made_on_the_way(kbx: CommandLine, tmp_path: Path) -> None:
+    ran = kbx("memory", "similar", SLACK, "--json", "--kb", write_vault(tmp_path))
+    assert (ran.code, ran.json["has_similar"]) == (0, True)
+    assert "not indexed yet" in ran.err

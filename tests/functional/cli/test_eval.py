@@ -1,0 +1,95 @@
+"""`kbx eval` on a small labelled base, with the real engine."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.command_line import CommandLine
+from tests.functional.vaults import write_vault
+
+MEETING = "memory/meetings/2026/03/17/go-no-go.md"
+
+
+@pytest.fixture(scope="module")
+def labelled(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    root = write_vault(tmp_path_factory.mktemp("labelled"))
+    (root / "queries.jsonl").write_text(
+        '{"id": "q1", "text": "what did Alice Chen say about the rehearsal?", "kind": "person"}\n'
+        '{"id": "q2", "text": "what is for lunch on Monday?", "kind": "topic"}\n'
+        '{"id": "q3", "text": "nobody judged this", "kind": "topic"}\n',
+        encoding="utf-8",
+    )
+    (root / "qrels.tsv").write_text(f"q1\t{MEETING}\t2\nq2\tmemory/notes/lunch.md\t1\n")
+    (root / "entities.tsv").write_text("q1\tmemory/people/alice-chen.md\t1\n")
+    return root
+
+
+def test_figures_come_by_kind(kbx: CommandLine, labelled: Path) -> None:
+    ran = kbx("eval", labelled, "--json", "--type", "meeting,note")
+    assert ran.code == 0
+    person, topic, everything = ran.json["groups"]
+    assert (person["group"], person["ndcg"], person["two_pass"]) == ("person", 1.0, 1.0)
+    assert (person["entity_first"], topic["entity_first"]) == (1.0, None)
+    assert everything["queries"] == 2
+    assert ran.json["doc_types"] == ["meeting", "note"]
+    assert ran.json["queries"][0]["top"][0] == MEETING
+    assert "1 queries have no document judged relevant" in ran.err
+
+
+def test_a_run_is_kept_and_compared(kbx: CommandLine, labelled: Path, tmp_path: Path) -> None:
+    kept = tmp_path / "flat.json"
+    assert kbx("eval", labelled, "--mode", "flat", "--save", kept).code == 0
+    ran = kbx("eval", labelled, "--compare", kept)
+    assert ran.code == 0
+    assert "nDCG@10" in ran.out
+    assert "against" in ran.out
+    compared = kbx("eval", labelled, "--compare", kept, "--json").json["compared"]
+    assert [row["group"] for row in compared] == ["person", "topic", "all"]
+
+
+@pytest.mark.parametrize("knob", ["alpha", "threshold"])
+def test_a_sweep_names_the_best_value(kbx: CommandLine, labelled: Path, knob: str) -> None:
+    swept = kbx("eval", labelled, "--sweep", knob, "--json").json
+    assert swept["knob"] == knob
+    assert len(swept["values"]) == len(swept["ndcg"]["all"]) == 21
+    assert swept["best"]["person"] in swept["values"]
+    assert "*" in kbx("eval", labelled, "--sweep", knob).out
+
+
+@pytest.mark.parametrize("mode", ["flat", "two_pass", "fast"])
+def test_every_mode_can_be_measured(kbx: CommandLine, labelled: Path, mode: str) -> None:
+    found = kbx("eval", labelled, "--mode", mode, "--json").json
+    assert found["mode"] == mode
+    assert {one["search_mode"] for one in found["queries"]} <= {"flat", "two_pass"}
+
+
+def test_the_presets_can_be_told_apart(kbx: CommandLine, labelled: Path) -> None:
+    assert kbx("eval", labelled, "--preset", "seed", "--json").json["preset"] == "seed"
+
+
+def test_judgments_may_lie_elsewhere(kbx: CommandLine, labelled: Path, tmp_path: Path) -> None:
+    for name in ("queries.jsonl", "qrels.tsv"):
+        (tmp_path / name).write_text((labelled / name).read_text())
+    assert kbx("eval", tmp_path, "--kb", labelled, "--json").json["base"] == labelled.name
+
+
+def test_own_judgments_are_the_default(kbx: CommandLine, labelled: Path) -> None:
+    assert kbx("eval", "--kb", labelled).code == 4
+    own = labelled / ".kbx" / "judgments.jsonl"
+    own.write_text('{"query": "soup", "path": "memory/notes/lunch.md", "grade": 1}\n')
+    (row,) = kbx("eval", "--kb", labelled, "--json").json["groups"]
+    assert (row["group"], row["ndcg"]) == ("own", 1.0)
+
+
+def test_a_sweep_goes_with_no_single_mode(kbx: CommandLine, labelled: Path) -> None:
+    ran = kbx("eval", labelled, "--sweep", "alpha", "--mode", "flat")
+    assert ran.code == 2
+    assert "--sweep" in ran.err
+
+
+def test_without_judgments_the_missing_file_is_named(kbx: CommandLine, demo_kb_path: Path) -> None:
+    ran = kbx("eval", demo_kb_path)
+    assert ran.code == 4
+    assert "qrels.tsv" in ran.err

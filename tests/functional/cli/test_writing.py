@@ -1,0 +1,210 @@
+"""Writing from the shell: the seeds' lines, what is asked, and what an exit code means."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from kbx_tui.cli import memory_add
+from kbx_tui.knowledge import edits
+from tests.command_line import CommandLine
+
+ALICE = "memory/people/alice-chen.md"
+
+
+def test_a_fact_is_added_found_edited_and_taken_back(kbx: CommandLine, demo_copy: Path) -> None:
+    before = (demo_copy / ALICE).read_bytes()
+    base = ("--kb", demo_copy)
+    added = kbx("memory", "add", "Speaks Catalan", "--entity", "Alice Chen", "--json", *base)
+    assert (added.code, added.json["written"], added.json["path"]) == (0, True, ALICE)
+    found = kbx("memory", "similar", "speaks catalan", "--entity", "Alice Chen", "--json", *base)
+    fact_id = found.json["matches"][0]["fact_id"]
+    edited = kbx("memory", "edit-fact", str(fact_id), "--text", "Speaks Catalan well", *base)
+    assert edited.out.startswith(f"written · {ALICE}:")
+    listed = kbx("memory", "list", "--entity", "Alice Chen", "--json", *base).json
+    assert listed[0]["text"] == "Speaks Catalan well"
+    assert kbx("memory", "delete-fact", str(listed[0]["fact_id"]), *base).code == 0
+    assert "memory delete-fact" in kbx("undo", "--list", *base).out.splitlines()[0]
+    for _ in range(3):
+        assert kbx("undo", *base).code == 0
+    assert (demo_copy / ALICE).read_bytes() == before
+    assert kbx("undo", *base).code == 7
+
+
+def test_3_when_it_is_known_already(kbx: CommandLine, demo_copy: Path) -> None:
+    before = (demo_copy / ALICE).read_bytes()
+    line = ("memory", "add", "Prefers async Slack over email", "--entity", "Alice Chen")
+    ran = kbx(*line, "--json", "--kb", demo_copy)
+    assert (ran.code, ran.json["written"]) == (3, False)
+    assert ran.json["matches"][0]["relation"] == "exact"
+    told = kbx(*line, "--kb", demo_copy)
+    assert (told.code, told.err) == (
+        3,
+        "kbx: nothing was written; --force writes it all the same\n",
+    )
+    assert (demo_copy / ALICE).read_bytes() == before
+    assert kbx(*line, "--force", "--kb", demo_copy).code == 0
+
+
+def test_a_dry_run_prints_a_diff_that_a_tool_can_apply(kbx: CommandLine, demo_copy: Path) -> None:
+    line = ("memory", "add", "Speaks Catalan", "--entity", "Alice Chen", "--date", "2026-04-20")
+    ran = kbx(*line, "--dry-run", "--kb", demo_copy)
+    assert ran.code == 0
+    assert "+- [2026-04-20] Speaks Catalan\n" in ran.out
+    assert ran.out.startswith(f"--- {ALICE}\n+++ {ALICE}\n@@ ")
+
+
+def test_on_a_terminal_the_answer_decides(
+    kbx: CommandLine, demo_copy: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[str] = []
+    monkeypatch.setattr(memory_add, "may_ask", lambda: True)
+    for answer, code in ((False, 3), (True, 0)):
+
+        def confirmed(question: str, answer: bool = answer) -> bool:
+            asked.append(question)
+            return answer
+
+        monkeypatch.setattr(memory_add, "confirmed", confirmed)
+        line = ("memory", "add", "Prefers async Slack over email", "--entity", "Alice Chen")
+        assert kbx(*line, "--kb", demo_copy).code == code
+    new = kbx("memory", "add", "Knows the harbour", "--entity", "Zoe Marsh", "--kb", demo_copy)
+    assert (new.code, asked[-1]) == (0, "make a page?")
+    assert (demo_copy / "memory/people/zoe-marsh.md").exists()
+
+
+def test_a_file_that_changed_meanwhile_is_shown_in_both_versions(
+    kbx: CommandLine, demo_copy: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    base = ("--kb", demo_copy)
+    (fact,) = kbx(
+        "memory", "similar", "Prefers async Slack over email", "--entity", "Alice Chen",
+        "--json", *base,
+    ).json["matches"]  # fmt: skip
+    page = demo_copy / ALICE
+    write_files = edits.write_files
+
+    def saved_meanwhile(*arguments: Any, **options: Any) -> edits.Outcome:
+        page.write_text(page.read_text().replace("async Slack over email", "phone calls"))
+        return write_files(*arguments, **options)
+
+    monkeypatch.setattr(edits, "write_files", saved_meanwhile)
+    ran = kbx("memory", "edit-fact", str(fact["fact_id"]), "Prefers letters", *base)
+    assert (ran.code, ran.out) == (7, "")
+    assert "-- [2026-02-15] Prefers async Slack over email\n" in ran.err
+    assert "+- [2026-02-15] Prefers phone calls\n" in ran.err
+    assert "was changed by somebody else since it was read" in ran.err.splitlines()[-1]
+    assert "letters" not in page.read_text()
+
+
+def test_pages_are_made_and_changed(kbx: CommandLine, demo_copy: Path) -> None:
+    base = ("--kb", demo_copy)
+    made = kbx("person", "create", "Ann Lee", "--role", "SRE", "--team", "Platform", *base)
+    assert made.out == "written · memory/people/ann-lee.md\n"
+    edited = kbx("person", "edit", "Ann Lee", "--role", "Lead", "--meta", "hobby=chess", *base)
+    assert edited.code == 0
+    assert (demo_copy / "memory/people/ann-lee.md").read_text() == (
+        "---\nrole: Lead\nteam: '[[Platform]]'\nhobby: chess\n---\n# Ann Lee\n"
+    )
+    same = kbx("person", "edit", "Alice Chen", "--role", "Engineering Director", *base)
+    assert "role says much the same: 'Director of Engineering'" in same.err
+    assert kbx("project", "create", "Blue Lagoon", "--status", "Active", *base).code == 0
+    assert kbx("team", "edit", "Platform", "--lead", "Ann Lee", *base).code == 0
+    assert kbx("team", "edit", "Ann Lee", "--lead", "x", *base).code == 4
+    assert kbx("person", "create", "Ann Lee", *base).code == 7
+
+
+def test_drafts_in_a_file_are_checked_and_what_is_sure_is_written(
+    kbx: CommandLine, demo_copy: Path, tmp_path: Path
+) -> None:
+    file = tmp_path / "drafts.txt"
+    file.write_text(
+        "# Alice Chen\nLeads the platform team\nSpeaks Catalan\nPlays the cello\n"
+        "# Platform\nSix people share the on-call rota\n",
+        encoding="utf-8",
+    )
+    base = ("--kb", demo_copy)
+    shown = kbx("dedup", file, "--json", *base)
+    assert [draft["state"] for draft in shown.json["drafts"]] == [
+        "exact", "new", "new", "conflict",
+    ]  # fmt: skip
+    assert (shown.json["applied"], "Speaks Catalan" in shown.json["diff"]) == (None, True)
+    listing = kbx("dedup", file, *base)
+    assert listing.out.startswith("4 drafts: 2 new, 1 exact, 1 conflict\n")
+    applied = kbx("dedup", file, "--apply", *base)
+    assert (applied.code, "2 written, 1 skipped, 1 left to decide" in applied.out) == (0, True)
+    again = kbx("dedup", file, "--apply", "--json", *base).json["applied"]
+    assert (again["created"], again["skipped"], again["entry"]) == (0, 3, None)
+    kbx("undo", *base)
+    assert "Catalan" not in (demo_copy / ALICE).read_text()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "words"),
+    [
+        (["memory", "add", " ", "--entity", "x"], 2, "the text is empty"),
+        (["memory", "add", "x"], 2, "--entity"),
+        (["memory", "add", "x", "--entity", "Zoe Marsh"], 4, "--create makes a page"),
+        (["memory", "add", "x", "--entity", "Sam"], 4, "Sam Adeyemi"),
+        (["memory", "add", "x y", "--entity", "Alice Chen", "--date", "soon"], 2, "no date"),
+        (["memory", "edit-fact", "5"], 2, "the text is empty"),
+        (["memory", "edit-fact", "5", "x"], 4, "no fact has the id 5"),
+        (["memory", "delete-fact", "five"], 2, "five"),
+        (["memory", "list", "--since", "soon"], 2, "no date"),
+        (["person", "edit", "Alice Chen"], 2, "nothing to change"),
+        (["person", "edit", "Alice Chen", "--meta", "x"], 2, "key=value"),
+        (["person", "create", "…"], 7, "no letter"),
+        (["undo", "99"], 7, "there is no write 99"),
+        (["undo", "0"], 2, "0"),
+        (["dedup", "no-such-file"], 4, "cannot be read"),
+        (["dedup", "x", "--scan"], 2, "--scan"),
+        (["dedup", "--scan", "--apply"], 2, "--scan"),
+    ],
+)
+def test_bad_input_is_one_sentence_and_a_documented_code(
+    kbx: CommandLine, demo_kb_path: Path, arguments: list[str], code: int, words: str
+) -> None:
+    ran = kbx(*arguments, "--kb", demo_kb_path)
+    assert (ran.code, ran.out) == (code, "")
+    assert ran.err.count("\n") == 1
+    assert words in ran.err
+
+
+def test_a_dry_run_says_that_only_force_writes_what_is_known(
+    kbx: CommandLine, demo_copy: Path
+) -> None:
+    line = ("memory", "add", "Prefers async Slack over email", "--entity", "Alice Chen")
+    ran = kbx(*line, "--dry-run", "--kb", demo_copy)
+    assert (ran.code, "only --force writes it" in ran.err) == (0, True)
+    assert "--force" not in kbx(*line, "--dry-run", "--force", "--kb", demo_copy).err
+
+
+def test_any_field_may_be_given_as_meta(kbx: CommandLine, demo_copy: Path) -> None:
+    line = ("person", "create", "Ann Lee", "--alias", "A", "--kb", demo_copy)
+    fields = ("name=foo", "kind=bar", "dry_run=baz", "aliases=B")
+    ran = kbx(*line, *(part for one in fields for part in ("--meta", one)))
+    assert ran.code == 0
+    page = (demo_copy / "memory/people/ann-lee.md").read_text()
+    for told in ("name: foo", "kind: bar", "dry_run: baz", "aliases:\n- A\n- B"):
+        assert f"{told}\n" in page
+
+
+def test_options_of_dedup_that_do_not_go_together_are_said(
+    kbx: CommandLine, demo_copy: Path
+) -> None:
+    drafts = demo_copy / "drafts.txt"
+    drafts.write_text("Alice Chen rows\n")
+    assert "--scan only looks" in kbx("dedup", "--scan", "--apply", "--kb", demo_copy).err
+    ran = kbx("dedup", drafts, "--path", "memory", "--kb", demo_copy)
+    assert (ran.code, "--path goes with --scan" in ran.err) == (2, True)
+
+
+def test_dedup_says_when_files_are_newer(kbx: CommandLine, demo_copy: Path) -> None:
+    drafts = demo_copy / "drafts.txt"
+    drafts.write_text("Alice Chen rows\n")
+    kbx("index", "--kb", demo_copy)
+    page = demo_copy / "memory/people/marek-dvorak.md"
+    page.write_text(page.read_text() + "\nedited\n")
+    assert "changed since the last run" in kbx("dedup", drafts, "--kb", demo_copy).err

@@ -1,0 +1,155 @@
+"""Caches answer what was asked before, and die with what they were made from."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from kbx_tui import KnowledgeBase
+from kbx_tui.embedding.local import LocalEmbedder
+from kbx_tui.index import store, text_cache
+from kbx_tui.index.reader import Reader
+from kbx_tui.search.entity_pass import EntityPass
+
+QUERY = "what did grace say about the rollback"
+
+
+class Counted:
+    """How often two costly things were done."""
+
+    embedded = passes = 0
+
+
+@pytest.fixture
+def counted(monkeypatch: pytest.MonkeyPatch) -> Counted:
+    counts = Counted()
+    embed_query, find = LocalEmbedder.embed_query, EntityPass.find
+
+    def counting_embed(self: LocalEmbedder, text: str) -> object:
+        counts.embedded += 1
+        return embed_query(self, text)
+
+    def counting_find(self: EntityPass, *arguments: object) -> object:
+        counts.passes += 1
+        return find(self, *arguments)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(LocalEmbedder, "embed_query", counting_embed)
+    monkeypatch.setattr(EntityPass, "find", counting_find)
+    return counts
+
+
+@pytest.fixture
+def kb(demo_copy: Path) -> Iterator[KnowledgeBase]:
+    with KnowledgeBase(demo_copy) as opened:
+        opened.warm()
+        yield opened
+
+
+def test_a_query_is_embedded_and_looked_for_among_entities_once(
+    kb: KnowledgeBase, counted: Counted
+) -> None:
+    first = kb.retrieve(QUERY)
+    wordings = len({first.query, first.document_query})
+    assert (counted.embedded, counted.passes) == (wordings, 1)
+    again = kb.retrieve(QUERY, path="memory/meetings")
+    assert (counted.embedded, counted.passes) == (wordings, 1)
+    assert again.entities == first.entities
+    kb.retrieve(QUERY + " plan")
+    assert counted.passes == 2  # only the same query is the same
+
+
+def test_a_new_generation_is_asked_anew(
+    kb: KnowledgeBase, counted: Counted, demo_copy: Path
+) -> None:
+    before = kb.retrieve(QUERY)
+    page = demo_copy / "memory" / "people" / "grace-hopper-kim.md"
+    page.write_text("---\nrole: engineer\n---\n# Grace Hopper Kim\n", encoding="utf-8")
+    kb.index(fast=True)
+    assert kb.refresh()
+    after = kb.retrieve(QUERY)
+    assert counted.passes == 2
+    assert after.generation > before.generation
+    assert "person:grace-hopper-kim" in {entity.id for entity in after.entities}
+
+
+def test_the_tables_are_asked_only_when_something_was_written(
+    kb: KnowledgeBase, demo_copy: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[str] = []
+    versions = Reader.versions
+
+    def counting(self: Reader) -> dict[str, int]:
+        asked.append("versions")
+        return versions(self)
+
+    monkeypatch.setattr(Reader, "versions", counting)
+    monkeypatch.setattr(store, "SETTLED_NS", -(10**12))  # every commit counts as long past
+    kb.refresh()
+    asked.clear()
+    assert not kb.refresh()
+    assert asked == []
+    (demo_copy / "memory" / "notes" / "zebra.md").write_text("# Zebra\n", encoding="utf-8")
+    kb.index(fast=True)
+    assert kb.refresh()
+    assert asked
+
+
+def answers(folder: Path) -> list[tuple[str, float, str]]:
+    with KnowledgeBase(folder) as opened:
+        found = opened.search(QUERY, limit=30).results
+        return [(one.path, one.score, one.snippet) for one in found]
+
+
+@pytest.mark.parametrize("damage", ["missing", "cut", "of another base"])
+def test_the_files_beside_the_index_may_be_lost(
+    demo_copy: Path, tmp_path: Path, damage: str
+) -> None:
+    expected = answers(demo_copy)
+    for name in (text_cache.WORDS, text_cache.BODIES, text_cache.VECTORS):
+        file = demo_copy / ".kbx" / "index" / name
+        assert file.is_file()
+        if damage == "missing":
+            file.unlink()
+        elif damage == "cut":
+            file.write_bytes(file.read_bytes()[: file.stat().st_size // 2])
+        else:
+            other = tmp_path / "other"
+            (other / "memory").mkdir(parents=True, exist_ok=True)
+            (other / "memory" / "one.md").write_text("# One\n\nGrace and the rollback.\n")
+            with KnowledgeBase(other) as small:
+                small.index()
+            shutil.copyfile(other / ".kbx" / "index" / name, file)
+    assert answers(demo_copy) == expected
+
+
+def test_few_changes_are_read_beside_the_files_and_many_write_them_anew(
+    demo_copy: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = demo_copy / ".kbx" / "index" / text_cache.WORDS
+    before, page = file.read_bytes(), demo_copy / "memory" / "notes" / "zebra.md"
+    page.write_text("# Zebra\n\nA zebra crossed the harbour.\n", encoding="utf-8")
+    with KnowledgeBase(demo_copy) as kb:
+        kb.index(fast=True)
+        assert kb.search("zebra", fast=True).results[0].path == "memory/notes/zebra.md"
+        assert file.read_bytes() == before
+        beside = {r.path: r.score for r in kb.search("harbour rollback", fast=True).results}
+        monkeypatch.setattr(text_cache, "STALE_SHARE", 0.0)
+        page.write_text("# Zebra\n\nA zebra crossed the harbour.\n\n", encoding="utf-8")
+        kb.index(fast=True)
+        assert file.read_bytes() != before
+    with KnowledgeBase(demo_copy) as kb:
+        assert {r.path: r.score for r in kb.search("harbour rollback", fast=True).results} == beside
+
+
+def test_an_opening_makes_a_document_hot(kb: KnowledgeBase) -> None:
+    path = kb.search(QUERY).results[3].path
+    assert not kb.retrieve(QUERY).hotness.any()
+    kb.opened(path)
+    evidence = kb.retrieve(QUERY)
+    assert evidence.hotness[evidence.paths.index(path)] == pytest.approx(2 / 3, abs=1e-3)
+    assert kb.rank(evidence, kb.tuning(hotness_weight=1.0)).top(1)[0].row == evidence.paths.index(
+        path
+    )

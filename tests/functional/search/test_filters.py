@@ -1,0 +1,161 @@
+"""Filters hold in every mode, together, before anything is scored."""
+
+from __future__ import annotations
+
+import itertools
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from kbx_tui import ConfigError, KnowledgeBase, NotFound
+from tests.functional.vaults import write_vault
+
+PERSON = "---\nname: {}\n---\n# {}\n"
+PAGE = """---
+title: Ferry {number}
+date: '{date}'
+tags: [{tag}]
+attendees: [{attendee}]
+---
+# Ferry {number}
+
+The ferry sails at noon.
+"""
+DATES, TAGS = ("2025-12-31", "2026-03-01", "2026-03-31"), ("ops", "Plan")
+PEOPLE = {"Ada Stone": "person:ada-stone", "Ben Vale": "person:ben-vale"}
+PAGES: dict[str, tuple[str, str, str, str]] = {
+    f"memory/{folder}/p{number}.md": (folder, date, tag, attendee)
+    for number, (folder, date, tag, attendee) in enumerate(
+        itertools.product(("meetings", "notes"), DATES, TAGS, PEOPLE)
+    )
+}
+
+
+@pytest.fixture(scope="module")
+def kb(tmp_path_factory: pytest.TempPathFactory) -> KnowledgeBase:
+    files = {
+        path: PAGE.format(number=number, date=date, tag=tag, attendee=attendee)
+        for number, (path, (_, date, tag, attendee)) in enumerate(PAGES.items())
+    }
+    for name, entity in PEOPLE.items():
+        files[f"memory/people/{entity.partition(':')[2]}.md"] = PERSON.format(name, name)
+    base = KnowledgeBase(write_vault(tmp_path_factory.mktemp("base"), files))
+    base.index()
+    return base
+
+
+CASES = list(
+    itertools.product(
+        (None, ["meeting"]),
+        (None, "2026", "2026-03-02"),
+        (None, "2025", "2026-03-01"),
+        ([], ["plan"], ["#OPS", "plan"]),
+        ([], ["person:ada-stone"]),
+    )
+)
+
+
+@pytest.mark.parametrize("case", CASES[::4], ids=repr)
+def test_all_filters_hold_and_nothing_in_scope_is_missed(kb: KnowledgeBase, case: Any) -> None:
+    kinds, since, until, tags, entities = case
+    wanted = {tag.lower().strip("#") for tag in tags}
+    expected = {
+        path
+        for path, (folder, date, tag, attendee) in PAGES.items()
+        if (not kinds or folder == "meetings")
+        and (not since or date >= since)
+        and (not until or date[: len(until)] <= until)
+        and (not wanted or tag.lower() in wanted)
+        and (not entities or PEOPLE[attendee] in entities)
+    }
+    filters = {
+        "doc_types": kinds, "since": since, "until": until, "tags": tags, "entities": entities,
+    }  # fmt: skip
+    filters["path"] = None if kinds else "memory/{meetings,notes}/"
+    for options in ({"fast": True}, {"hierarchy": False}, {}):
+        found = kb.search("the ferry at noon", limit=100, **filters, **options)
+        assert {result.path for result in found.results} == expected
+        assert found.meta.in_scope == len(expected)
+
+
+def test_scores_do_not_depend_on_filters(kb: KnowledgeBase) -> None:
+    query = "what did Ada Stone say about the ferry?"
+    everywhere = {r.path: r.score for r in kb.search(query, limit=100).results}
+    inside = kb.search(query, limit=100, since="2026", tags=["ops"], entities=["person:ada-stone"])
+    assert inside.results
+    assert {r.path: r.score for r in inside.results}.items() <= everywhere.items()
+
+
+@pytest.mark.parametrize(
+    "filters",
+    [
+        {"since": "2026"},
+        {"tags": ["ops"]},
+        {"path": "memory/notes"},
+        {"entities": ["person:ben-vale"]},
+        {"doc_types": ["note"]},
+    ],
+)
+def test_relevance_is_the_same_to_the_last_bit_under_any_filter(
+    kb: KnowledgeBase, filters: dict[str, Any]
+) -> None:
+    for query in ("what did Ada Stone say about the ferry?", "ferry 7", "pull request 7"):
+        known, inside = kb.retrieve(query), kb.retrieve(query, **filters)
+        assert 0 < len(inside) < len(known)
+        rows = [known.paths.index(path) for path in inside.paths]
+        for all_of_them, some in (
+            (known.as_typed, inside.as_typed),
+            (known.as_searched, inside.as_searched),
+        ):
+            np.testing.assert_array_equal(all_of_them.doc_relevance[rows], some.doc_relevance)
+
+
+def test_explain_tells_the_filters(kb: KnowledgeBase) -> None:
+    explain = kb.search("ferry", since="2026-03", tags=["ops"], explain=True).meta.explain
+    assert explain is not None
+    assert explain["filters"]["from"] == "2026-03"
+    assert explain["lexical"]["filter"] == explain["vector"]["filter"] == "prefilter"
+    assert explain["lexical"]["where"] == "date >= '2026-03'"  # tags are no part of a clause
+
+
+def test_an_unknown_entity_or_date_is_refused(kb: KnowledgeBase) -> None:
+    with pytest.raises(NotFound, match="person:nobody"):
+        kb.search("ferry", entities=["person:nobody"])
+    with pytest.raises(ConfigError, match="must be a date"):
+        kb.search("ferry", since="soon")
+
+
+def test_a_person_alone_is_asked_for_by_how_much_it_is_about_the_person(tmp_path: Path) -> None:
+    files = {"memory/people/ada-stone.md": PERSON.format("Ada Stone", "Ada Stone")}
+    for name, people in (("crowd", "Xi, Yo, Zed, Ada Stone"), ("alone", "Ada Stone")):
+        files[f"memory/meetings/2026/03/01/{name}.md"] = PAGE.format(
+            number=name, date="2026-03-01", tag="x", attendee=people
+        )
+    with KnowledgeBase(write_vault(tmp_path, files)) as base:
+        base.index()
+        found = base.search("What has Ada Stone been working on?", doc_types=["meeting"])
+        assert [Path(result.path).stem for result in found.results] == ["alone", "crowd"]
+        evidence = base.retrieve("What has Ada Stone been working on?")
+        assert "attendee 4 of 4" in evidence.links[0].reasons
+
+
+def test_a_name_that_several_bear_is_said(tmp_path: Path) -> None:
+    files = {
+        f"memory/people/{slug}.md": PERSON.format(name, name)
+        for slug, name in (("ada-stone", "Ada Stone"), ("ada-vale", "Ada Vale"))
+    }
+    files["memory/notes/ferry.md"] = "# Ferry\n\nAda Stone and Ada Vale plan the ferry.\n"
+    with KnowledgeBase(write_vault(tmp_path, files)) as base:
+        base.index()
+        meta = base.search("What did Ada say about the ferry?").meta
+    assert [entity.score for entity in meta.pass1_entities[:2]] == [0.8, 0.8]
+    assert meta.notes[0].startswith("Ada may be Ada ")
+    assert meta.notes[0].endswith("their documents count alike")
+
+
+def test_nonsense_finds_nothing_and_says_what_was_below_the_floor(kb: KnowledgeBase) -> None:
+    response = kb.search("qwzx vbnrt plkjh")
+    assert not response.results
+    assert 0 < response.meta.total_below_floor <= response.meta.in_scope

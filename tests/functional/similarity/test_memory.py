@@ -1,0 +1,252 @@
+"""What is known already: facts, open items, passages and fields of a real base."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from kbx_tui import Ambiguous, ConfigError, KnowledgeBase, NotFound, OutOfRange
+from kbx_tui.embedding.local import LocalEmbedder
+from tests.functional.vaults import FILES, write_vault
+
+OTHER_ALICE = """---
+role: Nurse
+tags: [ferry, '[[Migration]]']
+location: Oslo
+---
+# Alice Wong
+
+## Facts
+
+- Works remotely every Friday
+- ~~Prefers async Slack over email~~
+- Ships 5 releases a year
+
+## Open Items
+
+- [x] book the ferry
+"""
+
+
+@pytest.fixture(scope="module")
+def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    files = FILES | {"memory/people/alice-wong.md": OTHER_ALICE}
+    folder = write_vault(tmp_path_factory.mktemp("memory"), files)
+    with KnowledgeBase(folder) as kb:
+        kb.index()
+    return folder
+
+
+@pytest.fixture
+def kb(root: Path) -> Iterator[KnowledgeBase]:
+    with KnowledgeBase(root) as opened:
+        yield opened
+
+
+def test_another_wording_of_a_fact_is_found_with_all_that_is_needed_to_merge(
+    kb: KnowledgeBase,
+) -> None:
+    (match,) = kb.memory_similar(
+        "favours asynchronous communication via Slack", entity="Alice Chen"
+    )
+    assert match.text == "Prefers async Slack over email"
+    assert match.source_path == "memory/people/alice-chen.md"
+    assert (match.date, match.entity_name, match.match_type) == ("2026-02-15", "Alice Chen", "fact")
+    assert match.fact_id == kb.entity("person:alice-chen").facts[1].fact_id
+    assert match.score >= match.threshold == 0.9
+
+
+def test_all_entities_are_asked_without_one(kb: KnowledgeBase) -> None:
+    (match,) = kb.memory_similar("runs the on-call rota")
+    assert (match.entity_name, match.relation, match.score) == ("Bob Okafor", "exact", 1.0)
+
+
+def test_an_entity_keeps_others_out(kb: KnowledgeBase) -> None:
+    assert kb.memory_similar("runs the on-call rota", entity="Alice Chen") == []
+
+
+def test_an_open_item_has_its_own_threshold(kb: KnowledgeBase) -> None:
+    (match,) = kb.memory_similar("check migration schedule status", entity="Alice Chen")
+    assert (match.match_type, match.threshold) == ("open_item", 0.8)
+    assert match.text == "follow up on migration timeline"
+
+
+def test_a_ticked_item_says_so(kb: KnowledgeBase) -> None:
+    (match,) = kb.memory_similar("Book the ferry", entity="Alice Wong")
+    assert match.done
+
+
+def test_what_was_superseded_is_not_compared(kb: KnowledgeBase) -> None:
+    assert kb.memory_similar("Prefers async Slack over email", entity="Alice Wong") == []
+
+
+def test_a_threshold_given_rules_for_all(kb: KnowledgeBase) -> None:
+    text = "favours asynchronous communication via Slack"
+    assert kb.memory_similar(text, entity="Alice Chen", threshold=0.99) == []
+    everything = kb.memory_similar(text, entity="Alice Chen", threshold=0.0)
+    assert len(everything) == 3
+    assert {match.threshold for match in everything} == {0.0}
+
+
+def test_thresholds_come_from_the_settings(root: Path, tmp_path: Path) -> None:
+    folder = write_vault(tmp_path)
+    (folder / "kbx.toml").write_text("[dedup]\nfact_threshold = 0.99\ndefault_threshold = 0.7\n")
+    with KnowledgeBase(folder) as kb:
+        (found,) = kb.check_similar(["favours asynchronous communication via Slack"])
+    assert (found.threshold, found.matches, found.has_similar) == (0.7, (), False)
+    assert found.best_score > 0.9
+
+
+def test_a_conflict_is_listed_and_is_nothing_similar(kb: KnowledgeBase) -> None:
+    (found,) = kb.check_similar(["Ships 3 releases a year"], entity="Alice Wong")
+    (match,) = found.matches
+    assert (match.relation, found.has_similar) == ("conflict", False)
+    assert [(one.left, one.right) for one in match.conflicts] == [("3", "5")]
+    assert not kb.has_similar("Ships 3 releases a year", entity="Alice Wong")
+
+
+def test_the_limit_cuts_the_list_and_not_the_answer(kb: KnowledgeBase) -> None:
+    (found,) = kb.check_similar(["the migration"], threshold=0.0, limit=2)
+    assert len(found.matches) == 2
+    scores = [match.score for match in found.matches]
+    assert scores == sorted(scores, reverse=True)
+    assert found.best_score == scores[0]
+
+
+def test_the_same_text_is_known_without_a_model(
+    kb: KnowledgeBase, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_: object) -> None:
+        raise AssertionError("no vector is needed")
+
+    monkeypatch.setattr(LocalEmbedder, "embed", refuse)
+    assert kb.has_similar("prefers ASYNC slack over email.", entity="Alice Chen")
+
+
+def test_many_texts_at_once_are_answered_as_one_by_one(kb: KnowledgeBase) -> None:
+    texts = ["favours asynchronous communication via Slack", "nothing of the kind", "the rota"] * 12
+    together = kb.check_similar(texts, threshold=0.3)
+    alone = [kb.check_similar([text], threshold=0.3)[0] for text in texts]
+    for one, other in zip(together, alone, strict=True):
+        assert [match.fact_id for match in one.matches] == [m.fact_id for m in other.matches]
+        assert one.best_score == pytest.approx(other.best_score, abs=1e-4)
+
+
+def test_a_path_compares_passages_of_its_documents(kb: KnowledgeBase) -> None:
+    (match,) = kb.memory_similar(
+        "Error code 5032 says that the rollback failed", path="memory/notes", threshold=0.6
+    )
+    assert match.match_type == "chunk"
+    assert match.text == "Error code 5032 means that it failed."
+    assert (match.source_path, match.line) == ("memory/notes/rollbacks.md", 6)
+    assert match.fact_id is None
+
+
+def test_passages_are_left_out_unless_asked_for(kb: KnowledgeBase) -> None:
+    text = "Soup on Monday, bread on Tuesday."
+    assert kb.memory_similar(text) == []
+    (match,) = kb.memory_similar(text, chunks=True)
+    assert (match.match_type, match.score) == ("chunk", 1.0)
+
+
+def test_passages_that_cannot_be_compared_yet_are_told(tmp_path: Path) -> None:
+    with KnowledgeBase(write_vault(tmp_path)) as kb:
+        kb.index(fast=True)
+        (found,) = kb.check_similar(["Soup on Monday"], path="memory/notes")
+    assert found.matches == ()
+    assert found.notes == ("0 % of the passages have a vector; `kbx index` makes the rest",)
+
+
+def test_a_fact_found_by_path_is_not_told_twice(kb: KnowledgeBase) -> None:
+    found = kb.memory_similar("Prefers async Slack over email", path="memory/people/alice-chen.md")
+    assert [match.match_type for match in found] == ["fact"]
+
+
+def test_a_fact_that_was_just_written_is_known_after_indexing(tmp_path: Path) -> None:
+    folder = write_vault(tmp_path)
+    page = folder / "memory/people/bob-okafor.md"
+    with KnowledgeBase(folder) as kb:
+        assert not kb.has_similar("Speaks fluent Norwegian", entity="Bob")
+        page.write_text(page.read_text() + "- Speaks fluent Norwegian\n")
+        kb.index(fast=True)
+        assert kb.has_similar("Speaks fluent Norwegian", entity="Bob")
+        assert kb.has_similar("speaks Norwegian fluently", entity="Bob")  # embedded on the spot
+
+
+@pytest.mark.parametrize("name", ["Alice Chen", "alice chen", "Ace", "person:alice-chen", "Ali Ch"])
+def test_an_entity_goes_by_name_alias_id_and_beginning(kb: KnowledgeBase, name: str) -> None:
+    assert kb.named_entity(name).id == "person:alice-chen"
+
+
+def test_an_ambiguous_name_lists_the_candidates(kb: KnowledgeBase) -> None:
+    with pytest.raises(Ambiguous, match="Alice Chen") as caught:
+        kb.memory_similar("x y", entity="Alice")
+    assert set(caught.value.candidates) == {"person:alice-chen", "person:alice-wong"}
+
+
+def test_bad_input_is_one_clear_sentence(kb: KnowledgeBase) -> None:
+    with pytest.raises(NotFound, match="no entity is called 'Zoe'"):
+        kb.memory_similar("x", entity="Zoe")
+    with pytest.raises(NotFound, match="did you mean Alice Chen"):
+        kb.memory_similar("x", entity="Alise Chen")
+    with pytest.raises(ConfigError, match="name of the entity is empty"):
+        kb.memory_similar("x", entity=" ")
+    with pytest.raises(ConfigError, match="the text is empty"):
+        kb.memory_similar(" \n")
+    for threshold in (-0.1, 1.1, float("nan")):
+        with pytest.raises(OutOfRange, match=r"within 0\.\.1"):
+            kb.memory_similar("x", threshold=threshold)
+    with pytest.raises(OutOfRange, match="limit must be 1 or more"):
+        kb.memory_similar("x", limit=0)
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "current", "is_similar"),
+    [
+        ("role", "Engineering Director", "Director of Engineering", True),
+        ("team", "Platform & Infrastructure", "Platform", False),
+        ("team", "platform", "Platform", True),
+        ("aliases", "ace", "Ace", True),
+        ("facts", "favours asynchronous communication via Slack", None, True),
+        ("open_items", "check migration schedule status", None, True),
+        ("Open Items", "buy bread", None, False),
+    ],
+)
+def test_a_field_is_compared_with_what_is_there(
+    kb: KnowledgeBase, field: str, value: str, current: str | None, is_similar: bool
+) -> None:
+    found = kb.entity_similar_field("Alice Chen", field, value)
+    assert found.is_similar is is_similar
+    assert current is None or found.current_value == current
+    assert found.proposed_value == value
+
+
+def test_any_key_of_the_page_is_a_field(kb: KnowledgeBase) -> None:
+    assert kb.entity_similar_field("Alice Wong", "location", "oslo").is_similar
+    assert kb.entity_similar_field("Alice Wong", "Location", "Lisbon").similarity < 0.85
+    assert kb.entity_similar_field("Alice Wong", "tags", "Migration").current_value == "Migration"
+
+
+def test_a_field_that_is_not_there_is_like_nothing(kb: KnowledgeBase) -> None:
+    found = kb.entity_similar_field("Bob", "hobby", "chess")
+    assert (found.current_value, found.similarity, found.is_similar) == (None, 0.0, False)
+
+
+def test_an_empty_value_or_field_is_refused(kb: KnowledgeBase) -> None:
+    with pytest.raises(ConfigError, match="empty"):
+        kb.entity_similar_field("Bob", "role", " ")
+    with pytest.raises(ConfigError, match="name of the field is empty"):
+        kb.entity_similar_field("Bob", " ", "x")
+
+
+def test_a_scan_finds_what_is_there_twice_and_keeps_to_its_scope(tmp_path: Path) -> None:
+    twice = FILES["memory/people/bob-okafor.md"] + "- leads the Migration project.\n"
+    folder = write_vault(tmp_path, FILES | {"memory/people/bob-okafor.md": twice})
+    with KnowledgeBase(folder) as kb:
+        (cluster,) = kb.scan_duplicates().clusters
+        assert {fact.entity_name for fact in cluster.facts} == {"Alice Chen", "Bob Okafor"}
+        assert cluster.relation == "exact"
+        assert kb.scan_duplicates(entity="Bob").clusters == ()
+        assert kb.scan_duplicates(path="memory/people/bob-okafor.md").facts == 2

@@ -1,0 +1,72 @@
+"""The pairs of the proposal, with the bundled model."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from kbx_tui import KnowledgeBase
+
+
+@pytest.fixture(scope="module")
+def kb(tmp_path_factory: pytest.TempPathFactory) -> Iterator[KnowledgeBase]:
+    """A base without an index: scoring a pair needs none."""
+    with KnowledgeBase(tmp_path_factory.mktemp("empty")) as opened:
+        yield opened
+
+
+@pytest.mark.parametrize(
+    ("left", "right", "least"),
+    [
+        ("prefers async Slack over email", "favours asynchronous communication via Slack", 0.90),
+        ("Engineering Director", "Director of Engineering", 0.85),
+        ("check migration schedule status", "follow up on migration timeline", 0.80),
+    ],
+)
+def test_what_means_the_same_reaches_its_threshold(
+    kb: KnowledgeBase, left: str, right: str, least: float
+) -> None:
+    (found,) = kb.pair_similarity([(left, right)])
+    assert found.score >= least
+    assert found.relation != "conflict"
+
+
+@pytest.mark.parametrize(
+    ("left", "right"),
+    [
+        ("Platform", "Platform & Infrastructure"),
+        ("deployment rollback procedure", "lunch menu"),
+        ("Product Manager", "Senior Product Manager"),
+    ],
+)
+def test_what_does_not_stays_below(kb: KnowledgeBase, left: str, right: str) -> None:
+    (found,) = kb.pair_similarity([(left, right)])
+    assert found.score < 0.85
+
+
+@pytest.mark.parametrize(
+    ("left", "right", "words"),
+    [
+        ("ships 5 releases a year", "ships 3 releases a year", ("5", "3")),
+        ("A cow is eating grass", "A cow is not eating grass", ("eating", "not eating")),
+    ],
+)
+def test_a_contradiction_is_a_conflict_with_the_words_that_differ(
+    kb: KnowledgeBase, left: str, right: str, words: tuple[str, str]
+) -> None:
+    (found,) = kb.pair_similarity([(left, right)])
+    assert found.relation == "conflict"
+    assert [(one.left, one.right) for one in found.conflicts] == [words]
+
+
+def test_swapping_the_texts_changes_nothing(kb: KnowledgeBase) -> None:
+    pairs = [("runs the on-call rota", "The rota is run by her"), ("SRE", "Site Reliability")]
+    there = kb.pair_similarity(pairs)
+    back = kb.pair_similarity([(right, left) for left, right in pairs])
+    assert [one.score for one in there] == [one.score for one in back]
+
+
+def test_no_index_is_made(kb: KnowledgeBase) -> None:
+    assert not (Path(kb.root) / ".kbx").exists()

@@ -1,0 +1,243 @@
+"""The MCP server, asked by the SDK's own client over real pipes and real HTTP."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+from urllib.error import HTTPError
+from urllib.request import Request, urlopen
+
+import pytest
+from mcp import Client, MCPError, StdioServerParameters
+
+from kbx_tui import ConfigError, KnowledgeBase
+from kbx_tui.tools.calling import Workplace
+from kbx_tui.tools.mcp_http import ENDPOINT, require_loopback
+from kbx_tui.tools.mcp_server import make_server
+from kbx_tui.tools.methods import METHODS
+from tests.command_line import program_environment
+
+HELLO = {
+    "jsonrpc": "2.0",
+    "id": 1,
+    "method": "initialize",
+    "params": {
+        "protocolVersion": "2025-06-18",
+        "capabilities": {},
+        "clientInfo": {"name": "test", "version": "0"},
+    },
+}
+
+
+def program(base: Path, *options: str) -> StdioServerParameters:
+    return StdioServerParameters(
+        command=sys.executable,
+        args=["-m", "kbx_tui", "--kb", str(base), "mcp", *options],
+        env=program_environment({}),
+    )
+
+
+@pytest.mark.parametrize("mode", ["legacy", "auto"])
+async def test_a_client_lists_and_calls_over_pipes(demo_kb_path: Path, mode: str) -> None:
+    async with Client(program(demo_kb_path), mode=mode) as client:
+        listed = (await client.list_tools()).tools
+        assert [tool.name for tool in listed] == [
+            method.tool for method in METHODS.values() if not method.writes
+        ]
+        for tool in listed:
+            assert tool.annotations is not None
+            assert tool.annotations.read_only_hint is True
+            assert tool.output_schema is not None
+        found = await client.call_tool("kb_search", {"query": "who runs the migration?"})
+        assert found.is_error is False
+        assert found.structured_content["ok"] is True  # the client held it to the schema
+        text = found.content[0].text  # type: ignore[union-attr]
+        assert json.loads(text) == found.structured_content
+        wrong = await client.call_tool("kb_experts", {"topic": ""})
+        assert wrong.is_error is True
+        assert wrong.structured_content["error"]["type"] == "VALIDATION"
+        unknown = await client.call_tool("rm_rf", {})
+        assert unknown.structured_content["error"]["code"] == "method_not_found"
+
+
+async def test_resources_are_documents_and_entities(demo_kb_path: Path) -> None:
+    workplace = Workplace(lambda: KnowledgeBase(demo_kb_path))
+    async with Client(make_server(workplace)) as client:
+        listed = (await client.list_resources()).resources
+        assert len(listed) == len(list((demo_kb_path / "memory").rglob("*.md")))
+        for one in listed[::7]:
+            (content,) = (await client.read_resource(one.uri)).contents
+            assert content.text.strip()  # type: ignore[union-attr]
+        templates = (await client.list_resource_templates()).resource_templates
+        assert [one.name for one in templates] == ["document", "entity"]
+        for outside in (
+            "kbx://document/../../etc/passwd",
+            "kbx://document/%2e%2e/%2e%2e/etc/passwd",
+            "kbx://document//etc/passwd",
+            "file:///etc/passwd",
+            "kbx://entity/person%3Anobody",
+        ):
+            with pytest.raises(MCPError):
+                await client.read_resource(outside)
+        with pytest.raises(MCPError, match="cursor"):
+            await client.list_resources(cursor="-1; drop table")
+    workplace.close()
+
+
+async def test_eight_clients_at_once_get_their_own_answers(demo_kb_path: Path) -> None:
+    workplace = Workplace(lambda: KnowledgeBase(demo_kb_path))
+    topics = ["migration", "rollback", "fares", "scanner", "privacy", "rota", "boarding", "tide"]
+    alone = {topic: workplace.answer("kb.experts", {"topic": topic}).json for topic in topics}
+
+    async def ask(topic: str) -> None:
+        async with Client(make_server(workplace)) as client:
+            for _ in range(5):
+                answer = await client.call_tool("kb_experts", {"topic": topic})
+                assert answer.structured_content == alone[topic]
+
+    await asyncio.gather(*map(ask, topics))
+    workplace.close()
+
+
+def test_nothing_but_answers_reaches_stdout(demo_copy: Path) -> None:
+    """Indexing tells of itself, and a search loads a model: none of that may mix with answers."""
+    requests = [
+        HELLO,
+        {"jsonrpc": "2.0", "method": "notifications/initialized"},
+        _call(2, "kbx_search", {"query": "migration", "limit": 1}),
+        _call(3, "kb_capabilities", {}),
+    ]
+    process = subprocess.Popen(
+        [sys.executable, "-m", "kbx_tui", "--kb", str(demo_copy), "mcp"],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env=program_environment({}),
+    )
+    assert process.stdin and process.stdout
+    for request in requests:
+        process.stdin.write(json.dumps(request).encode() + b"\n")
+    process.stdin.flush()
+    lines = [json.loads(process.stdout.readline()) for _ in range(3)]
+    out, err = process.communicate(timeout=60)
+    assert {line["id"] for line in lines} == {1, 2, 3}
+    assert out == b""
+    assert b"Traceback" not in err
+    assert process.returncode == 0
+
+
+def test_a_server_says_hello_before_anything_is_loaded(tmp_path: Path) -> None:
+    """The base has no index and a model that is not there: initialize does not care."""
+    (tmp_path / "memory").mkdir()
+    (tmp_path / "memory" / "note.md").write_text("# Note\n", encoding="utf-8")
+    (tmp_path / "kbx.toml").write_text('[embedding]\nmodel = "/no/model"\n', encoding="utf-8")
+    process = subprocess.Popen(
+        [sys.executable, "-m", "kbx_tui", "--kb", str(tmp_path), "mcp"],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        env=program_environment({}),
+    )
+    assert process.stdin and process.stdout
+    process.stdin.write(json.dumps(HELLO).encode() + b"\n")
+    process.stdin.flush()
+    hello = json.loads(process.stdout.readline())
+    assert hello["result"]["serverInfo"]["name"] == "kbx-tui"
+    assert not (tmp_path / ".kbx").exists()
+    process.communicate(timeout=60)
+
+
+@pytest.fixture(scope="module")
+def served(demo_kb_path: Path) -> Iterator[str]:
+    """The address of a server on HTTP."""
+    process = subprocess.Popen(
+        [
+            sys.executable,
+            "-m",
+            "kbx_tui",
+            "--kb",
+            str(demo_kb_path),
+            "mcp",
+            "--http",
+            "--port",
+            "0",
+        ],
+        stderr=subprocess.PIPE,
+        stdout=subprocess.DEVNULL,
+        env=program_environment({}),
+        text=True,
+    )
+    assert process.stderr
+    address = process.stderr.readline().rsplit(" ", 1)[-1].strip()
+    yield address
+    process.terminate()
+    with suppress(subprocess.TimeoutExpired):
+        process.wait(timeout=30)
+    process.stderr.close()
+
+
+async def test_a_client_calls_over_http(served: str) -> None:
+    async with Client(served) as client:
+        found = await client.call_tool("kb_experts", {"topic": "migration", "limit": 1})
+        assert found.structured_content["experts"][0]["entity_id"] == "team:platform"
+
+
+@pytest.mark.parametrize(
+    ("headers", "status"),
+    [
+        ({}, 200),
+        ({"origin": "http://localhost:3000"}, 200),
+        ({"origin": "https://evil.example"}, 403),
+        ({"origin": "http://localhost.evil.example:80"}, 403),
+        ({"origin": "null"}, 403),
+        ({"host": "evil.example:8765"}, 421),
+    ],
+    ids=str,
+)
+def test_only_this_machine_may_ask(served: str, headers: dict[str, str], status: int) -> None:
+    told = {
+        "accept": "application/json, text/event-stream",
+        "content-type": "application/json",
+        **headers,
+    }
+    try:
+        with urlopen(Request(served, json.dumps(HELLO).encode(), told)) as answer:
+            got = answer.status
+    except HTTPError as refused:
+        with refused:
+            got = refused.code
+    assert got == status
+
+
+@pytest.mark.parametrize("host", ["0.0.0.0", "::", "192.168.1.4", "example.com", ""])
+def test_other_addresses_are_refused(host: str) -> None:
+    with pytest.raises(ConfigError, match=r"127\.0\.0\.1"):
+        require_loopback(host)
+
+
+@pytest.mark.parametrize(
+    ("host", "address"), [("localhost", "127.0.0.1"), ("127.0.0.1", "127.0.0.1"), ("::1", "::1")]
+)
+def test_loopback_is_listened_on(host: str, address: str) -> None:
+    assert require_loopback(host) == address
+    assert ENDPOINT == "/mcp"
+
+
+async def test_work_that_takes_too_long_is_told_as_such(demo_kb_path: Path) -> None:
+    workplace = Workplace(lambda: KnowledgeBase(demo_kb_path), patience=0.0)
+    async with Client(make_server(workplace)) as client:
+        late = await client.call_tool("kb_experts", {"topic": "migration"})
+    assert late.is_error is True
+    assert late.structured_content["error"]["type"] == "TRANSIENT"
+    assert late.structured_content["error"]["retryable"] is True
+    workplace.close()
+
+
+def _call(number: int, tool: str, arguments: dict[str, Any]) -> dict[str, Any]:
+    params = {"name": tool, "arguments": arguments}
+    return {"jsonrpc": "2.0", "id": number, "method": "tools/call", "params": params}

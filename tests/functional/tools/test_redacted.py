@@ -1,0 +1,69 @@
+"""What is marked as redacted leaves through no tool, however it is asked for."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from kbx_tui import KnowledgeBase
+from kbx_tui.tools import resources
+from kbx_tui.tools.calling import Workplace
+from tests.functional.tools.conftest import SECRET
+
+CALLS: list[tuple[str, dict[str, Any]]] = [
+    ("kb.search", {"query": f"lighthouse key {SECRET}"}),
+    ("kb.search", {"query": f"lighthouse plan of {SECRET}"}),
+    ("kb.get", {"id": "person:vera-sand"}),
+    ("kb.get", {"id": "memory/projects/hidden.md"}),
+    ("kb.experts", {"topic": "lighthouse"}),
+    ("kb.experts", {"topic": "lighthouse", "weight": "relevance"}),
+    ("kbx.search", {"query": f"{SECRET} key", "explain": False}),
+    ("kbx.search", {"query": "lighthouse key lies in", "fast": True, "explain": True}),
+    ("kbx.memory_similar", {"text": "The lighthouse key is there", "threshold": 0.0}),
+    ("kbx.memory_similar", {"text": "lighthouse key lies in", "path": "memory", "threshold": 0.0}),
+    ("kbx.memory_similar", {"text": "the affair", "chunks": True, "threshold": 0.0, "limit": 50}),
+    (
+        "kbx.entity_similar_field",
+        {"entity": "Vera Sand", "field": "facts", "value": "lighthouse key lies in"},
+    ),
+    *(
+        ("kbx.entity_similar_field", {"entity": "Hidden Project", "field": field, "value": "plan"})
+        for field in ("role", "aliases", "facts")
+    ),
+]
+
+
+@pytest.fixture(scope="module")
+def workplace(lighthouse: Path) -> Iterator[Workplace]:
+    opened = Workplace(lambda: KnowledgeBase(lighthouse))
+    yield opened
+    opened.close()
+
+
+@pytest.mark.parametrize(("name", "params"), CALLS, ids=lambda value: json.dumps(value)[:60])
+def test_no_tool_passes_it_on(workplace: Workplace, name: str, params: dict[str, Any]) -> None:
+    answer = workplace.answer(name, params)
+    assert answer.failure is None, answer.json
+    told = json.dumps({key: value for key, value in answer.json.items() if key != "query"})
+    told = told.replace(json.dumps(params.get("query", "")), "")  # what the caller said itself
+    assert SECRET not in told.casefold()
+
+
+def test_what_stands_beside_it_is_still_told(workplace: Workplace) -> None:
+    content = workplace.answer("kb.get", {"id": "person:vera-sand"}).json["data"]["content"]
+    assert "lamp was changed" in content
+    assert "keeper since the spring" in content
+    assert content.count("[redacted]") == 3
+
+
+def test_no_resource_passes_it_on(workplace: Workplace) -> None:
+    rows, _ = workplace.do(lambda kb: resources.list_page(kb, 0)).result(60)
+    assert len(rows) == 2
+    for uri, _, _ in rows:
+        text = workplace.do(partial(resources.read, uri=uri)).result(60)
+        assert SECRET not in text

@@ -1,0 +1,115 @@
+"""What a key may cost, in counts: the clock is for benchmarks."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from textual.css.stylesheet import Stylesheet
+from textual.dom import DOMNode
+
+from kbx_tui.tui.widgets.entity_card import EntityCard
+from kbx_tui.tui.widgets.preview_pane import PreviewPane
+from tests.functional.tui.driving import NARROW, QUESTION, WIDE, Size, running
+
+RESTYLED = 50
+"""Nodes that are styled anew when the focus moves, looks of widgets included; most moves take 15.
+
+A border of `:focus-within` on a container would take hundreds."""
+
+
+async def test_a_burst_of_keys_retrieves_once_and_ranks_once(demo: Path) -> None:
+    async with running(demo, WIDE, debounce=0.3) as driver:
+        await driver.write(QUESTION)
+        await driver.until(lambda: driver.titles)
+        assert driver.watched.queries == [QUESTION]
+        assert driver.watched.calls["rank"] == 1
+
+
+async def test_knobs_mode_order_and_a_hand_never_retrieve(demo: Path) -> None:
+    async with running(demo, WIDE) as driver:
+        await driver.ask(QUESTION)
+        await driver.press("escape", "e", "minus", "plus", "down", "minus", "s", "s")
+        for key in ("left_square_bracket", "right_curly_bracket"):
+            await driver.press(*[key] * 10)
+        await driver.press("m", *["z"] * 6)
+        await driver.until(lambda: driver.asking.mode == "two-pass")
+        assert driver.watched.calls["retrieve"] == 1
+
+
+async def test_a_held_slider_key_ranks_at_most_once_per_step(demo: Path) -> None:
+    async with running(demo, WIDE) as driver:
+        await driver.ask(QUESTION)
+        ranked = driver.watched.calls["rank"]
+        await driver.press("escape", *["right_square_bracket"] * 10)
+        await driver.until(lambda: driver.alpha == 1.0)
+        assert driver.watched.calls["rank"] - ranked <= 10
+
+
+async def test_moving_through_results_reads_no_document_and_each_snippet_once(demo: Path) -> None:
+    async with running(demo, WIDE) as driver:
+        await driver.ask(QUESTION)
+        last = len(driver.paths) - 1
+        await driver.press("down", *["down"] * last)
+        await driver.until(lambda: driver.results.cursor == last)
+        asked = driver.explore.controller.shown.snippets
+        await driver.until(lambda: driver.paths[last] in asked)
+        assert driver.watched.calls["document"] == 0
+        snippets = driver.watched.calls["snippets"]
+        await driver.press(*["up"] * last, *["down"] * last)
+        assert driver.watched.calls["snippets"] == snippets
+
+
+async def test_a_preview_adds_no_widget_however_long_the_document(demo_copy: Path) -> None:
+    long = "# Long quokka\n\n" + "- a **line** about [[Alice Chen]]\n" * 5_000
+    (demo_copy / "memory/notes/long.md").write_text(long, encoding="utf-8")
+    async with running(demo_copy, WIDE) as driver:
+        await driver.ask("long quokka")
+        await driver.until(lambda: driver.titles[:1] == ["Long quokka"])
+        before = len(driver.explore.query("*"))
+        await driver.press("down", "enter")
+        await driver.until_focused(PreviewPane)
+        await driver.press("G")
+        await driver.press("escape", "e", "enter")
+        await driver.until_focused(EntityCard)
+        assert len(driver.explore.query("*")) == before
+
+
+async def test_documents_passed_over_quickly_are_not_all_read(demo: Path) -> None:
+    async with running(demo, WIDE) as driver:
+        await driver.ask(QUESTION)
+        await driver.press("down", "p")
+        await driver.until_shown(PreviewPane, "Migration go/no-go")
+        read = driver.watched.calls["document"]
+        for _ in range(20):
+            driver.app.simulate_key("down")
+        await driver.until(lambda: driver.explore.query_one(PreviewPane).path == driver.paths[20])
+        assert driver.watched.calls["document"] - read <= 20
+
+
+@pytest.mark.parametrize(
+    ("size", "keys"),
+    [
+        (WIDE, ("e", "escape", "slash", "down", "f", "escape", "tab", "tab", "slash")),
+        (NARROW, ("slash", "down", "f", "escape", "slash")),
+    ],
+    ids=["wide", "narrow"],
+)
+async def test_moving_the_focus_restyles_few_widgets(
+    demo: Path, size: Size, keys: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    styled: list[DOMNode] = []
+    apply = Stylesheet.apply
+
+    def counted(sheet: Stylesheet, node: DOMNode, **options: object) -> None:
+        styled.append(node)
+        apply(sheet, node, **options)  # type: ignore[arg-type]
+
+    async with running(demo, size) as driver:
+        await driver.ask(QUESTION)
+        await driver.press("escape")
+        monkeypatch.setattr(Stylesheet, "apply", counted)
+        for key in keys:
+            styled.clear()
+            await driver.press(key)
+            assert len(styled) < RESTYLED, (key, styled)

@@ -1,0 +1,98 @@
+"""What is copied: path, citation, passage, and a command line that gives what is on the screen."""
+
+from __future__ import annotations
+
+import shlex
+from pathlib import Path
+
+import pytest
+
+from kbx_tui.tui.widgets.entity_card import EntityCard
+from kbx_tui.tui.widgets.preview_pane import PreviewPane
+from kbx_tui.tui.widgets.result_list import ResultList
+from kbx_tui.tui.widgets.status_line import StatusLine
+from tests.command_line import CommandLine
+from tests.functional.tui.driving import NARROW, QUESTION, WIDE, running
+
+GO_NO_GO = "memory/meetings/2026/03/17/migration-go-no-go.transcript.md"
+ROLLBACK = "memory/notes/2026-01-30-rollback-plan.md"
+
+
+async def test_path_citation_and_passage_of_a_result(demo: Path) -> None:
+    async with running(demo, WIDE) as driver:
+        await driver.ask(QUESTION)
+        await driver.until_shown(ResultList, "Alice: This is the go/no-go")
+        await driver.press("down", "y")
+        assert driver.app.clipboard == f"{GO_NO_GO}:14"
+        await driver.until_shown(StatusLine, "copied path: memory/meetings")
+        await driver.press("Y")
+        assert driver.app.clipboard == f"[Migration go/no-go (2026-03-17)]({GO_NO_GO})"
+        await driver.press("c")
+        assert driver.app.clipboard.startswith("Alice: This is the go/no-go for the migration.")
+
+
+async def test_the_path_of_what_is_read_comes_with_the_line_one_is_at(demo: Path) -> None:
+    async with running(demo, NARROW) as driver:
+        await driver.ask("rollback plan")
+        await driver.press("down", "enter")
+        await driver.until_focused(PreviewPane)
+        await driver.press("g", "y")
+        assert driver.app.clipboard == f"{ROLLBACK}:1"
+        await driver.press("n", "n", "n", "y")
+        line = int(driver.app.clipboard.rpartition(":")[2])
+        text = (demo / ROLLBACK).read_text(encoding="utf-8").split("\n")[line - 1]
+        assert "rollback" in text.lower() or "plan" in text.lower()
+        await driver.press("Y")
+        assert driver.app.clipboard == f"[Rollback plan (2026-01-30)]({ROLLBACK})"
+
+
+async def test_the_document_under_the_cursor_of_a_card_is_copied(demo: Path) -> None:
+    async with running(demo, WIDE) as driver:
+        await driver.ask(QUESTION)
+        await driver.press("escape", "e", "y")
+        assert driver.app.clipboard == "memory/people/alice-chen.md"
+        await driver.press("enter")
+        await driver.until_focused(EntityCard)
+        await driver.press("G", "y")
+        card = driver.explore.query_one(EntityCard).card
+        assert card is not None
+        assert driver.app.clipboard == card.documents[-1].path
+
+
+async def test_nothing_to_copy_says_so(demo: Path) -> None:
+    async with running(demo, WIDE) as driver:
+        for key in ("y", "Y", "c", "C"):
+            await driver.press("escape", key)
+            await driver.until_shown(StatusLine, "nothing to copy")
+        assert driver.app.clipboard == ""
+
+
+@pytest.mark.parametrize(
+    ("query", "path", "keys"),
+    [
+        (QUESTION, "", []),
+        (QUESTION, "memory/meetings/**/*.notes.md", ["right_square_bracket"] * 3),
+        (QUESTION, "", ["left_curly_bracket"] * 7),
+        ("rollback plan", "memory/notes/", ["m"]),
+        ("it's $HOME 'n' \"rollback\"", "", ["m", "m"]),
+        ("--fast rollback", "", []),
+    ],
+    ids=["as-it-is", "glob-and-alpha", "threshold", "flat-in-a-folder", "fast-quoted", "dashes"],
+)
+async def test_the_copied_command_gives_the_same_paths_in_the_same_order(
+    demo: Path, capsys: pytest.CaptureFixture[str], query: str, path: str, keys: list[str]
+) -> None:
+    async with running(demo, WIDE) as driver:
+        await driver.ask(query)
+        if path:
+            await driver.narrow(path)
+        await driver.press("escape", *keys)
+        await driver.until(lambda: driver.explore.controller.shown.answers(driver.asking))
+        await driver.press("C")
+        copied, shown = driver.app.clipboard, driver.paths
+        assert len(shown) > 1
+    program, command, *arguments = shlex.split(copied)
+    assert (program, command) == ("kbx", "search")
+    ran = CommandLine(capsys)("search", "--json", "--limit", "200", *arguments)
+    assert ran.code == 0
+    assert [result["path"] for result in ran.json["results"]] == shown

@@ -1,0 +1,271 @@
+"""The entity card alone, in the smallest app that holds it."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from pathlib import PurePath
+
+import pytest
+from textual import on
+from textual.app import App, ComposeResult
+from textual.pilot import Pilot
+
+from kbx_tui.plain_text import visible
+from kbx_tui.tui import card_lines
+from kbx_tui.tui.drawing import Line
+from kbx_tui.tui.styles import styles_folder
+from kbx_tui.tui.view import CardDocument, CardFact, CardItem, CardView
+from kbx_tui.tui.widgets.entity_card import EntityCard
+
+READING_STYLES: list[str | PurePath] = [
+    styles_folder() / name for name in ("looks.tcss", "reading.tcss")
+]
+SIZES = pytest.mark.parametrize("size", [(140, 40), (80, 24), (50, 16)], ids=str)
+HOSTILE = visible("[red]Alice[/red] \x1b[31mred\x1b[0m \u202etxt \x1b]52;c;aGk=\x07" + "港" * 60)
+
+
+def document(number: int) -> CardDocument:
+    year, month = 2026 - number // 12, 12 - number % 12
+    date = f"{year}-{month:02}-03"
+    return CardDocument(f"m/{date}.md", f"Meeting {number}", date, "notes", "attendee")
+
+
+CARD = CardView(
+    id="person:alice-chen",
+    name="Alice Chen",
+    type="person",
+    path="people/alice-chen.md",
+    role="Director of Engineering",
+    team="Platform",
+    aliases=("achen",),
+    facts=tuple(CardFact(f"Fact number {n}", "2026-03-17", "", ()) for n in range(30)),
+    open_items=(CardItem("call Bob", "", False),),
+    documents=tuple(map(document, range(30))),
+)
+
+
+class CardApp(App[None]):
+    CSS_PATH = READING_STYLES
+    CSS = "EntityCard { border: round $accent; }"
+
+    def compose(self) -> ComposeResult:
+        self.opened: list[str] = []
+        self.closed = 0
+        yield EntityCard()
+
+    @property
+    def card(self) -> EntityCard:
+        return self.query_one(EntityCard)
+
+    @on(EntityCard.Opened)
+    def remember(self, event: EntityCard.Opened) -> None:
+        self.opened.append(event.path)
+
+    @on(EntityCard.Closed)
+    def count(self) -> None:
+        self.closed += 1
+
+    def rows(self) -> list[str]:
+        return [self.card.render_line(y).text.rstrip() for y in range(self.card.line_room)]
+
+
+@asynccontextmanager
+async def showing(
+    card: CardView, size: tuple[int, int] = (80, 24)
+) -> AsyncIterator[tuple[CardApp, Pilot[None]]]:
+    app = CardApp()
+    async with app.run_test(size=size) as pilot:
+        app.card.focus()
+        app.card.show(card)
+        await pilot.pause()
+        yield app, pilot
+
+
+async def held(app: CardApp, pilot: Pilot[None], key: str, times: int) -> None:
+    """Press a key as fast as a held one repeats, and faster."""
+    for _ in range(times):
+        app.simulate_key(key)
+    await pilot.pause()
+
+
+def at(app: CardApp) -> str:
+    """Return the row that carries the mark of the cursor."""
+    return next((text for text in app.rows() if text.startswith("›")), "")
+
+
+@SIZES
+async def test_the_card_says_who_it_is_and_offers_the_page_first(size: tuple[int, int]) -> None:
+    async with showing(CARD, size) as (app, pilot):
+        shown = app.rows()
+        assert shown[0].startswith("● Alice Chen")
+        assert shown[0].endswith("person")
+        assert at(app) == "› page people/alice-chen.md"
+        await pilot.press("enter")
+        assert app.opened == ["people/alice-chen.md"]
+
+
+async def test_down_reads_on_line_by_line_until_documents_come() -> None:
+    async with showing(CARD) as (app, pilot):
+        presses = 0
+        while "Meeting" not in at(app):
+            app.card.action_move(1)
+            await pilot.pause(0)
+            presses += 1
+            assert app.card.scroll_offset.y <= presses + card_lines.document_height(80) + 2
+        assert "Meeting 0" in at(app)
+        assert presses > 15
+        await pilot.press("j", "down")
+        assert "Meeting 2" in at(app)
+        await pilot.press("k", "up", "enter")
+        assert app.opened == [CARD.documents[0].path]
+
+
+async def test_up_reads_back_to_the_very_top() -> None:
+    async with showing(replace(CARD, documents=CARD.documents[:2])) as (app, pilot):
+        await pilot.press("G")
+        assert "Meeting 1" in at(app)
+        await held(app, pilot, "k", 60)
+        assert at(app) == "› page people/alice-chen.md"
+        assert app.card.scroll_offset.y == 0
+
+
+async def test_pages_and_ends() -> None:
+    async with showing(CARD) as (app, pilot):
+        await pilot.press("G")
+        assert "Meeting 29" in at(app)
+        await pilot.press("pageup")
+        assert "Meeting" in at(app)
+        await pilot.press("g")
+        assert at(app) == "› page people/alice-chen.md"
+        assert app.card.scroll_offset.y == 0
+        await held(app, pilot, "pagedown", 8)
+        assert "Meeting 29" in at(app)
+        await held(app, pilot, "pageup", 8)
+        assert at(app) == "› page people/alice-chen.md"
+
+
+async def test_enter_never_opens_what_is_out_of_sight() -> None:
+    async with showing(CARD, (50, 16)) as (app, pilot):
+        app.card.scroll_line(20)
+        await pilot.press("enter")
+        assert not app.opened
+        assert at(app) == "› page people/alice-chen.md"
+        await pilot.press("enter")
+        assert app.opened == ["people/alice-chen.md"]
+
+
+@SIZES
+async def test_a_click_chooses_and_a_double_click_opens(size: tuple[int, int]) -> None:
+    async with showing(replace(CARD, facts=()), size) as (app, pilot):
+        row = next(row for row, text in enumerate(app.rows()) if "Meeting 0" in text)
+        await pilot.click(app.card, offset=(8, row + 1))
+        assert "Meeting 0" in at(app)
+        assert app.card.current_path == CARD.documents[0].path
+        assert not app.opened
+        await pilot.click(app.card, offset=(8, row + 1), times=2)
+        assert app.opened == [CARD.documents[0].path]
+
+
+async def test_an_entity_without_a_page_says_so_and_offers_its_documents() -> None:
+    async with showing(replace(CARD, path="", facts=(), open_items=())) as (app, pilot):
+        assert "  no page of its own" in app.rows()
+        await pilot.press("enter")
+        assert app.opened == [CARD.documents[0].path]
+
+
+async def test_an_entity_of_which_nothing_is_known_bears_all_keys() -> None:
+    bare = CardView("person:x", "X", "person", "", "", "", (), (), (), ())
+    async with showing(bare) as (app, pilot):
+        assert app.rows()[:4] == [
+            f"● X{'person':>73}",
+            "  nothing is known about it yet",
+            "",
+            "  no page of its own",
+        ]
+        await pilot.press("j", "k", "up", "down", "pagedown", "pageup", "g", "G", "enter")
+        assert not app.opened
+        assert app.card.current_path == ""
+
+
+async def test_the_same_card_shown_anew_stays_where_it_was() -> None:
+    async with showing(CARD) as (app, pilot):
+        await pilot.press("G", "k", "k")
+        path, rows = app.card.current_path, app.rows()
+        app.card.show(replace(CARD, aliases=("achen",)))
+        await pilot.pause()
+        assert (app.card.current_path, app.rows()) == (path, rows)
+        newer = CardDocument("m/new.md", "Meeting new", "2026-12-24", "notes", "attendee")
+        app.card.show(replace(CARD, documents=(newer, *CARD.documents)))
+        await pilot.pause()
+        assert app.card.current_path == path
+
+
+async def test_another_card_begins_at_the_top() -> None:
+    async with showing(CARD) as (app, pilot):
+        await pilot.press("G")
+        app.card.show(replace(CARD, id="person:bob", name="Bob"))
+        await pilot.pause()
+        assert app.rows()[0].startswith("● Bob")
+        assert at(app) == "› page people/alice-chen.md"
+
+
+async def test_a_card_keeps_its_cursor_in_sight_when_the_terminal_changes() -> None:
+    async with showing(CARD, (140, 40)) as (app, pilot):
+        await pilot.press("G")
+        for size in ((50, 16), (80, 24), (140, 40)):
+            await pilot.resize_terminal(*size)
+            await pilot.pause()
+            assert "Meeting 29" in at(app)
+
+
+async def test_escape_closes_it() -> None:
+    async with showing(CARD) as (app, pilot):
+        await pilot.press("escape")
+        assert app.closed == 1
+
+
+@SIZES
+async def test_what_a_file_says_is_shown_and_does_nothing(size: tuple[int, int]) -> None:
+    card = CardView(
+        "person:x",
+        HOSTILE,
+        HOSTILE,
+        "people/\x1b[31m\u202ex.md",
+        HOSTILE,
+        HOSTILE,
+        (HOSTILE,),
+        (CardFact(HOSTILE, HOSTILE, HOSTILE, (HOSTILE,)),),
+        (CardItem(HOSTILE, HOSTILE, False),),
+        (CardDocument("m/\x1b[31m.md", HOSTILE, HOSTILE, HOSTILE, HOSTILE),),
+    )
+    async with showing(card, size) as (app, pilot):
+        shown = app.rows()
+        await pilot.press("G")
+        shown += app.rows()
+        assert any("[red]Alice[/red] red" in text for text in shown)
+        assert not any(one in "".join(shown) for one in ("\x1b", "\x07", "\u202e"))
+        for y in range(app.card.line_room):
+            assert app.card.render_line(y).cell_length == app.card.line_width
+        await pilot.press("enter")
+        assert app.opened == ["m/\x1b[31m.md"]
+
+
+async def test_thousands_of_documents_are_drawn_as_they_come_into_sight(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    drawn: list[str] = []
+    line = card_lines.document_line
+
+    def counted(document: CardDocument, part: int, width: int, *, cursor: bool) -> Line:
+        drawn.append(document.path)
+        return line(document, part, width, cursor=cursor)
+
+    monkeypatch.setattr(card_lines, "document_line", counted)
+    many = tuple(replace(document(n % 100), path=f"m/{n}.md") for n in range(5_000))
+    async with showing(replace(CARD, documents=many)) as (app, pilot):
+        await pilot.press("G")
+        assert app.card.current_path == "m/4999.md"
+        assert len(set(drawn)) <= 2 * app.card.line_room
+        assert not app.card.children

@@ -1,0 +1,337 @@
+"""The preview alone, in the smallest app that holds it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import PurePath
+
+import pytest
+from textual import on
+from textual.app import App, ComposeResult
+from textual.message import Message
+from textual.pilot import Pilot
+
+from kbx_tui.plain_text import visible_lines
+from kbx_tui.tui.drawing import Line
+from kbx_tui.tui.markdown_lines import find_links
+from kbx_tui.tui.reading_layout import TextLayout, lay_out
+from kbx_tui.tui.styles import styles_folder
+from kbx_tui.tui.view import Place, Preview
+from kbx_tui.tui.widgets.preview_pane import PreviewPane
+
+READING_STYLES: list[str | PurePath] = [
+    styles_folder() / name for name in ("looks.tcss", "reading.tcss")
+]
+SIZES = pytest.mark.parametrize("size", [(140, 40), (80, 24), (50, 16)], ids=str)
+NOTE = "\n".join(
+    [
+        "---",
+        "team: '[[Platform]]'",
+        "---",
+        "# Rollback plan",
+        "",
+        "Written by [[Bob Okafor|Bob]] for the migration, see [steps](steps.md).",
+        *(f"- line {number}" for number in range(7, 40)),
+        "The migration can go back, says [[Alice Chen]].",
+        *(f"- line {number}" for number in range(41, 80)),
+        "After the migration nobody goes back.",
+    ]
+)
+
+
+def preview_of(
+    text: str = NOTE, best: tuple[int, int] = (0, 0), words: str = "migration", path: str = "n/p.md"
+) -> Preview:
+    lines, links = find_links(visible_lines(text))
+    matches = tuple(
+        Place(number, *match.span())
+        for number, line in enumerate(lines, 1)
+        for match in re.finditer(words, line)
+    )
+    return Preview(path, "Rollback plan", "2026-01-30", "note", lines, *best, matches, links)
+
+
+class PreviewApp(App[None]):
+    """Lays out anew when asked to, or leaves it to the test."""
+
+    CSS_PATH = READING_STYLES
+    CSS = "PreviewPane { border: round $accent; }"
+    answers = True
+    shown = True
+
+    def compose(self) -> ComposeResult:
+        self.heard: list[Message] = []
+        pane = PreviewPane()
+        pane.display = self.shown
+        yield pane
+
+    @property
+    def pane(self) -> PreviewPane:
+        return self.query_one(PreviewPane)
+
+    @on(PreviewPane.Followed)
+    @on(PreviewPane.Closed)
+    @on(PreviewPane.Resized)
+    def remember(self, event: Message) -> None:
+        self.heard.append(event)
+
+    @on(PreviewPane.Resized)
+    def lay_out(self, event: PreviewPane.Resized) -> None:
+        if self.answers and self.pane.preview is not None:
+            self.pane.show(lay_out(self.pane.preview, event.width))
+
+    def rows(self) -> list[str]:
+        """Return what the pane shows, row by row."""
+        pane = self.pane
+        return [pane.render_line(y).text.rstrip() for y in range(pane.line_room)]
+
+    def words_here(self) -> list[str]:
+        """Return what is drawn as the place a person is at."""
+        here = self.pane.get_component_rich_style("look--here")
+        strips = [self.pane.render_line(y) for y in range(self.pane.line_room)]
+        return [segment.text for strip in strips for segment in strip if segment.style == here]
+
+
+@asynccontextmanager
+async def reading(
+    preview: Preview, size: tuple[int, int] = (80, 24)
+) -> AsyncIterator[tuple[PreviewApp, Pilot[None]]]:
+    app = PreviewApp()
+    async with app.run_test(size=size) as pilot:
+        await pilot.pause()
+        app.pane.focus()
+        app.pane.show(lay_out(preview, app.pane.text_width))
+        app.heard.clear()
+        await pilot.pause()
+        yield app, pilot
+
+
+@SIZES
+async def test_a_document_opens_at_its_best_place(size: tuple[int, int]) -> None:
+    async with reading(preview_of(best=(40, 40)), size) as (app, _):
+        row = next(row for row, text in enumerate(app.rows()) if text.startswith("▌"))
+        assert 0 < row <= size[1] // 4
+        assert app.words_here() == ["migration"]
+        assert app.pane.position == "2/3"
+        assert app.pane.current_line == 40
+
+
+async def test_without_a_best_place_it_opens_at_the_top_and_counts_matches() -> None:
+    async with reading(preview_of()) as (app, _):
+        assert app.rows()[:4] == ["  ---", "  team: 'Platform'", "  ---", "  # Rollback plan"]
+        assert app.pane.position == "3 matches"
+        assert "3 matches · n/p.md" in str(app.pane.border_subtitle)
+        assert app.pane.current_line == 1
+
+
+async def test_n_goes_round_the_matches_and_N_back() -> None:  # noqa: N802
+    async with reading(preview_of(best=(40, 40))) as (app, pilot):
+        seen = []
+        for key in ("n", "n", "n", "N", "N"):
+            await pilot.press(key)
+            seen.append((app.pane.position, app.pane.current_line))
+            assert app.words_here() == ["migration"]
+        assert seen == [("3/3", 80), ("1/3", 6), ("2/3", 40), ("1/3", 6), ("3/3", 80)]
+
+
+async def test_after_scrolling_away_n_goes_on_from_what_is_in_sight() -> None:
+    async with reading(preview_of(best=(40, 40))) as (app, pilot):
+        await pilot.press("g", "n")
+        assert app.pane.position == "1/3"
+        await pilot.press("G", "N")
+        assert app.pane.position == "2/3"
+
+
+async def test_keys_go_round_the_links_and_enter_follows() -> None:
+    async with reading(preview_of()) as (app, pilot):
+        seen = []
+        for key in ("right", "l", "l", "l", "l", "h", "left"):
+            await pilot.press(key)
+            seen.append("".join(app.words_here()))
+        assert seen == ["Platform", "Bob", "steps", "Alice Chen", "Platform", "Alice Chen", "steps"]
+        assert "link 3/4 → steps.md" in str(app.pane.border_subtitle)
+        await pilot.press("enter")
+        (followed,) = app.heard
+        assert isinstance(followed, PreviewPane.Followed)
+        assert (followed.target, followed.path) == ("steps.md", "n/p.md")
+
+
+async def test_enter_at_no_link_goes_to_one_first() -> None:
+    async with reading(preview_of(best=(40, 40))) as (app, pilot):
+        await pilot.press("enter")
+        assert app.words_here() == ["Alice Chen"]
+        assert not app.heard
+
+
+async def test_enter_on_a_match_within_a_link_follows_it() -> None:
+    async with reading(preview_of("see [[the migration]]", (1, 1))) as (app, pilot):
+        await pilot.press("enter")
+        assert [one.target for one in app.heard if isinstance(one, PreviewPane.Followed)] == [
+            "the migration"
+        ]
+
+
+async def test_a_click_on_a_link_follows_it_and_elsewhere_does_nothing() -> None:
+    async with reading(preview_of()) as (app, pilot):
+        row = next(row for row, text in enumerate(app.rows()) if "Bob" in text)
+        column = app.rows()[row].index("Bob")
+        for x in (column - 2, column + 3, 0):
+            await pilot.click(app.pane, offset=(x + 1, row + 1))
+        assert not app.heard
+        await pilot.click(app.pane, offset=(column + 2 + 1, row + 1))
+        assert [one.target for one in app.heard if isinstance(one, PreviewPane.Followed)] == [
+            "Bob Okafor"
+        ]
+
+
+async def test_a_document_without_matches_and_links_bears_all_keys() -> None:
+    async with reading(preview_of("just text")) as (app, pilot):
+        await pilot.press("n", "N", "h", "l", "enter")
+        assert app.pane.position == ""
+        assert not app.heard
+
+
+async def test_a_new_width_is_told_and_the_old_layout_shown_cut_until_then() -> None:
+    async with reading(preview_of(best=(6, 6)), (80, 24)) as (app, pilot):
+        app.answers = False
+        await pilot.resize_terminal(45, 24)
+        await pilot.pause()
+        widths = [one.width for one in app.heard if isinstance(one, PreviewPane.Resized)]
+        assert widths[-1] == app.pane.text_width == 42
+        assert any(text.endswith("…") for text in app.rows())
+        assert all(len(text) <= 42 for text in app.rows())
+        app.answers = True
+        app.pane.show(lay_out(preview_of(best=(6, 6)), 42))
+        await pilot.pause()
+        assert not any(text.endswith("…") for text in app.rows())
+
+
+async def test_it_asks_for_its_width_as_soon_as_it_has_one() -> None:
+    app = PreviewApp()
+    async with app.run_test(size=(80, 24)) as pilot:
+        await pilot.pause()
+        assert [one.width for one in app.heard if isinstance(one, PreviewPane.Resized)] == [77]
+
+
+@SIZES
+async def test_shown_before_it_is_visible_it_opens_at_the_best_place_all_the_same(
+    size: tuple[int, int],
+) -> None:
+    app = PreviewApp()
+    app.shown = False
+    async with app.run_test(size=size) as pilot:
+        assert app.pane.text_width == 0
+        app.pane.show(lay_out(preview_of(best=(40, 40)), 60))
+        app.pane.display = True
+        await pilot.pause()
+        await pilot.pause()
+        assert app.pane.laid_out is not None
+        assert app.pane.laid_out.width == app.pane.text_width
+        row = next(row for row, text in enumerate(app.rows()) if text.startswith("▌"))
+        assert 0 < row <= app.pane.line_room // 4
+
+
+async def test_the_place_stays_when_the_width_changes() -> None:
+    async with reading(preview_of(best=(40, 40)), (80, 24)) as (app, pilot):
+        await pilot.press("n", "N")
+        row = [text[:13] for text in app.rows()].index("▌ The migrati")
+        await pilot.resize_terminal(40, 24)
+        await pilot.pause()
+        assert [text[:13] for text in app.rows()].index("▌ The migrati") == row
+        assert app.pane.position == "2/3"
+
+
+async def test_the_place_stays_when_the_file_is_edited() -> None:
+    async with reading(preview_of(best=(40, 40))) as (app, pilot):
+        await pilot.press("G", "pageup")
+        before = app.rows()
+        edited = preview_of(NOTE.replace("# Rollback", "A migration more.\n\n# Rollback"), (42, 42))
+        app.pane.show(lay_out(edited, app.pane.text_width))
+        await pilot.pause()
+        assert app.rows() == before
+        assert app.pane.position == "3/4"
+
+
+async def test_another_query_or_another_document_begins_at_its_own_best_place() -> None:
+    async with reading(preview_of(best=(40, 40))) as (app, pilot):
+        await pilot.press("G")
+        app.pane.show(lay_out(preview_of(best=(6, 6), words="Bob"), app.pane.text_width))
+        await pilot.pause()
+        assert app.pane.position == "1/1"
+        assert app.pane.current_line == 6
+        await pilot.press("G")
+        app.pane.show(lay_out(preview_of("other", path="o.md"), app.pane.text_width))
+        await pilot.pause()
+        assert app.rows()[0] == "  other"
+
+
+async def test_the_line_a_person_is_at_is_the_top_one_after_scrolling_away() -> None:
+    async with reading(preview_of(best=(6, 6)), (80, 24)) as (app, pilot):
+        await pilot.press("pagedown", "pagedown")
+        assert app.pane.current_line == app.pane.scroll_offset.y + 1 > 30
+
+
+async def test_an_empty_file_and_one_that_is_gone_say_so() -> None:
+    async with reading(preview_of("")) as (app, pilot):
+        assert any("This file is empty." in text for text in app.rows())
+        app.pane.show_gone("n/p.md", "no document n/p.md in /kb")
+        await pilot.pause()
+        shown = "\n".join(app.rows())
+        assert "n/p.md cannot be read any more." in shown
+        assert "no document n/p.md in /kb" in shown
+        assert "Go back" in shown
+        assert app.pane.preview is None
+        assert app.pane.path == "n/p.md"
+        await pilot.press("n", "l", "enter", "G")
+        await pilot.click(app.pane, offset=(5, 2))
+        assert not app.heard
+        app.pane.show(lay_out(preview_of(), app.pane.text_width))
+        await pilot.pause()
+        assert app.rows()[0] == "  ---"
+
+
+async def test_escape_closes_it() -> None:
+    async with reading(preview_of()) as (app, pilot):
+        await pilot.press("escape")
+        assert [type(one) for one in app.heard] == [PreviewPane.Closed]
+
+
+@SIZES
+async def test_what_a_file_says_is_shown_and_does_nothing(size: tuple[int, int]) -> None:
+    text = (
+        "# [red]not red[/red] \x1b[31mand\x1b[0m \u202etxt.exe\n"
+        "[@click=app.quit]quit[/] \x1b]8;;http://evil\x07link\x1b]8;;\x07 \u200b\u2066x\n"
+        "[[\x1b[31mAlice[/]]] [b](javascript:[red])\tport\u0301 港🛳 👩\u200d🔧\n" + "x" * 300
+    )
+    async with reading(preview_of(text), size) as (app, pilot):
+        shown = "\n".join(app.rows())
+        assert "[red]not red[/red] and txt.exe" in shown
+        assert "[@click=app.quit]quit[/]" in shown
+        assert not any(one in shown for one in ("\x1b", "\x07", "\u202e", "\u2066", "\u200b"))
+        for y in range(app.pane.line_room):
+            for segment in app.pane.render_line(y):
+                assert segment.style is None or segment.style.link is None
+                assert segment.style is None or "@click" not in segment.style.meta
+        await pilot.press("l", "n", "enter")
+        assert app.is_running
+
+
+async def test_drawing_takes_what_is_visible_however_long_the_file(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    drawn: list[int] = []
+    line = TextLayout.line
+    async with reading(preview_of("- a **line** of text\n" * 20_000)) as (app, pilot):
+
+        def counted(layout: TextLayout, row: int) -> Line:
+            drawn.append(row)
+            return line(layout, row)
+
+        monkeypatch.setattr(TextLayout, "line", counted)
+        app.pane.action_scroll_to_end(True)
+        await pilot.pause()
+        assert app.rows()[-2] == "  - a **line** of text"
+        assert len(set(drawn)) <= 2 * app.pane.line_room
+        assert not app.pane.children

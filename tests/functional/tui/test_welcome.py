@@ -1,0 +1,215 @@
+"""The first screen without a base, and the way from one base to another."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from kbx_tui.demo.install import FOLDER_VARIABLE
+from kbx_tui.tui.screens.help import Help
+from kbx_tui.tui.screens.welcome import FolderLine, Welcome
+from kbx_tui.tui.widgets.choices import Choices
+from kbx_tui.tui.widgets.query_line import QueryLine
+from kbx_tui.tui.widgets.result_list import ResultList
+from kbx_tui.tui.widgets.status_line import StatusLine
+from tests.functional.tui.driving import (
+    NARROW,
+    TINY,
+    WIDE,
+    Driver,
+    Size,
+    is_counted,
+    running,
+    starting,
+)
+from tests.functional.vaults import write_vault
+
+WHY = "/home/ida is no knowledge base: go to a folder of markdown"
+
+
+def is_open(driver: Driver, root: Path) -> bool:
+    opened = driver.app.explore
+    return opened is not None and opened.summary is not None and opened.summary.root == str(root)
+
+
+async def choose(driver: Driver, title: str) -> None:
+    choices = driver.app.screen.query_one(Choices)
+    await driver.until(lambda: choices.has_focus)
+    titles = [choice.title for choice in choices.choices]
+    await driver.press(*["down"] * titles.index(title), "enter")
+
+
+async def fill_in(driver: Driver, folder: Path) -> None:
+    await driver.until_focused(FolderLine)
+    driver.app.screen.query_one(FolderLine).value = str(folder)
+    await driver.press("enter")
+
+
+@pytest.mark.parametrize("size", [WIDE, NARROW, TINY], ids=["wide", "narrow", "tiny"])
+async def test_without_a_base_the_app_says_why_and_offers_three_ways(size: Size) -> None:
+    async with starting(None, size, why=WHY) as driver:
+        await driver.until_shown(Choices, "› Open the demo", "Choose a folder")
+        assert "is no knowledge base" in driver.words_of(Choices)
+        await driver.press("down", "down")
+        await driver.until_shown(Choices, "› Start a new one")
+
+
+async def test_the_demo_is_put_in_place_opened_and_indexed(
+    demo: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(FOLDER_VARIABLE, str(tmp_path / "demo"))
+    async with starting(None, WIDE, why=WHY) as driver:
+        await choose(driver, "Open the demo")
+        await driver.until(lambda: driver.app.explore is not None)
+        assert (tmp_path / "demo/memory/people/alice-chen.md").is_file()
+        await driver.ask("alice")
+        await driver.until(lambda: driver.titles)
+        assert driver.has_focus(QueryLine)
+
+
+async def test_a_folder_is_chosen_with_completion(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    root = write_vault(tmp_path / "notes-of-mine")
+    monkeypatch.chdir(tmp_path)
+    async with starting(None, NARROW) as driver:
+        await choose(driver, "Choose a folder")
+        await driver.until_focused(FolderLine)
+        await driver.write("./note")
+        await driver.until_shown(FolderLine, "notes-of-mine/")
+        await driver.press("tab")
+        line = driver.app.screen.query_one(FolderLine)
+        await driver.until(lambda: line.value == "./notes-of-mine/")
+        assert line.has_focus
+        await driver.press("enter")
+        await driver.until(lambda: is_open(driver, root))
+        await driver.ask("migration")
+        await driver.until(lambda: "Migration go/no-go" in driver.titles)
+
+
+async def test_a_folder_that_does_not_exist_is_one_error_line_and_one_may_go_back(
+    tmp_path: Path,
+) -> None:
+    async with starting(None, WIDE) as driver:
+        await choose(driver, "Choose a folder")
+        await fill_in(driver, tmp_path / "nowhere")
+        await driver.until_shown(StatusLine, "✗", "nowhere")
+        assert driver.app.explore is None
+        await driver.press("escape")
+        await driver.until_focused(Choices)
+        assert not driver.app.screen.query_one(FolderLine).display
+
+
+async def test_a_folder_without_markdown_is_one_error_line(tmp_path: Path) -> None:
+    (tmp_path / "empty").mkdir()
+    async with starting(None, WIDE) as driver:
+        await choose(driver, "Choose a folder")
+        await fill_in(driver, tmp_path / "empty")
+        await driver.until_shown(StatusLine, "no markdown in")
+        assert not (tmp_path / "empty/.kbx").exists()
+
+
+async def test_a_new_base_has_a_page_that_says_what_goes_where(tmp_path: Path) -> None:
+    async with starting(None, WIDE) as driver:
+        await choose(driver, "Start a new one")
+        await fill_in(driver, tmp_path / "new")
+        await driver.until(lambda: is_open(driver, tmp_path / "new"))
+        assert (tmp_path / "new/memory/people").is_dir()
+        await driver.ask("what goes where")
+        await driver.until(lambda: driver.titles[:1] == ["What goes where"])
+
+
+async def test_a_new_base_is_never_made_over_one_that_is_there(tmp_path: Path) -> None:
+    root = write_vault(tmp_path / "mine")
+    before = sorted(root.rglob("*"))
+    async with starting(None, WIDE) as driver:
+        await choose(driver, "Start a new one")
+        await fill_in(driver, root)
+        await driver.until_shown(StatusLine, "✗", f"{root} holds", "instead")
+    assert sorted(root.rglob("*")) == before
+
+
+async def test_the_tour_has_six_steps_and_leads_back() -> None:
+    async with starting(None, NARROW, why=WHY) as driver:
+        await driver.until_focused(Choices)
+        await driver.press("question_mark")
+        await driver.until(lambda: isinstance(driver.app.screen, Help))
+        await driver.until(lambda: "A tour in six steps" in driver.screen_text())
+        words = driver.screen_text()
+        assert all(f" {number}  " in words for number in range(1, 7))
+        await driver.press("escape")
+        await driver.until(lambda: isinstance(driver.app.screen, Welcome))
+
+
+async def test_q_and_escape_on_the_first_screen() -> None:
+    async with starting(None, NARROW) as driver:
+        await driver.until_focused(Choices)
+        await driver.press("escape")  # there is nowhere to go back to
+        assert driver.has_focus(Choices)
+        await driver.press("q")
+        await driver.until(lambda: not driver.app.is_running)
+
+
+async def test_bases_opened_before_come_first(tmp_path: Path) -> None:
+    roots = [write_vault(tmp_path / name) for name in ("one", "two", "gone")]
+    for root in roots:
+        async with starting(root, NARROW) as driver:
+            await driver.until(lambda at=root: is_open(driver, at))  # type: ignore[misc]
+    roots[2].rename(tmp_path / "elsewhere")
+    async with starting(None, WIDE) as driver:
+        choices = driver.app.screen.query_one(Choices)
+        assert [choice.title for choice in choices.choices] == [
+            "two",
+            "one",
+            "Choose a folder",
+            "Open the demo",
+            "Start a new one",
+        ]
+        await choose(driver, "one")
+        await driver.until(lambda: is_open(driver, roots[0]))
+
+
+async def test_b_switches_to_another_base_and_lets_go_of_the_first(
+    demo: Path, demo_copy: Path
+) -> None:
+    async with running(demo, WIDE) as driver:
+        await driver.ask("rollback plan")
+        await driver.press("escape", "b")
+        await driver.until(lambda: isinstance(driver.app.screen, Welcome))
+        assert "Open another knowledge base" in driver.text_of(Choices)
+        closed = driver.watched.calls["close"]
+        await choose(driver, "Choose a folder")
+        await fill_in(driver, demo_copy)
+        await driver.until(lambda: is_open(driver, demo_copy) and is_counted(driver))
+        await driver.until(lambda: driver.watched.calls["close"] > closed)
+        assert "Type to search" in driver.text_of(ResultList)
+        assert driver.explore.query_one(QueryLine).value == ""
+        await driver.ask("alice")
+        assert driver.titles
+        assert driver.app.memory.user.bases[:2] == [str(demo_copy), str(demo)]
+
+
+async def test_escape_goes_back_to_the_base_that_is_open(demo: Path) -> None:
+    async with running(demo, WIDE) as driver:
+        await driver.ask("rollback plan")
+        await driver.press("escape", "b")
+        await driver.until(lambda: isinstance(driver.app.screen, Welcome))
+        await driver.press("escape")
+        await driver.until(lambda: driver.app.screen is driver.explore)
+        assert driver.titles[0] == "Rollback plan"
+        await driver.ask("alice")
+
+
+async def test_a_base_that_cannot_be_opened_leaves_a_way_to_another(
+    demo: Path, tmp_path: Path
+) -> None:
+    root = write_vault(tmp_path / "broken")
+    (root / "kbx.toml").write_text("[search\n", encoding="utf-8")
+    async with starting(root, WIDE) as driver:
+        await driver.until_shown(StatusLine, "kbx.toml is not valid TOML")
+        await driver.press("escape", "b")
+        await driver.until(lambda: isinstance(driver.app.screen, Welcome))
+        await choose(driver, "Choose a folder")
+        await fill_in(driver, demo)
+        await driver.until(lambda: is_open(driver, demo))

@@ -1,0 +1,43 @@
+"""The index that followed a write is the index that a run from scratch makes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from kbx_tui import KnowledgeBase
+from kbx_tui.index.store import Store, index_uri
+
+
+def content(kb: KnowledgeBase) -> dict[str, list[str]]:
+    store = Store(index_uri(kb.root, kb.settings))
+    tables = {}
+    for name in ("documents", "entities", "facts", "links"):
+        columns = [one for one in store.table(name).schema.names if one != "version"]
+        found: list[dict[str, Any]] = store.rows(name, columns).to_pylist()
+        tables[name] = sorted(str(row) for row in found)
+    tables["derived"] = [str(store.meta().get("derived_from"))]
+    return tables
+
+
+def test_a_base_after_writes_is_indexed_as_if_from_scratch(demo_copy: Path) -> None:
+    with KnowledgeBase(demo_copy) as kb:
+        kb.memory_add("Speaks Catalan", entity="Alice Chen")
+        kb.memory_add("Knows the harbour", entity="Zoe Marsh", create=True)
+        kb.edit_page("Bob Okafor", {"team": "Harbour"})
+        kb.create_page("Blue Lagoon", "project", {"lead": "Alice Chen"})
+        kb.undo()
+        followed = content(kb)
+        assert kb.status().stale == ()
+        kb.index(full=True)
+        assert content(kb) == followed
+
+
+def test_only_what_was_written_is_read_again(demo_copy: Path) -> None:
+    with KnowledgeBase(demo_copy) as kb:
+        other = demo_copy / "memory/people/bob-okafor.md"
+        other.write_text(other.read_text() + "\n\nSeen by the next run.\n", encoding="utf-8")
+        kb.memory_add("Speaks Catalan", entity="Alice Chen")
+        assert [path for path, _ in kb.status().stale] == ["memory/people/bob-okafor.md"]
+        kb.index(fast=True)
+        assert kb.status().stale == ()

@@ -1,0 +1,38 @@
+"""What the snapshots ask: recorded once from the real engine."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Question:
+    """One retrieval."""
+
+    query: str
+    path: str = ""
+    fast: bool = False
+
+
+TWO_PASS = Question("what did Alice Chen decide about the Migration")
+BELOW = Question(TWO_PASS.query, path="memory/meetings/2026/")
+FLAT = Question("rollback plan")
+FAST = Question("rehearsal copies", fast=True)
+NOTHING = Question("zeppelin", fast=True)
+ACTING = Question("mallory quokka")
+
+TOPIC = "migration"
+
+ROLLBACK = "memory/notes/2026-01-30-rollback-plan.md"
+ALICE, BOB = "person:alice-chen", "person:bob-okafor"
+
+Asked = tuple[Mapping[str, Question], tuple[str, ...], tuple[str, ...]]
+"""Questions by name, paths of documents that are read, ids of entities that are opened."""
+
+DEMO: Asked = (
+    {"two-pass": TWO_PASS, "below": BELOW, "flat": FLAT, "fast": FAST, "nothing": NOTHING},
+    (ROLLBACK,),
+    (ALICE,),
+)
+HOSTILE: Asked = ({"acting": ACTING}, ("memory/notes/note.md",), ())

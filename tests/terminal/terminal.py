@@ -1,0 +1,143 @@
+"""A terminal to run the app in: a pseudo terminal of Python's own, with keys, size and signals."""
+
+from __future__ import annotations
+
+import codecs
+import fcntl
+import os
+import pty
+import re
+import select
+import signal
+import struct
+import subprocess
+import sys
+import termios
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+KEYS: Mapping[str, bytes] = {
+    "enter": b"\r",
+    "escape": b"\x1b",
+    "tab": b"\t",
+    "up": b"\x1b[A",
+    "down": b"\x1b[B",
+    "pagedown": b"\x1b[6~",
+    "ctrl+c": b"\x03",
+    "ctrl+q": b"\x11",
+    "ctrl+z": b"\x1a",
+}
+APP = [sys.executable, "-m", "kbx_tui"]
+PATIENCE = 30.0
+"""Seconds: a machine may be busy."""
+
+_ESCAPE = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[PX^_].*?\x1b\\|.)")
+
+
+class Terminal:
+    """One program in one terminal."""
+
+    def __init__(self, process: subprocess.Popen[bytes], master: int) -> None:
+        self.process, self._master = process, master
+        self._decode = codecs.getincrementaldecoder("utf-8")("replace").decode
+        self.written = ""
+        """Everything that came, escape sequences and all."""
+
+    @property
+    def text(self) -> str:
+        """What came, without escape sequences."""
+        return _ESCAPE.sub("", self.written)
+
+    def press(self, *keys: str) -> None:
+        """Press keys, one after the other; a single character is itself."""
+        for key in keys:
+            os.write(self._master, KEYS.get(key, key.encode()))
+            # An escape and what follows it at once are another key.
+            self.listen(0.3 if key == "escape" else 0.02)
+
+    def type(self, text: str) -> None:
+        """Type text as fast as a terminal takes it."""
+        os.write(self._master, text.encode())
+
+    def resize(self, columns: int, lines: int) -> None:
+        """Give the window another size."""
+        size = struct.pack("HHHH", lines, columns, 0, 0)
+        fcntl.ioctl(self._master, termios.TIOCSWINSZ, size)
+        os.killpg(os.tcgetpgrp(self._master), signal.SIGWINCH)
+
+    def listen(self, seconds: float) -> None:
+        """Take what comes for a while."""
+        ends = time.monotonic() + seconds
+        while (left := ends - time.monotonic()) > 0:
+            ready, _, _ = select.select([self._master], [], [], left)
+            if ready and not self._take():
+                return
+
+    def wait_for(self, text: str, *, after: int = 0) -> None:
+        """Wait until `text` is written, beyond the first `after` characters of what came."""
+        ends = time.monotonic() + PATIENCE
+        while text not in _ESCAPE.sub("", self.written[after:]):
+            assert time.monotonic() < ends, f"no {text!r} in {self.text[-2_000:]!r}"
+            assert self.process.poll() is None, f"ended without {text!r}: {self.text[-2_000:]!r}"
+            self.listen(0.1)
+
+    def ends(self, seconds: float = PATIENCE) -> int:
+        """Wait until the program is over and return its exit code."""
+        ends = time.monotonic() + seconds
+        while self.process.poll() is None:
+            assert time.monotonic() < ends, f"still running: {self.text[-2_000:]!r}"
+            self.listen(0.05)
+        self.listen(0.1)
+        return self.process.returncode
+
+    def hang_up(self) -> None:
+        """Close the window."""
+        os.close(self._master)
+        self._master = -1
+
+    def close(self) -> None:
+        """Leave nothing behind."""
+        if self.process.poll() is None:
+            self.process.kill()
+        self.process.wait()
+        if self._master >= 0:
+            os.close(self._master)
+
+    def _take(self) -> bool:
+        try:
+            data = os.read(self._master, 65_536)
+        except OSError:  # the other side is closed
+            return False
+        self.written += self._decode(data)
+        return bool(data)
+
+
+@contextmanager
+def terminal(
+    command: Sequence[str],
+    *,
+    size: tuple[int, int] = (100, 30),
+    environment: Mapping[str, str] | None = None,
+    folder: Path | None = None,
+) -> Iterator[Terminal]:
+    """Run a command in a terminal of its own until the block ends."""
+    master, slave = pty.openpty()
+    fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", size[1], size[0], 0, 0))
+    process = subprocess.Popen(
+        command,
+        stdin=slave,
+        stdout=slave,
+        stderr=slave,
+        cwd=folder,
+        env={**os.environ, "TERM": "xterm-256color", "COLORTERM": "", **(environment or {})},
+        start_new_session=True,
+        preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0),
+    )
+    os.close(slave)
+    running = Terminal(process, master)
+    try:
+        yield running
+    finally:
+        running.close()

@@ -1,0 +1,210 @@
+"""The app in a real terminal: keys, sizes, signals, and what it leaves behind."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import stat
+import time
+from pathlib import Path
+
+import psutil
+import pytest
+
+from kbx_tui import KnowledgeBase
+from tests.terminal.pages import PAGES, index_pages, write_pages
+from tests.terminal.terminal import APP, terminal
+
+ALTERNATE_SCREEN_OFF, CURSOR_ON, MOUSE_OFF = "\x1b[?1049l", "\x1b[?25h", "\x1b[?1000l"
+QUESTION = "what did alice decide about the migration"
+
+
+@pytest.fixture(scope="module")
+def many_pages(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """5,706 one-paragraph pages with seeded vectors."""
+    root = tmp_path_factory.mktemp("many") / "pages"
+    write_pages(root)
+    index_pages(root)
+    return root
+
+
+def test_a_question_is_answered_and_q_leaves_the_terminal_as_it_was(demo_kb_path: Path) -> None:
+    with terminal([*APP, "--kb", str(demo_kb_path)]) as app:
+        app.wait_for("63 documents")
+        app.type(QUESTION)
+        app.wait_for("Migration go/no-go")
+        app.press("down", "enter")
+        app.wait_for("Tell us")
+        app.press("escape", "q")
+        assert app.ends() == 0
+        assert ALTERNATE_SCREEN_OFF in app.written
+        assert CURSOR_ON in app.written
+        assert MOUSE_OFF in app.written
+
+
+def test_ctrl_c_does_not_end_the_app_and_says_what_does(demo_kb_path: Path) -> None:
+    with terminal([*APP, "--kb", str(demo_kb_path)]) as app:
+        app.wait_for("63 documents")
+        app.press("escape", "ctrl+c")
+        app.wait_for("leaves the app")
+        app.press("ctrl+q")
+        assert app.ends() == 0
+
+
+def test_the_screen_follows_the_size_of_the_window(demo_kb_path: Path) -> None:
+    with terminal([*APP, "--kb", str(demo_kb_path)], size=(140, 40)) as app:
+        app.wait_for("63 documents")
+        app.type(QUESTION)
+        app.wait_for("mean of the 2 named")
+        for columns, lines in ((80, 24), (50, 16), (20, 5), (1, 1), (200, 60), (140, 40)):
+            app.listen(0.2)
+            before = len(app.written)
+            app.resize(columns, lines)
+            if columns >= 50:
+                app.wait_for("Migration", after=before)
+        app.press("escape", "q")
+        assert app.ends() == 0
+
+
+def test_quitting_while_indexing_leaves_a_base_that_can_be_searched(fresh_demo: Path) -> None:
+    with terminal([*APP, "--kb", str(fresh_demo)]) as app:
+        app.wait_for("indexing")
+        app.press("escape", "q")
+        assert app.ends(30) == 0
+    with KnowledgeBase(fresh_demo) as kb:
+        assert kb.search("rollback plan").results[0].title == "Rollback plan"
+
+
+def test_searching_while_indexing_finds_words_first(fresh_demo: Path) -> None:
+    with terminal([*APP, "--kb", str(fresh_demo)]) as app:
+        app.wait_for("Type to search")
+        app.type("rollback plan")
+        app.wait_for("exact title")
+        app.press("escape", "q")
+        assert app.ends(30) == 0
+
+
+@pytest.mark.skipif(shutil.which("bash") is None, reason="needs a shell with job control")
+def test_ctrl_z_puts_the_app_aside_and_fg_brings_it_back(demo_kb_path: Path) -> None:
+    shell = ["bash", "--norc", "--noprofile", "-i"]
+    with terminal(shell, environment={"PS1": "prompt> "}) as app:
+        app.wait_for("prompt> ")
+        app.type(f"{' '.join(APP)} --kb {demo_kb_path}\n")
+        app.wait_for("63 documents")
+        app.type("alice")
+        app.wait_for("Alice Chen")
+        app.press("ctrl+z")
+        app.wait_for("Stopped")
+        before = len(app.written)
+        app.type("fg\n")
+        app.wait_for("Alice Chen", after=before)
+        app.press("escape", "q")
+        app.wait_for("prompt> ", after=before)
+
+
+def test_an_editor_opens_at_the_line_and_what_was_written_is_found(
+    demo_copy: Path, tmp_path: Path
+) -> None:
+    editor = tmp_path / "vi"
+    editor.write_text(
+        f'#!/bin/sh\necho "$@" > {tmp_path}/called\necho "The quokka signs." >> "$2"\n'
+    )
+    editor.chmod(editor.stat().st_mode | stat.S_IXUSR)
+    with terminal([*APP, "--kb", str(demo_copy)], environment={"EDITOR": str(editor)}) as app:
+        app.wait_for("63 documents")
+        app.type("rollback plan")
+        app.wait_for("exact title")
+        app.press("escape", "o")
+        app.listen(1.0)
+        line, file = (tmp_path / "called").read_text().split()
+        assert line.startswith("+")
+        assert Path(file).read_text().endswith("The quokka signs.\n")
+        before = len(app.written)
+        app.press("/")
+        app.type("quokka signs")
+        app.wait_for("quokka signs", after=before)
+        app.wait_for("Rollback plan", after=before)
+        app.press("escape", "q")
+        assert app.ends() == 0
+
+
+@pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGHUP])
+def test_a_signal_ends_the_app_and_the_terminal_is_as_it_was(
+    demo_kb_path: Path, how: signal.Signals
+) -> None:
+    with terminal([*APP, "--kb", str(demo_kb_path)]) as app:
+        app.wait_for("63 documents")
+        os.kill(app.process.pid, how)
+        assert app.ends() == 128 + how
+        assert ALTERNATE_SCREEN_OFF in app.written
+        assert CURSOR_ON in app.written
+        assert MOUSE_OFF in app.written
+
+
+def test_closing_the_window_ends_the_app(demo_kb_path: Path) -> None:
+    with terminal([*APP, "--kb", str(demo_kb_path)]) as app:
+        app.wait_for("63 documents")
+        app.hang_up()
+        app.process.wait(10)
+
+
+def test_two_apps_on_one_base_both_answer(fresh_demo: Path) -> None:
+    with (
+        terminal([*APP, "--kb", str(fresh_demo)]) as one,
+        terminal([*APP, "--kb", str(fresh_demo)]) as two,
+    ):
+        for app in (one, two):
+            app.wait_for("Type to search")
+            app.type("rollback plan")
+        for app in (one, two):
+            app.wait_for("exact title")
+            app.press("escape", "q")
+            assert app.ends(30) == 0
+
+
+def test_no_color_draws_without_colours(demo_kb_path: Path) -> None:
+    with terminal([*APP, "--kb", str(demo_kb_path)], environment={"NO_COLOR": "1"}) as app:
+        app.wait_for("63 documents")
+        app.type(QUESTION)
+        app.wait_for("Migration go/no-go")
+        colours = {part for part in app.written.split("\x1b[") if part.startswith(("38;", "48;"))}
+        assert all(_is_grey(part.partition("m")[0]) for part in colours)
+        app.press("escape", "q")
+        assert app.ends() == 0
+
+
+def test_thousands_of_pages_open_answer_scroll_and_close(many_pages: Path) -> None:
+    with terminal([*APP, "--kb", str(many_pages)], size=(140, 40)) as app:
+        app.wait_for(f"{PAGES:,} documents")
+        app.type("person7 migration rehearsal")
+        app.wait_for("Person7 Example")
+        app.press("down", *["pagedown"] * 10, "G")
+        app.wait_for("more: add a word")
+        app.press("[", "[", "]", "{", "}", "s", "s", "m", "m", "m", "enter")
+        app.press("escape", "ctrl+q")
+        assert app.ends() == 0
+
+
+def test_an_app_that_nobody_touches_rests(demo_kb_path: Path) -> None:
+    with terminal([*APP, "--kb", str(demo_kb_path)]) as app:
+        app.wait_for("63 documents")
+        app.type("alice")
+        app.wait_for("Alice Chen")
+        app.listen(4.0)
+        before = len(app.written)
+        began, process = time.monotonic(), psutil.Process(app.process.pid)
+        spent = sum(process.cpu_times()[:2])
+        app.listen(4.0)
+        assert len(app.written) == before
+        assert sum(process.cpu_times()[:2]) - spent < 0.5 * (time.monotonic() - began)
+        app.press("escape", "q")
+        assert app.ends() == 0
+
+
+def _is_grey(code: str) -> bool:
+    """Tell whether a colour of 256 or of three parts is without hue."""
+    numbers = [int(number) for number in code.split(";") if number.isdigit()]
+    if numbers[1:2] == [5]:
+        return numbers[2] in (0, 7, 8, 15, 16, 231) or numbers[2] >= 232
+    return numbers[1:2] == [2] and len(set(numbers[2:5])) == 1

@@ -1,0 +1,126 @@
+"""From a check to a state and a proposal, by a threshold alone."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Literal
+
+import pytest
+
+from kbx_tui.drafting.checks import BatchMatch, DraftCheck, DraftMatch, EntityGuess, State
+from kbx_tui.drafting.deciding import decide, merged_text
+from kbx_tui.knowledge.drafts import new_draft
+from kbx_tui.similarity.conflicts import Conflict
+from kbx_tui.similarity.matches import SimilarityMatch
+from kbx_tui.similarity.pair import PairSimilarity, Relation
+from kbx_tui.similarity.signals import Signals
+
+SIGNALS = Signals(0.9, 0.9, True, 0.9, False, False)
+ALICE = EntityGuess("person:alice", "Alice", "person", "memory/people/alice.md", 1.0, "chosen")
+
+
+def match(
+    score: float, relation: Relation = "duplicate", *, own: bool = True, text: str = "runs the rota"
+) -> DraftMatch:
+    conflicts = (Conflict("number", "3", "5"),) if relation == "conflict" else ()
+    known = SimilarityMatch(
+        text, score, 7, "memory/people/alice.md", "", "Alice", "fact", 0.9, relation, 0.9,
+        SIGNALS, conflicts, 3, False,
+    )  # fmt: skip
+    return DraftMatch(known, own)
+
+
+def repeat(score: float, *, conflict: bool = False) -> BatchMatch:
+    conflicts = (Conflict("number", "3", "5"),) if conflict else ()
+    pair = PairSimilarity(score, 0.9, SIGNALS, conflicts, "duplicate", "label", True)
+    return BatchMatch("0", "an earlier one", pair, 0.9)
+
+
+def check(
+    *matches: DraftMatch,
+    repeats: tuple[BatchMatch, ...] = (),
+    text: str = "runs the weekly rota",
+    entity: EntityGuess | None = ALICE,
+    stands_for: int | None = None,
+) -> DraftCheck:
+    return DraftCheck(
+        new_draft(text, stands_for=stands_for), text, entity, (), matches, repeats, "model", True
+    )
+
+
+Action = Literal["create", "merge", "supersede", "skip"]
+
+
+@pytest.mark.parametrize(
+    ("found", "state", "action", "sure"),
+    [
+        (check(), "new", "create", True),
+        (check(entity=None), "new", "create", False),
+        (check(match(0.95)), "near", "merge", False),
+        (check(match(0.95, text="runs the weekly rota alone")), "near", "skip", False),
+        (check(match(0.89)), "new", "create", True),
+        (check(match(1.0, "exact")), "exact", "skip", True),
+        (check(match(0.95, "conflict")), "conflict", "supersede", False),
+        (check(match(0.95, "conflict"), match(0.93)), "conflict", "supersede", False),
+        (check(match(1.0, "exact"), match(0.95, "conflict")), "exact", "skip", True),
+        (check(match(1.0, "exact", own=False)), "new", "create", True),
+        (check(repeats=(repeat(0.95),)), "repeated", "skip", True),
+        (check(match(0.95), repeats=(repeat(0.95),)), "repeated", "skip", True),
+        (check(repeats=(repeat(0.95, conflict=True),)), "conflict", "create", False),
+        (check(repeats=(repeat(0.5),)), "new", "create", True),
+    ],
+)
+def test_a_state_brings_its_proposal(
+    found: DraftCheck, state: State, action: Action, sure: bool
+) -> None:
+    verdict = decide(found)
+    assert (verdict.state, verdict.proposal.action, verdict.is_sure) == (state, action, sure)
+
+
+def test_whose_a_fact_is_by_its_neighbours_alone_is_not_sure() -> None:
+    hinted = replace(ALICE, is_named=False)
+    assert not decide(check(entity=hinted)).is_sure
+    chosen = check(entity=hinted)
+    chosen = replace(chosen, draft=replace(chosen.draft, is_guessed=False))
+    assert decide(chosen).is_sure
+
+
+def test_an_open_item_that_is_done_already_is_not_skipped_unseen() -> None:
+    found = match(1.0, "exact")
+    verdict = decide(check(replace(found, known=replace(found.known, done=True))))
+    assert (verdict.state, verdict.is_sure) == ("exact", False)
+    assert "done already" in verdict.reason
+
+
+def test_a_threshold_rules_for_all_types() -> None:
+    found = check(match(0.7), repeats=(repeat(0.6),))
+    assert [decide(found, at).state for at in (0.5, 0.65, 0.8)] == ["repeated", "near", "new"]
+
+
+def test_what_is_in_the_base_twice_is_superseded_on_its_own_page_only() -> None:
+    own = decide(check(match(0.95), match(0.92), stands_for=5))
+    assert (own.state, own.proposal.action, own.proposal.fact_ids) == ("near", "supersede", (7, 7))
+    other = decide(check(match(0.95, own=False), stands_for=5))
+    assert (other.state, other.proposal.action) == ("near", "skip")
+
+
+@pytest.mark.parametrize(
+    ("text", "known", "joined"),
+    [
+        ("runs the rota", "runs the weekly rota", "runs the weekly rota"),
+        ("runs the weekly rota", "runs the rota", "runs the weekly rota"),
+        ("likes tea.", "likes milk.", "likes milk; likes tea."),
+        (
+            "runs the rota with Bob since May (source: [[Kickoff]])",
+            "runs the [[Rota|rota]] with [Bob](bob.md)",
+            "runs the [[Rota|rota]] with [Bob](bob.md) since May (source: [[Kickoff]])",
+        ),
+        (
+            "likes tea (source: x)",
+            "likes *milk* and [[Oats]]",
+            "likes *milk* and [[Oats]]; likes tea (source: x)",
+        ),
+    ],
+)
+def test_two_texts_become_one_that_says_all(text: str, known: str, joined: str) -> None:
+    assert merged_text(text, known) == joined

@@ -1,0 +1,36 @@
+"""Word by word: what differs, and which words contradict each other."""
+
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kbx_tui.drafting.differences import Piece, difference
+from kbx_tui.similarity.conflicts import find_conflicts
+
+
+def test_words_that_differ_are_marked_on_their_side() -> None:
+    found = difference("favours async Slack", "Prefers async Slack over email")
+    assert found.left == (Piece("favours", "differs"), Piece(" async Slack", "same"))
+    assert found.right[-1] == Piece("over email", "differs")
+
+
+def test_words_in_conflict_are_marked_as_such() -> None:
+    left, right = "Ships 3 releases a year", "ships 5 releases a year"
+    found = difference(left, right, find_conflicts(left, right))
+    assert [piece for piece in found.left if piece.mark != "same"] == [Piece("3", "conflict")]
+    assert [piece for piece in found.right if piece.mark != "same"] == [Piece("5", "conflict")]
+
+
+words = st.lists(
+    st.sampled_from(["a", "b", "5", "not", "Alice,", "Ärger.", "x-y", "('z')"]), max_size=8
+)
+
+
+@given(words.map(" ".join), words.map("  ".join))
+def test_pieces_join_to_the_texts(left: str, right: str) -> None:
+    found = difference(left, right)
+    assert "".join(piece.text for piece in found.left) == left
+    assert "".join(piece.text for piece in found.right) == right
+    if left.split() == right.split():
+        assert {piece.mark for piece in (*found.left, *found.right)} <= {"same"}

@@ -1,0 +1,209 @@
+"""The real client against a service of our own on this machine."""
+
+from __future__ import annotations
+
+import json
+import math
+import time
+from collections.abc import Callable, Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from threading import Thread
+from typing import Any
+
+import numpy as np
+import pytest
+
+from kbx_tui.embedding.gemini import DIMENSION, KEY, GeminiEmbedder
+from kbx_tui.embedding.local import open_embedder
+from kbx_tui.errors import (
+    EmbeddingAuth,
+    EmbeddingError,
+    EmbeddingRateLimited,
+    EmbeddingUnavailable,
+)
+from kbx_tui.tools.failures import failure_of
+
+pytest.importorskip("google.genai", reason="the extra `gemini` is not installed")
+
+Reply = Callable[[Any], tuple[int, Any]]
+
+
+class Service:
+    """Answers every request by `reply` and remembers what was asked."""
+
+    def __init__(self) -> None:
+        self.asked: list[Any] = []
+        self.keys: list[str | None] = []
+        self.reply: Reply = vectors_of(DIMENSION)
+        service = self
+
+        class Handler(BaseHTTPRequestHandler):
+            def do_POST(self) -> None:
+                body = json.loads(self.rfile.read(int(self.headers["content-length"])))
+                service.asked.append(body)
+                service.keys.append(self.headers.get("x-goog-api-key"))
+                status, answer = service.reply(body)
+                payload = json.dumps(answer).encode()
+                self.send_response(status)
+                self.send_header("content-type", "application/json")
+                self.send_header("content-length", str(len(payload)))
+                self.end_headers()
+                self.wfile.write(payload)
+
+            def log_message(self, *args: Any) -> None:
+                return None
+
+        self.server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self.url = f"http://127.0.0.1:{self.server.server_address[1]}"
+        Thread(target=self.server.serve_forever, daemon=True).start()
+
+
+def vectors_of(dimension: int) -> Reply:
+    """Reply with a vector per text: its length, then twos."""
+
+    def reply(body: Any) -> tuple[int, Any]:
+        texts = [request["content"]["parts"][0]["text"] for request in body["requests"]]
+        rows = [[float(len(text)), *[2.0] * (dimension - 1)] for text in texts]
+        return 200, {"embeddings": [{"values": row} for row in rows]}
+
+    return reply
+
+
+def failing(status: int, message: str) -> Reply:
+    error = {"code": status, "message": message, "status": "X"}
+    return lambda body: (status, {"error": error})
+
+
+@pytest.fixture
+def service(monkeypatch: pytest.MonkeyPatch) -> Iterator[Service]:
+    monkeypatch.setenv(KEY, "a-key")
+    running = Service()
+    yield running
+    running.server.shutdown()
+    running.server.server_close()
+
+
+@pytest.fixture
+def embedder(service: Service) -> GeminiEmbedder:
+    return GeminiEmbedder(base_url=service.url, timeout=5.0)
+
+
+def test_vectors_are_unit_and_in_order(embedder: GeminiEmbedder, service: Service) -> None:
+    texts = [f"{'x' * at}." for at in range(150)]
+    vectors = embedder.embed(texts)
+    assert vectors.shape == (150, DIMENSION)
+    assert vectors.dtype == np.float32
+    np.testing.assert_allclose(np.linalg.norm(vectors, axis=1), 1.0, rtol=1e-5)
+    expected = [(at + 1) / math.hypot(at + 1, 2 * math.sqrt(DIMENSION - 1)) for at in range(150)]
+    np.testing.assert_allclose(vectors[:, 0], expected, rtol=1e-4)
+    assert [len(body["requests"]) for body in service.asked] == [100, 50]
+    assert set(service.keys) == {"a-key"}
+
+
+def test_documents_and_queries_are_asked_for_as_such(
+    embedder: GeminiEmbedder, service: Service
+) -> None:
+    embedder.embed(["a"])
+    embedder.embed_query("a")
+    tasks = [body["requests"][0]["taskType"] for body in service.asked]
+    assert tasks == ["RETRIEVAL_DOCUMENT", "RETRIEVAL_QUERY"]
+    assert {body["requests"][0]["outputDimensionality"] for body in service.asked} == {DIMENSION}
+
+
+def test_no_text_asks_for_nothing(embedder: GeminiEmbedder, service: Service) -> None:
+    assert embedder.embed([]).shape == (0, DIMENSION)
+    assert service.asked == []
+
+
+def test_what_holds_nothing_can_be_embedded(embedder: GeminiEmbedder) -> None:
+    assert embedder.embed(["", " \n", "\ud800"]).shape == (3, DIMENSION)
+
+
+@pytest.mark.parametrize("key", [None, "", "  "])
+def test_without_a_key_nothing_is_sent(
+    embedder: GeminiEmbedder, service: Service, monkeypatch: pytest.MonkeyPatch, key: str | None
+) -> None:
+    monkeypatch.delenv(KEY)
+    if key is not None:
+        monkeypatch.setenv(KEY, key)
+    with pytest.raises(EmbeddingAuth, match=KEY) as caught:
+        embedder.embed(["a"])
+    assert service.asked == []
+    told = failure_of(caught.value)
+    assert (told.type, told.retryable) == ("AUTH", False)
+
+
+@pytest.mark.parametrize(
+    ("status", "message", "kind", "told"),
+    [
+        (400, "API key not valid. Please pass a valid API key.", EmbeddingAuth, "AUTH"),
+        (401, "who are you", EmbeddingAuth, "AUTH"),
+        (403, "not you", EmbeddingAuth, "AUTH"),
+        (429, "slow down", EmbeddingRateLimited, "RATE_LIMIT"),
+        (500, "oh", EmbeddingUnavailable, "TRANSIENT"),
+        (503, "later", EmbeddingUnavailable, "TRANSIENT"),
+        (400, "no such field", EmbeddingError, "INTERNAL"),
+        (404, "no such model", EmbeddingError, "INTERNAL"),
+    ],
+)
+def test_what_the_service_refuses_is_told_by_kind(
+    embedder: GeminiEmbedder,
+    service: Service,
+    status: int,
+    message: str,
+    kind: type[EmbeddingError],
+    told: str,
+) -> None:
+    service.reply = failing(status, message)
+    with pytest.raises(EmbeddingError) as caught:
+        embedder.embed_query("a")
+    assert type(caught.value) is kind
+    failure = failure_of(caught.value)
+    assert failure.type == told
+    assert failure.retryable is (told in ("RATE_LIMIT", "TRANSIENT"))
+    assert "a-key" not in failure.message
+
+
+def test_a_service_that_does_not_answer_can_be_asked_again(service: Service) -> None:
+    def slow(body: Any) -> tuple[int, Any]:
+        time.sleep(1.0)
+        return 200, {}
+
+    service.reply = slow
+    with pytest.raises(EmbeddingUnavailable):
+        GeminiEmbedder(base_url=service.url, timeout=0.2).embed_query("a")
+
+
+def test_a_service_that_is_not_there_can_be_asked_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(KEY, "a-key")
+    with pytest.raises(EmbeddingUnavailable):
+        GeminiEmbedder(base_url="http://127.0.0.1:1", timeout=2.0).embed_query("a")
+
+
+def test_vectors_of_another_length_are_explained(
+    embedder: GeminiEmbedder, service: Service
+) -> None:
+    service.reply = vectors_of(3072)
+    with pytest.raises(EmbeddingError, match="3072 numbers where 768") as caught:
+        embedder.embed(["a"])
+    assert (failure_of(caught.value).type, failure_of(caught.value).retryable) == (
+        "INTERNAL",
+        False,
+    )
+
+
+def test_too_few_vectors_are_an_error(embedder: GeminiEmbedder, service: Service) -> None:
+    service.reply = lambda body: (200, {"embeddings": []})
+    with pytest.raises(EmbeddingError, match="0 vectors for 1"):
+        embedder.embed(["a"])
+
+
+def test_the_setting_names_it() -> None:
+    assert open_embedder("gemini").model == "gemini/gemini-embedding-001@768"
+    assert open_embedder("gemini/other").model == "gemini/other@768"
+
+
+def test_chunks_are_cut_as_for_the_bundled_model(embedder: GeminiEmbedder) -> None:
+    bundled = open_embedder("bundled")
+    assert embedder.max_tokens == bundled.max_tokens
+    assert embedder.count_tokens(["one two three"]) == bundled.count_tokens(["one two three"])

@@ -1,0 +1,75 @@
+"""What is compared does not depend on what else is in scope."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kbx_tui.index.vectors import BLOCK, Vectors, in_context
+
+DOCUMENTS, CHUNKS, DIMENSION = 700, 2 * BLOCK + 100, 8
+
+
+def some_vectors() -> Vectors:
+    """Vectors of three blocks; every seventh document has none."""
+    random = np.random.default_rng(1)
+    rows = np.array([row for row in range(DOCUMENTS) if row % 7])
+    starts = np.sort(random.choice(np.arange(1, CHUNKS), len(rows) - 1, replace=False))
+    chunks = random.standard_normal((CHUNKS, DIMENSION)).astype(np.float32)
+    return Vectors(
+        chunks=chunks / np.linalg.norm(chunks, axis=1, keepdims=True),
+        lines=np.ones(CHUNKS, np.int32),
+        document_rows=rows,
+        starts=np.concatenate(([0], starts)),
+        contexts=0.3 * chunks[: len(rows)],
+        chunk_shares=np.full(len(rows), 0.7, np.float32),
+        entities=chunks[:0],
+        share=1.0,
+    )
+
+
+VECTORS = some_vectors()
+QUERIES = VECTORS.chunks[:2]
+ALL = VECTORS.best_cosine(QUERIES, np.ones(DOCUMENTS, np.bool_))
+
+
+def test_each_document_gets_its_best_chunk() -> None:
+    for at, row in enumerate(VECTORS.document_rows):
+        end = VECTORS.starts[at + 1] if at + 1 < len(VECTORS.starts) else CHUNKS
+        best = 0.7 * (VECTORS.chunks[VECTORS.starts[at] : end] @ QUERIES[1]).max()
+        best += VECTORS.contexts[at] @ QUERIES[1]
+        np.testing.assert_allclose(ALL[1, row], best, rtol=1e-5, atol=1e-6)
+    assert np.isnan(ALL[:, ::7]).all()
+
+
+@given(st.sets(st.integers(0, DOCUMENTS - 1), max_size=5), st.booleans())
+def test_a_cosine_is_the_same_to_the_last_bit_under_any_scope(rows: set[int], rest: bool) -> None:
+    in_scope = np.full(DOCUMENTS, rest)
+    in_scope[list(rows)] = not rest
+    found = VECTORS.best_cosine(QUERIES, in_scope)
+    np.testing.assert_array_equal(found[:, in_scope], ALL[:, in_scope])
+    assert np.isnan(found[:, ~in_scope]).all()
+
+
+def unit_rows(count: int) -> np.typing.NDArray[np.float32]:
+    found = np.random.default_rng(7).standard_normal((count, DIMENSION)).astype(np.float32)
+    found /= np.linalg.norm(found, axis=1, keepdims=True)
+    return found
+
+
+@pytest.mark.parametrize("has_title", [True, False])
+def test_a_chunk_is_weighed_with_its_document_and_title(has_title: bool) -> None:
+    chunks, query = unit_rows(3), unit_rows(4)[3]
+    title = unit_rows(5)[4:] if has_title else np.zeros((1, DIMENSION), np.float32)
+    whole = chunks.sum(axis=0) / np.linalg.norm(chunks.sum(axis=0))
+    expected = 0.7 * (chunks @ query) + 0.1 * whole @ query + 0.2 * title[0] @ query
+    contexts, shares = in_context(chunks, np.array([0]), title)
+    made = shares[0] * (chunks @ query) + contexts[0] @ query
+    np.testing.assert_allclose(made, expected / (1.0 if has_title else 0.8), rtol=1e-4, atol=1e-6)
+
+
+def test_no_chunks_have_no_context() -> None:
+    contexts, shares = in_context(unit_rows(0), np.zeros(0, np.int64), unit_rows(0))
+    assert (len(contexts), len(shares)) == (0, 0)

@@ -1,0 +1,147 @@
+"""Which entities a query names: the right one, every one that could be meant, or none."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kbx_tui.knowledge.records import Entity
+from kbx_tui.search.names import AMBIGUOUS, HINT, NameIndex, NameMatch
+
+
+def person(name: str, *aliases: str) -> Entity:
+    slug = name.lower().replace(" ", "-").replace(".", "")
+    return Entity(f"person:{slug}", name, "person", f"memory/people/{slug}.md", aliases=aliases)
+
+
+ENTITIES = (
+    person("Navdeep Bains"),
+    person("Carol Shillabeer"),
+    person("Carol Hughes"),
+    person("Huw Irranca-Davies"),
+    person("Suzy Davies"),
+    person("David Blaney"),
+    person("Jérôme Côté", "JCO"),
+    person("Mark Stone"),
+    person("H. Blasius"),
+    person("Justin Trudeau"),
+    person("James R. Miller"),
+    person("Ruth Miller"),
+    person("Biot"),
+    Entity("team:platform", "Platform", "team", "memory/teams/platform.md"),
+    Entity("project:decimal", "Decimal", "project", "memory/projects/decimal.md"),
+    Entity("project:flow", "Flow", "project", "memory/projects/flow.md", aliases=("Data Flow",)),
+)
+INDEX = NameIndex(ENTITIES)
+
+
+def found(query: str) -> dict[str, NameMatch]:
+    return {ENTITIES[match.entity].id: match for match in INDEX.find(query)}
+
+
+@pytest.mark.parametrize(
+    ("query", "entity"),
+    [
+        ("What did Navdeep Bains say about loans?", "person:navdeep-bains"),
+        ("What did Bains say about loans?", "person:navdeep-bains"),
+        ("what did bains say about loans?", "person:navdeep-bains"),
+        ("According to Dr. Blaney, what are the reasons?", "person:david-blaney"),
+        ("questions from Irranca-Davies", "person:huw-irranca-davies"),
+        ("Jerome Cote's view of exports", "person:jérôme-côté"),
+        ("JCO on exports", "person:jérôme-côté"),
+        ("J. R. Miller on exports", "person:james-r-miller"),
+        ("R. Miller on exports", "person:ruth-miller"),
+        ("what is the position of the platform team on exports?", "team:platform"),
+        ("Platform on exports", "team:platform"),
+        ("platform", "team:platform"),
+        ("latest updates on Decimal", "project:decimal"),
+        ("does the data flow reach us", "project:flow"),
+    ],
+)
+def test_who_is_named_outright(query: str, entity: str) -> None:
+    match = found(query)[entity]
+    assert match.named
+    assert match.signal.score == 1.0
+
+
+@pytest.mark.parametrize(
+    ("query", "entity"),
+    [
+        ("What did Carol Dhillabeer think of nurses?", "person:carol-shillabeer"),
+        ("What did JustinTrudeau announce?", "person:justin-trudeau"),
+        ("What did Navdep Bains say?", "person:navdeep-bains"),
+    ],
+)
+def test_a_misspelt_name_is_named_and_below_a_right_one(query: str, entity: str) -> None:
+    (match,) = found(query).values()
+    assert ENTITIES[match.entity].id == entity
+    assert match.named
+    assert 0.75 < match.signal.score < 0.95
+
+
+@pytest.mark.parametrize(
+    ("query", "bearers"),
+    [
+        ("What did Carol say about nurses?", {"person:carol-shillabeer", "person:carol-hughes"}),
+        ("What did Miller say about exports?", {"person:james-r-miller", "person:ruth-miller"}),
+    ],
+)
+def test_a_shared_name_gives_all_bearers_the_same_score(query: str, bearers: set[str]) -> None:
+    matches = found(query)
+    assert set(matches) == bearers
+    for match in matches.values():
+        assert (match.signal.score, match.signal.ambiguous, match.named) == (AMBIGUOUS, True, False)
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "how does a new platform handle errors",
+        "numerical integration of the blasius equation",
+        "solution of the Blasius equation",
+        "methods other than biot's principle",
+        "theory of Chapman-Blasius gases",
+        "experiments on the flow over a flat plate",
+        "they mark the end with a stone",
+        "Flow over a flat plate",
+    ],
+)
+def test_a_word_that_may_be_a_subject_is_a_hint_at_most(query: str) -> None:
+    for match in INDEX.find(query):
+        assert not match.named
+        assert match.signal.score <= HINT
+
+
+@pytest.mark.parametrize(
+    "query", ["papers by Blaney Salton on loans", "what did Tony Bains say", "ask Ada Blaney"]
+)
+def test_a_surname_within_another_name_is_nobody(query: str) -> None:
+    assert not found(query)
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "what did Minister Bains say",
+        "what did Bains, Carney and others say",
+        "did Bains MP agree",
+        "What Did Bains Say About Loans And Exports",
+        "Why Bains left",
+    ],
+)
+def test_what_stands_beside_a_surname_need_not_be_a_name(query: str) -> None:
+    assert "person:navdeep-bains" in found(query)
+
+
+def test_an_honorific_belongs_to_the_name() -> None:
+    query = "According to Dr. Blaney, why?"
+    match = found(query)["person:david-blaney"]
+    assert query[match.start : match.end] == "Dr. Blaney"
+
+
+@given(st.text(max_size=60))
+def test_any_text_is_a_query(query: str) -> None:
+    for match in INDEX.find(query):
+        assert 0 <= match.start < match.end <= len(query)
+        assert 0.0 < match.signal.score <= 1.0

@@ -23,7 +23,7 @@ from kbx_tui.log_file import logger
 from kbx_tui.plain_text import visible
 from kbx_tui.tui.bases import Bases, LocalBases
 from kbx_tui.tui.bindings import bindings
-from kbx_tui.tui.collector import make_calm
+from kbx_tui.tui.collector import LOOKS, Sweeper, make_calm
 from kbx_tui.tui.commands import commands_in
 from kbx_tui.tui.controller import DEBOUNCE, Controller
 from kbx_tui.tui.editor import edit_command, editor_command
@@ -86,6 +86,7 @@ class KbxApp(App[None]):
         self.keymap = Keymap()
         self.explore: Explore | None = None
         """The screen of the base that is open."""
+        self._sweeper = Sweeper()
         self.ended_by = 0
         """The signal that ended the app; 0 when a person did."""
         self._first: Screen[Any]
@@ -96,6 +97,7 @@ class KbxApp(App[None]):
 
     def on_mount(self) -> None:
         make_calm()
+        self.set_interval(LOOKS, self._sweeper.sweep)
         self._end_on_signals()
         self.push_screen(self._first)  # the default screen cannot be switched for another
         if self.memory.user.theme in self.available_themes:
@@ -122,6 +124,8 @@ class KbxApp(App[None]):
         self.exit()
 
     async def on_event(self, event: events.Event) -> None:
+        if isinstance(event, events.InputEvent | events.Resize):
+            self._sweeper.stir()
         if isinstance(event, events.Paste):  # a clipboard may hold what acts on a terminal
             lines = map(visible, event.text.strip().splitlines())
             many = isinstance(self.focused, DraftLine)  # elsewhere a line is all there can be

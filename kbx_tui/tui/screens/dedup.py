@@ -62,7 +62,8 @@ class Dedup(DedupActions):
         self.query_one(DraftList).lines_changed()
         self.controller.reviewing.open()
 
-    def on_resize(self, event: events.Resize) -> None:
+    @on(events.Resize)
+    def fit(self, event: events.Resize) -> None:
         self.set_class(event.size.height < 20, "-short")
 
     def on_descendant_focus(self) -> None:

@@ -55,7 +55,8 @@ class Explore(ExploreAnswers):
             event.stop()
             self.query_one(QueryLine).insert_text_at_cursor(event.character)
 
-    def on_resize(self, event: events.Resize) -> None:
+    @on(events.Resize)
+    def fit(self, event: events.Resize) -> None:
         self.set_class(event.size.width < 50, "-tiny")
         self._show_focused_pane()
 

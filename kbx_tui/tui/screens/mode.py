@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 from functools import cache
 from typing import TYPE_CHECKING, cast
 
+from textual import events
+from textual.geometry import Size
 from textual.screen import Screen
 
 from kbx_tui.tui.commands import Scope, commands_in
@@ -16,6 +19,9 @@ if TYPE_CHECKING:
     from kbx_tui.tui.app import KbxApp
     from kbx_tui.tui.controller import Controller
     from kbx_tui.tui.memory import Memory
+
+A_TURN = 0.001
+"""Seconds in which the event loop does whatever else is due."""
 
 
 @cache
@@ -32,6 +38,25 @@ class ModeScreen(Screen[None]):
         super().__init__()
         self.controller, self.memory = controller, memory
         self.keymap = Keymap()
+        self._laid_out: Size | None = None
+        """The size that the screen was laid out for."""
+
+    async def on_resize(self, event: events.Resize) -> None:
+        """Lay out a size once, as its width wants it.
+
+        Textual tells a screen its size anew after each layout, and draws everything each time;
+        and it draws a new size before it sets the classes of that width.
+        """
+        if event.size == self._laid_out:
+            event.stop()
+            event.prevent_default()
+            return
+        self._laid_out = event.size
+        widths = self.app.HORIZONTAL_BREAKPOINTS or []
+        _, fitting = max((one for one in widths if one[0] <= event.size.width), default=(0, ""))
+        if not self.has_class(fitting):
+            self.update_classes({name: name == fitting for _, name in widths}, animate=False)
+            await asyncio.sleep(A_TURN)  # new styles take as long as the layout that comes next
 
     @property
     def _app(self) -> KbxApp:

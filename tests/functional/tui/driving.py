@@ -30,7 +30,7 @@ WIDE, NARROW, TINY = (140, 32), (80, 24), (50, 16)
 """One of each layout; wide has room for two lines per result."""
 QUESTION = "what did Alice Chen decide about the Migration"
 """Names a person and a project, beyond any doubt."""
-PATIENCE = 20.0
+PATIENCE = 60.0
 """Seconds until a test gives up waiting; everything takes a fraction of that."""
 
 
@@ -188,6 +188,16 @@ async def running(
     async with starting(root, size, watched=watched, debounce=debounce) as driver:
         await driver.until(lambda: is_counted(driver))
         yield driver
+
+
+async def after_the_end(condition: Callable[[], object]) -> None:
+    """Wait until `condition` holds of an app that has ended: its threads may still be at it."""
+    deadline = asyncio.get_running_loop().time() + PATIENCE
+    while not condition():
+        assert asyncio.get_running_loop().time() < deadline, (
+            "waited in vain after the app had ended"
+        )
+        await asyncio.sleep(0.01)
 
 
 def is_counted(driver: Driver) -> bool:

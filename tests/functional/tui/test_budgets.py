@@ -7,8 +7,11 @@ from pathlib import Path
 import pytest
 from textual.css.stylesheet import Stylesheet
 from textual.dom import DOMNode
+from textual.geometry import Size as ScreenSize
 
+from kbx_tui.tui.screens.explore import Explore
 from kbx_tui.tui.widgets.entity_card import EntityCard
+from kbx_tui.tui.widgets.key_bar import KeyBar
 from kbx_tui.tui.widgets.preview_pane import PreviewPane
 from tests.functional.tui.driving import NARROW, QUESTION, WIDE, Size, running
 
@@ -113,3 +116,21 @@ async def test_moving_the_focus_restyles_few_widgets(
             styled.clear()
             await driver.press(key)
             assert len(styled) < RESTYLED, (key, styled)
+
+
+async def test_a_new_size_is_laid_out_once_with_the_looks_of_its_width(
+    demo: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    laid_out: list[tuple[int, bool]] = []
+    lay_out = Explore._screen_resized
+
+    def count(screen: Explore, size: ScreenSize) -> None:
+        laid_out.append((size.width, screen.has_class("-narrow")))
+        lay_out(screen, size)
+
+    async with running(demo, WIDE) as driver:
+        await driver.ask(QUESTION)
+        monkeypatch.setattr(Explore, "_screen_resized", count)
+        await driver.pilot.resize_terminal(*NARROW)
+        await driver.until_shown(KeyBar, "palette")
+        assert laid_out == [(NARROW[0], True)]

@@ -16,8 +16,24 @@ if TYPE_CHECKING:
 LineRange = tuple[int, int]
 
 
+def unknown_id(wanted: str) -> NotFound:
+    """Return the error for an id or path that stands for nothing."""
+    return NotFound(
+        f"nothing here has the id {wanted!r}; ids look like person:alice-chen, and searches "
+        "return them"
+    )
+
+
 class Describing(OpenedBase):
     """Ids, kinds, stored documents and their chunks."""
+
+    _saying: tuple[object, str, Mapping[str, Document]] | None = None
+    """Snapshot, word and what was found; the word asked for is the same all day."""
+
+    def close(self) -> None:
+        """Let go of model, tables and memory; the base may be used again."""
+        self._saying = None
+        super().close()
 
     def document_kinds(self) -> Mapping[str, int]:
         """Return how many documents there are of each kind, by kind."""
@@ -48,10 +64,7 @@ class Describing(OpenedBase):
         if row is None and name in snapshot.ids:
             row = snapshot.ids.index(name)
         if row is None:
-            raise NotFound(
-                f"nothing here has the id {name!r}; ids look like person:alice-chen, and searches "
-                "return them"
-            )
+            raise unknown_id(name)
         return snapshot.paths[row], loaded.entities.get(snapshot.ids[row])
 
     def listed_documents(self, offset: int, limit: int) -> Sequence[tuple[str, str, str]]:
@@ -74,6 +87,25 @@ class Describing(OpenedBase):
         where = f"path IN ({', '.join(map(quoted, paths))})"
         found = self._open_index().reader.rows("documents", DOCUMENT_COLUMNS, where)
         return {row["path"]: document_from_row(row) for row in found.to_pylist()}
+
+    def documents_saying(self, word: str) -> Mapping[str, Document]:
+        """Return the documents whose title or frontmatter holds a word, in any letter case, by path.
+
+        Looked up once per state of the index; nothing without one.
+        """
+        if not self.is_indexed():
+            return {}
+        self._keep_fresh()
+        snapshot = self._open_index().loaded().snapshot
+        if self._saying is None or self._saying[0] is not snapshot or self._saying[1] != word:
+            from kbx_tui.index.where import quoted
+
+            like = quoted(f"%{word.lower()}%")
+            where = f"lower(title) LIKE {like} OR lower(frontmatter) LIKE {like}"
+            found = self._open_index().reader.rows("documents", ["path"], where)
+            paths = found["path"].to_pylist()
+            self._saying = (snapshot, word, self.stored_documents(paths))
+        return self._saying[2]
 
     def chunk_lines(self, paths: Sequence[str]) -> Mapping[str, Sequence[LineRange]]:
         """Return first and last line of every chunk, in order, by path of its document."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Sequence
-from functools import cached_property
+from functools import cache, cached_property
 from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Protocol
@@ -40,7 +40,7 @@ def open_embedder(model: str = "bundled", *, cache_dir: Path | None = None) -> E
     Raises EmbeddingError, one sentence, within 5 seconds.
     """
     if model == "bundled":
-        return LocalEmbedder(BUNDLED)
+        return _bundled()
     if model.partition("/")[0] == "gemini":
         from kbx_tui.embedding.gemini import DEFAULT_MODEL, GeminiEmbedder
 
@@ -54,6 +54,12 @@ def open_embedder(model: str = "bundled", *, cache_dir: Path | None = None) -> E
     return LocalEmbedder(from_fastembed(model, cache_dir))
 
 
+@cache
+def _bundled() -> Embedder:
+    """Return the bundled model, loaded once for all bases of a process."""
+    return LocalEmbedder(BUNDLED)
+
+
 class Session(Protocol):
     """A loaded model: fastembed's `TextEmbedding`, or `PooledModel`."""
 
@@ -63,7 +69,10 @@ class Session(Protocol):
 
 
 class LocalEmbedder:
-    """Drives one model: a session with one thread for queries, one with all cores."""
+    """Drives one model: a session with one thread for queries, one with all cores.
+
+    Any number of threads may ask at once.
+    """
 
     def __init__(self, source: ModelSource) -> None:
         self._source = source

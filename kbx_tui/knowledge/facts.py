@@ -19,6 +19,7 @@ from kbx_tui.knowledge.fields import text_of
 from kbx_tui.knowledge.markdown import ListItem, outline
 from kbx_tui.knowledge.names import fold
 from kbx_tui.knowledge.records import Document, Fact, FactKind
+from kbx_tui.knowledge.redacted import is_marked, is_page_marked
 
 _SECTIONS: dict[str, FactKind] = {
     "recent facts": "fact",
@@ -85,6 +86,8 @@ class FactSection:
     """First line of the next section of the same level, or the number of lines."""
     items: tuple[ListItem, ...]
     """All list items in it."""
+    is_redacted: bool
+    """A heading it stands below bears the mark."""
 
 
 def fact_sections(body: str) -> Iterator[FactSection]:
@@ -101,7 +104,13 @@ def fact_sections(body: str) -> Iterator[FactSection]:
             continue
         covered = min(blocks.section_end(index), count)
         within = (item for item in blocks.items if heading.end <= item.line < covered)
-        yield FactSection(kind, title, heading.end, covered, tuple(within))
+        above = (
+            one.text
+            for at, one in enumerate(blocks.headings[:index])
+            if blocks.section_end(at) > heading.line
+        )
+        is_redacted = any(map(is_marked, above))
+        yield FactSection(kind, title, heading.end, covered, tuple(within), is_redacted)
 
 
 @dataclass(slots=True)
@@ -116,12 +125,16 @@ class _Open:
 def _entries(document: Document) -> Iterator[tuple[FactKind, ListItem, FactLine]]:
     page_status = read_status(text_of(document.frontmatter.get("status")))
     page_confidence = read_confidence(text_of(document.frontmatter.get("confidence")))
+    is_page_redacted = is_page_marked(document.title, document.frontmatter)
     found: list[_Open] = []
     parents: list[_Open] = []
-    for kind, item, text in _section_items(document.body):
+    for section, item, text in _section_items(document.body):
+        kind = section.kind
         while parents and parents[-1].item.depth >= item.depth:
             parents.pop()
         entry = read_fact_line(text)
+        if (is_page_redacted or section.is_redacted) and entry.status in ("", "active"):
+            entry = replace(entry, status="redacted")  # a line does not lift what stands above it
         parent = parents[-1] if parents and item.line < parents[-1].item.end else None
         if parent is not None and entry.is_note:
             parent.entry = parent.entry.with_note(entry)
@@ -141,9 +154,9 @@ def _entries(document: Document) -> Iterator[tuple[FactKind, ListItem, FactLine]
         yield opened.kind, opened.item, entry
 
 
-def _section_items(body: str) -> Iterator[tuple[FactKind, ListItem, str]]:
+def _section_items(body: str) -> Iterator[tuple[FactSection, ListItem, str]]:
     lines = body.split("\n")
     for section in fact_sections(body):
         for item in section.items:
             own = (line.strip() for line in lines[item.line : item.text_end])
-            yield section.kind, item, MARKERS.sub("", " ".join(own))
+            yield section, item, MARKERS.sub("", " ".join(own))

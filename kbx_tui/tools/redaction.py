@@ -5,17 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from kbx_tui.knowledge.fact_line import MARKERS, read_fact_line, read_status
 from kbx_tui.knowledge.facts import placed_facts
-from kbx_tui.knowledge.fields import text_of
 from kbx_tui.knowledge.markdown import outline
 from kbx_tui.knowledge.records import Document
+from kbx_tui.knowledge.redacted import is_marked, is_page_marked
 
 PLACEHOLDER = "- [redacted]"
 
-_MARK = re.compile(
-    r"(?:^|(?<=[\s|>*_(]))#redacted\b|[(\[]\s*(?:status::?\s*)?redacted\s*[)\]]", re.IGNORECASE
-)
 _ROW = re.compile(r"\s*\|")
 
 
@@ -23,7 +19,7 @@ def redacted_lines(document: Document) -> frozenset[int]:
     """Return the lines of the body, 0-based, of all that is redacted.
 
     That is every fact, list item (with all nested below it), paragraph, table row and section whose
-    text or heading bears the mark; all lines of a page whose `status:` is redacted.
+    text or heading bears the mark; all lines of a page that is redacted as a whole.
     """
     if is_redacted(document):
         return frozenset(range(document.body.count("\n") + 1))
@@ -33,9 +29,8 @@ def redacted_lines(document: Document) -> frozenset[int]:
 
 
 def is_redacted(document: Document) -> bool:
-    """Tell whether a page is redacted as a whole: its fields then are too."""
-    statuses = (value for key, value in document.frontmatter.items() if key.casefold() == "status")
-    return any(read_status(text_of(value)) == "redacted" for value in statuses)
+    """Tell whether a page is redacted as a whole: tools then know nothing of it."""
+    return is_page_marked(document.title, document.frontmatter)
 
 
 def redact(document: Document) -> str:
@@ -79,9 +74,4 @@ def _paragraphs(lines: list[str], starts: set[int]) -> Iterator[tuple[int, int]]
 
 
 def _is_marked(lines: list[str]) -> bool:
-    text = " ".join(line.strip() for line in lines)
-    if "redacted" not in text.lower():
-        return False
-    if _MARK.search(text):
-        return True
-    return read_fact_line(MARKERS.sub("", text)).status == "redacted"
+    return is_marked(" ".join(line.strip() for line in lines))

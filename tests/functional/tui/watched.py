@@ -6,15 +6,12 @@ import threading
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cache
 from pathlib import Path
 from typing import Any
 
 from kbx_tui.api import DocumentView, KnowledgeBase
 from kbx_tui.drafting.checks import DraftCheck
 from kbx_tui.drafting.plans import Applied, Plan
-from kbx_tui.embedding.embedder import Embedder
-from kbx_tui.embedding.local import open_embedder
 from kbx_tui.index.progress import IndexReport, Progress, ProgressListener
 from kbx_tui.knowledge.drafts import Draft
 from kbx_tui.knowledge.edits import Listener
@@ -126,9 +123,6 @@ class WatchedKb(KnowledgeBase):
         self.watched.hear("apply")
         return super().apply(plan, progress)
 
-    def _model(self) -> Embedder:
-        return bundled_model()
-
 
 class WatchedBases(LocalBases):
     """Folders on this machine, opened as watched ones."""
@@ -138,9 +132,3 @@ class WatchedBases(LocalBases):
 
     def open(self, root: Path) -> WatchedKb:
         return WatchedKb(root, self.watched)
-
-
-@cache
-def bundled_model() -> Embedder:
-    """Load the bundled model once for all tests: it takes a fifth of a second each time."""
-    return open_embedder("bundled")

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from kbx_tui.embedding.embedder import Embedder
-from kbx_tui.embedding.local import open_embedder
+from kbx_tui.embedding.local import LocalEmbedder, open_embedder
 from kbx_tui.embedding.source import BUNDLED
 
 DATA = Path(__file__).parent / "data"
@@ -56,4 +56,8 @@ def test_the_model_ships_with_its_licence_and_stays_small() -> None:
 
 @pytest.mark.usefixtures("no_network")
 def test_the_bundled_model_loads_without_a_network() -> None:
-    assert open_embedder().embed_query("offline").shape == (384,)
+    assert LocalEmbedder(BUNDLED).embed_query("offline").shape == (384,)
+
+
+def test_all_bases_of_a_process_share_one_model() -> None:
+    assert open_embedder() is open_embedder("bundled")

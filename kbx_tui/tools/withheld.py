@@ -1,0 +1,75 @@
+"""Pages redacted as a whole: for tools neither they nor the entities they are about exist."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from kbx_tui.knowledge.redacted import WORD
+from kbx_tui.tools.redaction import is_redacted
+
+if TYPE_CHECKING:
+    from kbx_tui.api import KnowledgeBase
+    from kbx_tui.knowledge.records import Entity
+
+
+@dataclass(frozen=True, slots=True)
+class Withheld:
+    """What no answer may name."""
+
+    paths: frozenset[str] = frozenset()
+    ids: frozenset[str] = frozenset()
+    """Of the pages, which are those of their entities."""
+    names: frozenset[str] = frozenset()
+    """Titles of the pages, which are the names of their entities."""
+    kinds: tuple[str, ...] = ()
+    """One for each page."""
+
+
+NOTHING = Withheld()
+
+
+def withheld(kb: KnowledgeBase) -> Withheld:
+    """Return what is redacted as a whole, as indexed; nothing without an index."""
+    said = kb.documents_saying(WORD)
+    pages = [document for document in said.values() if is_redacted(document)]
+    if not pages:
+        return NOTHING
+    return Withheld(
+        paths=frozenset(page.path for page in pages),
+        ids=frozenset(kb.document_ids([page.path for page in pages]).values()),
+        names=frozenset(page.title for page in pages),
+        kinds=tuple(page.kind for page in pages),
+    )
+
+
+def open_entity(kb: KnowledgeBase, name: str) -> str:
+    """Return what to call an entity by, such that none that is withheld can be meant.
+
+    Raises as `KnowledgeBase.named_entity`; the candidates it tells of are open ones.
+    """
+    if not kb.is_indexed():
+        kb.index(fast=True)
+    hidden = withheld(kb)
+    if not hidden.ids:
+        return name
+    from kbx_tui.similarity.naming import EntityFinder
+
+    return EntityFinder(_open_entities(kb, hidden)).find(name).id
+
+
+def open_kinds(kb: KnowledgeBase) -> Mapping[str, int]:
+    """Return how many documents there are of each kind, those withheld not counted."""
+    counts = Counter(kb.document_kinds())
+    counts.subtract(withheld(kb).kinds)
+    return {kind: count for kind, count in counts.items() if count > 0}
+
+
+def _open_entities(kb: KnowledgeBase, hidden: Withheld) -> list[Entity]:
+    every = (kb.identify(one.id)[1] for one in kb.find_entities("", limit=_ALL))
+    return [one for one in every if one is not None and one.id not in hidden.ids]
+
+
+_ALL = 10**9

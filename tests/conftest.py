@@ -6,11 +6,16 @@ import shutil
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 from kbx_tui import KnowledgeBase
 from kbx_tui.demo.install import SHIPPED, shipped_files
 
 OURS = ("KBX_ROOT", "KBX_DEMO_DIR", "NO_COLOR", "FORCE_COLOR", "COLUMNS", "_KBX_COMPLETE")
+
+# A laden machine is no failure: examples have no deadline, budgets stand in the tests.
+settings.register_profile("patient", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("patient")
 
 
 def copy_demo(folder: Path) -> Path:

@@ -89,9 +89,9 @@ class Describing(OpenedBase):
         return {row["path"]: document_from_row(row) for row in found.to_pylist()}
 
     def documents_saying(self, word: str) -> Mapping[str, Document]:
-        """Return the documents whose title or frontmatter holds a word, in any letter case, by path.
+        """Return the documents whose title or frontmatter holds a word, by path.
 
-        Looked up once per state of the index; nothing without one.
+        Letter case does not matter. Looked up once per state of the index; nothing without one.
         """
         if not self.is_indexed():
             return {}

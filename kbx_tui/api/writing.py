@@ -18,6 +18,9 @@ if TYPE_CHECKING:
     from kbx_tui.knowledge.records import Entity, Fact
     from kbx_tui.similarity.matches import SimilarityMatch
 
+GONE_AMONG = 200
+"""Writes, newest first, in which it is looked up what became of an id."""
+
 
 class Writing(Paging):
     """Small edits of markdown files. All else in a file stays, byte by byte."""
@@ -186,7 +189,22 @@ class Writing(Paging):
                 return found[fact_id]
             self.index(fast=True)
             self.refresh()
-        raise NotFound(f"no fact has the id {fact_id}; `kbx memory list` shows them")
+        raise NotFound(self._gone(fact_id))
+
+    def _gone(self, fact_id: int) -> str:
+        """Return why no fact has an id: by what the journal tells of it, or nobody knows."""
+        told = {
+            f"memory delete-fact {fact_id}": "was taken out of",
+            f"memory edit-fact {fact_id}": "was worded anew in",
+        }
+        for entry in self.undoable(GONE_AMONG):
+            if entry.told in told and not entry.undone:
+                path, day = entry.changes[0].path, entry.at[:10]
+                return (
+                    f"fact {fact_id} {told[entry.told]} {path} on {day}; "
+                    "`kbx memory list` shows the ids there are, `kbx undo --list` the writes"
+                )
+        return f"no fact has the id {fact_id}; `kbx memory list` shows them"
 
     @staticmethod
     def _date(date: str | None, kind: FactKind) -> str:

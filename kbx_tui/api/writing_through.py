@@ -224,13 +224,14 @@ def _new_fact(
 ) -> tuple[int | None, int]:
     """Return id and line of the fact that edits added or worded anew."""
     from kbx_tui.knowledge.fact_edits import AddFact, ChangeFact
-    from kbx_tui.knowledge.facts import read_facts
+    from kbx_tui.knowledge.facts import new_fact, read_facts
     from kbx_tui.knowledge.reading import parse_document
 
     for edit in edits:
         if isinstance(edit, AddFact | ChangeFact):
-            old = {f.fact_id for f in read_facts(parse_document(path, before), edit.entity_id)}
-            for fact in read_facts(parse_document(path, after), edit.entity_id):
-                if fact.fact_id not in old:
-                    return fact.fact_id, fact.line
+            old, new = (
+                read_facts(parse_document(path, data), edit.entity_id) for data in (before, after)
+            )
+            if fact := new_fact(old, new):
+                return fact.fact_id, fact.line
     return None, 0

@@ -13,8 +13,8 @@ from collections.abc import Sequence
 
 from kbx_tui.drafting.checks import BatchMatch, DraftCheck, DraftMatch, State, Verdict
 from kbx_tui.knowledge.drafts import Choice
-from kbx_tui.knowledge.fact_line import read_fact_line
-from kbx_tui.knowledge.inline import with_links
+from kbx_tui.knowledge.fact_line import notes_in, read_fact_line
+from kbx_tui.knowledge.markup import with_markup
 from kbx_tui.similarity.conflicts import Conflict
 from kbx_tui.similarity.words import words_of
 
@@ -58,13 +58,18 @@ def decide(check: DraftCheck, threshold: float | None = None) -> Verdict:
 def merged_text(text: str, known: str) -> str:
     """Return one text for two that say the same, to be edited: the one that says all, else both.
 
-    Both are as written: links stay, and the notes of `text`.
+    Both are as written: links and emphasis stay where the words do, and the notes of `text`.
     """
     ours, theirs = (words_of(read_fact_line(one).text).content for one in (text, known))
     if ours <= theirs:
         return known
-    linked = with_links(text, known) if theirs <= ours else None
-    return linked or f"{known.rstrip(' .;')}; {text}"
+    if theirs <= ours:
+        notes = notes_in(text)
+        at = text.find(notes[0]) if notes else len(text)
+        marked = with_markup(text[:at], known)
+        if marked is not None:
+            return marked + text[at:]
+    return f"{known.rstrip(' .;')}; {text}"
 
 
 def _near(check: DraftCheck, match: DraftMatch) -> Verdict:

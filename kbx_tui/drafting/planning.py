@@ -14,7 +14,7 @@ from kbx_tui.knowledge.decoding import decode
 from kbx_tui.knowledge.drafts import Draft
 from kbx_tui.knowledge.fact_edits import AddFact, ChangeFact, Meant, StrikeFact, source_note
 from kbx_tui.knowledge.fact_line import read_fact_line
-from kbx_tui.knowledge.facts import read_facts
+from kbx_tui.knowledge.facts import new_fact, read_facts
 from kbx_tui.knowledge.page_edits import PageEdit, edited
 from kbx_tui.knowledge.reading import parse_document
 from kbx_tui.knowledge.records import Entity
@@ -129,7 +129,7 @@ def _edits(
         if choice.action == "supersede" or text == draft.text:
             return strikes
         change = ChangeFact(own.entity_id, draft.stands_for, text, meant=own.meant)
-        return [(own.path, change), *strikes]
+        return [*strikes, (own.path, change)]  # the other way round, equal texts get new ids
     if choice.action == "merge":
         return [(targets[0].path, _merge(draft, text, fact_ids[0], targets[0]))]
     entity = entities.get(draft.entity_id)
@@ -193,8 +193,6 @@ def _new_ids(
 ) -> list[tuple[str, int]]:
     if not isinstance(edit, AddFact | ChangeFact):
         return []
-    old, new = (
-        {fact.fact_id for fact in read_facts(parse_document(path, data), edit.entity_id)}
-        for data in (before, after)
-    )
-    return [(draft.id, fact_id) for fact_id in sorted(new - old)]
+    old, new = (read_facts(parse_document(path, data), edit.entity_id) for data in (before, after))
+    fact = new_fact(old, new)
+    return [(draft.id, fact.fact_id)] if fact else []

@@ -55,13 +55,14 @@ class WordIndex:
         """Take the statistics, N, n and the mean length, over the `typical` rows: all without."""
         self._parts, self.size = tuple(parts), size
         every = typical is None or not typical.any()
-        self._typical = np.ones(size, np.bool_) if every or typical is None else typical
-        self._count = int(np.count_nonzero(self._typical))
+        self.typical = np.ones(size, np.bool_) if every or typical is None else typical
+        """Rows that count in the statistics, shape (size,)."""
+        self._count = int(np.count_nonzero(self.typical))
         lengths = np.zeros(size)
         for part in self._parts:
             alive = part.rows >= 0
             lengths[part.rows[alive]] = part.postings.lengths[alive]
-        mean = lengths[self._typical].mean() if lengths[self._typical].any() else 1.0
+        mean = lengths[self.typical].mean() if lengths[self.typical].any() else 1.0
         self._norms = K1 * (1.0 - B + B * lengths / mean)
 
     def bm25(self, queries: Sequence[Mapping[Any, float]]) -> list[Scores]:
@@ -80,7 +81,7 @@ class WordIndex:
 
     def _weights(self, rows: Rows, counts: Scores) -> tuple[Rows, Scores]:
         """Return the rows and what one term adds to the score of each."""
-        holding = np.count_nonzero(self._typical[rows])
+        holding = np.count_nonzero(self.typical[rows])
         idf = np.log1p((self._count - holding + 0.5) / (holding + 0.5))
         return rows, idf * (K1 + 1.0) * counts / (counts + self._norms[rows])
 

@@ -89,6 +89,16 @@ class Vectors:
             best[at] += cosines.max() * self.chunk_shares[place]
         return best
 
+    def wholes(self, rows: Keys) -> Matrix:
+        """Return the mean direction of all chunks of some documents, unit length, by row.
+
+        Every one of `rows` must have vectors.
+        """
+        places = np.searchsorted(self.document_rows, rows).tolist()
+        sums = np.stack([self.chunks[slice(*self._part(at))].sum(axis=0) for at in places])
+        wholes: Matrix = sums / np.maximum(np.linalg.norm(sums, axis=1, keepdims=True), 1e-9)
+        return wholes
+
     def _part(self, place: int) -> tuple[int, int]:
         """Return where in `chunks` a document begins and ends."""
         after = self.starts[place + 1] if place + 1 < len(self.starts) else len(self.chunks)

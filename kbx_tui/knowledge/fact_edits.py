@@ -107,7 +107,10 @@ class _Page:
                         "meant; it was changed meanwhile, look again"
                     )
                 return fact, item
-        raise WriteFault(f"{self.path} holds no fact {fact_id} any more; it was changed meanwhile")
+        raise WriteFault(
+            f"{self.path} holds no fact {fact_id} any more, or by now another one with its text; "
+            "`kbx memory list` shows their ids"
+        )
 
 
 def one_line(text: str) -> str:
@@ -165,10 +168,20 @@ def texts_as_written(path: str, data: bytes) -> dict[tuple[int, str], str]:
         offset, _ = _rest(page, start)
         until = page.text.ends[page.first + max(item.text_end, item.line + 1) - 1]
         whole = " ".join(page.text.text[offset:until].split())
-        notes = notes_in(whole)
-        at = whole.find(notes[0]) if notes else -1
-        found[fact.line, fact.text] = whole[:at].rstrip() if at > 0 else whole
+        found[fact.line, fact.text] = _without_notes(whole, fact.text)
     return found
+
+
+def _without_notes(whole: str, reads: str) -> str:
+    """Return what is said before the notes of a line, with what stands behind them if need be."""
+    notes = notes_in(whole)
+    at = whole.find(notes[0]) if notes else -1
+    said = whole[:at].rstrip() if at > 0 else whole
+    if read_fact_line(said).text == reads:
+        return said
+    for note in notes:
+        whole = whole.replace(note, " ", 1)
+    return " ".join(whole.split())
 
 
 def fact_line(edit: AddFact) -> str:

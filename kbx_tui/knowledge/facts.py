@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from hashlib import blake2b
 
@@ -30,12 +30,13 @@ _MAY_HOLD_FACTS = re.compile(r"facts|open items", re.IGNORECASE)
 DEFAULT_CONFIDENCE = 0.7
 
 
-def fact_id(entity_id: str, text: str, ordinal: int = 0) -> int:
-    """Return the id of the ``ordinal``-th fact of an entity with this text: 53 bits, never 0.
+def fact_id(entity_id: str, text: str, *apart: str) -> int:
+    """Return the id of a fact of an entity by its text: 53 bits, never 0.
 
     53 bits pass through JSON and a float unharmed. Letter case, accents and spacing do not matter.
+    `apart` tells a fact from others with its text.
     """
-    key = "\0".join((entity_id, " ".join(fold(text).split()), str(ordinal)))
+    key = "\0".join((entity_id, _normal(text), *(apart or ("0",))))
     return int.from_bytes(blake2b(key.encode(), digest_size=8).digest()) >> 11 or 1
 
 
@@ -51,14 +52,11 @@ def read_facts(document: Document, entity_id: str) -> tuple[Fact, ...]:
 
 def placed_facts(document: Document, entity_id: str) -> tuple[tuple[Fact, ListItem], ...]:
     """Return the same facts, each with its list item, whose lines are those of the body."""
-    seen: Counter[str] = Counter()
+    entries = tuple(_entries(document))
     facts = []
-    for kind, item, entry in _entries(document):
-        normal = " ".join(fold(entry.text).split())
-        ordinal = seen[normal]
-        seen[normal] += 1
+    for (kind, item, entry), apart in zip(entries, _apart(entries), strict=True):
         fact = Fact(
-            fact_id=fact_id(entity_id, entry.text, ordinal),
+            fact_id=fact_id(entity_id, entry.text, *apart),
             entity_id=entity_id,
             kind=kind,
             text=entry.text,
@@ -72,6 +70,45 @@ def placed_facts(document: Document, entity_id: str) -> tuple[tuple[Fact, ListIt
         )
         facts.append((fact, item))
     return tuple(facts)
+
+
+def new_fact(before: Sequence[Fact], after: Sequence[Fact]) -> Fact | None:
+    """Return the first fact of a page that another state of it lacks, both in file order.
+
+    What is struck out, ticked or certain does not make a fact another one.
+    """
+    said = [_said(fact) for fact in before]
+    for at, fact in enumerate(after):
+        if at >= len(said) or _said(fact) != said[at]:
+            return fact
+    return None
+
+
+def _said(fact: Fact) -> tuple[object, ...]:
+    return fact.kind, fact.text, fact.date, fact.sources
+
+
+def _apart(entries: Sequence[_Entry]) -> Iterator[tuple[str, ...]]:
+    """Yield for each fact what its id holds besides its text: nothing where no other has the text.
+
+    Else its kind, date and sources, and which of how many it is that have these as well. So an id
+    that was given never comes to mean another line: when one of two goes, the other is the only one
+    with its text, and of three that tell date or source, the others keep their ids.
+    """
+    texts = Counter(_normal(entry.text) for _, _, entry in entries)
+    keys = [(_normal(entry.text), kind, entry.date, *entry.sources) for kind, _, entry in entries]
+    alike, seen = Counter(keys), Counter[tuple[str, ...]]()
+    for text, *rest in keys:
+        key = (text, *rest)
+        if texts[text] == 1:
+            yield ()
+        else:
+            yield (*rest, f"{seen[key]} of {alike[key]}")
+            seen[key] += 1
+
+
+def _normal(text: str) -> str:
+    return " ".join(fold(text).split())
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,7 +159,10 @@ class _Open:
     kind: FactKind
 
 
-def _entries(document: Document) -> Iterator[tuple[FactKind, ListItem, FactLine]]:
+_Entry = tuple[FactKind, ListItem, FactLine]
+
+
+def _entries(document: Document) -> Iterator[_Entry]:
     page_status = read_status(text_of(document.frontmatter.get("status")))
     page_confidence = read_confidence(text_of(document.frontmatter.get("confidence")))
     is_page_redacted = is_page_marked(document.title, document.frontmatter)

@@ -9,6 +9,15 @@ _CODE_SPAN_OR_WIKILINK = re.compile(
     r"(?<!`)(?P<ticks>`{1,16})(?!`)(?:[^`\n]|\n(?!\n)|(?!(?P=ticks)(?!`))`){1,2000}?(?P=ticks)(?!`)"
     r"|\[\[(?P<target>[^\[\]\n|#]{1,300})(?:#[^\[\]\n|]{0,300})?(?:\|[^\[\]\n]{0,300})?\]\]"
 )
+EMPHASIS = (
+    re.compile(r"(?<![*\\])\*\*(?=\S)([^*\n]{1,500}?)(?<=\S)\*\*(?!\*)"),
+    re.compile(r"(?<![*\\\w])\*(?=\S)([^*\n]{1,500}?)(?<=\S)\*(?![*\w])"),
+    re.compile(r"(?<![_\\\w])__(?=\S)([^_\n]{1,500}?)(?<=\S)__(?![_\w])"),
+    re.compile(r"(?<![_\\\w])_(?=\S)([^_\n]{1,500}?)(?<=\S)_(?![_\w])"),
+    re.compile(r"(?<!`)`([^`\n]{1,500})`(?!`)"),
+)
+"""What makes words bold, italic or code; the group is what they read like."""
+
 _INLINE_MARKUP = (
     (re.compile(r"!?\[\[([^\[\]\n|]{1,300})\]\]"), r"\1"),
     (re.compile(r"!?\[\[[^\[\]\n|]{1,300}\|([^\[\]\n]{1,300})\]\]"), r"\1"),
@@ -19,15 +28,12 @@ _INLINE_MARKUP = (
         ),
         r"\1",
     ),
-    (re.compile(r"(?<![*\\])\*\*(?=\S)([^*\n]{1,500}?)(?<=\S)\*\*(?!\*)"), r"\1"),
-    (re.compile(r"(?<![*\\\w])\*(?=\S)([^*\n]{1,500}?)(?<=\S)\*(?![*\w])"), r"\1"),
-    (re.compile(r"(?<![_\\\w])__(?=\S)([^_\n]{1,500}?)(?<=\S)__(?![_\w])"), r"\1"),
-    (re.compile(r"(?<![_\\\w])_(?=\S)([^_\n]{1,500}?)(?<=\S)_(?![_\w])"), r"\1"),
-    (re.compile(r"(?<!`)`([^`\n]{1,500})`(?!`)"), r"\1"),
+    *((pattern, r"\1") for pattern in EMPHASIS),
     (re.compile(r"\\([!-/:-@\[-`{-~])"), r"\1"),
 )  # fmt: skip
 
-_ANY_LINK = re.compile(r"!?\[\[[^\[\]\n]{1,500}\]\]|!?\[[^\[\]\n]{1,500}\]\([^()\s]{1,1000}\)")
+LINK = re.compile(r"!?\[\[[^\[\]\n]{1,500}\]\]|!?\[[^\[\]\n]{1,500}\]\([^()\s]{1,1000}\)")
+"""A wikilink or markdown link as written."""
 
 
 def wikilink_targets(text: str) -> Iterator[str]:
@@ -36,22 +42,6 @@ def wikilink_targets(text: str) -> Iterator[str]:
         target = (match["target"] or "").strip().rstrip("\\").strip()
         if target:
             yield target
-
-
-def with_links(text: str, linked: str) -> str | None:
-    """Return a text with the links of another one around the same words.
-
-    None where the text lacks the words of one.
-    """
-    for link in _ANY_LINK.findall(linked):
-        shown = plain_text(link)
-        if link in text or not shown:
-            continue
-        place = re.search(rf"(?<![\w\[|]){re.escape(shown)}(?![\w\]|])", text)
-        if place is None:
-            return None
-        text = text[: place.start()] + link + text[place.end() :]
-    return text
 
 
 def plain_text(inline: str) -> str:

@@ -108,7 +108,7 @@ class Fact:
     """A line under Recent Facts or Open Items of an entity's page."""
 
     fact_id: int
-    """53-bit, from entity, text and ordinal among equal texts; survives re-indexing."""
+    """53-bit, from entity and text, among equal texts date and sources; survives re-indexing."""
     entity_id: str
     kind: FactKind
     text: str

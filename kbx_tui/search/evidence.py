@@ -98,7 +98,8 @@ class ComponentScores:
     lexical: Scores
     """`raw_lexical` on a fixed 0..1 scale."""
     cosine: Scores
-    """Cosine of the best chunk, -1..1; NaN where the document has no vector (yet)."""
+    """Likeness of the best chunk in its place (`index/vectors.py`) to the query, drawn to what fits
+    it best (`search/feedback.py`), -1..1; NaN where the document has no vector (yet)."""
     vector: Scores
     """`cosine` on a fixed 0..1 scale, 0 where there is none, or too little and no word matches."""
     doc_relevance: Scores

@@ -296,6 +296,7 @@ class NameIndex:
             if not doubtful and (word.is_capitalised or query.all_lower):
                 sure = not query.all_lower or query.is_asked_about(at, 1)
                 sure = sure or word.folded not in COMMON_WORDS
+                sure = sure and not query.is_within_a_name(at, 1)  # another with that first name
                 matches += _shared(query, at, 1, "first_name", bearers, sure)
         return matches
 

@@ -10,7 +10,7 @@ from types import MappingProxyType
 import numpy as np
 from numpy.typing import NDArray
 
-from kbx_tui.embedding.embedder import Embedder
+from kbx_tui.embedding.embedder import Embedder, Vector
 from kbx_tui.index.paths import PathFilter
 from kbx_tui.index.vectors import Vectors
 from kbx_tui.search.document_query import STRIPPED_TYPES, asks_for_names_only, strip_names
@@ -24,6 +24,7 @@ from kbx_tui.search.evidence import (
     Scores,
     frozen,
 )
+from kbx_tui.search.feedback import meanings
 from kbx_tui.search.filters import Filters
 from kbx_tui.search.lexical import counted_terms, lexical_weight
 from kbx_tui.search.names import NameMatch
@@ -91,7 +92,8 @@ class Retriever:
         wordings = list(dict.fromkeys((query, document_query)))
         if not fast:
             self._query_vectors.begin(document_query)
-        found = loaded.words().bm25([counted_terms(wording) for wording in wordings])
+        words = loaded.words()
+        found = words.bm25([counted_terms(wording) for wording in wordings])
         clock.lap("words_ms")
         vectors = None if fast else self._vectors()
         candidates = () if fast else self._candidates(query, matches, vectors)
@@ -127,7 +129,9 @@ class Retriever:
             timings=MappingProxyType(clock.laps),
         )
         if vectors is not None:
-            evidence = self._compared(evidence, vectors, in_scope, kept, once, scored)
+            best_words = np.where(words.typical, found[0], 0.0)  # pages of entities draw nothing
+            meaning = meanings(query, best_words, self._query_vectors.vector, vectors)
+            evidence = self._compared(evidence, vectors, meaning, in_scope, kept, once, scored)
             clock.lap("pass2_ms")
         return evidence
 
@@ -135,6 +139,7 @@ class Retriever:
         self,
         evidence: Evidence,
         vectors: Vectors,
+        meaning: Callable[[str], Vector],
         in_scope: Flags,
         kept: NDArray[np.int64],
         once: Once | None,
@@ -145,14 +150,12 @@ class Retriever:
             found = best_evidence(
                 evidence,
                 once,
-                lambda wording, rows: vectors.best_cosine_of(
-                    self._query_vectors.vector(wording), kept[rows]
-                ),
+                lambda wording, rows: vectors.best_cosine_of(meaning(wording), kept[rows]),
             )
             if found is not None:
                 return found
         wordings = dict.fromkeys((evidence.query, evidence.document_query))
-        queries = np.stack([self._query_vectors.vector(wording) for wording in wordings])
+        queries = np.stack([meaning(wording) for wording in wordings])
         cosines = vectors.best_cosine(queries, in_scope)[:, in_scope]
         typed, searched = (scored(cosines)[at] for at in (0, -1))
         return replace(evidence, as_typed=typed, as_searched=searched)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -10,7 +11,7 @@ from kbx_tui.search.response import SearchMeta, SearchResponse, SearchResult
 from kbx_tui.search.snippets import make_snippet
 from kbx_tui.tools.public_text import marked_documents
 from kbx_tui.tools.redaction import redact
-from kbx_tui.tools.withheld import Withheld, withheld
+from kbx_tui.tools.withheld import Withheld, identify_open, withheld
 
 if TYPE_CHECKING:
     from kbx_tui.api import KnowledgeBase
@@ -28,10 +29,11 @@ def public_search(
     Pages withheld are no results and do not count as matched, as far as they were among the best.
     Raises as that one; an entity that is withheld is not found.
     """
-    for one in entities:
-        require_open(kb, one)
-    spare = len(withheld(kb).paths)
-    response = kb.search(query, limit=limit + spare, entities=entities, **options)
+    spare = withheld(kb)
+    for one in entities if spare.ids else ():
+        identify_open(kb, one)
+    wanted = limit + len(spare.paths)
+    response = kb.search(query, limit=wanted, entities=entities, **options)
     hidden = withheld(kb)  # once more: without an index, the search made one
     open_ones = [one for one in response.results if one.path not in hidden.paths]
     dropped = len(response.results) - len(open_ones)
@@ -84,8 +86,10 @@ def _public_meta(meta: SearchMeta, hidden: Withheld, dropped: int) -> SearchMeta
         meta,
         pass1_entities=tuple(one for one in meta.pass1_entities if one.id not in hidden.ids),
         total_matched=meta.total_matched - dropped,
-        notes=tuple(
-            note for note in meta.notes if not any(name in note for name in hidden.names)
-        ),
+        notes=tuple(note for note in meta.notes if not _names_any(note, hidden.names)),
         explain=explain,
     )
+
+
+def _names_any(note: str, names: Iterable[str]) -> bool:
+    return any(re.search(rf"(?<!\w){re.escape(name)}(?!\w)", note) for name in names)

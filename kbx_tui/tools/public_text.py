@@ -7,11 +7,9 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from kbx_tui.knowledge.inline import plain_text
-from kbx_tui.search.response import SearchResponse, SearchResult
-from kbx_tui.search.snippets import make_snippet
-from kbx_tui.similarity.matches import FieldSimilarity, SimilarityCheck
+from kbx_tui.similarity.matches import FieldSimilarity, SimilarityCheck, SimilarityMatch
 from kbx_tui.similarity.words import normal_form
-from kbx_tui.tools.redaction import is_redacted, redact, redacted_lines
+from kbx_tui.tools.redaction import redacted_lines
 
 if TYPE_CHECKING:
     from kbx_tui.api import KnowledgeBase
@@ -19,35 +17,9 @@ if TYPE_CHECKING:
     from kbx_tui.knowledge.records import Document
 
 
-def public_response(kb: KnowledgeBase, response: SearchResponse) -> SearchResponse:
-    """Return a search whose snippets hold nothing redacted."""
-    marked = _marked(kb, [result.path for result in response.results])
-    if not marked:
-        return response
-    results = tuple(
-        _public_result(result, marked[result.path], response.query)
-        if result.path in marked
-        else result
-        for result in response.results
-    )
-    return replace(response, results=results)
-
-
 def public_check(kb: KnowledgeBase, check: SimilarityCheck) -> SimilarityCheck:
-    """Return a similarity check without passages that are redacted; facts never are."""
-    marked = _marked(kb, [one.source_path for one in check.matches if one.match_type == "chunk"])
-    if not marked:
-        return check
-    hidden = {path: _hidden_texts(document) for path, document in marked.items()}
-    kept = tuple(
-        one
-        for one in check.matches
-        if one.match_type != "chunk"
-        or not (
-            _stands_on(marked.get(one.source_path), one.line)
-            or _holds(one.text, hidden.get(one.source_path, ()))
-        )
-    )
+    """Return a similarity check without matches that are redacted."""
+    kept = _public_matches(kb, check.matches)
     if len(kept) == len(check.matches):
         return check
     return replace(
@@ -64,23 +36,42 @@ def public_field(kb: KnowledgeBase, found: FieldSimilarity, entity: str) -> Fiel
     document = kb.stored_documents([path]).get(path) if path else None
     if document is None or found.current_value is None:
         return found
-    if is_redacted(document) or _holds(found.current_value, _hidden_texts(document)):
+    if _holds(found.current_value, _hidden_texts(document)):
         return replace(found, current_value=None, similarity=0.0, is_similar=False, pair=None)
     return found
 
 
 def public_written(kb: KnowledgeBase, written: Written) -> Written:
     """Return what was written with the lines around it left out of the diff."""
-    if not _marked(kb, [written.path]):
+    written = replace(written, matches=_public_matches(kb, written.matches))
+    if not marked_documents(kb, [written.path]):
         return written
     changes = [line for line in written.diff.splitlines() if not line.startswith(" ")]
     return replace(written, diff="\n".join(changes))
 
 
-def _marked(kb: KnowledgeBase, paths: Sequence[str]) -> Mapping[str, Document]:
+def marked_documents(kb: KnowledgeBase, paths: Sequence[str]) -> Mapping[str, Document]:
     """Return the documents that hold something redacted, by path."""
     documents = kb.stored_documents(list(dict.fromkeys(paths)))
     return {path: document for path, document in documents.items() if redacted_lines(document)}
+
+
+def _public_matches(
+    kb: KnowledgeBase, matches: Sequence[SimilarityMatch]
+) -> tuple[SimilarityMatch, ...]:
+    """Return those of open lines; a passage that holds a redacted line is none.
+
+    The engine compares no fact that it read as redacted. Its lines are looked at all the same: an
+    item may be marked by what it is nested in.
+    """
+    marked = marked_documents(kb, [one.source_path for one in matches])
+    hidden = {path: _hidden_texts(document) for path, document in marked.items()}
+    return tuple(
+        one
+        for one in matches
+        if not _stands_on(marked.get(one.source_path), one.line)
+        and not (one.match_type == "chunk" and _holds(one.text, hidden.get(one.source_path, ())))
+    )
 
 
 def _hidden_texts(document: Document) -> tuple[str, ...]:
@@ -97,18 +88,3 @@ def _holds(text: str, hidden: Sequence[str]) -> bool:
 
 def _stands_on(document: Document | None, line: int) -> bool:
     return document is not None and line - document.body_line in redacted_lines(document)
-
-
-def _public_result(result: SearchResult, document: Document, query: str) -> SearchResult:
-    snippet = make_snippet(redact(document), document.body_line, query)
-    explain = result.explain
-    if explain is not None:
-        terms = [{"term": term, "body_count": count} for term, count in snippet.terms]
-        explain = {**explain, "matched_terms": terms}
-    return replace(
-        result,
-        snippet=snippet.text,
-        matches=snippet.matches,
-        line=snippet.line_start,
-        explain=explain,
-    )

@@ -27,22 +27,27 @@ def list_page(kb: KnowledgeBase, offset: int) -> tuple[list[tuple[str, str, str]
     """Return address, name and path of resources from `offset` on, and where the next page is."""
     if not kb.is_indexed():
         return [], None
-    found = kb.listed_documents(offset, PAGE)
+    from kbx_tui.tools.withheld import withheld  # a server says hello before that is loaded
+
+    found, hidden = kb.listed_documents(offset, PAGE), withheld(kb)
     rows = [
         (uri_of(one, path, is_entity=kb.identify(path)[1] is not None), title, path)
         for one, path, title in found
+        if path not in hidden.paths
     ]
     return rows, offset + PAGE if len(found) == PAGE else None
 
 
 def read(kb: KnowledgeBase, uri: str) -> str:
-    """Return the text at an address, redacted facts left out. Raises NotFound."""
-    from kbx_tui.tools.redaction import redact  # a server says hello before that is loaded
+    """Return the text at an address, what is redacted left out. Raises NotFound."""
+    from kbx_tui.tools.redaction import redact
+    from kbx_tui.tools.withheld import identify_open, read_open
 
     for start in (DOCUMENT, ENTITY):
         if uri.startswith(start):
-            path, entity = kb.identify(unquote(uri.removeprefix(start)))
+            wanted = unquote(uri.removeprefix(start))
+            path, entity = identify_open(kb, wanted)
             if path:
-                return redact(kb.read_document(path))[:LONGEST_PAGE]
+                return redact(read_open(kb, path, wanted))[:LONGEST_PAGE]
             return f"# {entity.name}\n" if entity else ""
     raise NotFound(f"no resource {uri[:200]!r}; they begin with {DOCUMENT} or {ENTITY}")

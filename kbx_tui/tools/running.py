@@ -37,15 +37,20 @@ def run_get(kb: KnowledgeBase, given: arguments.KbGet) -> dict[str, Any]:
 
 
 def run_experts(kb: KnowledgeBase, given: arguments.KbExperts) -> dict[str, Any]:
+    from kbx_tui.tools.public_experts import public_experts
+
     return experts_json(
-        kb.experts(given.topic, given.limit, min_claims=given.min_claims, weight=given.weight)
+        public_experts(
+            kb, given.topic, limit=given.limit, min_claims=given.min_claims, weight=given.weight
+        )
     )
 
 
 def run_search(kb: KnowledgeBase, given: arguments.KbxSearch) -> dict[str, Any]:
-    from kbx_tui.tools.public_text import public_response
+    from kbx_tui.tools.public_search import public_search
 
-    response = kb.search(
+    response = public_search(
+        kb,
         given.query,
         limit=given.limit,
         path=given.path,
@@ -64,15 +69,16 @@ def run_search(kb: KnowledgeBase, given: arguments.KbxSearch) -> dict[str, Any]:
         entities=given.entities,
         explain=given.explain,
     )
-    return search_json(public_response(kb, response))
+    return search_json(response)
 
 
 def run_memory_similar(kb: KnowledgeBase, given: arguments.KbxMemorySimilar) -> dict[str, Any]:
     from kbx_tui.tools.public_text import public_check
+    from kbx_tui.tools.withheld import open_entity
 
     (check,) = kb.check_similar(
         [given.text],
-        entity=given.entity,
+        entity=None if given.entity is None else open_entity(kb, given.entity),
         path=given.path,
         threshold=given.threshold,
         limit=given.limit,
@@ -83,19 +89,20 @@ def run_memory_similar(kb: KnowledgeBase, given: arguments.KbxMemorySimilar) -> 
 
 def run_similar_field(kb: KnowledgeBase, given: arguments.KbxEntitySimilarField) -> dict[str, Any]:
     from kbx_tui.tools.public_text import public_field
+    from kbx_tui.tools.withheld import open_entity
 
-    found = kb.entity_similar_field(
-        given.entity, given.field, given.value, threshold=given.threshold
-    )
-    return field_json(public_field(kb, found, given.entity))
+    entity = open_entity(kb, given.entity)
+    found = kb.entity_similar_field(entity, given.field, given.value, threshold=given.threshold)
+    return field_json(public_field(kb, found, entity))
 
 
 def run_memory_add(kb: KnowledgeBase, given: arguments.KbxMemoryAdd) -> dict[str, Any]:
     from kbx_tui.tools.public_text import public_written
+    from kbx_tui.tools.withheld import open_entity
 
     written = kb.memory_add(
         given.text,
-        entity=given.entity,
+        entity=open_entity(kb, given.entity),
         kind=given.kind,
         date=given.date,
         source=given.source,
@@ -107,7 +114,9 @@ def run_memory_add(kb: KnowledgeBase, given: arguments.KbxMemoryAdd) -> dict[str
 
 def run_capabilities(kb: KnowledgeBase, given: arguments.KbCapabilities) -> dict[str, Any]:
     """Return what works now; which methods are on offer only the caller knows."""
-    kinds = kb.document_kinds() if kb.is_indexed() else {}
+    from kbx_tui.tools.withheld import open_kinds
+
+    kinds = open_kinds(kb) if kb.is_indexed() else {}
     transports = ["mcp-stdio", "mcp-http"] if find_spec("mcp") else []
     return {
         "version": __version__,

@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING, Any
 from kbx_tui.errors import ConfigError
 from kbx_tui.search.response import SearchResult
 from kbx_tui.tools.arguments import KbGet, KbSearch, SearchFilters
-from kbx_tui.tools.public_text import public_response
-from kbx_tui.tools.redaction import is_redacted, redact
+from kbx_tui.tools.public_search import public_search
+from kbx_tui.tools.redaction import redact
+from kbx_tui.tools.withheld import identify_open, open_kinds, read_open, withheld
 
 if TYPE_CHECKING:
     from kbx_tui.api import KnowledgeBase
@@ -38,7 +39,8 @@ def kb_search(kb: KnowledgeBase, given: KbSearch) -> dict[str, Any]:
     if not kb.is_indexed():
         return _data(given, [], applied, clamped=clamped, notes=[NOT_INDEXED])
     _require_kind(kb, filters.type)
-    response = kb.search(
+    response = public_search(
+        kb,
         given.query,
         limit=top_k,
         path=filters.path,
@@ -48,10 +50,9 @@ def kb_search(kb: KnowledgeBase, given: KbSearch) -> dict[str, Any]:
         tags=[filters.tag] if filters.tag else [],
         entities=[filters.entity] if filters.entity else [],
     )
-    results = public_response(kb, response).results if given.include_snippets else response.results
     return _data(
         given,
-        _rows(kb, results, with_snippets=given.include_snippets),
+        _rows(kb, response.results, with_snippets=given.include_snippets),
         applied,
         clamped=clamped,
         notes=list(response.meta.notes),
@@ -65,10 +66,10 @@ def kb_get(kb: KnowledgeBase, given: KbGet) -> dict[str, Any]:
 
     Raises NotFound.
     """
-    path, entity = kb.identify(given.id)
+    path, entity = identify_open(kb, given.id)
     if not path and entity is not None:
         return _without_page(kb, entity)
-    document = kb.read_document(path)
+    document = read_open(kb, path, given.id)
     text = redact(document)
     shown = text[given.offset : given.offset + given.max_chars]
     end = given.offset + len(shown)
@@ -109,7 +110,7 @@ def _data(
 
 
 def _require_kind(kb: KnowledgeBase, kind: str | None) -> None:
-    kinds = kb.document_kinds()
+    kinds = open_kinds(kb)
     if kind is not None and kinds and kind not in kinds:
         raise ConfigError(f"filters.type {kind!r} is not one of {', '.join(kinds)}")
 
@@ -150,17 +151,15 @@ def _rows(
 def _get_metadata(
     kb: KnowledgeBase, entity: Entity | None, document: Document | None
 ) -> dict[str, Any]:
-    known = entity.id if entity else None
-    if document is not None and is_redacted(document):
-        entity = None
+    hidden = withheld(kb).ids
     return {
         "file_path": document.path if document else None,
         "date": (document.date or None) if document else None,
-        "entity_id": known,
+        "entity_id": entity.id if entity else None,
         "aliases": list(entity.aliases) if entity else [],
         "role": (entity.role or None) if entity else None,
         "team": (entity.team or None) if entity else None,
-        "members": list(entity.members) if entity else [],
+        "members": [one for one in entity.members if one not in hidden] if entity else [],
     }
 
 

@@ -7,12 +7,16 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from kbx_tui.api.describing import unknown_id
 from kbx_tui.knowledge.redacted import WORD
 from kbx_tui.tools.redaction import is_redacted
 
 if TYPE_CHECKING:
     from kbx_tui.api import KnowledgeBase
-    from kbx_tui.knowledge.records import Entity
+    from kbx_tui.knowledge.records import Document, Entity
+
+_ALL = 10**9
+"""More than there are: no limit."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +64,26 @@ def open_entity(kb: KnowledgeBase, name: str) -> str:
     return EntityFinder(_open_entities(kb, hidden)).find(name).id
 
 
+def identify_open(kb: KnowledgeBase, wanted: str) -> tuple[str, Entity | None]:
+    """Return what `KnowledgeBase.identify` does. Raises NotFound for what is withheld as well."""
+    path, entity = kb.identify(wanted)
+    hidden = withheld(kb)
+    if path in hidden.paths or (entity is not None and entity.id in hidden.ids):
+        raise unknown_id(wanted)
+    return path, entity
+
+
+def read_open(kb: KnowledgeBase, path: str, wanted: str) -> Document:
+    """Return a document as it stands on disk now; `wanted` is what the caller called it.
+
+    Raises NotFound for one that is withheld, if only on disk so far.
+    """
+    document = kb.read_document(path)
+    if is_redacted(document):
+        raise unknown_id(wanted)
+    return document
+
+
 def open_kinds(kb: KnowledgeBase) -> Mapping[str, int]:
     """Return how many documents there are of each kind, those withheld not counted."""
     counts = Counter(kb.document_kinds())
@@ -70,6 +94,3 @@ def open_kinds(kb: KnowledgeBase) -> Mapping[str, int]:
 def _open_entities(kb: KnowledgeBase, hidden: Withheld) -> list[Entity]:
     every = (kb.identify(one.id)[1] for one in kb.find_entities("", limit=_ALL))
     return [one for one in every if one is not None and one.id not in hidden.ids]
-
-
-_ALL = 10**9

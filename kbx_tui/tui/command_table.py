@@ -160,6 +160,8 @@ COMMANDS: tuple[Command, ...] = (
     _draft_line(id="draft_line.take", keys="enter", action="submit", label="take",
                 help="take the line as a draft, or as what its title says", bar=True,
                 in_turn=True),
+    _draft_line(id="draft_line.complete", keys="tab", action="complete", label="complete",
+                help="complete the name of a file of drafts; without one, go to the next pane"),
     _draft_line(id="draft_line.leave", keys="escape", action="screen.leave_line", label="drafts",
                 help="leave the line; letters are commands then", bar=True),
     _draft_line(id="draft_line.down", keys="down", action="screen.leave_line", label="drafts",

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from textual.message import Message
 
+from kbx_tui.knowledge.draft_files import complete_file
 from kbx_tui.knowledge.drafts import Choice, Draft, drafts_from_text, new_draft
 from kbx_tui.plain_text import visible
 from kbx_tui.tui.draft_keeper import DraftKeeper, Loaded
@@ -45,7 +46,7 @@ class Reviewing:
         wrote: Callable[[Iterable[str]], object],
     ) -> None:
         """`wrote` hears which files were written here."""
-        self._post = post
+        self._post, self._thread = post, thread
         self._answers = EngineAnswers(loop, thread, calls)
         self.keeper = DraftKeeper(self._answers)
         self.drafted = Drafted()
@@ -107,6 +108,10 @@ class Reviewing:
             self._post(Noticed(f"{count_words(len(drafts), 'draft')} loaded from {name}"))
 
         self._answers.ask(lambda engine: engine.drafts_in(file), take)
+
+    async def complete_file(self, text: str) -> tuple[str, ...]:
+        """Return names of files that continue what is typed, folders first."""
+        return await self._thread.ask(self._files, text)
 
     def scan(self) -> None:
         """Add what the base says more than once, to be joined."""
@@ -230,6 +235,11 @@ class Reviewing:
         shown, note = self._labels.words(engine, self.drafted.threshold)
         rows, scores = self.drafted.rows(engine), self.drafted.best_scores()
         self._post(Reviewed(ReviewView(rows, self._checking, shown, note, scores)))
+
+    # On the engine's thread.
+
+    def _files(self, text: str) -> tuple[str, ...]:
+        return complete_file(text, self._answers.opened().root)
 
     # What the engine answered.
 

@@ -5,12 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 
 from tests.command_line import CommandLine
+from tests.functional.vaults import FILES, write_vault
 
 COUNTS = ["documents", "chunks", "entities", "facts", "links", "vectors"]
 
 
-def test_index_tells_counts_changes_and_seconds(kbx: CommandLine, fresh_demo: Path) -> None:
-    ran = kbx("index", "--json", "--kb", fresh_demo)
+def test_index_tells_counts_changes_and_seconds(kbx: CommandLine, tmp_path: Path) -> None:
+    ran = kbx("index", "--json", "--kb", write_vault(tmp_path))
     assert ran.code == 0
     report = ran.json
     assert list(report) == [
@@ -27,9 +28,7 @@ def test_index_tells_counts_changes_and_seconds(kbx: CommandLine, fresh_demo: Pa
         "generation",
         "finished",
     ]
-    assert (
-        report["documents"] == len(list((fresh_demo / "memory").rglob("*.md"))) == report["added"]
-    )
+    assert report["documents"] == len(FILES) == report["added"]
     assert report["finished"] is True
     assert report["problems"] == []
     assert report["seconds"]["total"] > 0.0

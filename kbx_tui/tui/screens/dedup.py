@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from textual import events, on
+from textual import on
 from textual.app import ComposeResult
 from textual.containers import Horizontal, Vertical
+from textual.geometry import Size
 from textual.widget import Widget
 
 from kbx_tui.tui import invitations
@@ -62,9 +63,8 @@ class Dedup(DedupActions):
         self.query_one(DraftList).lines_changed()
         self.controller.reviewing.open()
 
-    @on(events.Resize)
-    def fit(self, event: events.Resize) -> None:
-        self.set_class(event.size.height < 20, "-short")
+    def fit(self, size: Size) -> None:
+        self.set_class(size.height < 20, "-short")
 
     def on_descendant_focus(self) -> None:
         self.query_one(KeyBar).show(*self.scopes())
@@ -90,7 +90,7 @@ class Dedup(DedupActions):
         slider.annotate(view.note, view.scores)
 
     def on_typed(self, message: Typed) -> None:
-        if self.query_one(DraftLine).value.strip():
+        if self.line_use != "file" and self.query_one(DraftLine).value.strip():
             self.show_known("", message.known)
         elif (draft := self.query_one(DraftList).current) is not None:
             self.show_draft(draft.id)
@@ -137,10 +137,14 @@ class Dedup(DedupActions):
     def check_typed(self, event: DraftLine.Changed) -> None:
         if self.typing_timer is not None:
             self.typing_timer.stop()
-        text = event.value
+        text = "" if self.line_use == "file" else event.value
         self.typing_timer = self.set_timer(
             TYPING_PAUSE, lambda: self.controller.reviewing.type(text)
         )
+
+    @on(DraftLine.Offered)
+    def offer_files(self, event: DraftLine.Offered) -> None:
+        self.query_one(StatusLine).show_hint("   ".join(event.candidates))
 
     @on(DraftLine.Submitted)
     def take_line(self, event: DraftLine.Submitted) -> None:

@@ -30,7 +30,7 @@ LINE_TITLES: dict[LineUse, str] = {
     "new": "new draft",
     "text": "change this draft · enter keeps it, esc leaves it",
     "merge": "merged text · enter takes it, esc leaves it",
-    "file": "file of drafts, a line each · enter loads it",
+    "file": "file of drafts, a line each · tab completes, enter loads it",
 }
 
 
@@ -69,6 +69,13 @@ class DedupActions(ModeScreen):
     @property
     def is_typing(self) -> bool:
         return isinstance(self.focused, DraftLine)
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Tab takes a completion where there is one: a screen hears keys first."""
+        line = self.focused
+        if action == "next_pane" and isinstance(line, DraftLine) and line.completion:
+            return parameters != (1,)
+        return super().check_action(action, parameters)
 
     # Going somewhere.
 
@@ -227,5 +234,6 @@ class DedupActions(ModeScreen):
         line.border_title = LINE_TITLES[use]
         line.placeholder = PLACEHOLDER if use == "new" else ""
         line.show_text(text)
+        line.complete_with(self.controller.reviewing.complete_file if use == "file" else None)
         if use != "new":
             self.set_focus(line)

@@ -8,6 +8,7 @@ from __future__ import annotations
 from textual import events, on
 from textual.app import ComposeResult
 from textual.containers import Horizontal
+from textual.geometry import Size
 from textual.widget import Widget
 
 from kbx_tui.tui.bindings import bindings
@@ -55,9 +56,8 @@ class Explore(ExploreAnswers):
             event.stop()
             self.query_one(QueryLine).insert_text_at_cursor(event.character)
 
-    @on(events.Resize)
-    def fit(self, event: events.Resize) -> None:
-        self.set_class(event.size.width < 50, "-tiny")
+    def fit(self, size: Size) -> None:
+        self.set_class(size.width < 50, "-tiny")
         self._show_focused_pane()
 
     def on_descendant_focus(self) -> None:

@@ -42,21 +42,28 @@ class ModeScreen(Screen[None]):
         """The size that the screen was laid out for."""
 
     async def on_resize(self, event: events.Resize) -> None:
-        """Lay out a size once, as its width wants it.
+        """Lay out a size once, as its width wants it, in steps that let the loop do what is due.
 
-        Textual tells a screen its size anew after each layout, and draws everything each time;
-        and it draws a new size before it sets the classes of that width.
+        Textual draws a new size before it sets the classes of that width, draws again with them,
+        and tells the screen its size anew after each layout: all of it in one go.
         """
+        event.prevent_default()
         if event.size == self._laid_out:
             event.stop()
-            event.prevent_default()
             return
         self._laid_out = event.size
         widths = self.app.HORIZONTAL_BREAKPOINTS or []
         _, fitting = max((one for one in widths if one[0] <= event.size.width), default=(0, ""))
         if not self.has_class(fitting):
             self.update_classes({name: name == fitting for _, name in widths}, animate=False)
-            await asyncio.sleep(A_TURN)  # new styles take as long as the layout that comes next
+            await asyncio.sleep(A_TURN)
+        self.fit(event.size)
+        with self.app.batch_update():  # the layout alone: in a batch, drawing is put off
+            await super()._on_resize(event)
+        await asyncio.sleep(A_TURN)
+
+    def fit(self, size: Size) -> None:
+        """Take in that the screen has this size from now on; its width's classes are set."""
 
     @property
     def _app(self) -> KbxApp:

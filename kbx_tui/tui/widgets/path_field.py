@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
 from textual import events
@@ -10,17 +9,13 @@ from textual.app import ComposeResult
 from textual.containers import Horizontal
 from textual.content import Content
 from textual.message import Message
-from textual.suggester import Suggester
 from textual.widgets import Input
 
-from kbx_tui.log_file import logger
-from kbx_tui.plain_text import visible
 from kbx_tui.tui.bindings import bindings
 from kbx_tui.tui.drawing import Line, Span
 from kbx_tui.tui.view import ScopeView
+from kbx_tui.tui.widgets.completing import Complete, Completing
 from kbx_tui.tui.widgets.line_widget import LineWidget
-
-Complete = Callable[[str], Awaitable[tuple[str, ...]]]
 
 
 class PathLine(Input):
@@ -43,7 +38,7 @@ class PathLine(Input):
 
     def __init__(self, complete: Complete) -> None:
         super().__init__(
-            placeholder="everywhere", compact=True, suggester=_Paths(complete, self._offer)
+            placeholder="everywhere", compact=True, suggester=Completing(complete, self._offer)
         )
         self.cursor_blink = False
 
@@ -142,22 +137,3 @@ def meant_path(path: str, candidates: tuple[str, ...]) -> str:
 def scope_words(scope: ScopeView | None) -> str:
     """Return `12 in scope`; nothing when everything is."""
     return "" if scope is None or not scope.path else f"{scope.in_scope:,} in scope"
-
-
-class _Paths(Suggester):
-    """Asks for completions, and tells all of them; the first stands behind the cursor."""
-
-    def __init__(self, complete: Complete, offer: Callable[[str, tuple[str, ...]], None]) -> None:
-        super().__init__(use_cache=False, case_sensitive=True)
-        self._complete, self._offer = complete, offer
-
-    async def get_suggestion(self, value: str) -> str | None:
-        try:
-            found = await self._complete(value)
-        except Exception as error:  # it would end the app: a search says what is wrong
-            logger().warning("no completion of %r: %s", value, error)
-            found = ()
-        candidates = tuple(path for path in found if visible(path) == path)
-        self._offer(value, candidates)
-        first = candidates[0] if candidates else ""
-        return first if first.startswith(value) and first != value else None

@@ -10,14 +10,20 @@ from pathlib import Path
 import pytest
 
 from tests.command_line import CommandLine, program_environment
+from tests.functional.vaults import FILES, write_vault
 
 
-def test_index_reports_what_it_did(kbx: CommandLine, fresh_demo: Path) -> None:
-    ran = kbx("index", "--kb", fresh_demo)
+@pytest.fixture
+def vault(tmp_path: Path) -> Path:
+    """A few pages without an index: all of the demo would only take longer."""
+    return write_vault(tmp_path / "kb")
+
+
+def test_index_reports_what_it_did(kbx: CommandLine, vault: Path) -> None:
+    ran = kbx("index", "--kb", vault)
     assert ran.code == 0
-    documents = len(list((fresh_demo / "memory").rglob("*.md")))
-    assert ran.out.startswith(f"{documents} documents, ")
-    assert f"{documents} new" in ran.out
+    assert ran.out.startswith(f"{len(FILES)} documents, ")
+    assert f"{len(FILES)} new" in ran.out
     assert "kbx: vectors: " in ran.err
 
 
@@ -43,12 +49,12 @@ def test_problems_are_listed_first_ten_and_a_count(kbx: CommandLine, tmp_path: P
     assert "and 2 more; `kbx status --json` lists all" in ran.out
 
 
-def test_status_says_what_to_do_next(kbx: CommandLine, fresh_demo: Path) -> None:
-    before = kbx("status", "--kb", fresh_demo).out
+def test_status_says_what_to_do_next(kbx: CommandLine, vault: Path) -> None:
+    before = kbx("status", "--kb", vault).out
     assert "none yet; `kbx index` makes it" in before
-    kbx("index", "--kb", fresh_demo)
-    (fresh_demo / "memory" / "notes" / "brand-new.md").write_text("# New\n", encoding="utf-8")
-    after = kbx("status", "--kb", fresh_demo).out
+    kbx("index", "--kb", vault)
+    (vault / "memory" / "notes" / "brand-new.md").write_text("# New\n", encoding="utf-8")
+    after = kbx("status", "--kb", vault).out
     assert "meaning   100 %" in after
     assert "1 file; `kbx index` brings them in" in after
     assert "new memory/notes/brand-new.md" in after
@@ -66,12 +72,12 @@ def test_a_busy_index_can_be_refused_instead_of_waited_for(
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="signals are another matter there")
-def test_ctrl_c_is_one_line_and_the_next_run_goes_on(kbx: CommandLine, fresh_demo: Path) -> None:
+def test_ctrl_c_is_one_line_and_the_next_run_goes_on(kbx: CommandLine, vault: Path) -> None:
     for number in range(500):  # enough that it goes on when the signal comes
-        page = fresh_demo / "memory" / "notes" / f"page-{number}.md"
-        page.write_text(f"# Page {number}\n\nNumber {number} of many pages.\n" * 20, "utf-8")
+        page = vault / "memory" / "notes" / f"page-{number}.md"
+        page.write_text(f"# Page {number}\n\nNumber {number} of many pages.\n", "utf-8")
     process = subprocess.Popen(
-        [sys.executable, "-m", "kbx_tui", "index", "--kb", fresh_demo],
+        [sys.executable, "-m", "kbx_tui", "index", "--kb", vault],
         stderr=subprocess.PIPE,
         stdout=subprocess.PIPE,
         encoding="utf-8",
@@ -86,5 +92,5 @@ def test_ctrl_c_is_one_line_and_the_next_run_goes_on(kbx: CommandLine, fresh_dem
     assert (process.returncode, out) == (130, "")
     assert err.splitlines()[-1].startswith("kbx: interrupted")
     assert "Traceback" not in err
-    assert kbx("search", "page number 7", "--fast", "--json", "--kb", fresh_demo).json["results"]
-    assert kbx("index", "--json", "--kb", fresh_demo).json["finished"] is True
+    assert kbx("search", "page number 7", "--fast", "--json", "--kb", vault).json["results"]
+    assert kbx("index", "--json", "--kb", vault).json["finished"] is True

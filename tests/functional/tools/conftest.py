@@ -34,18 +34,42 @@ The lighthouse plan names {SECRET} #redacted
 """
 WHOLLY = (
     f"---\nstatus: redacted\nrole: Lighthouse of {SECRET}\naliases: [{SECRET} Six]\n---\n"
-    f"# Hidden Project\n\nProse on the lighthouse of {SECRET}\n\n"
-    f"## Facts\n- Lighthouse plan of {SECRET}\n"
+    f"# {SECRET.title()} Project\n\nProse on the lighthouse of {SECRET}, with [[Vera Sand]]\n\n"
+    f"## Facts\n- Lighthouse plan of {SECRET}\n- Lighthouse oil of {SECRET} (status: active)\n"
 )
+"""A page that is withheld: title, name, path and id hold the secret as well."""
+TITLED = (
+    f"# Rota of {SECRET.title()} #redacted\n\nOf the lighthouse.\n\n"
+    f"## Recent Facts\n- [2026-01-04] Lighthouse rota is kept in {SECRET}\n"
+)
+NOTE = f"---\nstatus: Redacted\ntitle: Lighthouse {SECRET}\n---\nLighthouse, by [[Vera Sand]].\n"
+MEMBER = (
+    f"---\nstatus: redacted\nteam: Keepers\n---\n# {SECRET.title()} Kane\n\nOf the lighthouse.\n"
+)
+NESTED = (
+    f"# Lamp Works\n\nLighthouse lamps.\n\n## Past #redacted\n\n### Facts\n"
+    f"- Lighthouse lamps came from {SECRET}\n"
+)
+OPENED = "# Vera Kane\n\nMends the lighthouse.\n"
+PAGES = {
+    "people/vera-sand.md": PAGE,
+    "people/vera-kane.md": OPENED,
+    f"people/{SECRET}-kane.md": MEMBER,
+    f"people/{SECRET}-rota.md": TITLED,
+    f"projects/{SECRET}.md": WHOLLY,
+    "projects/lamp-works.md": NESTED,
+    f"notes/{SECRET}.md": NOTE,
+}
+WITHHELD = [f"memory/{path}" for path in PAGES if SECRET in path]
 
 
 @pytest.fixture(scope="session")
 def lighthouse(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A base with redacted facts, indexed. Shared: read it only."""
     root = tmp_path_factory.mktemp("lighthouse")
-    for name, text in {"people/vera-sand.md": PAGE, "projects/hidden.md": WHOLLY}.items():
+    for name, text in PAGES.items():
         file = root / "memory" / name
-        file.parent.mkdir(parents=True)
+        file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(text, encoding="utf-8")
     with KnowledgeBase(root) as kb:
         kb.index()

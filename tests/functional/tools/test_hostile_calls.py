@@ -117,7 +117,7 @@ def workplace(base: Path) -> Iterator[Workplace]:
 
 
 @pytest.mark.parametrize("name", READING)
-@settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck), derandomize=True)
+@settings(max_examples=60, suppress_health_check=list(HealthCheck), derandomize=True)
 @given(data=st.data())
 def test_any_arguments_get_a_valid_answer(
     workplace: Workplace, name: str, data: st.DataObject
@@ -135,7 +135,7 @@ def test_any_arguments_get_a_valid_answer(
     assert SECRET not in told
 
 
-@settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck), derandomize=True)
+@settings(max_examples=40, suppress_health_check=list(HealthCheck), derandomize=True)
 @given(data=st.data())
 def test_the_writer_stays_inside_the_base(
     writer: Workplace, writable: Path, data: st.DataObject

@@ -19,7 +19,7 @@ CALLS: list[tuple[str, dict[str, Any]]] = [
     ("kb.search", {"query": f"lighthouse key {SECRET}"}),
     ("kb.search", {"query": f"lighthouse plan of {SECRET}"}),
     ("kb.get", {"id": "person:vera-sand"}),
-    ("kb.get", {"id": "memory/projects/hidden.md"}),
+    ("kb.get", {"id": "project:lamp-works"}),
     ("kb.experts", {"topic": "lighthouse"}),
     ("kb.experts", {"topic": "lighthouse", "weight": "relevance"}),
     ("kbx.search", {"query": f"{SECRET} key", "explain": False}),
@@ -31,9 +31,9 @@ CALLS: list[tuple[str, dict[str, Any]]] = [
         "kbx.entity_similar_field",
         {"entity": "Vera Sand", "field": "facts", "value": "lighthouse key lies in"},
     ),
-    *(
-        ("kbx.entity_similar_field", {"entity": "Hidden Project", "field": field, "value": "plan"})
-        for field in ("role", "aliases", "facts")
+    (
+        "kbx.entity_similar_field",
+        {"entity": "Lamp Works", "field": "facts", "value": "lighthouse lamps came from"},
     ),
 ]
 
@@ -63,7 +63,7 @@ def test_what_stands_beside_it_is_still_told(workplace: Workplace) -> None:
 
 def test_no_resource_passes_it_on(workplace: Workplace) -> None:
     rows, _ = workplace.do(lambda kb: resources.list_page(kb, 0)).result(60)
-    assert len(rows) == 2
+    assert len(rows) == 3
     for uri, _, _ in rows:
         text = workplace.do(partial(resources.read, uri=uri)).result(60)
         assert SECRET not in text

@@ -164,7 +164,7 @@ def answers(view: ExploreView, asking: Asking) -> bool:
     return asked == (view.query, view.scope.path, view.mode.name == "fast")
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @example(
     [
         ("query", "a"),

@@ -238,7 +238,7 @@ def test_two_scanned_facts_do_not_strike_each_other(kb: KnowledgeBase) -> None:
     assert (len(plan.actions), len(plan.problems)) == (1, 1)
 
 
-def test_a_merge_keeps_links_and_takes_date_and_source_of_the_draft(
+def test_a_merge_keeps_links_and_emphasis_and_takes_date_and_source_of_the_draft(
     kb: KnowledgeBase, root: Path
 ) -> None:
     page = root / ALICE
@@ -254,7 +254,7 @@ def test_a_merge_keeps_links_and_takes_date_and_source_of_the_draft(
     choice = Choice("merge", (match.known.fact_id,), text)
     kb.apply(kb.plan([replace(draft, choice=choice)]))
     assert (
-        "- [2026-04-01] Steers the [[Harbour|harbour]] crew with great care on foggy mornings "
+        "- [2026-04-01] Steers the [[Harbour|harbour]] crew with *great* care on foggy mornings "
         "(source: Kickoff) (source: [[Log]])"
     ) in page.read_text().splitlines()
 

@@ -120,7 +120,13 @@ def test_what_is_in_the_base_twice_is_superseded_on_its_own_page_only() -> None:
             "likes *milk* and [[Oats]]",
             "likes *milk* and [[Oats]]; likes tea (source: x)",
         ),
+        (
+            "prefers async Slack over email (source: on async work)",
+            "prefers **async** Slack",
+            "prefers **async** Slack over email (source: on async work)",
+        ),
     ],
+    ids=["says less", "says more", "says else", "links", "a link it lacks", "emphasis"],
 )
 def test_two_texts_become_one_that_says_all(text: str, known: str, joined: str) -> None:
     assert merged_text(text, known) == joined

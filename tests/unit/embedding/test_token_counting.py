@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from kbx_tui.embedding.embedder import Embedder
@@ -10,7 +10,6 @@ EMBEDDER: Embedder = open_embedder()
 paragraphs = st.lists(st.text(st.characters(codec="utf-8")).filter(str.strip), max_size=6)
 
 
-@settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(paragraphs)
 def test_paragraphs_joined_by_blank_lines_count_as_their_sum(parts: list[str]) -> None:
     (joined,) = EMBEDDER.count_tokens(["\n\n".join(parts)])

@@ -15,7 +15,7 @@ from tests.unit.index.slow_globs import in_scope, trees_and_patterns
 ROOT = Path("/base")
 
 
-@settings(max_examples=600, deadline=None)
+@settings(max_examples=600)
 @given(trees_and_patterns())
 @example((["a1.md", "a[1].md"], "a[1].md"))
 @example((["a/b/a/ab"], "**a*b"))

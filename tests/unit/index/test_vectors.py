@@ -73,3 +73,12 @@ def test_a_chunk_is_weighed_with_its_document_and_title(has_title: bool) -> None
 def test_no_chunks_have_no_context() -> None:
     contexts, shares = in_context(unit_rows(0), np.zeros(0, np.int64), unit_rows(0))
     assert (len(contexts), len(shares)) == (0, 0)
+
+
+def test_a_whole_document_points_where_its_chunks_do() -> None:
+    rows = VECTORS.document_rows[[0, 5, 300, -1]]
+    for row, whole in zip(rows, VECTORS.wholes(rows), strict=True):
+        at = int(np.searchsorted(VECTORS.document_rows, row))
+        end = VECTORS.starts[at + 1] if at + 1 < len(VECTORS.starts) else CHUNKS
+        mean = VECTORS.chunks[VECTORS.starts[at] : end].mean(axis=0)
+        np.testing.assert_allclose(whole, mean / np.linalg.norm(mean), rtol=1e-4, atol=1e-5)

@@ -111,6 +111,31 @@ def test_the_page_may_give_status_and_confidence_to_all() -> None:
     assert facts("---\nstatus: On hold\n---\n## Facts\n- a\n")[0].status == "active"
 
 
+@pytest.mark.parametrize(
+    "body",
+    [
+        "---\nstatus: redacted\n---\n# Maria\n\n## Facts\n{}",
+        "# Maria #redacted\n\n## Facts\n{}",
+        "# Maria\n\n## Past #redacted\n\n### Facts\n{}",
+    ],
+    ids=["page", "title", "section"],
+)
+@pytest.mark.parametrize(
+    ("line", "status"),
+    [("x", "redacted"), ("x (status: active)", "redacted"), ("~~x~~", "superseded")],
+    ids=["plain", "said to be active", "struck"],
+)
+def test_what_stands_below_a_mark_is_redacted(body: str, line: str, status: str) -> None:
+    """A line does not lift the mark above it; what holds no more is told as such."""
+    (fact,) = facts(body.format(f"- {line}\n"))
+    assert fact.status == status
+
+
+def test_a_section_beside_a_marked_one_is_open() -> None:
+    body = "# Maria\n\n## Past (redacted)\n\n### Facts\n- x\n\n## Recent Facts\n- y\n"
+    assert [one.status for one in facts(body)] == ["redacted", "active"]
+
+
 def test_empty_items_are_no_facts() -> None:
     assert texts("## Facts\n- \n- [ ]\n- —\n-\n- ok\n") == ["ok"]
 
@@ -172,9 +197,43 @@ def test_ids_survive_edits_of_other_lines_and_of_what_is_not_text() -> None:
     assert len({fact.fact_id for fact in after}) == 4
 
 
-@given(st.text(), st.text(), st.integers(min_value=0, max_value=1000))
-def test_ids_have_53_bits(entity: str, text: str, ordinal: int) -> None:
-    assert 0 < fact_id(entity, text, ordinal) < 2**53
+@given(st.text(), st.text(), st.lists(st.text(), max_size=3))
+def test_ids_have_53_bits(entity: str, text: str, apart: list[str]) -> None:
+    assert 0 < fact_id(entity, text, *apart) < 2**53
+
+
+LINES = st.sampled_from(
+    ["x", "X", "x (source: a)", "[2026-01-01] x", "[2026-01-02] x", "~~x~~", "x #archived", "y"]
+)
+
+
+@given(st.lists(LINES, min_size=1, max_size=6), st.data())
+def test_the_id_of_a_line_taken_out_is_that_of_no_other(
+    lines: list[str], data: st.DataObject
+) -> None:
+    at = data.draw(st.integers(0, len(lines) - 1))
+    before = facts("## Facts\n" + "".join(f"- {line}\n" for line in lines))
+    left = facts("## Facts\n" + "".join(f"- {one}\n" for one in lines[:at] + lines[at + 1 :]))
+    assert len({one.fact_id for one in before}) == len(lines)
+    assert before[at].fact_id not in {one.fact_id for one in left}
+    others = {one.fact_id: one for one in before}
+    for one in left:  # an id that was there already is that of the same line
+        was = others.get(one.fact_id, one)
+        assert (was.text.lower(), was.date, was.sources) == (
+            one.text.lower(), one.date, one.sources,
+        )  # fmt: skip
+
+
+def test_of_three_facts_with_one_text_the_others_keep_their_ids() -> None:
+    lines = "- [2026-01-01] x\n", "- [2026-01-02] x\n", "- x (source: a)\n"
+    before = facts("## Facts\n" + "".join(lines))
+    after = facts("## Facts\n" + "".join(lines[1:]))
+    assert [one.fact_id for one in before[1:]] == [one.fact_id for one in after]
+
+
+def test_the_only_fact_with_a_text_is_known_by_it_alone() -> None:
+    dated, plain = facts("## Facts\n- [2026-01-01] x (source: a)\n"), facts("## Facts\n- x\n")
+    assert dated[0].fact_id == plain[0].fact_id == fact_id(WHO, "x")
 
 
 @given(st.text())

@@ -120,6 +120,19 @@ def test_a_surname_within_another_name_is_nobody(query: str) -> None:
     assert not found(query)
 
 
+@pytest.mark.parametrize("query", ["what did Ruth Castellane say", "ask Navdeep Singh on loans"])
+def test_a_first_name_with_another_surname_is_a_hint_at_most(query: str) -> None:
+    for match in INDEX.find(query):
+        assert not match.named
+        assert match.signal.score <= HINT
+
+
+@pytest.mark.parametrize("query", ["what did Navdeep Bain say", "Ruth on the AWS bill"])
+def test_a_first_name_may_stand_beside_a_misspelt_surname_or_none(query: str) -> None:
+    assert all(match.signal.score > HINT for match in INDEX.find(query))
+    assert found(query)
+
+
 @pytest.mark.parametrize(
     "query",
     [

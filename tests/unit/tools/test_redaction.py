@@ -40,6 +40,7 @@ def test_what_is_marked_is_blanked_and_the_rest_stays(hidden: str, kept: str) ->
 def test_a_page_may_be_redacted_as_a_whole() -> None:
     shown = read("---\nstatus: redacted\n---\n# Ada\n\n## Facts\n- secret one\n- secret two\n")
     assert "secret" not in shown
+    assert "secret" not in read("# Ada (redacted)\n\nsecret prose\n\n# More\n\nsecret as well\n")
     assert "secret" not in read("---\nStatus: Redacted\n---\n# Ada\n\nsecret prose\n\n| secret |\n")
 
 

@@ -1,0 +1,132 @@
+"""What becomes of a draft is proposed, and decided by a person with one key."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from textual.widgets import Input
+
+from kbx_tui import KnowledgeBase
+from kbx_tui.tui.screens.dedup import Dedup
+from kbx_tui.tui.widgets.diff_pane import DiffPane
+from kbx_tui.tui.widgets.draft_line import DraftLine
+from kbx_tui.tui.widgets.draft_list import DraftList
+from kbx_tui.tui.widgets.known_list import KnownList
+from kbx_tui.tui.widgets.number_slider import NumberSlider
+from kbx_tui.tui.widgets.status_line import StatusLine
+from tests.functional.tui.driving import NARROW, TINY, WIDE, Size
+from tests.functional.tui.reviewing_drafts import ALICE, paste_seven, reviewing
+from tests.functional.tui.watched import Watched
+
+
+async def test_a_threshold_decides_anew_without_a_search(demo_copy: Path) -> None:
+    watched = Watched()
+    async with reviewing(demo_copy, watched=watched) as review:
+        await review.paste("# Alice Chen\nFavours asynchronous communication via Slack\n")
+        assert review.states == ["near"]
+        checks = watched.calls["check_drafts"]
+        await review.press(*["right_curly_bracket"] * 2)
+        await review.until(lambda: review.states == ["new"])
+        assert watched.calls["check_drafts"] == checks
+        await review.press("z")
+        await review.until(lambda: review.states == ["near"])
+
+
+async def test_whose_a_draft_is_can_be_chosen(demo_copy: Path) -> None:
+    async with reviewing(demo_copy) as review:
+        await review.paste("Collects ferry models\n\nReads the tide tables\n")
+        assert review.rows[0].about.startswith("nobody's")
+        await review.press("e")
+        await review.until(lambda: review.driver.app.screen.query(Input))
+        await review.driver.write("grace")
+        await review.until(lambda: "Grace Tully" in review.driver.screen_text())
+        await review.press("enter")
+        if not isinstance(review.driver.app.screen, Dedup):  # the first enter chose a row
+            await review.press("enter")
+        await review.until(lambda: isinstance(review.driver.app.screen, Dedup))
+        await review.until(lambda: review.rows[0].about.startswith("Grace Tully"))
+        await review.checked()
+        await review.until(lambda: "grace-tully" in review.driver.text_of(DiffPane))
+
+
+async def test_a_fact_becomes_an_open_item_and_a_text_another(demo_copy: Path) -> None:
+    async with reviewing(demo_copy) as review:
+        await review.paste("# Alice Chen\ncheck migration schedule status\n")
+        await review.press("t")
+        await review.until(lambda: "open item" in review.rows[0].about)
+        await review.checked()
+        assert review.states == ["near"]
+        await review.press("enter")
+        await review.until(lambda: review.driver.has_focus(DraftLine))
+        review.screen.query_one(DraftLine).show_text("water the plants")
+        await review.press("enter")
+        await review.checked()
+        assert [row.text for row in review.rows] == ["water the plants"]
+        assert review.states == ["new"]
+
+
+async def test_a_draft_is_dropped_and_comes_back(demo_copy: Path) -> None:
+    async with reviewing(demo_copy) as review:
+        await paste_seven(review)
+        await review.go_to("Speaks")
+        await review.press("d")
+        await review.until(lambda: len(review.rows) == 6)
+        await review.press("z")
+        await review.until(lambda: len(review.rows) == 7)
+
+
+async def test_nothing_unlike_is_struck_out_by_one_key(demo_copy: Path) -> None:
+    async with reviewing(demo_copy) as review:
+        await review.paste("# Alice Chen\nSpeaks Catalan with her grandmother\n")
+        await review.press("u")
+        await review.until(lambda: "nothing known" in review.screen.query_one(StatusLine).notice)
+        assert not review.rows[0].is_decided
+
+
+async def test_labels_are_kept_and_counted(demo_copy: Path) -> None:
+    async with reviewing(demo_copy) as review:
+        await paste_seven(review)
+        await review.go_to("Favours")
+        await review.press("y")
+        await review.until(review.says("1 label kept", "19 more"))
+    assert len((demo_copy / ".kbx" / "labels.jsonl").read_text().splitlines()) == 1
+
+
+async def test_twenty_labels_tell_how_good_the_threshold_is(demo_copy: Path) -> None:
+    with KnowledgeBase(demo_copy) as kb:
+        for number in range(10):
+            kb.label(f"Likes tea number {number}", f"likes tea number {number}", True)
+            kb.label(f"Likes tea number {number}", f"Sold the old ferry {number}", False)
+    async with reviewing(demo_copy) as review:
+        await review.press("right_curly_bracket")
+        slider = review.screen.query_one(NumberSlider)
+        await review.until(lambda: "on your 20 labels: precision 1.00" in slider.note)
+
+
+async def test_what_the_base_says_twice_opens_as_drafts(demo_copy: Path) -> None:
+    page = demo_copy / ALICE
+    text = page.read_text(encoding="utf-8")
+    line = "- [2026-02-15] Prefers async Slack over email\n"
+    page.write_text(
+        text.replace(line, line + "- [2026-05-01] Prefers async Slack to email\n"),
+        encoding="utf-8",
+    )
+    with KnowledgeBase(demo_copy) as kb:
+        kb.index()
+    async with reviewing(demo_copy) as review:
+        await review.press("S")
+        await review.until(lambda: review.rows)
+        assert any("Prefers async Slack" in row.text for row in review.rows)
+        assert "supersede" in review.actions
+
+
+@pytest.mark.parametrize("size", [WIDE, NARROW, TINY])
+async def test_every_pane_is_reached_with_tab(demo_copy: Path, size: Size) -> None:
+    async with reviewing(demo_copy, size) as review:
+        await paste_seven(review)
+        review.screen.set_focus(review.screen.query_one(DraftList))
+        for kind in (KnownList, DiffPane, DraftList):
+            await review.press("tab")
+            await review.driver.until_focused(kind)
+            await review.until(lambda: review.screen.focused and review.screen.focused.region.area)

@@ -1,0 +1,74 @@
+"""Drafts and what was decided about them outlive a change of modes and the app."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+
+from kbx_tui import KnowledgeBase
+from kbx_tui.tui.screens.dedup import Dedup
+from kbx_tui.tui.screens.explore import Explore
+from tests.functional.tui.driving import WIDE, running
+from tests.functional.tui.reviewing_drafts import Review, paste_seven, reviewing
+from tests.functional.tui.watched import Watched
+
+
+async def test_drafts_and_decisions_outlive_the_app(demo_copy: Path) -> None:
+    async with reviewing(demo_copy) as review:
+        await paste_seven(review)
+        await review.go_to("Favours")
+        await review.press("x")
+        await review.until(lambda: review.rows[0].is_decided)
+    async with reviewing(demo_copy) as review:
+        await review.checked()
+        assert len(review.rows) == 7
+        assert review.rows[0].is_decided
+        assert review.rows[0].action == "skip"
+
+
+async def test_modes_change_and_keep_what_is_in_them(demo_copy: Path) -> None:
+    async with reviewing(demo_copy) as review:
+        await paste_seven(review)
+        await review.press("f1")
+        await review.until(lambda: isinstance(review.driver.app.screen, Explore))
+        await review.driver.ask("alice chen")
+        await review.press("f2")
+        await review.until(lambda: isinstance(review.driver.app.screen, Dedup))
+        await review.until(lambda: len(review.rows) == 7)
+        await review.press("escape", "escape")
+        await review.until(lambda: isinstance(review.driver.app.screen, Explore))
+        assert review.driver.view.query == "alice chen"
+
+
+async def test_modes_changed_while_drafts_are_read_double_nothing(demo_copy: Path) -> None:
+    with KnowledgeBase(demo_copy) as kb:
+        kb.save_drafts(kb.drafts_in("drafts.md"))
+    async with running(demo_copy, WIDE) as driver:
+        for key in ("f2", "f1", "f2", "f1", "f2"):
+            driver.app.simulate_key(key)
+        review = Review(driver)
+        await driver.until(lambda: isinstance(driver.app.screen, Dedup) and review.rows)
+        await review.checked()
+        assert len(review.rows) == 7
+
+
+async def test_what_was_decided_last_is_kept_though_the_engine_is_busy(demo_copy: Path) -> None:
+    watched = Watched()
+    async with reviewing(demo_copy, watched=watched) as review:
+        await paste_seven(review)
+        watched.retrieving.clear()
+        review.driver.explore.controller.ask(query="alice")  # the engine waits in this
+        await review.until(lambda: watched.queries)
+        await review.go_to("Speaks")
+        await review.press("x")
+        await review.until(lambda: review.rows[2].is_decided)
+        await review.press("q")
+        watched.retrieving.set()
+    with KnowledgeBase(demo_copy) as kb:
+        for _ in range(200):
+            if kb.drafts() and kb.drafts()[2].choice is not None:
+                break
+            await asyncio.sleep(0.02)
+        choice = kb.drafts()[2].choice
+        assert choice is not None
+        assert choice.action == "skip"

@@ -1,0 +1,125 @@
+"""Drafts are typed, pasted and loaded from files; all of it is text."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from kbx_tui.tui.app import KbxApp
+from kbx_tui.tui.screens.dedup import Dedup
+from kbx_tui.tui.widgets.draft_line import DraftLine
+from kbx_tui.tui.widgets.status_line import StatusLine
+from tests.functional.tui.driving import WIDE, Driver, running
+from tests.functional.tui.reviewing_drafts import Review, reviewing
+from tests.functional.tui.watched import Watched, WatchedBases
+
+
+async def test_what_is_typed_is_checked_before_it_is_a_draft(demo_copy: Path) -> None:
+    async with reviewing(demo_copy) as review:
+        await review.press("slash")
+        review.screen.query_one(DraftLine).value = "Alice leads the platform team"
+        await review.until(lambda: "Leads the platform team" in review.known)
+        assert not review.rows
+        await review.press("enter")
+        await review.until(lambda: review.rows)
+        await review.checked()
+        assert review.rows[0].about.startswith("Alice Chen (guessed)")
+
+
+async def test_what_is_typed_after_f2_is_a_draft_and_no_command(demo_copy: Path) -> None:
+    async with running(demo_copy, WIDE) as driver:
+        await driver.press("f2")
+        await driver.until_focused(DraftLine)
+        await driver.write("Marek likes jam, all of it")
+        driver.app.simulate_key("enter")  # overtakes nothing that was typed before it
+        review = Review(driver)
+        await driver.until(lambda: review.rows)
+        assert [row.text for row in review.rows] == ["Marek likes jam, all of it"]
+
+
+@pytest.mark.parametrize("text", ["# Alice likes hash", "{not json"])
+async def test_a_typed_line_is_text_whatever_it_begins_with(demo_copy: Path, text: str) -> None:
+    async with reviewing(demo_copy) as review:
+        await review.press("slash")
+        review.screen.query_one(DraftLine).show_text(text)
+        await review.press("enter")
+        await review.until(lambda: review.rows)
+        assert review.rows[0].text == text
+
+
+async def test_a_half_typed_draft_is_still_there_after_escape(demo_copy: Path) -> None:
+    async with reviewing(demo_copy) as review:
+        await review.press("slash")
+        review.screen.query_one(DraftLine).show_text("Alice likes")
+        await review.press("escape")
+        assert review.screen.query_one(DraftLine).value == "Alice likes"
+
+
+async def test_markup_and_escapes_in_drafts_are_text(demo_copy: Path) -> None:
+    async with reviewing(demo_copy) as review:
+        await review.paste("# Alice Chen\n[bold]\x1b[31mred\x1b]0;x\x07 [@click=app.quit]x[/]\n")
+        assert review.rows[0].text.startswith("[bold]red")
+        await review.until(lambda: "[@click=app.quit]" in review.driver.screen_text())
+
+
+async def test_hundred_drafts_at_once_are_all_checked(demo_copy: Path) -> None:
+    lines = "\n".join(f"Ferry {n} was painted in colour {n * 7}" for n in range(100))
+    async with reviewing(demo_copy) as review:
+        await review.paste(f"# Mobile\n{lines}\n")
+        assert len(review.rows) == 100
+
+
+async def test_a_file_of_drafts_is_loaded_and_one_that_is_not_there_is_one_line(
+    demo_copy: Path, tmp_path: Path
+) -> None:
+    file = tmp_path / "my drafts.md"
+    file.write_text("- Alice Chen collects stamps\n")
+    async with reviewing(demo_copy) as review:
+        for name, condition in (
+            (str(tmp_path / "none.md"), review.says("cannot be read")),
+            (str(file), lambda: len(review.rows) == 1),
+        ):
+            await review.press("f")
+            review.screen.query_one(DraftLine).show_text(name)
+            await review.press("enter")
+            await review.until(condition)
+
+
+async def test_the_app_opens_on_a_file_of_drafts(demo_copy: Path) -> None:
+    watched = Watched()
+    app = KbxApp(demo_copy, bases=WatchedBases(watched), drafts=demo_copy / "drafts.md")
+    async with app.run_test(size=WIDE) as pilot:
+        review = Review(Driver(app, pilot, watched))
+        await review.until(lambda: isinstance(app.screen, Dedup) and len(review.rows) == 7)
+        await review.checked()
+
+
+async def test_tab_completes_the_name_of_a_file_of_drafts(demo_copy: Path) -> None:
+    (demo_copy / "inbox").mkdir()
+    (demo_copy / "inbox" / "monday.md").write_text("- Alice Chen collects stamps\n")
+    (demo_copy / "inbox" / "tuesday.md").write_text("- Alice Chen rows\n")
+    async with reviewing(demo_copy) as review:
+        await review.press("f")
+        await review.driver.until_focused(DraftLine)
+        line, status = review.screen.query_one(DraftLine), review.screen.query_one(StatusLine)
+        await review.until(lambda: "inbox/" in status.hint)
+        await review.driver.write("inb")
+        await review.until(lambda: line.completion == "inbox/")
+        await review.press("tab")
+        await review.until(lambda: status.hint == "inbox/monday.md   inbox/tuesday.md")
+        assert (line.value, review.driver.has_focus(DraftLine)) == ("inbox/", True)
+        await review.until(lambda: line.completion == "inbox/monday.md")
+        await review.press("tab", "enter")
+        await review.until(lambda: len(review.rows) == 1)
+        assert review.rows[0].text == "Alice Chen collects stamps"
+        await review.until(lambda: not status.hint)  # the line is for drafts again
+
+
+async def test_tab_without_a_completion_goes_to_the_next_pane(demo_copy: Path) -> None:
+    async with reviewing(demo_copy) as review:
+        await review.press("slash")
+        await review.driver.write("inb")
+        await review.press("tab")
+        await review.until(lambda: not review.driver.has_focus(DraftLine))
+        assert review.screen.query_one(DraftLine).value == "inb"

@@ -49,6 +49,9 @@ class SearchSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     hotness_weight: Annotated[
         Unit, Meta(description="share of how often and lately a document was opened")
     ] = 0.0
+    feedback: Annotated[
+        Unit, Meta(description="how much a query is drawn to what fits it best, 0 = not at all")
+    ] = 0.3
     convergence: Annotated[
         Literal["exact", "stable"],
         Meta(description="exact finds the best of all, stable stops when they stay the same"),

@@ -77,11 +77,14 @@ class Evaluating(Searching):
             self._notice(f"{self.root} is not indexed yet; indexing it first")
             self.index()
         search = self.settings.search
-        tuning = self.tuning()
+        tuning, feedback = self.tuning(), None
         if preset == "seed":
             tuning = Tuning.seed(
                 alpha=search.hierarchy_alpha, entity_threshold=search.hierarchy_entity_threshold
             )
+            feedback = 0.0
         if not fast:
             self.warm()  # the first query is not slower than the rest
-        return tuning, lambda query: self.retrieve(query, doc_types=doc_types, fast=fast)
+        return tuning, lambda query: self.retrieve(
+            query, doc_types=doc_types, fast=fast, feedback=feedback
+        )

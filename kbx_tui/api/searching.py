@@ -52,17 +52,22 @@ class Searching(OpenedBase):
         entities: Sequence[str] = (),
         fast: bool = False,
         pinned: Sequence[str] = (),
+        feedback: float | None = None,
     ) -> Evidence:
         """Return all that `rank` needs to order the documents in scope, from the newest index.
 
         `path` is a folder, a file or a glob: `*`, `?`, `**`, `[1-3]`, `{a,b}`. The evidence also
         holds the entities whose ids are `pinned`; `Tuning.pinned` makes them count. `since` and
         `until` are dates or parts of one, `2026-03`, both included; of `doc_types`, `tags` and
-        `entities` (ids) any one will do. Raises NotFound without an index and for an unknown id,
-        ConfigError for a path that leads out of the base and for what is no date.
+        `entities` (ids) any one will do. `feedback`, 0..1, is how much the meaning of the query is
+        drawn to what fits it best, None: as kbx.toml says. Raises OutOfRange, NotFound without an
+        index and for an unknown id, ConfigError for a path that leads out of the base and for what
+        is no date.
         """
         filters = _filters(doc_types, since, until, tags, entities)
-        return self._retrieve(query, path=path, filters=filters, fast=fast, pinned=pinned)
+        return self._retrieve(
+            query, path=path, filters=filters, fast=fast, pinned=pinned, feedback=feedback
+        )
 
     def _retrieve(
         self,
@@ -73,14 +78,30 @@ class Searching(OpenedBase):
         fast: bool,
         pinned: Sequence[str] = (),
         once: Once | None = None,
+        feedback: float | None = None,
     ) -> Evidence:
+        if feedback is None:
+            feedback = self._feedback()
+        elif not 0.0 <= feedback <= 1.0:  # put this way round, NaN fails too
+            raise OutOfRange(f"feedback must be within 0..1, got {feedback}")
         scope, query, engine = self._path_filter(path), well_formed(query), self._engine()
         if not fast:
             engine.begin(query)
         self._keep_fresh()
         return engine.retrieve(
-            query, path=scope, filters=filters, fast=fast, pinned=pinned, once=once
+            query,
+            path=scope,
+            filters=filters,
+            fast=fast,
+            pinned=pinned,
+            once=once,
+            feedback=feedback,
         )
+
+    def _feedback(self) -> float:
+        """Return how much queries are drawn to what fits best: the first proposal knew no such."""
+        search = self.settings.search
+        return 0.0 if search.hierarchy_preset == "seed" else search.feedback
 
     def opened(self, path: str) -> None:
         """Note that a document was opened, for hotness; where that cannot be written, it is not."""

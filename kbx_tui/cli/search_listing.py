@@ -37,6 +37,8 @@ def print_listing(response: SearchResponse, *, explain: bool) -> None:
     console.print(heading(response))
     if response.meta.pass1_entities:
         console.print(entity_line(response.meta, width))
+    if explain and (drawn := drawn_line(response.meta)):
+        console.print(*_wrapped(Text(drawn, DIM), width), sep="\n")
     for rank, result in enumerate(response.results, 1):
         console.print()
         lines = result_lines(rank, result, width, rank_width)
@@ -69,6 +71,12 @@ def entity_line(meta: SearchMeta, width: int) -> Text:
             break
         line.append("   " if line else "").append(words, ENTITY if is_kept else DIM)
     return line
+
+
+def drawn_line(meta: SearchMeta) -> str:
+    """Return which documents drew the meaning of the query; empty when none did."""
+    titles = [visible(one["title"]) for one in (meta.explain or {}).get("drawn_to", ())]
+    return f"meaning drawn to {join_words(titles)}" if titles else ""
 
 
 def result_lines(rank: int, result: SearchResult, width: int, rank_width: int) -> list[Text]:
@@ -194,10 +202,14 @@ def _indented(text: Text, width: int, rank_width: int) -> list[Text]:
     """Return `text` in lines of at most `width` cells, below the title of its result."""
     indent = _indent(rank_width)
     room = max(width - len(indent), 20)
-    lines = text.wrap(output.console(), room)
+    return [Text(indent).append_text(line) for line in _wrapped(text, room)]
+
+
+def _wrapped(text: Text, width: int) -> list[Text]:
+    lines = text.wrap(output.console(), width)
     for line in lines:
         line.rstrip()
-    return [Text(indent).append_text(line) for line in lines]
+    return list(lines)
 
 
 def _sum(total: float, name: str, parts: Sequence[tuple[float, str]]) -> str:

@@ -40,7 +40,7 @@ def open_embedder(model: str = "bundled", *, cache_dir: Path | None = None) -> E
     Raises EmbeddingError, one sentence, within 5 seconds.
     """
     if model == "bundled":
-        return _bundled()
+        return LocalEmbedder(BUNDLED)
     if model.partition("/")[0] == "gemini":
         from kbx_tui.embedding.gemini import DEFAULT_MODEL, GeminiEmbedder
 
@@ -52,12 +52,6 @@ def open_embedder(model: str = "bundled", *, cache_dir: Path | None = None) -> E
     from kbx_tui.embedding.download import from_fastembed  # loads fastembed
 
     return LocalEmbedder(from_fastembed(model, cache_dir))
-
-
-@cache
-def _bundled() -> Embedder:
-    """Return the bundled model, loaded once for all bases of a process."""
-    return LocalEmbedder(BUNDLED)
 
 
 class Session(Protocol):
@@ -138,11 +132,27 @@ class LocalEmbedder:
 
 
 def _load(source: ModelSource, threads: int) -> Session:
-    if source is BUNDLED:
-        from kbx_tui.embedding.pooled import PooledModel
+    if source is not BUNDLED:
+        return load_with_fastembed(source, threads)
+    if threads > 1:  # it belongs to who embeds much, and goes with them
+        return _load_bundled(threads)
+    with _sharing:  # two bases opened at once must not load it twice
+        return _bundled_for_queries()
 
-        return PooledModel(source.folder, source.model_file, threads)
-    return load_with_fastembed(source, threads)
+
+_sharing = Lock()
+
+
+@cache
+def _bundled_for_queries() -> Session:
+    """Return the bundled model with one thread, which all bases of a process share."""
+    return _load_bundled(threads=1)
+
+
+def _load_bundled(threads: int) -> Session:
+    from kbx_tui.embedding.pooled import PooledModel
+
+    return PooledModel(BUNDLED.folder, BUNDLED.model_file, threads)
 
 
 def load_with_fastembed(source: ModelSource, threads: int) -> Session:

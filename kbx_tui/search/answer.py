@@ -118,6 +118,7 @@ def _search_explanation(ranking: Ranking) -> dict[str, Any]:
         "hierarchy_alpha": ranking.tuning.alpha,
         "hierarchy_threshold": ranking.tuning.entity_threshold,
         "kept_entities": [entity.id for entity in ranking.kept_entities],
+        "drawn_to": [{"path": one.path, "title": one.title} for one in ranking.drawn_to],
         "documents": scope.total,
         "evaluated": _evaluated(evidence),
         "stopped_by": evidence.stopped_by,

@@ -108,6 +108,14 @@ class ComponentScores:
     """Share of `lexical` in `doc_relevance`; the rest is `vector`'s."""
 
 
+@dataclass(frozen=True, slots=True)
+class FeedbackDocument:
+    """A document that drew the meaning of the query to itself (`search/feedback.py`)."""
+
+    path: str
+    title: str
+
+
 FilterUse = Literal["", "prefilter"]
 """How a pipeline kept to the scope: there was none, or before it ranked anything."""
 
@@ -173,6 +181,9 @@ class Evidence:
     """Why no more were: `all` compared, `exact`, `stable` (`search/convergence.py`)."""
     only_for: Tuning | None = None
     """The one tuning that may rank it, None: any."""
+    drawn_to: tuple[FeedbackDocument, ...] = ()
+    """What drew the meaning of the query as typed, best first; it may lie out of scope. None where
+    nothing did: no document holds a word, `[search] feedback` is 0, or it was not needed."""
 
     def __len__(self) -> int:
         return len(self.paths)

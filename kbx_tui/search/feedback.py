@@ -2,9 +2,10 @@
 
     q' = (q + w * m) / (1 + w)
 
-with m the mean vector of those documents: how like q' something is, is the weighted mean of how
-like it is to the query and to them. They are chosen among all documents of the base, before any
-filter, so a score depends on no filter, batch or pool. A few documents' vectors are read for it.
+with w the weight (`[search] feedback`, 0 = off) and m the mean vector of those documents: how like
+q' something is, is the weighted mean of how like it is to the query and to them. They are chosen
+among all documents of the base, before any filter, so a score depends on no filter, batch or pool.
+A few documents' vectors are read for it.
 
 Source: Rocchio 1971, "Relevance Feedback in Information Retrieval"; for vectors of a model Li et
 al. 2021, https://arxiv.org/abs/2108.11044.
@@ -13,7 +14,6 @@ al. 2021, https://arxiv.org/abs/2108.11044.
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cache
 
 import numpy as np
 
@@ -24,51 +24,71 @@ from kbx_tui.search.lexical import lexical_weight
 from kbx_tui.search.scales import (
     FEEDBACK_AMONG,
     FEEDBACK_DOCUMENTS,
-    FEEDBACK_WEIGHT,
     fuse,
     scale_cosine,
     scale_lexical,
 )
 
 
-def meanings(
-    query: str, raw_lexical: Scores, vector_of: Callable[[str], Vector], vectors: Vectors
-) -> Callable[[str], Vector]:
-    """Return what gives the vector a wording of `query` is compared by; each is made but once.
+class Meanings:
+    """The vectors that the wordings of one query are compared by; each is made but once.
 
     Only the query as typed is drawn to what fits it best. What is left when names are taken out
     fits documents of others as well, and whose they are the links know.
     """
 
-    @cache
-    def meaning(wording: str) -> Vector:
-        asked = vector_of(wording)
-        if wording != query:
+    def __init__(
+        self,
+        query: str,
+        raw_lexical: Scores,
+        vector_of: Callable[[str], Vector],
+        vectors: Vectors,
+        weight: float,
+    ) -> None:
+        """`raw_lexical` is BM25 of every document of the base, 0 for those not to be chosen."""
+        self._query, self._raw_lexical, self._weight = query, raw_lexical, weight
+        self._vector_of, self._vectors = vector_of, vectors
+        self._known: dict[str, Vector] = {}
+        self.drawn_to: list[int] = []
+        """Rows of the documents that drew the query, best first; none until it was asked for."""
+
+    def of(self, wording: str) -> Vector:
+        """Return the vector of `wording`, of length 1 or a little shorter."""
+        known = self._known.get(wording)
+        if known is None:
+            known = self._known[wording] = self._make(wording)
+        return known
+
+    def _make(self, wording: str) -> Vector:
+        asked = self._vector_of(wording)
+        if wording != self._query or not self._weight:
             return asked
-        return drawn_to_best(asked, raw_lexical, lexical_weight(wording), vectors)
+        share = lexical_weight(wording)
+        best = best_fitting(asked, self._raw_lexical, share, self._vectors)
+        self.drawn_to = best.tolist()
+        return drawn_to(asked, best, self._vectors, self._weight)
 
-    return meaning
 
+def best_fitting(query: Vector, raw_lexical: Scores, words_weight: float, vectors: Vectors) -> Rows:
+    """Return the rows of the documents that fit `query` best, best first.
 
-def drawn_to_best(
-    query: Vector, raw_lexical: Scores, words_weight: float, vectors: Vectors
-) -> Vector:
-    """Return the vector to compare documents with, of the length of `query` or a little shorter.
-
-    `raw_lexical` is BM25 of every document of the base, 0 for those that must not be chosen, and
-    `words_weight` the share it has in how well a document fits. The query itself comes back where
-    no document with a vector holds a word of it.
+    They hold a word of it (`raw_lexical` above 0) and have a vector; `words_weight` is the share
+    that words have in how well a document fits.
     """
     rows = _highest(raw_lexical, FEEDBACK_AMONG)
     cosine = vectors.best_cosine_of(query, rows)
     rows, cosine = rows[~np.isnan(cosine)], cosine[~np.isnan(cosine)]
+    fit = fuse(scale_lexical(raw_lexical[rows]), scale_cosine(cosine), words_weight)
+    return rows[np.argsort(-fit, kind="stable")[:FEEDBACK_DOCUMENTS]]
+
+
+def drawn_to(query: Vector, rows: Rows, vectors: Vectors, weight: float) -> Vector:
+    """Return `query` drawn to the mean of documents, itself where there are none."""
     if not len(rows):
         return query
-    fit = fuse(scale_lexical(raw_lexical[rows]), scale_cosine(cosine), words_weight)
-    best = rows[np.argsort(-fit, kind="stable")[:FEEDBACK_DOCUMENTS]]
-    mean = vectors.wholes(best).mean(axis=0)
+    mean = vectors.wholes(rows).mean(axis=0)
     mean /= max(float(np.linalg.norm(mean)), 1e-9)
-    drawn: Vector = (query + np.float32(FEEDBACK_WEIGHT) * mean) / np.float32(1 + FEEDBACK_WEIGHT)
+    drawn: Vector = (query + np.float32(weight) * mean) / np.float32(1 + weight)
     return drawn
 
 

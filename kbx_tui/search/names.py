@@ -6,6 +6,10 @@ first; misspelt names of several words; surnames and first names; names run toge
 A word that may as well be a subject ("platform", "the Blasius equation") is a hint only, below the
 threshold, unless it is written or used as a name: `_is_meant`. Where several bear a name, all get
 the same score, and none counts as named outright.
+
+So is a first name of someone else: `Ruth Castellane` where only Ruth Miller is known. A capital is
+not enough, `Ruth Kubernetes migration` asks for Ruth: what stands around the two words must show
+that they are one name (`_Query.has_other_surname`). In doubt the one who is known is meant.
 """
 
 from __future__ import annotations
@@ -25,9 +29,12 @@ from kbx_tui.search.evidence import Signal, SignalKind
 from kbx_tui.search.words import (
     ASKING_AFTER,
     ASKING_BEFORE,
+    DAYS_AND_MONTHS,
     FUNCTION_WORDS,
     NAMES_THAT_ARE_WORDS,
     OFFICES,
+    REQUEST_WORDS,
+    VERB_FOLLOWS,
     Word,
     has_topic,
     words_of,
@@ -50,6 +57,10 @@ FUZZY_LENGTH = 6
 SHORTEST_SURNAME = 2
 TITLE_FROM = 3
 """A query of more words than this, all with capitals, is written like a title: they say nothing."""
+
+
+_OPENINGS = FUNCTION_WORDS | REQUEST_WORDS | ASKING_BEFORE | HONORIFICS | OFFICES
+"""Words that a name stands after in English."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,15 +125,47 @@ class _Query:
         """Tell whether a word beside it makes the words part of a longer name, of someone or
         something else: `Gerard Salton` is no J. M. Gerard.
         """
-        return self._is_of_a_name(at - 1, at - 1) or self._is_of_a_name(at + size, at + size - 1)
+        return self._may_be_first(at - 1) or self.may_be_surname_after(at + size)
 
-    def _is_of_a_name(self, at: int, joint: int) -> bool:
+    def may_be_surname_after(self, at: int) -> bool:
+        """Tell whether word `at` is written like a surname of who stands right before it."""
+        return self._is_like_a_name(at, at - 1) and self.words[at].folded not in DAYS_AND_MONTHS
+
+    def _may_be_first(self, at: int) -> bool:
+        dates = DAYS_AND_MONTHS - NAMES_THAT_ARE_WORDS
+        return self._is_like_a_name(at, at) and self.words[at].folded not in dates
+
+    def _is_like_a_name(self, at: int, joint: int) -> bool:
         if not 0 < at < len(self.words) or self.taken[at] or self.in_title_case:
             return False
-        word, gap = self.words[at], self.text[self.words[joint].end : self.words[joint + 1].start]
-        if gap != " " or not word.is_capitalised or word.text.isupper():
+        word = self.words[at]
+        if self._gap(joint) != " " or not word.is_capitalised or word.text.isupper():
             return False
         return word.folded not in COMMON_WORDS | HONORIFICS | FUNCTION_WORDS | OFFICES
+
+    def has_other_surname(self, at: int) -> bool:
+        """Tell whether the words around first name `at` and the word after it, which is written
+        like a surname, show that the two are one name.
+
+        `did X Y agree` and `X Y said` do. The end of the query, punctuation and other words without
+        a topic do after an English beginning only: `Hat Ruth Urlaub` ends with a noun. After `tell
+        X` a clause may begin: `tell Ruth Postgres is down`.
+        """
+        before, after, gap = self.before(at), self.after(at + 2), self._gap(at + 1)
+        if before in ("tell", "told"):
+            return False
+        if before in VERB_FOLLOWS or (gap == " " and after in ASKING_AFTER):
+            return True
+        if before and before not in _OPENINGS:
+            return False
+        possessive = gap in ("'", "’") and after == "s"
+        ends = not after or (gap[0] in ".,;:!?)" and gap[-1].isspace())
+        return possessive or ends or (gap == " " and after in FUNCTION_WORDS)
+
+    def _gap(self, at: int) -> str:
+        """Return what stands between word `at` and the next, or the end."""
+        end = self.words[at + 1].start if at + 1 < len(self.words) else len(self.text)
+        return self.text[self.words[at].end : end]
 
     def is_asked_about(self, at: int, size: int) -> bool:
         """Tell whether the words stand where a person or group does: `did X say`, `X on Y`."""
@@ -296,9 +339,17 @@ class NameIndex:
             if not doubtful and (word.is_capitalised or query.all_lower):
                 sure = not query.all_lower or query.is_asked_about(at, 1)
                 sure = sure or word.folded not in COMMON_WORDS
-                sure = sure and not query.is_within_a_name(at, 1)  # another with that first name
+                sure = sure and not self._is_someone_else(query, at)
                 matches += _shared(query, at, 1, "first_name", bearers, sure)
         return matches
+
+    def _is_someone_else(self, query: _Query, at: int) -> bool:
+        """Tell whether first name `at` is that of another: a surname nobody here bears follows."""
+        if not query.may_be_surname_after(at + 1):
+            return False
+        beside = (query.words[at + 1].folded,)
+        known = beside[0] in self._first or beside in self._last or beside in self._exact
+        return not known and query.has_other_surname(at)
 
     def _find_typos(self, query: _Query, sizes: Iterable[int]) -> list[NameMatch]:
         words = query.words

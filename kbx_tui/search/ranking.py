@@ -16,7 +16,15 @@ from typing import Any, Literal
 import numpy as np
 
 from kbx_tui.errors import OutOfRange
-from kbx_tui.search.evidence import ComponentScores, EntityCandidate, Evidence, Flags, Rows, Scores
+from kbx_tui.search.evidence import (
+    ComponentScores,
+    EntityCandidate,
+    Evidence,
+    FeedbackDocument,
+    Flags,
+    Rows,
+    Scores,
+)
 from kbx_tui.search.tuning import Tuning
 
 SearchMode = Literal["two_pass", "flat"]
@@ -84,6 +92,12 @@ class Ranking:
         """The component scores this ranking used."""
         flat = self.search_mode == "flat" or self.tuning.keep_names
         return self.evidence.as_typed if flat else self.evidence.as_searched
+
+    @property
+    def drawn_to(self) -> tuple[FeedbackDocument, ...]:
+        """The documents that drew the meaning of the query this ranking used, best first."""
+        as_typed = self.components.query == self.evidence.query
+        return self.evidence.drawn_to if as_typed else ()
 
     @property
     def is_coverage(self) -> bool:

@@ -10,7 +10,7 @@ from types import MappingProxyType
 import numpy as np
 from numpy.typing import NDArray
 
-from kbx_tui.embedding.embedder import Embedder, Vector
+from kbx_tui.embedding.embedder import Embedder
 from kbx_tui.index.paths import PathFilter
 from kbx_tui.index.vectors import Vectors
 from kbx_tui.search.document_query import STRIPPED_TYPES, asks_for_names_only, strip_names
@@ -19,12 +19,13 @@ from kbx_tui.search.evidence import (
     ComponentScores,
     EntityCandidate,
     Evidence,
+    FeedbackDocument,
     Flags,
     LinkedDocuments,
     Scores,
     frozen,
 )
-from kbx_tui.search.feedback import meanings
+from kbx_tui.search.feedback import Meanings
 from kbx_tui.search.filters import Filters
 from kbx_tui.search.lexical import counted_terms, lexical_weight
 from kbx_tui.search.names import NameMatch
@@ -32,6 +33,7 @@ from kbx_tui.search.once import Once, best_evidence, components
 from kbx_tui.search.opened import OpenIndex
 from kbx_tui.search.query_vectors import QueryVectors
 from kbx_tui.search.response import Snippet
+from kbx_tui.search.scales import FEEDBACK_WEIGHT
 from kbx_tui.search.scope import ALL
 from kbx_tui.search.snippets import make_snippet
 from kbx_tui.search.usage import Usage
@@ -70,10 +72,12 @@ class Retriever:
         fast: bool = False,
         pinned: Sequence[str] = (),
         once: Once | None = None,
+        feedback: float = FEEDBACK_WEIGHT,
     ) -> Evidence:
         """Return everything `rank` needs to order the documents in scope.
 
-        With `once` it may be no more than that one ranking needs: `Evidence.only_for`.
+        With `once` it may be no more than that one ranking needs: `Evidence.only_for`. `feedback`,
+        0..1, is how much the query is drawn to what fits it best: `search/feedback.py`.
         Raises NotFound for the id of an entity that does not exist, pinned or filtered by.
         """
         clock = _Clock()
@@ -130,8 +134,15 @@ class Retriever:
         )
         if vectors is not None:
             best_words = np.where(words.typical, found[0], 0.0)  # pages of entities draw nothing
-            meaning = meanings(query, best_words, self._query_vectors.vector, vectors)
+            meaning = Meanings(
+                query, best_words, self._query_vectors.vector, vectors, weight=feedback
+            )
             evidence = self._compared(evidence, vectors, meaning, in_scope, kept, once, scored)
+            drawn_to = tuple(
+                FeedbackDocument(snapshot.paths[row], snapshot.titles[row])
+                for row in meaning.drawn_to
+            )
+            evidence = replace(evidence, drawn_to=drawn_to)
             clock.lap("pass2_ms")
         return evidence
 
@@ -139,7 +150,7 @@ class Retriever:
         self,
         evidence: Evidence,
         vectors: Vectors,
-        meaning: Callable[[str], Vector],
+        meaning: Meanings,
         in_scope: Flags,
         kept: NDArray[np.int64],
         once: Once | None,
@@ -150,12 +161,12 @@ class Retriever:
             found = best_evidence(
                 evidence,
                 once,
-                lambda wording, rows: vectors.best_cosine_of(meaning(wording), kept[rows]),
+                lambda wording, rows: vectors.best_cosine_of(meaning.of(wording), kept[rows]),
             )
             if found is not None:
                 return found
         wordings = dict.fromkeys((evidence.query, evidence.document_query))
-        queries = np.stack([meaning(wording) for wording in wordings])
+        queries = np.stack([meaning.of(wording) for wording in wordings])
         cosines = vectors.best_cosine(queries, in_scope)[:, in_scope]
         typed, searched = (scored(cosines)[at] for at in (0, -1))
         return replace(evidence, as_typed=typed, as_searched=searched)

@@ -39,6 +39,9 @@ ASKING_BEFORE = _words(
 )
 """Words a person or group stands after when asked about: `what did X ...`, `advice from X`."""
 
+VERB_FOLLOWS = _words("did do does will would can could should")
+"""Those of them after which comes who does something, and then a verb: `did X agree`."""
+
 ASKING_AFTER = _words(
     """on say says said saying think thinks thought mean means meant want wants wanted talk talks
     talked present presents presented propose proposes proposed feel feels felt ask asks asked
@@ -66,6 +69,11 @@ OFFICES = _words(
 MONTHS = _words(
     """january february march april may june july august september october november december"""
 )
+
+DAYS_AND_MONTHS = MONTHS | _words(
+    "monday tuesday wednesday thursday friday saturday sunday today tomorrow yesterday"
+)
+"""Capitalised like names, and no part of the name they stand beside: `Ruth Monday standup`."""
 
 _WORD = re.compile(r"\w+")
 

@@ -81,7 +81,8 @@ def _public_meta(meta: SearchMeta, hidden: Withheld, dropped: int) -> SearchMeta
     explain = meta.explain
     if explain is not None:
         kept = [one for one in explain["kept_entities"] if one not in hidden.ids]
-        explain = {**explain, "kept_entities": kept}
+        drawn_to = [one for one in explain["drawn_to"] if one["path"] not in hidden.paths]
+        explain = {**explain, "kept_entities": kept, "drawn_to": drawn_to}
     return replace(
         meta,
         pass1_entities=tuple(one for one in meta.pass1_entities if one.id not in hidden.ids),

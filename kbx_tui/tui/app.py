@@ -124,7 +124,7 @@ class KbxApp(App[None]):
         self.exit()
 
     async def on_event(self, event: events.Event) -> None:
-        if isinstance(event, events.InputEvent | events.Resize):
+        if isinstance(event, events.InputEvent | events.Paste | events.Resize):
             self._sweeper.stir()
         if isinstance(event, events.Paste):  # a clipboard may hold what acts on a terminal
             lines = map(visible, event.text.strip().splitlines())
@@ -189,6 +189,7 @@ class KbxApp(App[None]):
 
     def _tell(self, message: Message) -> None:
         """Hand what the controller tells to the screen it is for."""
+        self._sweeper.stir()  # an answer is about to be drawn
         mode = next((one for one in self.screen_stack if isinstance(one, Dedup | Experts)), None)
         if isinstance(message, ExpertsReady | Reviewed | Typed | PlanShown | Writing):
             target: Screen[Any] | None = mode

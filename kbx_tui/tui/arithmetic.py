@@ -18,6 +18,7 @@ from kbx_tui.plain_text import visible
 from kbx_tui.search.explain import Explanation, rounded_parts
 from kbx_tui.search.ranking import Ranking, hotness_share
 from kbx_tui.tui.view import Part, Section, Term, Why
+from kbx_tui.wording import join_words
 
 UNIT = Fraction(1, 100)
 
@@ -63,7 +64,7 @@ def why(ranking: Ranking, explanation: Explanation) -> Why:
         Term(_plain(weight), value, name)
         for weight, value, name in zip(inner, rounded, names, strict=False)
     )
-    sections = [_document_section(explanation, rounded[0])]
+    sections = [_document_section(explanation, rounded[0], ranking)]
     if explanation.two_pass:
         sections.append(_entity_section(explanation, rounded[1], ranking.is_coverage))
     return Why(
@@ -80,10 +81,11 @@ def why(ranking: Ranking, explanation: Explanation) -> Why:
     )
 
 
-def _document_section(explanation: Explanation, total: float) -> Section:
+def _document_section(explanation: Explanation, total: float, ranking: Ranking) -> Section:
     lexical, vector = rounded_parts(total, [explanation.lexical_part, explanation.vector_part])
     most = rounded_parts(1.0, [explanation.lexical_weight, explanation.vector_weight])
     cosine = explanation.cosine
+    drawn_to = [visible(one.title) for one in ranking.drawn_to if cosine is not None]
     return Section(
         "document",
         total,
@@ -96,6 +98,7 @@ def _document_section(explanation: Explanation, total: float) -> Section:
                 "no vector yet" if cosine is None else f"cosine {cosine:.2f}",
             ),
         ),
+        f"meaning drawn to {join_words(drawn_to)}" if drawn_to else "",
     )
 
 

@@ -1,12 +1,16 @@
-"""Python's garbage collector, kept from stopping the app where a person would notice."""
+"""Python's garbage collector, kept from stopping the app where a person would notice.
+
+As Python 3.11 to 3.13 have it, with three generations. From 3.14 on it works in small steps of its
+own; a `Sweeper` finds nothing to do there.
+"""
 
 from __future__ import annotations
 
 import gc
-import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from threading import Lock
 
 YOUNG, MIDDLE = 5_000, 5
 """Drawing leaves thousands of small cycles a second (a `Strip` refers to itself through its
@@ -17,14 +21,27 @@ middle of laying out a resized screen, 50 ms each, which together a person sees.
 LOOKS = 0.25
 """Seconds between two looks whether old objects wait to be let go."""
 REST = 0.15
-"""Seconds without a key, a mouse or a resize after which nobody waits for the app."""
+"""Seconds without a key, a mouse, a resize or an answer after which nobody waits for the app."""
+LONG_REST = 30.0
+"""Seconds after which a look at all that is loaded bothers nobody either."""
 MANY = 8
 """Collections of the middle generation after which it does not wait for a rest: 100 to 250 ms
 where garbage came together for half a minute, 10 to 40 ms every few seconds."""
 SHARE = 20
 """A look at all there is comes at most every so many times as long as it takes."""
 
-_loading = threading.Lock()
+
+class _Loads:
+    """What is being loaded, on any thread, and whether garbage may be among what was frozen."""
+
+    def __init__(self) -> None:
+        self.lock = Lock()
+        self.going_on = 0
+        self.frozen = 0
+        """Times that something was frozen since all of it was looked at."""
+
+
+_loads = _Loads()
 
 
 def make_calm() -> None:
@@ -35,11 +52,14 @@ def make_calm() -> None:
 @contextmanager
 def loading() -> Iterator[None]:
     """Load what stays: nobody looks at all of it while it grows, nor afterwards."""
-    with _loading:
-        try:
-            yield
-        finally:
-            freeze_loaded()
+    with _loads.lock:
+        _loads.going_on += 1
+    try:
+        yield
+    finally:
+        freeze_loaded()
+        with _loads.lock:
+            _loads.going_on -= 1
 
 
 def freeze_loaded() -> None:
@@ -47,8 +67,9 @@ def freeze_loaded() -> None:
 
     A look at all that a base of 5,706 documents has loaded takes a quarter of a second.
     """
-    gc.collect(1)  # what is frozen is never collected: not also the cycles made just now
+    gc.collect(1)  # what is frozen is not collected: not also the cycles made just now
     gc.freeze()
+    _loads.frozen += 1
 
 
 class Sweeper:
@@ -59,16 +80,27 @@ class Sweeper:
         self._stirred = self._next = clock()
 
     def stir(self) -> None:
-        """A person does something just now."""
+        """Somebody does something just now, or gets an answer."""
         self._stirred = self._clock()
 
     def sweep(self) -> None:
         """Collect all generations if there is something to let go and nobody is in the way."""
-        pending, now = gc.get_count()[2], self._clock()
-        if not pending or now < self._next or _loading.locked():
+        now = self._clock()
+        if _loads.going_on or now < self._next:
             return
-        if now - self._stirred < REST and pending < MANY:
+        rest = now - self._stirred
+        if _loads.frozen and rest >= LONG_REST:
+            self._sweep_all()
+        elif (pending := gc.get_count()[2]) and (rest >= REST or pending >= MANY):
+            gc.collect()
+        else:
             return
-        gc.collect()
         ended = self._clock()
         self._next = ended + SHARE * (ended - now)
+
+    def _sweep_all(self) -> None:
+        """Collect also what became garbage among, or was it when, what is loaded was frozen."""
+        _loads.frozen = 0
+        gc.unfreeze()
+        gc.collect()
+        gc.freeze()

@@ -41,26 +41,37 @@ class ModeScreen(Screen[None]):
         self._laid_out: Size | None = None
         """The size that the screen was laid out for."""
 
-    async def on_resize(self, event: events.Resize) -> None:
-        """Lay out a size once, as its width wants it, in steps that let the loop do what is due.
+    async def on_event(self, event: events.Event) -> None:
+        if isinstance(event, events.Resize):  # not prevented: other screens get the same event
+            await self._lay_out()
+        else:
+            await super().on_event(event)
 
-        Textual draws a new size before it sets the classes of that width, draws again with them,
-        and tells the screen its size anew after each layout: all of it in one go.
+    async def _lay_out(self) -> None:
+        """Take the terminal's size as its width wants it; in between the loop does what is due.
+
+        Textual lays a new size out and draws it, then sets the classes of its width, then does both
+        again. The size is the app's: that of an event may be older, as layouts send some as well.
         """
-        event.prevent_default()
-        if event.size == self._laid_out:
-            event.stop()
-            return
-        self._laid_out = event.size
-        widths = self.app.HORIZONTAL_BREAKPOINTS or []
-        _, fitting = max((one for one in widths if one[0] <= event.size.width), default=(0, ""))
-        if not self.has_class(fitting):
-            self.update_classes({name: name == fitting for _, name in widths}, animate=False)
+        while (size := self.app.size) != self._laid_out:
+            if self._style_for(size.width):
+                await asyncio.sleep(A_TURN)
+                if size != self.app.size:
+                    continue
+            self._laid_out = size
+            self.fit(size)
+            with self.app.batch_update():  # the layout alone: in a batch, drawing is put off
+                await super()._on_resize(events.Resize(size, size))
             await asyncio.sleep(A_TURN)
-        self.fit(event.size)
-        with self.app.batch_update():  # the layout alone: in a batch, drawing is put off
-            await super()._on_resize(event)
-        await asyncio.sleep(A_TURN)
+
+    def _style_for(self, width: int) -> bool:
+        """Set the class of this width and return whether it was another."""
+        widths = self.app.HORIZONTAL_BREAKPOINTS or []
+        fitting = max((one for one in widths if one[0] <= width), default=(0, ""))[1]
+        if not fitting or self.has_class(fitting):
+            return False
+        self.update_classes({name: name == fitting for _, name in widths}, animate=False)
+        return True
 
     def fit(self, size: Size) -> None:
         """Take in that the screen has this size from now on; its width's classes are set."""

@@ -13,6 +13,7 @@ from kbx_tui.embedding.local import LocalEmbedder
 from kbx_tui.index import store, text_cache
 from kbx_tui.index.reader import Reader
 from kbx_tui.search.entity_pass import EntityPass
+from kbx_tui.search.usage import USAGE_NAME
 
 QUERY = "what did grace say about the rollback"
 
@@ -144,12 +145,13 @@ def test_few_changes_are_read_beside_the_files_and_many_write_them_anew(
         assert {r.path: r.score for r in kb.search("harbour rollback", fast=True).results} == beside
 
 
-def test_an_opening_makes_a_document_hot(kb: KnowledgeBase) -> None:
-    path = kb.search(QUERY).results[3].path
-    assert not kb.retrieve(QUERY).hotness.any()
-    kb.opened(path)
-    evidence = kb.retrieve(QUERY)
-    assert evidence.hotness[evidence.paths.index(path)] == pytest.approx(2 / 3, abs=1e-3)
-    assert kb.rank(evidence, kb.tuning(hotness_weight=1.0)).top(1)[0].row == evidence.paths.index(
-        path
-    )
+def test_an_opening_makes_a_document_hot(demo_copy: Path) -> None:
+    (demo_copy / ".kbx" / USAGE_NAME).unlink(missing_ok=True)  # what other tests opened
+    with KnowledgeBase(demo_copy) as kb:
+        path = kb.search(QUERY).results[3].path
+        assert not kb.retrieve(QUERY).hotness.any()
+        kb.opened(path)
+        evidence = kb.retrieve(QUERY)
+        row = evidence.paths.index(path)
+        assert evidence.hotness[row] == pytest.approx(2 / 3, abs=1e-3)
+        assert kb.rank(evidence, kb.tuning(hotness_weight=1.0)).top(1)[0].row == row

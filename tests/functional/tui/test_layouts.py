@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import asyncio
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import pytest
 from rich.cells import cell_len
+from textual import events
+from textual.app import App
+from textual.geometry import Size as ScreenSize
 from textual.widget import Widget
 
+from kbx_tui.tui.screens.explore import Explore
 from kbx_tui.tui.widgets.entity_list import EntityList, EntityStrip
 from kbx_tui.tui.widgets.mode_badge import ModeBadge
 from kbx_tui.tui.widgets.preview_pane import PreviewPane
@@ -95,6 +101,59 @@ async def test_a_terminal_that_changes_its_size_changes_the_layout(demo: Path) -
         await driver.pilot.resize_terminal(*WIDE)
         await driver.until(lambda: driver.explore.query_one(EntityList).display)
         await driver.until_shown(ResultList, "2026-03-17")
+
+
+@pytest.mark.parametrize("delay", [None, 0.0, 0.0005])
+async def test_of_sizes_that_come_while_one_is_taken_the_last_is_laid_out(
+    demo: Path, monkeypatch: pytest.MonkeyPatch, delay: float | None
+) -> None:
+    last = ScreenSize(100, 30)
+    taken: list[ScreenSize] = []
+    update_classes, fit = Explore.update_classes, Explore.fit
+
+    def update(screen: Explore, *arguments: Any, **options: Any) -> Explore:
+        if not taken:
+            taken.append(screen.app.size)
+            if delay is None:
+                resize(screen.app, last)
+            else:
+                asyncio.get_running_loop().call_later(delay, resize, screen.app, last)
+        return update_classes(screen, *arguments, **options)
+
+    def note(screen: Explore, size: ScreenSize) -> None:
+        taken.append(size)
+        fit(screen, size)
+
+    async with running(demo, WIDE) as driver:
+        await driver.ask(QUESTION)
+        monkeypatch.setattr(Explore, "update_classes", update)
+        monkeypatch.setattr(Explore, "fit", note)
+        await driver.pilot.resize_terminal(*NARROW)
+        await driver.until(lambda: driver.explore.size == last)
+        for _ in range(5):
+            await driver.pilot.pause(0.02)
+        assert driver.explore.size == last
+        assert len(taken) <= 3, "two sizes were laid out in turns"
+
+
+async def test_a_busy_screen_above_takes_a_new_size_as_well(demo: Path) -> None:
+    async with running(demo, WIDE) as driver:
+        driver.app.show_help()
+        await driver.pilot.pause()
+        above = driver.app.screen
+        above.call_next(asyncio.sleep, 0.2)  # the screens below come first
+        await asyncio.sleep(0.02)
+        resize(driver.app, ScreenSize(*NARROW))
+        await driver.until(lambda: above.size == driver.explore.size == ScreenSize(*NARROW))
+        assert above.has_class("-narrow")
+        assert driver.explore.has_class("-narrow")
+
+
+def resize(app: App[None], size: ScreenSize) -> None:
+    """Tell the app the terminal's size as a terminal does, and tell the screens at once."""
+    app._driver._size = (size.width, size.height)  # type: ignore[union-attr]
+    app._size, app._resize_event = size, events.Resize(size, size)
+    app._check_resize()
 
 
 async def test_a_terminal_that_becomes_small_shows_the_pane_one_is_at(demo: Path) -> None:

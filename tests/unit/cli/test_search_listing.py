@@ -127,3 +127,13 @@ def test_spans_stay_on_their_words_when_text_before_them_is_cleaned() -> None:
 def test_nothing_found_names_what_would_help(changes: dict[str, Any], words: str) -> None:
     response = SearchResponse("x", (), replace(META, **changes))
     assert words in " ".join(listing.nothing_found(response))
+
+
+def test_what_drew_the_meaning_is_named() -> None:
+    drawn_to = [
+        {"path": "a.md", "title": "Ferries"},
+        {"path": "b.md", "title": "Red\x1b[31m boats"},
+    ]
+    explained = replace(META, explain={"kept_entities": [], "drawn_to": drawn_to})
+    assert listing.drawn_line(explained) == "meaning drawn to Ferries, Red boats"
+    assert listing.drawn_line(META) == ""

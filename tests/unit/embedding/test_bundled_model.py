@@ -1,15 +1,18 @@
 from __future__ import annotations
 
+import gc
 import hashlib
 import json
 import re
+import weakref
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from kbx_tui.embedding.embedder import Embedder
-from kbx_tui.embedding.local import LocalEmbedder, open_embedder
+from kbx_tui.embedding.local import FEW, LocalEmbedder
+from kbx_tui.embedding.pooled import PooledModel
 from kbx_tui.embedding.source import BUNDLED
 
 DATA = Path(__file__).parent / "data"
@@ -56,8 +59,24 @@ def test_the_model_ships_with_its_licence_and_stays_small() -> None:
 
 @pytest.mark.usefixtures("no_network")
 def test_the_bundled_model_loads_without_a_network() -> None:
-    assert LocalEmbedder(BUNDLED).embed_query("offline").shape == (384,)
+    (vector,) = PooledModel(BUNDLED.folder, BUNDLED.model_file, threads=1).query_embed(["offline"])
+    assert vector.shape == (384,)
 
 
-def test_all_bases_of_a_process_share_one_model() -> None:
-    assert open_embedder() is open_embedder("bundled")
+def test_all_bases_of_a_process_share_the_model_that_answers_queries() -> None:
+    one, two = LocalEmbedder(BUNDLED), LocalEmbedder(BUNDLED)
+    one.embed_query("shared")
+    two.embed(["also", "for a few texts"])
+    assert one._sessions[1] is two._sessions[1]
+
+
+def test_the_model_that_embeds_much_goes_with_who_asked_for_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("kbx_tui.embedding.local._usable_cores", lambda: 2)
+    embedder = LocalEmbedder(BUNDLED)
+    embedder.embed(["many"] * (FEW + 1))
+    session = weakref.ref(embedder._sessions[2])
+    del embedder
+    gc.collect()
+    assert session() is None

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from kbx_tui.index.vectors import Vectors
-from kbx_tui.search.feedback import drawn_to_best, meanings
+from kbx_tui.search.feedback import Meanings, best_fitting, drawn_to
 from kbx_tui.search.scales import FEEDBACK_AMONG, FEEDBACK_DOCUMENTS, FEEDBACK_WEIGHT
 
 DIMENSION, WORDS = 64, 0.7
@@ -31,7 +31,8 @@ def vectors_of(count: int, *, without: int | None = None) -> Vectors:
 
 
 def drawn(scores: list[float], vectors: Vectors) -> np.typing.NDArray[np.float32]:
-    return drawn_to_best(QUERY, np.array(scores), WORDS, vectors)
+    rows = best_fitting(QUERY, np.array(scores), WORDS, vectors)
+    return drawn_to(QUERY, rows, vectors, FEEDBACK_WEIGHT)
 
 
 def expected(rows: list[int], vectors: Vectors) -> np.typing.NDArray[np.float32]:
@@ -108,9 +109,18 @@ def test_only_the_query_as_typed_is_drawn_and_each_wording_is_asked_for_once() -
         return QUERY
 
     vectors, scores = vectors_of(3), np.array([9.0, 8.0, 7.0])
-    meaning = meanings("what did Ada say on ferries?", scores, vector_of, vectors)
-    assert meaning("what did say on ferries?") is QUERY
-    drawn_once = meaning("what did Ada say on ferries?")
-    assert meaning("what did Ada say on ferries?") is drawn_once
+    query = "what did Ada say on ferries?"
+    meaning = Meanings(query, scores, vector_of, vectors, FEEDBACK_WEIGHT)
+    assert meaning.of("what did say on ferries?") is QUERY
+    assert meaning.drawn_to == []
+    drawn_once = meaning.of(query)
+    assert meaning.of(query) is drawn_once
+    assert sorted(meaning.drawn_to) == [0, 1, 2]
     np.testing.assert_allclose(drawn_once, expected([0, 1, 2], vectors), rtol=1e-5, atol=1e-6)
     assert len(asked) == 2
+
+
+def test_with_weight_0_a_query_stays_as_it_is() -> None:
+    meaning = Meanings("ferries", np.array([9.0, 8.0, 7.0]), lambda _: QUERY, vectors_of(3), 0.0)
+    assert meaning.of("ferries") is QUERY
+    assert meaning.drawn_to == []

@@ -120,11 +120,56 @@ def test_a_surname_within_another_name_is_nobody(query: str) -> None:
     assert not found(query)
 
 
-@pytest.mark.parametrize("query", ["what did Ruth Castellane say", "ask Navdeep Singh on loans"])
+@pytest.mark.parametrize(
+    "query",
+    [
+        "what did Ruth Castellane say",
+        "did Carol Dillinger agree",
+        "ask Navdeep Singh on loans",
+        "advice from Ruth Castellane",
+        "Ruth Castellane",
+        "Ruth Castellane's view of loans",
+        "loans, Ruth Castellane said, are due",
+        "what of Ruth Castellane, minister of loans",
+        "when was Ruth Castellane in Lagos",
+        "should Navdeep Singh resign",
+        "according to Minister Ruth Castellane",
+    ],
+)
 def test_a_first_name_with_another_surname_is_a_hint_at_most(query: str) -> None:
-    for match in INDEX.find(query):
+    matches = INDEX.find(query)
+    assert matches
+    for match in matches:
         assert not match.named
         assert match.signal.score <= HINT
+
+
+@pytest.mark.parametrize(
+    ("query", "named"),
+    [
+        ("what did Ruth Tuesday say", {"person:ruth-miller"}),
+        ("did Ruth June agree", {"person:ruth-miller"}),
+        ("Ruth Monday standup", {"person:ruth-miller"}),
+        ("Ruth Kubernetes migration", {"person:ruth-miller"}),
+        ("meeting with Ruth Kubernetes migration", {"person:ruth-miller"}),
+        ("has Ruth GitHub access", {"person:ruth-miller"}),
+        ("Ruth GitHub access", {"person:ruth-miller"}),
+        ("Ruth Node.js upgrade", {"person:ruth-miller"}),
+        ("the Kafka Ruth outage", {"person:ruth-miller"}),
+        ("did Kafka Ruth break", {"person:ruth-miller"}),
+        ("tell Ruth Postgres is down", {"person:ruth-miller"}),
+        ("Navdeep Terraform rollout", {"person:navdeep-bains"}),
+        ("Hat Navdeep Urlaub", {"person:navdeep-bains"}),
+        ("Wann hat Ruth Zeit für Postgres", {"person:ruth-miller"}),
+        ("Ruth Navdeep 1:1", {"person:ruth-miller", "person:navdeep-bains"}),
+        ("Navdeep Ruth 1:1", {"person:ruth-miller", "person:navdeep-bains"}),
+        ("did Ruth Navdeep agree", {"person:ruth-miller", "person:navdeep-bains"}),
+        ("what did Bains Tuesday say", {"person:navdeep-bains"}),
+    ],
+)
+def test_a_capital_after_a_first_name_is_no_surname_yet(query: str, named: set[str]) -> None:
+    matches = found(query)
+    assert {one for one, match in matches.items() if match.named} == named
 
 
 @pytest.mark.parametrize("query", ["what did Navdeep Bain say", "Ruth on the AWS bill"])

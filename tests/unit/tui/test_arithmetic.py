@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from fractions import Fraction
 
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from kbx_tui.search.evidence import Evidence
+from kbx_tui.search.evidence import Evidence, FeedbackDocument
 from kbx_tui.search.explain import explain
 from kbx_tui.search.ranking import rank
 from kbx_tui.search.tuning import Tuning
@@ -133,6 +134,14 @@ def test_a_document_without_a_link_says_so() -> None:
 def test_a_document_without_a_vector_says_so() -> None:
     found = evidence(components([3.0], [float("nan")]))
     assert "no vector yet" in text_of(why_lines(reasons(found, Tuning())[0], None, 40))
+
+
+def test_what_drew_the_meaning_is_named_beside_the_document_part() -> None:
+    drew = (FeedbackDocument("a.md", "Ferries"), FeedbackDocument("b.md", "Boats"))
+    found = replace(evidence(components([3.0, 2.0], [0.5, float("nan")])), drawn_to=drew)
+    first, without_vector = reasons(found, Tuning())
+    assert "meaning drawn to Ferries, Boats" in text_of(why_lines(first, None, 60))
+    assert "drawn" not in text_of(why_lines(without_vector, None, 60))
 
 
 @pytest.mark.parametrize("width", [24, 36, 46, 80])

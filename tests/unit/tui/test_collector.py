@@ -3,11 +3,21 @@
 from __future__ import annotations
 
 import gc
+import sys
+import weakref
 from collections.abc import Iterator
 
 import pytest
 
-from kbx_tui.tui.collector import MANY, REST, Sweeper, loading, make_calm
+from kbx_tui.tui.collector import (
+    LONG_REST,
+    MANY,
+    REST,
+    Sweeper,
+    freeze_loaded,
+    loading,
+    make_calm,
+)
 
 
 class Hands:
@@ -15,8 +25,10 @@ class Hands:
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.now, self.pending, self.takes, self.sweeps = 100.0, 0, 0.01, 0
+        monkeypatch.setattr("kbx_tui.tui.collector._loads.frozen", 0)
         monkeypatch.setattr(gc, "get_count", lambda: (0, 0, self.pending))
         monkeypatch.setattr(gc, "collect", self.collect)
+        monkeypatch.setattr(gc, "freeze", lambda: None)
 
     def clock(self) -> float:
         return self.now
@@ -82,7 +94,48 @@ def test_nothing_is_swept_while_a_base_is_loaded(hands: Hands, sweeper: Sweeper)
     with loading():
         sweeper.sweep()
     assert hands.sweeps == 1  # what `loading` itself does at its end
-    gc.unfreeze()
+
+
+def test_bases_may_be_loaded_at_the_same_time(hands: Hands, sweeper: Sweeper) -> None:
+    hands.pending, hands.now = MANY, hands.now + 1.0
+    with loading():
+        with loading():
+            pass
+        hands.pending, hands.sweeps = MANY, 0
+        sweeper.sweep()
+        assert hands.sweeps == 0
+
+
+def test_what_was_frozen_is_looked_at_once_in_a_long_rest(hands: Hands, sweeper: Sweeper) -> None:
+    freeze_loaded()
+    hands.sweeps, hands.now = 0, hands.now + LONG_REST
+    for _ in range(5):
+        sweeper.sweep()
+        hands.now += LONG_REST
+    assert hands.sweeps == 1
+
+
+@pytest.mark.skipif(sys.version_info >= (3, 14), reason="the collector works in steps there")
+def test_garbage_that_was_frozen_is_let_go_in_a_long_rest(thresholds: None) -> None:
+    class Node:
+        def __init__(self) -> None:
+            self.itself = self
+
+    make_calm()
+    now = 0.0
+    sweeper = Sweeper(lambda: now)
+    node = Node()
+    gone = weakref.ref(node)
+    gc.collect()  # it is old now
+    del node
+    freeze_loaded()
+    try:
+        assert gone() is not None
+        now = LONG_REST
+        sweeper.sweep()
+        assert gone() is None
+    finally:
+        gc.unfreeze()
 
 
 def test_python_never_picks_the_moment_itself(thresholds: None) -> None:

@@ -9,7 +9,7 @@ the same score, and none counts as named outright.
 
 So is a first name of someone else: `Ruth Castellane` where only Ruth Miller is known. A capital is
 not enough, `Ruth Kubernetes migration` asks for Ruth: what stands around the two words must show
-that they are one name (`_Query.has_other_surname`). In doubt the one who is known is meant.
+that they are one name (`QueryWords.has_other_surname`). In doubt the one who is known is meant.
 """
 
 from __future__ import annotations
@@ -26,15 +26,10 @@ from kbx_tui.knowledge.common_words import COMMON_WORDS, HONORIFICS
 from kbx_tui.knowledge.names import fold
 from kbx_tui.knowledge.records import Entity
 from kbx_tui.search.evidence import Signal, SignalKind
+from kbx_tui.search.query_words import QueryWords
 from kbx_tui.search.words import (
-    ASKING_AFTER,
-    ASKING_BEFORE,
-    DAYS_AND_MONTHS,
     FUNCTION_WORDS,
     NAMES_THAT_ARE_WORDS,
-    OFFICES,
-    REQUEST_WORDS,
-    VERB_FOLLOWS,
     Word,
     has_topic,
     words_of,
@@ -55,12 +50,6 @@ FUZZY_LENGTH = 6
 """Names and words this short are not compared for typos: too many words are one letter away."""
 
 SHORTEST_SURNAME = 2
-TITLE_FROM = 3
-"""A query of more words than this, all with capitals, is written like a title: they say nothing."""
-
-
-_OPENINGS = FUNCTION_WORDS | REQUEST_WORDS | ASKING_BEFORE | HONORIFICS | OFFICES
-"""Words that a name stands after in English."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,100 +71,6 @@ class _Name:
     entity: int
     kind: SignalKind
     text: str
-
-
-class _Query:
-    """The words of a query, and which of them are used up."""
-
-    def __init__(self, text: str) -> None:
-        self.text = text
-        self.words = words_of(text)
-        self.taken = [False] * len(self.words)
-        self.all_lower = not any(word.is_capitalised for word in self.words)
-        topic = [word for word in self.words if word.folded not in FUNCTION_WORDS]
-        self.in_title_case = len(topic) > TITLE_FROM and all(word.is_capitalised for word in topic)
-
-    def is_free(self, at: int, size: int) -> bool:
-        return not any(self.taken[at : at + size])
-
-    def take(self, at: int, size: int) -> tuple[int, int]:
-        """Use words up and return their span, with the honorifics before them."""
-        self.taken[at : at + size] = [True] * size
-        first = at
-        while first and self.words[first - 1].folded in HONORIFICS - {"the"}:
-            first -= 1
-            self.taken[first] = True
-        return self.words[first].start, self.words[at + size - 1].end
-
-    def before(self, at: int) -> str:
-        return self.words[at - 1].folded if at else ""
-
-    def after(self, end: int) -> str:
-        return self.words[end].folded if end < len(self.words) else ""
-
-    def is_compound(self, at: int, size: int) -> bool:
-        """Tell whether a hyphen joins the words to others: `Chapman-Enskog`."""
-        start, end = self.words[at].start, self.words[at + size - 1].end
-        before, after = self.text[max(start - 2, 0) : start], self.text[end : end + 2]
-        return (before[-1:] in "-‐‑–" and before[:1].isalnum()) or (
-            after[:1] in "-‐‑–" and after[1:].isalnum()
-        )
-
-    def is_within_a_name(self, at: int, size: int) -> bool:
-        """Tell whether a word beside it makes the words part of a longer name, of someone or
-        something else: `Gerard Salton` is no J. M. Gerard.
-        """
-        return self._may_be_first(at - 1) or self.may_be_surname_after(at + size)
-
-    def may_be_surname_after(self, at: int) -> bool:
-        """Tell whether word `at` is written like a surname of who stands right before it."""
-        return self._is_like_a_name(at, at - 1) and self.words[at].folded not in DAYS_AND_MONTHS
-
-    def _may_be_first(self, at: int) -> bool:
-        dates = DAYS_AND_MONTHS - NAMES_THAT_ARE_WORDS
-        return self._is_like_a_name(at, at) and self.words[at].folded not in dates
-
-    def _is_like_a_name(self, at: int, joint: int) -> bool:
-        if not 0 < at < len(self.words) or self.taken[at] or self.in_title_case:
-            return False
-        word = self.words[at]
-        if self._gap(joint) != " " or not word.is_capitalised or word.text.isupper():
-            return False
-        return word.folded not in COMMON_WORDS | HONORIFICS | FUNCTION_WORDS | OFFICES
-
-    def has_other_surname(self, at: int) -> bool:
-        """Tell whether the words around first name `at` and the word after it, which is written
-        like a surname, show that the two are one name.
-
-        `did X Y agree` and `X Y said` do. The end of the query, punctuation and other words without
-        a topic do after an English beginning only: `Hat Ruth Urlaub` ends with a noun. After `tell
-        X` a clause may begin: `tell Ruth Postgres is down`.
-        """
-        before, after, gap = self.before(at), self.after(at + 2), self._gap(at + 1)
-        if before in ("tell", "told"):
-            return False
-        if before in VERB_FOLLOWS or (gap == " " and after in ASKING_AFTER):
-            return True
-        if before and before not in _OPENINGS:
-            return False
-        possessive = gap in ("'", "’") and after == "s"
-        ends = not after or (gap[0] in ".,;:!?)" and gap[-1].isspace())
-        return possessive or ends or (gap == " " and after in FUNCTION_WORDS)
-
-    def _gap(self, at: int) -> str:
-        """Return what stands between word `at` and the next, or the end."""
-        end = self.words[at + 1].start if at + 1 < len(self.words) else len(self.text)
-        return self.text[self.words[at].end : end]
-
-    def is_asked_about(self, at: int, size: int) -> bool:
-        """Tell whether the words stand where a person or group does: `did X say`, `X on Y`."""
-        before, after = self.before(at), self.after(at + size)
-        return (
-            before in HONORIFICS - {"the"}
-            or before in ASKING_BEFORE
-            or after in ASKING_AFTER
-            or not has_topic(w.folded for i, w in enumerate(self.words) if not at <= i < at + size)
-        )
 
 
 class NameIndex:
@@ -201,7 +96,7 @@ class NameIndex:
 
     def find(self, query: str) -> list[NameMatch]:
         """Return what the query names, each stretch of it used once."""
-        asked = _Query(query)
+        asked = QueryWords(query)
         matches = self._find_exact(asked)
         matches += self._find_typos(asked, sizes=(2, 3))
         matches += self._find_surnames(asked)
@@ -209,7 +104,7 @@ class NameIndex:
         matches += self._find_typos(asked, sizes=(1,))
         return self._in_company(asked, matches)
 
-    def _in_company(self, query: _Query, matches: list[NameMatch]) -> list[NameMatch]:
+    def _in_company(self, query: QueryWords, matches: list[NameMatch]) -> list[NameMatch]:
         """Take the own name of an entity for it, though it is a common word: that of a project when
         someone else is named outright (`what did alice decide about the migration`), any when
         there is nothing else to be the topic (`platform migration`).
@@ -248,7 +143,7 @@ class NameIndex:
             self._last[surname].append(number)
             self._initials[number] = "".join(word[0] for word in given[: -len(surname)])
 
-    def _find_exact(self, query: _Query) -> list[NameMatch]:
+    def _find_exact(self, query: QueryWords) -> list[NameMatch]:
         matches = []
         for size in range(min(LONGEST_NAME, len(query.words)), 0, -1):
             for at in range(len(query.words) - size + 1):
@@ -270,7 +165,7 @@ class NameIndex:
                     matches.append(NameMatch(name.entity, signal, start, end, score == 1.0))
         return matches
 
-    def _is_meant(self, query: _Query, at: int, name: _Name) -> bool:
+    def _is_meant(self, query: QueryWords, at: int, name: _Name) -> bool:
         """Tell whether a single word of the query is the name rather than an ordinary word."""
         word, kind = query.words[at], self._types[name.entity]
         if kind in (query.before(at), query.after(at + 1)):
@@ -287,7 +182,7 @@ class NameIndex:
         written_as_name = word.text == name.text and word.is_capitalised and at > 0
         return written_as_name or query.is_asked_about(at, 1)
 
-    def _find_surnames(self, query: _Query) -> list[NameMatch]:
+    def _find_surnames(self, query: QueryWords) -> list[NameMatch]:
         matches: list[NameMatch] = []
         for size in range(self._longest_surname, 0, -1):
             for at in range(len(query.words) - size + 1):
@@ -306,7 +201,7 @@ class NameIndex:
                     matches += _shared(query, first, size + len(initials), "surname", bearers, sure)
         return matches
 
-    def _initials_before(self, query: _Query, at: int) -> str:
+    def _initials_before(self, query: QueryWords, at: int) -> str:
         """Return the initials that stand free before a surname: `J. R. Miller`."""
         first = at
         while first and len(query.words[first - 1].folded) == 1 and query.is_free(first - 1, 1):
@@ -314,7 +209,7 @@ class NameIndex:
         initials = "".join(word.folded for word in query.words[first:at])
         return initials if initials not in ("a", "i") or query.words[first].is_capitalised else ""
 
-    def _may_be_surname(self, query: _Query, at: int, size: int) -> bool:
+    def _may_be_surname(self, query: QueryWords, at: int, size: int) -> bool:
         word = query.words[at]
         if query.before(at) in HONORIFICS - {"the"}:
             return True
@@ -326,7 +221,7 @@ class NameIndex:
             return word.folded not in COMMON_WORDS and query.is_asked_about(at, size)
         return word.is_capitalised and (at > 0 or word.folded not in COMMON_WORDS)
 
-    def _find_first_names(self, query: _Query) -> list[NameMatch]:
+    def _find_first_names(self, query: QueryWords) -> list[NameMatch]:
         matches: list[NameMatch] = []
         for at, word in enumerate(query.words):
             bearers = self._first.get(word.folded, [])
@@ -343,7 +238,7 @@ class NameIndex:
                 matches += _shared(query, at, 1, "first_name", bearers, sure)
         return matches
 
-    def _is_someone_else(self, query: _Query, at: int) -> bool:
+    def _is_someone_else(self, query: QueryWords, at: int) -> bool:
         """Tell whether first name `at` is that of another: a surname nobody here bears follows."""
         if not query.may_be_surname_after(at + 1):
             return False
@@ -351,7 +246,7 @@ class NameIndex:
         known = beside[0] in self._first or beside in self._last or beside in self._exact
         return not known and query.has_other_surname(at)
 
-    def _find_typos(self, query: _Query, sizes: Iterable[int]) -> list[NameMatch]:
+    def _find_typos(self, query: QueryWords, sizes: Iterable[int]) -> list[NameMatch]:
         words = query.words
         windows = [
             (at, size)
@@ -405,7 +300,7 @@ class NameIndex:
 
 
 def _shared(
-    query: _Query, at: int, size: int, kind: SignalKind, bearers: Sequence[int], sure: bool
+    query: QueryWords, at: int, size: int, kind: SignalKind, bearers: Sequence[int], sure: bool
 ) -> list[NameMatch]:
     """Return a match for each bearer of a part of a name: the only one is named outright."""
     written = query.text[query.words[at].start : query.words[at + size - 1].end]

@@ -11,6 +11,7 @@ from collections.abc import Coroutine, Sequence
 from concurrent.futures import Future
 from threading import Thread
 from typing import Any
+from weakref import finalize
 
 from kbx_tui.index.store import TABLES, translated
 
@@ -24,38 +25,61 @@ class Reader:
 
     def __init__(self, uri: str) -> None:
         self._uri = uri
-        self._loop: asyncio.AbstractEventLoop | None = None
-        self._database: Any = None
-        self._tables: dict[str, Any] = {}
+        self._session: _Session | None = None
 
     def rows(self, table: str, columns: Sequence[str], where: str) -> Any:
         """Return the given columns of the rows that fit, as a pyarrow Table."""
         with translated(f"read table {table}", self._uri):
-            return self._start(self._rows(table, columns, where)).result()
+            return self.begin(table, columns, where).result()
+
+    def begin(self, table: str, columns: Sequence[str], where: str) -> Future[Any]:
+        """Start what `rows` waits for."""
+        session = self._open()
+        return session.start(session.rows(table, columns, where))
 
     def versions(self) -> dict[str, int]:
         """Turn to the newest version of every table and return them; a write raises one."""
         with translated("read the index", self._uri):
-            found: dict[str, int] = self._start(self._versions()).result()
+            session = self._open()
+            found: dict[str, int] = session.start(session.versions()).result()
             return found
 
     def close(self) -> None:
-        """End the event loop and let go of the tables."""
-        if self._loop is not None:
-            self._loop.call_soon_threadsafe(self._loop.stop)
-        self._loop, self._database, self._tables = None, None, {}
+        """Let go of the tables; reads that have begun are finished, then the event loop ends."""
+        if self._session is not None:
+            self._session.end()
+        self._session = None
 
-    def _start(self, work: Coroutine[Any, Any, Any]) -> Future[Any]:
-        if self._loop is None:
-            self._loop = asyncio.new_event_loop()
-            Thread(target=self._loop.run_forever, name="kbx-reader", daemon=True).start()
+    def _open(self) -> _Session:
+        if self._session is None:
+            self._session = _Session(self._uri)
+            end = finalize(self, self._session.end)  # also if nobody closes it
+            end.atexit = False  # its thread is a daemon
+        return self._session
+
+
+class _Session:
+    """An event loop in a thread of its own, and the tables that were opened on it."""
+
+    def __init__(self, uri: str) -> None:
+        self._uri = uri
+        self._loop = asyncio.new_event_loop()
+        self._database: Any = None
+        self._tables: dict[str, Any] = {}
+        Thread(target=_run, args=(self._loop,), name="kbx-reader", daemon=True).start()
+
+    def start(self, work: Coroutine[Any, Any, Any]) -> Future[Any]:
         return asyncio.run_coroutine_threadsafe(work, self._loop)
 
-    async def _rows(self, name: str, columns: Sequence[str], where: str) -> Any:
+    def end(self) -> None:
+        if not self._loop.is_closed():
+            self._loop.call_soon_threadsafe(self._loop.stop)
+
+    async def rows(self, name: str, columns: Sequence[str], where: str) -> Any:
         table = await self._table(name)
         return await table.query().where(where).select(list(columns)).to_arrow()
 
-    async def _versions(self) -> dict[str, int]:
+    async def versions(self) -> dict[str, int]:
         tables = await asyncio.gather(*(self._table(name) for name in TABLES))
         await asyncio.gather(*(table.checkout_latest() for table in tables))
         versions = await asyncio.gather(*(table.version() for table in tables))
@@ -69,3 +93,14 @@ class Reader:
         if name not in self._tables:
             self._tables[name] = await self._database.open_table(name)
         return self._tables[name]
+
+
+def _run(loop: asyncio.AbstractEventLoop) -> None:
+    """Run until stopped, finish what has begun, and close: no answer comes to a loop that is gone.
+
+    LanceDB answers from threads of its own.
+    """
+    loop.run_forever()
+    while left := asyncio.all_tasks(loop):
+        loop.run_until_complete(asyncio.wait(left))
+    loop.close()

@@ -81,7 +81,7 @@ class ExploreAnswers(ExploreActions):
         self.query_one(EntityStrip).show(view.entities, view.threshold)
         entities = self.query_one(EntityList)
         entities.invitation = invitations.no_entities
-        entities.show(view.entities, view.threshold)
+        entities.show(view.entities, view.threshold, fresh=message.fresh)
         results = self.query_one(ResultList)
         count = view.order or f"{view.matched:,} of {view.scope.in_scope:,}"
         results.border_title = f"Results · {count}"

@@ -50,9 +50,15 @@ class EntityList(RowsView):
         self.entities: tuple[EntityRow, ...] = ()
         self.threshold = 0.5
 
-    def show(self, entities: tuple[EntityRow, ...], threshold: float) -> None:
-        """Show these entities, best first."""
-        at = self.entities[self.cursor].id if self.entities else ""
+    def show(
+        self, entities: tuple[EntityRow, ...], threshold: float, *, fresh: bool = False
+    ) -> None:
+        """Show these entities, best first; with `fresh` those of another query.
+
+        Who is among them stays where they are, as when an entity is pinned.
+        """
+        self.chosen = self.chosen and (self.has_focus or not fresh)
+        at = self.entities[self.cursor].id if self.entities and self.chosen else ""
         self.entities, self.threshold = entities, threshold
         ids = [entity.id for entity in entities]
         self.lines_changed()

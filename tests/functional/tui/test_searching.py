@@ -123,6 +123,34 @@ async def test_entities_show_score_reason_and_threshold(demo: Path) -> None:
         assert lines[6].startswith("○ ")
 
 
+async def test_another_query_begins_at_its_first_entity(demo: Path) -> None:
+    async with running(demo, WIDE) as driver:
+        await driver.ask("Alice Chen and Grace Tully")
+        entities = driver.explore.query_one(EntityList)
+        await driver.press("escape", "e", "down")
+        assert entities.cursor == 1
+        second = entities.current
+        assert second is not None
+        await driver.press("slash")
+        await driver.until_focused(QueryLine)
+        await driver.ask("what did Alice Chen and Grace Tully decide?")
+        assert [one.id for one in entities.entities].index(second.id) == 1
+        assert entities.cursor == 0
+
+
+async def test_who_is_among_the_entities_stays_there(demo: Path) -> None:
+    async with running(demo, WIDE) as driver:
+        await driver.ask("Alice Chen and Grace Tully")
+        entities = driver.explore.query_one(EntityList)
+        await driver.press("escape", "e", "down")
+        second = entities.current
+        await driver.press("plus")
+        await driver.until(lambda: any(one.pinned for one in entities.entities))
+        assert entities.current is not None
+        assert second is not None
+        assert entities.current.id == second.id
+
+
 async def test_matched_words_stand_in_a_line_under_the_title(demo: Path) -> None:
     async with running(demo, WIDE) as driver:
         await driver.ask(QUESTION)

@@ -38,7 +38,7 @@ class ModelSource:
 
 
 BUNDLED = ModelSource(
-    name="bundled/all-MiniLM-L6-v2-int8w",
+    name="bundled/all-MiniLM-L6-v2-int8",
     folder=Path(__file__).parent / "bundled",
     dimension=384,
     known_as="sentence-transformers/all-MiniLM-L6-v2",

@@ -28,7 +28,7 @@ def test_asking_a_bundled_model_for_its_facts_loads_no_onnxruntime() -> None:
     code = (
         "from kbx_tui.embedding.local import open_embedder\n"
         "e = open_embedder(); assert (e.dimension, e.max_tokens) == (384, 256)\n"
-        "assert e.model == 'bundled/all-MiniLM-L6-v2-int8w'; assert len(e.embed([])) == 0"
+        "assert e.model == 'bundled/all-MiniLM-L6-v2-int8'; assert len(e.embed([])) == 0"
     )
     assert heavy_modules_after(code) == "[]"
 

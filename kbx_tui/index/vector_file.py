@@ -17,13 +17,14 @@ from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
 from kbx_tui.index.array_file import read_arrays, write_arrays
+from kbx_tui.index.quantized import QuantizedVectors
 from kbx_tui.index.snapshot import Keys, Snapshot, read_snapshot
 from kbx_tui.index.store import Store, translated
 from kbx_tui.index.text_cache import VECTORS, folder_of, is_few, is_stale, rows_of
 from kbx_tui.index.vector_tables import profile_hashes, read_some_vectors, read_vectors
 from kbx_tui.index.vectors import Matrix, Vectors
 
-FORMAT = "kbx vectors 1"
+FORMAT = "kbx vectors 2"
 """Another way to split documents, to weigh what is embedded, or another layout raises it."""
 
 
@@ -40,6 +41,9 @@ class KeptVectors:
     chunks: NDArray[np.float32]
     contexts: NDArray[np.float32]
     chunk_shares: NDArray[np.float32]
+    codes: NDArray[np.int8]
+    code_scales: NDArray[np.float32]
+    code_errors: NDArray[np.float32]
     profiles: NDArray[np.bytes_]
     """Hash of the profile of each entity."""
     entities: NDArray[np.float32]
@@ -93,6 +97,9 @@ def write_vector_file(store: Store, *, model: str, dimension: int) -> None:
         chunks=found.chunks.reshape(-1),
         contexts=found.contexts.reshape(-1),
         chunk_shares=found.chunk_shares,
+        codes=found.quantized.codes.reshape(-1),
+        code_scales=found.quantized.scales,
+        code_errors=found.quantized.errors,
         profiles=np.where(found.entities.any(axis=1), profiles, b""),
         entities=found.entities.reshape(-1),
     )
@@ -122,6 +129,9 @@ def _as_they_stand(kept: KeptVectors, dimension: int) -> Vectors:
         starts=kept.starts,
         contexts=kept.contexts.reshape(-1, dimension),
         chunk_shares=kept.chunk_shares,
+        quantized=QuantizedVectors(
+            kept.codes.reshape(-1, dimension), kept.code_scales, kept.code_errors
+        ),
         entities=kept.entities.reshape(-1, dimension),
         share=1.0 if len(kept.lines) else 0.0,
     )
@@ -148,6 +158,7 @@ def _merged(kept: Vectors, rows: Keys, added: Vectors, split: int) -> Vectors:
         starts=ends - sizes,
         contexts=np.empty((len(order), dimension), np.float32),
         chunk_shares=np.empty(len(order), np.float32),
+        quantized=QuantizedVectors.empty(total, dimension),
         entities=kept.entities,
         share=total / chunks if chunks else 0.0,
     )
@@ -162,6 +173,7 @@ def _merged(kept: Vectors, rows: Keys, added: Vectors, split: int) -> Vectors:
             slice(at, at + last - first),
         )
         made.chunks[to], made.lines[to] = source.chunks[taken], source.lines[taken]
+        made.quantized.copy(to.start, source.quantized.part(taken.start, taken.stop))
         made.contexts[first:last] = source.contexts[part]
         made.chunk_shares[first:last] = source.chunk_shares[part]
     return made

@@ -16,7 +16,7 @@ from kbx_tui.errors import IndexFault, IndexForeign
 from kbx_tui.index.schema import text_hash
 from kbx_tui.index.snapshot import Keys, Snapshot
 from kbx_tui.index.store import Store
-from kbx_tui.index.vectors import Matrix, Vectors, in_context
+from kbx_tui.index.vectors import Matrix, Vectors, in_context, quantized_in_context
 from kbx_tui.index.where import quoted
 
 ATTEMPTS = 4
@@ -115,6 +115,7 @@ class _Layout:
             starts=self.starts,
             contexts=contexts,
             chunk_shares=shares,
+            quantized=quantized_in_context(chunks, self.starts, contexts, shares),
             entities=entities,
             share=len(chunks) / self.split if self.split else 0.0,
         )

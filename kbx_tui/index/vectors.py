@@ -1,7 +1,8 @@
 """Vectors of one generation in memory: exact similarity under any filter, no index to tune.
 
 88,000 chunks are 135 MB and one query takes milliseconds; an approximate index would lose rows
-under a path filter (the default probes of LanceDB found 35 % of them).
+under a path filter (the default probes of LanceDB found 35 % of them). Where only the best are
+wanted, codes of a quarter of that tell first which could be (`index/quantized.py`).
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
+from kbx_tui.index.quantized import AT_ONCE, QuantizedVectors
 from kbx_tui.index.snapshot import Keys
 
 Matrix = NDArray[np.float32]
@@ -53,6 +55,8 @@ class Vectors:
     """Shape (documents with vectors, dimension): what whole document and title add, weighed."""
     chunk_shares: NDArray[np.float32]
     """Weight of the best chunk of each of `document_rows`; more where the title has no vector."""
+    quantized: QuantizedVectors
+    """What `best_cosine` takes the best of: the chunk by its weight, and the context, as codes."""
     entities: Matrix
     """Shape (e, dimension), parallel to the snapshot's entities; zeros where there is none."""
     share: float
@@ -68,25 +72,41 @@ class Vectors:
         best = np.full((len(queries), len(in_scope)), np.nan)
         wanted = in_scope[self.document_rows]
         if wanted.any():
-            lengths = np.diff(self.starts, append=len(self.chunks))
-            cosines = _products(self.chunks, queries, np.repeat(wanted, lengths))
+            cosines = _products(self.chunks, queries, np.repeat(wanted, self._sizes()))
             found = np.maximum.reduceat(cosines, self.starts, axis=1) * self.chunk_shares
             found += _products(self.contexts, queries, wanted)
             best[:, self.document_rows[wanted]] = found[:, wanted]
         return best
 
+    def about_cosine(
+        self, query: NDArray[np.float32], rows: Keys
+    ) -> tuple[NDArray[np.float64], float]:
+        """Return about what `best_cosine` says of documents, by row, and how far at most it is from
+        that. `rows` ascend. NaN without vectors. It reads a quarter of what that reads.
+        """
+        about = np.full(len(rows), np.nan)
+        known, places = self._places(rows)
+        if not len(known):
+            return about, 0.0
+        between = slice(places[0], places[-1] + 1)  # a folder's documents follow one another
+        begin, end = self._part(places[0])[0], self._part(places[-1])[1]
+        products, slack = self.quantized.part(begin, end).products(query)
+        best = np.maximum.reduceat(products, self.starts[between] - begin)
+        about[known] = best[places - places[0]]
+        return about, slack
+
     def best_cosine_of(self, query: NDArray[np.float32], rows: Keys) -> NDArray[np.float64]:
         """Return what `best_cosine` says of a few documents, by row, without looking at others."""
         best = np.full(len(rows), np.nan)
-        if not len(self.document_rows):
-            return best
-        places = np.minimum(np.searchsorted(self.document_rows, rows), len(self.document_rows) - 1)
-        known = np.flatnonzero(self.document_rows[places] == rows)
-        padded = np.resize(places[known], len(known) + -len(known) % GROUP)
-        best[known] = (self.contexts[padded] @ query)[: len(known)]
-        for at, place in zip(known.tolist(), places[known].tolist(), strict=True):
-            cosines = _product_of(self.chunks, *self._part(place), query)
-            best[at] += cosines.max() * self.chunk_shares[place]
+        known, places = self._places(rows)
+        if len(known):
+            sizes = self._sizes()[places]
+            starts = np.cumsum(sizes) - sizes
+            chunks = np.repeat(self.starts[places] - starts, sizes) + np.arange(sizes.sum())
+            found = np.maximum.reduceat(_products_of(self.chunks, chunks, query), starts)
+            best[known] = found * self.chunk_shares[places] + _products_of(
+                self.contexts, places, query
+            )
         return best
 
     def wholes(self, rows: Keys) -> Matrix:
@@ -98,6 +118,18 @@ class Vectors:
         sums = np.stack([self.chunks[slice(*self._part(at))].sum(axis=0) for at in places])
         wholes: Matrix = sums / np.maximum(np.linalg.norm(sums, axis=1, keepdims=True), 1e-9)
         return wholes
+
+    def _places(self, rows: Keys) -> tuple[Keys, Keys]:
+        """Return which of `rows` have vectors, and where they stand in `document_rows`."""
+        if not len(self.document_rows):
+            return np.zeros(0, np.int64), np.zeros(0, np.int64)
+        places = np.minimum(np.searchsorted(self.document_rows, rows), len(self.document_rows) - 1)
+        known = np.flatnonzero(self.document_rows[places] == rows)
+        return known, places[known]
+
+    def _sizes(self) -> Keys:
+        """Return how many chunks each of `document_rows` has."""
+        return np.diff(self.starts, append=len(self.chunks))
 
     def _part(self, place: int) -> tuple[int, int]:
         """Return where in `chunks` a document begins and ends."""
@@ -114,35 +146,37 @@ class Vectors:
 
 
 def _products(vectors: Matrix, queries: Matrix, wanted: Flags) -> Matrix:
-    """Return the product of each query with each vector, 0 in blocks without a wanted one."""
+    """Return the product of each query with each vector; blocks without a wanted one are left 0."""
     products = np.zeros((len(queries), len(vectors)), np.float32)
-    begins = range(0, len(vectors), BLOCK)
+    whole = len(vectors) - len(vectors) % GROUP
+    begins = range(0, whole, BLOCK)
     blocks = [at for at in begins if wanted[at : at + BLOCK].any()]
     left = iter(blocks)  # shared: whoever is done takes the next
 
     def work() -> None:
         for at in left:
-            block = slice(at, at + BLOCK)
+            block = slice(at, min(at + BLOCK, whole))
             for row, query in enumerate(queries):
                 np.dot(vectors[block], query, out=products[row, block])
 
     helper = _helper().submit(work) if len(blocks) >= SHARED_FROM else None
     work()
+    rest = np.arange(whole, len(vectors))
+    for row, query in enumerate(queries):
+        products[row, rest] = _products_of(vectors, rest, query)
     if helper is not None and not helper.cancel():
         helper.result()
     return products
 
 
-def _product_of(
-    vectors: Matrix, begin: int, end: int, query: NDArray[np.float32]
-) -> NDArray[np.float32]:
-    """Return the products of a stretch of vectors, with whole groups of neighbours.
+def _products_of(vectors: Matrix, rows: Keys, query: NDArray[np.float32]) -> Matrix:
+    """Return the products of some vectors, in whole groups.
 
     BLAS takes rows in groups and a rest otherwise: in groups, each has the bits a block gives it.
     """
-    first = begin - begin % GROUP
-    products: NDArray[np.float32] = vectors[first : end + -end % GROUP] @ query
-    return products[begin - first : end - first]
+    padded = np.resize(rows, len(rows) + -len(rows) % GROUP)
+    products: Matrix = (vectors[padded] @ query)[: len(rows)]
+    return products
 
 
 @lru_cache(maxsize=1)
@@ -164,3 +198,16 @@ def in_context(chunks: Matrix, starts: Keys, titles: Matrix) -> tuple[Matrix, ND
     wholes += TITLE_SHARE * titles
     wholes /= known[:, None]
     return wholes, (CHUNK_SHARE / known).astype(np.float32)
+
+
+def quantized_in_context(
+    chunks: Matrix, starts: Keys, contexts: Matrix, shares: NDArray[np.float32]
+) -> QuantizedVectors:
+    """Return by chunk what `Vectors.best_cosine` takes the best of, as codes."""
+    made = QuantizedVectors.empty(*chunks.shape)
+    documents = np.repeat(np.arange(len(starts)), np.diff(starts, append=len(chunks)))
+    for begin in range(0, len(chunks), AT_ONCE):
+        part = slice(begin, begin + AT_ONCE)
+        of = documents[part]
+        made.put(begin, chunks[part] * shares[of, None] + contexts[of])
+    return made

@@ -65,9 +65,12 @@ def answer(
 
 
 def _below_floor(ranking: Ranking) -> int:
-    """Return how many documents are a little like the query, but too little to be results."""
+    """Return about how many documents are a little like the query, but too little to be results.
+
+    Where few were compared, codes of vectors tell which: a likeness of nearly 0 may be taken for 0.
+    """
     likeness = np.nan_to_num(ranking.components.cosine, nan=0.0)
-    return int(np.count_nonzero(~ranking.included & (likeness > 0.0)))
+    return int(np.count_nonzero(~ranking.matched & (likeness > 0.0)))
 
 
 def _evaluated(evidence: Evidence) -> int:

@@ -1,8 +1,8 @@
 """How many documents must be compared in meaning until the best are known. Pure.
 
-For one ranking that is asked for once: words and links are known of every document, so the best
-final score each could still reach is known too. Those that can reach most come first, in batches,
-until none that is left can enter the best `limit`.
+For one ranking that is asked for once: words, links and about how alike it is are known of every
+document, so the best final score each could reach is known too. Those that can reach most come
+first, in batches, until none that is left can enter the best `limit`.
 
 Source: two-pass proposal, "Convergence"; the exact rule is that of the threshold algorithm of
 Fagin, Lotem & Naor 2003, https://doi.org/10.1016/S0022-0000(03)00026-6.
@@ -22,8 +22,10 @@ Rule = Literal["exact", "stable"]
 Stopped = Literal["all", "exact", "stable"]
 """Why no more were compared: there were none, none could enter, or the best did not change."""
 
-BATCH, STABLE_ROUNDS = 50, 3
-WORTH_FROM = 2000
+BATCH, STABLE_ROUNDS = 20, 3
+"""The proposal has batches of 50. With codes of vectors to go by the best 10 of 5,706 documents are
+known after 20 in the median, under both rules; 30 more cost .4 ms of 15."""
+WORTH_FROM = 1000
 """Documents in scope from which on it pays: fewer are compared as quickly as they are sorted."""
 WORTH_SHARE = 0.1
 """Share of the documents after which comparing all of them in one sweep is quicker."""
@@ -46,16 +48,13 @@ def converge(
     result; `finals` returns the final scores of rows, never above their reach. Under `exact` the
     best `limit` are those of a full scan: ties with the last place are compared as well.
     """
-    order = np.argsort(-reach, kind="stable")
-    order = order[np.isfinite(reach[order])]
+    order = _highest(reach, int(WORTH_SHARE * len(reach)) + BATCH)
     evaluated = np.zeros(len(reach), np.bool_)
     best_rows, best = np.empty(0, np.int64), np.empty(0)
     unchanged = 0
     for at in range(0, len(order), BATCH):
         if len(best) >= limit and best[limit - 1] > reach[order[at]]:
             return Converged(evaluated, "exact")
-        if at > WORTH_SHARE * len(reach):
-            return None
         rows = order[at : at + BATCH]
         evaluated[rows] = True
         known = np.concatenate((best, finals(rows)))
@@ -65,4 +64,13 @@ def converge(
         best_rows, best = rows_now, known[top]
         if rule == "stable" and unchanged >= STABLE_ROUNDS:
             return Converged(evaluated, "stable")
-    return Converged(evaluated, "all")
+    left = np.count_nonzero(np.isfinite(reach)) > len(order)
+    return None if left else Converged(evaluated, "all")
+
+
+def _highest(reach: Scores, count: int) -> Rows:
+    """Return the rows that can reach most, finite ones, best first, equals in order of rows."""
+    rows = np.flatnonzero(np.isfinite(reach))
+    if count < len(rows):
+        rows = rows[np.sort(np.argpartition(-reach[rows], count)[:count])]
+    return rows[np.argsort(-reach[rows], kind="stable")]

@@ -99,7 +99,8 @@ class ComponentScores:
     """`raw_lexical` on a fixed 0..1 scale."""
     cosine: Scores
     """Likeness of the best chunk in its place (`index/vectors.py`) to the query, drawn to what fits
-    it best (`search/feedback.py`), -1..1; NaN where the document has no vector (yet)."""
+    it best (`search/feedback.py`), -1..1; NaN where the document has no vector (yet). Of one that
+    was not compared (`Evidence.evaluated`), what rounded vectors say."""
     vector: Scores
     """`cosine` on a fixed 0..1 scale, 0 where there is none, or too little and no word matches."""
     doc_relevance: Scores

@@ -1,7 +1,8 @@
 """Evidence for one ranking that is asked for once: what cannot be among its best is not compared.
 
-Worth it where the search is two-pass in a large base: links and words set most documents apart, so
-a few hundred of 100,000 are compared in meaning. In a flat search all are.
+What rounded vectors say of a document (`index/quantized.py`) is near enough to what it is to tell
+which could be, and how many are results at all: of 6,000 documents 20 are left to compare, or some
+hundred where only meaning decides what is a result.
 """
 
 from __future__ import annotations
@@ -11,12 +12,15 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from kbx_tui.search.convergence import WORTH_FROM, Rule, converge
+from kbx_tui.search.convergence import WORTH_FROM, WORTH_SHARE, Rule, converge
 from kbx_tui.search.evidence import ComponentScores, Evidence, Rows, Scores, frozen
-from kbx_tui.search.ranking import rank, scores_of
+from kbx_tui.search.ranking import Ranking, choose_entities, components_for, rank, scores_of
 from kbx_tui.search.scales import above_floor, fuse, scale_cosine, scale_lexical
 from kbx_tui.search.tuning import Tuning
 
+AboutCosine = Callable[[str], tuple[Scores, float]]
+"""Returns about what the cosine of each row with a wording of the query is, NaN where there is no
+vector, and how far at most it is from that."""
 CosineOf = Callable[[str, Rows], Scores]
 """Returns the cosines of rows with a wording of the query, NaN where there is no vector."""
 
@@ -47,35 +51,52 @@ def components(
     )
 
 
-def best_evidence(hopeful: Evidence, once: Once, cosine_of: CosineOf) -> Evidence | None:
-    """Return evidence whose ranking has the best `limit` documents; None when all are to be scored.
+def best_evidence(
+    evidence: Evidence, once: Once, about_cosine: AboutCosine, cosine_of: CosineOf
+) -> Evidence | None:
+    """Return evidence whose ranking has the best `limit` documents, and how many there are; None
+    when all are to be scored.
 
-    `hopeful` is complete but for meaning: every cosine is 1, so its scores are those that can be
-    reached.
+    `evidence` is complete but for meaning. The cosine of a document that was not compared is the
+    one that rounded vectors have.
     """
-    if len(hopeful) < WORTH_FROM:
+    most = int(WORTH_SHARE * len(evidence))
+    if len(evidence) < WORTH_FROM or once.limit > most:
         return None
-    ranking = rank(hopeful, once.tuning)
-    if ranking.search_mode == "flat":
+    found = components_for(evidence, once.tuning, choose_entities(evidence, once.tuning)[0])
+    cosine, slack = about_cosine(found.query)
+    if not np.isfinite(slack):
         return None
-    found = ranking.components
-    cosine = np.full(len(hopeful), np.nan)
+
+    def scored(cosine: Scores, rows: Rows | slice = slice(None)) -> ComponentScores:
+        return components(found.query, found.raw_lexical[rows], cosine, found.lexical_weight)
+
+    def ranked(cosine: Scores) -> Ranking:
+        scores = scored(cosine)
+        return rank(replace(evidence, as_typed=scores, as_searched=scores), once.tuning)
+
+    hopeful = ranked(cosine + slack)
 
     def finals(rows: Rows) -> Scores:
         cosine[rows] = cosine_of(found.query, rows)
-        some = components(found.query, found.raw_lexical[rows], cosine[rows], found.lexical_weight)
-        return scores_of(ranking, rows, some.doc_relevance)
+        return scores_of(hopeful, rows, scored(cosine[rows], rows).doc_relevance)
 
-    reach = np.where(ranking.included, ranking.final, -np.inf)
+    reach = np.where(hopeful.matched, hopeful.final, -np.inf)
     converged = converge(reach, finals, once.limit, once.rule)
     if converged is None:
         return None
-    scored = components(found.query, found.raw_lexical, cosine, found.lexical_weight)
+    evaluated = converged.evaluated
+    unsure = np.flatnonzero(hopeful.matched & ~ranked(cosine - slack).matched & ~evaluated)
+    if len(unsure) > most:
+        return None
+    cosine[unsure] = cosine_of(found.query, unsure)
+    evaluated[unsure] = True
+    scores = scored(cosine)
     return replace(
-        hopeful,
-        as_typed=scored,
-        as_searched=scored,
-        evaluated=frozen(converged.evaluated),
+        evidence,
+        as_typed=scores,
+        as_searched=scores,
+        evaluated=frozen(evaluated),
         stopped_by=converged.stopped,
         only_for=once.tuning,
     )

@@ -81,17 +81,21 @@ class Ranking:
     final: Scores
     doc_relevance: Scores
     parent_entity_score: Scores
+    matched: Flags
+    """Rows that are results at all, also those whose place is not known."""
     included: Flags
-    """Rows that are results at all."""
-    total_matched: int
-    """How many results there are. Where evidence was retrieved for the best alone, those are not
-    counted that neither hold a word of the query nor are linked and were not compared."""
+    """Rows that are results and were compared: all of `matched`, unless the evidence was retrieved
+    for the best alone."""
+
+    @property
+    def total_matched(self) -> int:
+        """How many results there are, also where evidence was retrieved for the best alone."""
+        return int(np.count_nonzero(self.matched))
 
     @property
     def components(self) -> ComponentScores:
         """The component scores this ranking used."""
-        flat = self.search_mode == "flat" or self.tuning.keep_names
-        return self.evidence.as_typed if flat else self.evidence.as_searched
+        return components_for(self.evidence, self.tuning, self.kept)
 
     @property
     def drawn_to(self) -> tuple[FeedbackDocument, ...]:
@@ -174,16 +178,14 @@ def rank(evidence: Evidence, tuning: Tuning) -> Ranking:
     """
     _require_fit(evidence, tuning)
     kept, reason = choose_entities(evidence, tuning)
-    two_pass = bool(kept)
-    components = evidence.as_searched if two_pass and not tuning.keep_names else evidence.as_typed
-    relevance = components.doc_relevance
+    relevance = components_for(evidence, tuning, kept).doc_relevance
     counted = _counted(evidence, kept, tuning)
     parent = _parent_entity_score(evidence, counted, tuning)
     final, matched = _final(evidence, tuning, kept, relevance, parent)
     return Ranking(
         evidence=evidence,
         tuning=tuning,
-        search_mode="two_pass" if two_pass else "flat",
+        search_mode="two_pass" if kept else "flat",
         search_mode_reason=reason,
         kept=kept,
         counted=counted,
@@ -192,6 +194,12 @@ def rank(evidence: Evidence, tuning: Tuning) -> Ranking:
         parent_entity_score=parent,
         **_results(evidence, matched),
     )
+
+
+def components_for(evidence: Evidence, tuning: Tuning, kept: tuple[int, ...]) -> ComponentScores:
+    """Return the component scores that a ranking with these kept entities uses."""
+    flat = not kept or tuning.keep_names
+    return evidence.as_typed if flat else evidence.as_searched
 
 
 def _require_fit(evidence: Evidence, tuning: Tuning) -> None:
@@ -204,15 +212,14 @@ def _require_fit(evidence: Evidence, tuning: Tuning) -> None:
 
 def _results(evidence: Evidence, matched: Flags) -> dict[str, Any]:
     compared = matched if evidence.evaluated is None else matched & evidence.evaluated
-    return {"included": compared, "total_matched": int(np.count_nonzero(matched))}
+    return {"matched": matched, "included": compared}
 
 
 def scores_of(ranking: Ranking, rows: Rows, relevance: Scores) -> Scores:
     """Return the final scores that some rows of a ranking have with another relevance."""
     evidence, parent = ranking.evidence, ranking.parent_entity_score[rows]
     final = _blend(evidence, ranking.tuning, relevance, parent, rows, two_pass=bool(ranking.kept))
-    final[np.isin(rows, list(evidence.exact))] = 1.0
-    return final
+    return np.where(np.isin(rows, list(evidence.exact)), 1.0, final)
 
 
 def _final(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 from types import MappingProxyType
 
 import numpy as np
@@ -112,7 +113,7 @@ class Retriever:
         def scored(cosines: Scores) -> list[ComponentScores]:
             return list(map(components, wordings, in_reach, cosines, weights))
 
-        hopeful = scored(np.full((len(wordings), len(kept)), np.nan if vectors is None else 1.0))
+        without = scored(np.full((len(wordings), len(kept)), np.nan))
         evidence = Evidence(
             query=query,
             document_query=document_query,
@@ -124,8 +125,8 @@ class Retriever:
             titles=scoped.titles,
             dates=scoped.dates,
             kinds=scoped.kinds,
-            as_typed=hopeful[0],
-            as_searched=hopeful[-1],
+            as_typed=without[0],
+            as_searched=without[-1],
             exact=MappingProxyType(self._exact(query, kept)),
             hotness=frozen(self._usage.hotness(snapshot.row_of)[kept]),
             fast=fast,
@@ -161,6 +162,7 @@ class Retriever:
             found = best_evidence(
                 evidence,
                 once,
+                lambda wording: vectors.about_cosine(meaning.of(wording), kept),
                 lambda wording, rows: vectors.best_cosine_of(meaning.of(wording), kept[rows]),
             )
             if found is not None:
@@ -179,7 +181,7 @@ class Retriever:
         """
         bodies = self._index.loaded().bodies().read(paths, self._index.reader)
         return [
-            make_snippet(*body, query, fallback_line=self._nearest_line(query, path))
+            make_snippet(*body, query, fallback_line=partial(self._nearest_line, query, path))
             for path, body in zip(paths, bodies, strict=True)
         ]
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from bisect import bisect_left, bisect_right
+from bisect import bisect_left
 from collections import Counter
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator
+from functools import lru_cache
 
 from kbx_tui.index.rows import SIGNS
 from kbx_tui.knowledge.names import fold
@@ -19,26 +20,33 @@ READ_AT_MOST = 60_000
 
 _SIGN, _WORD_END = re.compile(SIGNS), re.compile(rf"(?:(?!{SIGNS})\w)*")
 _ACCENTED = re.compile("[\u00c0-\u024f\u1e00-\u1eff]")
+_CASELESS = bytes([*range(0xC0), 0xC2, *range(0xE2, 0xEA)])
+"""Bytes of UTF-8 that make up ASCII, signs, and scripts without capital letters, but for what
+begins with one of these: Roman and circled letters, Glagolitic, Coptic."""
+_CAPITALS = tuple(bytes((0xE2, at)) for at in (0x84, 0x85, 0x86, 0x92, 0x93, *range(0xB0, 0xB4)))
 _MARKUP = re.compile(
     r"^\s*\#{1,6}\s | ^\s*>\s | ^\s*\|?[-:|\ ]{3,}$ | ^\s*\| | \|\s*$ | \*\* | \[\[ | \]\]",
     re.MULTILINE | re.VERBOSE,
 )
 """What only says how text looks: a snippet is shown without it."""
-_RUN = re.compile(r"\s+|\S+")
+_RUN = re.compile(r"\S+(?:[ ]\S+)*|\s+")
 _HEADING = re.compile(r"^#{1,6}[ \t]+(.*?)[ \t]*#*$", re.MULTILINE)
 
 
-def make_snippet(body: str, body_line: int, query: str, *, fallback_line: int = 0) -> Snippet:
+def make_snippet(
+    body: str, body_line: int, query: str, *, fallback_line: Callable[[], int] = lambda: 0
+) -> Snippet:
     """Return the best place of `body` for `query`.
 
     `body_line` is the line of the file where the body starts. Where no word matches, the snippet
-    is the text at `fallback_line` (of the file), else the first text below the headings.
+    is the text at the line of the file that `fallback_line` tells, or, where that is 0, the first
+    text below the headings.
     """
     text = body[:READ_AT_MOST]
     wanted = topic_stems(query)
     found = _matches(text, wanted)
     below = _outside_headings(text, found) or found  # the title is shown beside the snippet
-    start = _densest(below) if below else _line_offset(text, fallback_line - body_line)
+    start = _densest(below) if below else _line_offset(text, fallback_line() - body_line)
     counts = Counter(one for _, _, one in found)
     shown, spans, end = _cut(text, start, found)
     return Snippet(
@@ -80,10 +88,15 @@ def _matches(text: str, wanted: Collection[str]) -> list[tuple[int, int, str]]:
             end = at + 1
             if _begins_word(plain, at):
                 end = _WORD_END.match(plain, at).end()  # type: ignore[union-attr]
-                if stem(fold(text[at:end])) == one:
+                if _stem_of(text[at:end]) == one:
                     found.append((at, end, one))
             at = plain.find(start, end)
     return sorted(found)
+
+
+@lru_cache(maxsize=4096)
+def _stem_of(word: str) -> str:
+    return stem(fold(word))
 
 
 def _begins_word(text: str, at: int) -> bool:
@@ -94,10 +107,14 @@ def _begins_word(text: str, at: int) -> bool:
 def _plain(text: str, letters: Collection[str]) -> str:
     """Return `text` in small letters, every character in its place.
 
+    One that but quotes and dashes keep from being ASCII is written small as bytes: half the time.
     Of the accents those are gone under which one of `letters` stands: each takes a pass.
     """
     if text.isascii():
         return text.lower()
+    encoded = text.encode("utf-8", "surrogatepass")
+    if not encoded.translate(None, _CASELESS) and not any(map(encoded.__contains__, _CAPITALS)):
+        return encoded.lower().decode("utf-8", "surrogatepass")
     plain = text.replace("\u0130", "I").lower()
     for letter in set(_ACCENTED.findall(plain)):
         if (folded := fold(letter)) in letters:
@@ -106,13 +123,15 @@ def _plain(text: str, letters: Collection[str]) -> str:
 
 
 def _outside_headings(text: str, found: list[tuple[int, int, str]]) -> list[tuple[int, int, str]]:
-    spans = [heading.span() for heading in _headings(text)]
-    starts, ends = [start for start, _ in spans], [end for _, end in spans]
-    return [
-        match
-        for match in found
-        if not (at := bisect_right(starts, match[0])) or ends[at - 1] < match[0]
-    ]
+    outside, line_end, in_heading = [], -1, False
+    for match in found:
+        if match[0] > line_end:
+            line = text.rfind("\n", 0, match[0]) + 1
+            line_end = text.find("\n", match[0]) % (len(text) + 1)
+            in_heading = text.startswith("#", line) and _HEADING.match(text, line) is not None
+        if not in_heading:
+            outside.append(match)
+    return outside
 
 
 def _densest(found: list[tuple[int, int, str]]) -> int:
@@ -201,17 +220,6 @@ def _line_offset(text: str, line: int) -> int:
         if rest and not rest.startswith("#"):
             return at
     return 0
-
-
-def _headings(text: str) -> Iterator[re.Match[str]]:
-    """Yield the headings in order. Looking for their first sign is faster than for lines."""
-    at = 0 if text.startswith("#") else text.find("\n#") + 1
-    while at or text.startswith("#"):
-        if found := _HEADING.match(text, at):
-            yield found
-        at = text.find("\n#", at) + 1
-        if not at:
-            return
 
 
 def _heading_above(text: str, start: int) -> str:

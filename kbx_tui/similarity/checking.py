@@ -43,7 +43,7 @@ def find_same(
 
 def find_alike(
     text: str,
-    cosines: Vector,
+    vector: Vector,
     memory: Remembered,
     calibration: Calibration,
     thresholds: Thresholds,
@@ -52,17 +52,27 @@ def find_alike(
     limit: int,
     within: Flags | None = None,
 ) -> Found:
-    """Return the facts and open items like a text, whose cosines with all of them are given.
+    """Return the facts and open items like a text, whose unit vector is given.
+
+    They are the best `limit`, what ties with the last of them, and, where all these contradict the
+    text, those that follow up to one that does not.
 
     `names` tells the name of each entity by id; `within` has shape (facts,) and lets them in.
     """
-    best, matches = _alike(text, cosines, memory, calibration, thresholds, names, limit, within)
-    return Found(best_first([match for _, match in matches]), best)
+    rows = _to_compare(text, vector, memory, limit, within)
+    best, alike = _alike(text, vector, rows, memory, calibration, thresholds, names)
+    matches: list[SimilarityMatch] = []
+    for _, match in alike:
+        enough = len(matches) >= limit and any(one.is_similar for one in matches)
+        if enough and match.score < matches[-1].score:
+            break
+        matches.append(match)
+    return Found(best_first(matches), best)
 
 
 def rows_alike(
     text: str,
-    cosines: Vector,
+    vector: Vector,
     memory: Remembered,
     calibration: Calibration,
     thresholds: Thresholds,
@@ -71,47 +81,51 @@ def rows_alike(
     limit: int,
     within: Flags | None = None,
 ) -> list[tuple[int, SimilarityMatch]]:
-    """Return the same matches, best first, each with its row of `memory`."""
-    _, found = _alike(text, cosines, memory, calibration, thresholds, names, limit, within)
-    return sorted(found, key=lambda one: (-one[1].score, bool(one[1].conflicts), one[0]))
+    """Return all of those nearest by vector that are over their threshold, best first, each with
+    its row of `memory`.
+    """
+    rows = _to_compare(text, vector, memory, limit, within)
+    _, alike = _alike(text, vector, rows, memory, calibration, thresholds, names)
+    return sorted(alike, key=lambda one: (-one[1].score, bool(one[1].conflicts), one[0]))
+
+
+def _to_compare(
+    text: str, vector: Vector, memory: Remembered, limit: int, within: Flags | None
+) -> NDArray[np.int64]:
+    """Return the rows to be compared word by word, ascending."""
+    rows = {row for row, _ in find_same(text, memory, within)}
+    rows.update(memory.nearest(vector, max(NEAREST, 4 * limit), within).tolist())
+    return np.array(sorted(rows), np.int64)
 
 
 def _alike(
     text: str,
-    cosines: Vector,
+    vector: Vector,
+    rows: NDArray[np.int64],
     memory: Remembered,
     calibration: Calibration,
     thresholds: Thresholds,
     names: dict[str, str],
-    limit: int,
-    within: Flags | None,
-) -> tuple[float, list[tuple[int, SimilarityMatch]]]:
-    rows = {row for row, _ in find_same(text, memory, within)}
-    rows.update(nearest(cosines, max(NEAREST, 4 * limit), within).tolist())
-    matches: list[tuple[int, SimilarityMatch]] = []
-    best = 0.0
-    for row in sorted(rows):
-        fact, cosine = memory.facts[row], float(cosines[row])
-        score = score_of(text, fact.text, cosine, calibration)
-        best = max(best, score)
-        threshold = thresholds.of(fact.kind, fact.text)
-        if score < threshold:
-            continue  # most are: conflicts are looked for in matches only
-        pair = similarity(text, fact.text, cosine, calibration)
-        if thresholds.reached(pair, threshold):
-            name = names.get(fact.entity_id, "")
-            matches.append((row, match_of(fact, pair, threshold, name)))
-    return best, matches
+) -> tuple[float, Iterator[tuple[int, SimilarityMatch]]]:
+    """Return the best score, and the matches among `rows`, one after the other, best first."""
+    cosines = memory.cosines(vector, rows).tolist()
+    scored = [
+        (score_of(text, memory.facts[row].text, cosine, calibration), row, cosine)
+        for row, cosine in zip(rows.tolist(), cosines, strict=True)
+    ]
+    scored.sort(key=lambda one: (-one[0], one[1]))
 
+    def matches() -> Iterator[tuple[int, SimilarityMatch]]:
+        for score, row, cosine in scored:
+            fact = memory.facts[row]
+            threshold = thresholds.of(fact.kind, fact.text)
+            if score < threshold:
+                continue  # most are: conflicts are looked for in matches only
+            pair = similarity(text, fact.text, cosine, calibration)
+            if thresholds.reached(pair, threshold):
+                yield row, match_of(fact, pair, threshold, names.get(fact.entity_id, ""))
 
-def nearest(cosines: Vector, count: int, within: Flags | None = None) -> NDArray[np.int64]:
-    """Return the rows with the highest cosines, in no order."""
-    if within is not None:
-        inside = np.flatnonzero(within)
-        return inside[nearest(cosines[inside], count)]
-    if len(cosines) <= count:
-        return np.arange(len(cosines))
-    return np.argpartition(cosines, -count)[-count:]
+    return scored[0][0] if scored else 0.0, matches()
 
 
 def match_of(fact: Fact, pair: PairSimilarity, threshold: float, name: str) -> SimilarityMatch:

@@ -29,8 +29,6 @@ from kbx_tui.similarity.scope import Flags, Where
 from kbx_tui.similarity.thresholds import Thresholds
 from kbx_tui.similarity.words import normal_form
 
-TOGETHER = 32
-"""Texts compared with all facts at once: 50,000 facts make 6 MB of cosines."""
 VECTORS_KEPT = 1024
 """Vectors of texts that were asked about: while one draft is typed, the others do not change."""
 
@@ -43,7 +41,8 @@ class SimilarityEngine:
         self._memory = FactMemory(index, embedder)
         self._calibration = calibration_of(embedder.model)
         self._finder = EntityFinder(())
-        self._found_in: Snapshot | None = None
+        self._name_of: dict[str, str] = {}
+        self._read_from: Snapshot | None = None
         self._known_vectors: dict[str, NDArray[np.float32]] = {}
 
     @property
@@ -59,9 +58,7 @@ class SimilarityEngine:
 
     def entity(self, name: str) -> Entity:
         """Return the entity of a name, alias or id. Raises NotFound and Ambiguous."""
-        snapshot = self._index.loaded().snapshot
-        if snapshot is not self._found_in:
-            self._finder, self._found_in = EntityFinder(snapshot.entities), snapshot
+        self._know_entities()
         return self._finder.find(name)
 
     def check(
@@ -81,25 +78,21 @@ class SimilarityEngine:
         vectors = self.vectors(texts)
         names = self._names()
         answers = []
-        for at in range(0, len(texts), TOGETHER):
-            together = vectors[at : at + TOGETHER]
-            for text, vector, cosines in zip(
-                texts[at : at + TOGETHER], together, memory.cosines(together), strict=True
-            ):
-                found = find_alike(
-                    text,
-                    cosines,
-                    memory,
-                    self._calibration,
-                    thresholds,
-                    names=names,
-                    limit=limit,
-                    within=within,
-                )
-                if where.with_passages:
-                    passages = self._passages(text, vector, where, thresholds, found)
-                    found = _both(found, passages)
-                answers.append(self._answer(text, found, memory, where, thresholds, limit))
+        for text, vector in zip(texts, vectors, strict=True):
+            found = find_alike(
+                text,
+                vector,
+                memory,
+                self._calibration,
+                thresholds,
+                names=names,
+                limit=limit,
+                within=within,
+            )
+            if where.with_passages:
+                passages = self._passages(text, vector, where, thresholds, found)
+                found = _both(found, passages)
+            answers.append(self._answer(text, found, memory, where, thresholds, limit))
         return answers
 
     def has_same(self, text: str, where: Where) -> bool:
@@ -115,26 +108,21 @@ class SimilarityEngine:
         At most `limit` of all and as many of those of the entity whose id stands in `owners` at
         the place of the text. Raises as `check`.
         """
-        memory, names, vectors = self._memory.all(), self._names(), self.vectors(texts)
-        found = []
-        for at in range(0, len(texts), TOGETHER):
-            part = slice(at, at + TOGETHER)
-            cosines = memory.cosines(vectors[part])
-            for text, owner, row in zip(texts[part], owners[part], cosines, strict=True):
-                found.append(
-                    near_facts(
-                        text,
-                        owner,
-                        row,
-                        memory,
-                        self._calibration,
-                        self._settings,
-                        names=names,
-                        floor=floor,
-                        limit=limit,
-                    )
-                )
-        return found
+        memory, names = self._memory.all(), self._names()
+        return [
+            near_facts(
+                text,
+                owner,
+                vector,
+                memory,
+                self._calibration,
+                self._settings,
+                names=names,
+                floor=floor,
+                limit=limit,
+            )
+            for text, owner, vector in zip(texts, owners, self.vectors(texts), strict=True)
+        ]
 
     def vectors(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """Return the vector of each text, shape (texts, dimension); the last ones are kept."""
@@ -245,7 +233,14 @@ class SimilarityEngine:
         return where.facts_in(memory, self._index.loaded().snapshot)
 
     def _names(self) -> dict[str, str]:
-        return {entity.id: entity.name for entity in self._index.loaded().snapshot.entities}
+        self._know_entities()
+        return self._name_of
+
+    def _know_entities(self) -> None:
+        snapshot = self._index.loaded().snapshot
+        if snapshot is not self._read_from:
+            self._finder, self._read_from = EntityFinder(snapshot.entities), snapshot
+            self._name_of = {entity.id: entity.name for entity in snapshot.entities}
 
     def _notes(self, memory: Remembered, *, is_known: bool) -> tuple[str, ...]:
         notes = []

@@ -16,7 +16,7 @@ from kbx_tui.index.where import quoted
 from kbx_tui.knowledge.records import Entity, FactKind
 from kbx_tui.search.opened import OpenIndex
 from kbx_tui.similarity.calibration import calibration_of
-from kbx_tui.similarity.checking import NEAREST, nearest
+from kbx_tui.similarity.checking import NEAREST
 from kbx_tui.similarity.matches import FieldSimilarity
 from kbx_tui.similarity.pair import PairSimilarity, pair_similarity, require_text, similarity
 from kbx_tui.similarity.remembered import FactMemory, Remembered
@@ -124,13 +124,14 @@ def _nearest_line(
     facts: Remembered, kind: FactKind, value: str, embedder: Embedder
 ) -> tuple[PairSimilarity | None, str]:
     of_kind = np.array([fact.kind == kind for fact in facts.facts], np.bool_)
-    cosines = facts.cosines(embedder.embed([value])[0][None])[0]
-    rows = nearest(cosines, NEAREST, of_kind)
+    vector = embedder.embed([value])[0]
+    rows = facts.nearest(vector, NEAREST, of_kind)
+    cosines = facts.cosines(vector, rows)
     texts = [facts.facts[row].text for row in rows]
     calibration = calibration_of(embedder.model)
     pairs = [
         similarity(text, value, cosine, calibration)
-        for text, cosine in zip(texts, cosines[rows].tolist(), strict=True)
+        for text, cosine in zip(texts, cosines.tolist(), strict=True)
     ]
     return _best(pairs, texts)
 

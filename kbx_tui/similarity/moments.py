@@ -15,6 +15,7 @@ Part = Literal["year", "month", "day", "weekday", "quarter", "hour", "when"]
 _MONTHS = "january february march april may june july august september october november december"
 _MONTH = {name: n for n, name in enumerate(_MONTHS.split(), 1)}
 _MONTH |= {name[:3]: number for name, number in _MONTH.items()} | {"sept": 9}
+_MONTH_STARTS = tuple(name[:3] for name in _MONTHS.split())
 _WEEKDAYS = "monday tuesday wednesday thursday friday saturday sunday"
 _WEEKDAY = {name: n for n, name in enumerate(_WEEKDAYS.split(), 1)}
 _NAMES = "|".join(sorted(_MONTH, key=len, reverse=True))
@@ -73,20 +74,22 @@ def moments(text: str) -> tuple[Moment, ...]:
     earlier: list[Moment] = []
     for match in _ISO.finditer(text):
         add(match, year=match[1], month=match[2], day=match[3])
-    earlier = list(found)
-    for match in _DAY_MONTH.finditer(text):
-        add(match, day=match[1], month=_MONTH[match[2].lower()], year=match[3])
-    earlier = list(found)
-    for match in _MONTH_DAY.finditer(text):
-        add(match, month=_MONTH[match[1].lower()], day=match[2], year=match[3])
-    earlier = list(found)
-    for match in _MONTH_YEAR.finditer(text):
-        add(match, month=_MONTH[match[1].lower()], year=match[2])
-    earlier = list(found)
-    for match in _MONTH_ALONE.finditer(text):
-        add(match, month=_MONTH[match[1].lower()])
-    for match in _WEEKDAY_ALONE.finditer(text):
-        add(match, weekday=_WEEKDAY[match[1].lower()])
+    earlier, small = list(found), text.lower()
+    if any(map(small.__contains__, _MONTH_STARTS)):  # most texts name none, and looking takes long
+        for match in _DAY_MONTH.finditer(text):
+            add(match, day=match[1], month=_MONTH[match[2].lower()], year=match[3])
+        earlier = list(found)
+        for match in _MONTH_DAY.finditer(text):
+            add(match, month=_MONTH[match[1].lower()], day=match[2], year=match[3])
+        earlier = list(found)
+        for match in _MONTH_YEAR.finditer(text):
+            add(match, month=_MONTH[match[1].lower()], year=match[2])
+        earlier = list(found)
+        for match in _MONTH_ALONE.finditer(text):
+            add(match, month=_MONTH[match[1].lower()])
+    if "day" in small:
+        for match in _WEEKDAY_ALONE.finditer(text):
+            add(match, weekday=_WEEKDAY[match[1].lower()])
     for match in _QUARTER.finditer(text):
         add(match, quarter=match[1], year=match[2])
     for match in _YEAR.finditer(text):

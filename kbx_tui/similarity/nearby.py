@@ -27,7 +27,7 @@ class NearFact:
 def near_facts(
     text: str,
     owner: str,
-    cosines: NDArray[np.float32],
+    vector: NDArray[np.float32],
     memory: Remembered,
     calibration: Calibration,
     settings: DedupSettings,
@@ -44,7 +44,7 @@ def near_facts(
     alike: dict[int, SimilarityMatch] = {}
     for within in [None, memory.owned_by(owner)] if owner else [None]:
         found = rows_alike(
-            text, cosines, memory, calibration, low, names=names, limit=limit, within=within
+            text, vector, memory, calibration, low, names=names, limit=limit, within=within
         )
         related = [(row, one) for row, one in found if one.score == 1.0 or is_near(one.signals)]
         alike |= dict(related[:limit])

@@ -72,6 +72,8 @@ def proper_names(text: str) -> tuple[ProperName, ...]:
         capitals = [False] * len(written)
     names = []
     for at, word in enumerate(written):
+        if word.islower() and word.isalpha():  # neither a name nor a code, as most words
+            continue
         before = text[: found[at].start()].rstrip(" \"'([")
         starts = not before or before[-1] in ".!?:;…-–"
         following = written[at + 1] if at + 1 < len(written) else ""
@@ -91,6 +93,8 @@ def proper_names(text: str) -> tuple[ProperName, ...]:
 
 def _is_headline(written: Sequence[str], capitals: Sequence[bool]) -> bool:
     """Tell whether capitals mean nothing: in a headline, a title, a job title."""
+    if sum(capitals) < 2:
+        return False
     counted = [i for i, word in enumerate(written) if fold(word) not in FUNCTION_WORDS]
     if len(counted) < 2 or not all(capitals[i] for i in counted):
         return len(counted) >= 3 and (

@@ -16,6 +16,7 @@ from threadpoolctl import threadpool_limits
 
 from kbx_tui.embedding.embedder import Embedder
 from kbx_tui.errors import IndexForeign
+from kbx_tui.index.quantized import QuantizedVectors, nearest, quantize
 from kbx_tui.index.rows import FACT_COLUMNS, fact_from_row
 from kbx_tui.index.where import quoted
 from kbx_tui.knowledge.records import Fact
@@ -28,6 +29,8 @@ READ_ALL = 500
 """From so many vectors on, reading the whole table is faster than naming each."""
 
 Matrix = NDArray[np.float32]
+Vector = NDArray[np.float32]
+Flags = NDArray[np.bool_]
 Rows = NDArray[np.int64]
 
 
@@ -38,6 +41,8 @@ class Remembered:
     facts: tuple[Fact, ...]
     vectors: Matrix
     """Shape (n, dimension), unit length, row i belongs to fact i; zeros where there is none."""
+    quantized: QuantizedVectors
+    """The same as codes, which are read first."""
     missing: int
     """How many have no vector."""
     same: dict[str, list[int]]
@@ -51,9 +56,16 @@ class Remembered:
         owned[self.rows_of.get(entity_id, [])] = True
         return owned
 
-    def cosines(self, vectors: Matrix) -> Matrix:
-        """Return the cosine of every fact with each of m unit vectors, shape (m, n)."""
-        found: Matrix = vectors @ self.vectors.T
+    def nearest(self, vector: Vector, count: int, within: Flags | None = None) -> Rows:
+        """Return the rows with the highest cosines with a unit vector, in no order.
+
+        `within` has shape (n,) and lets them in.
+        """
+        return nearest(self.vectors, self.quantized, vector, count, within)
+
+    def cosines(self, vector: Vector, rows: Rows) -> Vector:
+        """Return the cosines of some facts with a unit vector, by row."""
+        found: Vector = self.vectors[rows] @ vector
         return found
 
 
@@ -64,7 +76,7 @@ def remember(facts: Sequence[Fact], vectors: Matrix, missing: int = 0) -> Rememb
     for row, fact in enumerate(facts):
         same.setdefault(normal_form(fact.text), []).append(row)
         rows_of.setdefault(fact.entity_id, []).append(row)
-    return Remembered(tuple(facts), vectors, missing, same, rows_of)
+    return Remembered(tuple(facts), vectors, quantize(vectors), missing, same, rows_of)
 
 
 class FactMemory:

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kbx_tui.index.vectors import Vectors
+from kbx_tui.index.vectors import Vectors, quantized_in_context
 
 DIMENSION, NEAREST = 32, 10
 
@@ -17,13 +17,16 @@ def generated(documents: int) -> Vectors:
     lengths = random.integers(1, 9, documents)
     chunks = random.standard_normal((int(lengths.sum()), DIMENSION)).astype(np.float32)
     chunks /= np.linalg.norm(chunks, axis=1, keepdims=True)
+    starts = np.concatenate(([0], np.cumsum(lengths)[:-1]))
+    contexts, shares = np.zeros((documents, DIMENSION), np.float32), np.ones(documents, np.float32)
     return Vectors(
         chunks=chunks,
         lines=np.ones(len(chunks), np.int32),
         document_rows=np.arange(documents),
-        starts=np.concatenate(([0], np.cumsum(lengths)[:-1])),
-        contexts=np.zeros((documents, DIMENSION), np.float32),
-        chunk_shares=np.ones(documents, np.float32),
+        starts=starts,
+        contexts=contexts,
+        chunk_shares=shares,
+        quantized=quantized_in_context(chunks, starts, contexts, shares),
         entities=chunks[:0],
         share=1.0,
     )

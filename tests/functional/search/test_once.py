@@ -19,6 +19,8 @@ QUERIES = [
     "omar haddad and elena fischer rollback",
     "search platform ferry",
     "what has Amina Diallo been working on?",
+    "why are ferries late in winter",
+    "maritime punctuality",
 ]
 
 
@@ -32,11 +34,15 @@ def kb(demo_kb_path: Path) -> Iterator[KnowledgeBase]:
 def a_small_base_counts_as_large(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(once, "WORTH_FROM", 1)
     monkeypatch.setattr(convergence, "BATCH", 5)
+    monkeypatch.setattr(once, "WORTH_SHARE", 1.0)
     monkeypatch.setattr(convergence, "WORTH_SHARE", 1.0)
 
 
 @pytest.mark.parametrize("query", QUERIES)
-@pytest.mark.parametrize("options", [{}, {"gate": "hard"}, {"alpha": 0.8}, {"path": "memory"}])
+@pytest.mark.parametrize(
+    "options",
+    [{}, {"gate": "hard"}, {"alpha": 0.8}, {"hierarchy": False}, {"path": "memory"}],
+)
 def test_the_best_are_those_of_all_documents(
     kb: KnowledgeBase, query: str, options: dict[str, str | float]
 ) -> None:
@@ -46,14 +52,15 @@ def test_the_best_are_those_of_all_documents(
     ranking = kb.rank(evidence, kb.tuning(**knobs))
     complete = [(evidence.paths[one.row], round(one.score, 4)) for one in ranking.top(4)]
     assert [(result.path, result.score) for result in answer.results] == complete
+    assert answer.meta.total_matched == ranking.total_matched
     assert answer.meta.explain is not None
     assert answer.meta.explain["evaluated"] <= answer.meta.explain["documents"]
 
 
-def test_some_searches_really_stop_early(kb: KnowledgeBase) -> None:
+def test_most_searches_really_stop_early(kb: KnowledgeBase) -> None:
     explained = [kb.search(query, limit=2, explain=True).meta.explain for query in QUERIES]
     stopped = [(one["stopped_by"], one["evaluated"] < one["documents"]) for one in explained if one]
-    assert ("exact", True) in stopped
+    assert stopped.count(("exact", True)) >= len(QUERIES) - 1
 
 
 def test_evidence_for_one_ranking_is_refused_to_another(kb: KnowledgeBase) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -176,8 +177,13 @@ async def starting(
     """Start the app on the base at `root`, without waiting for anything."""
     watched = watched or Watched()
     app = KbxApp(root, bases=bases or WatchedBases(watched), why=why, debounce=debounce)
-    async with app.run_test(size=size) as pilot:
-        yield Driver(app, pilot, watched)
+    thresholds = gc.get_threshold()
+    try:
+        async with app.run_test(size=size) as pilot:
+            yield Driver(app, pilot, watched)
+    finally:  # an app has its process to itself, a test has not
+        gc.set_threshold(*thresholds)
+        gc.unfreeze()
 
 
 @asynccontextmanager

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kbx_tui.index.vectors import BLOCK, Vectors, in_context
+from kbx_tui.index.vectors import BLOCK, Vectors, in_context, quantized_in_context
 
 DOCUMENTS, CHUNKS, DIMENSION = 700, 2 * BLOCK + 100, 8
 
@@ -18,13 +18,17 @@ def some_vectors() -> Vectors:
     rows = np.array([row for row in range(DOCUMENTS) if row % 7])
     starts = np.sort(random.choice(np.arange(1, CHUNKS), len(rows) - 1, replace=False))
     chunks = random.standard_normal((CHUNKS, DIMENSION)).astype(np.float32)
+    chunks /= np.linalg.norm(chunks, axis=1, keepdims=True)
+    starts = np.concatenate(([0], starts))
+    contexts, shares = 0.3 * chunks[: len(rows)], np.full(len(rows), 0.7, np.float32)
     return Vectors(
-        chunks=chunks / np.linalg.norm(chunks, axis=1, keepdims=True),
+        chunks=chunks,
         lines=np.ones(CHUNKS, np.int32),
         document_rows=rows,
-        starts=np.concatenate(([0], starts)),
-        contexts=0.3 * chunks[: len(rows)],
-        chunk_shares=np.full(len(rows), 0.7, np.float32),
+        starts=starts,
+        contexts=contexts,
+        chunk_shares=shares,
+        quantized=quantized_in_context(chunks, starts, contexts, shares),
         entities=chunks[:0],
         share=1.0,
     )
@@ -51,6 +55,18 @@ def test_a_cosine_is_the_same_to_the_last_bit_under_any_scope(rows: set[int], re
     found = VECTORS.best_cosine(QUERIES, in_scope)
     np.testing.assert_array_equal(found[:, in_scope], ALL[:, in_scope])
     assert np.isnan(found[:, ~in_scope]).all()
+
+
+@given(st.integers(0, 50))
+def test_what_codes_say_is_within_its_bound(seed: int) -> None:
+    random = np.random.default_rng(seed)
+    query = random.standard_normal(DIMENSION).astype(np.float32)
+    query *= random.random(dtype=np.float32) / np.linalg.norm(query)
+    rows = np.sort(random.choice(DOCUMENTS, 300, replace=False))
+    about, slack = VECTORS.about_cosine(query, rows)
+    exact = VECTORS.best_cosine(query[None], np.ones(DOCUMENTS, np.bool_))[0, rows]
+    np.testing.assert_array_equal(np.isnan(about), np.isnan(exact))
+    assert np.nanmax(np.abs(about - exact)) <= slack <= 0.02
 
 
 def unit_rows(count: int) -> np.typing.NDArray[np.float32]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from kbx_tui.index.vectors import Vectors
+from kbx_tui.index.vectors import Vectors, quantized_in_context
 from kbx_tui.search.feedback import Meanings, best_fitting, drawn_to
 from kbx_tui.search.scales import FEEDBACK_AMONG, FEEDBACK_DOCUMENTS, FEEDBACK_WEIGHT
 
@@ -18,13 +18,17 @@ def vectors_of(count: int, *, without: int | None = None) -> Vectors:
     random = np.random.default_rng(3)
     rows = np.array([row for row in range(count) if row != without], np.int64)
     chunks = random.standard_normal((2 * len(rows), DIMENSION)).astype(np.float32)
+    chunks /= np.linalg.norm(chunks, axis=1, keepdims=True)
+    starts = 2 * np.arange(len(rows))
+    contexts, shares = np.zeros((len(rows), DIMENSION), np.float32), np.ones(len(rows), np.float32)
     return Vectors(
-        chunks=chunks / np.linalg.norm(chunks, axis=1, keepdims=True),
+        chunks=chunks,
         lines=np.ones(len(chunks), np.int32),
         document_rows=rows,
-        starts=2 * np.arange(len(rows)),
-        contexts=np.zeros((len(rows), DIMENSION), np.float32),
-        chunk_shares=np.ones(len(rows), np.float32),
+        starts=starts,
+        contexts=contexts,
+        chunk_shares=shares,
+        quantized=quantized_in_context(chunks, starts, contexts, shares),
         entities=chunks[:0],
         share=1.0,
     )

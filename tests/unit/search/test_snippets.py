@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kbx_tui.search.snippets import SNIPPET_LENGTH, make_snippet, match_spans
+from kbx_tui.search.snippets import SNIPPET_LENGTH, _plain, make_snippet, match_spans
 
 
 @given(st.text(max_size=600), st.text(max_size=60))
@@ -61,7 +61,7 @@ def test_no_word_is_cut_at_the_end() -> None:
 
 def test_without_a_matching_word_the_nearest_chunk_is_shown() -> None:
     body = "# Title\n\nFirst.\n\nSecond.\n"
-    assert make_snippet(body, 5, "zzz", fallback_line=9).text.startswith("Second.")
+    assert make_snippet(body, 5, "zzz", fallback_line=lambda: 9).text.startswith("Second.")
     assert make_snippet(body, 5, "zzz").text.startswith("First.")
     assert make_snippet("", 1, "zzz").text == ""
 
@@ -103,3 +103,10 @@ def test_a_snippet_marks_what_all_matches_hold() -> None:
     body = "The budget of the migration grew."
     query = "migration budget"
     assert make_snippet(body, 1, query).matches == match_spans(body, query)
+
+
+def test_a_text_is_written_small_whatever_its_letters() -> None:
+    for first in range(0x80, 0x3000, 64):
+        signs = "".join(map(chr, range(first, first + 64)))
+        plain = _plain(f"A{signs}Z", frozenset())
+        assert plain == f"A{signs}Z".replace("\u0130", "I").lower(), hex(first)

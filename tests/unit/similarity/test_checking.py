@@ -1,0 +1,104 @@
+"""A text against the facts that stand: the best are told, and whether one says the same."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from kbx_tui.config import DedupSettings
+from kbx_tui.embedding.source import BUNDLED
+from kbx_tui.similarity import checking
+from kbx_tui.similarity.calibration import Calibration, calibration_of
+from kbx_tui.similarity.checking import Found, find_alike, rows_alike
+from kbx_tui.similarity.pair import PairSimilarity, similarity
+from kbx_tui.similarity.remembered import Remembered
+from kbx_tui.similarity.thresholds import Thresholds
+from tests.unit.similarity.letters import Letters
+from tests.unit.similarity.test_scanning import NAMES, fact, memory_of
+
+ASKED = "ships 5 releases a year"
+
+
+def alike(memory: Remembered, limit: int, text: str = ASKED) -> Found:
+    return find_alike(
+        text,
+        Letters().embed_query(text),
+        memory,
+        calibration_of(BUNDLED.name),
+        Thresholds(DedupSettings()),
+        names=NAMES,
+        limit=limit,
+    )
+
+
+def all_alike(memory: Remembered, text: str = ASKED) -> list[float]:
+    found = rows_alike(
+        text,
+        Letters().embed_query(text),
+        memory,
+        calibration_of(BUNDLED.name),
+        Thresholds(DedupSettings()),
+        names=NAMES,
+        limit=100,
+    )
+    return [match.score for _, match in found]
+
+
+def some_facts(*texts: str) -> Remembered:
+    return memory_of(*(fact(text, line=line) for line, text in enumerate(texts, 1)))
+
+
+def test_the_best_are_those_of_all() -> None:
+    memory = some_facts(
+        "ships 5 releases a year now", "ships 5 releases every year", ASKED, "sings"
+    )
+    every = all_alike(memory)
+    assert len(every) >= 2
+    for limit in range(1, len(every) + 1):
+        found = alike(memory, limit)
+        assert [one.score for one in found.matches][:limit] == every[:limit]
+        assert found.best_score == every[0] == 1.0
+
+
+def test_one_that_says_the_same_is_found_behind_many_that_contradict() -> None:
+    contradict = [f"ships {number} releases a year" for number in (3, 4, 6, 7)]
+    memory = some_facts(*contradict, "ships 5 releases of it a year")
+    found = alike(memory, 2)
+    assert [bool(one.conflicts) for one in found.matches] == [True] * 4 + [False]
+    assert any(one.is_similar for one in found.matches)
+
+
+def test_no_more_is_compared_for_conflicts_than_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    memory = some_facts(ASKED, *(f"ships 5 releases a year {'x' * n}" for n in range(1, 20)))
+    compared = []
+
+    def counted(left: str, right: str, cosine: float, calibration: Calibration) -> PairSimilarity:
+        compared.append(right)
+        return similarity(left, right, cosine, calibration)
+
+    monkeypatch.setattr(checking, "similarity", counted)
+    assert len(alike(memory, 1).matches) == 1
+    assert len(compared) <= 2
+
+
+def test_facts_that_tie_with_the_last_are_told_too() -> None:
+    memory = some_facts("ships 3 releases a year", ASKED, "Ships 5 releases a year.")
+    assert [one.score for one in alike(memory, 1).matches] == [1.0, 1.0]
+
+
+def test_nothing_remembered_is_like_nothing() -> None:
+    assert alike(some_facts(), 5) == Found([], 0.0)
+
+
+def test_the_nearest_let_in_are_those_of_comparing_all_let_in() -> None:
+    random = np.random.default_rng(5)
+    memory = some_facts(
+        *("".join(random.choice(list("abcdefg ")) for _ in range(9)) for _ in range(200))
+    )
+    vector, within = Letters().embed_query("a bad cab"), random.random(200) < 0.4
+    found = memory.nearest(vector, 10, within)
+    cosines = memory.vectors @ vector
+    assert within[found].all()
+    np.testing.assert_allclose(
+        np.sort(memory.cosines(vector, found)), np.sort(cosines[within])[-10:], atol=1e-6
+    )

@@ -72,7 +72,8 @@ class Vectors:
         best = np.full((len(queries), len(in_scope)), np.nan)
         wanted = in_scope[self.document_rows]
         if wanted.any():
-            cosines = _products(self.chunks, queries, np.repeat(wanted, self._sizes()))
+            sizes = np.diff(self.starts, append=len(self.chunks))
+            cosines = _products(self.chunks, queries, np.repeat(wanted, sizes))
             found = np.maximum.reduceat(cosines, self.starts, axis=1) * self.chunk_shares
             found += _products(self.contexts, queries, wanted)
             best[:, self.document_rows[wanted]] = found[:, wanted]
@@ -84,23 +85,29 @@ class Vectors:
         """Return about what `best_cosine` says of documents, by row, and how far at most it is from
         that. `rows` ascend. NaN without vectors. It reads a quarter of what that reads.
         """
-        about = np.full(len(rows), np.nan)
-        known, places = self._places(rows)
-        if not len(known):
-            return about, 0.0
-        between = slice(places[0], places[-1] + 1)  # a folder's documents follow one another
-        begin, end = self._part(places[0])[0], self._part(places[-1])[1]
-        products, slack = self.quantized.part(begin, end).products(query)
-        best = np.maximum.reduceat(products, self.starts[between] - begin)
-        about[known] = best[places - places[0]]
-        return about, slack
+        if not len(rows):
+            return np.zeros(0), 0.0
+        low, high = int(rows[0]), int(rows[-1])
+        first, end = np.searchsorted(self.document_rows, (low, high + 1)).tolist()
+        about, slack = np.full(high + 1 - low, np.nan), 0.0
+        if first < end:
+            begin = self._part(first)[0]
+            part = self.quantized.part(begin, self._part(end - 1)[1])
+            products, slack = part.products(query)
+            best = np.maximum.reduceat(products, self.starts[first:end] - begin)
+            about[self.document_rows[first:end] - low] = best
+        return about[rows - low], slack
 
     def best_cosine_of(self, query: NDArray[np.float32], rows: Keys) -> NDArray[np.float64]:
         """Return what `best_cosine` says of a few documents, by row, without looking at others."""
         best = np.full(len(rows), np.nan)
-        known, places = self._places(rows)
+        if not len(self.document_rows):
+            return best
+        places = np.minimum(np.searchsorted(self.document_rows, rows), len(self.document_rows) - 1)
+        known = np.flatnonzero(self.document_rows[places] == rows)
         if len(known):
-            sizes = self._sizes()[places]
+            places = places[known]
+            sizes = np.append(self.starts, len(self.chunks))[places + 1] - self.starts[places]
             starts = np.cumsum(sizes) - sizes
             chunks = np.repeat(self.starts[places] - starts, sizes) + np.arange(sizes.sum())
             found = np.maximum.reduceat(_products_of(self.chunks, chunks, query), starts)
@@ -118,18 +125,6 @@ class Vectors:
         sums = np.stack([self.chunks[slice(*self._part(at))].sum(axis=0) for at in places])
         wholes: Matrix = sums / np.maximum(np.linalg.norm(sums, axis=1, keepdims=True), 1e-9)
         return wholes
-
-    def _places(self, rows: Keys) -> tuple[Keys, Keys]:
-        """Return which of `rows` have vectors, and where they stand in `document_rows`."""
-        if not len(self.document_rows):
-            return np.zeros(0, np.int64), np.zeros(0, np.int64)
-        places = np.minimum(np.searchsorted(self.document_rows, rows), len(self.document_rows) - 1)
-        known = np.flatnonzero(self.document_rows[places] == rows)
-        return known, places[known]
-
-    def _sizes(self) -> Keys:
-        """Return how many chunks each of `document_rows` has."""
-        return np.diff(self.starts, append=len(self.chunks))
 
     def _part(self, place: int) -> tuple[int, int]:
         """Return where in `chunks` a document begins and ends."""

@@ -68,6 +68,14 @@ def _sentence(doing: str, uri: str, error: Exception) -> str:
     return f"cannot {doing} at {uri} ({first}); `kbx index --full` builds it anew"
 
 
+def made_with_another(model: str, asked: str) -> IndexForeign:
+    """Return the error for an index that another embedding model made than the one asked for."""
+    return IndexForeign(
+        f"the index was made with embedding model {model}, but kbx.toml and this version use "
+        f"{asked}: run `kbx index --full` to embed anew, or set [embedding] model back"
+    )
+
+
 class Store:
     """The tables at one URI. Cheap to make; connects on first use.
 
@@ -194,10 +202,7 @@ class Store:
                 f"program needs {schema.SCHEMA_VERSION}: run `kbx index --full` to build it anew"
             )
         if model is not None and meta.get("model") != model:
-            raise IndexForeign(
-                f"the index at {self.uri} was made with embedding model {meta.get('model')}, "
-                f"kbx.toml asks for {model}: run `kbx index --full` to embed anew, or set it back"
-            )
+            raise made_with_another(str(meta.get("model")), model)
 
     def create(self, *, model: str, dimension: int, keep_vectors: bool = False) -> None:
         """Make all tables empty, with their indices; known vectors may stay."""

@@ -15,9 +15,9 @@ from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
 from kbx_tui.embedding.embedder import Embedder
-from kbx_tui.errors import IndexForeign
 from kbx_tui.index.quantized import QuantizedVectors, nearest, quantize
 from kbx_tui.index.rows import FACT_COLUMNS, fact_from_row
+from kbx_tui.index.store import made_with_another
 from kbx_tui.index.where import quoted
 from kbx_tui.knowledge.records import Fact
 from kbx_tui.search.opened import OpenIndex
@@ -144,10 +144,7 @@ class FactMemory:
         made_with = self._index.reader.rows("meta", ["value"], "key = 'model'")["value"].to_pylist()
         model = json.loads(made_with[0]) if made_with else self._embedder.model
         if model != self._embedder.model:
-            raise IndexForeign(
-                f"the index was made with embedding model {model}, kbx.toml asks "
-                f"for {self._embedder.model}: run `kbx index --full` to embed anew, or set it back"
-            )
+            raise made_with_another(model, self._embedder.model)
 
 
 def _as_matrix(column: Any, dimension: int) -> Matrix:

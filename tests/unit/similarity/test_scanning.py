@@ -110,3 +110,13 @@ def test_every_pair_across_blocks_is_seen(monkeypatch: pytest.MonkeyPatch) -> No
 
 def test_nothing_gives_nothing() -> None:
     assert clusters(remember([], np.zeros((0, 27), np.float32))) == ([], 0)
+
+
+@pytest.mark.parametrize("width", [1, 8, 511, 512, 640, 1000, 1023])
+def test_the_nearest_of_each_are_those_of_looking_at_all(width: int) -> None:
+    values = np.random.default_rng(width).integers(0, 400, (5, width)).astype(np.float32)
+    wanted = min(8, width)
+    columns = scanning._highest(values, wanted)
+    found = np.sort(np.take_along_axis(values, columns, axis=1), axis=1)
+    np.testing.assert_array_equal(found, np.sort(values, axis=1)[:, -wanted:])
+    assert all(len(set(row)) == wanted for row in columns.tolist())

@@ -149,9 +149,7 @@ def nothing_found(response: SearchResponse) -> list[str]:
     if meta.path_filter and not meta.in_scope:
         return [f"no document lies in {meta.path_filter}; paths start at the root: memory/meetings"]
     if not meta.in_scope:
-        return [
-            "no document passes --type, --from, --to, --tag and --entity together; leave one out"
-        ]
+        return ["no document passes --type, --from, --to, --tag and --entity as given; change one"]
     name = mode_name(meta.search_mode, meta.search_mode_reason)
     mode = join_words([word for word in (name, _reason(meta)) if word], ": ")
     lines = [f"nothing found in {meta.in_scope:,} documents ({mode})"]

@@ -174,8 +174,10 @@ class NameIndex:
             return False
         if _is_other_acronym(name.text, word.text):
             return False
-        if query.all_lower:
-            may_be_a_word = kind == "person" or word.folded in COMMON_WORDS
+        if query.all_lower and word.text.lower() != word.text.upper():  # some scripts have no case
+            is_first = name.entity in self._first.get(word.folded, ())
+            may_be_a_word = word.folded in NAMES_THAT_ARE_WORDS if is_first else kind == "person"
+            may_be_a_word = may_be_a_word or word.folded in COMMON_WORDS
             return not may_be_a_word or query.is_asked_about(at, 1)
         if word.folded not in COMMON_WORDS:
             return True
@@ -231,10 +233,10 @@ class NameIndex:
                 continue
             doubtful = word.folded in NAMES_THAT_ARE_WORDS and (at == 0 or query.all_lower)
             doubtful = doubtful and not query.is_asked_about(at, 1)
-            if not doubtful and (word.is_capitalised or query.all_lower):
+            if word.is_capitalised or query.all_lower:
                 sure = not query.all_lower or query.is_asked_about(at, 1)
                 sure = sure or word.folded not in COMMON_WORDS
-                sure = sure and not self._is_someone_else(query, at)
+                sure = sure and not doubtful and not self._is_someone_else(query, at)
                 matches += _shared(query, at, 1, "first_name", bearers, sure)
         return matches
 

@@ -51,12 +51,12 @@ ASKING_AFTER = _words(
 """Words that stand after whoever does something: `X said`, `X on Y`."""
 
 NAMES_THAT_ARE_WORDS = _words(
-    """amber april art august bill bob brook carol chance chase christian cliff dale dawn dean
+    """amber april art august bill brook carol chance chase christian cliff dale dawn dean
     drew duke earl faith frank gene glen grace grant guy hope iris ivy jack jade jean joy june
     lance max may mark mason miles norm olive pat ray rich rob robin rose ruby sky sue summer
     sunny van wade will"""
 )
-"""First names that a lower-case query rather uses as words."""
+"""First names that a lower-case query, or the first word of one, rather uses as words."""
 
 OFFICES = _words(
     """ambassador analyst architect chair chairman chairperson chairwoman chief commissioner

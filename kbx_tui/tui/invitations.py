@@ -141,6 +141,11 @@ def nothing_known(width: int) -> list[Line]:
     return _said("Nothing known is like it.", width, "dim")
 
 
+def nothing_asked(width: int) -> list[Line]:
+    """Return what the known pane says while there is no draft."""
+    return _said("Facts like your draft will show here.", width, "dim")
+
+
 def nothing(width: int) -> list[Line]:
     """Say nothing: another pane does."""
     return []

@@ -44,7 +44,7 @@ class Dedup(DedupActions):
         drafts, known, diff = DraftList(), KnownList(), DiffPane()
         drafts.border_title, known.border_title = "Drafts", "Known, closest first"
         diff.border_title = "What would be written"
-        known.invitation = invitations.nothing_known
+        known.invitation = invitations.nothing_asked
         yield DraftLine()
         with Horizontal(id="review", classes="-pane-drafts"):
             with Vertical(id="drafts"):

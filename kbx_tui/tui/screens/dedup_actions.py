@@ -10,6 +10,7 @@ from textual.widget import Widget
 from kbx_tui.errors import ConfigError
 from kbx_tui.knowledge.drafts import Action, Choice
 from kbx_tui.plain_text import visible
+from kbx_tui.tui import invitations
 from kbx_tui.tui.commands import Scope
 from kbx_tui.tui.controller import Controller
 from kbx_tui.tui.memory import Memory
@@ -226,6 +227,8 @@ class DedupActions(ModeScreen):
         pane = self.query_one(KnownList)
         typed = visible(self.query_one(DraftLine).value.strip())
         pane.border_subtitle = "of what you type" if not subject and typed else ""
+        asked = subject or typed
+        pane.invitation = invitations.nothing_known if asked else invitations.nothing_asked
         pane.show(subject, known)
 
     def _use_line(self, use: LineUse, text: str = "") -> None:

@@ -29,6 +29,9 @@ ENTITIES = (
     person("James R. Miller"),
     person("Ruth Miller"),
     person("Biot"),
+    person("Zoë Adler", "Zoe"),
+    person("Grace Stein", "Grace"),
+    person("李小龙"),
     Entity("team:platform", "Platform", "team", "memory/teams/platform.md"),
     Entity("project:decimal", "Decimal", "project", "memory/projects/decimal.md"),
     Entity("project:flow", "Flow", "project", "memory/projects/flow.md", aliases=("Data Flow",)),
@@ -50,6 +53,8 @@ def found(query: str) -> dict[str, NameMatch]:
         ("questions from Irranca-Davies", "person:huw-irranca-davies"),
         ("Jerome Cote's view of exports", "person:jérôme-côté"),
         ("JCO on exports", "person:jérôme-côté"),
+        ("zoe exports", "person:zoë-adler"),
+        ("李小龙 exports", "person:李小龙"),
         ("J. R. Miller on exports", "person:james-r-miller"),
         ("R. Miller on exports", "person:ruth-miller"),
         ("what is the position of the platform team on exports?", "team:platform"),
@@ -203,3 +208,9 @@ def test_any_text_is_a_query(query: str) -> None:
     for match in INDEX.find(query):
         assert 0 <= match.start < match.end <= len(query)
         assert 0.0 < match.signal.score <= 1.0
+
+
+@pytest.mark.parametrize("query", ["mark exports", "Mark exports", "grace exports"])
+def test_a_first_name_that_is_a_word_is_told_as_a_hint(query: str) -> None:
+    (match,) = found(query).values()
+    assert (match.signal.score, match.named) == (HINT, False)

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from kbx_tui import KnowledgeBase, NotFound, OutOfRange
+from kbx_tui.api import opened
 from tests.functional.vaults import write_vault
 
 
@@ -151,6 +152,13 @@ def test_an_unindexed_base_is_indexed_on_the_way_and_says_so(tmp_path: Path) -> 
     assert "not indexed" in heard[0]
 
 
+@pytest.fixture
+def looking_each_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let a search look for what others indexed, however soon it comes after the last one."""
+    monkeypatch.setattr(opened, "REFRESH_SECONDS", -1.0)
+
+
+@pytest.mark.usefixtures("looking_each_time")
 @pytest.mark.parametrize("who", ["the same object", "another one"])
 def test_an_index_that_grows_is_seen_by_the_next_search(tmp_path: Path, who: str) -> None:
     kb = KnowledgeBase(write_vault(tmp_path))
@@ -162,6 +170,7 @@ def test_an_index_that_grows_is_seen_by_the_next_search(tmp_path: Path, who: str
     assert not kb.refresh()
 
 
+@pytest.mark.usefixtures("looking_each_time")
 def test_an_index_made_anew_in_the_same_place_is_noticed(tmp_path: Path) -> None:
     kb = KnowledgeBase(write_vault(tmp_path))
     kb.index()

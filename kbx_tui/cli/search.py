@@ -130,6 +130,7 @@ def command(
             explain=explain or not as_json,
         )
         newer = kb.count_newer_files()
+        kinds = {} if response.results else kb.document_kinds()
     if newer:
         files = "1 file was" if newer == 1 else f"{newer:,} files were"
         say(f"{files} changed since the last run; `kbx index` brings them in")
@@ -140,7 +141,7 @@ def command(
     else:
         from kbx_tui.cli.search_listing import print_listing
 
-        print_listing(response, explain=explain)
+        print_listing(response, kinds, explain=explain)
 
 
 def _values(given: Sequence[str]) -> list[str]:

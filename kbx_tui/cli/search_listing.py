@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from rich.cells import cell_len, set_cell_size
@@ -20,15 +20,20 @@ if TYPE_CHECKING:
 MOST_WIDTH = 120
 ENTITIES_SHOWN = 5
 DATE_WIDTH = len("2026-03-17")
+_OPTION = {"types": "type", "from": "from", "to": "to", "tags": "tag", "entities": "entity"}
+"""Filter as an explanation names it -> option of the command line."""
 DOCUMENT, ENTITY, DIM = "cyan", "magenta", "dim"
 
 
-def print_listing(response: SearchResponse, *, explain: bool) -> None:
-    """Print the results; what to try instead goes to stderr when there are none."""
+def print_listing(response: SearchResponse, kinds: Collection[str], *, explain: bool) -> None:
+    """Print the results; what to try instead goes to stderr when there are none.
+
+    `kinds` are those the base holds.
+    """
     for note in response.meta.notes:
         say(note)
     if not response.results:
-        for hint in nothing_found(response):
+        for hint in nothing_found(response, kinds):
             say(hint)
         return
     console = output.console()
@@ -143,13 +148,17 @@ def explain_lines(why: Mapping[str, Any]) -> list[str]:
     return lines
 
 
-def nothing_found(response: SearchResponse) -> list[str]:
-    """Return what to try when there are no results."""
+def nothing_found(response: SearchResponse, kinds: Collection[str]) -> list[str]:
+    """Return what to try when there are no results in a base that holds documents of `kinds`."""
     meta = response.meta
     if meta.path_filter and not meta.in_scope:
         return [f"no document lies in {meta.path_filter}; paths start at the root: memory/meetings"]
     if not meta.in_scope:
-        return ["no document passes --type, --from, --to, --tag and --entity as given; change one"]
+        filters = (meta.explain or {}).get("filters", {})
+        given = [f"--{_OPTION[name]} {_listed(value)}" for name, value in filters.items() if value]
+        if strange := [one for one in filters.get("types", ()) if one not in kinds]:
+            return [f"no document is of type {_listed(strange)}; there are {', '.join(kinds)}"]
+        return [f"no document passes {' and '.join(given)}; leave one out or change it"]
     name = mode_name(meta.search_mode, meta.search_mode_reason)
     mode = join_words([word for word in (name, _reason(meta)) if word], ": ")
     lines = [f"nothing found in {meta.in_scope:,} documents ({mode})"]
@@ -158,6 +167,10 @@ def nothing_found(response: SearchResponse) -> list[str]:
     if meta.path_filter:
         lines.append("without --path, all folders are searched")
     return [*lines, "try fewer words, or the name of a person, project or team"]
+
+
+def _listed(value: str | Sequence[str]) -> str:
+    return visible(value if isinstance(value, str) else ",".join(value))
 
 
 def highlighted(text: str, matches: Iterable[Sequence[int]]) -> Text:

@@ -65,7 +65,7 @@ def status_text(status: Status) -> str:
             ("index", f"{status.index_path}, {size_words(status.size_bytes)}"),
             ("indexed", status.indexed_at.replace("T", " ") or "not finished yet"),
             ("holds", ", ".join(counts)),
-            ("meaning", f"{_percent(status.vector_share)}, {status.vectors:,} vectors"),
+            ("meaning", _meaning(status)),
             ("model", status.model),
         ]
     else:
@@ -74,6 +74,11 @@ def status_text(status: Status) -> str:
     rows += _problems(status)
     rows.append(("log", str(log_path())))
     return "\n".join(f"{name:<9} {visible(value)}".rstrip() for name, value in rows)
+
+
+def _meaning(status: Status) -> str:
+    made = f"{_percent(status.vector_share)}, {status.vectors:,} vectors"
+    return made if status.vector_share >= 1.0 else f"{made}; `kbx index` makes the rest"
 
 
 def _stale(status: Status) -> list[tuple[str, str]]:

@@ -1,4 +1,4 @@
-"""Hardly any garbage collection: for a command that loads much, answers once and ends."""
+"""Hardly any garbage collection: for a command that loads or makes much, answers once and ends."""
 
 from __future__ import annotations
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from kbx_tui.drafting.checks import FLOOR, BatchMatch
 from kbx_tui.knowledge.drafts import Draft
 from kbx_tui.similarity.calibration import Calibration
-from kbx_tui.similarity.pair import score_of, similarity
+from kbx_tui.similarity.pair import likeness
 from kbx_tui.similarity.thresholds import Thresholds
 from kbx_tui.similarity.words import normal_form
 
@@ -42,11 +42,11 @@ def find_repeats(
                 continue
             if cosine < LEAST_COSINE and normal[later] != normal[earlier]:
                 continue
-            if score_of(texts[later], texts[earlier], cosine, calibration) < FLOOR:
+            pair = likeness(texts[later], texts[earlier], cosine, calibration)
+            if pair.score < FLOOR:
                 continue
-            pair = similarity(texts[later], texts[earlier], cosine, calibration)
             least = thresholds.of(other.kind, texts[earlier])
-            alike.append(BatchMatch(other.id, texts[earlier], pair, least))
+            alike.append(BatchMatch(other.id, texts[earlier], pair.judged(), least))
         found.append(tuple(sorted(alike, key=lambda one: -one.pair.score)))
     return found
 

@@ -150,9 +150,9 @@ def _bundled_for_queries() -> Session:
 
 
 def _load_bundled(threads: int) -> Session:
-    from kbx_tui.embedding.pooled import PooledModel
+    from kbx_tui.embedding.pooled import PooledModel, multiplies_int8
 
-    return PooledModel(BUNDLED.folder, BUNDLED.model_file, threads)
+    return PooledModel(BUNDLED.folder, BUNDLED.model_file, threads, as_int8=multiplies_int8())
 
 
 def load_with_fastembed(source: ModelSource, threads: int) -> Session:

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain
 
 import numpy as np
 from numpy.typing import NDArray
 
 from kbx_tui.knowledge.records import Fact
 from kbx_tui.similarity.calibration import Calibration
-from kbx_tui.similarity.matches import MatchType, SimilarityMatch
-from kbx_tui.similarity.pair import PairSimilarity, score_of, similarity
+from kbx_tui.similarity.matches import SimilarityMatch
+from kbx_tui.similarity.pair import Likeness, likeness
 from kbx_tui.similarity.remembered import Remembered
 from kbx_tui.similarity.thresholds import Thresholds
 from kbx_tui.similarity.words import normal_form
@@ -26,10 +27,14 @@ Flags = NDArray[np.bool_]
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """What was compared, best first."""
+    """What was compared."""
 
     matches: list[SimilarityMatch]
+    """Best first."""
     best_score: float
+    """Of all that was compared, also below the threshold; 0 when nothing was."""
+    has_similar: bool
+    """True when one without a conflict reaches its threshold, told in `matches` or not."""
 
 
 def find_same(
@@ -54,20 +59,24 @@ def find_alike(
 ) -> Found:
     """Return the facts and open items like a text, whose unit vector is given.
 
-    They are the best `limit`, what ties with the last of them, and, where all these contradict the
-    text, those that follow up to one that does not.
+    They are the best `limit` and what ties with the last of them.
 
     `names` tells the name of each entity by id; `within` has shape (facts,) and lets them in.
     """
     rows = _to_compare(text, vector, memory, limit, within)
-    best, alike = _alike(text, vector, rows, memory, calibration, thresholds, names)
+    best, alike = _alike(text, vector, rows, memory, calibration, thresholds)
     matches: list[SimilarityMatch] = []
-    for _, match in alike:
-        enough = len(matches) >= limit and any(one.is_similar for one in matches)
-        if enough and match.score < matches[-1].score:
+    for one in alike:
+        if len(matches) >= limit and one.likeness.score < matches[-1].score:
+            alike = chain([one], alike)
             break
-        matches.append(match)
-    return Found(best_first(matches), best)
+        matches.append(one.judged(names))
+    has_similar = any(match.is_similar for match in matches)
+    return Found(
+        best_first(matches),
+        best,
+        has_similar or not all(one.likeness.is_conflict() for one in alike),
+    )
 
 
 def rows_alike(
@@ -85,8 +94,9 @@ def rows_alike(
     its row of `memory`.
     """
     rows = _to_compare(text, vector, memory, limit, within)
-    _, alike = _alike(text, vector, rows, memory, calibration, thresholds, names)
-    return sorted(alike, key=lambda one: (-one[1].score, bool(one[1].conflicts), one[0]))
+    _, alike = _alike(text, vector, rows, memory, calibration, thresholds)
+    judged = [(one.row, one.judged(names)) for one in alike]
+    return sorted(judged, key=lambda one: (-one[1].score, bool(one[1].conflicts), one[0]))
 
 
 def _to_compare(
@@ -98,6 +108,36 @@ def _to_compare(
     return np.array(sorted(rows), np.int64)
 
 
+@dataclass(frozen=True, slots=True)
+class _Candidate:
+    """A fact that reaches its threshold, if nothing contradicts it."""
+
+    row: int
+    fact: Fact
+    likeness: Likeness
+    threshold: float
+
+    def judged(self, names: dict[str, str]) -> SimilarityMatch:
+        """Return it as a match, with what the texts contradict each other on."""
+        fact, pair = self.fact, self.likeness.judged()
+        return SimilarityMatch(
+            text=fact.text,
+            score=pair.score,
+            fact_id=fact.fact_id,
+            source_path=fact.path,
+            date=fact.date,
+            entity_name=names.get(fact.entity_id, ""),
+            match_type=fact.kind,
+            threshold=self.threshold,
+            relation=pair.relation,
+            cosine=pair.cosine,
+            signals=pair.signals,
+            conflicts=pair.conflicts,
+            line=fact.line,
+            done=fact.done,
+        )
+
+
 def _alike(
     text: str,
     vector: Vector,
@@ -105,48 +145,26 @@ def _alike(
     memory: Remembered,
     calibration: Calibration,
     thresholds: Thresholds,
-    names: dict[str, str],
-) -> tuple[float, Iterator[tuple[int, SimilarityMatch]]]:
-    """Return the best score, and the matches among `rows`, one after the other, best first."""
+) -> tuple[float, Iterator[_Candidate]]:
+    """Return the best score of `rows`, and those that reach their threshold, best first.
+
+    Conflicts are not looked for: that takes longest, and most are not told.
+    """
     cosines = memory.cosines(vector, rows).tolist()
     scored = [
-        (score_of(text, memory.facts[row].text, cosine, calibration), row, cosine)
+        (row, likeness(text, memory.facts[row].text, cosine, calibration))
         for row, cosine in zip(rows.tolist(), cosines, strict=True)
     ]
-    scored.sort(key=lambda one: (-one[0], one[1]))
+    scored.sort(key=lambda one: (-one[1].score, one[0]))
 
-    def matches() -> Iterator[tuple[int, SimilarityMatch]]:
-        for score, row, cosine in scored:
+    def reaching() -> Iterator[_Candidate]:
+        for row, found in scored:
             fact = memory.facts[row]
             threshold = thresholds.of(fact.kind, fact.text)
-            if score < threshold:
-                continue  # most are: conflicts are looked for in matches only
-            pair = similarity(text, fact.text, cosine, calibration)
-            if thresholds.reached(pair, threshold):
-                yield row, match_of(fact, pair, threshold, names.get(fact.entity_id, ""))
+            if thresholds.reached(found, threshold):
+                yield _Candidate(row, fact, found, threshold)
 
-    return scored[0][0] if scored else 0.0, matches()
-
-
-def match_of(fact: Fact, pair: PairSimilarity, threshold: float, name: str) -> SimilarityMatch:
-    """Return a fact as a match."""
-    kind: MatchType = fact.kind
-    return SimilarityMatch(
-        text=fact.text,
-        score=pair.score,
-        fact_id=fact.fact_id,
-        source_path=fact.path,
-        date=fact.date,
-        entity_name=name,
-        match_type=kind,
-        threshold=threshold,
-        relation=pair.relation,
-        cosine=pair.cosine,
-        signals=pair.signals,
-        conflicts=pair.conflicts,
-        line=fact.line,
-        done=fact.done,
-    )
+    return scored[0][1].score if scored else 0.0, reaching()
 
 
 def best_first(matches: Sequence[SimilarityMatch]) -> list[SimilarityMatch]:

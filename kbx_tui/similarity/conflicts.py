@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import Literal, Protocol
 
 from kbx_tui.knowledge.names import fold
@@ -52,21 +52,44 @@ class _Written(Protocol):
     def written(self) -> str: ...
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class _Claims:
-    """What of one text can be contradicted."""
+    """What of one text can be contradicted, each part taken out once it is asked for."""
 
-    moments: tuple[moments.Moment, ...]
-    quantities: tuple[quantities.Quantity, ...]
-    names: tuple[proper_names.ProperName, ...]
-    denied: dict[str, str]
-    """Stem of what is denied -> as written, with the negation."""
-    words: dict[str, str]
-    """Folded word -> as written."""
-    opposable: tuple[str, ...]
-    """Words of `words` that have an opposite, in order."""
-    written: dict[str, str]
-    """Stem -> as written."""
+    text: str
+
+    @cached_property
+    def moments(self) -> tuple[moments.Moment, ...]:
+        return moments.moments(self.text)
+
+    @cached_property
+    def quantities(self) -> tuple[quantities.Quantity, ...]:
+        return quantities.quantities(self.text, [(one.start, one.end) for one in self.moments])
+
+    @cached_property
+    def names(self) -> tuple[proper_names.ProperName, ...]:
+        return proper_names.proper_names(self.text)
+
+    @cached_property
+    def denied(self) -> dict[str, str]:
+        """Stem of what is denied -> as written, with the negation."""
+        return _denied(self.text)
+
+    @cached_property
+    def words(self) -> dict[str, str]:
+        """Folded word -> as written."""
+        joined = _STATE.sub(r"\1-\2", self.text)
+        return {fold(word): word for word in _WORD.findall(joined)}
+
+    @cached_property
+    def opposable(self) -> tuple[str, ...]:
+        """Words of `words` that have an opposite, in order."""
+        return tuple(sorted(OPPOSITES.keys() & self.words.keys()))
+
+    @cached_property
+    def written(self) -> dict[str, str]:
+        """Stem -> as written."""
+        return {stem(word): written for word, written in self.words.items()}
 
 
 def find_conflicts(left: str, right: str) -> tuple[Conflict, ...]:
@@ -75,30 +98,18 @@ def find_conflicts(left: str, right: str) -> tuple[Conflict, ...]:
     Swapping the texts swaps `left` and `right` of each conflict and nothing else.
     """
     ours, theirs = _claims(left), _claims(right)
-    found = [
-        *_dates(ours, theirs),
-        *_numbers(ours, theirs),
-        *_names(left, right, ours, theirs),
-        *_negation(ours, theirs),
-        *_opposites(ours, theirs),
-    ]
-    return tuple(found)
+    return tuple(conflict for differ in _GUARDS for conflict in differ(ours, theirs))
+
+
+def contradict(left: str, right: str) -> bool:
+    """Tell whether `find_conflicts` finds any, stopping at the first."""
+    ours, theirs = _claims(left), _claims(right)
+    return any(differ(ours, theirs) for differ in _GUARDS)
 
 
 @lru_cache(maxsize=65536)
 def _claims(text: str) -> _Claims:
-    times = moments.moments(text)
-    joined = _STATE.sub(r"\1-\2", text)
-    words = {fold(word): word for word in _WORD.findall(joined)}
-    return _Claims(
-        moments=times,
-        quantities=quantities.quantities(text, [(one.start, one.end) for one in times]),
-        names=proper_names.proper_names(text),
-        denied=_denied(text),
-        words=words,
-        opposable=tuple(sorted(OPPOSITES.keys() & words.keys())),
-        written={stem(word): written for word, written in words.items()},
-    )
+    return _Claims(text)
 
 
 def _dates(left: _Claims, right: _Claims) -> list[Conflict]:
@@ -114,13 +125,13 @@ def _numbers(left: _Claims, right: _Claims) -> list[Conflict]:
     return [Conflict("unit" if same_figures else "number", _listed(ours), _listed(theirs))]
 
 
-def _names(left: str, right: str, ours: _Claims, theirs: _Claims) -> list[Conflict]:
-    if not (ours.names and theirs.names):
+def _names(left: _Claims, right: _Claims) -> list[Conflict]:
+    if not (left.names and right.names):
         return []
-    left_only, right_only = proper_names.unmatched(ours.names, theirs.names, left, right)
+    left_only, right_only = proper_names.unmatched(left.names, right.names, left.text, right.text)
     if not 0 < len(left_only) == len(right_only) <= MOST_NAMES:
         return []
-    one, other = words_of(left).content, words_of(right).content
+    one, other = words_of(left.text).content, words_of(right.text).content
     others = len(one) + len(other) - len(left_only) - len(right_only)
     if 2 * len(one & other) < COMMON_GROUND * others:
         return []
@@ -161,6 +172,10 @@ def _opposites(left: _Claims, right: _Claims) -> list[Conflict]:
         if other in OPPOSITES[word] and other not in left.words
     ]
     return [Conflict("opposite", one, other) for one, other in pairs]
+
+
+_GUARDS = (_dates, _numbers, _names, _negation, _opposites)
+"""In the order in which conflicts are told."""
 
 
 def _listed(found: Sequence[_Written]) -> str:

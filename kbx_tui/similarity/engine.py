@@ -181,7 +181,7 @@ class SimilarityEngine:
             scope=where.told,
             threshold=thresholds.default,
             matches=tuple(found.matches[:limit]),
-            has_similar=any(match.is_similar for match in found.matches),
+            has_similar=found.has_similar,
             best_score=found.best_score,
             model=self._embedder.model,
             is_calibrated=self._calibration.is_known,
@@ -257,4 +257,8 @@ class SimilarityEngine:
 
 
 def _both(one: Found, other: Found) -> Found:
-    return Found(best_first([*one.matches, *other.matches]), max(one.best_score, other.best_score))
+    return Found(
+        best_first([*one.matches, *other.matches]),
+        max(one.best_score, other.best_score),
+        one.has_similar or other.has_similar,
+    )

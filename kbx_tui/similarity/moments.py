@@ -39,10 +39,13 @@ _TIME = re.compile(
     r"(?i)(?<![\d.:])([01]?\d|2[0-3])(?::([0-5]\d))\s*(a\.?m\b|p\.?m\b)?"
     r"|(?<![\d.:])(1[0-2]|0?[1-9])\s*(a\.?m\b|p\.?m\b)"
 )
+_PERHAPS_TIME = re.compile(r"(?i)\d(?::\d|\s*[ap]\.?m)")
+"""Begins with what there must be, so that it looks a tenth as long."""
 _WHEN = re.compile(
     r"(?i)\b(today|tomorrow|yesterday|tonight|"
     r"(?:last|this|next) (?:week|month|quarter|year|sprint))\b"
 )
+_WHEN_STARTS = ("day", "to", "last", "this", "next")
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,10 +97,12 @@ def moments(text: str) -> tuple[Moment, ...]:
         add(match, quarter=match[1], year=match[2])
     for match in _YEAR.finditer(text):
         add(match, year=match[1])
-    for match in _TIME.finditer(text):
-        add(match, hour=_minutes(match))
-    for match in _WHEN.finditer(text):
-        add(match, when=match[1].lower())
+    if _PERHAPS_TIME.search(text):
+        for match in _TIME.finditer(text):
+            add(match, hour=_minutes(match))
+    if any(map(small.__contains__, _WHEN_STARTS)):
+        for match in _WHEN.finditer(text):
+            add(match, when=match[1].lower())
     return tuple(found)
 
 

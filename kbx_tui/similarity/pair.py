@@ -11,9 +11,9 @@ import numpy as np
 from kbx_tui.embedding.embedder import Embedder
 from kbx_tui.errors import ConfigError
 from kbx_tui.similarity.calibration import Calibration, calibration_of
-from kbx_tui.similarity.conflicts import Conflict, find_conflicts
+from kbx_tui.similarity.conflicts import Conflict, contradict, find_conflicts
 from kbx_tui.similarity.signals import Form, Signals, compare, form_of
-from kbx_tui.similarity.words import Words, words_of
+from kbx_tui.similarity.words import words_of
 
 Relation = Literal["exact", "duplicate", "conflict", "related", "different"]
 
@@ -39,6 +39,36 @@ class PairSimilarity:
     """False for an embedder without a calibration: the score is the raw cosine then."""
 
 
+@dataclass(frozen=True, slots=True)
+class Likeness:
+    """How alike two texts are before anybody asks whether they contradict each other."""
+
+    left: str
+    right: str
+    is_same: bool
+    score: float
+    signals: Signals
+    form: Form
+    is_calibrated: bool
+
+    def is_conflict(self) -> bool:
+        """Tell whether `judged` will say so, in a fraction of the time."""
+        return not self.is_same and self.score >= RELATED and contradict(self.left, self.right)
+
+    def judged(self) -> PairSimilarity:
+        """Return the same with what the texts contradict each other on."""
+        conflicts = () if self.is_same else find_conflicts(self.left, self.right)
+        return PairSimilarity(
+            score=self.score,
+            cosine=self.signals.cosine,
+            signals=self.signals,
+            conflicts=conflicts,
+            relation="exact" if self.is_same else _relation(self.score, conflicts),
+            form=self.form,
+            is_calibrated=self.is_calibrated,
+        )
+
+
 def pair_similarity(pairs: Sequence[tuple[str, str]], embedder: Embedder) -> list[PairSimilarity]:
     """Return how alike the texts of each pair are, in order. Raises ConfigError for an empty text.
 
@@ -59,34 +89,17 @@ def pair_similarity(pairs: Sequence[tuple[str, str]], embedder: Embedder) -> lis
 
 def similarity(left: str, right: str, cosine: float, calibration: Calibration) -> PairSimilarity:
     """Return how alike two texts are whose vectors have this cosine. Pure."""
+    return likeness(left, right, cosine, calibration).judged()
+
+
+def likeness(left: str, right: str, cosine: float, calibration: Calibration) -> Likeness:
+    """Return the score of two texts and where it comes from; a third of the work. Pure."""
     one, other = words_of(left), words_of(right)
     signals = compare(one, other, _rounded(cosine))
     form = form_of(one, other)
-    score = _score(one, other, signals, form, calibration)
     is_same = one.normal == other.normal
-    conflicts = () if is_same else find_conflicts(one.text, other.text)
-    return PairSimilarity(
-        score=score,
-        cosine=signals.cosine,
-        signals=signals,
-        conflicts=conflicts,
-        relation="exact" if is_same else _relation(score, conflicts),
-        form=form,
-        is_calibrated=calibration.is_known,
-    )
-
-
-def score_of(left: str, right: str, cosine: float, calibration: Calibration) -> float:
-    """Return the score alone; a third of the work."""
-    one, other = words_of(left), words_of(right)
-    signals = compare(one, other, _rounded(cosine))
-    return _score(one, other, signals, form_of(one, other), calibration)
-
-
-def _score(
-    one: Words, other: Words, signals: Signals, form: Form, calibration: Calibration
-) -> float:
-    return 1.0 if one.normal == other.normal else round(calibration.score(signals, form), 6)
+    score = 1.0 if is_same else round(calibration.score(signals, form), 6)
+    return Likeness(one.text, other.text, is_same, score, signals, form, calibration.is_known)
 
 
 def _rounded(cosine: float) -> float:

@@ -91,7 +91,8 @@ def find_passages(
                 line=line,
                 done=False,
             )
-    return Found(best_first(list(best.values())), highest)
+    matches = best_first(list(best.values()))
+    return Found(matches, highest, any(match.is_similar for match in matches))
 
 
 def _nearest(

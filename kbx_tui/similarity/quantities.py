@@ -49,14 +49,15 @@ for _measure, _table in {
 
 _ORDINALS = {"first": 1, "second": 2, "third": 3, "fourth": 4, "fifth": 5}
 
-_NUMBER = re.compile(
-    r"""(?x)
-    (?P<before>[$€£])?
+_DIGITS = r"""(?P<before>[$€£])?
     (?<![\w.])(?P<digits>-?\d+(?:,\d{3})+(?:\.\d+)?|-?\d+(?:\.\d+)?)
-    (?P<ordinal>st|nd|rd|th)?(?:[\s-]*(?P<after>%|[a-zA-Z]+))?
-    | (?<![\w'])(?P<word>[a-zA-Z]+)(?:[\s-]+(?P<unit>[a-zA-Z]+))?
-    """
-)
+    (?P<ordinal>st|nd|rd|th)?(?:[\s-]*(?P<after>%|[a-zA-Z]+))?"""
+_NUMERALS = frozenset((*NUMBER_WORDS, *_ORDINALS))
+_WORDS = rf"""(?<![\w'])(?P<word>(?i:{"|".join(sorted(_NUMERALS))})(?![a-zA-Z]))
+    (?:[\s-]+(?P<unit>[a-zA-Z]+))?"""
+_IN_DIGITS = re.compile(rf"(?x){_DIGITS}")
+_NUMBER = re.compile(rf"(?x){_DIGITS} | {_WORDS}")
+_LETTERS = re.compile("[a-z]+")
 
 
 CONVERTED = Decimal("0.01")
@@ -90,7 +91,9 @@ def quantities(text: str, taken: Iterable[tuple[int, int]] = ()) -> tuple[Quanti
     spans = list(taken)
     found = []
     at = 0
-    while match := _NUMBER.search(text, at):
+    spelled_out = not _NUMERALS.isdisjoint(_LETTERS.findall(text.lower()))
+    pattern = _NUMBER if spelled_out else _IN_DIGITS  # as most are, and looking for words is slow
+    while match := pattern.search(text, at):
         at = match.end()
         if any(start < match.end() and match.start() < end for start, end in spans):
             continue
@@ -179,8 +182,6 @@ def _from_words(match: re.Match[str]) -> Quantity | None:
         place = Decimal(_ORDINALS[word])
         end = match.end("word")
         return Quantity(place, Decimal(1), "ordinal", match["word"], match.start(), end)
-    if word not in NUMBER_WORDS:
-        return None
     value, end = Decimal(NUMBER_WORDS[word]), match.end("word")
     if unit in NUMBER_WORDS:
         more = NUMBER_WORDS[unit]

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import os
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cache
 from itertools import pairwise
 
 import numpy as np
@@ -19,7 +20,7 @@ from threadpoolctl import threadpool_limits
 from kbx_tui.knowledge.records import Fact
 from kbx_tui.similarity.calibration import Calibration
 from kbx_tui.similarity.conflicts import Conflict
-from kbx_tui.similarity.pair import PairSimilarity, score_of, similarity
+from kbx_tui.similarity.pair import PairSimilarity, likeness
 from kbx_tui.similarity.remembered import Remembered
 from kbx_tui.similarity.thresholds import Thresholds
 
@@ -99,6 +100,8 @@ def find_clusters(
     Facts are compared with facts, open items with open items, whoever they belong to.
     """
     groups, linked = _Groups(len(memory.facts)), dict[tuple[int, int], float]()
+    least = [thresholds.of(fact.kind, fact.text) for fact in memory.facts]
+    shown = cache(lambda row: _shown(memory.facts[row], names))  # a fact may be in many pairs
     conflicting = []
     for kind in ("fact", "open_item"):
         rows = np.array(
@@ -110,18 +113,19 @@ def find_clusters(
             np.int64,
         )
         for left, right, cosine in _candidates(memory, rows):
-            one, other = memory.facts[left], memory.facts[right]
-            threshold = max(thresholds.of(f.kind, f.text) for f in (one, other))
-            if score_of(one.text, other.text, cosine, calibration) < threshold:
+            threshold = max(least[left], least[right])
+            one, other = memory.facts[left].text, memory.facts[right].text
+            found = likeness(one, other, cosine, calibration)
+            if found.score < threshold:
                 continue
-            pair = similarity(one.text, other.text, cosine, calibration)
+            pair = found.judged()
             if pair.relation == "conflict":
-                conflicting.append(_conflicting(one, other, pair, names))
+                conflicting.append(_conflicting(shown(left), shown(right), pair))
             elif thresholds.reached(pair, threshold):
                 linked[left, right] = pair.score
                 groups.join(left, right)
     conflicting.sort(key=lambda c: (-c.score, c.facts[0].source_path, c.facts[0].line))
-    return _clusters(memory.facts, groups, linked, names), conflicting
+    return _clusters(memory.facts, groups, linked, shown), conflicting
 
 
 def _candidates(memory: Remembered, rows: NDArray[np.int64]) -> Iterator[tuple[int, int, float]]:
@@ -191,7 +195,7 @@ def _clusters(
     facts: Sequence[Fact],
     groups: _Groups,
     linked: dict[tuple[int, int], float],
-    names: dict[str, str],
+    shown: Callable[[int], DuplicateFact],
 ) -> list[DuplicateCluster]:
     members: dict[int, set[int]] = defaultdict(set)
     lowest: dict[int, float] = {}
@@ -207,20 +211,20 @@ def _clusters(
             DuplicateCluster(
                 score=lowest[root],
                 relation="exact" if lowest[root] == 1.0 else "duplicate",
-                facts=tuple(_shown(facts[row], names) for row in ordered),
+                facts=tuple(map(shown, ordered)),
             )
         )
     return sorted(clusters, key=lambda c: (-c.score, c.facts[0].source_path, c.facts[0].line))
 
 
 def _conflicting(
-    one: Fact, other: Fact, pair: PairSimilarity, names: dict[str, str]
+    one: DuplicateFact, other: DuplicateFact, pair: PairSimilarity
 ) -> ConflictingFacts:
     conflicts = pair.conflicts
     if other.date > one.date:
         one, other = other, one
         conflicts = tuple(Conflict(c.kind, left=c.right, right=c.left) for c in conflicts)
-    return ConflictingFacts(pair.score, (_shown(one, names), _shown(other, names)), conflicts)
+    return ConflictingFacts(pair.score, (one, other), conflicts)
 
 
 def _shown(fact: Fact, names: dict[str, str]) -> DuplicateFact:

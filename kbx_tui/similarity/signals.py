@@ -57,7 +57,7 @@ def compare(left: Words, right: Words, cosine: float) -> Signals:
     shared = len(one & other)
     is_short = min(len(left.tokens), len(right.tokens)) < SHORT
     alike = shared + (_mistyped(one - other, other - one) if is_short else 0)
-    spelling = fuzz.token_sort_ratio(" ".join(left.tokens), " ".join(right.tokens)) / 100.0
+    spelling = fuzz.ratio(left.in_order, right.in_order) / 100.0
     if is_short:
         as_written = Levenshtein.normalized_similarity(left.normal, right.normal)
         spelling = max(spelling, as_written)

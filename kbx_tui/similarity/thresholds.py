@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Protocol
 
 from kbx_tui.config import DedupSettings
 from kbx_tui.errors import OutOfRange
 from kbx_tui.similarity.matches import MatchType
-from kbx_tui.similarity.pair import PairSimilarity
 from kbx_tui.similarity.signals import Signals
 
 WITHOUT_COMMON_WORD = 0.6
@@ -19,6 +19,16 @@ random pairs of STS-B (.57)."""
 
 LONG_FACT = 20
 """Words from which on a fact is long."""
+
+
+class Scored(Protocol):
+    """What tells whether a threshold is reached: a Likeness, or what became of it."""
+
+    @property
+    def score(self) -> float: ...
+
+    @property
+    def signals(self) -> Signals: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,11 +61,11 @@ class Thresholds:
         is_long = len(text.split()) >= LONG_FACT
         return settings.long_fact_threshold if is_long else settings.fact_threshold
 
-    def reached(self, pair: PairSimilarity, threshold: float) -> bool:
+    def reached(self, pair: Scored, threshold: float) -> bool:
         """Tell whether a pair is a match."""
         if pair.score < threshold:
             return False
-        return self.given is not None or pair.relation == "exact" or is_near(pair.signals)
+        return self.given is not None or pair.score == 1.0 or is_near(pair.signals)
 
 
 def is_near(signals: Signals) -> bool:

@@ -70,7 +70,8 @@ class Words:
     normal: str
     """Folded tokens joined by blanks; equal for two texts that are the same to a reader."""
     tokens: tuple[str, ...]
-    stems: frozenset[str]
+    in_order: str
+    """The tokens in alphabetical order, joined by blanks."""
     content: frozenset[str]
     """Stems without function words; all stems when nothing else is left."""
     is_label: bool
@@ -82,14 +83,14 @@ def words_of(text: str) -> Words:
     """Return a text taken apart."""
     text = text.strip()
     found = tuple(tokens(text))
-    stems = frozenset(stem(word) for word in _written_out(found))
-    content = frozenset(stem(word) for word in _written_out(found) if word not in FUNCTION_WORDS)
+    stems = {word: stem(word) for word in _written_out(found)}
+    content = frozenset(one for word, one in stems.items() if word not in FUNCTION_WORDS)
     return Words(
         text=text,
         normal=normal_form(text),
         tokens=found,
-        stems=stems,
-        content=content or stems,
+        in_order=" ".join(sorted(found)),
+        content=content or frozenset(stems.values()),
         is_label=is_label(text, found),
     )
 

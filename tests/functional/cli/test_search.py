@@ -110,6 +110,24 @@ def test_an_unindexed_base_is_indexed_on_the_way(kbx: CommandLine, fresh_demo: P
     assert ran.json["results"][0]["path"] == "memory/notes/2026-01-30-rollback-plan.md"
     assert ran.json["meta"]["vector_share"] == 0.0
     assert kbx("search", "rollback plan", "--json", "--kb", fresh_demo).err == ""
+    status = kbx("status", "--kb", fresh_demo).out
+    assert "0 %, 0 vectors; `kbx index` makes the rest" in status
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        (["--type", "memo"], "no document is of type memo; there are context, glossary, meeting"),
+        (["--type", "note", "--from", "2027"], "no document passes --type note and --from 2027;"),
+    ],
+    ids=["type", "two-filters"],
+)
+def test_filters_that_let_nothing_in_are_named(
+    kbx: CommandLine, demo_kb_path: Path, given: list[str], said: str
+) -> None:
+    ran = kbx("search", "migration", *given, "--kb", demo_kb_path)
+    assert (ran.code, ran.out) == (0, "")
+    assert said in ran.err
 
 
 @pytest.mark.parametrize(

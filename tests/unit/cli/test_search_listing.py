@@ -113,20 +113,25 @@ def test_spans_stay_on_their_words_when_text_before_them_is_cleaned() -> None:
     assert line.plain[span.start : span.end] == "apple"
 
 
+def given(**filters: list[str]) -> dict[str, Any]:
+    return {"in_scope": 0, "explain": {"filters": filters}}
+
+
 @pytest.mark.parametrize(
     ("changes", "words"),
     [
         ({"path_filter": "memory/nowhere", "in_scope": 0}, "no document lies in memory/nowhere"),
-        ({"in_scope": 0}, "no document passes"),
+        (given(types=["note"], tags=["a"]), "no document passes --type note and --tag a;"),
+        (given(types=["memo", "note"]), "no document is of type memo; there are meeting, note"),
         ({"search_mode": "flat", "search_mode_reason": "fast"}, "without --fast"),
         ({"path_filter": "memory/notes"}, "without --path"),
         ({}, "try fewer words"),
     ],
-    ids=["empty-folder", "no-such-kind", "fast", "path", "else"],
+    ids=["empty-folder", "filters", "no-such-kind", "fast", "path", "else"],
 )
 def test_nothing_found_names_what_would_help(changes: dict[str, Any], words: str) -> None:
     response = SearchResponse("x", (), replace(META, **changes))
-    assert words in " ".join(listing.nothing_found(response))
+    assert words in " ".join(listing.nothing_found(response, ["meeting", "note"]))
 
 
 def test_what_drew_the_meaning_is_named() -> None:

@@ -59,7 +59,8 @@ def test_the_model_ships_with_its_licence_and_stays_small() -> None:
 
 @pytest.mark.usefixtures("no_network")
 def test_the_bundled_model_loads_without_a_network() -> None:
-    (vector,) = PooledModel(BUNDLED.folder, BUNDLED.model_file, threads=1).query_embed(["offline"])
+    model = PooledModel(BUNDLED.folder, BUNDLED.model_file, threads=1, as_int8=True)
+    (vector,) = model.query_embed(["offline"])
     assert vector.shape == (384,)
 
 

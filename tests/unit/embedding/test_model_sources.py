@@ -44,7 +44,8 @@ def test_a_local_folder_serves_as_the_model(folder: Path, embedder: Embedder) ->
     assert (mine.dimension, mine.max_tokens) == (384, 256)
     assert mine.model.startswith("folder/mine-")
     texts = ["alpha beta", "a much longer text about the platform team"]
-    np.testing.assert_allclose(mine.embed(texts), embedder.embed(texts), atol=1e-5)
+    cosines = np.sum(mine.embed(texts) * embedder.embed(texts), axis=1)
+    np.testing.assert_allclose(cosines, 1.0, atol=0.005)  # weights may be widened: pooled.py
 
 
 def test_a_folder_s_name_changes_with_its_weights(folder: Path) -> None:
@@ -93,7 +94,7 @@ def test_a_model_in_the_cache_needs_no_network(tmp_path: Path, embedder: Embedde
     (tmp_path / CACHED_AS / "refs" / "main").write_text("0123abc")
     cached = open_embedder(FETCHED.lower(), cache_dir=tmp_path)
     assert cached.model == FETCHED
-    np.testing.assert_allclose(cached.embed_query("x"), embedder.embed_query("x"), atol=1e-5)
+    assert cached.embed_query("x") @ embedder.embed_query("x") == pytest.approx(1.0, abs=0.005)
 
 
 def test_without_a_network_the_bundled_model_is_offered(

@@ -8,10 +8,10 @@ import pytest
 from kbx_tui.config import DedupSettings
 from kbx_tui.embedding.embedder import Vector
 from kbx_tui.embedding.source import BUNDLED
-from kbx_tui.similarity import checking
+from kbx_tui.similarity import pair
 from kbx_tui.similarity.calibration import Calibration, calibration_of
 from kbx_tui.similarity.checking import Found, find_alike, rows_alike
-from kbx_tui.similarity.pair import PairSimilarity, similarity
+from kbx_tui.similarity.conflicts import Conflict, find_conflicts
 from kbx_tui.similarity.remembered import Remembered
 from kbx_tui.similarity.thresholds import Thresholds
 from tests.unit.similarity.letters import Letters
@@ -50,25 +50,27 @@ def test_the_best_are_those_of_all() -> None:
         assert found.best_score == every[0] == 1.0
 
 
-def test_one_that_says_the_same_is_found_behind_many_that_contradict() -> None:
+def test_one_that_says_the_same_is_known_behind_many_that_contradict() -> None:
     contradict = [f"ships {number} releases a year" for number in (3, 4, 6, 7)]
     memory = some_facts(*contradict, "ships 5 releases of it a year")
     found = alike(memory, 2)
-    assert [bool(one.conflicts) for one in found.matches] == [True] * 4 + [False]
-    assert any(one.is_similar for one in found.matches)
+    assert [bool(one.conflicts) for one in found.matches] == [True] * 4  # all score the same
+    assert found.has_similar
+    assert not alike(some_facts(*contradict), 2).has_similar
 
 
-def test_no_more_is_compared_for_conflicts_than_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    memory = some_facts(ASKED, *(f"ships 5 releases a year {'x' * n}" for n in range(1, 20)))
-    compared = []
+def test_only_what_is_told_is_compared_in_full(monkeypatch: pytest.MonkeyPatch) -> None:
+    memory = some_facts(*(f"ships {n} releases a year {'x' * n}" for n in range(6, 26)))
+    in_full = []
 
-    def counted(left: str, right: str, cosine: float, calibration: Calibration) -> PairSimilarity:
-        compared.append(right)
-        return similarity(left, right, cosine, calibration)
+    def counted(left: str, right: str) -> tuple[Conflict, ...]:
+        in_full.append(right)
+        return find_conflicts(left, right)
 
-    monkeypatch.setattr(checking, "similarity", counted)
-    assert len(alike(memory, 1).matches) == 1
-    assert len(compared) <= 2
+    monkeypatch.setattr(pair, "find_conflicts", counted)
+    found = alike(memory, 2)
+    assert len(in_full) == len(found.matches) < 5
+    assert not found.has_similar
 
 
 def test_facts_that_tie_with_the_last_are_told_too() -> None:
@@ -77,7 +79,7 @@ def test_facts_that_tie_with_the_last_are_told_too() -> None:
 
 
 def test_nothing_remembered_is_like_nothing() -> None:
-    assert alike(some_facts(), 5) == Found([], 0.0)
+    assert alike(some_facts(), 5) == Found([], 0.0, has_similar=False)
 
 
 def test_the_nearest_let_in_are_those_of_comparing_all_let_in() -> None:

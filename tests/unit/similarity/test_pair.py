@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from kbx_tui.embedding.source import BUNDLED
 from kbx_tui.errors import ConfigError
 from kbx_tui.similarity.calibration import Calibration, calibration_of
-from kbx_tui.similarity.pair import pair_similarity, score_of, similarity
+from kbx_tui.similarity.pair import likeness, pair_similarity, similarity
 from tests.unit.similarity.letters import Letters
 
 OURS = calibration_of(BUNDLED.name)
@@ -55,7 +55,7 @@ def test_a_higher_cosine_never_lowers_the_score(
     left: str, right: str, one: float, other: float
 ) -> None:
     low, high = sorted((one, other))
-    assert score_of(left, right, low, OURS) <= score_of(left, right, high, OURS)
+    assert likeness(left, right, low, OURS).score <= likeness(left, right, high, OURS).score
 
 
 @given(texts, texts, cosines)
@@ -64,8 +64,9 @@ def test_a_score_lies_within_0_and_1(left: str, right: str, cosine: float) -> No
 
 
 @given(phrases, phrases, cosines)
-def test_the_score_alone_is_the_score(left: str, right: str, cosine: float) -> None:
-    assert score_of(left, right, cosine, OURS) == similarity(left, right, cosine, OURS).score
+def test_a_conflict_is_told_before_it_is_spelled_out(left: str, right: str, cosine: float) -> None:
+    found = likeness(left, right, cosine, OURS)
+    assert found.is_conflict() == (found.judged().relation == "conflict")
 
 
 def test_without_a_calibration_the_score_is_the_cosine_and_it_says_so() -> None:

@@ -141,7 +141,7 @@ def describe_failure(error: Exception) -> tuple[int, str]:
     if isinstance(error, click.UsageError):
         command = error.ctx.command_path if error.ctx else "kbx"
         message = error.format_message().rstrip(".")
-        joint = "" if message.endswith("?") else ";"  # click asks: Did you mean ...?
+        joint = "" if message.endswith(("?", "?)")) else ";"  # click asks: Did you mean ...?
         return EXIT_USAGE, f"{message}{joint} `{command} --help` shows what is possible"
     if isinstance(error, click.ClickException):
         return error.exit_code, error.format_message()

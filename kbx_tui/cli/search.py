@@ -130,7 +130,7 @@ def command(
             explain=explain or not as_json,
         )
         newer = kb.count_newer_files()
-        kinds = {} if response.results else kb.document_kinds()
+        kinds = {} if as_json or response.results else kb.document_kinds()
     if newer:
         files = "1 file was" if newer == 1 else f"{newer:,} files were"
         say(f"{files} changed since the last run; `kbx index` brings them in")

@@ -151,14 +151,8 @@ def explain_lines(why: Mapping[str, Any]) -> list[str]:
 def nothing_found(response: SearchResponse, kinds: Collection[str]) -> list[str]:
     """Return what to try when there are no results in a base that holds documents of `kinds`."""
     meta = response.meta
-    if meta.path_filter and not meta.in_scope:
-        return [f"no document lies in {meta.path_filter}; paths start at the root: memory/meetings"]
     if not meta.in_scope:
-        filters = (meta.explain or {}).get("filters", {})
-        given = [f"--{_OPTION[name]} {_listed(value)}" for name, value in filters.items() if value]
-        if strange := [one for one in filters.get("types", ()) if one not in kinds]:
-            return [f"no document is of type {_listed(strange)}; there are {', '.join(kinds)}"]
-        return [f"no document passes {' and '.join(given)}; leave one out or change it"]
+        return [_nothing_in_scope(meta, kinds)]
     name = mode_name(meta.search_mode, meta.search_mode_reason)
     mode = join_words([word for word in (name, _reason(meta)) if word], ": ")
     lines = [f"nothing found in {meta.in_scope:,} documents ({mode})"]
@@ -167,6 +161,20 @@ def nothing_found(response: SearchResponse, kinds: Collection[str]) -> list[str]
     if meta.path_filter:
         lines.append("without --path, all folders are searched")
     return [*lines, "try fewer words, or the name of a person, project or team"]
+
+
+def _nothing_in_scope(meta: SearchMeta, kinds: Collection[str]) -> str:
+    filters = (meta.explain or {}).get("filters", {})
+    given = [f"--{_OPTION[name]} {_listed(value)}" for name, value in filters.items() if value]
+    path = visible(meta.path_filter or "")
+    if not kinds:
+        return "there is no document to search; `kbx status` says what is indexed"
+    if strange := [one for one in filters.get("types", ()) if one not in kinds]:
+        return f"no document is of type {_listed(strange)}; there are {', '.join(kinds)}"
+    if not given:
+        return f"no document lies in {path}; paths start at the root: memory/meetings"
+    passed = " and ".join([f"--path {path}", *given] if path else given)
+    return f"no document passes {passed}; leave one out or change it"
 
 
 def _listed(value: str | Sequence[str]) -> str:

@@ -33,6 +33,10 @@ class Once:
     limit: int
     rule: Rule = "exact"
 
+    def compared(self, evidence: Evidence) -> ComponentScores:
+        """Return the scores that the ranking uses; what they lack is their cosines."""
+        return components_for(evidence, self.tuning, choose_entities(evidence, self.tuning)[0])
+
 
 def components(
     query: str, raw_lexical: Scores, cosine: Scores, lexical_weight: float
@@ -51,6 +55,16 @@ def components(
     )
 
 
+def all_evidence(evidence: Evidence, once: Once, cosine: Scores) -> Evidence:
+    """Return evidence with the cosines of all documents with the one wording that is ranked by.
+
+    `cosine` has shape (n,), NaN where there is no vector.
+    """
+    found = once.compared(evidence)
+    scores = components(found.query, found.raw_lexical, cosine, found.lexical_weight)
+    return replace(evidence, as_typed=scores, as_searched=scores, only_for=once.tuning)
+
+
 def best_evidence(
     evidence: Evidence, once: Once, about_cosine: AboutCosine, cosine_of: CosineOf
 ) -> Evidence | None:
@@ -63,7 +77,7 @@ def best_evidence(
     most = int(WORTH_SHARE * len(evidence))
     if len(evidence) < WORTH_FROM or once.limit > most:
         return None
-    found = components_for(evidence, once.tuning, choose_entities(evidence, once.tuning)[0])
+    found = once.compared(evidence)
     cosine, slack = about_cosine(found.query)
     if not np.isfinite(slack):
         return None

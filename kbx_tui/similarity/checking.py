@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import chain
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,6 +34,8 @@ class Found:
     """Of all that was compared, also below the threshold; 0 when nothing was."""
     has_similar: bool
     """True when one without a conflict reaches its threshold, told in `matches` or not."""
+    texts: frozenset[str] = frozenset()
+    """Of all that reach their threshold, told or not."""
 
 
 def find_same(
@@ -65,17 +66,15 @@ def find_alike(
     """
     rows = _to_compare(text, vector, memory, limit, within)
     best, alike = _alike(text, vector, rows, memory, calibration, thresholds)
-    matches: list[SimilarityMatch] = []
-    for one in alike:
-        if len(matches) >= limit and one.likeness.score < matches[-1].score:
-            alike = chain([one], alike)
-            break
-        matches.append(one.judged(names))
-    has_similar = any(match.is_similar for match in matches)
+    last = alike[limit - 1].likeness.score if len(alike) > limit else 0.0
+    told = [one for one in alike if one.likeness.score >= last]
+    matches = [one.judged(names) for one in told]
     return Found(
         best_first(matches),
         best,
-        has_similar or not all(one.likeness.is_conflict() for one in alike),
+        any(match.is_similar for match in matches)
+        or not all(one.likeness.is_conflict() for one in alike[len(told) :]),
+        frozenset(one.fact.text for one in alike),
     )
 
 
@@ -145,7 +144,7 @@ def _alike(
     memory: Remembered,
     calibration: Calibration,
     thresholds: Thresholds,
-) -> tuple[float, Iterator[_Candidate]]:
+) -> tuple[float, list[_Candidate]]:
     """Return the best score of `rows`, and those that reach their threshold, best first.
 
     Conflicts are not looked for: that takes longest, and most are not told.
@@ -156,15 +155,13 @@ def _alike(
         for row, cosine in zip(rows.tolist(), cosines, strict=True)
     ]
     scored.sort(key=lambda one: (-one[1].score, one[0]))
-
-    def reaching() -> Iterator[_Candidate]:
-        for row, found in scored:
-            fact = memory.facts[row]
-            threshold = thresholds.of(fact.kind, fact.text)
-            if thresholds.reached(found, threshold):
-                yield _Candidate(row, fact, found, threshold)
-
-    return scored[0][1].score if scored else 0.0, reaching()
+    alike = []
+    for row, found in scored:
+        fact = memory.facts[row]
+        threshold = thresholds.of(fact.kind, fact.text)
+        if thresholds.reached(found, threshold):
+            alike.append(_Candidate(row, fact, found, threshold))
+    return scored[0][1].score if scored else 0.0, alike
 
 
 def best_first(matches: Sequence[SimilarityMatch]) -> list[SimilarityMatch]:

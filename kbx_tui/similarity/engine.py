@@ -223,7 +223,7 @@ class SimilarityEngine:
             thresholds,
             within=documents,
             names=pages,
-            known={normal_form(match.text) for match in found.matches},
+            known=set(map(normal_form, found.texts)),
         )
 
     def _facts(self, where: Where) -> Remembered:

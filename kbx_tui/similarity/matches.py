@@ -57,7 +57,7 @@ class SimilarityCheck:
     matches: tuple[SimilarityMatch, ...]
     """Best first, at most as many as asked for, conflicts included."""
     has_similar: bool
-    """True when a match is no conflict."""
+    """True when one without a conflict reaches its threshold, told in `matches` or not."""
     best_score: float
     """Of all that was compared, also below the threshold; 0 when nothing was."""
     model: str

@@ -45,7 +45,7 @@ _WHEN = re.compile(
     r"(?i)\b(today|tomorrow|yesterday|tonight|"
     r"(?:last|this|next) (?:week|month|quarter|year|sprint))\b"
 )
-_WHEN_STARTS = ("day", "to", "last", "this", "next")
+_PARTS_OF_WHEN = ("day", "tonight", "tomorrow", "last", "this", "next")
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +100,7 @@ def moments(text: str) -> tuple[Moment, ...]:
     if _PERHAPS_TIME.search(text):
         for match in _TIME.finditer(text):
             add(match, hour=_minutes(match))
-    if any(map(small.__contains__, _WHEN_STARTS)):
+    if any(map(small.__contains__, _PARTS_OF_WHEN)):
         for match in _WHEN.finditer(text):
             add(match, when=match[1].lower())
     return tuple(found)

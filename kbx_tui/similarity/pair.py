@@ -44,15 +44,18 @@ class Likeness:
     """How alike two texts are before anybody asks whether they contradict each other."""
 
     left: str
+    """Without blanks around it, as `right`."""
     right: str
     is_same: bool
+    """True for the same text, case, accents and spacing aside."""
     score: float
+    """As PairSimilarity has it, and what follows too."""
     signals: Signals
     form: Form
     is_calibrated: bool
 
     def is_conflict(self) -> bool:
-        """Tell whether `judged` will say so, in a fraction of the time."""
+        """Tell whether `judged` will say so, stopping at the first conflict."""
         return not self.is_same and self.score >= RELATED and contradict(self.left, self.right)
 
     def judged(self) -> PairSimilarity:

@@ -68,13 +68,15 @@ def find_passages(
     vectors = embedder.embed([passage for _, _, passage in passages])
     calibration = calibration_of(embedder.model)
     best: dict[_Chunk, SimilarityMatch] = {}
-    highest = 0.0
+    highest, has_similar = 0.0, False
     for (chunk, line, passage), cosine in zip(passages, (vectors @ vector).tolist(), strict=True):
         pair = similarity(text, passage, cosine, calibration)
         highest = max(highest, pair.score)
         threshold = thresholds.of("chunk", passage)
-        better = chunk not in best or pair.score > best[chunk].score
-        if better and thresholds.reached(pair, threshold):
+        if not thresholds.reached(pair, threshold):
+            continue
+        has_similar |= pair.relation != "conflict"
+        if chunk not in best or pair.score > best[chunk].score:
             best[chunk] = SimilarityMatch(
                 text=passage,
                 score=pair.score,
@@ -91,8 +93,7 @@ def find_passages(
                 line=line,
                 done=False,
             )
-    matches = best_first(list(best.values()))
-    return Found(matches, highest, any(match.is_similar for match in matches))
+    return Found(best_first(list(best.values())), highest, has_similar)
 
 
 def _nearest(

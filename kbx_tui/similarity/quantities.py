@@ -53,7 +53,7 @@ _DIGITS = r"""(?P<before>[$€£])?
     (?<![\w.])(?P<digits>-?\d+(?:,\d{3})+(?:\.\d+)?|-?\d+(?:\.\d+)?)
     (?P<ordinal>st|nd|rd|th)?(?:[\s-]*(?P<after>%|[a-zA-Z]+))?"""
 _NUMERALS = frozenset((*NUMBER_WORDS, *_ORDINALS))
-_WORDS = rf"""(?<![\w'])(?P<word>(?i:{"|".join(sorted(_NUMERALS))})(?![a-zA-Z]))
+_WORDS = rf"""(?<![\w'])(?P<word>(?ai:{"|".join(sorted(_NUMERALS))})(?![a-zA-Z]))
     (?:[\s-]+(?P<unit>[a-zA-Z]+))?"""
 _IN_DIGITS = re.compile(rf"(?x){_DIGITS}")
 _NUMBER = re.compile(rf"(?x){_DIGITS} | {_WORDS}")

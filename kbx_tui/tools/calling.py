@@ -7,11 +7,13 @@ from collections.abc import Callable, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from concurrent.futures import TimeoutError as TookTooLong
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from kbx_tui.errors import NotFound
 from kbx_tui.tools.failures import Failure, failure_of
 from kbx_tui.tools.methods import BY_TOOL, METHODS, Method, offered
+from kbx_tui.tools.schemas import input_schema
 
 if TYPE_CHECKING:
     from kbx_tui.api import KnowledgeBase
@@ -62,16 +64,15 @@ def answered(
     if isinstance(method, Failure):
         tool = METHODS[name].tool if name in METHODS else name
         return Answer(tool, method.envelope(tool), method)
-    tool = method.tool
     try:
-        return Answer(tool, call(open_kb(), name, params, allow_writes=allow_writes))
+        return Answer(method.tool, call(open_kb(), name, params, allow_writes=allow_writes))
     except Exception as error:
-        return failed(tool, error)
+        return failed(method, error)
 
 
-def failed(tool: str, error: Exception) -> Answer:
+def failed(method: Method, error: Exception) -> Answer:
     """Return the answer that tells of an error."""
-    failure = failure_of(error)
+    tool, failure = method.tool, failure_of(error, partial(input_schema, method))
     if failure.message.startswith("internal error"):
         log.exception("call of %s failed", tool, exc_info=error)
     return Answer(tool, failure.envelope(tool), failure)

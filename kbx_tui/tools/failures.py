@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -51,10 +52,10 @@ class Failure:
         return {"ok": False, "error": self.error_json(), "meta": {"tool": tool}}
 
 
-def failure_of(error: Exception) -> Failure:
-    """Return what to tell about an error."""
+def failure_of(error: Exception, takes: Callable[[], dict[str, Any]] = dict) -> Failure:
+    """Return what to tell about an error; `takes` returns the schema of the arguments."""
     if isinstance(error, ValidationError):
-        return _invalid(error)
+        return _invalid(error, takes)
     if isinstance(error, errors.KbxError):
         known = next(kind for kind in type(error).__mro__ if kind in KINDS)
         return Failure(*KINDS[known], message=_short(str(error)))
@@ -63,7 +64,7 @@ def failure_of(error: Exception) -> Failure:
     )
 
 
-def _invalid(error: ValidationError) -> Failure:
+def _invalid(error: ValidationError, takes: Callable[[], dict[str, Any]]) -> Failure:
     """Return the first problem of the arguments; a missing one rules."""
     problems = error.errors(include_url=False, include_context=False, include_input=False)
     missing = next((problem for problem in problems if problem["type"] == "missing"), None)
@@ -71,11 +72,21 @@ def _invalid(error: ValidationError) -> Failure:
     where = ".".join(map(str, problem["loc"])) or "the arguments"
     if missing:
         return Failure("VALIDATION", "missing_param", _short(f"{where} is missing"))
-    what = {"extra_forbidden": "is no argument of this tool"}.get(problem["type"])
-    reason = what or problem["msg"].removeprefix("Input ").removeprefix("Value error, ")
+    if problem["type"] == "extra_forbidden":
+        known = ", ".join(_names(takes(), problem["loc"]))
+        reason = "is no argument of this tool" + (f"; there are {known}" if known else "")
+    else:
+        reason = problem["msg"].removeprefix("Input ").removeprefix("Value error, ")
     return Failure(
         "VALIDATION", "invalid_request", _short(f"{where} {reason[:1].lower()}{reason[1:]}")
     )
+
+
+def _names(schema: dict[str, Any], place: Sequence[int | str]) -> list[str]:
+    """Return what is known at the place of a name that is not."""
+    for part in place[:-1]:
+        schema = schema.get("properties", {}).get(part, {})
+    return list(schema.get("properties", ()))
 
 
 def _short(text: str) -> str:

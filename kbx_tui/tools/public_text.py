@@ -18,7 +18,11 @@ if TYPE_CHECKING:
 
 
 def public_check(kb: KnowledgeBase, check: SimilarityCheck) -> SimilarityCheck:
-    """Return a similarity check without matches that are redacted."""
+    """Return a similarity check without matches that are redacted.
+
+    Where there are such, it says `has_similar` and `best_score` of the matches that are left: what
+    was not told may be redacted too.
+    """
     kept = _public_matches(kb, check.matches)
     if len(kept) == len(check.matches):
         return check

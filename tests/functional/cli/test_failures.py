@@ -59,6 +59,14 @@ def test_an_unknown_command_names_the_nearest(kbx: CommandLine) -> None:
     assert "search" in ran.err.removeprefix("kbx: No such command 'serach'")
 
 
+@pytest.mark.parametrize("typo", ["--treshold", "--hierarchy"], ids=["one-guess", "several"])
+def test_a_question_of_what_was_meant_ends_as_one(kbx: CommandLine, typo: str) -> None:
+    said = kbx("search", "x", typo, ".5").err
+    assert said.endswith("`kbx search --help` shows what is possible\n")
+    assert "?;" not in said
+    assert "?);" not in said
+
+
 def test_an_internal_error_is_one_line_and_debug_shows_where(
     kbx: CommandLine, demo_kb_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

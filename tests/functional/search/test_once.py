@@ -15,10 +15,10 @@ from kbx_tui.search.scope import ALL
 from kbx_tui.search.tuning import Tuning
 
 QUERIES = [
-    "what did grace moyo say about the cut-over?",
-    "omar haddad and elena fischer rollback",
+    "what did grace tully say about the cut-over?",
+    "yusuf demir and lena fischbach rollback",
     "search platform ferry",
-    "what has Amina Diallo been working on?",
+    "what has Alice Chen been working on?",
     "why are ferries late in winter",
     "maritime punctuality",
 ]
@@ -55,6 +55,23 @@ def test_the_best_are_those_of_all_documents(
     assert answer.meta.total_matched == ranking.total_matched
     assert answer.meta.explain is not None
     assert answer.meta.explain["evaluated"] <= answer.meta.explain["documents"]
+
+
+def test_a_small_base_is_compared_whole(kb: KnowledgeBase, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(once, "WORTH_FROM", 1000)
+    explained = [kb.search(query, limit=2, explain=True).meta.explain for query in QUERIES]
+    assert [(one["stopped_by"], one["evaluated"]) for one in explained if one] == [
+        ("all", one["documents"]) for one in explained if one
+    ]
+
+
+def test_other_entities_are_told_by_what_is_left_without_the_names(kb: KnowledgeBase) -> None:
+    named = kb.search("what did grace tully say about the cut-over?").meta.pass1_entities
+    nobody = kb.search("what did say about the cut-over?").meta.pass1_entities
+    hints = {entity.id: entity.score for entity in named if entity.id != "person:grace-tully"}
+    assert hints
+    for entity in nobody:
+        assert hints.get(entity.id, entity.score) >= entity.score
 
 
 def test_most_searches_really_stop_early(kb: KnowledgeBase) -> None:

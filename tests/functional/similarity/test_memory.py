@@ -151,6 +151,23 @@ def test_passages_are_left_out_unless_asked_for(kb: KnowledgeBase) -> None:
     assert (match.match_type, match.score) == ("chunk", 1.0)
 
 
+@pytest.mark.parametrize("limit", [1, 2, 3, 10])
+def test_whether_something_is_similar_does_not_depend_on_how_much_is_told(
+    tmp_path: Path, limit: int
+) -> None:
+    page = tmp_path / "memory" / "people" / "dana-lund.md"
+    page.parent.mkdir(parents=True)
+    page.write_text(
+        "# Dana Lund\n\nIn general she ships 5 new releases per year.\n\n## Recent Facts\n\n"
+        "- She ships 3 releases a year\n- She ships 4 releases each year\n"
+        "- She ships 7 releases a year now\n"
+    )
+    with KnowledgeBase(tmp_path) as kb:
+        kb.index()
+        (found,) = kb.check_similar(["She ships 5 releases a year"], limit=limit, chunks=True)
+    assert found.has_similar
+
+
 def test_passages_that_cannot_be_compared_yet_are_told(tmp_path: Path) -> None:
     with KnowledgeBase(write_vault(tmp_path)) as kb:
         kb.index(fast=True)

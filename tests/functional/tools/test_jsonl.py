@@ -78,6 +78,28 @@ def test_any_id_comes_back(demo: Workplace, identity: Any) -> None:
     assert response["error"]["message"] == "topic is missing"
 
 
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        (
+            {"query": "rollback", "limt": 3},
+            "limt is no argument of this tool; there are query, top_k,",
+        ),
+        (
+            {"query": "rollback", "filters": {"kind": "note"}},
+            "filters.kind is no argument of this tool; there are type, path, from, to, tag",
+        ),
+    ],
+    ids=["argument", "filter"],
+)
+def test_what_a_tool_does_not_take_is_told_with_what_it_takes(
+    demo: Workplace, given: dict[str, Any], said: str
+) -> None:
+    (response,) = asked(demo, line({"method": "kb.search", "params": given}))
+    assert response["error"]["code"] == "invalid_request"
+    assert response["error"]["message"].startswith(said)
+
+
 def test_a_last_line_without_an_end_counts(demo: Workplace) -> None:
     assert asked(demo, line(GOOD).strip())[0]["ok"] is True
 

@@ -123,15 +123,25 @@ def given(**filters: list[str]) -> dict[str, Any]:
         ({"path_filter": "memory/nowhere", "in_scope": 0}, "no document lies in memory/nowhere"),
         (given(types=["note"], tags=["a"]), "no document passes --type note and --tag a;"),
         (given(types=["memo", "note"]), "no document is of type memo; there are meeting, note"),
+        (
+            {**given(types=["note"]), "path_filter": "memory/meetings"},
+            "no document passes --path memory/meetings and --type note;",
+        ),
         ({"search_mode": "flat", "search_mode_reason": "fast"}, "without --fast"),
         ({"path_filter": "memory/notes"}, "without --path"),
         ({}, "try fewer words"),
     ],
-    ids=["empty-folder", "filters", "no-such-kind", "fast", "path", "else"],
+    ids=["empty-folder", "filters", "no-such-kind", "path-and-filter", "fast", "path", "else"],
 )
 def test_nothing_found_names_what_would_help(changes: dict[str, Any], words: str) -> None:
     response = SearchResponse("x", (), replace(META, **changes))
     assert words in " ".join(listing.nothing_found(response, ["meeting", "note"]))
+
+
+def test_where_nothing_is_indexed_no_filter_is_blamed() -> None:
+    response = SearchResponse("x", (), replace(META, **given(types=["note"])))
+    (said,) = listing.nothing_found(response, [])
+    assert said.startswith("there is no document to search; `kbx status`")
 
 
 def test_what_drew_the_meaning_is_named() -> None:

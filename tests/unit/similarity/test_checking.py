@@ -20,17 +20,19 @@ from tests.unit.similarity.test_scanning import NAMES, fact, memory_of
 ASKED = "ships 5 releases a year"
 
 
-def asked(memory: Remembered) -> tuple[str, Vector, Remembered, Calibration, Thresholds]:
-    vector = Letters().embed_query(ASKED)
-    return ASKED, vector, memory, calibration_of(BUNDLED.name), Thresholds(DedupSettings())
+def asked(
+    memory: Remembered, least: float | None = None
+) -> tuple[str, Vector, Remembered, Calibration, Thresholds]:
+    vector, thresholds = Letters().embed_query(ASKED), Thresholds(DedupSettings(), least)
+    return ASKED, vector, memory, calibration_of(BUNDLED.name), thresholds
 
 
-def alike(memory: Remembered, limit: int) -> Found:
-    return find_alike(*asked(memory), names=NAMES, limit=limit)
+def alike(memory: Remembered, limit: int, least: float | None = None) -> Found:
+    return find_alike(*asked(memory, least), names=NAMES, limit=limit)
 
 
-def all_alike(memory: Remembered) -> list[float]:
-    found = rows_alike(*asked(memory), names=NAMES, limit=100)
+def all_alike(memory: Remembered, least: float | None = None) -> list[float]:
+    found = rows_alike(*asked(memory, least), names=NAMES, limit=100)
     return [match.score for _, match in found]
 
 
@@ -61,6 +63,7 @@ def test_one_that_says_the_same_is_known_behind_many_that_contradict() -> None:
 
 def test_only_what_is_told_is_compared_in_full(monkeypatch: pytest.MonkeyPatch) -> None:
     memory = some_facts(*(f"ships {n} releases a year {'x' * n}" for n in range(6, 26)))
+    assert len(all_alike(memory, 0.6)) > 10
     in_full = []
 
     def counted(left: str, right: str) -> tuple[Conflict, ...]:
@@ -68,8 +71,9 @@ def test_only_what_is_told_is_compared_in_full(monkeypatch: pytest.MonkeyPatch) 
         return find_conflicts(left, right)
 
     monkeypatch.setattr(pair, "find_conflicts", counted)
-    found = alike(memory, 2)
+    found = alike(memory, 2, 0.6)
     assert len(in_full) == len(found.matches) < 5
+    assert len(found.texts) > 10
     assert not found.has_similar
 
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
-from kbx_tui.similarity.conflicts import find_conflicts
+from kbx_tui.similarity.conflicts import contradict, find_conflicts
 
 CONFLICTS = [
     ("ships 5 releases a year", "ships 3 releases a year", "number", "5", "3"),
@@ -27,6 +27,8 @@ CONFLICTS = [
     ("A cow is eating grass", "A cow is not eating grass", "negation", "eating", "not eating"),
     ("it was approved", "it wasn't approved", "negation", "approved", "wasn't approved"),
     ("still leads it", "no longer leads it", "negation", "leads", "no longer leads"),
+    ("Friday five ferries sailed", "Friday six ferries sailed", "number", "five", "six"),
+    ("the firſt of two letters", "the firſt of five letters", "number", "two", "five"),
     ("Migration is done", "Migration is blocked", "opposite", "done", "blocked"),
     ("budget approved", "budget rejected", "opposite", "approved", "rejected"),
     ("it is on hold", "it is in progress", "opposite", "on-hold", "in-progress"),
@@ -99,6 +101,19 @@ def test_swapping_the_texts_swaps_the_sides(left: str, right: str) -> None:
     back = {(one.kind, one.right, one.left) for one in find_conflicts(right, left)}
     assert {kind for kind, *_ in there} == {kind for kind, *_ in back}
     assert len(there) == len(back)
+
+
+@given(st.lists(words, max_size=8).map(" ".join), st.lists(words, max_size=8).map(" ".join))
+@example("ships 5 releases", "ships 3 releases")
+@example("Reports to Grace", "Reports to Alice")
+@example("it is done", "it is blocked")
+def test_that_there_is_a_conflict_is_told_before_all_are_found(left: str, right: str) -> None:
+    assert contradict(left, right) == bool(find_conflicts(left, right))
+
+
+@pytest.mark.parametrize(("left", "right"), [conflict[:2] for conflict in CONFLICTS])
+def test_every_kind_of_conflict_is_told_by_itself(left: str, right: str) -> None:
+    assert contradict(left, right)
 
 
 @given(st.text(max_size=80))

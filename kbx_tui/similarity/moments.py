@@ -39,8 +39,8 @@ _TIME = re.compile(
     r"(?i)(?<![\d.:])([01]?\d|2[0-3])(?::([0-5]\d))\s*(a\.?m\b|p\.?m\b)?"
     r"|(?<![\d.:])(1[0-2]|0?[1-9])\s*(a\.?m\b|p\.?m\b)"
 )
-_PERHAPS_TIME = re.compile(r"(?i)\d(?::\d|\s*[ap]\.?m)")
-"""Begins with what there must be, so that it looks a tenth as long."""
+_PERHAPS_YEAR, _PERHAPS_TIME = re.compile(r"\d{4}"), re.compile(r"(?i)\d(?::\d|\s*[ap]\.?m)")
+"""Begin with what there must be, so that they look a fraction as long."""
 _WHEN = re.compile(
     r"(?i)\b(today|tomorrow|yesterday|tonight|"
     r"(?:last|this|next) (?:week|month|quarter|year|sprint))\b"
@@ -75,8 +75,10 @@ def moments(text: str) -> tuple[Moment, ...]:
                 )
 
     earlier: list[Moment] = []
-    for match in _ISO.finditer(text):
-        add(match, year=match[1], month=match[2], day=match[3])
+    perhaps_year = _PERHAPS_YEAR.search(text) is not None
+    if perhaps_year:
+        for match in _ISO.finditer(text):
+            add(match, year=match[1], month=match[2], day=match[3])
     earlier, small = list(found), text.lower()
     if any(map(small.__contains__, _MONTH_STARTS)):  # most texts name none, and looking takes long
         for match in _DAY_MONTH.finditer(text):
@@ -93,10 +95,12 @@ def moments(text: str) -> tuple[Moment, ...]:
     if "day" in small:
         for match in _WEEKDAY_ALONE.finditer(text):
             add(match, weekday=_WEEKDAY[match[1].lower()])
-    for match in _QUARTER.finditer(text):
-        add(match, quarter=match[1], year=match[2])
-    for match in _YEAR.finditer(text):
-        add(match, year=match[1])
+    if "q" in small:
+        for match in _QUARTER.finditer(text):
+            add(match, quarter=match[1], year=match[2])
+    if perhaps_year:
+        for match in _YEAR.finditer(text):
+            add(match, year=match[1])
     if _PERHAPS_TIME.search(text):
         for match in _TIME.finditer(text):
             add(match, hour=_minutes(match))

@@ -231,10 +231,12 @@ class NameIndex:
                 continue
             if len(word.folded) == 1 or query.is_compound(at, 1):
                 continue
-            doubtful = word.folded in NAMES_THAT_ARE_WORDS and (at == 0 or query.all_lower)
-            doubtful = doubtful and not query.is_asked_about(at, 1)
-            if word.is_capitalised or query.all_lower:
-                sure = not query.all_lower or query.is_asked_about(at, 1)
+            asked_about = query.is_asked_about(at, 1)
+            may_be_a_word = word.folded in NAMES_THAT_ARE_WORDS
+            doubtful = may_be_a_word and (at == 0 or query.all_lower) and not asked_about
+            typed_small = asked_about and not may_be_a_word  # `did bob say on 17 March`
+            if word.is_capitalised or query.all_lower or typed_small:
+                sure = not query.all_lower or asked_about
                 sure = sure or word.folded not in COMMON_WORDS
                 sure = sure and not doubtful and not self._is_someone_else(query, at)
                 matches += _shared(query, at, 1, "first_name", bearers, sure)

@@ -31,7 +31,11 @@ class QueryWords:
         self.words = words_of(text)
         """In order; methods count them from 0."""
         self.taken = [False] * len(self.words)
-        self.all_lower = not any(word.is_capitalised for word in self.words)
+        self.all_lower = not any(
+            word.is_capitalised and (at > 0 or word.folded not in _OPENINGS)
+            for at, word in enumerate(self.words)
+        )
+        """True when capitals tell nothing: there are none, but for the first of a question's."""
         topic = [word for word in self.words if word.folded not in FUNCTION_WORDS]
         self.in_title_case = len(topic) > TITLE_FROM and all(word.is_capitalised for word in topic)
 

@@ -62,6 +62,9 @@ def found(query: str) -> dict[str, NameMatch]:
         ("platform", "team:platform"),
         ("latest updates on Decimal", "project:decimal"),
         ("does the data flow reach us", "project:flow"),
+        ("What did huw say about exports?", "person:huw-irranca-davies"),
+        ("Which exports did suzy mean", "person:suzy-davies"),
+        ("what did huw say about Decimal on 17 March", "person:huw-irranca-davies"),
     ],
 )
 def test_who_is_named_outright(query: str, entity: str) -> None:
@@ -109,6 +112,8 @@ def test_a_shared_name_gives_all_bearers_the_same_score(query: str, bearers: set
         "theory of Chapman-Blasius gases",
         "experiments on the flow over a flat plate",
         "they mark the end with a stone",
+        "what should mark the end in March",
+        "What may a stone mark",
         "Flow over a flat plate",
     ],
 )

@@ -52,6 +52,10 @@ class SearchSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     feedback: Annotated[
         Unit, Meta(description="how much a query is drawn to what fits it best, 0 = not at all")
     ] = 0.3
+    parts: Annotated[
+        Unit,
+        Meta(description="how much parts of a document lend those beside them, 0 = nothing"),
+    ] = 0.9
     convergence: Annotated[
         Literal["exact", "stable"],
         Meta(description="exact finds the best of all, stable stops when they stay the same"),

@@ -53,6 +53,7 @@ class Searching(OpenedBase):
         fast: bool = False,
         pinned: Sequence[str] = (),
         feedback: float | None = None,
+        parts: float | None = None,
     ) -> Evidence:
         """Return all that `rank` needs to order the documents in scope, from the newest index.
 
@@ -60,13 +61,19 @@ class Searching(OpenedBase):
         holds the entities whose ids are `pinned`; `Tuning.pinned` makes them count. `since` and
         `until` are dates or parts of one, `2026-03`, both included; of `doc_types`, `tags` and
         `entities` (ids) any one will do. `feedback`, 0..1, is how much the meaning of the query is
-        drawn to what fits it best, None: as kbx.toml says. Raises OutOfRange, NotFound without an
-        index and for an unknown id, ConfigError for a path that leads out of the base and for what
-        is no date.
+        drawn to what fits it best, and `parts`, 0..1, how much parts of a document lend those
+        beside them; None: as kbx.toml says. Raises OutOfRange, NotFound without an index and for an
+        unknown id, ConfigError for a path that leads out of the base and for what is no date.
         """
         filters = _filters(doc_types, since, until, tags, entities)
         return self._retrieve(
-            query, path=path, filters=filters, fast=fast, pinned=pinned, feedback=feedback
+            query,
+            path=path,
+            filters=filters,
+            fast=fast,
+            pinned=pinned,
+            feedback=feedback,
+            parts=parts,
         )
 
     def _retrieve(
@@ -79,11 +86,17 @@ class Searching(OpenedBase):
         pinned: Sequence[str] = (),
         once: Once | None = None,
         feedback: float | None = None,
+        parts: float | None = None,
     ) -> Evidence:
+        search = self.settings.search
+        seed = search.hierarchy_preset == "seed"  # the first proposal knew of neither
         if feedback is None:
-            feedback = self._feedback()
-        elif not 0.0 <= feedback <= 1.0:  # put this way round, NaN fails too
-            raise OutOfRange(f"feedback must be within 0..1, got {feedback}")
+            feedback = 0.0 if seed else search.feedback
+        if parts is None:
+            parts = 0.0 if seed else search.parts
+        for name, share in (("feedback", feedback), ("parts", parts)):
+            if not 0.0 <= share <= 1.0:  # put this way round, NaN fails too
+                raise OutOfRange(f"{name} must be within 0..1, got {share}")
         scope, query, engine = self._path_filter(path), well_formed(query), self._engine()
         if not fast:
             engine.begin(query)
@@ -96,12 +109,8 @@ class Searching(OpenedBase):
             pinned=pinned,
             once=once,
             feedback=feedback,
+            parts=parts,
         )
-
-    def _feedback(self) -> float:
-        """Return how much queries are drawn to what fits best: the first proposal knew no such."""
-        search = self.settings.search
-        return 0.0 if search.hierarchy_preset == "seed" else search.feedback
 
     def opened(self, path: str) -> None:
         """Note that a document was opened, for hotness; where that cannot be written, it is not."""

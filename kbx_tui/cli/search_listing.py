@@ -123,18 +123,17 @@ def explain_lines(why: Mapping[str, Any]) -> list[str]:
     )
     found = [f"{visible(term['term'])} ×{term['body_count']}" for term in why["matched_terms"]]
     cosine = "no vector" if why["cosine"] is None else f"cosine {score_text(why['cosine'])}"
+    document = [
+        (words, _with("words", join_words(found, most=5))),
+        (meaning, _with("meaning", cosine)),
+    ]
+    if why["lent_by"]:
+        document.append((why["lent"], f"lent by the {why['lent_by']}"))
     lines = [
         _sum(
             sum(parts.values()), "score", [(value, name) for name, value in parts.items() if value]
         ),
-        _sum(
-            why["doc_relevance"],
-            "document",
-            [
-                (words, _with("words", join_words(found, most=5))),
-                (meaning, _with("meaning", cosine)),
-            ],
-        ),
+        _sum(why["doc_relevance"], "document", document),
     ]
     shares = [
         (entity["share"], _with(visible(entity["name"]), visible(entity["reason"])))

@@ -14,8 +14,15 @@ from kbx_tui.wording import count_words, score_text
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from rich.console import Console
+
     from kbx_tui.similarity.conflicts import Conflict
-    from kbx_tui.similarity.matches import FieldSimilarity, SimilarityCheck, SimilarityMatch
+    from kbx_tui.similarity.matches import (
+        FieldSimilarity,
+        Nearest,
+        SimilarityCheck,
+        SimilarityMatch,
+    )
     from kbx_tui.similarity.scanning import DuplicateFact, DuplicateScan
 
 DIM, GOOD, BAD = "dim", "green", "yellow"
@@ -28,10 +35,22 @@ def print_check(check: SimilarityCheck) -> None:
         say(note)
     console = output.console()
     if not check.matches:
-        nearest = f"; the nearest scores {score_text(check.best_score)}" if check.best_score else ""
-        console.print(Text(f"nothing like it is known{nearest}"))
+        _print_nearest(check.nearest, console)
         return
     print_matches(check.matches)
+
+
+def _print_nearest(nearest: Nearest | None, console: Console) -> None:
+    if nearest is None or not nearest.score:
+        console.print(Text("nothing like it is known"))
+        return
+    below = nearest.score < nearest.threshold
+    needed = f"where {score_text(nearest.threshold)} is needed"
+    why = needed if below else "and shares no word with it"
+    console.print(
+        Text(f"nothing like it is known; the nearest scores {score_text(nearest.score)} {why}:")
+    )
+    console.print(Text(visible(f"     {nearest.text}"), DIM))
 
 
 def print_matches(matches: Sequence[SimilarityMatch]) -> None:

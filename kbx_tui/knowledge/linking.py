@@ -9,6 +9,7 @@ from kbx_tui.knowledge.bearing import Bearing, count_word
 from kbx_tui.knowledge.lookup import Lookup
 from kbx_tui.knowledge.names import name_key
 from kbx_tui.knowledge.records import Document, Entity, Link, LinkKind
+from kbx_tui.knowledge.spellings import title_keys
 from kbx_tui.knowledge.spotting import Spot, Spotter, Text, keys_in_titles, written_names
 from kbx_tui.knowledge.suppressions import load_suppressions
 
@@ -87,7 +88,11 @@ class Linker:
         in_body = self._in_text.spots(body)
         in_title = (
             *self._in_text.spots(Text(document.title)),
-            *self._in_titles.spots(Text(name_key(document.title))),
+            *(
+                spot
+                for key in title_keys(document.title)
+                for spot in self._in_titles.spots(Text(key))
+            ),
         )
         places: list[tuple[LinkKind, Spot]] = [("mention", spot) for spot in in_body]
         places += [("title", spot) for spot in in_title]

@@ -15,6 +15,7 @@ from kbx_tui.knowledge.common_words import COMMON_WORDS
 from kbx_tui.knowledge.kinds import stem_of
 from kbx_tui.knowledge.names import is_word_edge, name_key, strip_accents
 from kbx_tui.knowledge.records import Entity
+from kbx_tui.knowledge.spellings import title_keys, ways_to_write
 
 _SHORT = 3
 
@@ -109,21 +110,18 @@ def written_names(entities: Sequence[Entity]) -> Iterator[Bearer]:
             elif (name.islower() and "-" in name) or (is_person and " " not in key):
                 yield Bearer(position, spelling, True, is_name)
             else:
-                yield Bearer(position, spelling, False, is_name)
-                if "-" in spelling:
-                    yield Bearer(position, spelling.replace("-", " "), False, is_name)
+                spellings = [spelling, spelling.replace("-", " ")]
+                for one in dict.fromkeys(spellings if is_person else ways_to_write(spellings)):
+                    yield Bearer(position, one, False, is_name)
 
 
 def keys_in_titles(entities: Sequence[Entity]) -> Iterator[Bearer]:
-    """Yield the names of several words as their keys: punctuation differs freely in titles.
-
-    To be spotted in the key of a title: "For-in order", "Function.pipe & flow".
-    """
+    """Yield the names of several words as they are looked for in titles."""
     for position, entity in enumerate(entities):
         for name, is_name in _names(entity):
-            key = name_key(name)
-            if " " in key:
-                yield Bearer(position, key, False, is_name)
+            for key in title_keys(name) if entity.type != "person" else (name_key(name),):
+                if " " in key:
+                    yield Bearer(position, key, False, is_name)
 
 
 def _names(entity: Entity) -> Iterator[tuple[str, bool]]:

@@ -145,6 +145,8 @@ def _explanation(ranking: Ranking, ranked: Ranked, snippet: Snippet) -> dict[str
         "cosine": None if why.cosine is None else _rounded(why.cosine),
         "vector_score": _rounded(why.vector),
         "vector_weight": _rounded(why.vector_weight),
+        "lent": _rounded(why.lent),
+        "lent_by": why.lent_by or None,
         "exact": ranked.exact or None,
         "entities": [
             {

@@ -103,10 +103,14 @@ class ComponentScores:
     was not compared (`Evidence.evaluated`), what rounded vectors say."""
     vector: Scores
     """`cosine` on a fixed 0..1 scale, 0 where there is none, or too little and no word matches."""
-    doc_relevance: Scores
+    own_relevance: Scores
     """Their fusion, 0..1."""
+    doc_relevance: Scores
+    """`own_relevance` and what a part beside it lends (`search/parts.py`), 0..1."""
+    lenders: NDArray[np.int8]
+    """Which part that was: 0 the one before, 1 the one after, -1 none."""
     lexical_weight: float
-    """Share of `lexical` in `doc_relevance`; the rest is `vector`'s."""
+    """Share of `lexical` in `own_relevance`; the rest is `vector`'s."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from kbx_tui.search.parts import WORDS
 from kbx_tui.search.ranking import Ranked, Ranking
 
 
@@ -41,8 +42,12 @@ class Explanation:
     vector: float
     vector_weight: float
     lexical_part: float
-    """`lexical_part + vector_part == doc_relevance`."""
+    """`lexical_part + vector_part + lent == doc_relevance`."""
     vector_part: float
+    lent: float
+    """What a part beside it lends."""
+    lent_by: str
+    """`part before`, `part after`, or empty."""
     entities: tuple[EntityShare, ...]
     """Entities the parent score is made of, largest share first."""
 
@@ -65,6 +70,8 @@ def explain(ranking: Ranking, ranked: Ranked) -> Explanation:
         vector_weight=1.0 - weight,
         lexical_part=weight * lexical,
         vector_part=(1.0 - weight) * vector,
+        lent=float(parts.doc_relevance[row] - parts.own_relevance[row]),
+        lent_by=WORDS.get(int(parts.lenders[row]), ""),
         entities=_shares(ranking, row),
     )
 

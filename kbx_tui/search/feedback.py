@@ -20,7 +20,6 @@ import numpy as np
 from kbx_tui.embedding.embedder import Vector
 from kbx_tui.index.vectors import Vectors
 from kbx_tui.search.evidence import Rows, Scores
-from kbx_tui.search.lexical import lexical_weight
 from kbx_tui.search.scales import (
     FEEDBACK_AMONG,
     FEEDBACK_DOCUMENTS,
@@ -41,12 +40,16 @@ class Meanings:
         self,
         query: str,
         raw_lexical: Scores,
+        words_weight: float,
         vector_of: Callable[[str], Vector],
         vectors: Vectors,
         weight: float,
     ) -> None:
-        """`raw_lexical` is BM25 of every document of the base, 0 for those not to be chosen."""
+        """`raw_lexical` is BM25 of every document of the base, 0 for those not to be chosen, and
+        `words_weight` the share that words have in how well a document fits.
+        """
         self._query, self._raw_lexical, self._weight = query, raw_lexical, weight
+        self._words_weight = words_weight
         self._vector_of, self._vectors = vector_of, vectors
         self._known: dict[str, Vector] = {}
         self.drawn_to: list[int] = []
@@ -63,8 +66,7 @@ class Meanings:
         asked = self._vector_of(wording)
         if wording != self._query or not self._weight:
             return asked
-        share = lexical_weight(wording)
-        best = best_fitting(asked, self._raw_lexical, share, self._vectors)
+        best = best_fitting(asked, self._raw_lexical, self._words_weight, self._vectors)
         self.drawn_to = best.tolist()
         return drawn_to(asked, best, self._vectors, self._weight)
 

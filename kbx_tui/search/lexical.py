@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Sequence
 from itertools import pairwise
 
 from kbx_tui.index.bm25 import Term
@@ -15,6 +16,8 @@ from kbx_tui.search.scales import (
     IDENTIFIER_TIMES,
     IDENTIFIER_WEIGHT,
     LEXICAL_WEIGHT,
+    NAMED_PAIR_WEIGHT,
+    NAMES_LEXICAL_WEIGHT,
     PAIR_WEIGHT,
     REPEATS_COUNTED,
 )
@@ -67,17 +70,27 @@ def identifiers(query: str) -> frozenset[str]:
     return frozenset(found if len(found) >= IDENTIFIER_SHARE * len(terms) else ())
 
 
-def lexical_weight(query: str) -> float:
-    """Return the share of words in the relevance of documents: meaning knows no numbers."""
-    return IDENTIFIER_WEIGHT if identifiers(query) else LEXICAL_WEIGHT
+def lexical_weight(query: str, *, names_someone: bool = False) -> float:
+    """Return the share of words in the relevance of documents: meaning knows no numbers or names.
+
+    `names_someone`: the query names a person or a team, or did before the name was taken out.
+    """
+    if identifiers(query):
+        return IDENTIFIER_WEIGHT
+    return NAMES_LEXICAL_WEIGHT if names_someone else LEXICAL_WEIGHT
 
 
-def counted_terms(query: str) -> dict[Term, float]:
+def counted_terms(query: str, names: Sequence[str] = ()) -> dict[Term, float]:
     """Return the terms to search documents with, and how many times each counts.
 
-    Two that stand side by side in the query count a little as a pair too.
+    Two that stand side by side in the query count a little as a pair too; less so within one of
+    `names`, as links tell whose a document is.
     """
     counts: dict[Term, float] = dict(Counter(terms_in(" ".join(weighted_terms(query)))))
-    terms = [term_of(word) for word in words_in(searchable(query))]
-    pairs = [pair for pair in pairwise(terms) if pair[0] in counts and pair[1] in counts]
-    return counts | dict.fromkeys(pairs[:MAX_TERMS], PAIR_WEIGHT)
+    named = {pair for name in names for pair in _pairs(name)}
+    pairs = [pair for pair in _pairs(query) if pair[0] in counts and pair[1] in counts]
+    return counts | {p: NAMED_PAIR_WEIGHT if p in named else PAIR_WEIGHT for p in pairs[:MAX_TERMS]}
+
+
+def _pairs(text: str) -> list[tuple[str, str]]:
+    return list(pairwise(term_of(word) for word in words_in(searchable(text))))

@@ -20,6 +20,7 @@ from kbx_tui.index.vector_file import open_vectors
 from kbx_tui.index.vectors import Vectors
 from kbx_tui.knowledge.lookup import Lookup
 from kbx_tui.knowledge.names import fold
+from kbx_tui.knowledge.parts import pairs_of_parts
 from kbx_tui.knowledge.records import Attendee, Entity
 from kbx_tui.search.bodies import BodyReader
 from kbx_tui.search.entity_names import EntityNames
@@ -29,6 +30,7 @@ from kbx_tui.search.facts import FactIndex
 from kbx_tui.search.filters import Filters
 from kbx_tui.search.links import about_person, linked_documents
 from kbx_tui.search.names import NameMatch
+from kbx_tui.search.parts import Parts
 from kbx_tui.search.recent import Recent
 from kbx_tui.search.scope import ScopedDocuments, find_scope
 
@@ -64,6 +66,8 @@ class Loaded:
         self._titles: dict[str, list[tuple[int, str]]] | None = None
         self._linked: dict[str, LinkedDocuments] = {}
         self._about: dict[str, LinkedDocuments] = {}
+        self._lent: dict[tuple[str, float], LinkedDocuments] = {}
+        self._parts: Parts | None = None
         self._lookup: Lookup | None = None
         self._attendees: dict[int, tuple[frozenset[str], ...]] = {}
         self._attending: dict[Attendee, frozenset[str]] = {}
@@ -152,7 +156,9 @@ class Loaded:
         known = self._scopes.get(key)
         if known is None:
             flags, scope = find_scope(self.snapshot, path, filters, fast=fast)
-            known = self._scopes.put(key, ScopedDocuments.of(self.snapshot, flags, scope))
+            known = self._scopes.put(
+                key, ScopedDocuments.of(self.snapshot, flags, scope, self.parts())
+            )
         return known
 
     def entity(self, entity_id: str) -> Entity:
@@ -188,6 +194,21 @@ class Loaded:
             known = linked_documents(self.snapshot.links.get(entity_id))
             self._linked[entity_id] = known
         return known
+
+    def lent(self, entity_id: str, part_share: float) -> LinkedDocuments:
+        """Return all documents of an entity, and those whose parts beside them are the entity's."""
+        known = self._lent.get((entity_id, part_share))
+        if known is None:
+            known = self.parts().lend_links(self.linked(entity_id), part_share)
+            self._lent[entity_id, part_share] = known
+        return known
+
+    def parts(self) -> Parts:
+        """Return which documents of this generation are parts of a longer one."""
+        if self._parts is None:
+            of = self.snapshot
+            self._parts = Parts.of(pairs_of_parts(of.titles, of.kinds, of.dates, of.paths))
+        return self._parts
 
     def about(self, entity_id: str) -> LinkedDocuments:
         """Return all documents of a person, by how much each is about the person."""

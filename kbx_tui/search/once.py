@@ -13,16 +13,16 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from kbx_tui.search.convergence import WORTH_FROM, WORTH_SHARE, Rule, converge
-from kbx_tui.search.evidence import ComponentScores, Evidence, Rows, Scores, frozen
+from kbx_tui.search.evidence import Evidence, Rows, Scores, frozen
 from kbx_tui.search.ranking import Ranking, choose_entities, components_for, rank, scores_of
-from kbx_tui.search.scales import above_floor, fuse, scale_cosine, scale_lexical
+from kbx_tui.search.scoring import Scoring
 from kbx_tui.search.tuning import Tuning
 
 AboutCosine = Callable[[str], tuple[Scores, float]]
-"""Returns about what the cosine of each row with a wording of the query is, NaN where there is no
-vector, and how far at most it is from that."""
+"""Returns about what the cosine of each document in reach with a wording of the query is, NaN where
+there is no vector, and how far at most it is from that."""
 CosineOf = Callable[[str, Rows], Scores]
-"""Returns the cosines of rows with a wording of the query, NaN where there is no vector."""
+"""Returns the cosines of a wording with documents by their places in reach, NaN without vectors."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,40 +33,23 @@ class Once:
     limit: int
     rule: Rule = "exact"
 
-    def compared(self, evidence: Evidence) -> ComponentScores:
-        """Return the scores that the ranking uses; what they lack is their cosines."""
-        return components_for(evidence, self.tuning, choose_entities(evidence, self.tuning)[0])
+    def wording(self, evidence: Evidence) -> str:
+        """Return the wording of the query that the ranking compares documents with."""
+        kept, _ = choose_entities(evidence, self.tuning)
+        return components_for(evidence, self.tuning, kept).query
 
 
-def components(
-    query: str, raw_lexical: Scores, cosine: Scores, lexical_weight: float
-) -> ComponentScores:
-    """Return the component scores of documents from BM25 and cosine, each of shape (n,)."""
-    lexical = scale_lexical(raw_lexical)
-    vector = above_floor(scale_cosine(cosine), raw_lexical)
-    return ComponentScores(
-        query=query,
-        raw_lexical=frozen(raw_lexical),
-        lexical=frozen(lexical),
-        cosine=frozen(cosine),
-        vector=frozen(vector),
-        doc_relevance=frozen(fuse(lexical, vector, lexical_weight)),
-        lexical_weight=lexical_weight,
-    )
-
-
-def all_evidence(evidence: Evidence, once: Once, cosine: Scores) -> Evidence:
+def all_evidence(evidence: Evidence, once: Once, scoring: Scoring, cosine: Scores) -> Evidence:
     """Return evidence with the cosines of all documents with the one wording that is ranked by.
 
-    `cosine` has shape (n,), NaN where there is no vector.
+    `cosine` has a place per document in reach, NaN where there is no vector.
     """
-    found = once.compared(evidence)
-    scores = components(found.query, found.raw_lexical, cosine, found.lexical_weight)
+    scores = scoring.components(once.wording(evidence), cosine)
     return replace(evidence, as_typed=scores, as_searched=scores, only_for=once.tuning)
 
 
 def best_evidence(
-    evidence: Evidence, once: Once, about_cosine: AboutCosine, cosine_of: CosineOf
+    evidence: Evidence, once: Once, scoring: Scoring, about_cosine: AboutCosine, cosine_of: CosineOf
 ) -> Evidence | None:
     """Return evidence whose ranking has the best `limit` documents, and how many there are; None
     when all are to be scored.
@@ -77,23 +60,24 @@ def best_evidence(
     most = int(WORTH_SHARE * len(evidence))
     if len(evidence) < WORTH_FROM or once.limit > most:
         return None
-    found = once.compared(evidence)
-    cosine, slack = about_cosine(found.query)
+    wording = once.wording(evidence)
+    cosine, slack = about_cosine(wording)
     if not np.isfinite(slack):
         return None
 
-    def scored(cosine: Scores, rows: Rows | slice = slice(None)) -> ComponentScores:
-        return components(found.query, found.raw_lexical[rows], cosine, found.lexical_weight)
-
     def ranked(cosine: Scores) -> Ranking:
-        scores = scored(cosine)
+        scores = scoring.components(wording, cosine)
         return rank(replace(evidence, as_typed=scores, as_searched=scores), once.tuning)
 
     hopeful = ranked(cosine + slack)
 
+    def compare(rows: Rows) -> None:
+        around = scoring.reach.around(rows)
+        cosine[around] = cosine_of(wording, around)
+
     def finals(rows: Rows) -> Scores:
-        cosine[rows] = cosine_of(found.query, rows)
-        return scores_of(hopeful, rows, scored(cosine[rows], rows).doc_relevance)
+        compare(rows)
+        return scores_of(hopeful, rows, scoring.relevance(wording, cosine, rows))
 
     reach = np.where(hopeful.matched, hopeful.final, -np.inf)
     converged = converge(reach, finals, once.limit, once.rule)
@@ -103,9 +87,9 @@ def best_evidence(
     unsure = np.flatnonzero(hopeful.matched & ~ranked(cosine - slack).matched & ~evaluated)
     if len(unsure) > most:
         return None
-    cosine[unsure] = cosine_of(found.query, unsure)
+    compare(unsure)
     evaluated[unsure] = True
-    scores = scored(cosine)
+    scores = scoring.components(wording, cosine)
     return replace(
         evidence,
         as_typed=scores,

@@ -17,25 +17,25 @@ from kbx_tui.index.vectors import Vectors
 from kbx_tui.search.document_query import STRIPPED_TYPES, asks_for_names_only, strip_names
 from kbx_tui.search.entity_pass import with_pinned
 from kbx_tui.search.evidence import (
-    ComponentScores,
     EntityCandidate,
     Evidence,
     FeedbackDocument,
     Flags,
     LinkedDocuments,
-    Scores,
     frozen,
 )
 from kbx_tui.search.feedback import Meanings
 from kbx_tui.search.filters import Filters
 from kbx_tui.search.lexical import counted_terms, lexical_weight
 from kbx_tui.search.names import NameMatch
-from kbx_tui.search.once import Once, all_evidence, best_evidence, components
+from kbx_tui.search.once import Once, all_evidence, best_evidence
 from kbx_tui.search.opened import OpenIndex
+from kbx_tui.search.parts import Reach
 from kbx_tui.search.query_vectors import QueryVectors
 from kbx_tui.search.response import Snippet
-from kbx_tui.search.scales import FEEDBACK_WEIGHT
+from kbx_tui.search.scales import FEEDBACK_WEIGHT, PART_SHARE
 from kbx_tui.search.scope import ALL
+from kbx_tui.search.scoring import Scoring, Wording
 from kbx_tui.search.snippets import make_snippet
 from kbx_tui.search.usage import Usage
 
@@ -78,11 +78,13 @@ class Retriever:
         pinned: Sequence[str] = (),
         once: Once | None = None,
         feedback: float = FEEDBACK_WEIGHT,
+        parts: float = PART_SHARE,
     ) -> Evidence:
         """Return everything `rank` needs to order the documents in scope.
 
         With `once` it may be no more than that one ranking needs: `Evidence.only_for`. `feedback`,
-        0..1, is how much the query is drawn to what fits it best: `search/feedback.py`.
+        0..1, is how much the query is drawn to what fits it best (`search/feedback.py`), `parts`,
+        0..1, how much parts of a document lend those beside them (`search/parts.py`).
         Raises NotFound for the id of an entity that does not exist, pinned or filtered by.
         """
         clock = _Clock()
@@ -98,26 +100,34 @@ class Retriever:
         matches = [] if fast else self._names(query)
         spans = self._spans_of_names(matches)
         document_query = strip_names(query, spans) if spans else query
-        wordings = list(dict.fromkeys((query, document_query)))
+        wordings = [query, document_query] if spans else [query]
         if not fast:
             self._query_vectors.begin(document_query)
         words = loaded.words()
-        found = words.bm25([counted_terms(wording) for wording in wordings])
+        terms = [counted_terms(query)]
+        if spans:
+            terms.append(counted_terms(document_query, _names_left(query, matches, spans)))
+        found = words.bm25(terms)
         clock.lap("words_ms")
         vectors = None if fast else self._vectors()
         candidates = () if fast else self._candidates(query, document_query, matches, vectors)
         candidates = with_pinned(candidates, asked_for)
         clock.lap("pass1_ms")
         only_names = bool(spans) and asks_for_names_only(query, spans)
-        links = self._links(candidates, in_scope, kept, only_names)
+        links = self._links(candidates, in_scope, kept, only_names, parts)
         clock.lap("links_ms")
-        in_reach = [raw[in_scope] for raw in found]
-        weights = [1.0 if fast else lexical_weight(wording) for wording in wordings]
-
-        def scored(cosines: Scores) -> list[ComponentScores]:
-            return list(map(components, wordings, in_reach, cosines, weights))
-
-        without = scored(np.full((len(wordings), len(kept)), np.nan))
+        reach = scoped.reach if parts else Reach.alone(in_scope, kept)
+        weights = [lexical_weight(one, names_someone=bool(spans)) for one in wordings]
+        scoring = Scoring(
+            reach,
+            {
+                wording: Wording(raw[reach.rows], 1.0 if fast else weight)
+                for wording, raw, weight in zip(wordings, found, weights, strict=True)
+            },
+            parts,
+        )
+        unknown = np.full(len(reach.rows), np.nan)
+        typed, *others = (scoring.components(wording, unknown) for wording in wordings)
         evidence = Evidence(
             query=query,
             document_query=document_query,
@@ -129,8 +139,8 @@ class Retriever:
             titles=scoped.titles,
             dates=scoped.dates,
             kinds=scoped.kinds,
-            as_typed=without[0],
-            as_searched=without[-1],
+            as_typed=typed,
+            as_searched=others[0] if others else typed,
             exact=MappingProxyType(self._exact(query, kept)),
             hotness=frozen(self._usage.hotness(snapshot.row_of)[kept]),
             fast=fast,
@@ -140,9 +150,9 @@ class Retriever:
         if vectors is not None:
             best_words = np.where(words.typical, found[0], 0.0)  # pages of entities draw nothing
             meaning = Meanings(
-                query, best_words, self._query_vectors.vector, vectors, weight=feedback
+                query, best_words, weights[0], self._query_vectors.vector, vectors, weight=feedback
             )
-            evidence = self._compared(evidence, vectors, meaning, in_scope, kept, once, scored)
+            evidence = _compared(evidence, vectors, meaning, scoring, once)
             drawn_to = tuple(
                 FeedbackDocument(snapshot.paths[row], snapshot.titles[row])
                 for row in meaning.drawn_to
@@ -150,36 +160,6 @@ class Retriever:
             evidence = replace(evidence, drawn_to=drawn_to)
             clock.lap("pass2_ms")
         return evidence
-
-    def _compared(
-        self,
-        evidence: Evidence,
-        vectors: Vectors,
-        meaning: Meanings,
-        in_scope: Flags,
-        kept: NDArray[np.int64],
-        once: Once | None,
-        scored: Callable[[Scores], list[ComponentScores]],
-    ) -> Evidence:
-        """Return the evidence with the meaning of all documents, or of those that `once` needs."""
-        if once is not None:
-            found = best_evidence(
-                evidence,
-                once,
-                lambda wording: vectors.about_cosine(meaning.of(wording), kept),
-                lambda wording, rows: vectors.best_cosine_of(meaning.of(wording), kept[rows]),
-            )
-            if found is None:
-                cosines = vectors.best_cosine(
-                    meaning.of(once.compared(evidence).query)[None], in_scope
-                )
-                found = all_evidence(evidence, once, cosines[0, in_scope])
-            return found
-        wordings = dict.fromkeys((evidence.query, evidence.document_query))
-        queries = np.stack([meaning.of(wording) for wording in wordings])
-        cosines = vectors.best_cosine(queries, in_scope)[:, in_scope]
-        typed, searched = (scored(cosines)[at] for at in (0, -1))
-        return replace(evidence, as_typed=typed, as_searched=searched)
 
     def snippets(self, query: str, paths: Sequence[str]) -> list[Snippet]:
         """Return the best place of each document for `query`, in order of `paths`.
@@ -243,10 +223,13 @@ class Retriever:
         in_scope: Flags,
         kept: NDArray[np.int64],
         only_names: bool,
+        part_share: float,
     ) -> tuple[LinkedDocuments, ...]:
         loaded = self._index.loaded()
         found = [
-            loaded.about(e.id) if only_names and e.type == "person" else loaded.linked(e.id)
+            loaded.about(e.id)
+            if only_names and e.type == "person"
+            else loaded.lent(e.id, part_share)
             for e in entities
         ]
         if len(kept) == len(in_scope):
@@ -261,6 +244,39 @@ class Retriever:
             if at < len(kept) and kept[at] == row:
                 exact.setdefault(at, what)
         return exact
+
+
+def _names_left(
+    query: str, matches: Sequence[NameMatch], spans: Sequence[tuple[int, int]]
+) -> list[str]:
+    """Return the names in the query that are not taken out of it."""
+    left = [(match.start, match.end) for match in matches if match.named]
+    return [query[start:end] for start, end in left if (start, end) not in spans]
+
+
+def _compared(
+    evidence: Evidence, vectors: Vectors, meaning: Meanings, scoring: Scoring, once: Once | None
+) -> Evidence:
+    """Return the evidence with the meaning of all documents, or of those that `once` needs."""
+    rows, flags = scoring.reach.rows, scoring.reach.flags
+    if once is not None:
+        found = best_evidence(
+            evidence,
+            once,
+            scoring,
+            lambda wording: vectors.about_cosine(meaning.of(wording), rows),
+            lambda wording, at: vectors.best_cosine_of(meaning.of(wording), rows[at]),
+        )
+        if found is None:
+            wording = once.wording(evidence)
+            cosine = vectors.best_cosine(meaning.of(wording)[None], flags)[0, rows]
+            found = all_evidence(evidence, once, scoring, cosine)
+        return found
+    wordings = list(scoring.wordings)
+    queries = np.stack([meaning.of(one) for one in wordings])
+    cosines = vectors.best_cosine(queries, flags)[:, rows]
+    typed, *others = map(scoring.components, wordings, cosines)
+    return replace(evidence, as_typed=typed, as_searched=others[0] if others else typed)
 
 
 class _Clock:

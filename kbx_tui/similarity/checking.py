@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from kbx_tui.knowledge.records import Fact
 from kbx_tui.similarity.calibration import Calibration
-from kbx_tui.similarity.matches import SimilarityMatch
+from kbx_tui.similarity.matches import Nearest, SimilarityMatch
 from kbx_tui.similarity.pair import Likeness, likeness
 from kbx_tui.similarity.remembered import Remembered
 from kbx_tui.similarity.thresholds import Thresholds
@@ -30,8 +30,8 @@ class Found:
 
     matches: list[SimilarityMatch]
     """Best first."""
-    best_score: float
-    """Of all that was compared, also below the threshold; 0 when nothing was."""
+    nearest: Nearest | None
+    """What has the best score of all that was compared; None when nothing was."""
     has_similar: bool
     """True when one without a conflict reaches its threshold, told in `matches` or not."""
     texts: frozenset[str] = frozenset()
@@ -65,13 +65,13 @@ def find_alike(
     `names` tells the name of each entity by id; `within` has shape (facts,) and lets them in.
     """
     rows = _to_compare(text, vector, memory, limit, within)
-    best, alike = _alike(text, vector, rows, memory, calibration, thresholds)
+    nearest, alike = _alike(text, vector, rows, memory, calibration, thresholds)
     last = alike[limit - 1].likeness.score if len(alike) > limit else 0.0
     told = [one for one in alike if one.likeness.score >= last]
     matches = [one.judged(names) for one in told]
     return Found(
         best_first(matches),
-        best,
+        nearest,
         any(match.is_similar for match in matches)
         or not all(one.likeness.is_conflict() for one in alike[len(told) :]),
         frozenset(one.fact.text for one in alike),
@@ -109,12 +109,19 @@ def _to_compare(
 
 @dataclass(frozen=True, slots=True)
 class _Candidate:
-    """A fact that reaches its threshold, if nothing contradicts it."""
+    """A fact that was compared: a match where it reaches its threshold and nothing contradicts."""
 
     row: int
     fact: Fact
     likeness: Likeness
     threshold: float
+
+    def told(self) -> Nearest:
+        """Return it with its score, whatever it contradicts."""
+        fact = self.fact
+        return Nearest(
+            fact.text, self.likeness.score, self.threshold, fact.kind, fact.path, fact.line
+        )
 
     def judged(self, names: dict[str, str]) -> SimilarityMatch:
         """Return it as a match, with what the texts contradict each other on."""
@@ -144,8 +151,8 @@ def _alike(
     memory: Remembered,
     calibration: Calibration,
     thresholds: Thresholds,
-) -> tuple[float, list[_Candidate]]:
-    """Return the best score of `rows`, and those that reach their threshold, best first.
+) -> tuple[Nearest | None, list[_Candidate]]:
+    """Return the best of `rows`, and those that reach their threshold, best first.
 
     Conflicts are not looked for: that takes longest, and most are not told.
     """
@@ -155,13 +162,12 @@ def _alike(
         for row, cosine in zip(rows.tolist(), cosines, strict=True)
     ]
     scored.sort(key=lambda one: (-one[1].score, one[0]))
-    alike = []
+    candidates = []
     for row, found in scored:
         fact = memory.facts[row]
-        threshold = thresholds.of(fact.kind, fact.text)
-        if thresholds.reached(found, threshold):
-            alike.append(_Candidate(row, fact, found, threshold))
-    return scored[0][1].score if scored else 0.0, alike
+        candidates.append(_Candidate(row, fact, found, thresholds.of(fact.kind, fact.text)))
+    nearest = candidates[0].told() if candidates else None
+    return nearest, [one for one in candidates if thresholds.reached(one.likeness, one.threshold)]
 
 
 def best_first(matches: Sequence[SimilarityMatch]) -> list[SimilarityMatch]:

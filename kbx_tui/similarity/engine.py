@@ -182,16 +182,19 @@ class SimilarityEngine:
             threshold=thresholds.default,
             matches=tuple(found.matches[:limit]),
             has_similar=found.has_similar,
-            best_score=found.best_score,
+            best_score=found.nearest.score if found.nearest else 0.0,
+            nearest=found.nearest,
             model=self._embedder.model,
             is_calibrated=self._calibration.is_known,
             notes=(
                 *self._notes(memory, is_known=self._calibration.is_known),
-                *self._notes_on_passages(where),
+                *self._notes_on_scope(where),
             ),
         )
 
-    def _notes_on_passages(self, where: Where) -> tuple[str, ...]:
+    def _notes_on_scope(self, where: Where) -> tuple[str, ...]:
+        if not where.documents.any():
+            return (f"no document lies below {where.path.given}",) if where.path.given else ()
         if not where.with_passages:
             return ()
         model, dimension = self._embedder.model, self._embedder.dimension
@@ -259,6 +262,10 @@ class SimilarityEngine:
 def _both(one: Found, other: Found) -> Found:
     return Found(
         best_first([*one.matches, *other.matches]),
-        max(one.best_score, other.best_score),
+        max(
+            filter(None, (one.nearest, other.nearest)),
+            key=lambda nearest: nearest.score,
+            default=None,
+        ),
         one.has_similar or other.has_similar,
     )

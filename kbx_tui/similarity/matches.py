@@ -46,6 +46,21 @@ class SimilarityMatch:
 
 
 @dataclass(frozen=True, slots=True)
+class Nearest:
+    """What is most like a text of all that was compared, a match or not."""
+
+    text: str
+    score: float
+    """0..1."""
+    threshold: float
+    """From which on such a text is a match."""
+    match_type: MatchType
+    source_path: str
+    line: int
+    """In its file, 1-based."""
+
+
+@dataclass(frozen=True, slots=True)
 class SimilarityCheck:
     """The answer for one text."""
 
@@ -60,6 +75,8 @@ class SimilarityCheck:
     """True when one without a conflict reaches its threshold, told in `matches` or not."""
     best_score: float
     """Of all that was compared, also below the threshold; 0 when nothing was."""
+    nearest: Nearest | None
+    """What has the best score; None when nothing was compared."""
     model: str
     """Embedding model."""
     is_calibrated: bool

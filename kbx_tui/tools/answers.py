@@ -158,6 +158,15 @@ class SimilarMatch(Answer):
     done: bool
 
 
+class NearestText(Answer):
+    text: str
+    score: float
+    threshold: float
+    match_type: Literal["fact", "open_item", "chunk", "field"]
+    source_path: str
+    line: int
+
+
 class KbxMemorySimilarAnswer(Answer):
     query: str
     scope: dict[str, str]
@@ -165,6 +174,7 @@ class KbxMemorySimilarAnswer(Answer):
     matches: list[SimilarMatch]
     has_similar: bool
     best_score: float
+    nearest: NearestText | None
     model: str
     is_calibrated: bool
     notes: list[str]

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from kbx_tui.knowledge.inline import plain_text
-from kbx_tui.similarity.matches import FieldSimilarity, SimilarityCheck, SimilarityMatch
+from kbx_tui.similarity.matches import FieldSimilarity, Nearest, SimilarityCheck, SimilarityMatch
 from kbx_tui.similarity.words import normal_form
 from kbx_tui.tools.redaction import redacted_lines
 
@@ -16,18 +16,22 @@ if TYPE_CHECKING:
     from kbx_tui.drafting.answers import Written
     from kbx_tui.knowledge.records import Document
 
+Told = TypeVar("Told", SimilarityMatch, Nearest)
+
 
 def public_check(kb: KnowledgeBase, check: SimilarityCheck) -> SimilarityCheck:
     """Return a similarity check without matches that are redacted.
 
     Where there are such, it says `has_similar` and `best_score` of the matches that are left: what
-    was not told may be redacted too.
+    was not told may be redacted too. So may be what is nearest without being a match.
     """
-    kept = _public_matches(kb, check.matches)
-    if len(kept) == len(check.matches):
+    kept = _public(kb, check.matches)
+    nearest = next(iter(_public(kb, [check.nearest] if check.nearest else [])), None)
+    if len(kept) == len(check.matches) and nearest == check.nearest:
         return check
     return replace(
         check,
+        nearest=nearest,
         matches=kept,
         has_similar=any(one.is_similar for one in kept),
         best_score=max((one.score for one in kept), default=0.0),
@@ -47,7 +51,7 @@ def public_field(kb: KnowledgeBase, found: FieldSimilarity, entity: str) -> Fiel
 
 def public_written(kb: KnowledgeBase, written: Written) -> Written:
     """Return what was written with the lines around it left out of the diff."""
-    written = replace(written, matches=_public_matches(kb, written.matches))
+    written = replace(written, matches=_public(kb, written.matches))
     if not marked_documents(kb, [written.path]):
         return written
     changes = [line for line in written.diff.splitlines() if not line.startswith(" ")]
@@ -60,9 +64,7 @@ def marked_documents(kb: KnowledgeBase, paths: Sequence[str]) -> Mapping[str, Do
     return {path: document for path, document in documents.items() if redacted_lines(document)}
 
 
-def _public_matches(
-    kb: KnowledgeBase, matches: Sequence[SimilarityMatch]
-) -> tuple[SimilarityMatch, ...]:
+def _public(kb: KnowledgeBase, matches: Sequence[Told]) -> tuple[Told, ...]:
     """Return those of open lines; a passage that holds a redacted line is none.
 
     The engine compares no fact that it read as redacted. Its lines are looked at all the same: an

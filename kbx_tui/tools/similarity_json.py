@@ -8,7 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from kbx_tui.similarity.conflicts import Conflict
-    from kbx_tui.similarity.matches import FieldSimilarity, SimilarityCheck, SimilarityMatch
+    from kbx_tui.similarity.matches import (
+        FieldSimilarity,
+        Nearest,
+        SimilarityCheck,
+        SimilarityMatch,
+    )
     from kbx_tui.similarity.scanning import DuplicateScan
     from kbx_tui.similarity.signals import Signals
 
@@ -22,9 +27,24 @@ def check_json(check: SimilarityCheck) -> dict[str, Any]:
         "matches": [match_json(match) for match in check.matches],
         "has_similar": check.has_similar,
         "best_score": rounded(check.best_score),
+        "nearest": nearest_json(check.nearest),
         "model": check.model,
         "is_calibrated": check.is_calibrated,
         "notes": list(check.notes),
+    }
+
+
+def nearest_json(nearest: Nearest | None) -> dict[str, Any] | None:
+    """Return what has the best score, with the threshold it is held to."""
+    if nearest is None:
+        return None
+    return {
+        "text": nearest.text,
+        "score": rounded(nearest.score),
+        "threshold": nearest.threshold,
+        "match_type": nearest.match_type,
+        "source_path": nearest.source_path,
+        "line": nearest.line,
     }
 
 

@@ -82,22 +82,27 @@ def why(ranking: Ranking, explanation: Explanation) -> Why:
 
 
 def _document_section(explanation: Explanation, total: float, ranking: Ranking) -> Section:
-    lexical, vector = rounded_parts(total, [explanation.lexical_part, explanation.vector_part])
+    lexical, vector, lent = rounded_parts(
+        total, [explanation.lexical_part, explanation.vector_part, explanation.lent]
+    )
     most = rounded_parts(1.0, [explanation.lexical_weight, explanation.vector_weight])
     cosine = explanation.cosine
     drawn_to = [visible(one.title) for one in ranking.drawn_to if cosine is not None]
+    parts = [
+        Part(lexical, most[0], "words", f"bm25 {explanation.raw_lexical:.1f}"),
+        Part(
+            vector,
+            most[1],
+            "meaning",
+            "no vector yet" if cosine is None else f"cosine {cosine:.2f}",
+        ),
+    ]
+    if explanation.lent_by:
+        parts.append(Part(lent, None, "lent", f"by the {explanation.lent_by}"))
     return Section(
         "document",
         total,
-        (
-            Part(lexical, most[0], "words", f"bm25 {explanation.raw_lexical:.1f}"),
-            Part(
-                vector,
-                most[1],
-                "meaning",
-                "no vector yet" if cosine is None else f"cosine {cosine:.2f}",
-            ),
-        ),
+        tuple(parts),
         f"meaning drawn to {join_words(drawn_to)}" if drawn_to else "",
     )
 

@@ -18,6 +18,7 @@ CHECK = {
     "matches": list,
     "has_similar": bool,
     "best_score": float,
+    "nearest": dict,
     "model": str,
     "is_calibrated": bool,
     "notes": list,

@@ -99,6 +99,22 @@ def test_thresholds_come_from_the_settings(root: Path, tmp_path: Path) -> None:
     assert found.best_score > 0.9
 
 
+def test_where_nothing_is_alike_the_nearest_is_told_with_what_it_would_need(
+    kb: KnowledgeBase,
+) -> None:
+    (found,) = kb.check_similar(["uses asynchronous chat on Slack at times"], entity="Alice Chen")
+    assert (found.matches, found.has_similar) == ((), False)
+    assert found.nearest is not None
+    assert found.nearest.text == "Prefers async Slack over email"
+    assert found.nearest.score == found.best_score < found.nearest.threshold == 0.9
+
+
+def test_a_path_below_which_nothing_lies_is_named(kb: KnowledgeBase) -> None:
+    (found,) = kb.check_similar(["anything at all"], path="memory/nowhere")
+    assert found.nearest is None
+    assert found.notes == ("no document lies below memory/nowhere",)
+
+
 def test_a_conflict_is_listed_and_is_nothing_similar(kb: KnowledgeBase) -> None:
     (found,) = kb.check_similar(["Ships 3 releases a year"], entity="Alice Wong")
     (match,) = found.matches

@@ -27,6 +27,9 @@ CALLS: list[tuple[str, dict[str, Any]]] = [
     ("kbx.memory_similar", {"text": "The lighthouse key is there", "threshold": 0.0}),
     ("kbx.memory_similar", {"text": "lighthouse key lies in", "path": "memory", "threshold": 0.0}),
     ("kbx.memory_similar", {"text": "the affair", "chunks": True, "threshold": 0.0, "limit": 50}),
+    ("kbx.memory_similar", {"text": "lighthouse key lies in", "threshold": 1.0}),
+    ("kbx.memory_similar", {"text": "The affair", "chunks": True, "threshold": 1.0}),
+    ("kbx.memory_similar", {"text": "lamps came from", "path": "memory", "threshold": 1.0}),
     (
         "kbx.entity_similar_field",
         {"entity": "Vera Sand", "field": "facts", "value": "lighthouse key lies in"},

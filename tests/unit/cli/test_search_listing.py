@@ -20,6 +20,8 @@ WHY: dict[str, Any] = {
     "lexical_weight": 0.5,
     "vector_score": 0.8542,
     "vector_weight": 0.5,
+    "lent": 0.0,
+    "lent_by": None,
     "cosine": 0.61,
     "exact": None,
     "entities": [

@@ -84,7 +84,7 @@ def test_wikilinks_are_counted_by_name_page_or_path() -> None:
 
 
 def test_names_in_titles_and_bodies_are_counted_on_word_edges() -> None:
-    body = "helix refactor, HELIX\nREFACTOR and Helix-Refactor; _Helix_ Helixes"
+    body = "helix refactor, HELIX\nREFACTOR and Helix-Refactor; _Helix_ Helixed"
     assert linked(front("title: About Hélix Refactor", body), HELIX) == {
         "project:helix-refactor": {"title": 1, "mention": 4}
     }
@@ -108,7 +108,7 @@ def test_the_longest_name_wins() -> None:
         "project:helix-refactor-two": {"mention": 1}
     }
     art, depot = project("Artist"), project("Artist Depot")
-    assert linked("the Artist Depots", art, depot) == {"project:artist": {"mention": 1}}
+    assert linked("the Artist Depotstore", art, depot) == {"project:artist": {"mention": 1}}
 
 
 def test_first_names_count_for_people_who_are_there_anyway() -> None:
@@ -217,3 +217,28 @@ def test_links_are_sorted_and_always_the_same(body: str) -> None:
     assert len({(link.entity_id, link.kind) for link in links}) == len(links)
     assert links == Linker(entities).links(document)
     assert all(link.count > 0 and link.path == MEETING for link in links)
+
+
+@pytest.mark.parametrize(
+    ("text", "kind"),
+    [
+        ("---\ntitle: Records and Tuples update\n---\nNothing.", "title"),
+        ("---\ntitle: Withdrawing Records & Tuples\n---\nNothing.", "title"),
+        ("---\ntitle: Plan\n---\nThe records and tuples are late.", "mention"),
+        ("---\ntitle: Plan\n---\nA Record and Tuple is late.", "mention"),
+    ],
+)
+def test_a_thing_is_found_in_the_plural_and_with_and(text: str, kind: str) -> None:
+    assert linked(text, project("Record & Tuple", id="project:record-tuple")) == {
+        "project:record-tuple": {kind: 1}
+    }
+
+
+def test_a_name_of_one_word_is_found_in_the_plural_and_never_cut() -> None:
+    realm, windows = project("ShadowRealm"), project("Windows")
+    text = "---\ntitle: ShadowRealms update\n---\nA window in the wall."
+    assert linked(text, realm, windows) == {"project:shadowrealm": {"title": 1}}
+
+
+def test_a_person_has_no_plural() -> None:
+    assert linked("Two Tom Reeds came.", TOM) == {}

@@ -16,22 +16,24 @@ from kbx_tui.search.evidence import (
     Scope,
     Signal,
 )
-from kbx_tui.search.scales import fuse, scale_cosine, scale_lexical
+from kbx_tui.search.parts import Reach
+from kbx_tui.search.scales import PART_SHARE
+from kbx_tui.search.scoring import Scoring, Wording
 from kbx_tui.search.tuning import Tuning
 
 
-def components(bm25: Sequence[float], cosine: Sequence[float], query: str = "q") -> ComponentScores:
+def alone(size: int) -> Reach:
+    """Documents without parts."""
+    return Reach.alone(np.ones(size, np.bool_), np.arange(size))
+
+
+def components(
+    bm25: Sequence[float], cosine: Sequence[float], query: str = "q", reach: Reach | None = None
+) -> ComponentScores:
+    """Scores as the search makes them; those of parts beside documents follow in `reach`."""
     raw, cosines = np.array(bm25, dtype=float), np.array(cosine, dtype=float)
-    lexical, vector = scale_lexical(raw), scale_cosine(cosines)
-    return ComponentScores(
-        query=query,
-        raw_lexical=raw,
-        lexical=lexical,
-        cosine=cosines,
-        vector=vector,
-        doc_relevance=fuse(lexical, vector, 0.7),
-        lexical_weight=0.7,
-    )
+    scoring = Scoring(reach or alone(len(raw)), {query: Wording(raw, 0.7)}, PART_SHARE)
+    return scoring.components(query, cosines)
 
 
 def entity(number: int, score: float, *, named: bool = False) -> EntityCandidate:

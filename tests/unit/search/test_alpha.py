@@ -70,7 +70,8 @@ def lines(
 ) -> Evidence:  # fmt: skip
     """Evidence whose documents have just these two scores."""
     zeros, scores = np.zeros(len(relevance)), np.array(relevance, dtype=float)
-    typed = ComponentScores("q", zeros, scores, zeros, zeros, scores, 1.0)
+    nobody = np.full(len(scores), -1, np.int8)
+    typed = ComponentScores("q", zeros, scores, zeros, zeros, scores, scores, nobody, 1.0)
     links = {row: strength for row, strength in enumerate(parent) if strength}
     named = [(entity(0, 1.0, named=True), links)]
     return evidence(typed, entities=named, exact=exact, dates=dates or (), hotness=hotness or ())

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import replace
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pytest
@@ -12,8 +12,11 @@ from hypothesis import strategies as st
 
 from kbx_tui.search import convergence, once
 from kbx_tui.search.evidence import Evidence, Rows, Scores
-from kbx_tui.search.once import Once, best_evidence, components
+from kbx_tui.search.once import Once, best_evidence
+from kbx_tui.search.parts import Reach
 from kbx_tui.search.ranking import rank
+from kbx_tui.search.scales import PART_SHARE
+from kbx_tui.search.scoring import Scoring, Wording
 from kbx_tui.search.tuning import Tuning
 from tests.unit.search import building
 from tests.unit.search.building import some_evidence, some_tuning
@@ -31,54 +34,93 @@ def a_few_documents_count_as_many() -> Iterator[None]:
         yield
 
 
-def complete(evidence: Evidence, without: set[int]) -> Evidence:
-    """Return the evidence as a full scan makes it; documents at `without` have no vector."""
-    made = []
-    for scores in (evidence.as_typed, evidence.as_searched):
-        cosine = scores.cosine.copy()
+@dataclass(frozen=True)
+class Case:
+    """Evidence as a full scan makes it, and what it was made from."""
+
+    full: Evidence
+    scoring: Scoring
+    cosines: dict[str, Scores]
+
+
+def scanned(evidence: Evidence, scoring: Scoring, cosines: dict[str, Scores]) -> Evidence:
+    made = [scoring.components(query, cosine) for query, cosine in cosines.items()]
+    return replace(evidence, as_typed=made[0], as_searched=made[-1])
+
+
+def case(evidence: Evidence, reach: Reach, random: np.random.Generator, without: set[int]) -> Case:
+    """Give the parts beside documents scores too; documents at `without` have no vector."""
+    more, wordings, cosines = len(reach.rows) - len(evidence), {}, {}
+    for one in (evidence.as_typed, evidence.as_searched):
+        raw = np.append(one.raw_lexical, random.choice([0.0, 20.0], more))
+        cosine = np.append(one.cosine, random.uniform(-1.0, 1.0, more))
         cosine[[row for row in without if row < len(cosine)]] = np.nan
-        made.append(components(scores.query, scores.raw_lexical, cosine, scores.lexical_weight))
-    return replace(evidence, as_typed=made[0], as_searched=made[1])
+        wordings[one.query], cosines[one.query] = Wording(raw, one.lexical_weight), cosine
+    scoring = Scoring(reach, wordings, PART_SHARE)
+    return Case(scanned(evidence, scoring, cosines), scoring, cosines)
 
 
-def retrieved(full: Evidence, wanted: Once, seed: int, *, slack: float = SLACK) -> Evidence | None:
+def retrieved(one: Case, wanted: Once, seed: int, *, slack: float = SLACK) -> Evidence | None:
     """Return what is retrieved where codes are off by up to `slack`, most often by all of it."""
-    cosines = {one.query: one.cosine for one in (full.as_typed, full.as_searched)}
     random = np.random.default_rng(seed)
 
     def about(query: str) -> tuple[Scores, float]:
-        off = random.choice([-slack, 0.0, slack], len(full))
-        return cosines[query] + (off if np.isfinite(slack) else np.nan), slack
+        off = random.choice([-slack, 0.0, slack], len(one.cosines[query]))
+        return one.cosines[query] + (off if np.isfinite(slack) else np.nan), slack
 
-    def exact(query: str, rows: Rows) -> Scores:
-        return cosines[query][rows]
+    def exact(query: str, at: Rows) -> Scores:
+        return one.cosines[query][at]
 
-    unknown = np.full(len(full), np.nan)
-    blank = [
-        components(one.query, one.raw_lexical, unknown, one.lexical_weight)
-        for one in (full.as_typed, full.as_searched)
-    ]
-    return best_evidence(
-        replace(full, as_typed=blank[0], as_searched=blank[1]), wanted, about, exact
+    unknown = {query: np.full(len(cosine), np.nan) for query, cosine in one.cosines.items()}
+    blank = scanned(one.full, one.scoring, unknown)
+    return best_evidence(blank, wanted, one.scoring, about, exact)
+
+
+def plain(bm25: Sequence[float], cosine: Sequence[float]) -> Case:
+    """Documents without parts, of which each knows no entity."""
+    evidence = building.evidence(building.components(bm25, cosine))
+    return case(evidence, building.alone(len(bm25)), np.random.default_rng(1), set())
+
+
+@st.composite
+def some_reach(draw: st.DrawFn, size: int) -> Reach:
+    """`size` documents, any of which have parts beside them, in scope or out of it."""
+    more = draw(st.integers(0, 4)) if size else 0
+    parts = np.array(sorted(draw(st.sets(st.integers(0, size - 1)))) if size else [], np.int64)
+    side = st.lists(st.integers(-1, size + more - 1), min_size=len(parts), max_size=len(parts))
+    rows = np.arange(size + more)
+    return Reach(
+        flags=rows >= 0,
+        rows=rows,
+        wanted=np.arange(size),
+        parts=parts,
+        beside=np.array([draw(side), draw(side)], np.int64).reshape(2, len(parts)),
     )
 
 
 @given(
+    st.data(),
     some_evidence(),
     some_tuning(),
     st.integers(1, 5),
-    st.sets(st.integers(0, 11)),
+    st.sets(st.integers(0, 15)),
     st.integers(0, 99),
 )
 def test_the_best_and_their_number_are_those_of_a_full_scan(
-    evidence: Evidence, tuning: Tuning, limit: int, without: set[int], seed: int
+    data: st.DataObject,
+    evidence: Evidence,
+    tuning: Tuning,
+    limit: int,
+    without: set[int],
+    seed: int,
 ) -> None:
-    full = complete(evidence, without)
-    found = retrieved(full, Once(tuning, limit), seed)
+    reach = data.draw(some_reach(len(evidence)))
+    one = case(evidence, reach, np.random.default_rng(seed), without)
+    found = retrieved(one, Once(tuning, limit), seed)
     if found is None:
-        assert limit > len(full)
+        assert limit > len(evidence)
         return
-    ranking, expected = rank(found, tuning), rank(full, tuning)
+    ranking, expected = rank(found, tuning), rank(one.full, tuning)
     assert [(one.row, one.score) for one in ranking.top(limit)] == [
         (one.row, one.score) for one in expected.top(limit)
     ]
@@ -86,31 +128,21 @@ def test_the_best_and_their_number_are_those_of_a_full_scan(
 
 
 def test_codes_that_tell_nothing_leave_all_to_a_full_scan() -> None:
-    blank = np.zeros(6)
-    scores = components("q", blank + 1.0, blank + 0.5, 0.7)
-    evidence = replace(_nothing(6), as_typed=scores, as_searched=scores)
-    assert retrieved(evidence, Once(Tuning(), 2), 1, slack=np.inf) is None
+    one = plain([1.0] * 6, [0.5] * 6)
+    assert retrieved(one, Once(Tuning(), 2), 1, slack=np.inf) is None
 
 
 def test_a_limit_near_the_whole_is_left_to_a_full_scan(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(once, "WORTH_SHARE", 0.5)
-    scores = components("q", np.ones(6), np.full(6, 0.5), 0.7)
-    evidence = replace(_nothing(6), as_typed=scores, as_searched=scores)
-    assert retrieved(evidence, Once(Tuning(), 3), 1) is not None
-    assert retrieved(evidence, Once(Tuning(), 4), 1) is None
+    one = plain([1.0] * 6, [0.5] * 6)
+    assert retrieved(one, Once(Tuning(), 3), 1) is not None
+    assert retrieved(one, Once(Tuning(), 4), 1) is None
 
 
 def test_what_only_meaning_could_make_a_result_is_compared_and_counted() -> None:
-    cosine = np.array([0.9, 0.31, 0.29, 0.305, 0.1])
-    scores = components("q", np.zeros(5), cosine, 0.7)
-    found = retrieved(
-        replace(_nothing(5), as_typed=scores, as_searched=scores), Once(Tuning(), 1), 4
-    )
+    one = plain([0.0] * 5, [0.9, 0.31, 0.29, 0.305, 0.1])
+    found = retrieved(one, Once(Tuning(), 1), 4)
     assert found is not None
     assert found.evaluated is not None
     assert rank(found, Tuning()).total_matched == 3
     assert not found.evaluated[4]
-
-
-def _nothing(size: int) -> Evidence:
-    return building.evidence(building.components([0.0] * size, [0.0] * size))

@@ -114,7 +114,7 @@ def test_only_the_query_as_typed_is_drawn_and_each_wording_is_asked_for_once() -
 
     vectors, scores = vectors_of(3), np.array([9.0, 8.0, 7.0])
     query = "what did Ada say on ferries?"
-    meaning = Meanings(query, scores, vector_of, vectors, FEEDBACK_WEIGHT)
+    meaning = Meanings(query, scores, WORDS, vector_of, vectors, FEEDBACK_WEIGHT)
     assert meaning.of("what did say on ferries?") is QUERY
     assert meaning.drawn_to == []
     drawn_once = meaning.of(query)
@@ -125,6 +125,6 @@ def test_only_the_query_as_typed_is_drawn_and_each_wording_is_asked_for_once() -
 
 
 def test_with_weight_0_a_query_stays_as_it_is() -> None:
-    meaning = Meanings("ferries", np.array([9.0, 8.0, 7.0]), lambda _: QUERY, vectors_of(3), 0.0)
+    meaning = Meanings("ferries", np.ones(3), WORDS, lambda _: QUERY, vectors_of(3), 0.0)
     assert meaning.of("ferries") is QUERY
     assert meaning.drawn_to == []

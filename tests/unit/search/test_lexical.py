@@ -8,7 +8,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kbx_tui.search.lexical import MAX_TERMS, identifiers, lexical_weight, weighted_terms
+from kbx_tui.search.lexical import (
+    MAX_TERMS,
+    counted_terms,
+    identifiers,
+    lexical_weight,
+    weighted_terms,
+)
 from kbx_tui.search.scales import IDENTIFIER_TIMES, LEXICAL_WEIGHT, REPEATS_COUNTED
 
 
@@ -47,3 +53,11 @@ def test_any_text_gives_a_bounded_search(query: str) -> None:
     counts = Counter(weighted_terms(query))
     assert len(counts) <= MAX_TERMS
     assert all(1 <= count <= IDENTIFIER_TIMES for count in counts.values())
+
+
+def test_a_pair_within_a_name_counts_less() -> None:
+    words = "iterator chunking costs"
+    typed, rest = counted_terms(words), counted_terms(words, ["iterator chunking"])
+    (named, other) = (term for term in typed if isinstance(term, tuple))
+    assert rest.keys() == typed.keys()
+    assert 0.0 < rest[named] < rest[other] == typed[named] == typed[other]

@@ -34,6 +34,7 @@ ENTITIES = (
     person("李小龙"),
     Entity("team:platform", "Platform", "team", "memory/teams/platform.md"),
     Entity("project:decimal", "Decimal", "project", "memory/projects/decimal.md"),
+    Entity("project:record", "Record & Tuple", "project", "memory/projects/record.md"),
     Entity("project:flow", "Flow", "project", "memory/projects/flow.md", aliases=("Data Flow",)),
 )
 INDEX = NameIndex(ENTITIES)
@@ -219,3 +220,11 @@ def test_any_text_is_a_query(query: str) -> None:
 def test_a_first_name_that_is_a_word_is_told_as_a_hint(query: str) -> None:
     (match,) = found(query).values()
     assert (match.signal.score, match.named) == (HINT, False)
+
+
+@pytest.mark.parametrize(
+    "query", ["records and tuples update", "why record and tuples", "data flows"]
+)
+def test_a_thing_of_several_words_is_named_in_the_plural_and_with_and(query: str) -> None:
+    (match,) = found(query).values()
+    assert (match.named, match.signal.score) == (True, 1.0)

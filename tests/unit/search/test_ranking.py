@@ -106,7 +106,7 @@ def test_alpha_slides_from_the_entity_to_the_document() -> None:
 def test_two_pass_uses_the_stripped_query_and_flat_the_typed_one() -> None:
     searched = components([0.0, 45.0], [0.0, 0.0], "stripped")
     found = evidence(TWO_DOCUMENTS, searched, [(entity(0, 1.0, named=True), {0: 1.0})])
-    assert rank(found, Tuning()).doc_relevance[1] == pytest.approx(0.7 * 45 / (45 + 5))
+    assert rank(found, Tuning()).doc_relevance[1] == pytest.approx(0.7 * 45 / (45 + 15))
     assert rank(found, Tuning(keep_names=True)).components is found.as_typed
     assert rank(found, Tuning(hierarchy=False)).components is found.as_typed
 

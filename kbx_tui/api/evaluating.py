@@ -77,14 +77,14 @@ class Evaluating(Searching):
             self._notice(f"{self.root} is not indexed yet; indexing it first")
             self.index()
         search = self.settings.search
-        tuning, share = self.tuning(), None
+        tuning, off = self.tuning(), None
         if preset == "seed":
             tuning = Tuning.seed(
                 alpha=search.hierarchy_alpha, entity_threshold=search.hierarchy_entity_threshold
             )
-            share = 0.0  # nothing is drawn or lent
+            off = 0.0  # nothing is drawn, nothing lent
         if not fast:
             self.warm()  # the first query is not slower than the rest
         return tuning, lambda query: self.retrieve(
-            query, doc_types=doc_types, fast=fast, feedback=share, parts=share
+            query, doc_types=doc_types, fast=fast, feedback=off, parts=off
         )

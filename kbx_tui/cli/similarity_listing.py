@@ -35,15 +35,16 @@ def print_check(check: SimilarityCheck) -> None:
         say(note)
     console = output.console()
     if not check.matches:
-        _print_nearest(check.nearest, console)
+        _print_nearest(check.nearest[:1], console)
         return
     print_matches(check.matches)
 
 
-def _print_nearest(nearest: Nearest | None, console: Console) -> None:
-    if nearest is None or not nearest.score:
+def _print_nearest(found: Sequence[Nearest], console: Console) -> None:
+    if not found or not found[0].score:
         console.print(Text("nothing like it is known"))
         return
+    (nearest,) = found
     below = nearest.score < nearest.threshold
     needed = f"where {score_text(nearest.threshold)} is needed"
     why = needed if below else "and shares no word with it"

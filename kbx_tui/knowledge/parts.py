@@ -9,24 +9,32 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from datetime import date
 
 from kbx_tui.knowledge.names import fold, name_key
 
-_NUMERALS = ("i", "ii", "iii", "iv", "v", "vi", "vii", "viii", "ix", "x")
+LONGEST_GAP = 100
+"""Days after which what bears the same title is another matter: a quarter and a little."""
 
-_HINTS = ("part", "teil", "deel", "continu", "cont'd", "/", " of ")
+LOOKED_BACK = 50
+"""How many documents of one whole are looked at for the part before another."""
+
+_LONGEST = 300
+"""Characters of a title that are looked at: no title is as long, and nobody waits for one."""
+
+_NUMERALS = ("i", "ii", "iii", "iv", "v", "vi", "vii", "viii", "ix", "x")
+_HINTS = ("part", "teil", "deel", "continu", "cont", "/", " of ")
 """What a title must hold to be looked at closer; few hold any."""
 
 _NUMBERED = re.compile(
-    r"[(\[]?\b(?:part|parte|partie|teil|deel)[\s-]+(\d{1,4}|[ivx]{1,4})\b"
-    r"(?:\s*(?:/|of|von|de|van)\s*\d{1,4}\b)?[)\]]?"
-    r"|[(\[]\s*(\d{1,4})\s*(?:/|of)\s*\d{1,4}\s*[)\]]"
+    r"[(\[]?\b(?:part|parte|partie|teil|deel)[\s-]+(\d{1,2}|[ivx]{1,4})\b"
+    r"(?:\s*(?:/|of|von|de|van)\s*(\d{1,2})\b)?[)\]]?"
+    r"|[(\[]\s*(\d{1,2})\s*(?:/|of)\s*(\d{1,2})\s*[)\]]"
 )
 _CONTINUED = re.compile(
-    r"[(\[][^()\[\]]*\b(?:continued|continuation|cont'd)\b[^()\[\]]*[)\]]"
-    r"|^\W*(?:continued|continuation)\b(?:\s+of\b|[^:]*:)"
-    r"|\W*\b(?:continued|continuation|cont'd)\W*$"
+    r"[(\[][^()\[\]]{0,80}?\b(?<!to be )(?:continued|continuation|cont'd)\b[^()\[\]]{0,80}[)\]]"
+    r"|^\W{0,9}(?:continued|continuation)\s*(?:of\b|from\b[^:]{0,80}:|:)"
+    r"|\b(?<!to be )(?:continued|continuation|cont'd)\W{0,9}$"
 )
 
 
@@ -36,36 +44,40 @@ class Part:
 
     whole: str
     """The title without it, as a key: parts of one document share it."""
-    number: int
+    number: int = 0
     """Which part it is, 0 where there is no number."""
-    continues: bool
+    total: int = 0
+    """How many there are, 0 where that is not said."""
+    continues: bool = False
     """True when another part comes before it."""
 
 
 def part_of(title: str) -> Part:
     """Return what a title says: of one that says nothing, itself as the whole.
 
-    Where nothing else is left, as of a plain `Part 2`, nothing is said either.
+    Where nothing else is left, as of a plain `Part 2`, nothing is said either. Nor is it by a date:
+    `Report (1/2026)`, `Sync (10/3)`.
     """
-    rest, number = fold(title), 0
+    rest, number, total = fold(title[:_LONGEST]), 0, 0
     if not _hints(rest):
-        return Part(name_key(rest), 0, continues=False)
+        return Part(name_key(rest))
     if numbered := _NUMBERED.search(rest):
-        said = numbered[1] or numbered[2]
-        number = int(said) if said.isdecimal() else _roman(said)
-        if number:
-            rest = f"{rest[: numbered.start()]} {rest[numbered.end() :]}"
-    continued = _CONTINUED.search(rest)
-    if continued:
+        number, total = _number(numbered[1] or numbered[3]), _number(numbered[2] or numbered[4])
+        if not number or 0 < total < number:
+            return Part(name_key(rest))
+        rest = f"{rest[: numbered.start()]} {rest[numbered.end() :]}"
+    if continued := _CONTINUED.search(rest):
         rest = f"{rest[: continued.start()]} {rest[continued.end() :]}"
     whole = name_key(rest)
     if not whole:
-        return Part(name_key(title), 0, continues=False)
-    return Part(whole, number, continues=number > 1 or continued is not None)
+        return Part(name_key(title[:_LONGEST]))
+    return Part(whole, number, total, number > 1 or continued is not None)
 
 
-def follow(before: Part, after: Part) -> bool:
-    """Return whether `after` is the part that comes next after `before`, of the same whole."""
+def follows(after: Part, before: Part) -> bool:
+    """Return whether `after` may be the part that comes next after `before`, of the same whole."""
+    if before.total and after.total and before.total != after.total:
+        return False
     numbered = before.number and after.number
     return after.continues and (not numbered or after.number == before.number + 1)
 
@@ -75,35 +87,72 @@ def pairs_of_parts(
 ) -> list[tuple[int, int]]:
     """Return the rows of documents that follow each other, given their columns.
 
-    Parts of one document are of one kind; they are put in order by date, folder and number.
+    Parts of one document are of one kind. Of several that may come before another, it is one in the
+    same folder, and of these the latest.
     """
     wholes = wholes_of(titles)
     if not wholes:
         return []
-    found: dict[tuple[str, str], list[tuple[str, str, int, int]]] = defaultdict(list)
-    parts: dict[int, Part] = {}
+    found: dict[tuple[str, str], list[_Place]] = defaultdict(list)
     for row, title in enumerate(titles):
         part = part_of(title)
         if part.whole in wholes:
-            parts[row] = part
-            place = (dates[row], paths[row].rpartition("/")[0], part.number, row)
-            found[kinds[row], part.whole].append(place)
-    return [
-        (before[-1], after[-1])
-        for places in found.values()
-        for before, after in pairwise(sorted(places))
-        if follow(parts[before[-1]], parts[after[-1]])
-    ]
+            folder = paths[row].rpartition("/")[0]
+            found[kinds[row], part.whole].append(_Place(row, part, dates[row], folder))
+    return [pair for places in found.values() for pair in _pairs(sorted(places, key=_order))]
 
 
 def wholes_of(titles: Iterable[str]) -> set[str]:
     """Return the wholes of which a title continues another."""
-    hinting = (title for title in titles if _hints(fold(title)))
+    hinting = (title for title in titles if _hints(title.lower()))
     return {part.whole for part in map(part_of, hinting) if part.continues}
 
 
-def _roman(numeral: str) -> int:
-    return _NUMERALS.index(numeral) + 1 if numeral in _NUMERALS else 0
+@dataclass(frozen=True, slots=True)
+class _Place:
+    row: int
+    part: Part
+    date: str
+    folder: str
+
+
+def _order(place: _Place) -> tuple[str, str, int, bool, int]:
+    part = place.part
+    first = part.number or (LOOKED_BACK if part.continues else 1)
+    return place.date, place.folder, first, part.continues, place.row
+
+
+def _pairs(places: Sequence[_Place]) -> Iterable[tuple[int, int]]:
+    """Yield pairs of rows; no part has two after it."""
+    taken: set[int] = set()
+    for at, place in enumerate(places):
+        if not place.part.continues:
+            continue
+        near = [
+            one
+            for one in reversed(places[max(at - LOOKED_BACK, 0) : at])
+            if one.row not in taken and follows(place.part, one.part) and _is_near(one, place)
+        ]
+        before = next((one for one in near if one.folder == place.folder), next(iter(near), None))
+        if before is not None:
+            taken.add(before.row)
+            yield before.row, place.row
+
+
+def _is_near(before: _Place, after: _Place) -> bool:
+    try:
+        days = date.fromisoformat(after.date) - date.fromisoformat(before.date)
+    except ValueError:  # one has no date
+        return before.folder == after.folder
+    return days.days <= LONGEST_GAP
+
+
+def _number(said: str | None) -> int:
+    if not said:
+        return 0
+    if said.isdecimal():
+        return int(said)
+    return _NUMERALS.index(said) + 1 if said in _NUMERALS else 0
 
 
 def _hints(folded: str) -> bool:

@@ -6,38 +6,35 @@ are written as they are.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
-from kbx_tui.knowledge.names import name_key, tokens
+from kbx_tui.knowledge.names import name_key
 from kbx_tui.knowledge.stemming import plural, singular
 
 _JOINING = ("&", "and")
 
 
-def ways_to_write(names: Iterable[str]) -> list[str]:
-    """Return names each in singular and plural, with `and` and with `&`; as they are come first.
+def other_spellings(name: str) -> list[str]:
+    """Return the other ways to write a name: in singular and plural, with `and` for `&`.
 
-    A name of one word is not cut: Windows is no window.
+    Its last word changes, and what is joined to it: Canvas Design is no Canva Design. A name of one
+    word is not cut: Windows is no window.
     """
-    found = []
-    for name in names:
-        for written in (name, name.replace(" & ", " and "), name.replace(" and ", " & ")):
-            *before, last = written.split(" ")
-            found += [written, " ".join((*before, plural(last)))]
-            if before:
-                found.append(" ".join((*before, singular(last))))
-            if len(before) > 1 and before[-1] in _JOINING:
-                *before, first, joining = before
-                found.append(" ".join((*before, plural(first), joining, plural(last))))
-    return list(dict.fromkeys(found))
+    found: list[str] = []
+    for written in (name, name.replace(" & ", " and "), name.replace(" and ", " & ")):
+        *before, last = written.split(" ")
+        found += [written, " ".join((*before, plural(last)))]
+        if before:
+            found.append(" ".join((*before, singular(last))))
+        if len(before) > 1 and before[-1] in _JOINING:
+            *before, first, joining = before
+            for form in (plural, singular):
+                found.append(" ".join((*before, form(first), joining, form(last))))
+    return [one for one in dict.fromkeys(found) if one != name]
 
 
-def title_keys(text: str) -> tuple[str, ...]:
-    """Return the forms in which a title and a name are found in each other.
+def title_keys(title: str) -> tuple[str, ...]:
+    """Return the forms of a title in which names are looked for.
 
-    Punctuation does not count ("For-in order", "Function.pipe & flow"); or `&` does, as the word,
-    and not whether a word means one or several.
+    Punctuation does not count ("For-in order", "Function.pipe & flow"), or `&` does, as the word.
     """
-    key = name_key(text)
-    loose = " ".join(singular(word) for word in tokens(text.replace("&", " and ")))
-    return (key,) if loose == key else (key, loose)
+    key, spoken = name_key(title), name_key(title.replace("&", " and "))
+    return (key,) if spoken == key else (key, spoken)

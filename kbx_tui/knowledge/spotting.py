@@ -15,7 +15,7 @@ from kbx_tui.knowledge.common_words import COMMON_WORDS
 from kbx_tui.knowledge.kinds import stem_of
 from kbx_tui.knowledge.names import is_word_edge, name_key, strip_accents
 from kbx_tui.knowledge.records import Entity
-from kbx_tui.knowledge.spellings import title_keys, ways_to_write
+from kbx_tui.knowledge.spellings import other_spellings
 
 _SHORT = 3
 
@@ -95,33 +95,50 @@ def _without_overlap(found: list[Spot]) -> Iterator[Spot]:
             covered = spot.end
 
 
-def written_names(entities: Sequence[Entity]) -> Iterator[Bearer]:
-    """Yield the ways in which running text names the entities."""
-    for position, entity in enumerate(entities):
-        is_person = entity.type == "person"
-        for name, is_name in _names(entity):
-            spelling, key = Text(name).plain, name_key(name)
-            if key in COMMON_WORDS or len(key) <= _SHORT:
-                if not name.islower():
-                    yield Bearer(position, spelling, True, is_name, is_person)
-                if not is_person:
-                    yield Bearer(position, f"{spelling} {entity.type}", False, is_name)
-                    yield Bearer(position, f"{entity.type} {spelling}", False, is_name)
-            elif (name.islower() and "-" in name) or (is_person and " " not in key):
-                yield Bearer(position, spelling, True, is_name)
-            else:
-                spellings = [spelling, spelling.replace("-", " ")]
-                for one in dict.fromkeys(spellings if is_person else ways_to_write(spellings)):
-                    yield Bearer(position, one, False, is_name)
+def written_names(entities: Sequence[Entity]) -> list[Bearer]:
+    """Return the ways in which running text names the entities."""
+    bearers = [one for at, entity in enumerate(entities) for one in _as_written(at, entity)]
+    known = {Text(bearer.spelling).folded for bearer in bearers}
+    bearers += [
+        Bearer(bearer.position, spelling, " " not in spelling, bearer.is_name)
+        for bearer in bearers
+        if not bearer.exact and entities[bearer.position].type != "person"
+        for spelling in other_spellings(bearer.spelling)
+        if Text(spelling).folded not in known  # another bears it as it is
+    ]
+    return bearers
 
 
-def keys_in_titles(entities: Sequence[Entity]) -> Iterator[Bearer]:
-    """Yield the names of several words as they are looked for in titles."""
+def keys_in_titles(entities: Sequence[Entity]) -> list[Bearer]:
+    """Return the names of several words as they are looked for in titles: see `title_keys`."""
+    bearers, others = [], []
     for position, entity in enumerate(entities):
         for name, is_name in _names(entity):
-            for key in title_keys(name) if entity.type != "person" else (name_key(name),):
-                if " " in key:
-                    yield Bearer(position, key, False, is_name)
+            if " " in (key := name_key(name)):
+                bearers.append(Bearer(position, key, False, is_name))
+            if entity.type != "person":
+                keys = (name_key(spelling) for spelling in other_spellings(name))
+                others += [Bearer(position, key, False, is_name) for key in keys if " " in key]
+    known = {bearer.spelling for bearer in bearers}
+    return bearers + [bearer for bearer in others if bearer.spelling not in known]
+
+
+def _as_written(position: int, entity: Entity) -> Iterator[Bearer]:
+    is_person = entity.type == "person"
+    for name, is_name in _names(entity):
+        spelling, key = Text(name).plain, name_key(name)
+        if key in COMMON_WORDS or len(key) <= _SHORT:
+            if not name.islower():
+                yield Bearer(position, spelling, True, is_name, is_person)
+            if not is_person:
+                yield Bearer(position, f"{spelling} {entity.type}", False, is_name)
+                yield Bearer(position, f"{entity.type} {spelling}", False, is_name)
+        elif (name.islower() and "-" in name) or (is_person and " " not in key):
+            yield Bearer(position, spelling, True, is_name)
+        else:
+            yield Bearer(position, spelling, False, is_name)
+            if "-" in spelling:
+                yield Bearer(position, spelling.replace("-", " "), False, is_name)
 
 
 def _names(entity: Entity) -> Iterator[tuple[str, bool]]:

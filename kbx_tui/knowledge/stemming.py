@@ -12,27 +12,35 @@ def stem(word: str) -> str:
     return str(_stemmer().stem_word(word))
 
 
-def singular(word: str) -> str:
-    """Return a folded word without the ending of the plural, nearly always.
+_BOTH = ("series", "species", "news")
+"""Words that are one in singular and plural."""
+_HISSING = ("s", "x", "z", "ch", "sh")
 
-    Source: the S-stemmer of Harman 1991, "How effective is suffixing?".
+
+def singular(word: str) -> str:
+    """Return an English word in the singular, itself where it seems to be one.
+
+    Source: the S-stemmer of Harman 1991, "How effective is suffixing?", and `classes`, `boxes`.
     """
-    if len(word) <= 3:
+    lower = word.lower()
+    if len(word) <= 3 or lower in _BOTH or not lower.endswith("s"):
         return word
-    if word.endswith("ies") and not word.endswith(("eies", "aies")):
+    if lower.endswith("ies"):
         return f"{word[:-3]}y"
-    if word.endswith("es") and not word.endswith(("aes", "ees", "oes")):
-        return word[:-1]
-    return word[:-1] if word.endswith("s") and not word.endswith(("us", "ss", "es")) else word
+    if lower.endswith(tuple(f"{end}es" for end in ("ss", *_HISSING[1:]))):
+        return word[:-2]
+    return word if lower.endswith(("ss", "us", "sis", "xis", "oes")) else word[:-1]
 
 
 def plural(word: str) -> str:
     """Return an English word in the plural, itself where it seems to be one; irregular ones not."""
-    if singular(word.lower()) != word.lower() or not word[-1:].isalpha():
+    lower = word.lower()
+    is_word = word.isascii() and word[-1:].isalpha() and len(word) > 2
+    if not is_word or lower in _BOTH or singular(word) != word:
         return word
-    if word.endswith("y") and word[-2:-1] not in "aeiou":
+    if lower.endswith("y") and lower[-2] not in "aeiou":
         return f"{word[:-1]}ies"
-    return f"{word}es" if word.endswith(("s", "x", "z", "ch", "sh")) else f"{word}s"
+    return f"{word}es" if lower.endswith(_HISSING) else f"{word}s"
 
 
 @lru_cache(maxsize=1)

@@ -84,12 +84,14 @@ def counted_terms(query: str, names: Sequence[str] = ()) -> dict[Term, float]:
     """Return the terms to search documents with, and how many times each counts.
 
     Two that stand side by side in the query count a little as a pair too; less so within one of
-    `names`, as links tell whose a document is.
+    `names`, whose documents are told by links.
     """
     counts: dict[Term, float] = dict(Counter(terms_in(" ".join(weighted_terms(query)))))
     named = {pair for name in names for pair in _pairs(name)}
     pairs = [pair for pair in _pairs(query) if pair[0] in counts and pair[1] in counts]
-    return counts | {p: NAMED_PAIR_WEIGHT if p in named else PAIR_WEIGHT for p in pairs[:MAX_TERMS]}
+    return counts | {
+        pair: NAMED_PAIR_WEIGHT if pair in named else PAIR_WEIGHT for pair in pairs[:MAX_TERMS]
+    }
 
 
 def _pairs(text: str) -> list[tuple[str, str]]:

@@ -25,12 +25,12 @@ from kbx_tui.knowledge.records import Attendee, Entity
 from kbx_tui.search.bodies import BodyReader
 from kbx_tui.search.entity_names import EntityNames
 from kbx_tui.search.entity_pass import EntityPass
-from kbx_tui.search.evidence import EntityCandidate, LinkedDocuments
+from kbx_tui.search.evidence import EntityCandidate, LinkedDocuments, Scope
 from kbx_tui.search.facts import FactIndex
 from kbx_tui.search.filters import Filters
 from kbx_tui.search.links import about_person, linked_documents
 from kbx_tui.search.names import NameMatch
-from kbx_tui.search.parts import Parts
+from kbx_tui.search.parts import Parts, Reach
 from kbx_tui.search.recent import Recent
 from kbx_tui.search.scope import ScopedDocuments, find_scope
 
@@ -66,7 +66,7 @@ class Loaded:
         self._titles: dict[str, list[tuple[int, str]]] | None = None
         self._linked: dict[str, LinkedDocuments] = {}
         self._about: dict[str, LinkedDocuments] = {}
-        self._lent: dict[tuple[str, float], LinkedDocuments] = {}
+        self._lent: dict[str, tuple[float, LinkedDocuments]] = {}
         self._parts: Parts | None = None
         self._lookup: Lookup | None = None
         self._attendees: dict[int, tuple[frozenset[str], ...]] = {}
@@ -77,6 +77,7 @@ class Loaded:
         self._scopes: Recent[tuple[PathFilter, Filters, bool], ScopedDocuments] = Recent(
             SCOPES_KEPT
         )
+        self._reaches: Recent[Scope, Reach] = Recent(SCOPES_KEPT)
         self._forget_pass_one()
         self.entities: Mapping[str, Entity] = {entity.id: entity for entity in snapshot.entities}
         self._entity_names: EntityNames | None = None
@@ -156,9 +157,17 @@ class Loaded:
         known = self._scopes.get(key)
         if known is None:
             flags, scope = find_scope(self.snapshot, path, filters, fast=fast)
-            known = self._scopes.put(
-                key, ScopedDocuments.of(self.snapshot, flags, scope, self.parts())
-            )
+            known = self._scopes.put(key, ScopedDocuments.of(self.snapshot, flags, scope))
+        return known
+
+    def reach(self, scoped: ScopedDocuments, part_share: float) -> Reach:
+        """Return documents in scope with the parts beside them, if these are to lend anything."""
+        if not part_share:
+            return Reach.alone(scoped.flags, scoped.rows)
+        known = self._reaches.get(scoped.scope)
+        if known is None:
+            reach = Reach.of(self.parts(), scoped.flags, scoped.rows)
+            known = self._reaches.put(scoped.scope, reach)
         return known
 
     def entity(self, entity_id: str) -> Entity:
@@ -197,10 +206,12 @@ class Loaded:
 
     def lent(self, entity_id: str, part_share: float) -> LinkedDocuments:
         """Return all documents of an entity, and those whose parts beside them are the entity's."""
-        known = self._lent.get((entity_id, part_share))
-        if known is None:
+        if not part_share:
+            return self.linked(entity_id)
+        share, known = self._lent.get(entity_id, (0.0, None))
+        if known is None or share != part_share:
             known = self.parts().lend_links(self.linked(entity_id), part_share)
-            self._lent[entity_id, part_share] = known
+            self._lent[entity_id] = part_share, known
         return known
 
     def parts(self) -> Parts:

@@ -25,7 +25,7 @@ from rapidfuzz import fuzz, process
 from kbx_tui.knowledge.common_words import COMMON_WORDS, HONORIFICS
 from kbx_tui.knowledge.names import fold
 from kbx_tui.knowledge.records import Entity
-from kbx_tui.knowledge.spellings import ways_to_write
+from kbx_tui.knowledge.spellings import other_spellings
 from kbx_tui.search.evidence import Signal, SignalKind
 from kbx_tui.search.query_words import QueryWords
 from kbx_tui.search.words import (
@@ -92,8 +92,10 @@ class NameIndex:
                 fuzzy.setdefault(joined, _Name(number, "fuzzy", entity.name))
             for alias in entity.aliases:
                 self._add(number, "alias", alias)
+        as_written = frozenset(self._exact)
+        for number, entity in enumerate(entities):
             if entity.type != "person":
-                self._add_numbers(number, entity)
+                self._add_spellings(number, entity, as_written)
         self._fuzzy_keys, self._fuzzy_names = list(fuzzy), list(fuzzy.values())
         self._longest_surname = max(map(len, self._last), default=0)
 
@@ -136,11 +138,17 @@ class NameIndex:
                 known.append(_Name(number, kind, text))
         return words
 
-    def _add_numbers(self, number: int, entity: Entity) -> None:
-        """Add names of several words in singular and plural; of one word it is a typo of one."""
+    def _add_spellings(
+        self, number: int, entity: Entity, as_written: frozenset[tuple[str, ...]]
+    ) -> None:
+        """Add names of several words in singular and plural, unless another bears them so.
+
+        Of one word they are left to typos: a plural is more often a word than a name.
+        """
         for name in (entity.name, *entity.aliases):
-            for written in ways_to_write([name]) if " " in name else ():
-                self._add(number, "name" if name == entity.name else "alias", written)
+            for written in other_spellings(name) if " " in name else ():
+                if tuple(word.folded for word in words_of(written)) not in as_written:
+                    self._add(number, "name" if name == entity.name else "alias", written)
 
     def _add_parts(self, number: int, name: str, words: tuple[str, ...]) -> None:
         given = [word for word in words if word not in HONORIFICS]

@@ -79,8 +79,8 @@ def best_evidence(
         compare(rows)
         return scores_of(hopeful, rows, scoring.relevance(wording, cosine, rows))
 
-    reach = np.where(hopeful.matched, hopeful.final, -np.inf)
-    converged = converge(reach, finals, once.limit, once.rule)
+    highest = np.where(hopeful.matched, hopeful.final, -np.inf)
+    converged = converge(highest, finals, once.limit, once.rule)
     if converged is None:
         return None
     evaluated = converged.evaluated

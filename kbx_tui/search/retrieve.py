@@ -30,7 +30,6 @@ from kbx_tui.search.lexical import counted_terms, lexical_weight
 from kbx_tui.search.names import NameMatch
 from kbx_tui.search.once import Once, all_evidence, best_evidence
 from kbx_tui.search.opened import OpenIndex
-from kbx_tui.search.parts import Reach
 from kbx_tui.search.query_vectors import QueryVectors
 from kbx_tui.search.response import Snippet
 from kbx_tui.search.scales import FEEDBACK_WEIGHT, PART_SHARE
@@ -100,12 +99,12 @@ class Retriever:
         matches = [] if fast else self._names(query)
         spans = self._spans_of_names(matches)
         document_query = strip_names(query, spans) if spans else query
-        wordings = [query, document_query] if spans else [query]
+        wordings = list(dict.fromkeys((query, document_query)))
         if not fast:
             self._query_vectors.begin(document_query)
         words = loaded.words()
         terms = [counted_terms(query)]
-        if spans:
+        if len(wordings) > 1:
             terms.append(counted_terms(document_query, _names_left(query, matches, spans)))
         found = words.bm25(terms)
         clock.lap("words_ms")
@@ -116,7 +115,7 @@ class Retriever:
         only_names = bool(spans) and asks_for_names_only(query, spans)
         links = self._links(candidates, in_scope, kept, only_names, parts)
         clock.lap("links_ms")
-        reach = scoped.reach if parts else Reach.alone(in_scope, kept)
+        reach = loaded.reach(scoped, parts)
         weights = [lexical_weight(one, names_someone=bool(spans)) for one in wordings]
         scoring = Scoring(
             reach,

@@ -41,9 +41,9 @@ qmsum-none topic .728 for .702, cacm .601 for .590, cranfield .498 for .493, loc
 .828; all others but the seven role queries within .002."""
 
 NAMED_PAIR_WEIGHT = 0.1
-"""The same within the name of a thing that the query names: links tell which documents are about
-it. With .1 for .3: tc39-none team+project .820 for .802, person+project .931 for .928, all others
-the same; with 0 team+project is .813."""
+"""The same within the name of a thing, where the query names a person or team too: links tell which
+documents are about it. With .1 for .3: tc39-none team+project .820 for .802, person+project .931
+for .928, all others the same; with 0 team+project is .813."""
 
 FEEDBACK_AMONG, FEEDBACK_DOCUMENTS, FEEDBACK_WEIGHT = 20, 3, 0.3
 """Of the 20 documents with the best words, the three that fit best draw the meaning of the query

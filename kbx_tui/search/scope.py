@@ -15,7 +15,6 @@ from kbx_tui.index.snapshot import Snapshot
 from kbx_tui.index.where import both, dates_where, kinds_where, path_where
 from kbx_tui.search.evidence import Flags, Rows, Scope, frozen
 from kbx_tui.search.filters import Filters
-from kbx_tui.search.parts import Parts, Reach
 
 ALL = Filters()
 
@@ -29,23 +28,20 @@ class ScopedDocuments:
     scope: Scope
     rows: Rows
     """Those in scope, ascending."""
-    reach: Reach
-    """With the parts beside them."""
     paths: tuple[str, ...]
     titles: tuple[str, ...]
     dates: tuple[str, ...]
     kinds: tuple[str, ...]
 
     @classmethod
-    def of(cls, snapshot: Snapshot, flags: Flags, scope: Scope, parts: Parts) -> Self:
+    def of(cls, snapshot: Snapshot, flags: Flags, scope: Scope) -> Self:
         """Take the columns of the documents that are flagged."""
         rows = np.flatnonzero(flags)
-        reach = Reach.of(parts, flags, rows)
         columns = (snapshot.paths, snapshot.titles, snapshot.dates, snapshot.kinds)
         if len(rows) == len(flags):
-            return cls(flags, scope, rows, reach, *columns)
+            return cls(flags, scope, rows, *columns)
         picked = (tuple(map(one.__getitem__, rows.tolist())) for one in columns)
-        return cls(flags, scope, rows, reach, *picked)
+        return cls(flags, scope, rows, *picked)
 
 
 def find_scope(

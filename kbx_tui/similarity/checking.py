@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from heapq import nlargest
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +21,9 @@ NEAREST = 48
 """Texts compared word by word, at least: the nearest by cosine. Words move a score by less than .2
 of cosine, so a match beyond them would need as many better ones."""
 
+NEAREST_TOLD = 5
+"""How many are told where nothing is a match: some may not be told to everyone."""
+
 Vector = NDArray[np.float32]
 Flags = NDArray[np.bool_]
 
@@ -30,8 +34,8 @@ class Found:
 
     matches: list[SimilarityMatch]
     """Best first."""
-    nearest: Nearest | None
-    """What has the best score of all that was compared; None when nothing was."""
+    nearest: tuple[Nearest, ...]
+    """What has the best scores of all that was compared, best first, at most `NEAREST_TOLD`."""
     has_similar: bool
     """True when one without a conflict reaches its threshold, told in `matches` or not."""
     texts: frozenset[str] = frozenset()
@@ -116,7 +120,7 @@ class _Candidate:
     likeness: Likeness
     threshold: float
 
-    def told(self) -> Nearest:
+    def as_nearest(self) -> Nearest:
         """Return it with its score, whatever it contradicts."""
         fact = self.fact
         return Nearest(
@@ -151,8 +155,8 @@ def _alike(
     memory: Remembered,
     calibration: Calibration,
     thresholds: Thresholds,
-) -> tuple[Nearest | None, list[_Candidate]]:
-    """Return the best of `rows`, and those that reach their threshold, best first.
+) -> tuple[tuple[Nearest, ...], list[_Candidate]]:
+    """Return the nearest of `rows`, and those that reach their threshold, best first.
 
     Conflicts are not looked for: that takes longest, and most are not told.
     """
@@ -166,8 +170,13 @@ def _alike(
     for row, found in scored:
         fact = memory.facts[row]
         candidates.append(_Candidate(row, fact, found, thresholds.of(fact.kind, fact.text)))
-    nearest = candidates[0].told() if candidates else None
+    nearest = tuple(one.as_nearest() for one in candidates[:NEAREST_TOLD])
     return nearest, [one for one in candidates if thresholds.reached(one.likeness, one.threshold)]
+
+
+def the_nearest(compared: Iterable[Nearest]) -> tuple[Nearest, ...]:
+    """Return those with the best scores, best first."""
+    return tuple(nlargest(NEAREST_TOLD, compared, key=lambda one: one.score))
 
 
 def best_first(matches: Sequence[SimilarityMatch]) -> list[SimilarityMatch]:

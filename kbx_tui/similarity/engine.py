@@ -16,7 +16,7 @@ from kbx_tui.knowledge.records import Entity
 from kbx_tui.search.opened import OpenIndex
 from kbx_tui.search.scope import find_scope
 from kbx_tui.similarity.calibration import Calibration, calibration_of
-from kbx_tui.similarity.checking import Found, best_first, find_alike, find_same
+from kbx_tui.similarity.checking import Found, best_first, find_alike, find_same, the_nearest
 from kbx_tui.similarity.fields import check_field
 from kbx_tui.similarity.matches import FieldSimilarity, SimilarityCheck
 from kbx_tui.similarity.naming import EntityFinder
@@ -182,7 +182,7 @@ class SimilarityEngine:
             threshold=thresholds.default,
             matches=tuple(found.matches[:limit]),
             has_similar=found.has_similar,
-            best_score=found.nearest.score if found.nearest else 0.0,
+            best_score=found.nearest[0].score if found.nearest else 0.0,
             nearest=found.nearest,
             model=self._embedder.model,
             is_calibrated=self._calibration.is_known,
@@ -262,10 +262,6 @@ class SimilarityEngine:
 def _both(one: Found, other: Found) -> Found:
     return Found(
         best_first([*one.matches, *other.matches]),
-        max(
-            filter(None, (one.nearest, other.nearest)),
-            key=lambda nearest: nearest.score,
-            default=None,
-        ),
+        the_nearest((*one.nearest, *other.nearest)),
         one.has_similar or other.has_similar,
     )

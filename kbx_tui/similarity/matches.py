@@ -75,8 +75,8 @@ class SimilarityCheck:
     """True when one without a conflict reaches its threshold, told in `matches` or not."""
     best_score: float
     """Of all that was compared, also below the threshold; 0 when nothing was."""
-    nearest: Nearest | None
-    """What has the best score; None when nothing was compared."""
+    nearest: tuple[Nearest, ...]
+    """What has the best scores, best first, at most five; empty when nothing was compared."""
     model: str
     """Embedding model."""
     is_calibrated: bool

@@ -18,7 +18,7 @@ from kbx_tui.index.where import quoted
 from kbx_tui.knowledge.fact_line import read_fact_line
 from kbx_tui.search.opened import OpenIndex
 from kbx_tui.similarity.calibration import calibration_of
-from kbx_tui.similarity.checking import Found, best_first
+from kbx_tui.similarity.checking import Found, best_first, the_nearest
 from kbx_tui.similarity.matches import Nearest, SimilarityMatch
 from kbx_tui.similarity.pair import similarity
 from kbx_tui.similarity.thresholds import Thresholds
@@ -68,13 +68,12 @@ def find_passages(
     vectors = embedder.embed([passage for _, _, passage in passages])
     calibration = calibration_of(embedder.model)
     best: dict[_Chunk, SimilarityMatch] = {}
-    nearest: Nearest | None = None
+    nearest: list[Nearest] = []
     has_similar = False
     for (chunk, line, passage), cosine in zip(passages, (vectors @ vector).tolist(), strict=True):
         pair = similarity(text, passage, cosine, calibration)
         threshold = thresholds.of("chunk", passage)
-        if nearest is None or pair.score > nearest.score:
-            nearest = Nearest(passage, pair.score, threshold, "chunk", chunk.path, line)
+        nearest.append(Nearest(passage, pair.score, threshold, "chunk", chunk.path, line))
         if not thresholds.reached(pair, threshold):
             continue
         has_similar |= pair.relation != "conflict"
@@ -95,7 +94,7 @@ def find_passages(
                 line=line,
                 done=False,
             )
-    return Found(best_first(list(best.values())), nearest, has_similar)
+    return Found(best_first(list(best.values())), the_nearest(nearest), has_similar)
 
 
 def _nearest(

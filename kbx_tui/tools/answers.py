@@ -174,7 +174,7 @@ class KbxMemorySimilarAnswer(Answer):
     matches: list[SimilarMatch]
     has_similar: bool
     best_score: float
-    nearest: NearestText | None
+    nearest: list[NearestText]
     model: str
     is_calibrated: bool
     notes: list[str]

@@ -22,19 +22,18 @@ Told = TypeVar("Told", SimilarityMatch, Nearest)
 def public_check(kb: KnowledgeBase, check: SimilarityCheck) -> SimilarityCheck:
     """Return a similarity check without matches that are redacted.
 
-    Where there are such, it says `has_similar` and `best_score` of the matches that are left: what
-    was not told may be redacted too. So may be what is nearest without being a match.
+    Where there are such, it says `has_similar` and `best_score` of what is left: what was not told
+    may be redacted too. So may be what is nearest without being a match.
     """
-    kept = _public(kb, check.matches)
-    nearest = next(iter(_public(kb, [check.nearest] if check.nearest else [])), None)
-    if len(kept) == len(check.matches) and nearest == check.nearest:
+    kept, nearest = _public(kb, check.matches), _public(kb, check.nearest)
+    if (len(kept), len(nearest)) == (len(check.matches), len(check.nearest)):
         return check
     return replace(
         check,
         nearest=nearest,
         matches=kept,
         has_similar=any(one.is_similar for one in kept),
-        best_score=max((one.score for one in kept), default=0.0),
+        best_score=max([one.score for one in kept] + [one.score for one in nearest], default=0.0),
     )
 
 

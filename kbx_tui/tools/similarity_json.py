@@ -27,17 +27,15 @@ def check_json(check: SimilarityCheck) -> dict[str, Any]:
         "matches": [match_json(match) for match in check.matches],
         "has_similar": check.has_similar,
         "best_score": rounded(check.best_score),
-        "nearest": nearest_json(check.nearest),
+        "nearest": [nearest_json(one) for one in check.nearest],
         "model": check.model,
         "is_calibrated": check.is_calibrated,
         "notes": list(check.notes),
     }
 
 
-def nearest_json(nearest: Nearest | None) -> dict[str, Any] | None:
-    """Return what has the best score, with the threshold it is held to."""
-    if nearest is None:
-        return None
+def nearest_json(nearest: Nearest) -> dict[str, Any]:
+    """Return what has one of the best scores, with the threshold it is held to."""
     return {
         "text": nearest.text,
         "score": rounded(nearest.score),

@@ -18,7 +18,7 @@ CHECK = {
     "matches": list,
     "has_similar": bool,
     "best_score": float,
-    "nearest": dict,
+    "nearest": list,
     "model": str,
     "is_calibrated": bool,
     "notes": list,

@@ -104,14 +104,17 @@ def test_where_nothing_is_alike_the_nearest_is_told_with_what_it_would_need(
 ) -> None:
     (found,) = kb.check_similar(["uses asynchronous chat on Slack at times"], entity="Alice Chen")
     assert (found.matches, found.has_similar) == ((), False)
-    assert found.nearest is not None
-    assert found.nearest.text == "Prefers async Slack over email"
-    assert found.nearest.score == found.best_score < found.nearest.threshold == 0.9
+    nearest = found.nearest[0]
+    assert nearest.text == "Prefers async Slack over email"
+    assert nearest.score == found.best_score < nearest.threshold == 0.9
+    assert [one.score for one in found.nearest] == sorted(
+        (one.score for one in found.nearest), reverse=True
+    )
 
 
 def test_a_path_below_which_nothing_lies_is_named(kb: KnowledgeBase) -> None:
     (found,) = kb.check_similar(["anything at all"], path="memory/nowhere")
-    assert found.nearest is None
+    assert found.nearest == ()
     assert found.notes == ("no document lies below memory/nowhere",)
 
 

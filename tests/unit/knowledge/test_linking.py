@@ -240,5 +240,19 @@ def test_a_name_of_one_word_is_found_in_the_plural_and_never_cut() -> None:
     assert linked(text, realm, windows) == {"project:shadowrealm": {"title": 1}}
 
 
+def test_a_name_as_it_is_written_goes_before_a_plural_of_another() -> None:
+    one, several = project("Class Field"), project("Class Fields")
+    for text, entity in (("A Class Field is late.", one), ("Class Fields are late.", several)):
+        assert linked(text, one, several) == {entity.id: {"mention": 1}}
+    titled = "---\ntitle: Class Fields update\n---\nNothing."
+    assert linked(titled, one, several) == {several.id: {"title": 1}}
+
+
+def test_a_plural_of_one_word_must_be_written_as_a_name() -> None:
+    zoom = project("Zoomer")
+    assert linked("All Zoomers came.", zoom) == {zoom.id: {"mention": 1}}
+    assert linked("the camera zoomers in", zoom) == {}
+
+
 def test_a_person_has_no_plural() -> None:
     assert linked("Two Tom Reeds came.", TOM) == {}

@@ -2,50 +2,83 @@
 
 from __future__ import annotations
 
+import time
+from datetime import date, timedelta
+
 import pytest
 
-from kbx_tui.knowledge.parts import Part, follow, pairs_of_parts, part_of, wholes_of
+from kbx_tui.knowledge.names import name_key
+from kbx_tui.knowledge.parts import LONGEST_GAP, Part, follows, pairs_of_parts, part_of, wholes_of
 
 
 @pytest.mark.parametrize(
-    ("title", "whole", "number", "continues"),
+    ("title", "part"),
     [
-        ("Board offsite, part 2 of 5", "board offsite", 2, True),
-        ("Board offsite, part 1 of 5", "board offsite", 1, False),
-        ("Board offsite (Part 12)", "board offsite", 12, True),
-        ("Board offsite - Part IV", "board offsite", 4, True),
-        ("board-offsite-part-2", "board offsite", 2, True),
-        ("Board offsite (3/5)", "board offsite", 3, True),
-        ("Board offsite [3 of 5]", "board offsite", 3, True),
-        ("Klausur, Teil 2 von 3", "klausur", 2, True),
-        ("Réunion, partie 2/3", "reunion", 2, True),
-        ("Part 2 of the offsite", "of the offsite", 2, True),
-        ("Board offsite (continued)", "board offsite", 0, True),
-        ("Board offsite (continuation from Tuesday)", "board offsite", 0, True),
-        ("Board offsite — cont’d", "board offsite", 0, True),
-        ("Board offsite continuation", "board offsite", 0, True),
-        ("Continuation: Board offsite", "board offsite", 0, True),
-        ("Continuation from last week: Board offsite", "board offsite", 0, True),
-        ("Continuation of Board offsite", "board offsite", 0, True),
-        ("Board offsite", "board offsite", 0, False),
-        ("Party of 5 at the board", "party of 5 at the board", 0, False),
-        ("Spare parts 2026", "spare parts 2026", 0, False),
-        ("Q1/Q2 planning", "q1 q2 planning", 0, False),
-        ("Continuous integration", "continuous integration", 0, False),
-        ("Continued fractions in practice", "continued fractions in practice", 0, False),
-        ("Part 2", "part 2", 0, False),
-        ("Part mmxx", "part mmxx", 0, False),
-        ("", "", 0, False),
+        ("Board offsite, part 2 of 5", Part("board offsite", 2, 5, continues=True)),
+        ("Board offsite, part 1 of 5", Part("board offsite", 1, 5)),
+        ("Board offsite (Part 12)", Part("board offsite", 12, continues=True)),
+        ("Board offsite - Part IV", Part("board offsite", 4, continues=True)),
+        ("board-offsite-part-2", Part("board offsite", 2, continues=True)),
+        ("Board offsite (3/5)", Part("board offsite", 3, 5, continues=True)),
+        ("Board offsite [3 of 5]", Part("board offsite", 3, 5, continues=True)),
+        ("Klausur, Teil 2 von 3", Part("klausur", 2, 3, continues=True)),
+        ("Réunion, partie 2/3", Part("reunion", 2, 3, continues=True)),
+        ("Part 2 of the offsite", Part("of the offsite", 2, continues=True)),
+        ("Board offsite (continued)", Part("board offsite", continues=True)),
+        ("Board offsite (continuation from Tuesday)", Part("board offsite", continues=True)),
+        ("Board offsite — cont’d", Part("board offsite", continues=True)),
+        ("Board offsite continuation", Part("board offsite", continues=True)),
+        ("Continuation: Board offsite", Part("board offsite", continues=True)),
+        ("Continuation from last week: Board offsite", Part("board offsite", continues=True)),
+        ("Continuation of Board offsite", Part("board offsite", continues=True)),
     ],
 )
-def test_a_title_says_which_part_of_what(
-    title: str, whole: str, number: int, continues: bool
-) -> None:
-    assert part_of(title) == Part(whole, number, continues)
+def test_a_title_says_which_part_of_what(title: str, part: Part) -> None:
+    assert part_of(title) == part
 
 
 @pytest.mark.parametrize(
-    ("before", "after", "follows"),
+    "title",
+    [
+        "Board offsite",
+        "Party of 5 at the board",
+        "Spare parts 2026",
+        "Q1/Q2 planning",
+        "Report (1/2026)",
+        "Weekly sync (10/3)",
+        "Support 24/7 (24/7)",
+        "Continuous integration",
+        "Continued fractions in practice",
+        "Continued growth: Q3 plan",
+        "Offsite (to be continued)",
+        "Part 2",
+        "Part mmxx",
+        "Part ²",
+        "",
+    ],
+)
+def test_a_title_that_says_nothing_is_itself_the_whole(title: str) -> None:
+    assert part_of(title) == Part(name_key(title))
+
+
+@pytest.mark.parametrize(
+    "title",
+    [
+        "/" + "-" * 100_000 + "x",
+        "(" * 100_000 + " part",
+        "(" + "continued " * 10_000,
+        "part 1" + " " * 100_000 + "x",
+        "part " * 20_000,
+    ],
+)
+def test_a_title_of_any_length_is_read_at_once(title: str) -> None:
+    began = time.process_time()
+    part_of(title)
+    assert time.process_time() - began < 0.5  # a second and more where it goes back and forth
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "expected"),
     [
         ("A, part 1", "A, part 2", True),
         ("A, part 1", "A, part 3", False),
@@ -57,10 +90,12 @@ def test_a_title_says_which_part_of_what(
         ("A", "A", False),
         ("A (continued)", "A", False),
         ("A, part 2", "A, part 1", False),
+        ("A, part 1 of 2", "A, part 2 of 9", False),
+        ("A, part 1", "A, part 2 of 9", True),
     ],
 )
-def test_a_part_follows_the_one_before_it(before: str, after: str, follows: bool) -> None:
-    assert follow(part_of(before), part_of(after)) is follows
+def test_a_part_follows_the_one_before_it(before: str, after: str, *, expected: bool) -> None:
+    assert follows(part_of(after), part_of(before)) is expected
 
 
 def test_wholes_are_those_of_which_something_goes_on() -> None:
@@ -111,3 +146,35 @@ def test_documents_of_another_kind_are_no_parts() -> None:
     documents = ("1.md", "Plan", "2026-01-01"), ("2.md", "Plan (continued)", "2026-01-02")
     assert pairs(*documents) == {(0, 1)}
     assert pairs(*documents, kinds=("note", "meeting")) == set()
+
+
+def test_series_that_take_turns_are_told_apart_by_their_folders() -> None:
+    found = pairs(
+        ("a/1.md", "Planning, part 1 of 2", "2026-01-01"),
+        ("b/1.md", "Planning, part 1 of 2", "2026-01-02"),
+        ("a/2.md", "Planning, part 2 of 2", "2026-01-03"),
+        ("b/2.md", "Planning, part 2 of 2", "2026-01-04"),
+    )
+    assert found == {(0, 2), (1, 3)}
+
+
+@pytest.mark.parametrize("first", ["Offsite", "Offsite, part 1"])
+def test_what_is_continued_on_the_same_day_follows_whatever_its_path(first: str) -> None:
+    found = pairs(
+        ("m/offsite-continued.md", "Offsite (continued)", "2026-01-02"),
+        ("m/offsite.md", first, "2026-01-02"),
+    )
+    assert found == {(1, 0)}
+
+
+def test_what_goes_on_long_after_is_another_matter() -> None:
+    first = date(2026, 1, 1)
+    for days, expected in ((LONGEST_GAP, {(0, 1)}), (LONGEST_GAP + 1, set())):
+        later = (first + timedelta(days)).isoformat()
+        found = pairs(("1.md", "Retro", first.isoformat()), ("2.md", "Retro (continued)", later))
+        assert found == expected
+
+
+def test_parts_without_a_date_are_near_in_one_folder() -> None:
+    assert pairs(("a/1.md", "Plan", ""), ("a/2.md", "Plan (continued)", "")) == {(0, 1)}
+    assert pairs(("a/1.md", "Plan", ""), ("b/2.md", "Plan (continued)", "")) == set()

@@ -228,3 +228,12 @@ def test_a_first_name_that_is_a_word_is_told_as_a_hint(query: str) -> None:
 def test_a_thing_of_several_words_is_named_in_the_plural_and_with_and(query: str) -> None:
     (match,) = found(query).values()
     assert (match.named, match.signal.score) == (True, 1.0)
+
+
+def test_a_thing_as_it_is_written_goes_before_a_plural_of_another() -> None:
+    things = [
+        Entity(f"project:{at}", name, "project", "")
+        for at, name in enumerate(["Class Field", "Class Fields"])
+    ]
+    (match,) = NameIndex(things).find("Class Fields update")
+    assert (match.entity, match.named) == (1, True)

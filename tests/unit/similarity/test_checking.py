@@ -49,8 +49,7 @@ def test_the_best_are_those_of_all() -> None:
     for limit in range(1, len(every) + 1):
         found = alike(memory, limit)
         assert [one.score for one in found.matches][:limit] == every[:limit]
-        assert found.nearest is not None
-        assert found.nearest.score == every[0] == 1.0
+        assert found.nearest[0].score == every[0] == 1.0
 
 
 def test_one_that_says_the_same_is_known_behind_many_that_contradict() -> None:
@@ -84,7 +83,7 @@ def test_facts_that_tie_with_the_last_are_told_too() -> None:
 
 
 def test_nothing_remembered_is_like_nothing() -> None:
-    assert alike(some_facts(), 5) == Found([], None, has_similar=False)
+    assert alike(some_facts(), 5) == Found([], (), has_similar=False)
 
 
 def test_the_nearest_let_in_are_those_of_comparing_all_let_in() -> None:

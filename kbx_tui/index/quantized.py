@@ -14,6 +14,8 @@ from dataclasses import dataclass, fields
 import numpy as np
 from numpy.typing import NDArray
 
+from kbx_tui.index.sharing import share
+
 Matrix = NDArray[np.float32]
 Vector = NDArray[np.float32]
 Rows = NDArray[np.int64]
@@ -23,6 +25,8 @@ LONGEST = 1.001
 """No vector is longer: those of models have length 1, up to rounding."""
 AT_ONCE = 8192
 """Vectors rounded at once: what that needs for a moment fits the processor."""
+SHARED_FROM = 3
+"""Blocks of so many from which on a second thread helps."""
 ARITHMETIC = 1e-5
 """What adding up some thousand products in another order may change, and more."""
 
@@ -78,8 +82,17 @@ class QuantizedVectors:
         import simsimd
 
         asked = quantize(query[None])
-        codes = np.asarray(simsimd.cdist(asked.codes, self.codes, "dot"))[0]
-        found: Matrix = codes.astype(np.float32) * (self.scales * asked.scales)
+        found: Matrix = np.empty(len(self), np.float32)
+
+        def work(begin: int) -> None:
+            part = slice(begin, begin + AT_ONCE)
+            codes = np.asarray(
+                simsimd.cdist(asked.codes, self.codes[part], "dot", out_dtype="float32")
+            )
+            np.multiply(codes, self.scales[part], out=found[None, part])
+
+        share(range(0, len(self), AT_ONCE), work, worth_from=SHARED_FROM)
+        found *= asked.scales
         error = float(self.errors.max())
         slack = float(np.linalg.norm(query)) * error + float(asked.errors[0]) * (LONGEST + error)
         return found, slack + ARITHMETIC if np.isfinite(slack) else np.inf

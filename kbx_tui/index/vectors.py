@@ -7,14 +7,13 @@ wanted, codes of a quarter of that tell first which could be (`index/quantized.p
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
 
 from kbx_tui.index.quantized import AT_ONCE, QuantizedVectors
+from kbx_tui.index.sharing import share
 from kbx_tui.index.snapshot import Keys
 
 Matrix = NDArray[np.float32]
@@ -35,8 +34,7 @@ GROUP = 8
 """Rows that BLAS takes alike wherever they stand; four would do."""
 
 SHARED_FROM = 16
-"""Blocks from which on a second thread helps. Not BLAS's own: that waits for both, and where
-another program has the second processor 1 ms becomes 8."""
+"""Blocks from which on a second thread helps."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,21 +144,16 @@ def _products(vectors: Matrix, queries: Matrix, wanted: Flags) -> Matrix:
     whole = len(vectors) - len(vectors) % GROUP
     begins = range(0, whole, BLOCK)
     blocks = [at for at in begins if wanted[at : at + BLOCK].any()]
-    left = iter(blocks)  # shared: whoever is done takes the next
 
-    def work() -> None:
-        for at in left:
-            block = slice(at, min(at + BLOCK, whole))
-            for row, query in enumerate(queries):
-                np.dot(vectors[block], query, out=products[row, block])
+    def work(at: int) -> None:
+        block = slice(at, min(at + BLOCK, whole))
+        for row, query in enumerate(queries):
+            np.dot(vectors[block], query, out=products[row, block])
 
-    helper = _helper().submit(work) if len(blocks) >= SHARED_FROM else None
-    work()
+    share(blocks, work, worth_from=SHARED_FROM)
     rest = np.arange(whole, len(vectors))
     for row, query in enumerate(queries):
         products[row, rest] = _products_of(vectors, rest, query)
-    if helper is not None and not helper.cancel():
-        helper.result()
     return products
 
 
@@ -172,12 +165,6 @@ def _products_of(vectors: Matrix, rows: Keys, query: NDArray[np.float32]) -> Mat
     padded = np.resize(rows, len(rows) + -len(rows) % GROUP)
     products: Matrix = (vectors[padded] @ query)[: len(rows)]
     return products
-
-
-@lru_cache(maxsize=1)
-def _helper() -> ThreadPoolExecutor:
-    """Return a second thread: one processor alone does not read as fast as memory can."""
-    return ThreadPoolExecutor(1, "kbx-vectors")
 
 
 def in_context(chunks: Matrix, starts: Keys, titles: Matrix) -> tuple[Matrix, NDArray[np.float32]]:

@@ -107,16 +107,8 @@ class Retriever:
         if len(wordings) > 1:
             terms.append(counted_terms(document_query, _names_left(query, matches, spans)))
         found = words.bm25(terms)
-        clock.lap("words_ms")
-        vectors = None if fast else self._vectors()
-        candidates = () if fast else self._candidates(query, document_query, matches, vectors)
-        candidates = with_pinned(candidates, asked_for)
-        clock.lap("pass1_ms")
-        only_names = bool(spans) and asks_for_names_only(query, spans)
-        links = self._links(candidates, in_scope, kept, only_names, parts)
-        clock.lap("links_ms")
-        reach = loaded.reach(scoped, parts)
         weights = [lexical_weight(one, names_someone=bool(spans)) for one in wordings]
+        reach = loaded.reach(scoped, parts)
         scoring = Scoring(
             reach,
             {
@@ -127,6 +119,14 @@ class Retriever:
         )
         unknown = np.full(len(reach.rows), np.nan)
         typed, *others = (scoring.components(wording, unknown) for wording in wordings)
+        clock.lap("words_ms")
+        vectors = None if fast else self._vectors()
+        candidates = () if fast else self._candidates(query, document_query, matches, vectors)
+        candidates = with_pinned(candidates, asked_for)
+        clock.lap("pass1_ms")
+        only_names = bool(spans) and asks_for_names_only(query, spans)
+        links = self._links(candidates, in_scope, kept, only_names, parts)
+        clock.lap("links_ms")
         evidence = Evidence(
             query=query,
             document_query=document_query,
@@ -195,16 +195,16 @@ class Retriever:
         """Return the entities of pass 1; those of a query asked just now are known.
 
         Names are looked up as such, so it is the rest whose meaning tells of other entities; and
-        pass 2 waits for one vector instead of two.
+        pass 2 waits for one vector instead of two. What needs none comes before it is waited for.
         """
         loaded = self._index.loaded()
         known = loaded.pass_one.get(query)
         if known is None:
-            profiles = None
+            facts, profiles = loaded.facts().find(query), None
             if vectors is not None and len(vectors.entities):
                 cosines = vectors.entities @ self._query_vectors.vector(document_query)
                 profiles = cosines.astype(np.float64)
-            found = loaded.entity_pass.find(query, matches, loaded.facts().find(query), profiles)
+            found = loaded.entity_pass.find(query, matches, facts, profiles)
             known = loaded.pass_one.put(query, (matches, found))
         return known[1]
 

@@ -16,7 +16,7 @@ from kbx_tui.search.evidence import (
     Scope,
     Signal,
 )
-from kbx_tui.search.parts import Reach
+from kbx_tui.search.parts import Parts, Reach
 from kbx_tui.search.scales import PART_SHARE
 from kbx_tui.search.scoring import Scoring, Wording
 from kbx_tui.search.tuning import Tuning
@@ -25,6 +25,12 @@ from kbx_tui.search.tuning import Tuning
 def alone(size: int) -> Reach:
     """Documents without parts."""
     return Reach.alone(np.ones(size, np.bool_), np.arange(size))
+
+
+def in_parts(size: int) -> Reach:
+    """Documents of which each goes on in the next."""
+    pairs = [(row, row + 1) for row in range(size - 1)]
+    return Reach.of(Parts.of(pairs), np.ones(size, np.bool_), np.arange(size))
 
 
 def components(
@@ -102,12 +108,14 @@ PINNED = ["person:e0", "person:e2", "person:e7", "person:e8", "person:e99"]
 
 @st.composite
 def some_evidence(draw: st.DrawFn) -> Evidence:
-    """Any evidence: up to 12 documents, up to 7 entities in order of score, some asked for."""
+    """Any evidence: up to 12 documents, in parts or not, up to 7 entities in order of score, some
+    asked for."""
     size = draw(st.integers(0, 12))
     scores = st.lists(st.floats(0.0, 60.0), min_size=size, max_size=size)
     cosines = st.lists(st.floats(-1.0, 1.0), min_size=size, max_size=size)
-    typed = components(draw(scores), draw(cosines))
-    searched = components(draw(scores), draw(cosines), "r")
+    reach = in_parts(size) if draw(st.booleans()) else alone(size)
+    typed = components(draw(scores), draw(cosines), reach=reach)
+    searched = components(draw(scores), draw(cosines), "r", reach)
     found = []
     rows = st.integers(0, size - 1) if size else st.nothing()
     for number in range(draw(st.integers(0, 7))):

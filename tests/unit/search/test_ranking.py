@@ -66,7 +66,9 @@ def test_the_parts_of_every_result_sum_to_its_score(found: Evidence, tuning: Tun
         if not one.exact:
             parts = one.document_part + one.entity_part + one.hotness_part
             assert parts == pytest.approx(one.score)
-        assert why.lexical_part + why.vector_part == pytest.approx(one.doc_relevance)
+        document = why.lexical_part + why.vector_part + why.lent
+        assert document == pytest.approx(one.doc_relevance)
+        assert bool(why.lent_by) == (why.lent > 0.0)
         if why.two_pass:
             shares = sum(share.share for share in why.entities)
             assert shares == pytest.approx(one.parent_entity_score)

@@ -18,7 +18,7 @@ from kbx_tui.tui.arithmetic import formula_values, why
 from kbx_tui.tui.drawing import Line
 from kbx_tui.tui.view import Why
 from kbx_tui.tui.widgets.why_pane import formula_lines, section_lines, weight_text, why_lines
-from tests.unit.search.building import components, entity, evidence, some_evidence
+from tests.unit.search.building import components, entity, evidence, in_parts, some_evidence
 
 hundredths = st.integers(0, 100).map(lambda number: number / 100)
 HALF = Fraction(1, 200)
@@ -129,6 +129,16 @@ def test_a_document_without_a_link_says_so() -> None:
     unlinked = next(one for one in reasons(found, Tuning()) if one.row == 1)
     assert "not linked" in text_of(why_lines(unlinked, None, 40))
     assert unlinked.sections[1].total == 0.0
+
+
+def test_what_a_part_beside_it_lends_is_an_addend() -> None:
+    found = evidence(components([1.0, 40.0], [0.2, 0.6], reach=in_parts(2)))
+    lent_to, lender = reasons(found, Tuning())[::-1]
+    assert [part.name for part in lender.sections[0].parts] == ["words", "meaning"]
+    parts = lent_to.sections[0].parts
+    assert (parts[-1].name, parts[-1].reason) == ("lent", "by the part after")
+    assert sum(part.value for part in parts) == pytest.approx(lent_to.sections[0].total)
+    assert "lent" in text_of(why_lines(lent_to, None, 40))
 
 
 def test_a_document_without_a_vector_says_so() -> None:

@@ -65,7 +65,9 @@ def command(
         raise click.UsageError("--scan only looks; --apply goes with a file of drafts")
     if path and not scan:
         raise click.UsageError("--path goes with --scan")
-    if scan == bool(file):
+    if scan and file:
+        raise click.UsageError("--scan looks through the base; a file of drafts goes without it")
+    if not (scan or file):
         raise click.UsageError("name a file of drafts, or say --scan to look through the base")
     is_plain = not (apply or as_json or entity) and threshold is None
     if file and file != STDIN and has_terminal() and is_plain:

@@ -100,7 +100,7 @@ def command(
     \b
     Examples:
       kbx search "what did the platform team decide about migration?"
-      kbx search grace rollout --type meeting --path memory/meetings/2026
+      kbx search grace tully rollout --type meeting --path memory/meetings/2026
       kbx search "error code 5032" --fast
       kbx search alice migration --hierarchy-alpha 0.7 --explain
       kbx search "rollback plan" --json | jq -r '.results[].path'

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 MOST_WIDTH = 120
 ENTITIES_SHOWN = 5
 DATE_WIDTH = len("2026-03-17")
+DRAWN_WIDTH = 60
+"""Of the title of a document that drew the meaning of a query."""
 _OPTION = {"types": "type", "from": "from", "to": "to", "tags": "tag", "entities": "entity"}
 """Filter as an explanation names it -> option of the command line."""
 DOCUMENT, ENTITY, DIM = "cyan", "magenta", "dim"
@@ -80,7 +82,8 @@ def entity_line(meta: SearchMeta, width: int) -> Text:
 
 def drawn_line(meta: SearchMeta) -> str:
     """Return which documents drew the meaning of the query; empty when none did."""
-    titles = [visible(one["title"]) for one in (meta.explain or {}).get("drawn_to", ())]
+    found = (meta.explain or {}).get("drawn_to", ())
+    titles = [shortened(visible(one["title"]), DRAWN_WIDTH) for one in found]
     return f"meaning drawn to {join_words(titles)}" if titles else ""
 
 

@@ -79,13 +79,25 @@ class LinkedDocuments:
     """`link_strength` of each, 0..1."""
     reasons: tuple[str, ...]
     """Why, for people: `attendee`, `title, 4 mentions`."""
+    lent: Flags | None = None
+    """Those that are not the entity's, only a part beside them is; None: no document."""
 
     def within(self, in_scope: Flags, kept: Rows) -> LinkedDocuments:
         """Return those in scope, with rows counted among `kept`, the ascending rows in scope."""
         inside = in_scope[self.rows]
         rows = np.searchsorted(kept, self.rows[inside])
         reasons = tuple(compress(self.reasons, inside))
-        return LinkedDocuments(frozen(rows), frozen(self.strengths[inside]), reasons)
+        lent = None if self.lent is None else frozen(self.lent[inside])
+        return LinkedDocuments(frozen(rows), frozen(self.strengths[inside]), reasons, lent)
+
+    def strengths_for(self, relevance: Scores) -> Scores:
+        """Return the strengths, given how relevant each document of the Evidence is.
+
+        What is lent to a document counts where it says something of what was asked for.
+        """
+        if self.lent is None:
+            return self.strengths
+        return np.where(self.lent & (relevance[self.rows] <= 0.0), 0.0, self.strengths)
 
 
 @dataclass(frozen=True, slots=True)

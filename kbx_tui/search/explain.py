@@ -99,10 +99,10 @@ def _shares(ranking: Ranking, row: int) -> tuple[EntityShare, ...]:
     coverage, shares = ranking.is_coverage, []
     for index in counted:
         entity, linked = evidence.entities[index], evidence.links[index]
-        score = ranking.entity_score(index)
+        score, strengths = ranking.entity_score(index), linked.strengths_for(ranking.doc_relevance)
         at = int(np.searchsorted(linked.rows, row))
         is_linked = at < len(linked.rows) and linked.rows[at] == row
-        strength = float(linked.strengths[at]) if is_linked else 0.0
+        strength = float(strengths[at]) if is_linked else 0.0
         if is_linked and tuning.uniform_links:
             strength = 1.0
         shares.append(

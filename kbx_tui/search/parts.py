@@ -72,11 +72,12 @@ class Parts:
             strengths[row] = float(own[place] + lent[place])
             there = f"{linked.reasons[at[side + 1, place]]} in the {WORDS[side]}"
             reasons[row] = f"{reasons[row]}, {there}" if row in reasons else there
-        rows = sorted(strengths)
+        rows = np.array(sorted(strengths), np.int64)
         return LinkedDocuments(
-            frozen(np.array(rows, np.int64)),
-            frozen(np.array([strengths[row] for row in rows])),
-            tuple(reasons[row] for row in rows),
+            frozen(rows),
+            frozen(np.array([strengths[row] for row in rows.tolist()])),
+            tuple(reasons[row] for row in rows.tolist()),
+            frozen(~np.isin(rows, linked.rows)),
         )
 
 

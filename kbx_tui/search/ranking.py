@@ -180,7 +180,7 @@ def rank(evidence: Evidence, tuning: Tuning) -> Ranking:
     kept, reason = choose_entities(evidence, tuning)
     relevance = components_for(evidence, tuning, kept).doc_relevance
     counted = _counted(evidence, kept, tuning)
-    parent = _parent_entity_score(evidence, counted, tuning)
+    parent = _parent_entity_score(evidence, counted, tuning, relevance)
     final, matched = _final(evidence, tuning, kept, relevance, parent)
     return Ranking(
         evidence=evidence,
@@ -216,8 +216,15 @@ def _results(evidence: Evidence, matched: Flags) -> dict[str, Any]:
 
 
 def scores_of(ranking: Ranking, rows: Rows, relevance: Scores) -> Scores:
-    """Return the final scores that some rows of a ranking have with another relevance."""
+    """Return the final scores that some rows of a ranking have with another relevance.
+
+    It is above 0 nowhere where that of the ranking is 0.
+    """
     evidence, parent = ranking.evidence, ranking.parent_entity_score[rows]
+    if (relevance <= 0.0).any():
+        nothing = np.zeros(len(evidence))
+        own = _parent_entity_score(evidence, ranking.counted, ranking.tuning, nothing)
+        parent = np.where(relevance > 0.0, parent, own[rows])
     final = _blend(evidence, ranking.tuning, relevance, parent, rows, two_pass=bool(ranking.kept))
     return np.where(np.isin(rows, list(evidence.exact)), 1.0, final)
 
@@ -307,12 +314,14 @@ def _counted(evidence: Evidence, kept: tuple[int, ...], tuning: Tuning) -> tuple
     return named if named and tuning.parent == "coverage" else kept
 
 
-def _parent_entity_score(evidence: Evidence, counted: tuple[int, ...], tuning: Tuning) -> Scores:
+def _parent_entity_score(
+    evidence: Evidence, counted: tuple[int, ...], tuning: Tuning, relevance: Scores
+) -> Scores:
     parent = np.zeros(len(evidence))
     coverage = _is_coverage(evidence, counted, tuning)
     for index in counted:
         linked, score = evidence.links[index], _entity_score(evidence, index, tuning)
-        share = score if tuning.uniform_links else score * linked.strengths
+        share = score if tuning.uniform_links else score * linked.strengths_for(relevance)
         if coverage:
             parent[linked.rows] += share / len(counted)
         else:

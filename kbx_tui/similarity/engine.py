@@ -164,7 +164,7 @@ class SimilarityEngine:
             conflicting=tuple(conflicting),
             model=self._embedder.model,
             is_calibrated=calibration.is_known,
-            notes=self._notes(memory, is_known=calibration.is_known),
+            notes=(*self._notes(memory, is_known=calibration.is_known), *_note_on_path(where)),
         )
 
     def _answer(
@@ -193,10 +193,8 @@ class SimilarityEngine:
         )
 
     def _notes_on_scope(self, where: Where) -> tuple[str, ...]:
-        if not where.documents.any():
-            return (f"no document lies below {where.path.given}",) if where.path.given else ()
-        if not where.with_passages:
-            return ()
+        if not (where.with_passages and where.documents.any()):
+            return _note_on_path(where)
         model, dimension = self._embedder.model, self._embedder.dimension
         share = self._index.loaded().vectors(model=model, dimension=dimension).share
         if share == 1.0:
@@ -257,6 +255,12 @@ class SimilarityEngine:
                 f"the model {self._embedder.model} is not calibrated: scores are raw cosines"
             )
         return tuple(notes)
+
+
+def _note_on_path(where: Where) -> tuple[str, ...]:
+    if where.documents.any() or not where.path.given:
+        return ()
+    return (f"no document lies below {where.path.given}",)
 
 
 def _both(one: Found, other: Found) -> Found:

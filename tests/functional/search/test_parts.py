@@ -95,6 +95,11 @@ def test_the_part_beside_that_of_the_person_asked_for_is_hers_in_part(kb: Knowle
     assert why["entities"][0]["link_strength"] == PART_SHARE
 
 
+def test_a_part_without_a_word_of_it_is_nobodys_by_the_part_beside_it(kb: KnowledgeBase) -> None:
+    answer = kb.search("what did Ben Marsh say about repairs of the crane?")
+    assert f"{FOLDER}/council-1.md" not in {one.path for one in answer.results}
+
+
 def test_explain_says_what_was_lent_and_by_which_part(kb: KnowledgeBase) -> None:
     why = {one.path: one.explain for one in kb.search(QUERY, explain=True).results}
     beside, best = why[BESIDE], why[BEST]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -60,12 +60,15 @@ def asked_for(number: int) -> EntityCandidate:
     return replace(entity(number, 0.0), signals=())
 
 
-def linked(pairs: dict[int, float]) -> LinkedDocuments:
+def linked(pairs: dict[int, float], lent: Collection[int] = ()) -> LinkedDocuments:
+    """Documents of an entity with their strengths, and which of them only a part beside lends."""
     rows = sorted(pairs)
+    flags = np.array([row in lent for row in rows], np.bool_) if lent else None
     return LinkedDocuments(
         np.array(rows, dtype=np.int64),
         np.array([pairs[row] for row in rows], dtype=float),
         tuple("attendee" for _ in rows),
+        flags,
     )
 
 
@@ -78,6 +81,7 @@ def evidence(
     dates: Sequence[str] = (),
     hotness: Sequence[float] = (),
     fast: bool = False,
+    lent: Collection[int] = (),
 ) -> Evidence:
     size = len(typed.doc_relevance)
     names = tuple(f"memory/notes/{row:04}.md" for row in range(size))
@@ -87,7 +91,7 @@ def evidence(
         generation=1,
         scope=Scope("", (), size, size, ""),
         entities=tuple(one for one, _ in entities),
-        links=tuple(linked(pairs) for _, pairs in entities),
+        links=tuple(linked(pairs, lent) for _, pairs in entities),
         paths=names,
         titles=names,
         dates=tuple(dates) or ("",) * size,
@@ -131,7 +135,8 @@ def some_evidence(draw: st.DrawFn) -> Evidence:
     hotness = draw(st.lists(unit, min_size=size, max_size=size))
     dates = draw(st.lists(st.sampled_from(["", "2026-01-02", "2026-03-04"]), min_size=size,
                           max_size=size))  # fmt: skip
-    return evidence(typed, searched, found, exact=exact, hotness=hotness, dates=dates)
+    lent = draw(st.sets(rows)) if size else ()
+    return evidence(typed, searched, found, exact=exact, hotness=hotness, dates=dates, lent=lent)
 
 
 @st.composite

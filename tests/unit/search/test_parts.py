@@ -80,6 +80,8 @@ def test_the_part_beside_one_of_a_person_is_hers_in_part() -> None:
     found = chain(4).lend_links(linked({1: 1.0}), SHARE)
     assert found.rows.tolist() == [0, 1, 2]
     assert found.strengths.tolist() == [0.75, 1.0, 0.75]
+    assert found.lent is not None
+    assert found.lent.tolist() == [True, False, True]
     assert found.reasons == (
         "attendee in the part after",
         "attendee",

@@ -247,3 +247,15 @@ def test_a_ranking_at_another_alpha_is_what_ranking_anew_gives(
     np.testing.assert_array_equal(moved.final, anew.final)
     np.testing.assert_array_equal(moved.order, anew.order)
     assert moved.tuning == anew.tuning
+
+
+def test_a_link_that_is_lent_counts_where_the_document_says_something_itself() -> None:
+    found = evidence(
+        components([5.0, 0.0, 0.0], [0.5, 0.0, 0.0]),
+        entities=[(entity(0, 1.0, named=True), {0: 0.9, 1: 0.9, 2: 1.0})],
+        lent={0, 1},
+    )
+    ranking = rank(found, Tuning())
+    assert ranking.parent_entity_score.tolist() == [0.9, 0.0, 1.0]
+    assert ranking.order.tolist() == [0, 2]
+    assert [explain(ranking, one).entities[0].link_strength for one in ranking.top(3)] == [0.9, 1.0]

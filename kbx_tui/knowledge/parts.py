@@ -22,8 +22,11 @@ LOOKED_BACK = 50
 _LONGEST = 300
 """Characters of a title that are looked at: no title is as long, and nobody waits for one."""
 
+_AFTER_ALL = 100
+"""Numbers of parts have two digits."""
+
 _NUMERALS = ("i", "ii", "iii", "iv", "v", "vi", "vii", "viii", "ix", "x")
-_HINTS = ("part", "teil", "deel", "continu", "cont", "/", " of ")
+_HINTS = ("part", "teil", "deel", "cont", "/", " of ")
 """What a title must hold to be looked at closer; few hold any."""
 
 _NUMBERED = re.compile(
@@ -117,9 +120,10 @@ class _Place:
 
 
 def _order(place: _Place) -> tuple[str, str, int, bool, int]:
+    """Without a number, what others continue stands for part 1, and what continues comes last."""
     part = place.part
-    first = part.number or (LOOKED_BACK if part.continues else 1)
-    return place.date, place.folder, first, part.continues, place.row
+    number = part.number or (_AFTER_ALL if part.continues else 1)
+    return place.date, place.folder, number, part.continues, place.row
 
 
 def _pairs(places: Sequence[_Place]) -> Iterable[tuple[int, int]]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from datetime import date, timedelta
 
 import pytest
@@ -71,10 +70,8 @@ def test_a_title_that_says_nothing_is_itself_the_whole(title: str) -> None:
         "part " * 20_000,
     ],
 )
-def test_a_title_of_any_length_is_read_at_once(title: str) -> None:
-    began = time.process_time()
-    part_of(title)
-    assert time.process_time() - began < 0.5  # a second and more where it goes back and forth
+def test_only_the_beginning_of_a_long_title_is_looked_at(title: str) -> None:
+    assert part_of(title) == part_of(title[:300])  # else some take seconds, going back and forth
 
 
 @pytest.mark.parametrize(

@@ -8,12 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from kbx_tui.embedding import tokens
 from kbx_tui.embedding.embedder import Vector, Vectors
+
+if TYPE_CHECKING:
+    from tokenizers import Encoding
 
 
 class PooledModel:
@@ -48,13 +51,23 @@ class PooledModel:
             yield from self._run(texts[start : start + batch_size])
 
     def _run(self, texts: Sequence[str]) -> Vectors:
-        encoded = self._tokenizer.encode_batch(list(texts))
+        encoded = self._encode(texts)
         ids = np.array([one.ids for one in encoded], np.int64)
         mask = np.array([one.attention_mask for one in encoded], np.int64)
         known = {"input_ids": ids, "attention_mask": mask, "token_type_ids": np.zeros_like(ids)}
         given = {name: values for name, values in known.items() if name in self._inputs}
         (by_token, *_) = self._session.run(None, given)
         return _pool(by_token, mask)
+
+    def _encode(self, texts: Sequence[str]) -> list[Encoding]:
+        """Return the tokens of texts; of a single one without letting go of Python's lock.
+
+        Else a thread that embeds one query at the side of others would get it back only when these
+        pause, and would begin to run the model then.
+        """
+        if len(texts) == 1:
+            return [self._tokenizer.encode(texts[0])]
+        return self._tokenizer.encode_batch(list(texts))
 
 
 def multiplies_int8() -> bool:

@@ -11,7 +11,7 @@ Those who share an ambiguous name have equal scores, in order of what else speak
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -48,26 +48,29 @@ class EntityPass:
         """Return where in the query which entities are named."""
         return self._names.find(query)
 
+    def whole_names(self, query: str) -> list[NameMatch]:
+        """Return where in the query which entities are named in full: quickly."""
+        return self._names.find_whole(query)
+
     def find(
         self,
         query: str,
         matches: Sequence[NameMatch],
         facts: Sequence[FoundFact],
-        cosines: NDArray[np.float64] | None,
+        cosines: Callable[[], NDArray[np.float32]] | None,
     ) -> tuple[EntityCandidate, ...]:
         """Return the entities a query is about, best first, at most 20.
 
-        `matches` is what `names` found, `facts` those that hold its words. `cosines` holds the
-        cosine of the query with every profile, shape (entities,), None without vectors.
+        `matches` is what `names` found, `facts` those that hold its words. `cosines`, None without
+        vectors, returns the cosine of the query with every profile, shape (entities,); it is called
+        last, as the model may still be at work.
         """
         signals: dict[int, dict[SignalKind, Signal]] = defaultdict(dict)
         for match in matches:
             _keep_best(signals[match.entity], match.signal)
-        for number, signal in [
-            *self._roles.find(query),
-            *self._fact_signals(facts),
-            *_meaning_signals(cosines),
-        ]:
+        for number, signal in [*self._roles.find(query), *self._fact_signals(facts)]:
+            _keep_best(signals[number], signal)
+        for number, signal in _meaning_signals(cosines()) if cosines is not None else ():
             _keep_best(signals[number], signal)
         found = [(number, _strongest_first(kinds)) for number, kinds in signals.items()]
         found.sort(key=lambda one: (-merge_signals(one[1]), -_support(one[1]),
@@ -160,8 +163,8 @@ def _support(signals: Sequence[Signal]) -> float:
     return signals[1].score if len(signals) > 1 else 0.0
 
 
-def _meaning_signals(cosines: NDArray[np.float64] | None) -> list[tuple[int, Signal]]:
-    if cosines is None or not len(cosines):
+def _meaning_signals(cosines: NDArray[np.float32]) -> list[tuple[int, Signal]]:
+    if not len(cosines):
         return []
     count = min(MAX_ENTITIES_LIMIT, len(cosines))
     nearest = np.argpartition(-cosines, count - 1)[:count]

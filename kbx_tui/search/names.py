@@ -109,6 +109,10 @@ class NameIndex:
         matches += self._find_typos(asked, sizes=(1,))
         return self._in_company(asked, matches)
 
+    def find_whole(self, query: str) -> list[NameMatch]:
+        """Return the whole names and aliases in a query: a tenth of the work of `find`."""
+        return self._find_exact(QueryWords(query))
+
     def _in_company(self, query: QueryWords, matches: list[NameMatch]) -> list[NameMatch]:
         """Take the own name of an entity for it, though it is a common word: that of a project when
         someone else is named outright (`what did alice decide about the migration`), any when

@@ -42,6 +42,11 @@ class OpenIndex:
         self._build, self._stamp = build, None
         return True
 
+    @property
+    def known(self) -> Loaded | None:
+        """What is in memory; None when nothing is yet."""
+        return self._loaded
+
     def loaded(self) -> Loaded:
         """Return what is in memory, read now when nothing is."""
         if self._loaded is None:

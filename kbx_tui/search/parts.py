@@ -119,6 +119,10 @@ class Reach:
             beside=np.where(beside == NONE, NONE, place[beside]),
         )
 
+    def scores_of_wanted(self, scores: Scores) -> Scores:
+        """Return the scores of `wanted`, given those of `rows`: the same array where all are."""
+        return scores if len(self.wanted) == len(self.rows) else scores[self.wanted]
+
     def around(self, at: Rows) -> Rows:
         """Return where in `rows` some of `wanted` and the parts beside them stand."""
         mine = np.isin(self.parts, at)

@@ -78,7 +78,7 @@ def scale_lexical(raw_lexical: Scores) -> Scores:
 
 def scale_cosine(cosine: Scores) -> Scores:
     """Return the cosine on 0..1: negative and missing ones are 0."""
-    return np.clip(np.nan_to_num(cosine, nan=0.0), 0.0, 1.0)
+    return np.minimum(np.fmax(cosine, 0.0), 1.0)  # fmax passes over what is missing
 
 
 def above_floor(vector: Scores, raw_lexical: Scores) -> Scores:

@@ -62,6 +62,15 @@ def test_a_query_is_embedded_and_looked_for_among_entities_once(
     assert counted.passes == 2  # only the same query is the same
 
 
+def test_one_search_waits_for_one_text_where_someone_is_named_in_full(
+    kb: KnowledgeBase, counted: Counted
+) -> None:
+    assert kb.search("what did Grace Hopper Kim say about the rollback").meta.pass1_entities
+    assert counted.embedded == 1
+    kb.search("a rollback that names nobody")
+    assert counted.embedded == 2
+
+
 def test_a_new_generation_is_asked_anew(
     kb: KnowledgeBase, counted: Counted, demo_copy: Path
 ) -> None:

@@ -68,7 +68,14 @@ def test_without_a_matching_word_the_nearest_chunk_is_shown() -> None:
 
 @pytest.mark.parametrize(
     ("word", "query"),
-    [("Dvořák", "dvorak"), ("studies", "study"), ("UPPER", "upper"), ("会議", "会議")],
+    [
+        ("Dvořák", "dvorak"),
+        ("studies", "study"),
+        ("UPPER", "upper"),
+        ("会議", "会議"),
+        ("ΛΟΓΟΣ", "λογος"),
+        ("λογος", "ΛΟΓΟΣ"),
+    ],
 )
 def test_spelling_does_not_hide_a_word(word: str, query: str) -> None:
     snippet = make_snippet(f"About {word} here.", 1, query)

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Self
 
 from kbx_tui.errors import ConfigError
-from kbx_tui.knowledge.names import fold
+from kbx_tui.knowledge.names import fold, slug
 
 _DATE = re.compile(r"\d{4}(-(0[1-9]|1[0-2])(-(0[1-9]|[12]\d|3[01]))?)?")
 
@@ -21,6 +21,7 @@ class Filters:
     """Empty ones let everything in."""
 
     doc_types: tuple[str, ...] = ()
+    """Kinds: `meeting`, `note`, `person`. Letter case does not matter."""
     since: str = ""
     """`2026`, `2026-03` or `2026-03-17`: the first that is let in; what has no date is not."""
     until: str = ""
@@ -42,7 +43,7 @@ class Filters:
     ) -> Self:
         """Return the filters as given. Raises ConfigError for what is no date."""
         return cls(
-            doc_types=tuple(doc_types),
+            doc_types=tuple(slug(one) or one for one in doc_types),  # as kinds are written
             since=_date("from", since),
             until=_date("to", until),
             tags=tuple(tag_key(tag) for tag in tags),

@@ -112,6 +112,12 @@ def test_relevance_is_the_same_to_the_last_bit_under_any_filter(
             np.testing.assert_array_equal(all_of_them.doc_relevance[rows], some.doc_relevance)
 
 
+def test_a_type_may_be_written_large(kb: KnowledgeBase) -> None:
+    small, large = (kb.search("ferry", doc_types=[kind]) for kind in ("meeting", "Meeting"))
+    assert small.results == large.results
+    assert small.results
+
+
 def test_explain_tells_the_filters(kb: KnowledgeBase) -> None:
     explain = kb.search("ferry", since="2026-03", tags=["ops"], explain=True).meta.explain
     assert explain is not None

@@ -99,7 +99,7 @@ class Searching(OpenedBase):
                 raise OutOfRange(f"{name} must be within 0..1, got {share}")
         scope, query, engine = self._path_filter(path), well_formed(query), self._engine()
         if not fast:
-            engine.begin(query)
+            engine.begin(query, once)
         self._keep_fresh()
         return engine.retrieve(
             query,

@@ -8,9 +8,10 @@ import click
 
 from kbx_tui.cli import output
 from kbx_tui.cli.opening import open_kb
-from kbx_tui.cli.running import Group
+from kbx_tui.cli.running import Group, say
 from kbx_tui.cli.search import UNIT
 from kbx_tui.cli.text import plain_text
+from kbx_tui.knowledge.names import slug
 from kbx_tui.plain_text import visible
 
 if TYPE_CHECKING:
@@ -46,7 +47,12 @@ def list_entities(kind: str | None, as_json: bool) -> None:
     """
     with open_kb() as kb:
         require_index(kb)
-        found = [one for one in kb.find_entities("", ALL) if kind in (None, one.type)]
+        known = kb.find_entities("", ALL)
+    wanted = None if kind is None else slug(plain_text(kind))
+    found = [one for one in known if wanted in (None, one.type)]
+    if known and not found:
+        types = ", ".join(sorted({one.type for one in known}))
+        say(f"no entity is of type {visible(wanted or '')}; there are {types}")
     if as_json:
         output.print_json([name_json(one) for one in found])
     else:

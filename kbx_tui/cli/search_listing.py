@@ -146,7 +146,7 @@ def explain_lines(why: Mapping[str, Any]) -> list[str]:
     if shares:
         lines.append(_sum(why["parent_entity_score"], "entity", shares))
     if why["exact"]:
-        lines.append(f"the query is exactly the {why['exact']}: first, with score 1.00")
+        lines.append(f"exact {why['exact']}: shown first, with score 1.00")
     return lines
 
 

@@ -18,6 +18,9 @@ from kbx_tui.embedding.embedder import Vector, Vectors
 if TYPE_CHECKING:
     from tokenizers import Encoding
 
+_SHORT = 2000
+"""Characters that are read in no time; a pasted file would hold the lock for a second."""
+
 
 class PooledModel:
     """One session of a BERT model, read as `TextEmbedding` is. Raises what onnxruntime raises.
@@ -65,7 +68,7 @@ class PooledModel:
         Else a thread that embeds one query at the side of others would get it back only when these
         pause, and would begin to run the model then.
         """
-        if len(texts) == 1:
+        if len(texts) == 1 and len(texts[0]) <= _SHORT:
             return [self._tokenizer.encode(texts[0])]
         return self._tokenizer.encode_batch(list(texts))
 

@@ -52,15 +52,12 @@ def about_person(linked: LinkedDocuments, places: Sequence[tuple[int, int]]) -> 
     """Return the links of a person by how much each document is about the person.
 
     `places` holds, per linked document, as which attendee it names the person (0: as none) and how
-    many it names. The person's own page is about nobody else; others keep their strength, at most
-    what the least attendee gets.
+    many it names. Others keep their strength, at most what the least attendee gets.
     """
     place, attendees = (np.array(column, np.int64) for column in zip(*places, strict=True))
     is_one = place > 0
     about = about_strength(np.maximum(attendees, 1), np.maximum(place, 1))
-    is_own = np.array([reason == _WORDS["own_page"] for reason in linked.reasons], np.bool_)
-    others = np.where(is_own, 1.0, np.minimum(linked.strengths, ABOUT_FLOOR))
-    strengths = np.where(is_one, about, others)
+    strengths = np.where(is_one, about, np.minimum(linked.strengths, ABOUT_FLOOR))
     reasons = tuple(
         f"attendee {at} of {total}" if at else reason
         for reason, (at, total) in zip(linked.reasons, places, strict=True)

@@ -128,6 +128,15 @@ class Loaded:
             self._entity_pass = EntityPass(self.snapshot)
         return self._entity_pass
 
+    def names_at_once(self, query: str) -> Sequence[NameMatch]:
+        """Return which names in a query can be told without looking long: nothing is made for it.
+
+        All where the query was asked just now, else whole names, if there is what knows them.
+        """
+        if known := self.pass_one.get(query):
+            return known[0]
+        return self._entity_pass.whole_names(query) if self._entity_pass else ()
+
     def words(self) -> WordIndex:
         """Return the documents of this generation by their words."""
         if self._words is None:

@@ -33,6 +33,11 @@ class Once:
     limit: int
     rule: Rule = "exact"
 
+    @property
+    def compares_as_typed(self) -> bool:
+        """True where names are not taken out, whatever is named."""
+        return not self.tuning.hierarchy or self.tuning.keep_names
+
     def wording(self, evidence: Evidence) -> str:
         """Return the wording of the query that the ranking compares documents with."""
         kept, _ = choose_entities(evidence, self.tuning)

@@ -119,7 +119,7 @@ class Reach:
             beside=np.where(beside == NONE, NONE, place[beside]),
         )
 
-    def scores_of_wanted(self, scores: Scores) -> Scores:
+    def scores_in_scope(self, scores: Scores) -> Scores:
         """Return the scores of `wanted`, given those of `rows`: the same array where all are."""
         return scores if len(self.wanted) == len(self.rows) else scores[self.wanted]
 

@@ -62,7 +62,7 @@ class Ranked:
     entity_part: float
     hotness_part: float
     exact: str
-    """`title`, `path` or `id` when the query is exactly that, else empty."""
+    """`title`, `path`, `id` or `name` (`Evidence.exact`), else empty."""
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ from kbx_tui.embedding.embedder import Embedder
 from kbx_tui.index.paths import PathFilter
 from kbx_tui.index.vectors import Vectors
 from kbx_tui.knowledge.records import Entity
-from kbx_tui.search.document_query import STRIPPED_TYPES, asks_for_names_only, strip_names
+from kbx_tui.search.compared import compared
 from kbx_tui.search.entity_pass import with_pinned
 from kbx_tui.search.evidence import (
     EntityCandidate,
@@ -28,8 +28,9 @@ from kbx_tui.search.evidence import (
 from kbx_tui.search.feedback import Meanings
 from kbx_tui.search.filters import Filters
 from kbx_tui.search.lexical import counted_terms, lexical_weight
+from kbx_tui.search.named_query import NamedQuery
 from kbx_tui.search.names import NameMatch
-from kbx_tui.search.once import Once, all_evidence, best_evidence
+from kbx_tui.search.once import Once
 from kbx_tui.search.opened import OpenIndex
 from kbx_tui.search.query_vectors import QueryVectors
 from kbx_tui.search.response import Snippet
@@ -60,15 +61,16 @@ class Retriever:
         self._vectors()
         self._query_vectors.vector("")
 
-    def begin(self, query: str) -> None:
+    def begin(self, query: str, once: Once | None = None) -> None:
         """Start embedding a query at the side, while the index is opened or looked at.
 
-        It is what is left without whole names, where these are known: they are found at once. Other
-        names may be found in the rest later, and another text be wanted after all.
+        Where `once` compares documents with what names leave of it, that is begun with, as far as
+        names are known without looking long: two runs of the model take time from each other.
         """
-        known = self._index.known
-        spans = self._spans_of_names(known.entity_pass.whole_names(query)) if known else []
-        self._query_vectors.begin(strip_names(query, spans))
+        known = None if once is None or once.compares_as_typed else self._index.known
+        matches = known.names_at_once(query) if known else ()
+        entities = known.snapshot.entities if known else ()
+        self._query_vectors.begin(NamedQuery.of(query, matches, entities).document_query)
 
     def retrieve(
         self,
@@ -97,23 +99,21 @@ class Retriever:
         scoped = loaded.scope(path, filters, fast=fast)
         in_scope, kept = scoped.flags, scoped.rows
         clock.lap("open_ms")
-        matches = [] if fast else self._names(query)
-        spans = self._spans_of_names(matches)
-        document_query = strip_names(query, spans) if spans else query
-        wordings = list(dict.fromkeys((query, document_query)))
-        for wording in () if fast else wordings[-1:] if once else wordings[::-1]:
-            self._query_vectors.begin(wording)
+        named = NamedQuery.of(query, () if fast else self._names(query), snapshot.entities)
+        wordings = named.wordings
+        if not fast:
+            self._query_vectors.begin(named.document_query)
         words = loaded.words()
         terms = [counted_terms(query)]
         if len(wordings) > 1:
-            terms.append(counted_terms(document_query, _names_left(query, matches, spans)))
+            terms.append(counted_terms(named.document_query, named.names_left))
         found = words.bm25(terms)
-        weights = [lexical_weight(one, names_someone=bool(spans)) for one in wordings]
+        weights = [lexical_weight(one, names_someone=bool(named.spans)) for one in wordings]
         reach = loaded.reach(scoped, parts)
         scoring = Scoring(
             reach,
             {
-                wording: Wording(raw[reach.rows], 1.0 if fast else weight)
+                wording: Wording(frozen(raw[reach.rows]), 1.0 if fast else weight)
                 for wording, raw, weight in zip(wordings, found, weights, strict=True)
             },
             parts,
@@ -121,19 +121,16 @@ class Retriever:
         unknown = np.full(len(reach.rows), np.nan)
         typed, *others = (scoring.components(wording, unknown) for wording in wordings)
         clock.lap("words_ms")
-        only_names = bool(spans) and asks_for_names_only(query, spans)
-        for match in matches:  # their documents will be asked for, and the model is still at work
-            if match.named:
-                self._linked(loaded.snapshot.entities[match.entity], only_names, parts)
+        self._look_up_links(named, parts)
         vectors = None if fast else self._vectors()
-        candidates = () if fast else self._candidates(query, document_query, matches, vectors)
+        candidates = () if fast else self._candidates(named, vectors)
         candidates = with_pinned(candidates, asked_for)
         clock.lap("pass1_ms")
-        links = self._links(candidates, in_scope, kept, only_names, parts)
+        links = self._links(candidates, in_scope, kept, named, parts)
         clock.lap("links_ms")
         evidence = Evidence(
             query=query,
-            document_query=document_query,
+            document_query=named.document_query,
             generation=loaded.generation,
             scope=scoped.scope,
             entities=candidates,
@@ -144,7 +141,7 @@ class Retriever:
             kinds=scoped.kinds,
             as_typed=typed,
             as_searched=others[0] if others else typed,
-            exact=MappingProxyType(self._exact(query, kept)),
+            exact=MappingProxyType(self._exact(named, kept)),
             hotness=frozen(self._usage.hotness(snapshot.row_of)[kept]),
             fast=fast,
             vector_share=vectors.share if vectors else 0.0,
@@ -155,7 +152,7 @@ class Retriever:
             meaning = Meanings(
                 query, best_words, weights[0], self._query_vectors.vector, vectors, weight=feedback
             )
-            evidence = _compared(evidence, vectors, meaning, scoring, once)
+            evidence = compared(evidence, vectors, meaning, scoring, once)
             drawn_to = tuple(
                 FeedbackDocument(snapshot.paths[row], snapshot.titles[row])
                 for row in meaning.drawn_to
@@ -190,11 +187,7 @@ class Retriever:
         return known[0] if known else loaded.entity_pass.names(query)
 
     def _candidates(
-        self,
-        query: str,
-        document_query: str,
-        matches: Sequence[NameMatch],
-        vectors: Vectors | None,
+        self, named: NamedQuery, vectors: Vectors | None
     ) -> tuple[EntityCandidate, ...]:
         """Return the entities of pass 1; those of a query asked just now are known.
 
@@ -202,91 +195,63 @@ class Retriever:
         pass 2 waits for one vector instead of two. What needs none comes before it is waited for.
         """
         loaded = self._index.loaded()
-        known = loaded.pass_one.get(query)
+        known = loaded.pass_one.get(named.text)
         if known is None:
-            facts = loaded.facts().find(query)
-            cosines = None
+            facts, cosines = loaded.facts().find(named.text), None
             if vectors is not None:
-                cosines = partial(self._cosines_with_profiles, vectors, document_query)
-            found = loaded.entity_pass.find(query, matches, facts, cosines)
-            known = loaded.pass_one.put(query, (matches, found))
+                cosines = partial(self._cosines_with_profiles, vectors, named.document_query)
+            found = loaded.entity_pass.find(named.text, named.matches, facts, cosines)
+            known = loaded.pass_one.put(named.text, (named.matches, found))
         return known[1]
 
     def _cosines_with_profiles(self, vectors: Vectors, query: str) -> NDArray[np.float32]:
         cosines: NDArray[np.float32] = vectors.entities @ self._query_vectors.vector(query)
         return cosines
 
-    def _spans_of_names(self, matches: Sequence[NameMatch]) -> list[tuple[int, int]]:
+    def _look_up_links(self, named: NamedQuery, part_share: float) -> None:
+        """Make the documents of those named ready, as these will be asked for: the model still
+        runs.
+        """
         entities = self._index.loaded().snapshot.entities
-        return [
-            (match.start, match.end)
-            for match in matches
-            if match.named and entities[match.entity].type in STRIPPED_TYPES
-        ]
+        for match in named.matches:
+            if match.named:
+                self._linked(entities[match.entity], named.names_only, part_share)
 
     def _links(
         self,
         entities: Sequence[EntityCandidate],
         in_scope: Flags,
         kept: NDArray[np.int64],
-        only_names: bool,
+        named: NamedQuery,
         part_share: float,
     ) -> tuple[LinkedDocuments, ...]:
-        found = [self._linked(entity, only_names, part_share) for entity in entities]
+        found = [self._linked(entity, named.names_only, part_share) for entity in entities]
         if len(kept) == len(in_scope):
             return tuple(found)
         return tuple(linked.within(in_scope, kept) for linked in found)
 
     def _linked(
-        self, entity: Entity | EntityCandidate, only_names: bool, part_share: float
+        self, entity: Entity | EntityCandidate, names_only: bool, part_share: float
     ) -> LinkedDocuments:
         """Return all documents of an entity, which are kept for the next time."""
         loaded = self._index.loaded()
-        if only_names and entity.type == "person":
+        if names_only and entity.type == "person":
             return loaded.about(entity.id)
         return loaded.lent(entity.id, part_share)
 
-    def _exact(self, query: str, kept: NDArray[np.int64]) -> dict[int, str]:
-        """Return rows of Evidence whose title, path or id is the query."""
+    def _exact(self, named: NamedQuery, kept: NDArray[np.int64]) -> dict[int, str]:
+        """Return rows of Evidence that are exactly what the query asks for, and how it says so."""
+        loaded = self._index.loaded()
+        found = loaded.exact(named.text)
+        if named.asked_for is not None:
+            page = loaded.snapshot.entities[named.asked_for].path
+            found = [*found, (loaded.snapshot.row_of.get(page, -1), "name")]
         exact: dict[int, str] = {}
-        for row, what in self._index.loaded().exact(query):
+        for row, what in found:
             at = int(np.searchsorted(kept, row))
             if at < len(kept) and kept[at] == row:
                 exact.setdefault(at, what)
         return exact
-
-
-def _names_left(
-    query: str, matches: Sequence[NameMatch], spans: Sequence[tuple[int, int]]
-) -> list[str]:
-    """Return the names in the query that are not taken out of it."""
-    left = [(match.start, match.end) for match in matches if match.named]
-    return [query[start:end] for start, end in left if (start, end) not in spans]
-
-
-def _compared(
-    evidence: Evidence, vectors: Vectors, meaning: Meanings, scoring: Scoring, once: Once | None
-) -> Evidence:
-    """Return the evidence with the meaning of all documents, or of those that `once` needs."""
-    rows, flags = scoring.reach.rows, scoring.reach.flags
-    if once is not None:
-        found = best_evidence(
-            evidence,
-            once,
-            scoring,
-            lambda wording: vectors.about_cosine(meaning.of(wording), rows),
-            lambda wording, at: vectors.best_cosine_of(meaning.of(wording), rows[at]),
-        )
-        if found is None:
-            wording = once.wording(evidence)
-            cosine = vectors.best_cosine(meaning.of(wording)[None], flags)[0, rows]
-            found = all_evidence(evidence, once, scoring, cosine)
-        return found
-    wordings = list(scoring.wordings)
-    queries = np.stack([meaning.of(one) for one in wordings])
-    cosines = vectors.best_cosine(queries, flags)[:, rows]
-    typed, *others = map(scoring.components, wordings, cosines)
-    return replace(evidence, as_typed=typed, as_searched=others[0] if others else typed)
 
 
 class _Clock:

@@ -35,18 +35,18 @@ class Scoring:
     """How much parts lend, 0..1."""
 
     def components(self, query: str, cosine: Scores) -> ComponentScores:
-        """Return all scores for one wording; `cosine`, NaN where there is no vector, is kept."""
-        wording, wanted = self.wordings[query], self.reach.scores_of_wanted
+        """Return all scores for one wording; `cosine` is NaN where there is no vector."""
+        wording, in_scope = self.wordings[query], self.reach.scores_in_scope
         lexical, vector = _scaled(wording.raw_lexical, cosine)
         own = fuse(lexical, vector, wording.lexical_weight)
         relevance, lenders = self.reach.lend(own, self.part_share)
         return ComponentScores(
             query=query,
-            raw_lexical=frozen(wanted(wording.raw_lexical)),
-            lexical=frozen(wanted(lexical)),
-            cosine=frozen(wanted(cosine)),
-            vector=frozen(wanted(vector)),
-            own_relevance=frozen(wanted(own)),
+            raw_lexical=frozen(in_scope(wording.raw_lexical)),
+            lexical=frozen(in_scope(lexical)),
+            cosine=frozen(in_scope(cosine).copy()),
+            vector=frozen(in_scope(vector)),
+            own_relevance=frozen(in_scope(own)),
             doc_relevance=frozen(relevance),
             lenders=frozen(lenders),
             lexical_weight=wording.lexical_weight,

@@ -22,8 +22,8 @@ _SIGN, _WORD_END = re.compile(SIGNS), re.compile(rf"(?:(?!{SIGNS})\w)*")
 _ACCENTED = re.compile("[\u00c0-\u024f\u1e00-\u1eff\u03c2]")
 """Letters that are written without their accents, and the Greek s that ends a word."""
 _ASCII = bytes(range(0x80))
-FEW_CAPITALS = 8
-"""Capitals beyond ASCII, each of which takes a pass through a text; more take as long as all."""
+_FEW_CAPITALS = 8
+"""So many capitals beyond ASCII are replaced one by one; with more, `str.lower` is as quick."""
 _MARKUP = re.compile(
     r"^\s*\#{1,6}\s | ^\s*>\s | ^\s*\|?[-:|\ ]{3,}$ | ^\s*\| | \|\s*$ | \*\* | \[\[ | \]\]",
     re.MULTILINE | re.VERBOSE,
@@ -107,8 +107,8 @@ def _begins_word(text: str, at: int) -> bool:
 def _plain(text: str, letters: Collection[str]) -> str:
     """Return `text` in small letters, every character in its place.
 
-    As bytes ASCII is written small in a fifth of the time, and what else there is is found. Of the
-    accents those are gone under which one of `letters` stands: each takes a pass.
+    ASCII is written small as bytes, a fifth of the time; the few other letters of most texts are
+    replaced after that. Accents go where one of `letters` stands below: each takes a pass.
     """
     if text.isascii():
         return text.lower()
@@ -116,12 +116,13 @@ def _plain(text: str, letters: Collection[str]) -> str:
     others = set(encoded.translate(None, _ASCII).decode("utf-8", "surrogatepass"))
     small = {one: one.lower()[:1] for one in others}
     capitals = [one for one in others if small[one] != one]
-    if len(capitals) <= FEW_CAPITALS:
+    if len(capitals) <= _FEW_CAPITALS:
         plain = encoded.lower().decode("utf-8", "surrogatepass")
         for one in capitals:
             plain = plain.replace(one, small[one])
     else:
-        plain = text.replace("\u0130", "I").lower()  # the one that would become two
+        # Two that depend on more than themselves: one becomes two letters, one ends a word.
+        plain = text.replace("\u0130", "I").replace("\u03a3", "\u03c3").lower()
     for letter in filter(_ACCENTED.match, {*small.values()}):
         if (folded := fold(letter)) in letters:
             plain = plain.replace(letter, folded)

@@ -155,8 +155,11 @@ def test_a_scan_has_exactly_these_fields(kbx: CommandLine, base: Path) -> None:
 
 
 def test_entities_are_listed_and_shown(kbx: CommandLine, base: Path) -> None:
-    listed = kbx("entity", "list", "--type", "team", "--json", "--kb", base).json
+    listed = kbx("entity", "list", "--type", "Team", "--json", "--kb", base).json
     assert listed == [{"id": "team:platform", "name": "Platform", "type": "team", "path": None}]
+    unknown = kbx("entity", "list", "--type", "ferry", "--kb", base)
+    assert (unknown.out, unknown.code) == ("", 0)
+    assert "no entity is of type ferry; there are person" in unknown.err
     card = kbx("entity", "show", "alice chen", "--json", "--kb", base).json
     assert (card["id"], card["role"]) == ("person:alice-chen", "Director of Engineering")
     assert {"fact_id", "text", "date", "status", "done"} <= card["facts"][0].keys()

@@ -62,13 +62,42 @@ def test_a_query_is_embedded_and_looked_for_among_entities_once(
     assert counted.passes == 2  # only the same query is the same
 
 
-def test_one_search_waits_for_one_text_where_someone_is_named_in_full(
+@pytest.mark.parametrize(
+    ("query", "mode", "texts"),
+    [
+        ("what did Grace Tully say about the rollback", "two_pass", 1),
+        ("what has Grace Tully been working on?", "two_pass", 1),
+        ("what did grace say about the rollback", "two_pass", 2),  # no whole name
+        ("how a ferry is docked", "flat", 1),
+        ("how  a ferry is docked ", "flat", 1),
+    ],
+)
+def test_a_search_embeds_what_is_left_of_a_whole_name(
+    kb: KnowledgeBase, counted: Counted, query: str, mode: str, texts: int
+) -> None:
+    assert kb.search(query).meta.search_mode == mode
+    assert counted.embedded == texts
+
+
+@pytest.mark.parametrize("query", [QUERY, "what did Grace Tully and Alice say about the rollback"])
+def test_evidence_for_every_ranking_embeds_two_texts(
+    kb: KnowledgeBase, counted: Counted, query: str
+) -> None:
+    evidence = kb.retrieve(query)
+    assert counted.embedded == len({evidence.query, evidence.document_query}) == 2
+
+
+def test_what_is_left_of_names_is_embedded_beside_the_query_as_typed(
     kb: KnowledgeBase, counted: Counted
 ) -> None:
-    assert kb.search("what did Grace Hopper Kim say about the rollback").meta.pass1_entities
-    assert counted.embedded == 1
-    kb.search("a rollback that names nobody")
-    assert counted.embedded == 2
+    kb.search("what did Grace Tully say about the rollback", hierarchy=False)
+    assert counted.embedded == 2  # pass 1 shows whom it is about all the same
+
+
+def test_an_index_just_opened_keeps_no_query_waiting(demo_copy: Path, counted: Counted) -> None:
+    with KnowledgeBase(demo_copy) as kb:
+        kb.search("what did Grace Tully say about the rollback")
+    assert counted.embedded == 2  # as typed while names are not known yet
 
 
 def test_a_new_generation_is_asked_anew(

@@ -45,6 +45,23 @@ def test_a_person_is_found_under_many_spellings(kb: KnowledgeBase, name: str) ->
     assert response.meta.pass1_entities[0].id == "person:alice-chen"
 
 
+@pytest.mark.parametrize("query", ["alice", "ACE", "who is Alice Chen?", "tell me about Alice"])
+def test_who_is_all_that_is_asked_for_has_their_page_first(kb: KnowledgeBase, query: str) -> None:
+    first, *others = kb.search(query, explain=True).results
+    assert (first.path, first.score) == ("memory/people/alice-chen.md", 1.0)
+    assert first.explain is not None
+    assert first.explain["exact"] == "name"
+    assert others
+    assert others[0].score < 1.0
+    scoped = kb.search(query, path="memory/meetings").results
+    assert scoped
+    assert scoped[0].score < 1.0
+
+
+def test_what_someone_said_is_not_asked_of_their_page(kb: KnowledgeBase) -> None:
+    assert kb.search("what did Alice say?").results[0].path.startswith("memory/meetings/")
+
+
 def test_a_pure_topic_falls_back_with_a_reason(kb: KnowledgeBase) -> None:
     meta = kb.search("how do deployment rollbacks work?").meta
     assert meta.search_mode == "flat"

@@ -31,12 +31,6 @@ def test_more_mentions_and_more_members_are_stronger() -> None:
     assert linked.reasons[1:] == ("4 mentions", "member", "3 members")
 
 
-def test_nothing_is_more_about_a_person_than_their_own_page() -> None:
-    linked = linked_documents(links((0, "own_page", 1), (1, "title", 1), (2, "attendee", 1)))
-    own, titled, attended = about_person(linked, [(0, 0), (0, 3), (1, 2)]).strengths
-    assert own == 1.0 > attended > titled
-
-
 def test_a_document_is_about_whom_it_names_first_among_few() -> None:
     linked = linked_documents(
         links((0, "attendee", 1), (1, "attendee", 1), (2, "attendee", 1), (3, "mention", 50))

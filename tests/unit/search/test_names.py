@@ -237,3 +237,11 @@ def test_a_thing_as_it_is_written_goes_before_a_plural_of_another() -> None:
     ]
     (match,) = NameIndex(things).find("Class Fields update")
     assert (match.entity, match.named) == (1, True)
+
+
+@given(st.lists(st.sampled_from("what did Navdeep Bains Grace Stein say on Flow exports".split())))
+def test_whole_names_are_those_that_a_long_look_finds_too(words: list[str]) -> None:
+    query = " ".join(words)
+    whole, every = INDEX.find_whole(query), INDEX.find(query)
+    spans = {(match.entity, match.start, match.end) for match in every}
+    assert {(match.entity, match.start, match.end) for match in whole} <= spans

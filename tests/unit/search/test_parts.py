@@ -102,3 +102,10 @@ def test_without_parts_or_a_share_links_stay_as_they_are(share: float) -> None:
     parts = chain(3) if not share else chain(0)
     own = linked({1: 1.0})
     assert parts.lend_links(own, share) is own
+
+
+def test_scores_in_scope_leave_out_the_parts_that_only_lend() -> None:
+    some = Reach.of(chain(3), np.array([False, True, False]), np.array([1]))
+    assert some.rows.tolist() == [0, 1, 2]
+    assert some.scores_in_scope(np.array([0.1, 0.2, 0.3])).tolist() == [0.2]
+    assert whole_base(chain(2), 2).scores_in_scope(np.array([0.1, 0.2])).tolist() == [0.1, 0.2]

@@ -75,6 +75,7 @@ def test_without_a_matching_word_the_nearest_chunk_is_shown() -> None:
         ("会議", "会議"),
         ("ΛΟΓΟΣ", "λογος"),
         ("λογος", "ΛΟΓΟΣ"),
+        ("ΑΒΓΔΕΖΗΘ Ο ΛΟΓΟΣ", "λογος"),
     ],
 )
 def test_spelling_does_not_hide_a_word(word: str, query: str) -> None:
@@ -110,6 +111,17 @@ def test_a_snippet_marks_what_all_matches_hold() -> None:
     body = "The budget of the migration grew."
     query = "migration budget"
     assert make_snippet(body, 1, query).matches == match_spans(body, query)
+
+
+LETTERS = st.text(st.sampled_from("aAzZ ÄäÖÉéØøßẞİıſΣσςΛλόΌЖжДдǅǈ会“”😀\u0301\ud800"), max_size=60)
+
+
+@given(LETTERS, st.sampled_from(["", "aeo", "σz"]))
+def test_how_many_capitals_there_are_makes_no_difference(text: str, under: str) -> None:
+    capitals = "ÁÀÂÃÅÆÇÈÊËÌÍ"  # more than are replaced one by one
+    few, many = _plain(text, frozenset(under)), _plain(text + capitals, frozenset(under))
+    assert many[: len(text)] == few
+    assert (len(few), len(many)) == (len(text), len(text) + len(capitals))
 
 
 def test_a_text_is_written_small_whatever_its_letters() -> None:

@@ -1,0 +1,38 @@
+"""What documents mean compared with what a query means: the dear part of evidence."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from kbx_tui.index.vectors import Vectors
+from kbx_tui.search.evidence import Evidence
+from kbx_tui.search.feedback import Meanings
+from kbx_tui.search.once import Once, all_evidence, best_evidence
+from kbx_tui.search.scoring import Scoring
+
+
+def compared(
+    evidence: Evidence, vectors: Vectors, meaning: Meanings, scoring: Scoring, once: Once | None
+) -> Evidence:
+    """Return the evidence with the meaning of all documents, or of those that `once` needs."""
+    rows, flags = scoring.reach.rows, scoring.reach.flags
+    if once is not None:
+        found = best_evidence(
+            evidence,
+            once,
+            scoring,
+            lambda wording: vectors.about_cosine(meaning.of(wording), rows),
+            lambda wording, at: vectors.best_cosine_of(meaning.of(wording), rows[at]),
+        )
+        if found is None:
+            wording = once.wording(evidence)
+            cosine = vectors.best_cosine(meaning.of(wording)[None], flags)[0, rows]
+            found = all_evidence(evidence, once, scoring, cosine)
+        return found
+    wordings = list(scoring.wordings)
+    queries = np.stack([meaning.of(one) for one in wordings])
+    cosines = vectors.best_cosine(queries, flags)[:, rows]
+    typed, *others = map(scoring.components, wordings, cosines)
+    return replace(evidence, as_typed=typed, as_searched=others[0] if others else typed)

@@ -1,0 +1,95 @@
+"""A query and what it names: which of its wordings is searched for what. Pure.
+
+Pass 2 searches without people and teams named outright: their documents are known from links
+already, and their names, where they stand only in frontmatter, would drown the topic. Project names
+stay: they are what is asked about.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Self
+
+from kbx_tui.knowledge.records import Entity
+from kbx_tui.search.names import NameMatch
+from kbx_tui.search.words import has_topic, words_of
+
+STRIPPED_TYPES = frozenset({"person", "team"})
+ASKING_FOR_ONE = frozenset(
+    tuple(asked.split())
+    for asked in ("", "who is", "who s", "who was", "what is", "what s", "about", "tell me about")
+)
+"""What may stand before a name without asking for anything but whose it is."""
+
+Span = tuple[int, int]
+
+_POSSESSIVE = re.compile(r"^['’]s?\b")
+_BLANKS = re.compile(r"\s+")
+
+
+@dataclass(frozen=True, slots=True)
+class NamedQuery:
+    """A query, and where in it which entities are named."""
+
+    text: str
+    """As typed."""
+    matches: Sequence[NameMatch]
+    spans: tuple[Span, ...]
+    """Of people and teams named outright."""
+    document_query: str
+    """What pass 2 searches with: without `spans`, as typed where no topic word would be left."""
+
+    @classmethod
+    def of(cls, text: str, matches: Sequence[NameMatch], entities: Sequence[Entity]) -> Self:
+        """Take a query and what pass 1 found named in it; matches count `entities`."""
+        spans = tuple(
+            (match.start, match.end)
+            for match in matches
+            if match.named and entities[match.entity].type in STRIPPED_TYPES
+        )
+        left = _without(text, spans) if spans else text
+        return cls(text, matches, spans, left if _has_topic(left) else text)
+
+    @property
+    def wordings(self) -> list[str]:
+        """As typed and for pass 2, once where they are equal."""
+        return list(dict.fromkeys((self.text, self.document_query)))
+
+    @property
+    def names_only(self) -> bool:
+        """True for people or teams and no topic: `what did Ada say?`"""
+        return bool(self.spans) and not _has_topic(_without(self.text, self.spans))
+
+    @property
+    def names_left(self) -> list[str]:
+        """The names that are not taken out."""
+        left = [(match.start, match.end) for match in self.matches if match.named]
+        return [self.text[start:end] for start, end in left if (start, end) not in self.spans]
+
+    @property
+    def asked_for(self) -> int | None:
+        """The entity that is all the query asks for, by its number: `Ada`, `who is Ada?`"""
+        for match in self.matches:
+            rest = (self.text[: match.start], self.text[match.end :])
+            before, after = (tuple(word.folded for word in words_of(part)) for part in rest)
+            if match.named and not after and before in ASKING_FOR_ONE:
+                return match.entity
+        return None
+
+
+def _has_topic(text: str) -> bool:
+    return has_topic(word.folded for word in words_of(text))
+
+
+def _without(query: str, spans: Iterable[Span]) -> str:
+    rest, end = [], 0
+    for start, stop in sorted(spans):
+        if start < end:
+            continue
+        rest.append(query[end:start])
+        possessive = _POSSESSIVE.match(query[stop:])
+        end = stop + (possessive.end() if possessive else 0)
+    rest.append(query[end:])
+    return _BLANKS.sub(" ", " ".join(rest)).strip()

@@ -29,7 +29,8 @@ HINTS_AT_MOST = 0.49
 """Cosine .88 and a fact of the same words came to .57: 8 % of the pure topics of cranfield-dev were
 searched in two passes."""
 WHOLE_ROLE, PART_OF_ROLE = 0.7, 0.4
-"""Score when all words of a role of two words or more are in the query, and the most otherwise."""
+"""Score when all words of a role of two words or more are in the query, or `who is the beekeeper`
+asks for one of a single word, and the most otherwise."""
 FACT_WEIGHT, FACT_HALF = 0.48, 5.0
 MEANING_WEIGHT, MEANING_FLOOR = 0.5, 0.2
 """Cosines of whole questions with profiles: .15-.33 for topics, .38-.70 for entities."""
@@ -133,13 +134,16 @@ class _RoleIndex:
 
     def find(self, query: str) -> list[tuple[int, Signal]]:
         counts: dict[int, int] = defaultdict(int)
-        for one in {stem(w.folded) for w in words_of(query)} - FUNCTION_WORDS:
+        words = [word.folded for word in words_of(query)]
+        asked = {stem(word) for word in words} - FUNCTION_WORDS
+        for one in asked:
             for text in self._by_stem.get(one, []):
                 counts[text] += 1
+        by_role = len(asked) == 1 and words[0] == "who"
         signals = []
         for index, matched in counts.items():
             number, kind, role, total = self._texts[index]
-            whole = kind == "role" and matched == total > 1
+            whole = kind == "role" and matched == total and (total > 1 or by_role)
             score = WHOLE_ROLE if whole else PART_OF_ROLE * matched / total
             signals.append((number, Signal(kind, score, role)))
         return signals

@@ -183,8 +183,8 @@ class Evidence:
     as_searched: ComponentScores
     """For `document_query`; the same object as `as_typed` when the wordings are equal."""
     exact: Mapping[int, str]
-    """Rows whose `title`, `path` or `id` the query is, or the page of the only one it asks for, by
-    `name`; and which of the four."""
+    """Rows that are all the query asks for, and how: `title`, `path`, `id`, `date`, or `name` for
+    the page of an entity."""
     hotness: Scores
     """How often and how lately each document was opened, 0..1."""
     fast: bool

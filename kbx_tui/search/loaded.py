@@ -19,13 +19,13 @@ from kbx_tui.index.text_cache import open_bodies, open_words
 from kbx_tui.index.vector_file import open_vectors
 from kbx_tui.index.vectors import Vectors
 from kbx_tui.knowledge.lookup import Lookup
-from kbx_tui.knowledge.names import fold
 from kbx_tui.knowledge.parts import pairs_of_parts
 from kbx_tui.knowledge.records import Attendee, Entity
 from kbx_tui.search.bodies import BodyReader
 from kbx_tui.search.entity_names import EntityNames
 from kbx_tui.search.entity_pass import EntityPass
 from kbx_tui.search.evidence import EntityCandidate, LinkedDocuments, Scope
+from kbx_tui.search.exact import ExactNames
 from kbx_tui.search.facts import FactIndex
 from kbx_tui.search.filters import Filters
 from kbx_tui.search.links import about_person, linked_documents
@@ -63,7 +63,7 @@ class Loaded:
         self._entity_pass: EntityPass | None = None
         self.snapshot: Snapshot = snapshot
         self.versions = dict(versions)  # last: when reading fails, the next refresh reads again
-        self._titles: dict[str, list[tuple[int, str]]] | None = None
+        self._exact: ExactNames | None = None
         self._linked: dict[str, LinkedDocuments] = {}
         self._about: dict[str, LinkedDocuments] = {}
         self._lent: dict[str, tuple[float, LinkedDocuments]] = {}
@@ -265,17 +265,8 @@ class Loaded:
             self._attending[attendee] = known
         return known
 
-    def exact(self, query: str) -> list[tuple[int, str]]:
-        """Return document rows whose path, id or title is the query, and which of the three."""
-        if self._titles is None:
-            self._titles = {}
-            snapshot = self.snapshot
-            columns = (("path", snapshot.paths), ("id", snapshot.ids), ("title", snapshot.titles))
-            for what, values in columns:
-                for row, value in enumerate(values):
-                    self._titles.setdefault(_key(value), []).append((row, what))
-        return self._titles.get(_key(query), [])
-
-
-def _key(text: str) -> str:
-    return " ".join(fold(text).split()).strip("/")
+    def exact(self, text: str) -> list[tuple[int, str]]:
+        """Return the rows of the documents that are called so, and what of them is."""
+        if self._exact is None:
+            self._exact = ExactNames(self.snapshot)
+        return self._exact.find(text)

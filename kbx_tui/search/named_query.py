@@ -13,16 +13,10 @@ from dataclasses import dataclass
 from typing import Self
 
 from kbx_tui.knowledge.records import Entity
-from kbx_tui.search.names import NameMatch
-from kbx_tui.search.words import has_topic, words_of
+from kbx_tui.search.names import HINT, NameMatch
+from kbx_tui.search.words import ASKING_FOR_ONE, Word, has_topic, words_of
 
 STRIPPED_TYPES = frozenset({"person", "team"})
-ASKING_FOR_ONE = frozenset(
-    tuple(asked.split())
-    for asked in ("", "who is", "who s", "who was", "what is", "what s", "about", "tell me about")
-)
-"""What may stand before a name without asking for anything but whose it is."""
-
 Span = tuple[int, int]
 
 _POSSESSIVE = re.compile(r"^['’]s?\b")
@@ -36,6 +30,8 @@ class NamedQuery:
     text: str
     """As typed."""
     matches: Sequence[NameMatch]
+    kinds: tuple[str, ...]
+    """Type of the entity of each match."""
     spans: tuple[Span, ...]
     """Of people and teams named outright."""
     document_query: str
@@ -44,13 +40,14 @@ class NamedQuery:
     @classmethod
     def of(cls, text: str, matches: Sequence[NameMatch], entities: Sequence[Entity]) -> Self:
         """Take a query and what pass 1 found named in it; matches count `entities`."""
+        kinds = tuple(entities[match.entity].type for match in matches)
         spans = tuple(
             (match.start, match.end)
-            for match in matches
-            if match.named and entities[match.entity].type in STRIPPED_TYPES
+            for match, kind in zip(matches, kinds, strict=True)
+            if match.named and kind in STRIPPED_TYPES
         )
         left = _without(text, spans) if spans else text
-        return cls(text, matches, spans, left if _has_topic(left) else text)
+        return cls(text, matches, kinds, spans, left if _has_topic(left) else text)
 
     @property
     def wordings(self) -> list[str]:
@@ -69,14 +66,31 @@ class NamedQuery:
         return [self.text[start:end] for start, end in left if (start, end) not in self.spans]
 
     @property
-    def asked_for(self) -> int | None:
-        """The entity that is all the query asks for, by its number: `Ada`, `who is Ada?`"""
-        for match in self.matches:
-            rest = (self.text[: match.start], self.text[match.end :])
-            before, after = (tuple(word.folded for word in words_of(part)) for part in rest)
-            if match.named and not after and before in ASKING_FOR_ONE:
-                return match.entity
-        return None
+    def subject(self) -> str:
+        """What it asks for: the query without `who is` before it and signs behind it."""
+        words = words_of(self.text)
+        most = max((len(asked) for asked in ASKING_FOR_ONE if _begin(words, asked)), default=0)
+        return self.text[words[most].start :].rstrip(" ?!.") if most < len(words) else self.text
+
+    @property
+    def asked_for(self) -> tuple[int, ...]:
+        """The entities that are all it asks for, by number: `Ada`, `who is Ada?`, `platform team`.
+
+        Several where they share the name.
+        """
+        subject = self.subject
+        start = self.text.rfind(subject)
+        return tuple(
+            match.entity
+            for match, kind in zip(self.matches, self.kinds, strict=True)
+            if match.start <= start
+            and (match.named or (match.signal.ambiguous and match.signal.score > HINT))
+            and self.text[match.end : start + len(subject)].strip().casefold() in ("", kind)
+        )
+
+
+def _begin(words: Sequence[Word], asked: Sequence[str]) -> bool:
+    return tuple(word.folded for word in words[: len(asked)]) == tuple(asked)
 
 
 def _has_topic(text: str) -> bool:

@@ -105,7 +105,7 @@ class NameIndex:
         matches = self._find_exact(asked)
         matches += self._find_typos(asked, sizes=(2, 3))
         matches += self._find_surnames(asked)
-        matches += self._find_first_names(asked)
+        matches += self._find_first_names(asked, matches)
         matches += self._find_typos(asked, sizes=(1,))
         return self._in_company(asked, matches)
 
@@ -244,24 +244,47 @@ class NameIndex:
             return word.folded not in COMMON_WORDS and query.is_asked_about(at, size)
         return word.is_capitalised and (at > 0 or word.folded not in COMMON_WORDS)
 
-    def _find_first_names(self, query: QueryWords) -> list[NameMatch]:
+    def _find_first_names(self, query: QueryWords, found: Sequence[NameMatch]) -> list[NameMatch]:
         matches: list[NameMatch] = []
+        doubtful = []
         for at, word in enumerate(query.words):
+            is_all = query.is_all(at, 1)
             bearers = self._first.get(word.folded, [])
-            if not bearers or query.taken[at] or word.folded in FUNCTION_WORDS:
+            if not bearers or query.taken[at] or (word.folded in FUNCTION_WORDS and not is_all):
                 continue
             if len(word.folded) == 1 or query.is_compound(at, 1):
                 continue
-            asked_about = query.is_asked_about(at, 1)
-            may_be_a_word = word.folded in NAMES_THAT_ARE_WORDS
-            doubtful = may_be_a_word and (at == 0 or query.all_lower) and not asked_about
+            asked_about = is_all or query.is_asked_about(at, 1)
+            may_be_a_word = word.folded in NAMES_THAT_ARE_WORDS and not is_all
             typed_small = asked_about and not may_be_a_word  # `did bob say on 17 March`
-            if word.is_capitalised or query.all_lower or typed_small:
-                sure = not query.all_lower or asked_about
-                sure = sure or word.folded not in COMMON_WORDS
-                sure = sure and not doubtful and not self._is_someone_else(query, at)
+            if may_be_a_word and (at == 0 or query.all_lower) and not asked_about:
+                doubtful.append(at)
+            elif word.is_capitalised or query.all_lower or typed_small:
+                sure = not query.all_lower or asked_about or word.folded not in COMMON_WORDS
+                sure = sure and not self._is_someone_else(query, at)
                 matches += _shared(query, at, 1, "first_name", bearers, sure)
+        listed = self._listed(query, doubtful, [*found, *matches])
+        for at in doubtful:
+            bearers = self._first[query.words[at].folded]
+            matches += _shared(query, at, 1, "first_name", bearers, at in listed)
         return matches
+
+    def _listed(
+        self, query: QueryWords, doubtful: Sequence[int], found: Iterable[NameMatch]
+    ) -> set[int]:
+        """Return which first names are listed with someone who is named: `Grace and Alice`."""
+        people = [
+            (match.start, match.end)
+            for match in found
+            if match.named and self._types[match.entity] == "person"
+        ]
+        listed = set()
+        for at in (*doubtful, *reversed(doubtful)):  # `Grace, Mark and Alice`, and back
+            word = query.words[at]
+            if query.is_listed_with(at, people) and not self._is_someone_else(query, at):
+                listed.add(at)
+                people.append((word.start, word.end))
+        return listed
 
     def _is_someone_else(self, query: QueryWords, at: int) -> bool:
         """Tell whether first name `at` is that of another: a surname nobody here bears follows."""

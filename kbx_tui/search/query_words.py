@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterable
+
 from kbx_tui.knowledge.common_words import COMMON_WORDS, HONORIFICS
 from kbx_tui.search.words import (
     ASKING_AFTER,
     ASKING_BEFORE,
+    ASKING_FOR_ONE,
     DAYS_AND_MONTHS,
     FUNCTION_WORDS,
     NAMES_THAT_ARE_WORDS,
@@ -21,6 +25,9 @@ TITLE_FROM = 3
 
 _OPENINGS = FUNCTION_WORDS | REQUEST_WORDS | ASKING_BEFORE | HONORIFICS | OFFICES
 """Words that a name stands after in English."""
+
+
+_LISTING = re.compile(r"\s*(?:,|&|,?\s+(?:and|or)\s)\s*", re.IGNORECASE)
 
 
 class QueryWords:
@@ -51,6 +58,20 @@ class QueryWords:
             first -= 1
             self.taken[first] = True
         return self.words[first].start, self.words[at + size - 1].end
+
+    def is_all(self, at: int, size: int) -> bool:
+        """Tell whether the query asks for these words and nothing else: `Will`, `who is Will?`"""
+        before = tuple(word.folded for word in self.words[:at])
+        return at + size == len(self.words) and (not before or before in ASKING_FOR_ONE)
+
+    def is_listed_with(self, at: int, spans: Iterable[tuple[int, int]]) -> bool:
+        """Tell whether no more than `and` or a comma parts word `at` from one of some stretches."""
+        word = self.words[at]
+        return any(
+            _LISTING.fullmatch(self.text, end, word.start)
+            or _LISTING.fullmatch(self.text, word.end, start)
+            for start, end in spans
+        )
 
     def before(self, at: int) -> str:
         """Return the word before word `at`, folded; empty at the start."""

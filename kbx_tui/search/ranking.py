@@ -62,7 +62,7 @@ class Ranked:
     entity_part: float
     hotness_part: float
     exact: str
-    """`title`, `path`, `id` or `name` (`Evidence.exact`), else empty."""
+    """How the query asks for it and nothing else (`Evidence.exact`), else empty."""
 
 
 @dataclass(frozen=True)

@@ -242,10 +242,12 @@ class Retriever:
     def _exact(self, named: NamedQuery, kept: NDArray[np.int64]) -> dict[int, str]:
         """Return rows of Evidence that are exactly what the query asks for, and how it says so."""
         loaded = self._index.loaded()
-        found = loaded.exact(named.text)
-        if named.asked_for is not None:
-            page = loaded.snapshot.entities[named.asked_for].path
-            found = [*found, (loaded.snapshot.row_of.get(page, -1), "name")]
+        pages = [loaded.snapshot.entities[number].path for number in named.asked_for]
+        found = [
+            *loaded.exact(named.text),
+            *loaded.exact(named.subject),
+            *((loaded.snapshot.row_of.get(page, -1), "name") for page in pages),
+        ]
         exact: dict[int, str] = {}
         for row, what in found:
             at = int(np.searchsorted(kept, row))

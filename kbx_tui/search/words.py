@@ -50,6 +50,12 @@ ASKING_AFTER = _words(
 )
 """Words that stand after whoever does something: `X said`, `X on Y`."""
 
+ASKING_FOR_ONE = frozenset(
+    tuple(asked.split())
+    for asked in ("who is", "who s", "who was", "what is", "what s", "about", "tell me about")
+)
+"""What stands before a name to ask for whose it is, and for nothing else."""
+
 NAMES_THAT_ARE_WORDS = _words(
     """amber april art august bill brook carol chance chase christian cliff dale dawn dean
     drew duke earl faith frank gene glen grace grant guy hope iris ivy jack jade jean joy june

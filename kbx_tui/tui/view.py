@@ -21,7 +21,7 @@ class ResultRow:
     document_part: float
     entity_part: float
     exact: str
-    """`title`, `path`, `id` or `name` when the query asks for just that, else empty."""
+    """`title`, `path`, `id`, `date` or `name` when the query asks for just that, else empty."""
 
 
 @dataclass(frozen=True, slots=True)

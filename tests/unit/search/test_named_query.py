@@ -13,6 +13,9 @@ ENTITIES = (
     Entity("person:ben-vale", "Ben Vale", "person", "memory/people/ben-vale.md", aliases=("BV",)),
     Entity("team:harbour", "Harbour Crew", "team", "memory/teams/harbour.md"),
     Entity("project:ferry", "Night Ferry", "project", "memory/projects/ferry.md"),
+    Entity("person:will-hunt", "Will Hunt", "person", "memory/people/will-hunt.md"),
+    Entity("person:sam-low", "Sam Low", "person", "memory/people/sam-low.md"),
+    Entity("person:sam-dry", "Sam Dry", "person", "memory/people/sam-dry.md"),
 )
 INDEX = NameIndex(ENTITIES)
 
@@ -43,20 +46,39 @@ def test_wordings_are_told_once() -> None:
 
 
 @pytest.mark.parametrize(
-    ("query", "entity"),
+    ("query", "subject"),
     [
-        ("Ada", 0),
-        ("ada stone", 0),
-        ("who is Ada Stone?", 0),
-        ("Who's Ada?", 0),
-        ("tell me about BV", 1),
-        ("what is Night Ferry", 3),
-        ("what did Ada say?", None),
-        ("Ada Stone and Ben Vale", None),
-        ("Ada Stone tide", None),
-        ("who is on duty", None),
-        ("", None),
+        ("who is Ada Stone?", "Ada Stone"),
+        ("What's INC-17: the leak?", "INC-17: the leak"),
+        ("tell me about", "tell me about"),
+        ("the tide", "the tide"),
+        ("", ""),
     ],
 )
-def test_a_query_may_ask_for_one_and_nothing_else(query: str, entity: int | None) -> None:
-    assert named(query).asked_for == entity
+def test_a_query_has_a_subject(query: str, subject: str) -> None:
+    assert named(query).subject == subject
+
+
+@pytest.mark.parametrize(
+    ("query", "entities"),
+    [
+        ("Ada", [0]),
+        ("ada stone", [0]),
+        ("who is Ada Stone?", [0]),
+        ("Who's Ada?", [0]),
+        ("tell me about BV", [1]),
+        ("what is Night Ferry", [3]),
+        ("Harbour Crew team", [2]),
+        ("Will", [4]),
+        ("who is will?", [4]),
+        ("who is Sam?", [5, 6]),
+        ("what did Ada say?", []),
+        ("Ada Stone and Ben Vale", []),
+        ("Ada Stone tide", []),
+        ("Ada Stone team", []),
+        ("who is on duty", []),
+        ("", []),
+    ],
+)
+def test_a_query_may_ask_for_one_and_nothing_else(query: str, entities: list[int]) -> None:
+    assert list(named(query).asked_for) == entities

@@ -239,6 +239,24 @@ def test_a_thing_as_it_is_written_goes_before_a_plural_of_another() -> None:
     assert (match.entity, match.named) == (1, True)
 
 
+@pytest.mark.parametrize(
+    ("query", "named"),
+    [
+        ("Mark", {"person:mark-stone"}),
+        ("who is Mark?", {"person:mark-stone"}),
+        ("Mark and Ruth Miller", {"person:mark-stone", "person:ruth-miller"}),
+        ("ruth miller, mark", {"person:mark-stone", "person:ruth-miller"}),
+        ("meeting with suzy davies, mark & huw", {"person:suzy-davies", "person:mark-stone",
+                                                  "person:huw-irranca-davies"}),
+        ("Mark exports", set()),
+        ("mark and improve exports of Ruth Miller", {"person:ruth-miller"}),
+        ("Ruth Miller and Mark Castellane said", {"person:ruth-miller"}),
+    ],
+)  # fmt: skip
+def test_a_first_name_that_is_a_word_is_meant_alone_or_listed(query: str, named: set[str]) -> None:
+    assert {one for one, match in found(query).items() if match.named} == named
+
+
 WORDS = ("what", "did", "Navdeep", "Bains", "Grace", "Stein", "say", "on", "Data", "Flow")
 
 

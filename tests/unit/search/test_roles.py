@@ -1,0 +1,31 @@
+"""Whom pass 1 finds by role."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from kbx_tui.knowledge.records import Entity
+from kbx_tui.search.entity_pass import PART_OF_ROLE, WHOLE_ROLE, EntityPass
+
+BJORN = Entity("person:bjorn", "Björn Ek", "person", "people/bjorn.md", role="Beekeeper")
+TESSA = Entity("person:tessa", "Tessa Moor", "person", "people/tessa.md", role="Head Gardener")
+SNAPSHOT: Any = SimpleNamespace(entities=(BJORN, TESSA))
+
+
+@pytest.mark.parametrize(
+    ("query", "score"),
+    [
+        ("who is the beekeeper?", WHOLE_ROLE),
+        ("Who are our beekeepers", WHOLE_ROLE),
+        ("beekeeper", PART_OF_ROLE),
+        ("who fed the bees of the beekeeper", PART_OF_ROLE),
+        ("the head gardener on hedges", WHOLE_ROLE),
+        ("who is the gardener", PART_OF_ROLE / 2),
+    ],
+)
+def test_a_role_of_one_word_counts_where_it_is_asked_who_has_it(query: str, score: float) -> None:
+    (found,) = EntityPass(SNAPSHOT).find(query, [], [], None)
+    assert found.score == pytest.approx(score)

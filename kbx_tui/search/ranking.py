@@ -3,8 +3,8 @@
     final = alpha * doc_relevance + (1 - alpha) * parent_entity_score
     final = (1 - h) * final + h * hotness            with hotness_weight h, 0 by default
 
-Source: the two-pass proposal, "Score Propagation Formula". A document whose title, path or id
-is the query scores 1.0 and comes first.
+Source: the two-pass proposal, "Score Propagation Formula". A document that is all the
+query asks for (`Evidence.exact`) scores 1.0 and comes first.
 """
 
 from __future__ import annotations

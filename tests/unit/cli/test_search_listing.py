@@ -105,7 +105,7 @@ def test_sums_of_an_explanation_add_up_as_printed() -> None:
 
 def test_an_exact_match_is_named() -> None:
     shown = listing.explain_lines({**WHY, "exact": "title"})[-1]
-    assert shown == "the query is exactly the title: first, with score 1.00"
+    assert shown == "exact title: shown first, with score 1.00"
 
 
 def test_spans_stay_on_their_words_when_text_before_them_is_cleaned() -> None:

@@ -125,6 +125,8 @@ def explain_lines(why: Mapping[str, Any]) -> list[str]:
         why["vector_score"] * why["vector_weight"],
     )
     found = [f"{visible(term['term'])} ×{term['body_count']}" for term in why["matched_terms"]]
+    if words and not found:
+        found = ["in its title or frontmatter"]
     cosine = "no vector" if why["cosine"] is None else f"cosine {score_text(why['cosine'])}"
     document = [
         (words, _with("words", join_words(found, most=5))),

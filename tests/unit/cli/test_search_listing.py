@@ -103,6 +103,13 @@ def test_sums_of_an_explanation_add_up_as_printed() -> None:
     ]
 
 
+def test_words_that_do_not_stand_in_the_text_stand_somewhere() -> None:
+    shown = listing.explain_lines({**WHY, "matched_terms": []})[1]
+    assert "words (in its title or frontmatter) +" in shown
+    shown = listing.explain_lines({**WHY, "matched_terms": [], "lexical_score": 0.0})[1]
+    assert "title" not in shown
+
+
 def test_an_exact_match_is_named() -> None:
     shown = listing.explain_lines({**WHY, "exact": "title"})[-1]
     assert shown == "exact title: shown first, with score 1.00"

@@ -38,6 +38,30 @@ SHARED_FROM = 16
 
 
 @dataclass(frozen=True, slots=True)
+class RoundedCosines:
+    """What codes of vectors say of documents: about what is so, and how far off at most."""
+
+    cosine: NDArray[np.float64]
+    """About the `best_cosine` of each document asked about, NaN without vectors."""
+    slack: float
+    """How far at most that is, and any of `products`, from what it stands for."""
+    products: Matrix
+    """About what the likeness of a document would be if this chunk were its best, shape (m,)."""
+    begin: int
+    """Place in `Vectors.chunks` of the first of them."""
+
+    def may_be_best(self, chunks: Keys, starts: Keys, sizes: Keys) -> Flags:
+        """Tell which chunks can be the best of their documents, for each of which one can.
+
+        `starts` and `sizes` say where in `chunks` those of a document stand.
+        """
+        products = self.products[chunks - self.begin]
+        best = np.maximum.reduceat(products, starts)
+        flags: Flags = products >= np.repeat(best - 2 * self.slack, sizes)
+        return flags
+
+
+@dataclass(frozen=True, slots=True)
 class Vectors:
     """Chunk vectors by document, and entity profile vectors by entity."""
 
@@ -77,14 +101,13 @@ class Vectors:
             best[:, self.document_rows[wanted]] = found[:, wanted]
         return best
 
-    def about_cosine(
-        self, query: NDArray[np.float32], rows: Keys
-    ) -> tuple[NDArray[np.float64], float]:
+    def about_cosine(self, query: NDArray[np.float32], rows: Keys) -> RoundedCosines:
         """Return about what `best_cosine` says of documents, by row, and how far at most it is from
         that. `rows` ascend. NaN without vectors. It reads a quarter of what that reads.
         """
+        products, begin = np.zeros(0, np.float32), 0
         if not len(rows):
-            return np.zeros(0), 0.0
+            return RoundedCosines(np.zeros(0), 0.0, products, begin)
         low, high = int(rows[0]), int(rows[-1])
         first, end = np.searchsorted(self.document_rows, (low, high + 1)).tolist()
         about, slack = np.full(high + 1 - low, np.nan), 0.0
@@ -94,10 +117,15 @@ class Vectors:
             products, slack = part.products(query)
             best = np.maximum.reduceat(products, self.starts[first:end] - begin)
             about[self.document_rows[first:end] - low] = best
-        return about[rows - low], slack
+        return RoundedCosines(about[rows - low], slack, products, begin)
 
-    def best_cosine_of(self, query: NDArray[np.float32], rows: Keys) -> NDArray[np.float64]:
-        """Return what `best_cosine` says of a few documents, by row, without looking at others."""
+    def best_cosine_of(
+        self, query: NDArray[np.float32], rows: Keys, about: RoundedCosines | None = None
+    ) -> NDArray[np.float64]:
+        """Return what `best_cosine` says of a few documents, by row, without looking at others.
+
+        With `about`, which must know all of them, only chunks that can be the best are read.
+        """
         best = np.full(len(rows), np.nan)
         if not len(self.document_rows):
             return best
@@ -108,6 +136,10 @@ class Vectors:
             sizes = np.append(self.starts, len(self.chunks))[places + 1] - self.starts[places]
             starts = np.cumsum(sizes) - sizes
             chunks = np.repeat(self.starts[places] - starts, sizes) + np.arange(sizes.sum())
+            if about is not None:
+                hopeful = about.may_be_best(chunks, starts, sizes)
+                chunks, sizes = chunks[hopeful], np.add.reduceat(hopeful, starts, dtype=np.int64)
+                starts = np.cumsum(sizes) - sizes
             found = np.maximum.reduceat(_products_of(self.chunks, chunks, query), starts)
             best[known] = found * self.chunk_shares[places] + _products_of(
                 self.contexts, places, query

@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from kbx_tui.index.vectors import Vectors
-from kbx_tui.search.evidence import Evidence
+from kbx_tui.index.vectors import RoundedCosines, Vectors
+from kbx_tui.search.evidence import Evidence, Rows, Scores
 from kbx_tui.search.feedback import Meanings
 from kbx_tui.search.once import Once, all_evidence, best_evidence
 from kbx_tui.search.scoring import Scoring
@@ -19,13 +19,16 @@ def compared(
     """Return the evidence with the meaning of all documents, or of those that `once` needs."""
     rows, flags = scoring.reach.rows, scoring.reach.flags
     if once is not None:
-        found = best_evidence(
-            evidence,
-            once,
-            scoring,
-            lambda wording: vectors.about_cosine(meaning.of(wording), rows),
-            lambda wording, at: vectors.best_cosine_of(meaning.of(wording), rows[at]),
-        )
+        rounded: dict[str, RoundedCosines] = {}
+
+        def about(wording: str) -> tuple[Scores, float]:
+            told = rounded[wording] = vectors.about_cosine(meaning.of(wording), rows)
+            return told.cosine, told.slack
+
+        def exact(wording: str, at: Rows) -> Scores:
+            return vectors.best_cosine_of(meaning.of(wording), rows[at], rounded[wording])
+
+        found = best_evidence(evidence, once, scoring, about, exact)
         if found is None:
             wording = once.wording(evidence)
             cosine = vectors.best_cosine(meaning.of(wording)[None], flags)[0, rows]

@@ -198,7 +198,7 @@ class Evidence:
     stopped_by: str = "all"
     """Why no more were: `all` compared, `exact`, `stable` (`search/convergence.py`)."""
     only_for: Tuning | None = None
-    """The one tuning that may rank it, None: any."""
+    """The one tuning that may rank it, None: any. Links of entities it cannot keep are left out."""
     drawn_to: tuple[FeedbackDocument, ...] = ()
     """What drew the meaning of the query as typed, best first; it may lie out of scope. None where
     nothing did: no document holds a word, `[search] feedback` is 0, or it was not needed."""

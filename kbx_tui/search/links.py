@@ -28,10 +28,13 @@ _ORDER = {kind: place for place, kind in enumerate(_WORDS)}
 _IS_FULL = np.array([kind in FULL_STRENGTH for kind in _WORDS])
 
 
+NOTHING_LINKED = LinkedDocuments(frozen(np.empty(0, np.int64)), frozen(np.empty(0)), ())
+
+
 def linked_documents(links: EntityLinks | None) -> LinkedDocuments:
     """Return the documents that belong to an entity, each once, rows counted among all."""
     if links is None:
-        return LinkedDocuments(np.empty(0, np.int64), np.empty(0), ())
+        return NOTHING_LINKED
     kinds, counts = links.kinds, links.counts
     codes = np.array([_ORDER[kind] for kind in kinds])
     by_number = np.where(

@@ -13,16 +13,21 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from kbx_tui.search.convergence import WORTH_FROM, WORTH_SHARE, Rule, converge
-from kbx_tui.search.evidence import Evidence, Rows, Scores, frozen
+from kbx_tui.search.evidence import EntityCandidate, Evidence, Rows, Scores, frozen
 from kbx_tui.search.ranking import Ranking, choose_entities, components_for, rank, scores_of
 from kbx_tui.search.scoring import Scoring
 from kbx_tui.search.tuning import Tuning
 
 AboutCosine = Callable[[str], tuple[Scores, float]]
 """Returns about what the cosine of each document in reach with a wording of the query is, NaN where
-there is no vector, and how far at most it is from that."""
+there is no vector, and how far at most it is from that. Asked before `CosineOf` is."""
 CosineOf = Callable[[str, Rows], Scores]
 """Returns the cosines of a wording with documents by their places in reach, NaN without vectors."""
+
+
+UNSURE_SHARE = 1 / 3
+"""Share of the documents up to which those are compared one by one of which codes do not tell
+whether they are results: of each only the chunks that can be its best are read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +42,13 @@ class Once:
     def compares_as_typed(self) -> bool:
         """True where names are not taken out, whatever is named."""
         return not self.tuning.hierarchy or self.tuning.keep_names
+
+    def may_keep(self, entity: EntityCandidate) -> bool:
+        """Tell whether the ranking may use the links of an entity: its score reaches the threshold,
+        or it is pinned.
+        """
+        tuning = self.tuning
+        return entity.score >= tuning.entity_threshold or entity.id in tuning.pinned
 
     def wording(self, evidence: Evidence) -> str:
         """Return the wording of the query that the ranking compares documents with."""
@@ -90,7 +102,7 @@ def best_evidence(
         return None
     evaluated = converged.evaluated
     unsure = np.flatnonzero(hopeful.matched & ~ranked(cosine - slack).matched & ~evaluated)
-    if len(unsure) > most:
+    if len(unsure) > UNSURE_SHARE * len(evidence):
         return None
     compare(unsure)
     evaluated[unsure] = True

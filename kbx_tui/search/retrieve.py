@@ -28,6 +28,7 @@ from kbx_tui.search.evidence import (
 from kbx_tui.search.feedback import Meanings
 from kbx_tui.search.filters import Filters
 from kbx_tui.search.lexical import counted_terms, lexical_weight
+from kbx_tui.search.links import NOTHING_LINKED
 from kbx_tui.search.named_query import NamedQuery
 from kbx_tui.search.names import NameMatch
 from kbx_tui.search.once import Once
@@ -126,7 +127,8 @@ class Retriever:
         candidates = () if fast else self._candidates(named, vectors)
         candidates = with_pinned(candidates, asked_for)
         clock.lap("pass1_ms")
-        links = self._links(candidates, in_scope, kept, named, parts)
+        used = [once is None or once.may_keep(entity) for entity in candidates]
+        links = self._links(candidates, used, in_scope, kept, named, parts)
         clock.lap("links_ms")
         evidence = Evidence(
             query=query,
@@ -220,12 +222,16 @@ class Retriever:
     def _links(
         self,
         entities: Sequence[EntityCandidate],
+        used: Sequence[bool],
         in_scope: Flags,
         kept: NDArray[np.int64],
         named: NamedQuery,
         part_share: float,
     ) -> tuple[LinkedDocuments, ...]:
-        found = [self._linked(entity, named.names_only, part_share) for entity in entities]
+        found = [
+            self._linked(entity, named.names_only, part_share) if needed else NOTHING_LINKED
+            for entity, needed in zip(entities, used, strict=True)
+        ]
         if len(kept) == len(in_scope):
             return tuple(found)
         return tuple(linked.within(in_scope, kept) for linked in found)

@@ -63,10 +63,21 @@ def test_what_codes_say_is_within_its_bound(seed: int) -> None:
     query = random.standard_normal(DIMENSION).astype(np.float32)
     query *= random.random(dtype=np.float32) / np.linalg.norm(query)
     rows = np.sort(random.choice(DOCUMENTS, 300, replace=False))
-    about, slack = VECTORS.about_cosine(query, rows)
+    about = VECTORS.about_cosine(query, rows)
     exact = VECTORS.best_cosine(query[None], np.ones(DOCUMENTS, np.bool_))[0, rows]
-    np.testing.assert_array_equal(np.isnan(about), np.isnan(exact))
-    assert np.nanmax(np.abs(about - exact)) <= slack <= 0.02
+    np.testing.assert_array_equal(np.isnan(about.cosine), np.isnan(exact))
+    assert np.nanmax(np.abs(about.cosine - exact)) <= about.slack <= 0.02
+    few = np.sort(random.choice(len(rows), 40, replace=False))
+    np.testing.assert_array_equal(VECTORS.best_cosine_of(query, rows[few], about), exact[few])
+
+
+def test_few_chunks_are_read_where_codes_tell_the_best() -> None:
+    about = VECTORS.about_cosine(QUERIES[0], VECTORS.document_rows)
+    sizes = np.diff(VECTORS.starts, append=CHUNKS)
+    hopeful = about.may_be_best(np.arange(CHUNKS), VECTORS.starts, sizes)
+    each = np.add.reduceat(hopeful, VECTORS.starts, dtype=np.int64)
+    assert each.min() == 1
+    assert each.sum() < 2 * len(each) < CHUNKS
 
 
 def unit_rows(count: int) -> np.typing.NDArray[np.float32]:

@@ -52,7 +52,7 @@ def list_entities(kind: str | None, as_json: bool) -> None:
     found = [one for one in known if wanted in (None, one.type)]
     if known and not found:
         types = ", ".join(sorted({one.type for one in known}))
-        say(f"no entity is of type {visible(wanted or '')}; there are {types}")
+        say(f"no entity is of type {visible(kind or '')!r}; there are {types}")
     if as_json:
         output.print_json([name_json(one) for one in found])
     else:

@@ -134,10 +134,9 @@ def explain_lines(why: Mapping[str, Any]) -> list[str]:
     ]
     if why["lent_by"]:
         document.append((why["lent"], f"lent by the {why['lent_by']}"))
+    told = [(value, name) for name, value in parts.items() if value]
     lines = [
-        _sum(
-            sum(parts.values()), "score", [(value, name) for name, value in parts.items() if value]
-        ),
+        _sum(sum(parts.values()), "else" if why["exact"] else "score", told),
         _sum(why["doc_relevance"], "document", document),
     ]
     shares = [
@@ -148,7 +147,7 @@ def explain_lines(why: Mapping[str, Any]) -> list[str]:
     if shares:
         lines.append(_sum(why["parent_entity_score"], "entity", shares))
     if why["exact"]:
-        lines.append(f"exact {why['exact']}: shown first, with score 1.00")
+        return [f"exact {why['exact']}: shown first, with score 1.00", *lines]
     return lines
 
 

@@ -17,12 +17,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kbx_tui.index.snapshot import Snapshot
+from kbx_tui.knowledge.names import fold
 from kbx_tui.knowledge.records import Entity
 from kbx_tui.search.evidence import EntityCandidate, Signal, SignalKind
 from kbx_tui.search.facts import FoundFact
 from kbx_tui.search.names import NameIndex, NameMatch
 from kbx_tui.search.tuning import MAX_ENTITIES_LIMIT
-from kbx_tui.search.words import FUNCTION_WORDS, stem, words_of
+from kbx_tui.search.words import ARTICLES, ASKING_WHO, FUNCTION_WORDS, stem, words_of
 
 SECOND_SIGNAL = 0.25
 HINTS_AT_MOST = 0.49
@@ -139,11 +140,13 @@ class _RoleIndex:
         for one in asked:
             for text in self._by_stem.get(one, []):
                 counts[text] += 1
-        by_role = len(asked) == 1 and words[0] == "who"
+        *before, last = words or [""]
+        asks_who = tuple(word for word in before if word not in ARTICLES) in ASKING_WHO
         signals = []
         for index, matched in counts.items():
             number, kind, role, total = self._texts[index]
-            whole = kind == "role" and matched == total and (total > 1 or by_role)
+            is_last = asks_who and fold(role) in (last, last.removesuffix("s"))
+            whole = kind == "role" and matched == total and (total > 1 or is_last)
             score = WHOLE_ROLE if whole else PART_OF_ROLE * matched / total
             signals.append((number, Signal(kind, score, role)))
         return signals

@@ -14,12 +14,13 @@ from typing import Self
 
 from kbx_tui.knowledge.records import Entity
 from kbx_tui.search.names import HINT, NameMatch
-from kbx_tui.search.words import ASKING_FOR_ONE, Word, has_topic, words_of
+from kbx_tui.search.words import ARTICLES, ASKING_FOR_ONE, Word, has_topic, words_of
 
 STRIPPED_TYPES = frozenset({"person", "team"})
 Span = tuple[int, int]
 
 _POSSESSIVE = re.compile(r"^['’]s?\b")
+_SIGNS = " \t\r\n?!.,;:\"'“”‘’"
 _BLANKS = re.compile(r"\s+")
 
 
@@ -67,26 +68,34 @@ class NamedQuery:
 
     @property
     def subject(self) -> str:
-        """What it asks for: the query without `who is` before it and signs behind it."""
-        words = words_of(self.text)
-        most = max((len(asked) for asked in ASKING_FOR_ONE if _begin(words, asked)), default=0)
-        return self.text[words[most].start :].rstrip(" ?!.") if most < len(words) else self.text
+        """What it asks for: without `who is the` before it and signs around it."""
+        return self.text[slice(*self._subject())]
 
     @property
     def asked_for(self) -> tuple[int, ...]:
         """The entities that are all it asks for, by number: `Ada`, `who is Ada?`, `platform team`.
 
-        Several where they share the name.
+        Several where they share the name; none for a misspelt one, which may be another's.
         """
-        subject = self.subject
-        start = self.text.rfind(subject)
-        return tuple(
-            match.entity
-            for match, kind in zip(self.matches, self.kinds, strict=True)
-            if match.start <= start
-            and (match.named or (match.signal.ambiguous and match.signal.score > HINT))
-            and self.text[match.end : start + len(subject)].strip().casefold() in ("", kind)
-        )
+        start, end = self._subject()
+        found = []
+        for match, kind in zip(self.matches, self.kinds, strict=True):
+            sure = match.named and match.signal.kind != "fuzzy"
+            shared = match.signal.ambiguous and match.signal.score > HINT
+            beside = (self.text[start : match.start], self.text[match.end : end])
+            rest = "".join(beside).strip().casefold()
+            if (sure or shared) and match.end <= end and rest in ("", kind):
+                found.append(match.entity)
+        return tuple(found)
+
+    def _subject(self) -> Span:
+        words = words_of(self.text)
+        most = max((len(asked) for asked in ASKING_FOR_ONE if _begin(words, asked)), default=0)
+        if most + 1 < len(words) and words[most].folded in ARTICLES:
+            most += 1
+        if most >= len(words):
+            return 0, len(self.text)
+        return words[most].start, len(self.text.rstrip(_SIGNS))
 
 
 def _begin(words: Sequence[Word], asked: Sequence[str]) -> bool:

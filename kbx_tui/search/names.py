@@ -172,7 +172,8 @@ class NameIndex:
                     continue
                 window = query.words[at : at + size]
                 names = self._exact.get(tuple(word.folded for word in window), [])
-                if size == 1 and window[0].folded in FUNCTION_WORDS and not _shouted(window[0]):
+                is_word = size == 1 and window[0].folded in FUNCTION_WORDS
+                if is_word and not (_shouted(window[0]) or query.asks_who(at)):
                     continue
                 if not names:
                     continue
@@ -191,6 +192,8 @@ class NameIndex:
         word, kind = query.words[at], self._types[name.entity]
         if kind in (query.before(at), query.after(at + 1)):
             return True  # `team platform`, `the platform team`
+        if kind == "person" and query.asks_who(at):
+            return True
         if query.is_compound(at, 1):
             return False
         if _is_other_acronym(name.text, word.text):
@@ -248,14 +251,14 @@ class NameIndex:
         matches: list[NameMatch] = []
         doubtful = []
         for at, word in enumerate(query.words):
-            is_all = query.is_all(at, 1)
+            asks_who = query.asks_who(at)
             bearers = self._first.get(word.folded, [])
-            if not bearers or query.taken[at] or (word.folded in FUNCTION_WORDS and not is_all):
+            if not bearers or query.taken[at] or (word.folded in FUNCTION_WORDS and not asks_who):
                 continue
             if len(word.folded) == 1 or query.is_compound(at, 1):
                 continue
-            asked_about = is_all or query.is_asked_about(at, 1)
-            may_be_a_word = word.folded in NAMES_THAT_ARE_WORDS and not is_all
+            asked_about = asks_who or query.is_asked_about(at, 1)
+            may_be_a_word = word.folded in NAMES_THAT_ARE_WORDS and not asks_who
             typed_small = asked_about and not may_be_a_word  # `did bob say on 17 March`
             if may_be_a_word and (at == 0 or query.all_lower) and not asked_about:
                 doubtful.append(at)

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable
+from collections.abc import Sequence
 
 from kbx_tui.knowledge.common_words import COMMON_WORDS, HONORIFICS
 from kbx_tui.search.words import (
     ASKING_AFTER,
     ASKING_BEFORE,
-    ASKING_FOR_ONE,
+    ASKING_WHO,
     DAYS_AND_MONTHS,
     FUNCTION_WORDS,
     NAMES_THAT_ARE_WORDS,
@@ -27,7 +26,10 @@ _OPENINGS = FUNCTION_WORDS | REQUEST_WORDS | ASKING_BEFORE | HONORIFICS | OFFICE
 """Words that a name stands after in English."""
 
 
-_LISTING = re.compile(r"\s*(?:,|&|,?\s+(?:and|or)\s)\s*", re.IGNORECASE)
+_ENDS = frozenset("?!.;:,&")
+_FARTHEST = 20
+"""Characters between two names of a list."""
+_LISTING = frozenset({",", "&", "and", "or", ", and", ", or"})
 
 
 class QueryWords:
@@ -59,19 +61,32 @@ class QueryWords:
             self.taken[first] = True
         return self.words[first].start, self.words[at + size - 1].end
 
-    def is_all(self, at: int, size: int) -> bool:
-        """Tell whether the query asks for these words and nothing else: `Will`, `who is Will?`"""
+    def asks_who(self, at: int) -> bool:
+        """Tell whether word `at` is all that is asked for: `Will`, `who is Will?`"""
+        if at + 1 < len(self.words):
+            return False
         before = tuple(word.folded for word in self.words[:at])
-        return at + size == len(self.words) and (not before or before in ASKING_FOR_ONE)
+        return not before or before in ASKING_WHO
 
-    def is_listed_with(self, at: int, spans: Iterable[tuple[int, int]]) -> bool:
-        """Tell whether no more than `and` or a comma parts word `at` from one of some stretches."""
-        word = self.words[at]
+    def is_listed_with(self, at: int, spans: Sequence[tuple[int, int]]) -> bool:
+        """Tell whether no more than `and` or a comma parts word `at` from one of some stretches.
+
+        It must end there or go on as with a name: `alice or chase the invoice` lists nobody.
+        """
+        word, after = self.words[at], self.after(at + 1)
+        goes_on = not after or after in ASKING_AFTER or after in _LISTING
+        sign = self.text[word.end : word.end + _FARTHEST].lstrip()[:1]
+        if not (goes_on or sign in _ENDS):
+            return False
         return any(
-            _LISTING.fullmatch(self.text, end, word.start)
-            or _LISTING.fullmatch(self.text, word.end, start)
-            for start, end in spans
+            self._is_listing(end, word.start) or self._is_listing(word.end, start)
+            for start, end in reversed(spans)  # in a list the one beside it came last
         )
+
+    def _is_listing(self, end: int, start: int) -> bool:
+        """Tell whether what stands between two stretches lists them."""
+        between = self.text[end:start] if start - end <= _FARTHEST else ""
+        return " ".join(between.casefold().split()) in _LISTING
 
     def before(self, at: int) -> str:
         """Return the word before word `at`, folded; empty at the start."""

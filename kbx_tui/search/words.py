@@ -50,11 +50,12 @@ ASKING_AFTER = _words(
 )
 """Words that stand after whoever does something: `X said`, `X on Y`."""
 
-ASKING_FOR_ONE = frozenset(
-    tuple(asked.split())
-    for asked in ("who is", "who s", "who was", "what is", "what s", "about", "tell me about")
-)
+ASKING_WHO = frozenset({("who", "is"), ("who", "s"), ("who", "was"), ("who", "are")})
+ASKING_FOR_ONE = ASKING_WHO | {
+    ("what", "is"), ("what", "s"), ("about",), ("tell", "me", "about")
+}  # fmt: skip
 """What stands before a name to ask for whose it is, and for nothing else."""
+ARTICLES = _words("the a an our")
 
 NAMES_THAT_ARE_WORDS = _words(
     """amber april art august bill brook carol chance chase christian cliff dale dawn dean

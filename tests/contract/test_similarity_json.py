@@ -159,7 +159,7 @@ def test_entities_are_listed_and_shown(kbx: CommandLine, base: Path) -> None:
     assert listed == [{"id": "team:platform", "name": "Platform", "type": "team", "path": None}]
     unknown = kbx("entity", "list", "--type", "ferry", "--kb", base)
     assert (unknown.out, unknown.code) == ("", 0)
-    assert "no entity is of type ferry; there are person" in unknown.err
+    assert "no entity is of type 'ferry'; there are person" in unknown.err
     card = kbx("entity", "show", "alice chen", "--json", "--kb", base).json
     assert (card["id"], card["role"]) == ("person:alice-chen", "Director of Engineering")
     assert {"fact_id", "text", "date", "status", "done"} <= card["facts"][0].keys()

@@ -111,8 +111,9 @@ def test_words_that_do_not_stand_in_the_text_stand_somewhere() -> None:
 
 
 def test_an_exact_match_is_named() -> None:
-    shown = listing.explain_lines({**WHY, "exact": "title"})[-1]
-    assert shown == "exact title: shown first, with score 1.00"
+    first, otherwise, *_ = listing.explain_lines({**WHY, "exact": "title"})
+    assert first == "exact title: shown first, with score 1.00"
+    assert otherwise.startswith("else .86 = ")
 
 
 def test_spans_stay_on_their_words_when_text_before_them_is_cleaned() -> None:

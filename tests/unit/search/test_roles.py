@@ -20,7 +20,10 @@ SNAPSHOT: Any = SimpleNamespace(entities=(BJORN, TESSA))
     [
         ("who is the beekeeper?", WHOLE_ROLE),
         ("Who are our beekeepers", WHOLE_ROLE),
+        ("who's our beekeeper", WHOLE_ROLE),
         ("beekeeper", PART_OF_ROLE),
+        ("who is beekeeping", PART_OF_ROLE),
+        ("who beekeeper", PART_OF_ROLE),
         ("who fed the bees of the beekeeper", PART_OF_ROLE),
         ("the head gardener on hedges", WHOLE_ROLE),
         ("who is the gardener", PART_OF_ROLE / 2),

@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from collections import defaultdict
 
 from kbx_tui.index.snapshot import Snapshot
 from kbx_tui.knowledge.names import fold
-
-_NUMBERED = re.compile(r"[^:]*\d[^:]*(?=:\s)")
-"""What stands before the colon of `INC-0117: the outage`: people ask for it by its number."""
 
 
 class ExactNames:
@@ -26,8 +22,9 @@ class ExactNames:
             for row, value in enumerate(values):
                 self._found[_key(value)].append((row, what))
         for row, title in enumerate(snapshot.titles):
-            if number := _NUMBERED.match(title):
-                self._found[_key(number.group())].append((row, "title"))
+            number, colon, _ = title.partition(": ")  # `INC-0117: the outage`
+            if colon and any(map(str.isdigit, number)):
+                self._found[_key(number)].append((row, "title"))
 
     def find(self, text: str) -> list[tuple[int, str]]:
         """Return the rows of the documents called so, and which of the four it is."""

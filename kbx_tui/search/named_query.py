@@ -37,6 +37,8 @@ class NamedQuery:
     """Of people and teams named outright."""
     document_query: str
     """What pass 2 searches with: without `spans`, as typed where no topic word would be left."""
+    names_only: bool
+    """True for people or teams and no topic: `what did Ada say?`"""
 
     @classmethod
     def of(cls, text: str, matches: Sequence[NameMatch], entities: Sequence[Entity]) -> Self:
@@ -48,17 +50,14 @@ class NamedQuery:
             if match.named and kind in STRIPPED_TYPES
         )
         left = _without(text, spans) if spans else text
-        return cls(text, matches, kinds, spans, left if _has_topic(left) else text)
+        has_topic_left = has_topic(word.folded for word in words_of(left))
+        names_only = bool(spans) and not has_topic_left
+        return cls(text, matches, kinds, spans, left if has_topic_left else text, names_only)
 
     @property
     def wordings(self) -> list[str]:
         """As typed and for pass 2, once where they are equal."""
         return list(dict.fromkeys((self.text, self.document_query)))
-
-    @property
-    def names_only(self) -> bool:
-        """True for people or teams and no topic: `what did Ada say?`"""
-        return bool(self.spans) and not _has_topic(_without(self.text, self.spans))
 
     @property
     def names_left(self) -> list[str]:
@@ -100,10 +99,6 @@ class NamedQuery:
 
 def _begin(words: Sequence[Word], asked: Sequence[str]) -> bool:
     return tuple(word.folded for word in words[: len(asked)]) == tuple(asked)
-
-
-def _has_topic(text: str) -> bool:
-    return has_topic(word.folded for word in words_of(text))
 
 
 def _without(query: str, spans: Iterable[Span]) -> str:

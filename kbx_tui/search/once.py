@@ -27,7 +27,8 @@ CosineOf = Callable[[str, Rows], Scores]
 
 UNSURE_SHARE = 1 / 3
 """Share of the documents up to which those are compared one by one of which codes do not tell
-whether they are results: of each only the chunks that can be its best are read."""
+whether they are results: of each only the chunks that can be its best are read. With a tenth, 19 of
+200 searches of 5,706 documents for someone compared all."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,7 +25,6 @@ TITLE_FROM = 3
 _OPENINGS = FUNCTION_WORDS | REQUEST_WORDS | ASKING_BEFORE | HONORIFICS | OFFICES
 """Words that a name stands after in English."""
 
-
 _ENDS = frozenset("?!.;:,&")
 _FARTHEST = 20
 """Characters between two names of a list."""

@@ -20,9 +20,9 @@ from textual.pilot import Pilot
 
 from benchmarks.common import median, resident_mb, row
 from kbx_tui.tui.app import KbxApp
-from kbx_tui.tui.screens.explore import Explore
-from kbx_tui.tui.widgets.query_line import QueryLine
-from kbx_tui.tui.widgets.result_list import ResultList
+from kbx_tui.tui.explore.panes.query_line import QueryLine
+from kbx_tui.tui.explore.panes.result_list import ResultList
+from kbx_tui.tui.explore.screen import Explore
 
 BEAT = 0.004
 """Seconds between two heartbeats of the loop."""

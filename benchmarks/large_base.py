@@ -22,7 +22,7 @@ from benchmarks.common import peak_mb, row
 from kbx_tui.config import load_settings
 from kbx_tui.embedding.embedder import Vector, Vectors
 from kbx_tui.embedding.source import BUNDLED
-from kbx_tui.index.build import build
+from kbx_tui.index.build.build_index import build
 from kbx_tui.index.schema import text_hash
 
 SEED = 20

@@ -27,7 +27,7 @@ from rapidfuzz.distance import Levenshtein
 
 from benchmarks.common import milliseconds, resident_mb, row, spread
 from kbx_tui import KnowledgeBase
-from kbx_tui.similarity.labelled import (
+from kbx_tui.similarity.scoring.labelled_pairs import (
     LabelledPairs,
     Ranks,
     average_precision,
@@ -35,7 +35,7 @@ from kbx_tui.similarity.labelled import (
     precision_recall_f1,
     read_pairs,
 )
-from kbx_tui.similarity.pair import DUPLICATE
+from kbx_tui.similarity.scoring.pair_score import DUPLICATE
 
 FACTS_EACH = 20
 HEAD = (

@@ -25,12 +25,12 @@ from pathlib import Path
 
 from benchmarks.common import copy_of, median, row
 from kbx_tui import KnowledgeBase
+from kbx_tui.editing import journal
+from kbx_tui.editing.fact_edits import AddFact, edit_facts
+from kbx_tui.editing.file_edits import FileEdit, finish_interrupted, read_file, write_files
+from kbx_tui.editing.state.drafts import new_draft
+from kbx_tui.editing.undo import undo
 from kbx_tui.errors import WriteFault
-from kbx_tui.knowledge import journal
-from kbx_tui.knowledge.drafts import new_draft
-from kbx_tui.knowledge.edits import FileEdit, finish_interrupted, read_file, write_files
-from kbx_tui.knowledge.fact_edits import AddFact, edit_facts
-from kbx_tui.knowledge.undoing import undo
 
 PAGES = tuple(f"memory/people/p{number}.md" for number in range(5))
 START = b"# Somebody\r\n\r\n## Recent Facts\r\n- [2026-01-01] first  \r\n\r\n## Notes\r\nlast line"

@@ -30,16 +30,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kbx_tui.embedding.local import open_embedder
-from kbx_tui.similarity.calibration import TABLES, Calibration, Curve
-from kbx_tui.similarity.labelled import (
+from kbx_tui.similarity.scoring.calibration import TABLES, Calibration, Curve
+from kbx_tui.similarity.scoring.labelled_pairs import (
     LabelledPairs,
     average_precision,
     f1_by_cut,
     precision_recall_f1,
     read_pairs,
 )
-from kbx_tui.similarity.pair import DUPLICATE, PairSimilarity, pair_similarity
-from kbx_tui.similarity.signals import Form, Signals
+from kbx_tui.similarity.scoring.pair_score import DUPLICATE, PairSimilarity, pair_similarity
+from kbx_tui.similarity.scoring.signals import Form, Signals
 
 USED: Mapping[Form, tuple[str, ...]] = {
     "label": ("cosine", "tokens", "shares_word"),

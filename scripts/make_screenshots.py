@@ -14,9 +14,9 @@ from pathlib import Path
 from kbx_tui import KnowledgeBase
 from kbx_tui.demo.install import FOLDER_VARIABLE, install_demo
 from kbx_tui.tui.app import KbxApp
-from kbx_tui.tui.screens.experts import TopicLine
-from kbx_tui.tui.widgets.draft_list import DraftList
-from kbx_tui.tui.widgets.query_line import QueryLine
+from kbx_tui.tui.dedup.draft_list import DraftList
+from kbx_tui.tui.experts.screen import TopicLine
+from kbx_tui.tui.explore.panes.query_line import QueryLine
 
 QUERY = "what did the platform team decide about migration?"
 SHOTS: tuple[tuple[str, str, tuple[int, int], tuple[str, ...]], ...] = (

@@ -19,8 +19,8 @@ from pathlib import Path
 
 from kbx_tui import KnowledgeBase
 from kbx_tui.experts.weights import WEIGHTS
-from kbx_tui.search.ranking import rank
-from kbx_tui.search.tuning import Tuning
+from kbx_tui.search.evidence.tuning import Tuning
+from kbx_tui.search.ranking.rank import rank
 from tests.conftest import copy_demo
 from tests.hostile_base import write_hostile_base
 from tests.snapshots.questions import DEMO, HOSTILE, TOPIC, Question

@@ -10,8 +10,8 @@ from kbx_tui.api.searching import Searching
 from kbx_tui.errors import OutOfRange
 
 if TYPE_CHECKING:
-    from kbx_tui.experts.engine import ExpertEngine
-    from kbx_tui.experts.ranking import ExpertRanking
+    from kbx_tui.experts.expert_engine import ExpertEngine
+    from kbx_tui.experts.expert_ranking import ExpertRanking
 
 
 class AskingExperts(Searching):
@@ -64,7 +64,7 @@ class AskingExperts(Searching):
 
     def _experts(self) -> ExpertEngine:
         if self._expert_engine is None:
-            from kbx_tui.experts.engine import ExpertEngine
+            from kbx_tui.experts.expert_engine import ExpertEngine
 
             self._expert_engine = ExpertEngine(self._open_index(), self.root, self.retrieve)
         return self._expert_engine

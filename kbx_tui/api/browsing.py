@@ -9,8 +9,8 @@ from kbx_tui.api.opened import OpenedBase, well_formed
 from kbx_tui.errors import NotFound
 
 if TYPE_CHECKING:
-    from kbx_tui.search.card import EntityCard, EntityName
-    from kbx_tui.search.destination import Destination
+    from kbx_tui.search.browsing.card import EntityCard, EntityName
+    from kbx_tui.search.browsing.destination import Destination
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +33,7 @@ class Browsing(OpenedBase):
 
         Raises NotFound when there is none at `path` or it lies outside the base.
         """
-        from kbx_tui.knowledge.reading import decode, parse_document
+        from kbx_tui.knowledge.parsing.reading import decode, parse_document
         from kbx_tui.knowledge.vault import locate
 
         try:
@@ -45,7 +45,7 @@ class Browsing(OpenedBase):
 
     def entity(self, entity_id: str) -> EntityCard:
         """Return all that is known about an entity. Raises NotFound for an unknown id."""
-        from kbx_tui.search.browse import entity_card
+        from kbx_tui.search.browsing.browse import entity_card
 
         self._keep_fresh()
         return entity_card(self._open_index(), entity_id)
@@ -55,7 +55,7 @@ class Browsing(OpenedBase):
 
         The beginnings of its words do when only one fits. Raises NotFound and Ambiguous.
         """
-        from kbx_tui.similarity.naming import EntityFinder
+        from kbx_tui.similarity.entity_finder import EntityFinder
 
         self._keep_fresh()
         finder = EntityFinder(self._open_index().loaded().snapshot.entities)
@@ -66,7 +66,7 @@ class Browsing(OpenedBase):
 
         Without text, those with the most documents.
         """
-        from kbx_tui.search.browse import find_entities
+        from kbx_tui.search.browsing.browse import find_entities
 
         self._keep_fresh()
         return find_entities(self._open_index(), well_formed(text), limit)
@@ -76,14 +76,14 @@ class Browsing(OpenedBase):
 
         None for addresses elsewhere (`https://`) and for what does not exist here.
         """
-        from kbx_tui.search.browse import follow
+        from kbx_tui.search.browsing.browse import follow
 
         self._keep_fresh()
         return follow(self._open_index(), well_formed(target), well_formed(source))
 
     def complete_path(self, text: str, limit: int = 20) -> tuple[str, ...]:
         """Return how a path that is being typed may go on: folders (with a final slash), files."""
-        from kbx_tui.search.browse import complete_path
+        from kbx_tui.search.browsing.browse import complete_path
 
         self._keep_fresh()
         return complete_path(self._open_index(), well_formed(text), self.root, limit)
@@ -93,7 +93,7 @@ class Browsing(OpenedBase):
 
         Raises as `retrieve`.
         """
-        from kbx_tui.search.browse import count_scope
+        from kbx_tui.search.browsing.browse import count_scope
 
         scope = self._path_filter(path)
         self._keep_fresh()

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 from kbx_tui.api.opened import OpenedBase, well_formed
 
 if TYPE_CHECKING:
-    from kbx_tui.similarity.engine import SimilarityEngine
+    from kbx_tui.similarity.duplicate_scan import DuplicateScan
     from kbx_tui.similarity.matches import FieldSimilarity, SimilarityCheck, SimilarityMatch
-    from kbx_tui.similarity.pair import PairSimilarity
-    from kbx_tui.similarity.scanning import DuplicateScan
+    from kbx_tui.similarity.scoring.pair_score import PairSimilarity
+    from kbx_tui.similarity.similarity_engine import SimilarityEngine
 
 
 class Comparing(OpenedBase):
@@ -23,7 +23,7 @@ class Comparing(OpenedBase):
         Symmetric; the same text, case, accents and spacing aside, scores exactly 1. Raises
         ConfigError for an empty text and EmbeddingError.
         """
-        from kbx_tui.similarity.pair import pair_similarity
+        from kbx_tui.similarity.scoring.pair_score import pair_similarity
 
         plain = [(well_formed(left), well_formed(right)) for left, right in pairs]
         return pair_similarity(plain, self._model())
@@ -114,7 +114,7 @@ class Comparing(OpenedBase):
             self.index(fast=not with_chunks)  # vectors of facts are made on the way
         self._keep_fresh()
         if self._similarity is None:
-            from kbx_tui.similarity.engine import SimilarityEngine
+            from kbx_tui.similarity.similarity_engine import SimilarityEngine
 
             self._similarity = SimilarityEngine(
                 self._open_index(), self._model(), self.settings.dedup

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from kbx_tui.api.opened import OpenedBase, well_formed
 from kbx_tui.errors import NotFound
-from kbx_tui.knowledge.kinds import CORE_ENTITY_TYPES
+from kbx_tui.knowledge.parsing.kinds import CORE_ENTITY_TYPES
 
 if TYPE_CHECKING:
     from kbx_tui.knowledge.records import Document, Entity
@@ -78,8 +78,8 @@ class Describing(OpenedBase):
 
     def stored_documents(self, paths: Sequence[str]) -> Mapping[str, Document]:
         """Return documents as they were indexed, by path; unknown ones are absent."""
+        from kbx_tui.index.paths.where_clause import quoted
         from kbx_tui.index.rows import DOCUMENT_COLUMNS, document_from_row
-        from kbx_tui.index.where import quoted
 
         if not paths:
             return {}
@@ -98,7 +98,7 @@ class Describing(OpenedBase):
         self._keep_fresh()
         snapshot = self._open_index().loaded().snapshot
         if self._saying is None or self._saying[0] is not snapshot or self._saying[1] != word:
-            from kbx_tui.index.where import quoted
+            from kbx_tui.index.paths.where_clause import quoted
 
             like = quoted(f"%{word.lower()}%")
             where = f"lower(title) LIKE {like} OR lower(frontmatter) LIKE {like}"
@@ -109,7 +109,7 @@ class Describing(OpenedBase):
 
     def chunk_lines(self, paths: Sequence[str]) -> Mapping[str, Sequence[LineRange]]:
         """Return first and last line of every chunk, in order, by path of its document."""
-        from kbx_tui.index.where import quoted
+        from kbx_tui.index.paths.where_clause import quoted
 
         if not paths:
             return {}
@@ -125,7 +125,7 @@ class Describing(OpenedBase):
 
     def read_document(self, path: str) -> Document:
         """Return an indexed document as it stands on disk now. Raises NotFound."""
-        from kbx_tui.knowledge.reading import parse_document
+        from kbx_tui.knowledge.parsing.reading import parse_document
         from kbx_tui.knowledge.vault import locate
 
         types = frozenset(self.settings.entities.types)

@@ -15,12 +15,12 @@ from kbx_tui.errors import NotFound, OutOfRange
 if TYPE_CHECKING:
     from kbx_tui.drafting.checks import DraftCheck, DraftMatch, Verdict
     from kbx_tui.drafting.differences import Difference
-    from kbx_tui.drafting.measured import LabelledScore, Measured
     from kbx_tui.drafting.planning import FactPlace
     from kbx_tui.drafting.plans import Applied, Plan
-    from kbx_tui.knowledge.drafts import Draft
-    from kbx_tui.knowledge.edits import Listener
-    from kbx_tui.similarity.conflicts import Conflict
+    from kbx_tui.drafting.threshold_metrics import LabelledScore, Measured
+    from kbx_tui.editing.file_edits import Listener
+    from kbx_tui.editing.state.drafts import Draft
+    from kbx_tui.similarity.conflicts.conflict_guard import Conflict
 
 
 class Drafting(Writing):
@@ -31,7 +31,7 @@ class Drafting(Writing):
 
     def drafts(self) -> tuple[Draft, ...]:
         """Return the drafts kept in this base, in order."""
-        from kbx_tui.knowledge.drafts import read_drafts
+        from kbx_tui.editing.state.drafts import read_drafts
 
         found = read_drafts(self.root)
         self._known_drafts = {**self._known_drafts, **{draft.id: draft for draft in found}}
@@ -42,8 +42,8 @@ class Drafting(Writing):
 
         Raises NotFound for what cannot be read and ConfigError for JSON that is no draft.
         """
-        from kbx_tui.knowledge.drafts import drafts_from_text
-        from kbx_tui.knowledge.reading import decode
+        from kbx_tui.editing.state.drafts import drafts_from_text
+        from kbx_tui.knowledge.parsing.reading import decode
 
         place = Path(file).expanduser()
         if not place.exists():
@@ -62,8 +62,8 @@ class Drafting(Writing):
         versions of a draft the changed one is kept. Raises WriteFault; then the old ones are still
         there.
         """
-        from kbx_tui.knowledge.drafts import merged, read_drafts, write_drafts
-        from kbx_tui.knowledge.edit_lock import edit_lock
+        from kbx_tui.editing.edit_lock import edit_lock
+        from kbx_tui.editing.state.drafts import merged, read_drafts, write_drafts
 
         with edit_lock(self.root):
             kept = merged(drafts, self._known_drafts, read_drafts(self.root))
@@ -78,8 +78,8 @@ class Drafting(Writing):
         and IndexFault.
         """
         from kbx_tui.drafting.as_written import with_written
-        from kbx_tui.drafting.checking import check_drafts
-        from kbx_tui.knowledge.edits import read_file
+        from kbx_tui.drafting.draft_checking import check_drafts
+        from kbx_tui.editing.file_edits import read_file
 
         def check() -> list[DraftCheck]:
             engine = self._comparing()
@@ -123,9 +123,9 @@ class Drafting(Writing):
 
         Its `stands_for` is set, its matches are the older ones. Raises as `scan_duplicates`.
         """
-        from kbx_tui.drafting.scanned import check_group, groups_of
-        from kbx_tui.search.known_facts import facts_by_id
-        from kbx_tui.similarity.thresholds import Thresholds
+        from kbx_tui.drafting.duplicate_groups import check_group, groups_of
+        from kbx_tui.search.browsing.known_facts import facts_by_id
+        from kbx_tui.similarity.scoring.thresholds import Thresholds
 
         scan = self.scan_duplicates(entity=entity, path=path, threshold=threshold)
         groups = groups_of(scan)
@@ -151,7 +151,7 @@ class Drafting(Writing):
         Raises IndexFault; what is wrong with a draft stands in the plan's `problems`.
         """
         from kbx_tui.drafting.planning import make_plan
-        from kbx_tui.knowledge.edits import read_file
+        from kbx_tui.editing.file_edits import read_file
 
         self._ready_index()
         entities = {one.id: one for one in self._open_index().loaded().snapshot.entities}
@@ -174,8 +174,8 @@ class Drafting(Writing):
         Raises WriteFault while another process writes.
         """
         from kbx_tui.drafting.applying import apply_plan
-        from kbx_tui.knowledge.drafts import drop_drafts
-        from kbx_tui.knowledge.edit_lock import edit_lock
+        from kbx_tui.editing.edit_lock import edit_lock
+        from kbx_tui.editing.state.drafts import drop_drafts
 
         with edit_lock(self.root):
             applied = apply_plan(self.root, plan, progress)
@@ -192,8 +192,8 @@ class Drafting(Writing):
 
         The newest on a pair rules. Raises WriteFault.
         """
-        from kbx_tui.knowledge.edit_lock import edit_lock
-        from kbx_tui.knowledge.labels import Label, read_labels, write_labels
+        from kbx_tui.editing.edit_lock import edit_lock
+        from kbx_tui.editing.state.labels import Label, read_labels, write_labels
 
         label = Label(well_formed(left), well_formed(right), same)
         pair = {label.left, label.right}
@@ -204,23 +204,23 @@ class Drafting(Writing):
 
     def labelled(self) -> tuple[LabelledScore, ...]:
         """Return the labels with the scores of their pairs. Raises EmbeddingError."""
-        from kbx_tui.drafting.measured import with_scores
-        from kbx_tui.knowledge.labels import read_labels
+        from kbx_tui.drafting.threshold_metrics import with_scores
+        from kbx_tui.editing.state.labels import read_labels
 
         labels = [one for one in read_labels(self.root) if one.left.strip() and one.right.strip()]
         return with_scores(labels, self.pair_similarity([(one.left, one.right) for one in labels]))
 
     def measure(self, labelled: Sequence[LabelledScore], threshold: float) -> Measured | None:
         """Return precision and recall of a threshold on labels; None under 20. Pure."""
-        from kbx_tui.drafting.measured import measure
+        from kbx_tui.drafting.threshold_metrics import measure
 
         _require_unit_range(threshold)
         return measure(labelled, threshold)
 
     def _places(self, drafts: Sequence[Draft]) -> dict[int, FactPlace]:
         from kbx_tui.drafting.planning import FactPlace
-        from kbx_tui.knowledge.fact_edits import meant
-        from kbx_tui.search.known_facts import facts_by_id
+        from kbx_tui.editing.fact_edits import meant
+        from kbx_tui.search.browsing.known_facts import facts_by_id
 
         ids = [one for draft in drafts if draft.choice for one in draft.choice.fact_ids]
         ids += [draft.stands_for for draft in drafts if draft.stands_for is not None]

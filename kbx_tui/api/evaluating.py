@@ -7,12 +7,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from kbx_tui.api.searching import Searching
-from kbx_tui.search.evidence import Evidence
-from kbx_tui.search.tuning import Tuning
+from kbx_tui.search.evidence.evidence import Evidence
+from kbx_tui.search.evidence.tuning import Tuning
 
 if TYPE_CHECKING:
     from kbx_tui.evaluation.judgments import JudgedQuery
-    from kbx_tui.evaluation.measuring import Knob, Listener, Mode, Sweep
+    from kbx_tui.evaluation.measure import Knob, Listener, Mode, Sweep
     from kbx_tui.evaluation.runs import Run
 
 
@@ -41,7 +41,7 @@ class Evaluating(Searching):
 
         Raises NotFound when no query has a relevant document.
         """
-        from kbx_tui.evaluation.measuring import measure
+        from kbx_tui.evaluation.measure import measure
 
         tuning, retrieve = self._evaluating(preset, doc_types, fast=mode == "fast")
         return measure(
@@ -65,7 +65,7 @@ class Evaluating(Searching):
         progress: Listener | None = None,
     ) -> Sweep:
         """Rank every judged query under many values of a knob, retrieving once. Raises as above."""
-        from kbx_tui.evaluation.measuring import sweep
+        from kbx_tui.evaluation.measure import sweep
 
         tuning, retrieve = self._evaluating(preset, doc_types)
         return sweep(queries, retrieve, tuning, knob, listener=progress)

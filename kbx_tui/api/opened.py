@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
 from kbx_tui.config import Settings, knowledge_base_from_environment, load_settings
-from kbx_tui.index.progress import Cancelled, IndexReport, ProgressListener
+from kbx_tui.index.build.progress import Cancelled, IndexReport, ProgressListener
 from kbx_tui.index.store import Store, index_uri
 from kbx_tui.knowledge.vault import find_root
 
@@ -16,11 +16,11 @@ if TYPE_CHECKING:
     import threading
 
     from kbx_tui.embedding.embedder import Embedder
-    from kbx_tui.index.paths import PathFilter
+    from kbx_tui.index.paths.path_filter import PathFilter
     from kbx_tui.index.status import Status
-    from kbx_tui.search.opened import OpenIndex
-    from kbx_tui.search.retrieve import Retriever
-    from kbx_tui.similarity.engine import SimilarityEngine
+    from kbx_tui.search.open_index import OpenIndex
+    from kbx_tui.search.retrieval.retrieve import Retriever
+    from kbx_tui.similarity.similarity_engine import SimilarityEngine
 
 Notice = Callable[[str], None]
 
@@ -89,7 +89,7 @@ class OpenedBase:
         vectors are kept); with `only` no files but these are looked at. Raises IndexFault,
         IndexLocked (only without `wait`), IndexForeign and EmbeddingError.
         """
-        from kbx_tui.index.build import build
+        from kbx_tui.index.build.build_index import build
 
         self._refreshed = -REFRESH_SECONDS
         return build(
@@ -111,7 +111,7 @@ class OpenedBase:
         While a process is indexing, new vectors may lag behind by some seconds: to read them all
         takes part of a second in a large base.
         """
-        from kbx_tui.index.lock import is_being_written
+        from kbx_tui.index.build.writer_lock import is_being_written
 
         changed = self._open_index().refresh(now=not is_being_written(self.root))
         self._refreshed = time.monotonic()
@@ -128,7 +128,7 @@ class OpenedBase:
         relative to the root; one call tells all that changed within some 0.3 seconds. Raises
         NotFound when the root is gone, KbxError when the system cannot watch it.
         """
-        from kbx_tui.index.watch import watch
+        from kbx_tui.index.build.watch import watch
 
         watch(self.root, self.settings.index.exclude, changed, stopped=stopped)
 
@@ -159,21 +159,21 @@ class OpenedBase:
         return self._embedder
 
     def _path_filter(self, path: str | None) -> PathFilter:
-        from kbx_tui.index.paths import PathFilter
+        from kbx_tui.index.paths.path_filter import PathFilter
 
         return PathFilter.parse(well_formed(path or ""), self.root)
 
     def _open_index(self) -> OpenIndex:
         if self._opened is None:
-            from kbx_tui.search.opened import OpenIndex
+            from kbx_tui.search.open_index import OpenIndex
 
             self._opened = OpenIndex(self._store())
         return self._opened
 
     def _engine(self) -> Retriever:
         if self._retriever is None:
-            from kbx_tui.search.retrieve import Retriever
-            from kbx_tui.search.usage import Usage
+            from kbx_tui.search.frecency import Usage
+            from kbx_tui.search.retrieval.retrieve import Retriever
 
             # `fast` needs no model
             self._retriever = Retriever(self._open_index(), self._model, Usage(self.root))

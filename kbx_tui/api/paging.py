@@ -11,8 +11,8 @@ from kbx_tui.api.writing_through import WritingThrough
 from kbx_tui.errors import NotFound
 
 if TYPE_CHECKING:
-    from kbx_tui.drafting.answers import Written
-    from kbx_tui.knowledge.field_edits import Value
+    from kbx_tui.drafting.written import Written
+    from kbx_tui.editing.field_edits import Value
     from kbx_tui.knowledge.records import Entity
 
 
@@ -32,9 +32,9 @@ class Paging(WritingThrough):
         Raises WriteFault when there is such a page, the name holds no letter, or one of them would
         be read as something else.
         """
-        from kbx_tui.drafting.answers import Written
-        from kbx_tui.knowledge.edits import FileEdit
-        from kbx_tui.knowledge.page_edits import new_page, page_path
+        from kbx_tui.drafting.written import Written
+        from kbx_tui.editing.file_edits import FileEdit
+        from kbx_tui.editing.page_edits import new_page, page_path
 
         name = well_formed(name).strip()
         path = page_path(kind, name, self._prefix())
@@ -55,9 +55,9 @@ class Paging(WritingThrough):
         `hints` tell which fields said much the same before. Raises NotFound, Ambiguous, WriteFault,
         FileChanged, EmbeddingError.
         """
-        from kbx_tui.drafting.answers import Written
-        from kbx_tui.knowledge.field_edits import SetFields, field_value, shown_value
-        from kbx_tui.knowledge.reading import parse_document
+        from kbx_tui.drafting.written import Written
+        from kbx_tui.editing.field_edits import SetFields, field_value, shown_value
+        from kbx_tui.knowledge.parsing.reading import parse_document
 
         self._ready_index()
         known = self._find_entity(entity, kind)
@@ -81,7 +81,7 @@ class Paging(WritingThrough):
         )  # fmt: skip
 
     def _field_hints(self, known: Entity, fields: Mapping[str, Value]) -> tuple[str, ...]:
-        from kbx_tui.wording import score_text
+        from kbx_tui.formatting import score_text
 
         hints = []
         for key, value in fields.items():

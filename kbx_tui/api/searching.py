@@ -9,14 +9,14 @@ from typing import Any
 
 from kbx_tui.api.opened import OpenedBase, well_formed
 from kbx_tui.errors import OutOfRange
-from kbx_tui.search.alpha import alpha_note, next_changes
-from kbx_tui.search.evidence import Evidence
-from kbx_tui.search.explain import Explanation, explain
-from kbx_tui.search.filters import Filters
-from kbx_tui.search.once import Once
-from kbx_tui.search.ranking import Ranked, Ranking, rank
-from kbx_tui.search.response import SearchResponse, Snippet
-from kbx_tui.search.tuning import Tuning
+from kbx_tui.search.evidence.evidence import Evidence
+from kbx_tui.search.evidence.tuning import Tuning
+from kbx_tui.search.query.filters import Filters
+from kbx_tui.search.ranking.alpha import alpha_note, next_changes
+from kbx_tui.search.ranking.explain import Explanation, explain
+from kbx_tui.search.ranking.rank import Ranked, Ranking, rank
+from kbx_tui.search.results.response import SearchResponse, Snippet
+from kbx_tui.search.retrieval.top_k.top_k import Once
 
 
 class Searching(OpenedBase):
@@ -114,7 +114,7 @@ class Searching(OpenedBase):
 
     def opened(self, path: str) -> None:
         """Note that a document was opened, for hotness; where that cannot be written, it is not."""
-        from kbx_tui.search.usage import Usage
+        from kbx_tui.search.frecency import Usage
 
         Usage(self.root).opened(path)
 
@@ -136,7 +136,7 @@ class Searching(OpenedBase):
 
     def matches(self, evidence: Evidence, text: str) -> tuple[tuple[int, int], ...]:
         """Return the spans in `text` of the words that pass 2 searched for, in order. Pure."""
-        from kbx_tui.search.snippets import match_spans
+        from kbx_tui.search.results.snippets import match_spans
 
         return match_spans(text, evidence.document_query)
 
@@ -171,7 +171,7 @@ class Searching(OpenedBase):
 
         Raises OutOfRange, ConfigError, IndexFault and EmbeddingError.
         """
-        from kbx_tui.search.answer import answer
+        from kbx_tui.search.results.answer import answer
 
         if limit < 1:
             raise OutOfRange(f"limit must be 1 or more, got {limit}")

@@ -13,8 +13,8 @@ from kbx_tui.errors import Ambiguous, ConfigError, FileChanged, NotFound
 from kbx_tui.knowledge.records import FactKind
 
 if TYPE_CHECKING:
-    from kbx_tui.drafting.answers import Written
-    from kbx_tui.knowledge.page_edits import PageEdit
+    from kbx_tui.drafting.written import Written
+    from kbx_tui.editing.page_edits import PageEdit
     from kbx_tui.knowledge.records import Entity, Fact
     from kbx_tui.similarity.matches import SimilarityMatch
 
@@ -46,9 +46,9 @@ class Writing(Paging):
         for `text`. Raises ConfigError (empty text), NotFound (entity, or no page), Ambiguous,
         WriteFault, EmbeddingError and IndexForeign.
         """
-        from kbx_tui.drafting.answers import Written
-        from kbx_tui.knowledge.fact_edits import AddFact
-        from kbx_tui.similarity.pair import require_text
+        from kbx_tui.drafting.written import Written
+        from kbx_tui.editing.fact_edits import AddFact
+        from kbx_tui.similarity.scoring.pair_score import require_text
 
         told = require_text(well_formed(text or title or ""))
         page = self._page_for(well_formed(entity), create=create)
@@ -80,7 +80,7 @@ class Writing(Paging):
         self, fact_id: int, text: str, *, date: str | None = None, dry_run: bool = False
     ) -> Written:
         """Do as `edit_fact`, and tell all about it."""
-        from kbx_tui.knowledge.fact_edits import ChangeFact, meant
+        from kbx_tui.editing.fact_edits import ChangeFact, meant
 
         fact = self._fact(fact_id)
         edit = ChangeFact(
@@ -90,7 +90,7 @@ class Writing(Paging):
 
     def delete_fact(self, fact_id: int, *, dry_run: bool = False) -> Written:
         """Take the line of a fact out of its file. Raises as `edit_fact`."""
-        from kbx_tui.knowledge.fact_edits import DropFact, meant
+        from kbx_tui.editing.fact_edits import DropFact, meant
 
         fact = self._fact(fact_id)
         edit = DropFact(fact.entity_id, fact_id, meant(fact))
@@ -106,7 +106,7 @@ class Writing(Paging):
         dry_run: bool = False,
     ) -> Written:
         """Strike a fact out; with a text, write what holds instead. Raises as `edit_fact`."""
-        from kbx_tui.knowledge.fact_edits import AddFact, StrikeFact, meant
+        from kbx_tui.editing.fact_edits import AddFact, StrikeFact, meant
 
         fact = self._fact(fact_id)
         edits: list[PageEdit] = [StrikeFact(fact.entity_id, fact_id, meant(fact))]
@@ -120,7 +120,7 @@ class Writing(Paging):
 
         Of one entity, or of all; from a date on. Raises ConfigError, NotFound and Ambiguous.
         """
-        from kbx_tui.search.known_facts import list_facts
+        from kbx_tui.search.browsing.known_facts import list_facts
 
         self._ready_index()
         owner = self._find_entity(entity).id if entity is not None else ""
@@ -130,7 +130,7 @@ class Writing(Paging):
         """Return the entity to write about; its path may be that of a page still to be made."""
         from dataclasses import replace
 
-        from kbx_tui.knowledge.page_edits import page_path
+        from kbx_tui.editing.page_edits import page_path
         from kbx_tui.knowledge.records import Entity
 
         self._ready_index()
@@ -152,15 +152,15 @@ class Writing(Paging):
 
     def _begun_page(self, page: Entity) -> tuple[bytes | None, bytes | None]:
         """Return what the file of an entity holds, or what a page to be made begins with."""
-        from kbx_tui.knowledge.edits import read_file
-        from kbx_tui.knowledge.page_edits import new_page
+        from kbx_tui.editing.file_edits import read_file
+        from kbx_tui.editing.page_edits import new_page
 
         before = read_file(self.root, page.path)
         return before, (new_page(page.type, page.name, {}) if before is None else None)
 
     def _known_already(self, text: str, page: Entity) -> tuple[SimilarityMatch, ...]:
-        from kbx_tui.drafting.subject import without_subject
-        from kbx_tui.knowledge.fact_line import read_fact_line
+        from kbx_tui.drafting.strip_subject import without_subject
+        from kbx_tui.knowledge.facts.fact_line import read_fact_line
 
         self._take_in([page.path])
         entities = {one.id: one for one in self._open_index().loaded().snapshot.entities}
@@ -178,7 +178,7 @@ class Writing(Paging):
 
     def _fact(self, fact_id: int) -> Fact:
         """Return a fact by id, looking once more at the files when the index does not know it."""
-        from kbx_tui.search.known_facts import facts_by_id
+        from kbx_tui.search.browsing.known_facts import facts_by_id
 
         self._ready_index()
         if not 0 < fact_id < 2**53:
@@ -208,7 +208,7 @@ class Writing(Paging):
 
     @staticmethod
     def _date(date: str | None, kind: FactKind) -> str:
-        from kbx_tui.knowledge.dates import iso_date
+        from kbx_tui.knowledge.parsing.dates import iso_date
 
         if date and iso_date(date) != date:
             raise ConfigError(f"{date!r} is no date; give it as 2026-03-10")

@@ -14,10 +14,10 @@ from kbx_tui.config import Settings
 from kbx_tui.errors import IndexFault, IndexLocked, KbxError, NotFound, WriteFault
 
 if TYPE_CHECKING:
-    from kbx_tui.drafting.answers import Written
-    from kbx_tui.knowledge.edits import FileEdit, Outcome
-    from kbx_tui.knowledge.journal import JournalEntry
-    from kbx_tui.knowledge.page_edits import PageEdit
+    from kbx_tui.drafting.written import Written
+    from kbx_tui.editing.file_edits import FileEdit, Outcome
+    from kbx_tui.editing.journal import JournalEntry
+    from kbx_tui.editing.page_edits import PageEdit
     from kbx_tui.knowledge.records import Entity
 
 
@@ -45,7 +45,7 @@ class WritingThrough(Comparing):
 
         Raises WriteFault when there is none, FileChanged when a file was edited since.
         """
-        from kbx_tui.knowledge.undoing import undo
+        from kbx_tui.editing.undo import undo
 
         entry = undo(self.root, number)
         paths = tuple(change.path for change in entry.changes)
@@ -55,18 +55,18 @@ class WritingThrough(Comparing):
 
     def undoable(self, limit: int = 20) -> tuple[JournalEntry, ...]:
         """Return the last writes, newest first; undone ones are marked, undoing is not listed."""
-        from kbx_tui.knowledge.journal import entries
+        from kbx_tui.editing.journal import entries
 
         made = [entry for entry in entries(self.root) if entry.undoes is None]
         return tuple(reversed(made[-limit:] if limit else []))
 
     def finish_interrupted(self) -> tuple[str, ...]:
         """Finish a write during which a process died; return the files it wrote then."""
-        from kbx_tui.knowledge.journal import BEGUN, FOLDER
+        from kbx_tui.editing.journal import BEGUN, FOLDER
 
         if not (self.root / FOLDER / BEGUN).exists():
             return ()
-        from kbx_tui.knowledge.edits import finish_interrupted
+        from kbx_tui.editing.file_edits import finish_interrupted
 
         try:
             paths = finish_interrupted(self.root)
@@ -94,10 +94,10 @@ class WritingThrough(Comparing):
         A text that somebody else added since the file was read is not added twice, but with
         `force`.
         """
-        from kbx_tui.drafting.answers import Written
-        from kbx_tui.drafting.remaking import remade
-        from kbx_tui.knowledge.edits import FileEdit
-        from kbx_tui.knowledge.page_edits import edited
+        from kbx_tui.drafting.rebase_edits import remade
+        from kbx_tui.drafting.written import Written
+        from kbx_tui.editing.file_edits import FileEdit
+        from kbx_tui.editing.page_edits import edited
 
         make = answer or Written
         if begun is None and before is None:
@@ -115,7 +115,7 @@ class WritingThrough(Comparing):
 
     def _put(self, edits: Sequence[FileEdit], told: str) -> int | None:
         """Write files, all or none, and have index and git follow; return the journal's number."""
-        from kbx_tui.knowledge.edits import write_files
+        from kbx_tui.editing.file_edits import write_files
 
         outcome = write_files(self.root, edits, told, whole=True)
         self._after(outcome, told)
@@ -130,9 +130,9 @@ class WritingThrough(Comparing):
 
     def _take_in(self, paths: Sequence[str]) -> bool:
         """Index pages that were edited since: what is compared is what stands there now."""
-        from kbx_tui.knowledge.decoding import content_hash
-        from kbx_tui.knowledge.edits import read_file
-        from kbx_tui.search.known_facts import indexed_hash
+        from kbx_tui.editing.file_edits import read_file
+        from kbx_tui.knowledge.parsing.decoding import content_hash
+        from kbx_tui.search.browsing.known_facts import indexed_hash
 
         newer = [
             path
@@ -170,7 +170,7 @@ class WritingThrough(Comparing):
         writes = self.settings.writes
         if not (writes.auto_commit and paths):
             return
-        from kbx_tui.knowledge.committing import commit
+        from kbx_tui.editing.git_commit import commit
 
         problem = commit(
             self.root, paths, operation, target,
@@ -186,7 +186,7 @@ class WritingThrough(Comparing):
         self._keep_fresh()
 
     def _find_entity(self, name: str, kind: str | None = None) -> Entity:
-        from kbx_tui.similarity.naming import EntityFinder
+        from kbx_tui.similarity.entity_finder import EntityFinder
 
         entities = self._open_index().loaded().snapshot.entities
         if kind is not None:
@@ -194,7 +194,7 @@ class WritingThrough(Comparing):
         return EntityFinder(entities).find(well_formed(name))
 
     def _read(self, path: str) -> bytes:
-        from kbx_tui.knowledge.edits import read_file
+        from kbx_tui.editing.file_edits import read_file
 
         data = read_file(self.root, path)
         if data is None:
@@ -202,7 +202,7 @@ class WritingThrough(Comparing):
         return data
 
     def _refuse_existing(self, path: str, name: str) -> None:
-        from kbx_tui.knowledge.edits import read_file
+        from kbx_tui.editing.file_edits import read_file
 
         if read_file(self.root, path) is not None:
             raise WriteFault(f"{name} has a page already: {path}")
@@ -223,9 +223,9 @@ def _new_fact(
     path: str, before: bytes, after: bytes, edits: Sequence[PageEdit]
 ) -> tuple[int | None, int]:
     """Return id and line of the fact that edits added or worded anew."""
-    from kbx_tui.knowledge.fact_edits import AddFact, ChangeFact
-    from kbx_tui.knowledge.facts import new_fact, read_facts
-    from kbx_tui.knowledge.reading import parse_document
+    from kbx_tui.editing.fact_edits import AddFact, ChangeFact
+    from kbx_tui.knowledge.facts.fact_sections import new_fact, read_facts
+    from kbx_tui.knowledge.parsing.reading import parse_document
 
     for edit in edits:
         if isinstance(edit, AddFact | ChangeFact):

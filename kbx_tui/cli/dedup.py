@@ -22,7 +22,7 @@ from kbx_tui.errors import WriteFault
 if TYPE_CHECKING:
     from kbx_tui.api import KnowledgeBase
     from kbx_tui.drafting.checks import DraftCheck, Verdict
-    from kbx_tui.knowledge.drafts import Draft
+    from kbx_tui.editing.state.drafts import Draft
 
 STDIN = "-"
 
@@ -82,7 +82,7 @@ def command(
 
 
 def _drafts(kb: KnowledgeBase, file: str, entity: str) -> tuple[Draft, ...]:
-    from kbx_tui.knowledge.drafts import drafts_from_text
+    from kbx_tui.editing.state.drafts import drafts_from_text
 
     found = drafts_from_text(sys.stdin.read()) if file == STDIN else kb.drafts_in(file)
     return tuple(replace(one, entity_name=one.entity_name or entity) for one in found)
@@ -103,7 +103,7 @@ def _check(
     if newer:
         say_newer(newer)
     if as_json:
-        from kbx_tui.tools.writing_json import dedup_json
+        from kbx_tui.tools.json.writing_json import dedup_json
 
         output.print_json(dedup_json(checks, plan, applied))
     else:
@@ -127,7 +127,7 @@ def _scan(
     if newer:
         say_newer(newer)
     if as_json:
-        from kbx_tui.tools.similarity_json import scan_json
+        from kbx_tui.tools.json.similarity_json import scan_json
 
         output.print_json(scan_json(found))
     else:

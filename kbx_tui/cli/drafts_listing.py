@@ -11,8 +11,8 @@ from kbx_tui.cli import output
 from kbx_tui.cli.running import say
 from kbx_tui.cli.similarity_listing import BAD, DIM, GOOD
 from kbx_tui.cli.writing import print_diff
-from kbx_tui.plain_text import visible
-from kbx_tui.wording import STATE_SIGNS, count_words, score_text
+from kbx_tui.formatting import STATE_SIGNS, count_words, score_text
+from kbx_tui.safe_text import visible
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -11,12 +11,12 @@ from kbx_tui.cli.opening import open_kb
 from kbx_tui.cli.running import Group, say
 from kbx_tui.cli.search import UNIT
 from kbx_tui.cli.text import plain_text
-from kbx_tui.knowledge.names import slug
-from kbx_tui.plain_text import visible
+from kbx_tui.knowledge.folding import slug
+from kbx_tui.safe_text import visible
 
 if TYPE_CHECKING:
     from kbx_tui.api import KnowledgeBase
-    from kbx_tui.search.card import EntityCard, EntityName
+    from kbx_tui.search.browsing.card import EntityCard, EntityName
 
 ALL = 1_000_000
 """More entities than a base holds."""
@@ -109,7 +109,7 @@ def similar_field(
             plain_text(name), plain_text(field), plain_text(value), threshold=threshold
         )
     if as_json:
-        from kbx_tui.tools.similarity_json import field_json
+        from kbx_tui.tools.json.similarity_json import field_json
 
         output.print_json(field_json(found))
     else:

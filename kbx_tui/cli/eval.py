@@ -14,7 +14,7 @@ from kbx_tui.cli.running import Command, say, session
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from kbx_tui.evaluation.measuring import Sweep
+    from kbx_tui.evaluation.measure import Sweep
     from kbx_tui.evaluation.runs import Run
 
 DIGITS = 4
@@ -172,7 +172,7 @@ def _show(data: dict[str, Any], text: str, as_json: bool) -> None:
 
 
 def _table(rows: Sequence[Sequence[str]]) -> str:
-    from kbx_tui.plain_text import visible
+    from kbx_tui.safe_text import visible
 
     clean = [[visible(cell) for cell in row] for row in rows]
     widths = [max(map(len, column)) for column in zip(*clean, strict=True)]

@@ -10,10 +10,10 @@ from kbx_tui.cli import output
 from kbx_tui.cli.opening import open_kb
 from kbx_tui.cli.running import Command, say
 from kbx_tui.cli.text import plain_text
-from kbx_tui.plain_text import visible
+from kbx_tui.safe_text import visible
 
 if TYPE_CHECKING:
-    from kbx_tui.experts.ranking import ExpertRanking
+    from kbx_tui.experts.expert_ranking import ExpertRanking
 
 RECEIPTS_SHOWN = 3
 
@@ -66,7 +66,7 @@ def command(
     if found.weight != weight:
         say(f"there is no weight {weight!r}; counting claims")
     if as_json:
-        from kbx_tui.tools.experts_json import experts_json
+        from kbx_tui.tools.json.experts_json import experts_json
 
         output.print_json(experts_json(found))
     else:

@@ -10,10 +10,10 @@ from kbx_tui.cli import output
 from kbx_tui.cli.opening import open_kb
 from kbx_tui.cli.problems import problem_lines
 from kbx_tui.cli.running import EXIT_INTERRUPTED, Command, say
-from kbx_tui.wording import count_words, size_words
+from kbx_tui.formatting import count_words, size_words
 
 if TYPE_CHECKING:
-    from kbx_tui.index.progress import IndexReport
+    from kbx_tui.index.build.progress import IndexReport
 
 
 @click.command(name="index", cls=Command, short_help="Bring the index up to date.")

@@ -19,7 +19,7 @@ def command(allow_writes: bool) -> None:
       kbx jsonl < requests.jsonl > responses.jsonl
       kbx --kb ~/notes jsonl --allow-writes
     """
-    from kbx_tui.tools.jsonl_server import serve_stdio
+    from kbx_tui.tools.servers.jsonl_server import serve_stdio
 
     workplace = open_workplace(allow_writes=allow_writes)
     serve_stdio(workplace)

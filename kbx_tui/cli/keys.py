@@ -13,7 +13,7 @@ from kbx_tui.cli.running import Command
 from kbx_tui.errors import ConfigError
 
 if TYPE_CHECKING:
-    from kbx_tui.tui.keymap import Keymap
+    from kbx_tui.tui.commands.keymap import Keymap
 
 
 @click.command(name="keys", cls=Command, short_help="List the keys of the app.")
@@ -27,7 +27,7 @@ def command(as_json: bool, markdown: bool) -> None:
       kbx keys
       kbx keys --json | jq '.[] | select(.id == "edit")'
     """
-    from kbx_tui.tui.keymap import Keymap
+    from kbx_tui.tui.commands.keymap import Keymap
 
     wrong: ConfigError | None = None
     try:
@@ -56,7 +56,7 @@ def _changes() -> dict[str, str]:
 
 
 def _tables(keymap: Keymap) -> Iterator[tuple[str, list[dict[str, str]]]]:
-    from kbx_tui.tui.commands import SCOPE_TITLES, commands_in
+    from kbx_tui.tui.commands.registry import SCOPE_TITLES, commands_in
 
     for scope, title in SCOPE_TITLES.items():
         yield (

@@ -40,13 +40,13 @@ def command(http: bool, host: str, port: int, allow_writes: bool) -> None:
     workplace = open_workplace(allow_writes=allow_writes)
     with suppress(KeyboardInterrupt):
         if http:
-            from kbx_tui.tools.mcp_http import listen, serve_http
+            from kbx_tui.tools.servers.mcp_http import listen, serve_http
 
             listening, url = listen(host, port)
             say(f"serving MCP on {url}")
             asyncio.run(serve_http(workplace, listening))
         else:
-            from kbx_tui.tools.mcp_server import serve_stdio
+            from kbx_tui.tools.servers.mcp_server import serve_stdio
 
             asyncio.run(serve_stdio(workplace))
     workplace.close()

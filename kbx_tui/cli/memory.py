@@ -81,7 +81,7 @@ def similar(
     if newer:
         say_newer(newer)
     if as_json:
-        from kbx_tui.tools.similarity_json import check_json
+        from kbx_tui.tools.json.similarity_json import check_json
 
         output.print_json(check_json(found))
     else:

@@ -14,7 +14,7 @@ from kbx_tui.cli.writing import EXIT_KNOWN, confirmed, may_ask, tell_written, wr
 from kbx_tui.errors import Ambiguous, NotFound
 
 if TYPE_CHECKING:
-    from kbx_tui.drafting.answers import Written
+    from kbx_tui.drafting.written import Written
 
 KINDS = {"fact": "fact", "open-item": "open_item", "open_item": "open_item"}
 

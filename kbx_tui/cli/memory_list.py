@@ -8,7 +8,7 @@ from kbx_tui.cli import output
 from kbx_tui.cli.opening import open_kb
 from kbx_tui.cli.running import Command
 from kbx_tui.cli.text import plain_text
-from kbx_tui.plain_text import visible
+from kbx_tui.safe_text import visible
 
 
 @click.command(name="list", cls=Command, short_help="List facts and open items with their ids.")
@@ -29,7 +29,7 @@ def command(entity: str | None, since: str | None, as_json: bool) -> None:
         found = kb.facts(entity=plain_text(entity), since=_date(since))
         names = {one.id: one.name for one in kb.find_entities("", 1_000_000)}
     if as_json:
-        from kbx_tui.tools.writing_json import fact_json
+        from kbx_tui.tools.json.writing_json import fact_json
 
         output.print_json([fact_json(fact, names.get(fact.entity_id, "")) for fact in found])
         return

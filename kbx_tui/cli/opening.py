@@ -23,7 +23,7 @@ def open_kb() -> KnowledgeBase:
 
 def named_base() -> Path:
     """Return the root of the knowledge base the options name. Raises NotFound as `open_kb`."""
-    from kbx_tui.base import find_base
+    from kbx_tui.base_discovery import find_base
 
     return find_base(given_base())
 

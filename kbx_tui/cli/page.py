@@ -13,7 +13,7 @@ from kbx_tui.cli.text import plain_text
 from kbx_tui.cli.writing import tell_written, writing_options
 
 if TYPE_CHECKING:
-    from kbx_tui.knowledge.field_edits import Value
+    from kbx_tui.editing.field_edits import Value
 
 FIELDS: dict[str, tuple[tuple[str, str], ...]] = {
     "person": (

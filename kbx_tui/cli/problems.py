@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from kbx_tui.plain_text import visible
+from kbx_tui.safe_text import visible
 
 if TYPE_CHECKING:
     from kbx_tui.knowledge.records import Problem

@@ -9,10 +9,10 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from kbx_tui.cli.running import say
-from kbx_tui.wording import duration_words
+from kbx_tui.formatting import duration_words
 
 if TYPE_CHECKING:
-    from kbx_tui.index.progress import Progress, ProgressListener
+    from kbx_tui.index.build.progress import Progress, ProgressListener
 
 LINE_EVERY = 10.0
 """Seconds between two lines about the same stage where there is no terminal."""

@@ -18,7 +18,7 @@ from typing import Any
 import click
 
 from kbx_tui.errors import KbxError
-from kbx_tui.plain_text import visible
+from kbx_tui.safe_text import visible
 
 EXIT_OK = 0
 EXIT_FAILED = KbxError.exit_code

@@ -135,7 +135,7 @@ def command(
         files = "1 file was" if newer == 1 else f"{newer:,} files were"
         say(f"{files} changed since the last run; `kbx index` brings them in")
     if as_json:
-        from kbx_tui.tools.search_json import search_json
+        from kbx_tui.tools.json.search_json import search_json
 
         output.print_json(search_json(response))
     else:

@@ -10,12 +10,12 @@ from rich.text import Text
 
 from kbx_tui.cli import output
 from kbx_tui.cli.running import say
-from kbx_tui.plain_text import visible
-from kbx_tui.search.explain import rounded_parts
-from kbx_tui.wording import FLAT_REASONS, join_words, mode_name, score_text, stacked_bar
+from kbx_tui.formatting import FLAT_REASONS, join_words, mode_name, score_text, stacked_bar
+from kbx_tui.safe_text import visible
+from kbx_tui.search.ranking.explain import rounded_parts
 
 if TYPE_CHECKING:
-    from kbx_tui.search.response import SearchMeta, SearchResponse, SearchResult
+    from kbx_tui.search.results.response import SearchMeta, SearchResponse, SearchResult
 
 MOST_WIDTH = 120
 ENTITIES_SHOWN = 5

@@ -9,7 +9,7 @@ from kbx_tui.cli.running import say
 
 if TYPE_CHECKING:
     from kbx_tui.api import KnowledgeBase
-    from kbx_tui.tools.calling import Workplace
+    from kbx_tui.tools.servers.calling import Workplace
 
 
 def open_workplace(*, allow_writes: bool) -> Workplace:
@@ -18,7 +18,7 @@ def open_workplace(*, allow_writes: bool) -> Workplace:
     Raises NotFound and ConfigError now: a person reads that, an agent would not.
     """
     root = named_base()
-    from kbx_tui.tools.calling import Workplace
+    from kbx_tui.tools.servers.calling import Workplace
 
     def open_kb() -> KnowledgeBase:
         from kbx_tui.api import KnowledgeBase

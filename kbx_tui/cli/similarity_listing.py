@@ -8,22 +8,22 @@ from rich.text import Text
 
 from kbx_tui.cli import output
 from kbx_tui.cli.running import say
-from kbx_tui.plain_text import visible
-from kbx_tui.wording import count_words, score_text
+from kbx_tui.formatting import count_words, score_text
+from kbx_tui.safe_text import visible
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from rich.console import Console
 
-    from kbx_tui.similarity.conflicts import Conflict
+    from kbx_tui.similarity.conflicts.conflict_guard import Conflict
+    from kbx_tui.similarity.duplicate_scan import DuplicateFact, DuplicateScan
     from kbx_tui.similarity.matches import (
         FieldSimilarity,
         Nearest,
         SimilarityCheck,
         SimilarityMatch,
     )
-    from kbx_tui.similarity.scanning import DuplicateFact, DuplicateScan
 
 DIM, GOOD, BAD = "dim", "green", "yellow"
 KIND_NAMES = {"fact": "fact", "open_item": "open item", "chunk": "passage", "field": "field"}

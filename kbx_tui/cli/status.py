@@ -10,9 +10,9 @@ from kbx_tui.cli import output
 from kbx_tui.cli.opening import open_kb
 from kbx_tui.cli.problems import first_lines, problem_lines
 from kbx_tui.cli.running import Command
+from kbx_tui.formatting import count_words, size_words
 from kbx_tui.log_file import log_path
-from kbx_tui.plain_text import visible
-from kbx_tui.wording import count_words, size_words
+from kbx_tui.safe_text import visible
 
 if TYPE_CHECKING:
     from kbx_tui.index.status import Status

@@ -39,7 +39,7 @@ def command(
       kbx tool kb_get '{"id": "person:alice-chen"}'
       kbx tool kb_experts --schema
     """
-    from kbx_tui.tools.methods import METHODS
+    from kbx_tui.tools.servers.methods import METHODS
 
     if name is None:
         for method in METHODS.values():
@@ -48,8 +48,8 @@ def command(
     if schema:
         output.print_json(_schema(name))
         return
-    from kbx_tui.tools.calling import answered
-    from kbx_tui.tools.methods import BY_TOOL
+    from kbx_tui.tools.servers.calling import answered
+    from kbx_tui.tools.servers.methods import BY_TOOL
 
     given = _object(plain_text(arguments))
     if voice:
@@ -71,7 +71,7 @@ def _object(text: str) -> dict[str, Any]:
 
 
 def _schema(name: str) -> dict[str, Any]:
-    from kbx_tui.tools.schemas import all_schemas
+    from kbx_tui.tools.contracts.schemas import all_schemas
 
     known = all_schemas()
     if f"{name}.json" not in known:

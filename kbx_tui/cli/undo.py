@@ -7,7 +7,7 @@ import click
 from kbx_tui.cli import output
 from kbx_tui.cli.opening import open_kb
 from kbx_tui.cli.running import Command
-from kbx_tui.plain_text import visible
+from kbx_tui.safe_text import visible
 
 
 @click.command(name="undo", cls=Command, short_help="Take the last write back.")
@@ -24,7 +24,7 @@ def command(number: int | None, listing: bool, as_json: bool) -> None:
       kbx undo
       kbx undo --list
     """
-    from kbx_tui.tools.writing_json import entry_json
+    from kbx_tui.tools.json.writing_json import entry_json
 
     with open_kb() as kb:
         if listing:

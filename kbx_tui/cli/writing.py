@@ -13,10 +13,10 @@ import click
 from kbx_tui.cli import output
 from kbx_tui.cli.running import say
 from kbx_tui.errors import FileChanged
-from kbx_tui.plain_text import visible
+from kbx_tui.safe_text import visible
 
 if TYPE_CHECKING:
-    from kbx_tui.drafting.answers import Written
+    from kbx_tui.drafting.written import Written
 
 EXIT_KNOWN = 3
 """Nothing was written: it is known already, or contradicts what is known."""
@@ -54,7 +54,7 @@ def _show_both_versions(error: FileChanged) -> None:
 def tell_written(written: Written, *, as_json: bool, dry_run: bool) -> None:
     """Print what was written, or would be."""
     if as_json:
-        from kbx_tui.tools.writing_json import written_json
+        from kbx_tui.tools.json.writing_json import written_json
 
         output.print_json(written_json(written))
         return

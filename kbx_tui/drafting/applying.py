@@ -7,10 +7,10 @@ from functools import partial
 from pathlib import Path
 
 from kbx_tui.drafting.plans import Applied, DraftProblem, Plan, PlannedFile
-from kbx_tui.drafting.remaking import remade
-from kbx_tui.knowledge.drafts import Action
-from kbx_tui.knowledge.edits import FileEdit, Listener, write_files
-from kbx_tui.wording import count_words
+from kbx_tui.drafting.rebase_edits import remade
+from kbx_tui.editing.file_edits import FileEdit, Listener, write_files
+from kbx_tui.editing.state.drafts import Action
+from kbx_tui.formatting import count_words
 
 
 def apply_plan(root: Path, plan: Plan, listener: Listener | None = None) -> Applied:

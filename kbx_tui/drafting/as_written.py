@@ -6,9 +6,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from kbx_tui.drafting.checks import DraftCheck, DraftMatch
+from kbx_tui.editing.fact_edits import texts_as_written
 from kbx_tui.errors import WriteFault
-from kbx_tui.knowledge.fact_edits import texts_as_written
-from kbx_tui.knowledge.fact_line import read_fact_line
+from kbx_tui.knowledge.facts.fact_line import read_fact_line
 
 
 def with_written(

@@ -9,9 +9,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from kbx_tui.knowledge.drafts import Choice, Draft
+from kbx_tui.editing.state.drafts import Choice, Draft
 from kbx_tui.similarity.matches import SimilarityMatch
-from kbx_tui.similarity.pair import PairSimilarity
+from kbx_tui.similarity.scoring.pair_score import PairSimilarity
 
 State = Literal["new", "exact", "near", "conflict", "repeated"]
 

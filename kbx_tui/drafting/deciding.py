@@ -12,11 +12,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from kbx_tui.drafting.checks import BatchMatch, DraftCheck, DraftMatch, State, Verdict
-from kbx_tui.knowledge.drafts import Choice
-from kbx_tui.knowledge.fact_line import notes_in, read_fact_line
-from kbx_tui.knowledge.markup import with_markup
-from kbx_tui.similarity.conflicts import Conflict
-from kbx_tui.similarity.words import words_of
+from kbx_tui.editing.inline_markup import with_markup
+from kbx_tui.editing.state.drafts import Choice
+from kbx_tui.knowledge.facts.fact_line import notes_in, read_fact_line
+from kbx_tui.similarity.conflicts.conflict_guard import Conflict
+from kbx_tui.similarity.scoring.compared_words import words_of
 
 
 def decide(check: DraftCheck, threshold: float | None = None) -> Verdict:

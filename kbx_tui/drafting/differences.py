@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from difflib import SequenceMatcher
 from typing import Literal
 
-from kbx_tui.knowledge.names import fold
-from kbx_tui.similarity.conflicts import Conflict
+from kbx_tui.knowledge.folding import fold
+from kbx_tui.similarity.conflicts.conflict_guard import Conflict
 
 Mark = Literal["same", "differs", "conflict"]
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from kbx_tui.drafting.checks import EntityGuess
-from kbx_tui.knowledge.names import name_key, tokens
+from kbx_tui.knowledge.folding import name_key, tokens
 from kbx_tui.knowledge.records import Entity
-from kbx_tui.search.entity_pass import EntityPass
-from kbx_tui.search.evidence import EntityCandidate
+from kbx_tui.search.evidence.evidence import EntityCandidate
+from kbx_tui.search.retrieval.entity_pass import EntityPass
 from kbx_tui.similarity.nearby import NearFact
 
 MOST = 5

@@ -7,16 +7,16 @@ from dataclasses import dataclass, field
 from difflib import unified_diff
 
 from kbx_tui.drafting.plans import DraftProblem, Plan, PlannedFile
-from kbx_tui.drafting.remaking import standing
-from kbx_tui.drafting.subject import without_subject
+from kbx_tui.drafting.rebase_edits import standing
+from kbx_tui.drafting.strip_subject import without_subject
+from kbx_tui.editing.fact_edits import AddFact, ChangeFact, Meant, StrikeFact, source_note
+from kbx_tui.editing.page_edits import PageEdit, edited
+from kbx_tui.editing.state.drafts import Draft
 from kbx_tui.errors import WriteFault
-from kbx_tui.knowledge.decoding import decode
-from kbx_tui.knowledge.drafts import Draft
-from kbx_tui.knowledge.fact_edits import AddFact, ChangeFact, Meant, StrikeFact, source_note
-from kbx_tui.knowledge.fact_line import read_fact_line
-from kbx_tui.knowledge.facts import new_fact, read_facts
-from kbx_tui.knowledge.page_edits import PageEdit, edited
-from kbx_tui.knowledge.reading import parse_document
+from kbx_tui.knowledge.facts.fact_line import read_fact_line
+from kbx_tui.knowledge.facts.fact_sections import new_fact, read_facts
+from kbx_tui.knowledge.parsing.decoding import decode
+from kbx_tui.knowledge.parsing.reading import parse_document
 from kbx_tui.knowledge.records import Entity
 
 CONTEXT = 3

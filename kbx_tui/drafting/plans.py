@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from kbx_tui.knowledge.drafts import Action
-from kbx_tui.knowledge.page_edits import PageEdit
+from kbx_tui.editing.page_edits import PageEdit
+from kbx_tui.editing.state.drafts import Action
 
 
 @dataclass(frozen=True, slots=True)

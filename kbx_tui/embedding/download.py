@@ -9,7 +9,7 @@ from pathlib import Path
 from queue import Empty, SimpleQueue
 from typing import Any
 
-from kbx_tui.embedding.messages import OFFLINE_HINT, brief
+from kbx_tui.embedding.error_text import OFFLINE_HINT, brief
 from kbx_tui.embedding.source import ModelSource
 from kbx_tui.errors import EmbeddingError
 

@@ -18,7 +18,7 @@ import numpy as np
 
 from kbx_tui.embedding import tokens
 from kbx_tui.embedding.embedder import Vector, Vectors
-from kbx_tui.embedding.messages import OFFLINE_HINT, brief
+from kbx_tui.embedding.error_text import OFFLINE_HINT, brief
 from kbx_tui.embedding.source import BUNDLED
 from kbx_tui.errors import (
     EmbeddingAuth,

@@ -17,7 +17,7 @@ import numpy as np
 
 from kbx_tui.embedding import tokens
 from kbx_tui.embedding.embedder import Embedder, Vector, Vectors
-from kbx_tui.embedding.messages import OFFLINE_HINT, brief
+from kbx_tui.embedding.error_text import OFFLINE_HINT, brief
 from kbx_tui.embedding.source import BUNDLED, ModelSource, from_folder
 from kbx_tui.errors import EmbeddingError
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from kbx_tui.embedding.messages import OFFLINE_HINT
+from kbx_tui.embedding.error_text import OFFLINE_HINT
 from kbx_tui.errors import EmbeddingError
 
 Pooling = Literal["MEAN", "CLS", "LAST_TOKEN"]

@@ -11,12 +11,12 @@ from typing import Any
 
 import msgspec
 
+from kbx_tui.index.paths.where_clause import quoted
 from kbx_tui.index.rows import FACT_COLUMNS, attendees_from, fact_from_row
-from kbx_tui.index.where import quoted
-from kbx_tui.knowledge.dates import iso_date
-from kbx_tui.knowledge.lookup import Lookup
+from kbx_tui.knowledge.entities.entity_resolver import Lookup
+from kbx_tui.knowledge.parsing.dates import iso_date
 from kbx_tui.knowledge.records import Fact, FactStatus
-from kbx_tui.search.opened import OpenIndex
+from kbx_tui.search.open_index import OpenIndex
 
 _CONFIRMED = re.compile(
     r"\s*[(\[]?\bconfirmed(?: on)?\s*::?\s*(\d{4}-\d{2}-\d{2})[)\]]?", re.IGNORECASE

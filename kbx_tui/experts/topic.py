@@ -11,8 +11,8 @@ from typing import Self
 
 from kbx_tui.errors import ConfigError
 from kbx_tui.index.rows import SIGNS, searchable
-from kbx_tui.knowledge.names import fold
-from kbx_tui.search.words import FUNCTION_WORDS, stem, words_of
+from kbx_tui.knowledge.folding import fold
+from kbx_tui.search.query.english_words import FUNCTION_WORDS, stem, words_of
 
 _ASKING = frozenset(
     {"expert", "experts", "expertise", "know", "knows", "known", "knowledge"}

@@ -47,7 +47,7 @@ class Status:
 
 def read_status(root: Path, settings: Settings) -> Status:
     """Compare files and index by content. Raises IndexForeign for another schema version."""
-    from kbx_tui.index.text_stage import find_changes  # reads markdown; a quick look does not
+    from kbx_tui.index.build.text_stage import find_changes  # reads markdown; a quick look does not
 
     store = Store(index_uri(root, settings))
     changes = find_changes(root, store, settings)

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
 from kbx_tui.errors import NotFound
-from kbx_tui.knowledge.ignoring import IGNORING, Ignored
+from kbx_tui.knowledge.ignore_rules import IGNORING, Ignored
 from kbx_tui.knowledge.records import Problem
 
 CONFIG_NAME = "kbx.toml"

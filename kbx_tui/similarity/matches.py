@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-from kbx_tui.similarity.conflicts import Conflict
-from kbx_tui.similarity.pair import PairSimilarity, Relation
-from kbx_tui.similarity.signals import Signals
+from kbx_tui.similarity.conflicts.conflict_guard import Conflict
+from kbx_tui.similarity.scoring.pair_score import PairSimilarity, Relation
+from kbx_tui.similarity.scoring.signals import Signals
 
 MatchType = Literal["fact", "open_item", "chunk", "field"]
 

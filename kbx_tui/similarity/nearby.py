@@ -8,11 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kbx_tui.config import DedupSettings
-from kbx_tui.similarity.calibration import Calibration
-from kbx_tui.similarity.checking import rows_alike
+from kbx_tui.similarity.fact_comparison import rows_alike
+from kbx_tui.similarity.fact_vectors import Remembered
 from kbx_tui.similarity.matches import SimilarityMatch
-from kbx_tui.similarity.remembered import Remembered
-from kbx_tui.similarity.thresholds import Thresholds, is_near
+from kbx_tui.similarity.scoring.calibration import Calibration
+from kbx_tui.similarity.scoring.thresholds import Thresholds, is_near
 
 
 @dataclass(frozen=True, slots=True)

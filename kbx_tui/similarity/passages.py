@@ -14,15 +14,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kbx_tui.embedding.embedder import Embedder
-from kbx_tui.index.where import quoted
-from kbx_tui.knowledge.fact_line import read_fact_line
-from kbx_tui.search.opened import OpenIndex
-from kbx_tui.similarity.calibration import calibration_of
-from kbx_tui.similarity.checking import Found, best_first, the_nearest
+from kbx_tui.index.paths.where_clause import quoted
+from kbx_tui.knowledge.facts.fact_line import read_fact_line
+from kbx_tui.search.open_index import OpenIndex
+from kbx_tui.similarity.fact_comparison import Found, best_first, the_nearest
 from kbx_tui.similarity.matches import Nearest, SimilarityMatch
-from kbx_tui.similarity.pair import similarity
-from kbx_tui.similarity.thresholds import Thresholds
-from kbx_tui.similarity.words import normal_form, words_of
+from kbx_tui.similarity.scoring.calibration import calibration_of
+from kbx_tui.similarity.scoring.compared_words import normal_form, words_of
+from kbx_tui.similarity.scoring.pair_score import similarity
+from kbx_tui.similarity.scoring.thresholds import Thresholds
 
 NEAREST_CHUNKS = 8
 """Chunks taken apart for one text."""

@@ -20,15 +20,20 @@ from textual.screen import Screen
 
 from kbx_tui.errors import ConfigError
 from kbx_tui.log_file import logger
-from kbx_tui.plain_text import visible
+from kbx_tui.safe_text import visible
+from kbx_tui.tui.app_state import Memory
 from kbx_tui.tui.bases import Bases, LocalBases
-from kbx_tui.tui.bindings import bindings
-from kbx_tui.tui.collector import LOOKS, Sweeper, make_calm
-from kbx_tui.tui.commands import commands_in
+from kbx_tui.tui.commands.bindings import bindings
+from kbx_tui.tui.commands.keymap import Keymap
+from kbx_tui.tui.commands.registry import commands_in
 from kbx_tui.tui.controller import DEBOUNCE, Controller
+from kbx_tui.tui.dedup.draft_line import DraftLine
+from kbx_tui.tui.dedup.screen import Dedup
 from kbx_tui.tui.editor import edit_command, editor_command
-from kbx_tui.tui.keymap import Keymap
-from kbx_tui.tui.memory import Memory
+from kbx_tui.tui.experts.screen import Experts
+from kbx_tui.tui.explore.screen import Explore
+from kbx_tui.tui.explore.view import BaseSummary
+from kbx_tui.tui.gc_pauses import LOOKS, Sweeper, make_calm
 from kbx_tui.tui.messages import (
     Configured,
     ExpertsReady,
@@ -40,14 +45,9 @@ from kbx_tui.tui.messages import (
     Typed,
     Writing,
 )
-from kbx_tui.tui.screens.dedup import Dedup
-from kbx_tui.tui.screens.experts import Experts
-from kbx_tui.tui.screens.explore import Explore
-from kbx_tui.tui.screens.mode import ModeScreen
-from kbx_tui.tui.screens.welcome import Welcome
-from kbx_tui.tui.styles import stylesheets
-from kbx_tui.tui.view import BaseSummary
-from kbx_tui.tui.widgets.draft_line import DraftLine
+from kbx_tui.tui.shell.mode_screen import ModeScreen
+from kbx_tui.tui.shell.welcome_screen import Welcome
+from kbx_tui.tui.stylesheets import stylesheets
 
 WIDTHS: list[tuple[int, str]] | None = [(0, "-small"), (80, "-narrow"), (110, "-wide")]
 """From how many columns on a screen has which class."""
@@ -234,13 +234,13 @@ class KbxApp(App[None]):
 
     def show_help(self) -> None:
         """Show the keys that work where the focus is."""
-        from kbx_tui.tui.screens.help import Help
+        from kbx_tui.tui.shell.help_screen import Help
 
         self.push_screen(Help(self.screen, self.keymap))
 
     def pick_entity(self, picked: Callable[[str], None]) -> None:
         """Let a person name an entity; `picked` hears its id."""
-        from kbx_tui.tui.picking import entity_palette
+        from kbx_tui.tui.commands.entity_picker import entity_palette
 
         if self.explore is not None:
             self.push_screen(entity_palette(self.explore.controller.find_entities, picked))

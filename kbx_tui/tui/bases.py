@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Protocol
 
-from kbx_tui.plain_text import visible
-from kbx_tui.tui.engine import Engine
+from kbx_tui.safe_text import visible
+from kbx_tui.tui.engine.engine import Engine
 
 
 class Bases(Protocol):
@@ -44,12 +44,12 @@ class LocalBases:
         return install_demo()
 
     def existing(self, folder: str) -> Path:
-        from kbx_tui.base import find_base
+        from kbx_tui.base_discovery import find_base
 
         return find_base(Path(folder).expanduser())
 
     def new(self, folder: str) -> Path:
-        from kbx_tui.knowledge.starting import start_base
+        from kbx_tui.editing.new_base import start_base
 
         return start_base(Path(folder).expanduser())
 

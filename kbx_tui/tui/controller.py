@@ -19,11 +19,16 @@ from textual.message import Message
 
 from kbx_tui.errors import KbxError
 from kbx_tui.log_file import logger
-from kbx_tui.plain_text import visible
-from kbx_tui.tui.asking import Asking, Undo, change_words, changed_fields
-from kbx_tui.tui.engine import OpenEngine
-from kbx_tui.tui.engine_calls import EngineCalls
-from kbx_tui.tui.expertise import Expertise
+from kbx_tui.safe_text import visible
+from kbx_tui.tui.dedup.model import Reviewing
+from kbx_tui.tui.engine.engine import OpenEngine
+from kbx_tui.tui.engine.engine_calls import EngineCalls
+from kbx_tui.tui.engine.index_sync import Upkeep
+from kbx_tui.tui.engine.threads import EngineThread, Loop
+from kbx_tui.tui.experts.model import Expertise
+from kbx_tui.tui.explore.displayed_search import Shown
+from kbx_tui.tui.explore.search_state import Asking, Undo, change_words, changed_fields
+from kbx_tui.tui.explore.view import ResultRow, SnippetView, Why
 from kbx_tui.tui.messages import (
     Asked,
     Configured,
@@ -36,17 +41,12 @@ from kbx_tui.tui.messages import (
     Searching,
     SnippetsReady,
 )
-from kbx_tui.tui.reading import Reading
-from kbx_tui.tui.reviewing import Reviewing
-from kbx_tui.tui.shown import Shown
-from kbx_tui.tui.threads import EngineThread, Loop
-from kbx_tui.tui.upkeep import Upkeep
-from kbx_tui.tui.view import ResultRow, SnippetView, Why
+from kbx_tui.tui.reading.model import Reading
 
 if TYPE_CHECKING:
-    from kbx_tui.search.card import EntityName
-    from kbx_tui.search.evidence import Evidence
-    from kbx_tui.search.tuning import Tuning
+    from kbx_tui.search.browsing.card import EntityName
+    from kbx_tui.search.evidence.evidence import Evidence
+    from kbx_tui.search.evidence.tuning import Tuning
 
 DEBOUNCE = 0.08
 """Seconds without a key before a query is searched."""

@@ -7,12 +7,12 @@ from dataclasses import dataclass, field
 
 from textual.message import Message
 
-from kbx_tui.tui.asking import Asking
-from kbx_tui.tui.expert_rows import ExpertsView
-from kbx_tui.tui.reading_layout import TextLayout
-from kbx_tui.tui.review_known import KnownRow
-from kbx_tui.tui.reviewed import ReviewView
-from kbx_tui.tui.view import BaseSummary, CardView, ExploreView, ScopeView, SnippetView
+from kbx_tui.tui.dedup.known_rows import KnownRow
+from kbx_tui.tui.dedup.view import ReviewView
+from kbx_tui.tui.experts.view import ExpertsView
+from kbx_tui.tui.explore.search_state import Asking
+from kbx_tui.tui.explore.view import BaseSummary, CardView, ExploreView, ScopeView, SnippetView
+from kbx_tui.tui.reading.reading_layout import TextLayout
 
 
 @dataclass

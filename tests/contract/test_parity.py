@@ -17,11 +17,11 @@ from mcp import Client
 
 from kbx_tui import KnowledgeBase
 from kbx_tui.cli.main import kbx as program
-from kbx_tui.tools import jsonl_server
-from kbx_tui.tools.calling import Workplace, call
-from kbx_tui.tools.mcp_server import make_server
-from kbx_tui.tools.methods import METHODS
-from kbx_tui.tools.schemas import failure_schema, output_schema
+from kbx_tui.tools.contracts.schemas import failure_schema, output_schema
+from kbx_tui.tools.servers import jsonl_server
+from kbx_tui.tools.servers.calling import Workplace, call
+from kbx_tui.tools.servers.mcp_server import make_server
+from kbx_tui.tools.servers.methods import METHODS
 from tests.command_line import CommandLine
 
 CHANGING = {"timings", "duration_ms"}

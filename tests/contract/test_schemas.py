@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 from jsonschema import Draft202012Validator
 
-from kbx_tui.tools.methods import METHODS
-from kbx_tui.tools.schemas import input_schema, output_schema
+from kbx_tui.tools.contracts.schemas import input_schema, output_schema
+from kbx_tui.tools.servers.methods import METHODS
 from scripts.write_schemas import FOLDER, schema_texts
 
 

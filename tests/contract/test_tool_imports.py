@@ -13,13 +13,13 @@ SERVERS = {"mcp", "mcp_types", "starlette", "uvicorn", "google"}
 
 
 def test_a_server_is_there_before_the_engine() -> None:
-    modules = loaded("import kbx_tui.tools.mcp_server")
+    modules = loaded("import kbx_tui.tools.servers.mcp_server")
     assert "mcp" in modules
     assert modules.isdisjoint(ENGINE)
 
 
 def test_the_line_server_needs_no_sdk() -> None:
-    assert loaded("import kbx_tui.tools.jsonl_server").isdisjoint(ENGINE | SERVERS)
+    assert loaded("import kbx_tui.tools.servers.jsonl_server").isdisjoint(ENGINE | SERVERS)
 
 
 @pytest.mark.parametrize("options", [(), ("--fast",), ("--json",)], ids=str)
@@ -32,8 +32,8 @@ def test_our_contracts_are_not_loaded_by_a_search(demo_kb_path: Path) -> None:
     """LanceDB may bring pydantic along; our own models stay where they are."""
     code = f"""
 {run_command("search", "rollback", "--json", "--kb", str(demo_kb_path))}
-assert "kbx_tui.tools.arguments" not in sys.modules
-assert "kbx_tui.tools.answers" not in sys.modules
+assert "kbx_tui.tools.contracts.arguments" not in sys.modules
+assert "kbx_tui.tools.contracts.answers" not in sys.modules
 assert "kbx_tui.embedding.gemini" not in sys.modules
 """
     loaded(code)

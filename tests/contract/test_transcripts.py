@@ -15,9 +15,9 @@ from typing import Any
 import pytest
 
 from kbx_tui import FieldSimilarity, KnowledgeBase, SimilarityMatch
-from kbx_tui.tools.calling import Workplace
-from kbx_tui.tools.methods import METHODS
-from kbx_tui.tools.schemas import input_schema
+from kbx_tui.tools.contracts.schemas import input_schema
+from kbx_tui.tools.servers.calling import Workplace
+from kbx_tui.tools.servers.methods import METHODS
 from tests.command_line import CommandLine
 from tests.conftest import copy_demo
 

@@ -19,16 +19,16 @@ import numpy as np
 from kbx_tui.api import DocumentView
 from kbx_tui.config import Settings
 from kbx_tui.errors import NotFound
-from kbx_tui.index.completion import complete
-from kbx_tui.index.progress import IndexReport, Progress
-from kbx_tui.search.alpha import alpha_note, next_changes
-from kbx_tui.search.card import EntityCard, EntityName
-from kbx_tui.search.evidence import Evidence
-from kbx_tui.search.explain import Explanation, explain
-from kbx_tui.search.ranking import Ranked, Ranking, rank
-from kbx_tui.search.response import Snippet
-from kbx_tui.search.snippets import match_spans
-from kbx_tui.search.tuning import Tuning
+from kbx_tui.index.build.progress import IndexReport, Progress
+from kbx_tui.index.paths.path_completion import complete
+from kbx_tui.search.browsing.card import EntityCard, EntityName
+from kbx_tui.search.evidence.evidence import Evidence
+from kbx_tui.search.evidence.tuning import Tuning
+from kbx_tui.search.ranking.alpha import alpha_note, next_changes
+from kbx_tui.search.ranking.explain import Explanation, explain
+from kbx_tui.search.ranking.rank import Ranked, Ranking, rank
+from kbx_tui.search.results.response import Snippet
+from kbx_tui.search.results.snippets import match_spans
 from tests.snapshots.recorded_review import RecordedReview, Review
 
 RECORDED = Path(__file__).parent / "evidence"

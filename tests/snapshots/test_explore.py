@@ -7,16 +7,16 @@ from typing import Any
 from textual.pilot import Pilot
 
 from kbx_tui.errors import IndexFault
-from kbx_tui.index.progress import Progress
+from kbx_tui.index.build.progress import Progress
 from kbx_tui.tui.app import KbxApp
-from kbx_tui.tui.screens.help import Help
-from kbx_tui.tui.widgets.entity_card import EntityCard
-from kbx_tui.tui.widgets.entity_list import EntityList
-from kbx_tui.tui.widgets.path_field import PathLine
-from kbx_tui.tui.widgets.preview_pane import PreviewPane
-from kbx_tui.tui.widgets.query_line import QueryLine
-from kbx_tui.tui.widgets.result_list import ResultList
-from kbx_tui.tui.widgets.why_pane import WhyPane
+from kbx_tui.tui.explore.panes.entity_card import EntityCard
+from kbx_tui.tui.explore.panes.entity_list import EntityList
+from kbx_tui.tui.explore.panes.path_field import PathLine
+from kbx_tui.tui.explore.panes.query_line import QueryLine
+from kbx_tui.tui.explore.panes.result_list import ResultList
+from kbx_tui.tui.explore.panes.why_pane import WhyPane
+from kbx_tui.tui.reading.preview_pane import PreviewPane
+from kbx_tui.tui.shell.help_screen import Help
 from tests.functional.tui.driving import NARROW, TINY, Driver, Size
 from tests.snapshots.looking import WIDE, Compare, Looks, sizes
 from tests.snapshots.questions import ACTING, BELOW, FAST, FLAT, NOTHING, TWO_PASS, Question

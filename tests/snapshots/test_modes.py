@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from kbx_tui.tui.screens.dedup import Dedup
-from kbx_tui.tui.screens.experts import Experts, TopicLine
-from kbx_tui.tui.widgets.diff_pane import DiffPane
-from kbx_tui.tui.widgets.draft_line import DraftLine
-from kbx_tui.tui.widgets.draft_list import DraftList
-from kbx_tui.tui.widgets.expert_list import ExpertList
-from kbx_tui.tui.widgets.known_list import KnownList
+from kbx_tui.tui.dedup.diff_pane import DiffPane
+from kbx_tui.tui.dedup.draft_line import DraftLine
+from kbx_tui.tui.dedup.draft_list import DraftList
+from kbx_tui.tui.dedup.known_list import KnownList
+from kbx_tui.tui.dedup.screen import Dedup
+from kbx_tui.tui.experts.expert_list import ExpertList
+from kbx_tui.tui.experts.screen import Experts, TopicLine
 from tests.functional.tui.driving import NARROW, TINY, Driver, Size
 from tests.snapshots.looking import WIDE, Looks, sizes
 from tests.snapshots.questions import TOPIC

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from kbx_tui.config import Settings
 from kbx_tui.embedding.local import open_embedder
-from kbx_tui.index.build import build
+from kbx_tui.index.build.build_index import build
 
 PAGES = 5_706
 PEOPLE = 40

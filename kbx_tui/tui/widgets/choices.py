@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 from textual.message import Message
 
-from kbx_tui.tui.bindings import bindings
-from kbx_tui.tui.drawing import BLANK, Line, Span, fit_line, looks
-from kbx_tui.tui.text import shorten, wrap
+from kbx_tui.tui.commands.bindings import bindings
+from kbx_tui.tui.drawing.cell_text import shorten, wrap
+from kbx_tui.tui.drawing.lines import BLANK, Line, Span, fit_line, looks
 from kbx_tui.tui.widgets.rows_view import RowsView, Slot
 
 

@@ -6,9 +6,9 @@ from collections.abc import Iterable
 
 from textual import events
 
-from kbx_tui.tui.commands import Command, Scope, commands_in
-from kbx_tui.tui.drawing import Line, Span, looks, width_of
-from kbx_tui.tui.keymap import Keymap
+from kbx_tui.tui.commands.keymap import Keymap
+from kbx_tui.tui.commands.registry import Command, Scope, commands_in
+from kbx_tui.tui.drawing.lines import Line, Span, looks, width_of
 from kbx_tui.tui.widgets.line_widget import LineWidget
 
 ALWAYS = ("help", "quit")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from textual.strip import Strip
 from textual.widget import Widget
 
-from kbx_tui.tui.drawing import Line, LineDrawing, fit_line, looks
+from kbx_tui.tui.drawing.lines import Line, LineDrawing, fit_line, looks
 
 
 class LineWidget(LineDrawing, Widget):

@@ -7,8 +7,8 @@ from textual.geometry import Size
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
-from kbx_tui.tui.bindings import bindings
-from kbx_tui.tui.drawing import BLANK, Line, LineDrawing, looks
+from kbx_tui.tui.commands.bindings import bindings
+from kbx_tui.tui.drawing.lines import BLANK, Line, LineDrawing, looks
 
 
 class LinesView(LineDrawing, ScrollView, can_focus=True, inherit_bindings=False):

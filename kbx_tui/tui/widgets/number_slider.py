@@ -10,11 +10,11 @@ from textual import events
 from textual.message import Message
 from textual.reactive import reactive
 
-from kbx_tui.tui.bindings import bindings
-from kbx_tui.tui.drawing import Line, Span, fit_line, looks
-from kbx_tui.tui.text import fit
+from kbx_tui.formatting import score_text
+from kbx_tui.tui.commands.bindings import bindings
+from kbx_tui.tui.drawing.cell_text import fit
+from kbx_tui.tui.drawing.lines import Line, Span, fit_line, looks
 from kbx_tui.tui.widgets.line_widget import LineWidget
-from kbx_tui.wording import score_text
 
 STEPS = 100
 """Steps from 0 to 1: as fine as the two decimals that scores are shown with."""

@@ -5,9 +5,9 @@ from __future__ import annotations
 from textual import events
 from textual.reactive import reactive
 
-from kbx_tui.tui.bindings import bindings
-from kbx_tui.tui.drawing import BLANK, Line
-from kbx_tui.tui.invitations import Invitation, nothing, squeezed
+from kbx_tui.tui.commands.bindings import bindings
+from kbx_tui.tui.drawing.empty_states import Invitation, nothing, squeezed
+from kbx_tui.tui.drawing.lines import BLANK, Line
 from kbx_tui.tui.widgets.lines_view import LinesView
 
 Slot = tuple[int, int]

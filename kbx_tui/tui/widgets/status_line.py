@@ -7,9 +7,9 @@ from textual.strip import Strip
 from textual.timer import Timer
 from textual.widget import Widget
 
-from kbx_tui.plain_text import visible
-from kbx_tui.tui.drawing import BLANK, Line, LineDrawing, Span, looks
-from kbx_tui.tui.text import wrap
+from kbx_tui.safe_text import visible
+from kbx_tui.tui.drawing.cell_text import wrap
+from kbx_tui.tui.drawing.lines import BLANK, Line, LineDrawing, Span, looks
 
 MOST_LINES = 3
 """An error that takes more is cut."""

@@ -63,7 +63,7 @@ def test_status_says_what_to_do_next(kbx: CommandLine, vault: Path) -> None:
 def test_a_busy_index_can_be_refused_instead_of_waited_for(
     kbx: CommandLine, demo_copy: Path
 ) -> None:
-    from kbx_tui.index.lock import writer_lock
+    from kbx_tui.index.build.writer_lock import writer_lock
 
     with writer_lock(demo_copy):
         ran = kbx("index", "--no-wait", "--kb", demo_copy)

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from kbx_tui.cli import memory_add
-from kbx_tui.knowledge import edits
+from kbx_tui.editing import file_edits
 from tests.command_line import CommandLine
 
 ALICE = "memory/people/alice-chen.md"
@@ -84,13 +84,13 @@ def test_a_file_that_changed_meanwhile_is_shown_in_both_versions(
         "--json", *base,
     ).json["matches"]  # fmt: skip
     page = demo_copy / ALICE
-    write_files = edits.write_files
+    write_files = file_edits.write_files
 
-    def saved_meanwhile(*arguments: Any, **options: Any) -> edits.Outcome:
+    def saved_meanwhile(*arguments: Any, **options: Any) -> file_edits.Outcome:
         page.write_text(page.read_text().replace("async Slack over email", "phone calls"))
         return write_files(*arguments, **options)
 
-    monkeypatch.setattr(edits, "write_files", saved_meanwhile)
+    monkeypatch.setattr(file_edits, "write_files", saved_meanwhile)
     ran = kbx("memory", "edit-fact", str(fact["fact_id"]), "Prefers letters", *base)
     assert (ran.code, ran.out) == (7, "")
     assert "-- [2026-02-15] Prefers async Slack over email\n" in ran.err

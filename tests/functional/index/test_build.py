@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from kbx_tui import IndexForeign, KnowledgeBase, Progress
+from kbx_tui.index.build.text_stage import stored_entities
 from kbx_tui.index.store import TABLES, Store, index_uri
-from kbx_tui.index.text_stage import stored_entities
 from tests.functional.vaults import BOB, FILES, tree_digest, write_vault
 
 

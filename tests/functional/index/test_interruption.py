@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from kbx_tui import IndexFault, IndexLocked, KnowledgeBase
-from kbx_tui.index.lock import writer_lock
+from kbx_tui.index.build.writer_lock import writer_lock
 from kbx_tui.index.store import TABLES, Store, index_uri
 from tests.functional.vaults import FILES, write_vault
 
@@ -141,7 +141,7 @@ def test_a_full_disk_is_one_sentence_and_costs_nothing(
         raise OSError("LanceError(IO): No space left on device (os error 28)")
 
     with monkeypatch.context() as patched:
-        patched.setattr("kbx_tui.index.text_stage._upsert", full)
+        patched.setattr("kbx_tui.index.build.text_stage._upsert", full)
         with pytest.raises(IndexFault, match="no space left"):
             KnowledgeBase(base).index()
     assert KnowledgeBase(base).search("soup", fast=True).results

@@ -11,11 +11,12 @@ import pytest
 
 from kbx_tui import KnowledgeBase
 from kbx_tui.embedding.source import BUNDLED
-from kbx_tui.index import text_cache, vector_file, vector_tables
+from kbx_tui.index.lexical import text_cache
 from kbx_tui.index.snapshot import Snapshot, read_snapshot
 from kbx_tui.index.store import Store
-from kbx_tui.index.vector_file import open_vectors, write_vector_file
-from kbx_tui.index.vectors import Vectors
+from kbx_tui.index.vectors import vector_file, vector_tables
+from kbx_tui.index.vectors.vector_file import open_vectors, write_vector_file
+from kbx_tui.index.vectors.vector_matrix import Vectors
 
 MODEL, DIMENSION = BUNDLED.name, 384
 PAGE = "# Zebra\n\nA zebra crossed the harbour.\n\n## Later\n\nIt came back.\n"

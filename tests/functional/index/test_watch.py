@@ -32,7 +32,7 @@ class Watching:
             listed.set()
             return walked_folder(root)
 
-        monkeypatch.setattr("kbx_tui.index.watch.walked_folder", say_so)
+        monkeypatch.setattr("kbx_tui.index.build.watch.walked_folder", say_so)
         self._thread = threading.Thread(target=self._run, daemon=True)
         self._thread.start()
         assert listed.wait(PATIENCE)  # from now on everything is told

@@ -10,10 +10,11 @@ import pytest
 
 from kbx_tui import KnowledgeBase
 from kbx_tui.embedding.local import LocalEmbedder
-from kbx_tui.index import store, text_cache
+from kbx_tui.index import store
+from kbx_tui.index.lexical import text_cache
 from kbx_tui.index.reader import Reader
-from kbx_tui.search.entity_pass import EntityPass
-from kbx_tui.search.usage import USAGE_NAME
+from kbx_tui.search.frecency import USAGE_NAME
+from kbx_tui.search.retrieval.entity_pass import EntityPass
 
 QUERY = "what did grace say about the rollback"
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kbx_tui.index.vectors import Vectors, quantized_in_context
+from kbx_tui.index.vectors.vector_matrix import Vectors, quantized_in_context
 
 DIMENSION, NEAREST = 32, 10
 

@@ -13,10 +13,10 @@ from kbx_tui.config import SearchSettings, Settings
 from kbx_tui.embedding.embedder import Vector
 from kbx_tui.errors import OutOfRange
 from kbx_tui.evaluation.judgments import JudgedQuery
-from kbx_tui.index.vectors import Vectors
-from kbx_tui.search import feedback
-from kbx_tui.search.evidence import Evidence, Rows
-from kbx_tui.search.scales import FEEDBACK_DOCUMENTS, FEEDBACK_WEIGHT
+from kbx_tui.index.vectors.vector_matrix import Vectors
+from kbx_tui.search.evidence.evidence import Evidence, Rows
+from kbx_tui.search.evidence.score_normalization import FEEDBACK_DOCUMENTS, FEEDBACK_WEIGHT
+from kbx_tui.search.retrieval import pseudo_relevance_feedback
 
 TOPIC = "how do we roll the cut-over back?"
 
@@ -68,13 +68,13 @@ def test_evaluating_the_seed_draws_nothing(
     demo_kb_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     weights: list[float] = []
-    draw = feedback.drawn_to
+    draw = pseudo_relevance_feedback.drawn_to
 
     def noting(query: Vector, rows: Rows, vectors: Vectors, weight: float) -> Vector:
         weights.append(weight)
         return draw(query, rows, vectors, weight)
 
-    monkeypatch.setattr(feedback, "drawn_to", noting)
+    monkeypatch.setattr(pseudo_relevance_feedback, "drawn_to", noting)
     with KnowledgeBase(demo_kb_path) as kb:
         path = kb.retrieve(TOPIC, fast=True).paths[0]
         judged = [JudgedQuery("1", TOPIC, "topic", {path: 1}, frozenset())]

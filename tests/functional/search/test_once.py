@@ -9,10 +9,10 @@ import pytest
 
 from kbx_tui import KnowledgeBase
 from kbx_tui.errors import OutOfRange
-from kbx_tui.search import convergence, once
-from kbx_tui.search.once import Once
-from kbx_tui.search.scope import ALL
-from kbx_tui.search.tuning import Tuning
+from kbx_tui.search.evidence.tuning import Tuning
+from kbx_tui.search.retrieval.scope import ALL
+from kbx_tui.search.retrieval.top_k import convergence, top_k
+from kbx_tui.search.retrieval.top_k.top_k import Once
 
 QUERIES = [
     "what did grace tully say about the cut-over?",
@@ -32,9 +32,9 @@ def kb(demo_kb_path: Path) -> Iterator[KnowledgeBase]:
 
 @pytest.fixture(autouse=True)
 def a_small_base_counts_as_large(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(once, "WORTH_FROM", 1)
+    monkeypatch.setattr(top_k, "WORTH_FROM", 1)
     monkeypatch.setattr(convergence, "BATCH", 5)
-    monkeypatch.setattr(once, "WORTH_SHARE", 1.0)
+    monkeypatch.setattr(top_k, "WORTH_SHARE", 1.0)
     monkeypatch.setattr(convergence, "WORTH_SHARE", 1.0)
 
 
@@ -58,7 +58,7 @@ def test_the_best_are_those_of_all_documents(
 
 
 def test_a_small_base_is_compared_whole(kb: KnowledgeBase, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(once, "WORTH_FROM", 1000)
+    monkeypatch.setattr(top_k, "WORTH_FROM", 1000)
     explained = [kb.search(query, limit=2, explain=True).meta.explain for query in QUERIES]
     assert [(one["stopped_by"], one["evaluated"]) for one in explained if one] == [
         ("all", one["documents"]) for one in explained if one

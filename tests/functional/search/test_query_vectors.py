@@ -9,7 +9,7 @@ import pytest
 
 from kbx_tui.embedding.local import open_embedder
 from kbx_tui.errors import EmbeddingError
-from kbx_tui.search.query_vectors import KEPT, QueryVectors
+from kbx_tui.search.query.query_vectors import KEPT, QueryVectors
 
 
 def test_a_vector_is_that_of_the_model_whatever_else_is_asked() -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from kbx_tui import KnowledgeBase
-from kbx_tui.tools.calling import Workplace
+from kbx_tui.tools.servers.calling import Workplace
 
 SECRET = "zanzibar"
 """Stands in redacted facts and nowhere else."""

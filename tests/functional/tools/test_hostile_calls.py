@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
 from kbx_tui import KnowledgeBase
-from kbx_tui.tools.calling import Workplace
-from kbx_tui.tools.methods import METHODS
-from kbx_tui.tools.schemas import failure_schema, input_schema, output_schema
+from kbx_tui.tools.contracts.schemas import failure_schema, input_schema, output_schema
+from kbx_tui.tools.servers.calling import Workplace
+from kbx_tui.tools.servers.methods import METHODS
 from tests.functional.tools.conftest import SECRET
 
 OUTSIDE = "outside.md"

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from kbx_tui.tools.calling import Workplace
+from kbx_tui.tools.servers.calling import Workplace
 
 
 def get(workplace: Workplace, **given: Any) -> Any:

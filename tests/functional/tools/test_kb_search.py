@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from kbx_tui import KnowledgeBase
-from kbx_tui.tools.calling import Answer, Workplace
+from kbx_tui.tools.servers.calling import Answer, Workplace
 
 QUERY = "Who worked on the migration?"
 

@@ -17,10 +17,10 @@ import pytest
 from mcp import Client, MCPError, StdioServerParameters
 
 from kbx_tui import ConfigError, KnowledgeBase
-from kbx_tui.tools.calling import Workplace
-from kbx_tui.tools.mcp_http import ENDPOINT, require_loopback
-from kbx_tui.tools.mcp_server import make_server
-from kbx_tui.tools.methods import METHODS
+from kbx_tui.tools.servers.calling import Workplace
+from kbx_tui.tools.servers.mcp_http import ENDPOINT, require_loopback
+from kbx_tui.tools.servers.mcp_server import make_server
+from kbx_tui.tools.servers.methods import METHODS
 from tests.command_line import program_environment
 
 HELLO = {

@@ -11,10 +11,10 @@ from jsonschema import Draft202012Validator
 from mcp import Client
 
 from kbx_tui import KnowledgeBase
-from kbx_tui.tools.calling import Workplace
-from kbx_tui.tools.mcp_server import make_server
-from kbx_tui.tools.methods import METHODS
-from kbx_tui.tools.schemas import output_schema
+from kbx_tui.tools.contracts.schemas import output_schema
+from kbx_tui.tools.servers.calling import Workplace
+from kbx_tui.tools.servers.mcp_server import make_server
+from kbx_tui.tools.servers.methods import METHODS
 
 NEW = {"text": "Collects antique barometers", "entity": "Alice Chen", "date": "2026-05-01"}
 

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from kbx_tui import EmbeddingUnavailable, IndexFault, IndexForeign, IndexLocked, KnowledgeBase
-from kbx_tui.tools.calling import Workplace
-from kbx_tui.tools.failures import failure_of
+from kbx_tui.tools.contracts.failures import failure_of
+from kbx_tui.tools.servers.calling import Workplace
 
 PAGE = "# Ada\n\n## Facts\n- Fires the kiln\n"
 

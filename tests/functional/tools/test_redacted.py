@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from kbx_tui import KnowledgeBase
-from kbx_tui.tools import resources
-from kbx_tui.tools.calling import Workplace
+from kbx_tui.tools.servers import resources
+from kbx_tui.tools.servers.calling import Workplace
 from tests.functional.tools.conftest import SECRET
 
 CALLS: list[tuple[str, dict[str, Any]]] = [

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from kbx_tui.tui.memory import BASE_FILE
+from kbx_tui.tui.app_state import BASE_FILE
 
 
 @pytest.fixture

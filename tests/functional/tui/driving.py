@@ -16,13 +16,13 @@ from textual.pilot import Pilot
 from textual.widget import Widget
 
 from kbx_tui.tui.app import KbxApp
-from kbx_tui.tui.asking import Asking
 from kbx_tui.tui.bases import Bases
-from kbx_tui.tui.screens.explore import Explore
-from kbx_tui.tui.view import ExploreView
-from kbx_tui.tui.widgets.path_field import PathLine
-from kbx_tui.tui.widgets.query_line import QueryLine
-from kbx_tui.tui.widgets.result_list import ResultList
+from kbx_tui.tui.explore.panes.path_field import PathLine
+from kbx_tui.tui.explore.panes.query_line import QueryLine
+from kbx_tui.tui.explore.panes.result_list import ResultList
+from kbx_tui.tui.explore.screen import Explore
+from kbx_tui.tui.explore.search_state import Asking
+from kbx_tui.tui.explore.view import ExploreView
 from kbx_tui.tui.widgets.status_line import StatusLine
 from tests.functional.tui.watched import Watched, WatchedBases
 

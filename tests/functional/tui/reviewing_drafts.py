@@ -8,10 +8,10 @@ from pathlib import Path
 
 from textual import events
 
-from kbx_tui.tui.reviewed import DraftRow
-from kbx_tui.tui.screens.dedup import Dedup
-from kbx_tui.tui.widgets.draft_list import DraftList
-from kbx_tui.tui.widgets.known_list import KnownList
+from kbx_tui.tui.dedup.draft_list import DraftList
+from kbx_tui.tui.dedup.known_list import KnownList
+from kbx_tui.tui.dedup.screen import Dedup
+from kbx_tui.tui.dedup.view import DraftRow
 from kbx_tui.tui.widgets.status_line import StatusLine
 from tests.functional.tui.driving import WIDE, Driver, Size, running
 from tests.functional.tui.watched import Watched

@@ -11,10 +11,10 @@ from textual.dom import DOMNode
 from textual.geometry import Size as ScreenSize
 from textual.widget import Widget
 
-from kbx_tui.tui.screens.explore import Explore
-from kbx_tui.tui.widgets.entity_card import EntityCard
+from kbx_tui.tui.explore.panes.entity_card import EntityCard
+from kbx_tui.tui.explore.screen import Explore
+from kbx_tui.tui.reading.preview_pane import PreviewPane
 from kbx_tui.tui.widgets.key_bar import KeyBar
-from kbx_tui.tui.widgets.preview_pane import PreviewPane
 from tests.functional.tui.driving import NARROW, QUESTION, WIDE, Size, running
 
 RESTYLED = 50

@@ -14,15 +14,15 @@ from hypothesis import strategies as st
 from textual.message import Message
 
 from kbx_tui.config import Settings
-from kbx_tui.index.progress import IndexReport
-from kbx_tui.search.evidence import Evidence, Scope
-from kbx_tui.search.ranking import Ranking, rank
-from kbx_tui.search.tuning import Tuning
-from kbx_tui.tui.asking import MODES, Asking
+from kbx_tui.index.build.progress import IndexReport
+from kbx_tui.search.evidence.evidence import Evidence, Scope
+from kbx_tui.search.evidence.tuning import Tuning
+from kbx_tui.search.ranking.rank import Ranking, rank
 from kbx_tui.tui.controller import Controller
-from kbx_tui.tui.engine import Engine
+from kbx_tui.tui.engine.engine import Engine
+from kbx_tui.tui.explore.search_state import MODES, Asking
+from kbx_tui.tui.explore.view import ExploreView
 from kbx_tui.tui.messages import Ranked
-from kbx_tui.tui.view import ExploreView
 from tests.unit.search.building import components, evidence
 
 Step = tuple[str, Any]

@@ -8,11 +8,11 @@ import pytest
 from textual.widgets import Input
 
 from kbx_tui import KnowledgeBase
-from kbx_tui.tui.screens.dedup import Dedup
-from kbx_tui.tui.widgets.diff_pane import DiffPane
-from kbx_tui.tui.widgets.draft_line import DraftLine
-from kbx_tui.tui.widgets.draft_list import DraftList
-from kbx_tui.tui.widgets.known_list import KnownList
+from kbx_tui.tui.dedup.diff_pane import DiffPane
+from kbx_tui.tui.dedup.draft_line import DraftLine
+from kbx_tui.tui.dedup.draft_list import DraftList
+from kbx_tui.tui.dedup.known_list import KnownList
+from kbx_tui.tui.dedup.screen import Dedup
 from kbx_tui.tui.widgets.number_slider import NumberSlider
 from kbx_tui.tui.widgets.status_line import StatusLine
 from tests.functional.tui.driving import NARROW, TINY, WIDE, Size

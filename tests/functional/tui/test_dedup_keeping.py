@@ -6,8 +6,8 @@ import asyncio
 from pathlib import Path
 
 from kbx_tui import KnowledgeBase
-from kbx_tui.tui.screens.dedup import Dedup
-from kbx_tui.tui.screens.explore import Explore
+from kbx_tui.tui.dedup.screen import Dedup
+from kbx_tui.tui.explore.screen import Explore
 from tests.functional.tui.driving import WIDE, running
 from tests.functional.tui.reviewing_drafts import Review, paste_seven, reviewing
 from tests.functional.tui.watched import Watched

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from kbx_tui.tui.app import KbxApp
-from kbx_tui.tui.screens.dedup import Dedup
-from kbx_tui.tui.widgets.draft_line import DraftLine
+from kbx_tui.tui.dedup.draft_line import DraftLine
+from kbx_tui.tui.dedup.screen import Dedup
 from kbx_tui.tui.widgets.status_line import StatusLine
 from tests.functional.tui.driving import WIDE, Driver, running
 from tests.functional.tui.reviewing_drafts import Review, reviewing

@@ -12,12 +12,12 @@ from textual import on
 from textual.app import App, ComposeResult
 from textual.pilot import Pilot
 
-from kbx_tui.plain_text import visible
-from kbx_tui.tui import card_lines
-from kbx_tui.tui.drawing import Line
-from kbx_tui.tui.styles import styles_folder
-from kbx_tui.tui.view import CardDocument, CardFact, CardItem, CardView
-from kbx_tui.tui.widgets.entity_card import EntityCard
+from kbx_tui.safe_text import visible
+from kbx_tui.tui.drawing.lines import Line
+from kbx_tui.tui.explore import card_lines
+from kbx_tui.tui.explore.panes.entity_card import EntityCard
+from kbx_tui.tui.explore.view import CardDocument, CardFact, CardItem, CardView
+from kbx_tui.tui.stylesheets import styles_folder
 
 READING_STYLES: list[str | PurePath] = [
     styles_folder() / name for name in ("looks.tcss", "reading.tcss")

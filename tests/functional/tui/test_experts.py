@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from kbx_tui.tui.expert_rows import ClaimRow, ExpertRow, days_at, value_of
-from kbx_tui.tui.screens.experts import Experts, TopicLine
-from kbx_tui.tui.screens.explore import Explore
-from kbx_tui.tui.widgets.expert_list import ExpertList
+from kbx_tui.tui.experts.expert_list import ExpertList
+from kbx_tui.tui.experts.screen import Experts, TopicLine
+from kbx_tui.tui.experts.view import ClaimRow, ExpertRow, days_at, value_of
+from kbx_tui.tui.explore.screen import Explore
 from kbx_tui.tui.widgets.number_slider import NumberSlider
 from tests.functional.tui.driving import NARROW, TINY, WIDE, Driver, Size, running
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 from kbx_tui.errors import KbxError
-from kbx_tui.tui.widgets.entity_list import EntityList
-from kbx_tui.tui.widgets.preview_pane import PreviewPane
-from kbx_tui.tui.widgets.query_line import QueryLine
-from kbx_tui.tui.widgets.result_list import ResultList
+from kbx_tui.tui.explore.panes.entity_list import EntityList
+from kbx_tui.tui.explore.panes.query_line import QueryLine
+from kbx_tui.tui.explore.panes.result_list import ResultList
+from kbx_tui.tui.reading.preview_pane import PreviewPane
 from kbx_tui.tui.widgets.status_line import StatusLine
 from tests.functional.tui.driving import NARROW, WIDE, Driver, running
 from tests.functional.tui.watched import Watched

@@ -6,13 +6,13 @@ from pathlib import Path
 
 from textual.command import CommandInput, CommandPalette
 
-from kbx_tui.tui.widgets.entity_card import EntityCard
-from kbx_tui.tui.widgets.entity_list import EntityList
-from kbx_tui.tui.widgets.path_field import PathLine
-from kbx_tui.tui.widgets.query_line import QueryLine
-from kbx_tui.tui.widgets.result_list import ResultList
+from kbx_tui.tui.explore.panes.entity_card import EntityCard
+from kbx_tui.tui.explore.panes.entity_list import EntityList
+from kbx_tui.tui.explore.panes.path_field import PathLine
+from kbx_tui.tui.explore.panes.query_line import QueryLine
+from kbx_tui.tui.explore.panes.result_list import ResultList
+from kbx_tui.tui.explore.panes.why_pane import WhyPane
 from kbx_tui.tui.widgets.status_line import StatusLine
-from kbx_tui.tui.widgets.why_pane import WhyPane
 from tests.functional.tui.driving import QUESTION, WIDE, Driver, running
 
 ALICE, BOB = "person:alice-chen", "person:bob-okafor"

@@ -14,15 +14,15 @@ from textual.command import CommandInput
 
 from kbx_tui.api import KnowledgeBase
 from kbx_tui.errors import IndexFault
+from kbx_tui.tui.explore.panes.entity_card import EntityCard
+from kbx_tui.tui.explore.panes.entity_list import EntityList
+from kbx_tui.tui.explore.panes.path_field import PathLine
+from kbx_tui.tui.explore.panes.query_line import QueryLine
+from kbx_tui.tui.explore.panes.result_list import ResultList
+from kbx_tui.tui.explore.panes.why_pane import WhyPane
+from kbx_tui.tui.reading.preview_pane import PreviewPane
 from kbx_tui.tui.widgets.choices import Choices
-from kbx_tui.tui.widgets.entity_card import EntityCard
-from kbx_tui.tui.widgets.entity_list import EntityList
-from kbx_tui.tui.widgets.path_field import PathLine
-from kbx_tui.tui.widgets.preview_pane import PreviewPane
-from kbx_tui.tui.widgets.query_line import QueryLine
-from kbx_tui.tui.widgets.result_list import ResultList
 from kbx_tui.tui.widgets.status_line import StatusLine
-from kbx_tui.tui.widgets.why_pane import WhyPane
 from tests.functional.tui.driving import NARROW, TINY, WIDE, Driver, Size, running, starting
 from tests.functional.tui.watched import Watched
 from tests.hostile_base import ACTS, MARKUP, SHOWN_NAME, acting, write_hostile_base

@@ -9,9 +9,9 @@ import pytest
 
 from kbx_tui.api import KnowledgeBase
 from kbx_tui.errors import EmbeddingError
-from kbx_tui.index.lock import writer_lock
-from kbx_tui.tui.widgets.query_line import QueryLine
-from kbx_tui.tui.widgets.result_list import ResultList
+from kbx_tui.index.build.writer_lock import writer_lock
+from kbx_tui.tui.explore.panes.query_line import QueryLine
+from kbx_tui.tui.explore.panes.result_list import ResultList
 from kbx_tui.tui.widgets.status_line import StatusLine
 from tests.functional.tui.driving import (
     NARROW,
@@ -95,7 +95,7 @@ async def test_quitting_ends_indexing_and_leaves_what_the_next_time_goes_on_from
 async def test_another_process_that_indexes_is_no_error_and_the_app_looks_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("kbx_tui.tui.upkeep.LOCKED_PATIENCE", 0.05)
+    monkeypatch.setattr("kbx_tui.tui.engine.index_sync.LOCKED_PATIENCE", 0.05)
     root, watched = write_vault(tmp_path / "kb"), Watched()
     with writer_lock(root):
         async with starting(root, WIDE, watched=watched) as driver:
@@ -113,7 +113,7 @@ async def test_another_process_that_indexes_is_no_error_and_the_app_looks_again(
 async def test_what_another_process_has_indexed_is_found(
     demo_copy: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("kbx_tui.tui.upkeep.LOCKED_PATIENCE", 0.05)
+    monkeypatch.setattr("kbx_tui.tui.engine.index_sync.LOCKED_PATIENCE", 0.05)
     async with running(demo_copy, WIDE) as driver:
         await driver.ask("rehearsal")
         (demo_copy / "memory/notes/new.md").write_text("# Rehearsal rehearsal\n", encoding="utf-8")

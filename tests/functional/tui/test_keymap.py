@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from kbx_tui.tui.screens.help import Help, HelpText
+from kbx_tui.tui.explore.panes.path_field import PathLine
+from kbx_tui.tui.explore.panes.query_line import QueryLine
+from kbx_tui.tui.explore.panes.result_list import ResultList
+from kbx_tui.tui.shell.help_screen import Help, HelpText
 from kbx_tui.tui.widgets.key_bar import KeyBar
-from kbx_tui.tui.widgets.path_field import PathLine
-from kbx_tui.tui.widgets.query_line import QueryLine
-from kbx_tui.tui.widgets.result_list import ResultList
 from kbx_tui.tui.widgets.status_line import StatusLine
 from tests.functional.tui.driving import QUESTION, WIDE, running
 

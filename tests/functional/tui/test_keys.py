@@ -9,20 +9,20 @@ import pytest
 from textual.binding import Binding
 from textual.widget import Widget
 
-from kbx_tui.tui.commands import ACTIVE_TOGETHER, Scope, commands_in
-from kbx_tui.tui.screens.explore import scopes_of
-from kbx_tui.tui.screens.help import Help, HelpText
+from kbx_tui.tui.commands.registry import ACTIVE_TOGETHER, Scope, commands_in
+from kbx_tui.tui.explore.panes.entity_card import EntityCard
+from kbx_tui.tui.explore.panes.entity_list import EntityList
+from kbx_tui.tui.explore.panes.path_field import PathLine
+from kbx_tui.tui.explore.panes.query_line import QueryLine
+from kbx_tui.tui.explore.panes.result_list import ResultList
+from kbx_tui.tui.explore.panes.why_pane import WhyPane
+from kbx_tui.tui.explore.screen import scopes_of
+from kbx_tui.tui.reading.preview_pane import PreviewPane
+from kbx_tui.tui.shell.help_screen import Help, HelpText
 from kbx_tui.tui.widgets.choices import Choices
-from kbx_tui.tui.widgets.entity_card import EntityCard
-from kbx_tui.tui.widgets.entity_list import EntityList
 from kbx_tui.tui.widgets.key_bar import KeyBar
 from kbx_tui.tui.widgets.number_slider import NumberSlider
-from kbx_tui.tui.widgets.path_field import PathLine
-from kbx_tui.tui.widgets.preview_pane import PreviewPane
-from kbx_tui.tui.widgets.query_line import QueryLine
-from kbx_tui.tui.widgets.result_list import ResultList
 from kbx_tui.tui.widgets.status_line import StatusLine
-from kbx_tui.tui.widgets.why_pane import WhyPane
 from tests.functional.tui.driving import NARROW, QUESTION, WIDE, Driver, running, starting
 
 FOCUSED: list[type[Widget]] = [

@@ -14,14 +14,14 @@ from textual.app import App
 from textual.geometry import Size as ScreenSize
 from textual.widget import Widget
 
-from kbx_tui.tui.screens.explore import Explore
-from kbx_tui.tui.widgets.entity_list import EntityList, EntityStrip
-from kbx_tui.tui.widgets.mode_badge import ModeBadge
-from kbx_tui.tui.widgets.preview_pane import PreviewPane
-from kbx_tui.tui.widgets.query_line import QueryLine
-from kbx_tui.tui.widgets.result_list import ResultList
-from kbx_tui.tui.widgets.why_pane import WhyPane
-from kbx_tui.wording import score_text
+from kbx_tui.formatting import score_text
+from kbx_tui.tui.explore.panes.entity_list import EntityList, EntityStrip
+from kbx_tui.tui.explore.panes.mode_badge import ModeBadge
+from kbx_tui.tui.explore.panes.query_line import QueryLine
+from kbx_tui.tui.explore.panes.result_list import ResultList
+from kbx_tui.tui.explore.panes.why_pane import WhyPane
+from kbx_tui.tui.explore.screen import Explore
+from kbx_tui.tui.reading.preview_pane import PreviewPane
 from tests.functional.tui.driving import NARROW, QUESTION, TINY, WIDE, Size, running
 
 

@@ -13,13 +13,13 @@ from textual.app import App, ComposeResult
 from textual.message import Message
 from textual.pilot import Pilot
 
-from kbx_tui.plain_text import visible_lines
-from kbx_tui.tui.drawing import Line
-from kbx_tui.tui.markdown_lines import find_links
-from kbx_tui.tui.reading_layout import TextLayout, lay_out
-from kbx_tui.tui.styles import styles_folder
-from kbx_tui.tui.view import Place, Preview
-from kbx_tui.tui.widgets.preview_pane import PreviewPane
+from kbx_tui.safe_text import visible_lines
+from kbx_tui.tui.drawing.lines import Line
+from kbx_tui.tui.explore.view import Place, Preview
+from kbx_tui.tui.reading.markdown_lines import find_links
+from kbx_tui.tui.reading.preview_pane import PreviewPane
+from kbx_tui.tui.reading.reading_layout import TextLayout, lay_out
+from kbx_tui.tui.stylesheets import styles_folder
 
 READING_STYLES: list[str | PurePath] = [
     styles_folder() / name for name in ("looks.tcss", "reading.tcss")

@@ -8,14 +8,14 @@ from pathlib import Path
 
 import pytest
 
-from kbx_tui.tui.widgets.entity_card import EntityCard
-from kbx_tui.tui.widgets.entity_list import EntityList
-from kbx_tui.tui.widgets.preview_pane import PreviewPane
-from kbx_tui.tui.widgets.query_line import QueryLine
-from kbx_tui.tui.widgets.result_list import ResultList
+from kbx_tui.formatting import score_text
+from kbx_tui.tui.explore.panes.entity_card import EntityCard
+from kbx_tui.tui.explore.panes.entity_list import EntityList
+from kbx_tui.tui.explore.panes.query_line import QueryLine
+from kbx_tui.tui.explore.panes.result_list import ResultList
+from kbx_tui.tui.explore.panes.why_pane import WhyPane
+from kbx_tui.tui.reading.preview_pane import PreviewPane
 from kbx_tui.tui.widgets.status_line import StatusLine
-from kbx_tui.tui.widgets.why_pane import WhyPane
-from kbx_tui.wording import score_text
 from tests.functional.tui.driving import NARROW, QUESTION, TINY, WIDE, Driver, Size, running
 
 GO_NO_GO = "memory/meetings/2026/03/17/migration-go-no-go.transcript.md"

@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from kbx_tui.tui.memory import user_file
-from kbx_tui.tui.widgets.entity_list import EntityList
+from kbx_tui.tui.app_state import user_file
+from kbx_tui.tui.explore.panes.entity_list import EntityList
+from kbx_tui.tui.explore.panes.query_line import QueryLine
+from kbx_tui.tui.explore.panes.result_list import ResultList
+from kbx_tui.tui.explore.panes.why_pane import WhyPane
 from kbx_tui.tui.widgets.number_slider import NumberSlider
-from kbx_tui.tui.widgets.query_line import QueryLine
-from kbx_tui.tui.widgets.result_list import ResultList
-from kbx_tui.tui.widgets.why_pane import WhyPane
 from tests.functional.tui.driving import QUESTION, WIDE, running
 
 

@@ -7,12 +7,12 @@ from pathlib import Path
 import pytest
 
 from kbx_tui.errors import IndexFault
-from kbx_tui.tui.widgets.entity_list import EntityList
-from kbx_tui.tui.widgets.mode_badge import ModeBadge
-from kbx_tui.tui.widgets.query_line import QueryLine
-from kbx_tui.tui.widgets.result_list import ResultList
+from kbx_tui.tui.explore.panes.entity_list import EntityList
+from kbx_tui.tui.explore.panes.mode_badge import ModeBadge
+from kbx_tui.tui.explore.panes.query_line import QueryLine
+from kbx_tui.tui.explore.panes.result_list import ResultList
+from kbx_tui.tui.explore.panes.why_pane import WhyPane
 from kbx_tui.tui.widgets.status_line import StatusLine
-from kbx_tui.tui.widgets.why_pane import WhyPane
 from tests.functional.tui.driving import NARROW, QUESTION, WIDE, running
 from tests.functional.tui.watched import Watched
 

@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 
 from kbx_tui.demo.install import FOLDER_VARIABLE
-from kbx_tui.tui.screens.help import Help
-from kbx_tui.tui.screens.welcome import FolderLine, Welcome
+from kbx_tui.tui.explore.panes.query_line import QueryLine
+from kbx_tui.tui.explore.panes.result_list import ResultList
+from kbx_tui.tui.shell.help_screen import Help
+from kbx_tui.tui.shell.welcome_screen import FolderLine, Welcome
 from kbx_tui.tui.widgets.choices import Choices
-from kbx_tui.tui.widgets.query_line import QueryLine
-from kbx_tui.tui.widgets.result_list import ResultList
 from kbx_tui.tui.widgets.status_line import StatusLine
 from tests.functional.tui.driving import (
     NARROW,

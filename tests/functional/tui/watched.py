@@ -12,14 +12,14 @@ from typing import Any
 from kbx_tui.api import DocumentView, KnowledgeBase
 from kbx_tui.drafting.checks import DraftCheck
 from kbx_tui.drafting.plans import Applied, Plan
-from kbx_tui.index.progress import IndexReport, Progress, ProgressListener
-from kbx_tui.knowledge.drafts import Draft
-from kbx_tui.knowledge.edits import Listener
-from kbx_tui.search.card import EntityCard
-from kbx_tui.search.evidence import Evidence
-from kbx_tui.search.ranking import Ranking
-from kbx_tui.search.response import Snippet
-from kbx_tui.search.tuning import Tuning
+from kbx_tui.editing.file_edits import Listener
+from kbx_tui.editing.state.drafts import Draft
+from kbx_tui.index.build.progress import IndexReport, Progress, ProgressListener
+from kbx_tui.search.browsing.card import EntityCard
+from kbx_tui.search.evidence.evidence import Evidence
+from kbx_tui.search.evidence.tuning import Tuning
+from kbx_tui.search.ranking.rank import Ranking
+from kbx_tui.search.results.response import Snippet
 from kbx_tui.tui.bases import LocalBases
 
 FORGOTTEN = 30.0

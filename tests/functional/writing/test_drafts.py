@@ -11,7 +11,7 @@ import pytest
 
 from kbx_tui import KnowledgeBase, NotFound, OutOfRange
 from kbx_tui.drafting.checks import DraftCheck, Verdict
-from kbx_tui.knowledge.drafts import Choice, Draft, drafts_from_text, new_draft
+from kbx_tui.editing.state.drafts import Choice, Draft, drafts_from_text, new_draft
 from tests.functional.vaults import FILES, tree_digest, write_vault
 
 ALICE = "memory/people/alice-chen.md"

@@ -11,7 +11,7 @@ import pytest
 
 from kbx_tui import ConfigError, FileChanged, KnowledgeBase, NotFound, WriteFault
 from kbx_tui.api import writing_through
-from kbx_tui.index.lock import writer_lock
+from kbx_tui.index.build.writer_lock import writer_lock
 from kbx_tui.knowledge.records import Entity
 from kbx_tui.similarity.matches import SimilarityMatch
 from tests.functional.vaults import write_vault

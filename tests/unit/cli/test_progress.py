@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from kbx_tui.cli.progress import PlainLines, pace_words
-from kbx_tui.index.progress import Progress, Stage
+from kbx_tui.index.build.progress import Progress, Stage
 
 
 def at(stage: Stage, done: int, total: int, rate: float = 0.0) -> Progress:

@@ -7,7 +7,7 @@ import pytest
 from rich.cells import cell_len
 
 from kbx_tui.cli import search_listing as listing
-from kbx_tui.search.response import PassOneEntity, SearchMeta, SearchResponse, SearchResult
+from kbx_tui.search.results.response import PassOneEntity, SearchMeta, SearchResponse, SearchResult
 
 WHY: dict[str, Any] = {
     "final_score": 0.8649,

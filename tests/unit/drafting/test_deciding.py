@@ -9,11 +9,11 @@ import pytest
 
 from kbx_tui.drafting.checks import BatchMatch, DraftCheck, DraftMatch, EntityGuess, State
 from kbx_tui.drafting.deciding import decide, merged_text
-from kbx_tui.knowledge.drafts import new_draft
-from kbx_tui.similarity.conflicts import Conflict
+from kbx_tui.editing.state.drafts import new_draft
+from kbx_tui.similarity.conflicts.conflict_guard import Conflict
 from kbx_tui.similarity.matches import SimilarityMatch
-from kbx_tui.similarity.pair import PairSimilarity, Relation
-from kbx_tui.similarity.signals import Signals
+from kbx_tui.similarity.scoring.pair_score import PairSimilarity, Relation
+from kbx_tui.similarity.scoring.signals import Signals
 
 SIGNALS = Signals(0.9, 0.9, True, 0.9, False, False)
 ALICE = EntityGuess("person:alice", "Alice", "person", "memory/people/alice.md", 1.0, "chosen")

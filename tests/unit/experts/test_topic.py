@@ -5,8 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kbx_tui.errors import ConfigError
+from kbx_tui.experts.claim_matcher import Matcher
 from kbx_tui.experts.claims import Claim
-from kbx_tui.experts.matching import Matcher
 from kbx_tui.experts.topic import Topic
 from kbx_tui.knowledge.records import Entity
 

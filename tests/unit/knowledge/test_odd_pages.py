@@ -7,13 +7,13 @@ from collections import Counter
 
 import pytest
 
+from kbx_tui.editing.fact_edits import AddFact, ChangeFact, DropFact, StrikeFact
+from kbx_tui.editing.field_edits import SetFields
+from kbx_tui.editing.journal import change
+from kbx_tui.editing.page_edits import PageEdit, edited
 from kbx_tui.errors import WriteFault
-from kbx_tui.knowledge.fact_edits import AddFact, ChangeFact, DropFact, StrikeFact
-from kbx_tui.knowledge.facts import read_facts
-from kbx_tui.knowledge.field_edits import SetFields
-from kbx_tui.knowledge.journal import change
-from kbx_tui.knowledge.page_edits import PageEdit, edited
-from kbx_tui.knowledge.reading import parse_document
+from kbx_tui.knowledge.facts.fact_sections import read_facts
+from kbx_tui.knowledge.parsing.reading import parse_document
 from kbx_tui.knowledge.records import Fact
 from tests.unit.knowledge.odd_pages import odd_page
 

@@ -8,7 +8,8 @@ from dataclasses import replace
 import numpy as np
 from hypothesis import strategies as st
 
-from kbx_tui.search.evidence import (
+from kbx_tui.search.evidence.continuations import Parts, Reach
+from kbx_tui.search.evidence.evidence import (
     ComponentScores,
     EntityCandidate,
     Evidence,
@@ -16,10 +17,9 @@ from kbx_tui.search.evidence import (
     Scope,
     Signal,
 )
-from kbx_tui.search.parts import Parts, Reach
-from kbx_tui.search.scales import PART_SHARE
-from kbx_tui.search.scoring import Scoring, Wording
-from kbx_tui.search.tuning import Tuning
+from kbx_tui.search.evidence.score_normalization import PART_SHARE
+from kbx_tui.search.evidence.scoring import Scoring, Wording
+from kbx_tui.search.evidence.tuning import Tuning
 
 
 def alone(size: int) -> Reach:

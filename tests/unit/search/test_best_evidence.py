@@ -10,14 +10,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kbx_tui.search import convergence, once
-from kbx_tui.search.evidence import Evidence, Rows, Scores
-from kbx_tui.search.once import Once, best_evidence
-from kbx_tui.search.parts import Reach
-from kbx_tui.search.ranking import rank
-from kbx_tui.search.scales import PART_SHARE
-from kbx_tui.search.scoring import Scoring, Wording
-from kbx_tui.search.tuning import Tuning
+from kbx_tui.search.evidence.continuations import Reach
+from kbx_tui.search.evidence.evidence import Evidence, Rows, Scores
+from kbx_tui.search.evidence.score_normalization import PART_SHARE
+from kbx_tui.search.evidence.scoring import Scoring, Wording
+from kbx_tui.search.evidence.tuning import Tuning
+from kbx_tui.search.ranking.rank import rank
+from kbx_tui.search.retrieval.top_k import convergence, top_k
+from kbx_tui.search.retrieval.top_k.top_k import Once, best_evidence
 from tests.unit.search import building
 from tests.unit.search.building import some_evidence, some_tuning
 
@@ -27,8 +27,8 @@ SLACK = 0.02
 @pytest.fixture(autouse=True, scope="module")
 def a_few_documents_count_as_many() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(once, "WORTH_FROM", 0)
-        patch.setattr(once, "WORTH_SHARE", 1.0)
+        patch.setattr(top_k, "WORTH_FROM", 0)
+        patch.setattr(top_k, "WORTH_SHARE", 1.0)
         patch.setattr(convergence, "WORTH_SHARE", 1.0)
         patch.setattr(convergence, "BATCH", 3)
         yield
@@ -133,7 +133,7 @@ def test_codes_that_tell_nothing_leave_all_to_a_full_scan() -> None:
 
 
 def test_a_limit_near_the_whole_is_left_to_a_full_scan(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(once, "WORTH_SHARE", 0.5)
+    monkeypatch.setattr(top_k, "WORTH_SHARE", 0.5)
     one = plain([1.0] * 6, [0.5] * 6)
     assert retrieved(one, Once(Tuning(), 3), 1) is not None
     assert retrieved(one, Once(Tuning(), 4), 1) is None

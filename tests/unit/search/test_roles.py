@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from kbx_tui.knowledge.records import Entity
-from kbx_tui.search.entity_pass import PART_OF_ROLE, WHOLE_ROLE, EntityPass
+from kbx_tui.search.retrieval.entity_pass import PART_OF_ROLE, WHOLE_ROLE, EntityPass
 
 BJORN = Entity("person:bjorn", "Björn Ek", "person", "people/bjorn.md", role="Beekeeper")
 TESSA = Entity("person:tessa", "Tessa Moor", "person", "people/tessa.md", role="Head Gardener")

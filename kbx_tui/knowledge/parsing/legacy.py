@@ -1,0 +1,41 @@
+"""What kbx writes into pages instead of frontmatter: ``**Role:** x`` lines, teams in company.md."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from kbx_tui.knowledge.parsing.inline import plain_text
+from kbx_tui.knowledge.parsing.kinds import stem_of
+from kbx_tui.knowledge.parsing.markdown import outline
+from kbx_tui.knowledge.records import Document
+
+_FIELD = re.compile(r"^\*\*([^*:\n]{1,60})(?::\*\*|\*\*:)[ \t]*(\S[^\n]*)$", re.MULTILINE)
+_TEAM_LINE = re.compile(
+    r"[-*+][ \t]+\*\*([^*\n]{1,200})\*\*[ \t]*(?:\(([^()\n]{1,40})\))?[ \t]*(?:$|[—–:-])"
+)
+_TEAMS_HEADING = "teams (from linear)"
+
+
+def legacy_fields(body: str) -> dict[str, str]:
+    """Return the ``**Key:** value`` lines above the first ``##``, keys in lower case."""
+    if "**" not in body:
+        return {}
+    top = body[: match.start()] if (match := re.search(r"^##", body, re.MULTILINE)) else body
+    return {match[1].strip().lower(): match[2].strip() for match in _FIELD.finditer(top)}
+
+
+def listed_teams(document: Document) -> Iterator[tuple[str, str]]:
+    """Yield name and code of each team that company.md lists, the code possibly empty."""
+    if document.kind != "context" or stem_of(document.path).casefold() != "company":
+        return
+    blocks = outline(document.body)
+    lines = document.body.split("\n")
+    for index, heading in enumerate(blocks.headings):
+        if _TEAMS_HEADING not in heading.text.casefold():
+            continue
+        end = blocks.section_end(index)
+        for item in blocks.items:
+            match = heading.end <= item.line < end and _TEAM_LINE.match(lines[item.line].strip())
+            if match:
+                yield plain_text(match[1]).strip(), (match[2] or "").strip()

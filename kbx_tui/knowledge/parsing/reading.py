@@ -1,0 +1,84 @@
+"""One markdown file as a Document. Never raises: what is wrong with the bytes becomes a Problem."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Mapping
+from typing import Any
+
+from kbx_tui.knowledge.parsing.dates import date_of
+from kbx_tui.knowledge.parsing.decoding import BINARY, content_hash, decode
+from kbx_tui.knowledge.parsing.fields import attendees_of, references_of, tags_of, text_of
+from kbx_tui.knowledge.parsing.frontmatter import read_frontmatter
+from kbx_tui.knowledge.parsing.kinds import document_id, is_entity_kind, kind_of, stem_of
+from kbx_tui.knowledge.parsing.markdown import headings, wikilinks
+from kbx_tui.knowledge.records import Document, Problem
+
+__all__ = ["content_hash", "decode", "parse_document"]
+
+_LEADING_DATE = re.compile(r"\d{4}-\d{2}-\d{2}[-_ ]+(?=\S)")
+
+
+def parse_document(
+    path: str, data: bytes, *, entity_types: frozenset[str] | None = None
+) -> Document:
+    """Read the file at ``path`` (root-relative) with the content ``data``.
+
+    ``entity_types`` are the types that are entities beside person, project and team; None means
+    ``DEFAULT_ENTITY_TYPES``. A file that is no text gets an empty body and a ``skipped`` Problem.
+    """
+    path = unicodedata.normalize("NFC", path)
+    text, note = decode(data)
+    front = read_frontmatter(text)
+    kind, subtype = kind_of(path, front.values)
+    entity = is_entity_kind(kind, entity_types)
+    title = _title(path, front.values, front.body, entity=entity)
+    problems = []
+    if note:
+        problems.append(Problem(path, note, skipped=note == BINARY))
+    if front.fault:
+        problems.append(Problem(path, front.fault, front.fault_line))
+    return Document(
+        path=path,
+        id=document_id(path, kind, title, text_of(front.values.get("id")), entity=entity),
+        title=title,
+        date=date_of(front.values, path),
+        kind=kind,
+        subtype=subtype,
+        tags=tags_of(front.values),
+        attendees=attendees_of(front.values),
+        references=references_of(front.values),
+        wikilinks=wikilinks(front.body),
+        frontmatter=front.values,
+        body=front.body,
+        body_line=front.body_line,
+        content_hash=content_hash(data),
+        size=len(data),
+        problems=tuple(problems),
+    )
+
+
+def _title(path: str, frontmatter: Mapping[str, Any], body: str, *, entity: bool) -> str:
+    """An entity is called as its page is headed; a document as its frontmatter says."""
+    if entity:
+        return (
+            next((heading.text for heading in headings(body) if heading.level == 1), "").strip()
+            or text_of(frontmatter.get("name"))
+            or text_of(frontmatter.get("title"))
+            or _readable_stem(path).title()
+        )
+    written = text_of(frontmatter.get("title"))
+    if written:
+        return written
+    named = [heading for heading in headings(body) if heading.text]
+    top = next((heading.text for heading in named if heading.level == 1), "")
+    return top or (named[0].text if named else _readable_stem(path))
+
+
+def _readable_stem(path: str) -> str:
+    stem = stem_of(path)
+    if " " not in stem:
+        stem = _LEADING_DATE.sub("", stem)
+        stem = re.sub(r"[-_]+", " ", stem).strip() or stem
+    return stem or path

@@ -1,0 +1,167 @@
+"""From a ranking to the answer every surface gives. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from kbx_tui.search.evidence.evidence import Evidence
+from kbx_tui.search.ranking.explain import explain
+from kbx_tui.search.ranking.rank import Ranked, Ranking
+from kbx_tui.search.results.response import (
+    PassOneEntity,
+    SearchMeta,
+    SearchResponse,
+    SearchResult,
+    Snippet,
+)
+
+SCORE_DIGITS = 4
+
+
+def answer(
+    ranking: Ranking,
+    top: Sequence[Ranked],
+    snippets: Sequence[Snippet],
+    *,
+    total_ms: float,
+    with_explain: bool,
+) -> SearchResponse:
+    """Return the response for the given results and their snippets, in that order."""
+    evidence = ranking.evidence
+    results = tuple(
+        SearchResult(
+            path=evidence.paths[ranked.row],
+            title=evidence.titles[ranked.row],
+            date=evidence.dates[ranked.row],
+            doc_type=evidence.kinds[ranked.row],
+            score=_rounded(ranked.score),
+            snippet=snippet.text,
+            line=snippet.line_start,
+            matches=snippet.matches,
+            explain=_explanation(ranking, ranked, snippet) if with_explain else None,
+        )
+        for ranked, snippet in zip(top, snippets, strict=True)
+    )
+    meta = SearchMeta(
+        search_mode=ranking.search_mode,
+        search_mode_reason=ranking.search_mode_reason,
+        pass1_entities=tuple(
+            PassOneEntity(e.id, e.name, e.type, _rounded(e.score), e.path)
+            for e in evidence.entities
+        ),
+        path_filter=evidence.scope.path or None,
+        timings={**evidence.timings, "total_ms": round(total_ms, 3)},
+        total_matched=ranking.total_matched,
+        total_below_floor=_below_floor(ranking),
+        in_scope=evidence.scope.in_scope,
+        vector_share=round(evidence.vector_share, SCORE_DIGITS),
+        notes=(*_ambiguities(ranking), *_notes(evidence)),
+        explain=_search_explanation(ranking) if with_explain else None,
+    )
+    return SearchResponse(evidence.query, results, meta)
+
+
+def _below_floor(ranking: Ranking) -> int:
+    """Return about how many documents are a little like the query, but too little to be results.
+
+    Where few were compared, codes of vectors tell which: a likeness of nearly 0 may be taken for 0.
+    """
+    likeness = np.nan_to_num(ranking.components.cosine, nan=0.0)
+    return int(np.count_nonzero(~ranking.matched & (likeness > 0.0)))
+
+
+def _evaluated(evidence: Evidence) -> int:
+    compared = evidence.evaluated
+    return len(evidence) if compared is None else int(np.count_nonzero(compared))
+
+
+def _ambiguities(ranking: Ranking) -> list[str]:
+    """Return a sentence for every name in the query that several of the kept entities bear."""
+    bearers: dict[str, list[str]] = {}
+    for entity in ranking.kept_entities:
+        for signal in entity.signals:
+            if signal.ambiguous and signal.score == entity.score:
+                bearers.setdefault(signal.detail, []).append(entity.name)
+    return [
+        f"{name} may be {' or '.join(names)}; their documents count alike"
+        for name, names in bearers.items()
+        if len(names) > 1
+    ]
+
+
+def _notes(evidence: Evidence) -> tuple[str, ...]:
+    if evidence.fast or evidence.vector_share >= 1.0 or not evidence.scope.total:
+        return ()
+    share = f"{evidence.vector_share:.0%}"
+    return (f"meaning {share}: some texts have no vector yet; `kbx index` makes them",)
+
+
+def _search_explanation(ranking: Ranking) -> dict[str, Any]:
+    evidence, scope = ranking.evidence, ranking.evidence.scope
+    status = "complete" if scope.complete else "truncated"
+    pipeline = {
+        "where": scope.clause or None,
+        "in_scope": scope.in_scope,
+        "status": status,
+    }
+    lexical = {**pipeline, "filter": scope.words or None}
+    return {
+        "document_query": ranking.components.query,
+        "path": scope.path or None,
+        "filters": {
+            "types": list(scope.doc_types),
+            "from": scope.since or None,
+            "to": scope.until or None,
+            "tags": list(scope.tags),
+            "entities": list(scope.entities),
+        },
+        "hierarchy_alpha": ranking.tuning.alpha,
+        "hierarchy_threshold": ranking.tuning.entity_threshold,
+        "kept_entities": [entity.id for entity in ranking.kept_entities],
+        "drawn_to": [{"path": one.path, "title": one.title} for one in ranking.drawn_to],
+        "documents": scope.total,
+        "evaluated": _evaluated(evidence),
+        "stopped_by": evidence.stopped_by,
+        "lexical": lexical,
+        "vector": None if evidence.fast else {**pipeline, "filter": scope.vectors or None},
+    }
+
+
+def _explanation(ranking: Ranking, ranked: Ranked, snippet: Snippet) -> dict[str, Any]:
+    why = explain(ranking, ranked)
+    return {
+        "final_score": _rounded(ranked.score),
+        "doc_relevance": _rounded(ranked.doc_relevance),
+        "parent_entity_score": _rounded(ranked.parent_entity_score),
+        "document_part": _rounded(ranked.document_part),
+        "entity_part": _rounded(ranked.entity_part),
+        "hotness_part": _rounded(ranked.hotness_part),
+        "fts_score": _rounded(why.raw_lexical),
+        "lexical_score": _rounded(why.lexical),
+        "lexical_weight": _rounded(why.lexical_weight),
+        "cosine": None if why.cosine is None else _rounded(why.cosine),
+        "vector_score": _rounded(why.vector),
+        "vector_weight": _rounded(why.vector_weight),
+        "lent": _rounded(why.lent),
+        "lent_by": why.lent_by or None,
+        "exact": ranked.exact or None,
+        "entities": [
+            {
+                "id": share.entity_id,
+                "name": share.name,
+                "score": _rounded(share.entity_score),
+                "link_strength": _rounded(share.link_strength),
+                "reason": share.reason,
+                "share": _rounded(share.share),
+            }
+            for share in why.entities
+        ],
+        "matched_terms": [{"term": term, "body_count": count} for term, count in snippet.terms],
+    }
+
+
+def _rounded(number: float) -> float:
+    return round(number, SCORE_DIGITS)

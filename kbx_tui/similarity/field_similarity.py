@@ -1,0 +1,151 @@
+"""One field of an entity against a proposed value."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import msgspec
+import numpy as np
+
+from kbx_tui.embedding.embedder import Embedder
+from kbx_tui.errors import ConfigError
+from kbx_tui.index.paths.where_clause import quoted
+from kbx_tui.knowledge.records import Entity, FactKind
+from kbx_tui.search.open_index import OpenIndex
+from kbx_tui.similarity.fact_comparison import NEAREST
+from kbx_tui.similarity.fact_vectors import FactMemory, Remembered
+from kbx_tui.similarity.matches import FieldSimilarity
+from kbx_tui.similarity.scoring.calibration import calibration_of
+from kbx_tui.similarity.scoring.pair_score import (
+    PairSimilarity,
+    pair_similarity,
+    require_text,
+    similarity,
+)
+from kbx_tui.similarity.scoring.thresholds import Thresholds
+
+LISTS: Mapping[str, FactKind] = {
+    "facts": "fact",
+    "fact": "fact",
+    "open_items": "open_item",
+    "open_item": "open_item",
+}
+"""Fields that are lists of lines under a heading -> what their lines are."""
+
+_LINK = re.compile(r"\[\[([^\]|]+\|)?([^\]]+)\]\]")
+
+
+def check_field(
+    entity: Entity,
+    field: str,
+    value: str,
+    *,
+    index: OpenIndex,
+    memory: FactMemory,
+    embedder: Embedder,
+    thresholds: Thresholds,
+) -> FieldSimilarity:
+    """Compare a proposed value with what a field holds, of a list with the item most like it.
+
+    Raises ConfigError for an empty field or value.
+    """
+    require_text(value)
+    kind = list_kind(field)
+    if kind:
+        pair, stored = _nearest_line(memory.of(entity.id), kind, value, embedder)
+    else:
+        current = current_values(index, entity, field)
+        pairs = pair_similarity([(text, value) for text in current], embedder)
+        pair, stored = _best(pairs, current)
+    least = thresholds.of(kind or "field", stored)
+    return FieldSimilarity(
+        entity=entity.name,
+        field=field.strip(),
+        current_value=None if pair is None else stored,
+        proposed_value=value,
+        similarity=0.0 if pair is None else pair.score,
+        is_similar=pair is not None and pair.score >= least and pair.relation != "conflict",
+        threshold=least,
+        match_type=kind or "field",
+        pair=pair,
+        model=embedder.model,
+    )
+
+
+def list_kind(field: str) -> FactKind | None:
+    """Return `fact` or `open_item` for a field that is such a list, None for any other."""
+    return LISTS.get(field.strip().casefold().replace(" ", "_").replace("-", "_"))
+
+
+def current_values(index: OpenIndex, entity: Entity, field: str) -> list[str]:
+    """Return what a field holds now, as plain text: one item, or those of a list.
+
+    `name`, `aliases`, `role` and `team` are what the index knows, any other is a key of the page's
+    frontmatter. Empty when the field is not there. Raises ConfigError for an empty field name.
+    """
+    name = field.strip()
+    if not name:
+        raise ConfigError("the name of the field is empty; role, team or any key of the page")
+    known: dict[str, Any] = {
+        "name": entity.name,
+        "aliases": list(entity.aliases),
+        "role": entity.role,
+        "team": entity.team,
+    }
+    value = known.get(name.casefold())
+    return _texts(value or _frontmatter(index, entity, name))
+
+
+def _frontmatter(index: OpenIndex, entity: Entity, name: str) -> Any:
+    if not entity.path:
+        return None
+    where = f"path = {quoted(entity.path)}"
+    for row in index.reader.rows("documents", ["frontmatter"], where).to_pylist():
+        fields: dict[str, Any] = msgspec.json.decode(row["frontmatter"])
+        if name in fields:
+            return fields[name]
+        folded = {str(key).casefold(): value for key, value in fields.items()}
+        return folded.get(name.casefold())
+    return None
+
+
+def _texts(value: Any) -> list[str]:
+    if value is None or value == "":
+        return []
+    if isinstance(value, list):
+        return [text for item in value for text in _texts(item)]
+    if isinstance(value, dict):
+        return [json.dumps(value, ensure_ascii=False)]
+    if isinstance(value, bool):
+        return ["true" if value else "false"]
+    text = _LINK.sub(r"\2", str(value)).strip()
+    return [text] if text else []
+
+
+def _nearest_line(
+    facts: Remembered, kind: FactKind, value: str, embedder: Embedder
+) -> tuple[PairSimilarity | None, str]:
+    of_kind = np.array([fact.kind == kind for fact in facts.facts], np.bool_)
+    vector = embedder.embed([value])[0]
+    rows = facts.nearest(vector, NEAREST, of_kind)
+    cosines = facts.cosines(vector, rows)
+    texts = [facts.facts[row].text for row in rows]
+    calibration = calibration_of(embedder.model)
+    pairs = [
+        similarity(text, value, cosine, calibration)
+        for text, cosine in zip(texts, cosines.tolist(), strict=True)
+    ]
+    return _best(pairs, texts)
+
+
+def _best(
+    pairs: Sequence[PairSimilarity], texts: Sequence[str]
+) -> tuple[PairSimilarity | None, str]:
+    """Return the pair with the best score, among equals one without a conflict, and its text."""
+    at = max(
+        range(len(pairs)), key=lambda i: (pairs[i].score, not pairs[i].conflicts), default=None
+    )
+    return (None, "") if at is None else (pairs[at], texts[at])

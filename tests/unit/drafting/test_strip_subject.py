@@ -1,0 +1,31 @@
+"""The name a draft begins with is not compared."""
+
+from __future__ import annotations
+
+import pytest
+
+from kbx_tui.drafting.strip_subject import without_subject
+from kbx_tui.knowledge.records import Entity
+
+ALICE = Entity("person:alice-chen", "Alice Chen", "person", "p", aliases=("AC",))
+PLATFORM = Entity("team:platform", "Platform", "team", "t")
+
+
+@pytest.mark.parametrize(
+    ("text", "entity", "left"),
+    [
+        ("Alice Chen favours async Slack", ALICE, "favours async Slack"),
+        ("alice favours async Slack", ALICE, "favours async Slack"),
+        ("AC: favours async Slack", ALICE, "favours async Slack"),
+        ("Alice's team owns deploys", ALICE, "Alice's team owns deploys"),
+        ("Alicent rows far", ALICE, "Alicent rows far"),
+        ("Alice rows", ALICE, "Alice rows"),
+        ("Alice Chen rows", ALICE, "Alice Chen rows"),
+        ("The platform team owns deploys", PLATFORM, "owns deploys"),
+        ("Owns deploys", PLATFORM, "Owns deploys"),
+        ("Alice Chen leads Platform", PLATFORM, "Alice Chen leads Platform"),
+        ("Alice Chen leads Platform", None, "Alice Chen leads Platform"),
+    ],
+)
+def test_the_name_goes_where_enough_is_left(text: str, entity: Entity | None, left: str) -> None:
+    assert without_subject(text, entity) == left

@@ -1,0 +1,169 @@
+from kbx_tui.knowledge.entities.entity_pages import build_entities
+from kbx_tui.knowledge.entities.ids import unique_ids
+from kbx_tui.knowledge.records import Document, Entity
+from tests.unit.knowledge.building import page
+
+
+def built(files: dict[str, str]) -> dict[str, Entity]:
+    documents = [page(text, path) for path, text in files.items()]
+    return {entity.id: entity for entity in build_entities(documents)}
+
+
+def test_a_kbx_person_page_is_an_entity() -> None:
+    text = (
+        "---\naliases:\n- JCB\n- Jérôme\nemail: J@Example.com\nrole: SRE Lead\n"
+        "team: '[[Platform]]'\n---\n# Jérôme Côté-Blanc\n"
+    )
+    entities = built({"memory/people/jerome.md": text})
+    assert entities["person:jerome-cote-blanc"] == Entity(
+        id="person:jerome-cote-blanc",
+        name="Jérôme Côté-Blanc",
+        type="person",
+        path="memory/people/jerome.md",
+        aliases=("Jérôme", "JCB"),
+        role="SRE Lead",
+        team="Platform",
+        emails=("j@example.com",),
+    )
+    assert entities["team:platform"] == Entity(
+        id="team:platform",
+        name="Platform",
+        type="team",
+        path="",
+        members=("person:jerome-cote-blanc",),
+    )
+
+
+def test_a_page_without_frontmatter_is_read_in_kbx_old_form() -> None:
+    text = (
+        "# Tom Reed\n\n**Role:** Designer\n**Also known as:** TR, Tommy\n**Email**: tom@x.org\n"
+        "**Team:** [[Design]]\n\n## Recent Facts\n\n**Role:** not this\n"
+    )
+    tom = built({"memory/people/tom.md": text})["person:tom-reed"]
+    assert (tom.role, tom.aliases, tom.emails) == ("Designer", ("Tommy", "TR"), ("tom@x.org",))
+    assert tom.team == "Design"
+
+
+def test_aliases_are_gathered_longest_first_without_the_name_itself() -> None:
+    text = (
+        "---\nname: Helix Search\naliases: helix, 'the big rewrite', HELIX REWRITE\n"
+        "codename: Spiral\nnickname: [hx]\n---\n# Helix Rewrite (HX)\n"
+    )
+    helix = built({"memory/projects/helix.md": text})["project:helix-rewrite-hx"]
+    assert helix.aliases == (
+        "'the big rewrite'", "HELIX REWRITE", "Helix Search", "Spiral", "helix", "hx",
+    )  # fmt: skip
+
+
+def test_a_persons_title_is_a_role_and_no_alias() -> None:
+    maria = built({"memory/people/m.md": "---\ntitle: VP Engineering\n---\n# Maria Novak\n"})
+    assert maria["person:maria-novak"].role == "VP Engineering"
+    assert maria["person:maria-novak"].aliases == ()
+
+
+def test_listed_types_are_entities_and_the_rest_is_not() -> None:
+    entities = built(
+        {
+            "memory/x/acme.md": "---\ntype: company\n---\n# Acme\n",
+            "memory/notes/a.md": "---\ntype: company\n---\n# A\n",
+            "memory/meetings/a.md": "---\ntype: person\n---\n# B\n",
+            "memory/glossary.md": "# Terms\n",
+        }
+    )
+    assert list(entities) == ["company:acme"]
+
+
+def test_teams_come_from_company_md() -> None:
+    text = (
+        "# Company\n\n## Teams (from Linear)\n\n- **Platform** (PLA) — keeps it running\n"
+        "- **Design** — draws\n- no team\n\n## Other\n\n- **Not** (NO) — a team\n"
+    )
+    entities = built({"memory/context/company.md": text, "memory/context/a.md": text})
+    assert [(entity.name, entity.aliases) for entity in entities.values()] == [
+        ("Design", ()),
+        ("Platform", ("PLA",)),
+    ]
+
+
+def test_members_are_gathered_from_both_sides_under_any_of_a_teams_names() -> None:
+    entities = built(
+        {
+            "memory/teams/platform.md": (
+                "---\naliases: [PLA]\nmembers: ['[[Ana Sol]]', Ghost]\n---\n# Platform\n"
+            ),
+            "memory/people/a.md": "# Ana Sol\n",
+            "memory/people/b.md": "---\nteam: PLA\n---\n# Bo Lund\n",
+            "memory/people/c.md": "---\nteam: platform team\n---\n# Cy Tran\n",
+        }
+    )  # fmt: skip
+    assert entities["team:platform"].members == (
+        "person:ana-sol",
+        "person:bo-lund",
+        "person:cy-tran",
+    )
+    assert len(entities) == 4
+
+
+def test_several_teams_in_one_text_are_parted_but_not_a_name_with_commas() -> None:
+    entities = built(
+        {
+            "memory/teams/t.md": "# Trust, Safety and Policy\n",
+            "memory/people/a.md": "---\nteam: Trust, Safety and Policy\n---\n# Ana Sol\n",
+            "memory/people/b.md": "---\nteam: Platform, Data\n---\n# Bo Lund\n",
+            "memory/people/c.md": "---\nteam: Children, Young People and Schools\n---\n# Cy Tran\n",
+        }
+    )
+    assert {name: entity.members for name, entity in entities.items() if entity.type == "team"} == {
+        "team:children-young-people-and-schools": ("person:cy-tran",),
+        "team:data": ("person:bo-lund",),
+        "team:platform": ("person:bo-lund",),
+        "team:trust-safety-and-policy": ("person:ana-sol",),
+    }
+    assert entities["person:bo-lund"].team == "Platform, Data"
+
+
+def test_a_project_named_as_someones_team_makes_no_second_entity() -> None:
+    entities = built(
+        {
+            "memory/projects/helix.md": "# Helix\n",
+            "memory/people/a.md": "---\nteam: Helix\n---\n# Ana Sol\n",
+        }
+    )
+    assert list(entities) == ["person:ana-sol", "project:helix"]
+    assert entities["project:helix"].members == ()
+
+
+def test_an_id_in_frontmatter_wins() -> None:
+    assert list(built({"memory/people/a.md": "---\nid: ana\n---\n# Ana Sol\n"})) == ["ana"]
+
+
+def test_colliding_ids_become_the_shortest_paths_that_differ() -> None:
+    entities = built(
+        {
+            "memory/people/alex.md": "# Alex Kim\n",
+            "memory/people/alex-2.md": "# Alex Kim\n",
+            "memory/people/bo.md": "# Bo Lund\n",
+        }
+    )
+    assert list(entities) == ["person:alex", "person:alex-2", "person:bo-lund"]
+
+
+def test_paths_grow_until_no_id_is_taken() -> None:
+    documents: list[Document] = [
+        page("# Alex Kim\n", "memory/people/x.md"),
+        page("---\ntype: person\n---\n# Alex Kim\n", "memory/old/x.md"),
+        page("---\nid: person:people/x\n---\n# Other\n", "memory/people/y.md"),
+        page("---\nid: person:memory/people/x.md\n---\n", "memory/notes/z.md"),
+    ]
+    ids = unique_ids(documents)
+    assert len(set(ids.values())) == 4
+    assert ids["memory/people/y.md"] == "person:people/x"
+
+
+def test_the_order_of_files_does_not_matter() -> None:
+    files = {
+        "memory/people/a.md": "---\nteam: Data\n---\n# Ana Sol\n",
+        "memory/people/b.md": "---\nteam: data\n---\n# Ana Sol\n",
+        "memory/teams/c.md": "# Platform\n",
+    }
+    assert built(files) == built(dict(reversed(files.items())))

@@ -1,0 +1,258 @@
+import json
+import unicodedata
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+
+from kbx_tui.knowledge.entities.entity_pages import build_entities
+from kbx_tui.knowledge.entities.linking import Linker, load_suppressions
+from kbx_tui.knowledge.records import Entity
+from tests.unit.knowledge.building import (
+    MEETING,
+    PERSON,
+    kinds,
+    markdown_bodies,
+    page,
+    person,
+    project,
+    team,
+    write,
+)
+
+MARIA = person("Maria Novak", "MNK", path=PERSON, emails=("maria@example.com",))
+TOM = person("Tom Reed")
+HELIX = project("Helix Refactor", "helix", path="memory/projects/helix-refactor.md")
+
+
+def linked(text: str, *entities: Entity, path: str = MEETING) -> dict[str, dict[str, int]]:
+    return kinds(Linker(entities).links(page(text, path)))
+
+
+def front(block: str, body: str = "") -> str:
+    return f"---\n{block}\n---\n{body}"
+
+
+@pytest.mark.parametrize(
+    "attendee",
+    ["Maria Novak", "maria  nóvak", "MNK", "'Novak, Maria'", "Dr. Maria Novak (Acme)",
+     "Maria Novak @mn", "{name: M., email: Maria@Example.com}", "'X <maria@example.com>'",
+     "'[[Maria Novak]]'"],
+)  # fmt: skip
+def test_attendees_are_found_by_name_alias_or_address(attendee: str) -> None:
+    assert linked(front(f"attendees:\n- {attendee}"), MARIA, TOM) == {
+        "person:maria-novak": {"attendee": 1}
+    }
+
+
+@pytest.mark.parametrize("attendee", ["Maria", "Ria", "Novak", "Mar Novak", "maria@other.org"])
+def test_an_attendee_is_never_matched_by_a_part_of_a_name(attendee: str) -> None:
+    assert linked(front(f"attendees: [{attendee}]"), MARIA) == {}
+
+
+def test_an_address_decides_between_people_of_one_name() -> None:
+    one = person("Alex Kim", id="person:a", emails=("a@x.org",))
+    two = person("Alex Kim", id="person:b", emails=("b@x.org",))
+    text = front("attendees:\n- {name: Alex Kim, email: b@x.org}", "Alex Kim spoke. Alex left.")
+    assert linked(text, one, two) == {"person:b": {"attendee": 1, "mention": 2}}
+
+
+def test_on_its_own_page_an_entity_is_linked_once() -> None:
+    text = front(
+        "name: Maria Novak\nlead: Tom Reed", "# Maria Novak\n\nMaria Novak and [[Tom Reed]]"
+    )
+    assert linked(text, MARIA, TOM, path=PERSON) == {
+        "person:maria-novak": {"own_page": 1},
+        "person:tom-reed": {"frontmatter": 1, "mention": 1, "wikilink": 1},
+    }
+
+
+def test_references_and_tags_are_frontmatter_links() -> None:
+    text = front(
+        "project: '[[helix-refactor]]'\nlead: '[[people/maria-novak|M]]'\n"
+        "tags: [helix-refactor, design]"
+    )
+    assert linked(text, MARIA, HELIX, team("Design")) == {
+        "person:maria-novak": {"frontmatter": 1},
+        "project:helix-refactor": {"frontmatter": 2},
+    }
+
+
+def test_wikilinks_are_counted_by_name_page_or_path() -> None:
+    body = "[[Maria Novak]] [[maria-novak|her]] [[people/maria-novak.md#x]] `[[MNK]]` [[Nobody]]"
+    assert linked(body, MARIA)["person:maria-novak"]["wikilink"] == 3
+
+
+def test_names_in_titles_and_bodies_are_counted_on_word_edges() -> None:
+    body = "helix refactor, HELIX\nREFACTOR and Helix-Refactor; _Helix_ Helixed"
+    assert linked(front("title: About Hélix Refactor", body), HELIX) == {
+        "project:helix-refactor": {"title": 1, "mention": 4}
+    }
+
+
+@pytest.mark.parametrize("title", ["Function.pipe & flow", "function-pipe: FLOW, once more"])
+def test_punctuation_does_not_matter_in_titles(title: str) -> None:
+    entity = project("Function pipe, flow()")
+    assert linked(front(f'title: "{title}"', title), entity) == {entity.id: {"title": 1}}
+
+
+def test_both_spellings_of_an_accent_are_found() -> None:
+    jerome = person("Jérôme Côté")
+    for form in ("NFC", "NFD"):
+        body = unicodedata.normalize(form, "Jérôme Côté was here, JÉRÔME CÔTÉ")
+        assert linked(body, jerome) == {jerome.id: {"mention": 2}}
+
+
+def test_the_longest_name_wins() -> None:
+    assert linked("Helix Refactor Two", HELIX, project("Helix Refactor Two")) == {
+        "project:helix-refactor-two": {"mention": 1}
+    }
+    art, depot = project("Artist"), project("Artist Depot")
+    assert linked("the Artist Depotstore", art, depot) == {"project:artist": {"mention": 1}}
+
+
+def test_first_names_count_for_people_who_are_there_anyway() -> None:
+    body = "Maria said so. Maria's plan, MARIA, Marian, maria. Maria Novak agreed. Tom too."
+    text = front("attendees: [Maria Novak]", body)
+    assert linked(text, MARIA, TOM) == {"person:maria-novak": {"attendee": 1, "mention": 3}}
+    assert linked("Maria said so", MARIA) == {}
+
+
+def test_a_shared_first_name_counts_when_one_bearer_is_there() -> None:
+    other = person("Maria Lopez")
+    assert linked(front("attendees: [Maria Novak]", "Maria said"), MARIA, other) == {
+        "person:maria-novak": {"attendee": 1, "mention": 1}
+    }
+    both = linked(front("attendees: [Maria Novak, Maria Lopez]", "Maria said"), MARIA, other)
+    assert both == {"person:maria-novak": {"attendee": 1}, "person:maria-lopez": {"attendee": 1}}
+
+
+def test_an_alias_that_is_someone_elses_first_name_needs_its_bearer_there() -> None:
+    maria = person("Maria Novak", "Maria")
+    assert linked("Maria said", maria) == {"person:maria-novak": {"mention": 1}}
+    assert linked("Maria said", maria, person("Maria Lopez")) == {}
+
+
+def test_an_alias_of_several_counts_for_the_one_who_is_there() -> None:
+    one, two = project("Blue Lagoon", "lagoon"), project("Green Lagoon", "lagoon")
+    assert linked("lagoon news", one, two) == {}
+    assert linked("Blue Lagoon: lagoon news", one, two) == {"project:blue-lagoon": {"mention": 2}}
+
+
+@pytest.mark.parametrize(
+    ("entity", "found", "missed"),
+    [
+        (team("Platform"), "ask Platform; the platform team", "a platform for all"),
+        (project("PLA"), "PLA is late", "pla is late"),
+        (team("ops"), "the ops team", "ops and such"),
+        (project("Zeta", "blue-atlas"), "see blue-atlas", "see Blue-Atlas"),
+        (person("est31"), "thanks est31", "thanks EST31"),
+        (project("Blue Lagoon"), "BLUE lagoon", "bluelagoon"),
+        (person("山田太郎"), "本日は山田太郎さんが", "山田さん"),
+    ],
+    ids=["common", "short", "short-lower-case", "hyphens", "handle", "plain", "no-spaces"],
+)
+def test_names_that_may_be_words_have_to_be_written_as_they_are(
+    entity: Entity, found: str, missed: str
+) -> None:
+    assert linked(found, entity)
+    assert linked(missed, entity) == {}
+
+
+def test_initials_count_for_people_who_are_there_anyway() -> None:
+    andrew = person("Andrew Paprocki", "API")
+    assert linked("The API is ready", andrew) == {}
+    assert linked(front("attendees: [Andrew Paprocki]", "API: yes"), andrew) == {
+        "person:andrew-paprocki": {"attendee": 1, "mention": 1}
+    }
+
+
+def test_a_team_is_linked_to_what_its_members_are_in() -> None:
+    platform = team("Platform", members=(MARIA.id, TOM.id, "person:gone"))
+    assert linked(front("attendees: [Maria Novak, Tom Reed]"), MARIA, TOM, platform) == {
+        "person:maria-novak": {"attendee": 1},
+        "person:tom-reed": {"attendee": 1},
+        "team:platform": {"member": 2},
+    }
+    assert "team:platform" not in linked("Maria Novak was named", MARIA, platform)
+
+
+def test_suppressed_links_are_left_out() -> None:
+    platform = team("Platform", members=(MARIA.id,))
+    text = front("attendees: [Maria Novak, Tom Reed]", "Maria Novak, Tom Reed")
+    linker = Linker([MARIA, TOM, platform], suppressions={MEETING: ["maria novak"]})
+    assert kinds(linker.links(page(text, MEETING))) == {
+        "person:tom-reed": {"attendee": 1, "mention": 1}
+    }
+    assert "person:maria-novak" in kinds(linker.links(page(text, "memory/other.md")))
+
+
+def test_the_suppressions_of_kbx_are_read(tmp_path: Path) -> None:
+    path = unicodedata.normalize("NFD", "memory/café.md")
+    stored = json.dumps({path: ["Maria Novak", 5], "b.md": "Tom Reed", "c.md": None})
+    write(tmp_path, {"memory/.kbx/entity-suppressions.json": stored})
+    assert load_suppressions(tmp_path) == {
+        "memory/café.md": ("Maria Novak", "5"),
+        "b.md": ("Tom Reed",),
+        "c.md": (),
+    }
+
+
+@pytest.mark.parametrize("stored", ["", "[1]", "{", "[" * 100_000, "\x00"])
+def test_a_broken_suppressions_file_rules_out_nothing(tmp_path: Path, stored: str) -> None:
+    write(tmp_path, {"memory/.kbx/entity-suppressions.json": stored})
+    assert load_suppressions(tmp_path) == {}
+
+
+def test_without_entities_nothing_is_linked() -> None:
+    assert linked("Maria Novak") == {}
+
+
+@given(markdown_bodies)
+def test_links_are_sorted_and_always_the_same(body: str) -> None:
+    document = page(front("attendees: [Maria Novak]", f"{body}\n[[Helix]] Tom Reed"), MEETING)
+    entities = build_entities([page("# Maria Novak\n", PERSON), page("# Tom Reed", "people/t.md")])
+    links = Linker(entities).links(document)
+    assert list(links) == sorted(links, key=lambda link: (link.entity_id, link.kind))
+    assert len({(link.entity_id, link.kind) for link in links}) == len(links)
+    assert links == Linker(entities).links(document)
+    assert all(link.count > 0 and link.path == MEETING for link in links)
+
+
+@pytest.mark.parametrize(
+    ("text", "kind"),
+    [
+        ("---\ntitle: Records and Tuples update\n---\nNothing.", "title"),
+        ("---\ntitle: Withdrawing Records & Tuples\n---\nNothing.", "title"),
+        ("---\ntitle: Plan\n---\nThe records and tuples are late.", "mention"),
+        ("---\ntitle: Plan\n---\nA Record and Tuple is late.", "mention"),
+    ],
+)
+def test_a_thing_is_found_in_the_plural_and_with_and(text: str, kind: str) -> None:
+    assert linked(text, project("Record & Tuple", id="project:record-tuple")) == {
+        "project:record-tuple": {kind: 1}
+    }
+
+
+def test_a_name_of_one_word_is_found_in_the_plural_and_never_cut() -> None:
+    realm, windows = project("ShadowRealm"), project("Windows")
+    text = "---\ntitle: ShadowRealms update\n---\nA window in the wall."
+    assert linked(text, realm, windows) == {"project:shadowrealm": {"title": 1}}
+
+
+def test_a_name_as_it_is_written_goes_before_a_plural_of_another() -> None:
+    one, several = project("Class Field"), project("Class Fields")
+    for text, entity in (("A Class Field is late.", one), ("Class Fields are late.", several)):
+        assert linked(text, one, several) == {entity.id: {"mention": 1}}
+    titled = "---\ntitle: Class Fields update\n---\nNothing."
+    assert linked(titled, one, several) == {several.id: {"title": 1}}
+
+
+def test_a_plural_of_one_word_must_be_written_as_a_name() -> None:
+    zoom = project("Zoomer")
+    assert linked("All Zoomers came.", zoom) == {zoom.id: {"mention": 1}}
+    assert linked("the camera zoomers in", zoom) == {}
+
+
+def test_a_person_has_no_plural() -> None:
+    assert linked("Two Tom Reeds came.", TOM) == {}

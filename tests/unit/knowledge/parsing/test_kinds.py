@@ -1,0 +1,51 @@
+import pytest
+
+from kbx_tui.knowledge.parsing.kinds import document_id, is_entity_kind, kind_of
+
+
+@pytest.mark.parametrize(
+    ("path", "written", "expected"),
+    [
+        ("memory/meetings/2026/03/17/a.md", "transcript", ("meeting", "transcript")),
+        ("memory/meetings/people/a.md", "person", ("meeting", "person")),
+        ("meetings/a.md", None, ("meeting", "")),
+        ("memory/people/a.md", "company", ("person", "")),
+        ("People/a.md", None, ("person", "")),
+        ("memory/projects/helix/spec.md", None, ("note", "")),
+        ("memory/projects/helix/lead.md", "person", ("person", "")),
+        ("memory/projects/helix/notes/a.md", None, ("note", "")),
+        ("memory/teams/a.md", None, ("team", "")),
+        ("memory/notes/deep/a.md", "memo", ("note", "")),
+        ("memory/context/company.md", None, ("context", "")),
+        ("memory/glossary.md", None, ("glossary", "")),
+        ("memory/glossary/a.md", None, ("glossary", "")),
+        ("memory/a.md", "Design Doc", ("design-doc", "")),
+        ("memory/a.md", ["lab", "x"], ("lab", "")),
+        ("memory/a.md", "notes", ("note", "")),
+        ("a.md", None, ("note", "")),
+        ("a.md", "!!!", ("note", "")),
+    ],
+)
+def test_folder_decides_then_type_then_note(
+    path: str, written: object, expected: tuple[str, str]
+) -> None:
+    assert kind_of(path, {} if written is None else {"type": written}) == expected
+
+
+def test_entities_are_the_core_types_and_the_listed_ones() -> None:
+    assert [kind for kind in ("person", "lab", "company", "note") if is_entity_kind(kind)] == [
+        "person",
+        "lab",
+        "company",
+    ]
+    assert is_entity_kind("team", frozenset({"device"}))
+    assert is_entity_kind("device", frozenset({"device"}))
+    assert not is_entity_kind("lab", frozenset({"device"}))
+
+
+def test_ids_are_given_or_slugs_of_entities_or_paths_of_documents() -> None:
+    path = "memory/people/jcb.md"
+    assert document_id(path, "person", "Jérôme C.", "my id", entity=True) == "my id"
+    assert document_id(path, "person", "Jérôme C.", "", entity=True) == "person:jerome-c"
+    assert document_id(path, "person", "?!", "", entity=True) == "person:people/jcb"
+    assert document_id("memory/notes/a.md", "note", "A", "", entity=False) == "note:notes/a"

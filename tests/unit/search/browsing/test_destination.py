@@ -1,0 +1,138 @@
+"""A link leads where linking says it does, then to a document, then nowhere."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from kbx_tui.index.snapshot import Snapshot
+from kbx_tui.knowledge.records import Entity
+from kbx_tui.search.browsing.destination import Destinations, heading_line, split_target
+from tests.unit.knowledge.building import person, project, team
+
+ALICE, BOB = "memory/people/alice-chen.md", "memory/people/bob.md"
+MIGRATION = "memory/projects/migration.md"
+SYNC = "memory/meetings/2026/03/17/sync.md"
+DOCUMENTS = {
+    ALICE: ("Alice Chen", "2026-01-01"),
+    BOB: ("Bob", ""),
+    MIGRATION: ("Migration", ""),
+    SYNC: ("Weekly sync", "2026-03-17"),
+    "memory/meetings/2026/03/10/sync.md": ("Weekly sync", "2026-03-10"),
+    "memory/notes/rollback plan.md": ("How to roll back", "2026-02-01"),
+    "memory/notes/migration.md": ("Notes on the move", ""),
+    "memory/notes/sub/deep.md": ("Deep", ""),
+    "memory/notes/é.md": ("Accents", ""),
+    "memory/teams/ops.md": ("Ops", ""),
+}
+NOTE = "memory/notes/migration.md"
+
+
+def snapshot(entities: list[Entity]) -> Snapshot:
+    paths = tuple(sorted(DOCUMENTS))
+    rows = {path: row for row, path in enumerate(paths)}
+    keys = np.arange(len(paths))
+    return Snapshot(
+        paths=paths,
+        ids=tuple(f"note:{path}" for path in paths),
+        titles=tuple(DOCUMENTS[path][0] for path in paths),
+        dates=tuple(DOCUMENTS[path][1] for path in paths),
+        kinds=("note",) * len(paths),
+        tags=((),) * len(paths),
+        attendees=("[]",) * len(paths),
+        row_of=rows,
+        keys=keys,
+        key_rows=keys,
+        entities=tuple(entities),
+        links={},
+    )
+
+
+KNOWN = Destinations(
+    snapshot(
+        [
+            person("Alice Chen", "Ace", path=ALICE),
+            person("Bob", path=BOB),
+            project("Migration", path=MIGRATION),
+            team("Security"),
+            team("Ops", path="memory/teams/ops.md"),
+        ]
+    )
+)
+
+
+def lead(target: str, source: str = NOTE) -> tuple[str, str] | None:
+    found = KNOWN.find(target, source)
+    return None if found is None else (found.entity_id, found.path)
+
+
+@pytest.mark.parametrize(
+    ("target", "entity_id", "path"),
+    [
+        ("Alice Chen", "person:alice-chen", ALICE),
+        ("ACE", "person:alice-chen", ALICE),
+        ("alice-chen", "person:alice-chen", ALICE),
+        ("people/alice-chen", "person:alice-chen", ALICE),
+        ("memory/people/alice-chen.md", "person:alice-chen", ALICE),
+        ("../people/alice-chen.md", "person:alice-chen", ALICE),
+        ("[[Alice Chen|her]]", "person:alice-chen", ALICE),
+        ("Alice%20Chen", "person:alice-chen", ALICE),
+        ("Alice Chen#Recent Facts", "person:alice-chen", ALICE),
+        ("Migration", "project:migration", MIGRATION),  # as linking has it: entities first
+        ("migration.md", "", NOTE),  # an address: the file beside it
+        ("./migration.md", "", NOTE),
+        ("Security", "team:security", ""),  # an entity without a page
+        ("How to roll back", "", "memory/notes/rollback plan.md"),
+        ("rollback plan", "", "memory/notes/rollback plan.md"),
+        ("rollback%20plan.md", "", "memory/notes/rollback plan.md"),
+        ("<rollback plan.md>", "", "memory/notes/rollback plan.md"),
+        ("sub/deep", "", "memory/notes/sub/deep.md"),
+        ("/memory/notes/sub/deep.md", "", "memory/notes/sub/deep.md"),
+        ("notes/sub/deep", "", "memory/notes/sub/deep.md"),
+        ("e\u0301.md", "", "memory/notes/é.md"),
+        ("Weekly sync", "", SYNC),  # of two, the newest
+        ("#Decisions", "", NOTE),
+    ],
+)
+def test_a_link_leads_to(target: str, entity_id: str, path: str) -> None:
+    assert lead(target) == (entity_id, path)
+
+
+@pytest.mark.parametrize(
+    "target",
+    ["https://example.com/x.md", "HTTP://x", "mailto:a@b.c", "file:///etc/passwd", "", "   ", "#",
+     "Nobody", "../nowhere.md", "../../../../etc/passwd", "javascript:alert(1)", "[[]]", "/", ".."],
+)  # fmt: skip
+def test_a_link_leads_nowhere(target: str) -> None:
+    assert lead(target) is None
+
+
+def test_of_several_the_nearest_is_meant() -> None:
+    here = "memory/meetings/2026/03/10/notes.md"
+    assert lead("Weekly sync", here) == ("", "memory/meetings/2026/03/10/sync.md")
+
+
+@pytest.mark.parametrize(
+    ("target", "expected"),
+    [
+        ("Page#Part", ("Page", "Part")),
+        ("Page#One#Two|shown", ("Page", "One#Two")),
+        ("x.md#part-two", ("x.md", "part-two")),
+        ("#Part", ("", "Part")),
+        ("Page\\|shown", ("Page", "")),
+    ],
+)
+def test_page_and_part_are_told_apart(target: str, expected: tuple[str, str]) -> None:
+    assert split_target(target) == expected
+
+
+BODY = "# Title\n\n## Part *two*\n\ntext\n\n```\n# code\n```\n\n## What's new?\n"
+
+
+@pytest.mark.parametrize(
+    ("heading", "line"),
+    [("Part two", 7), ("part-two", 7), ("Title#Part two", 7), ("whats-new", 15),
+     ("What's new?", 15), ("code", 0), ("", 0), ("Nothing", 0), ("part%20two", 7)],
+)  # fmt: skip
+def test_a_heading_is_found_by_text_or_anchor(heading: str, line: int) -> None:
+    assert heading_line(BODY, 5, heading) == line

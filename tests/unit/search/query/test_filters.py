@@ -1,0 +1,65 @@
+"""Dates and tags as a person gives them."""
+
+from __future__ import annotations
+
+import datetime
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kbx_tui.errors import ConfigError
+from kbx_tui.search.query.filters import Filters
+
+
+@pytest.mark.parametrize(
+    ("since", "until", "date", "expected"),
+    [
+        ("2026-03", None, "2026-03-01", True),
+        ("2026-03", None, "2026-02-28", False),
+        (None, "2026-03", "2026-03-31", True),
+        (None, "2026-03", "2026-04-01", False),
+        ("2026-03-17", "2026-03-17", "2026-03-17", True),
+        ("2025", "2025", "2025-12-31", True),
+        (None, None, "", True),
+        ("2025", None, "", False),
+        (None, "2025", "", False),
+    ],
+)
+def test_both_ends_of_a_span_of_dates_are_in_it(
+    since: str | None, until: str | None, date: str, expected: bool
+) -> None:
+    assert Filters.of(since=since, until=until).lets_in_date(date) is expected
+
+
+days = st.dates(datetime.date(1990, 1, 1), datetime.date(2040, 1, 1))
+
+
+@given(days, days, days)
+def test_whole_dates_are_compared_as_dates(
+    since: datetime.date, until: datetime.date, date: datetime.date
+) -> None:
+    filters = Filters.of(since=since.isoformat(), until=until.isoformat())
+    assert filters.lets_in_date(date.isoformat()) is (since <= date <= until)
+
+
+@pytest.mark.parametrize("text", ["yesterday", "2026-13", "2026-3-1", "17.03.2026", "2026-00-10"])
+def test_what_is_no_date_is_refused(text: str) -> None:
+    with pytest.raises(ConfigError, match="must be a date"):
+        Filters.of(since=text)
+    with pytest.raises(ConfigError, match="must be a date"):
+        Filters.of(until=text)
+
+
+def test_any_of_the_tags_will_do_however_it_is_written() -> None:
+    filters = Filters.of(tags=["#Ops", "café"])
+    assert filters.lets_in_tags(["ops"])
+    assert filters.lets_in_tags(["x", "CAFE"])
+    assert not filters.lets_in_tags(["opsy"])
+    assert not filters.lets_in_tags([])
+
+
+def test_no_filter_lets_everything_in() -> None:
+    assert Filters.of().is_all
+    assert Filters.of(since=" ", tags=[]).is_all
+    assert not Filters.of(entities=["person:a"]).is_all

@@ -1,0 +1,36 @@
+"""What documents are called: path, id, title, date."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from kbx_tui.search.query.known_item import ExactNames
+
+SNAPSHOT: Any = SimpleNamespace(
+    paths=("notes/leak.md", "meetings/plan.md", "notes/empty.md"),
+    ids=("note:leak", "meeting:plan", "note:empty"),
+    titles=("INC-17: the leak", "Plan: a  Dvořák evening", ""),
+    dates=("2026-03-17", "2026-03-17", ""),
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("/notes/leak.md", [(0, "path")]),
+        ("Note:Leak", [(0, "id")]),
+        ("inc-17: THE leak", [(0, "title")]),
+        ("INC-17", [(0, "title")]),
+        ("plan: a dvorak evening", [(1, "title")]),
+        ("Plan", []),  # no number
+        ("2026-03-17", [(0, "date"), (1, "date")]),
+        ("2026-03", []),
+        ("", []),
+        (" / ", []),
+    ],
+)
+def test_a_document_is_found_by_what_it_is_called(text: str, found: list[tuple[int, str]]) -> None:
+    assert ExactNames(SNAPSHOT).find(text) == found

@@ -1,0 +1,43 @@
+"""How strongly documents belong to entities."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from kbx_tui.index.snapshot import EntityLinks
+from kbx_tui.knowledge.records import LinkKind
+from kbx_tui.search.retrieval.link_strength import about_person, linked_documents
+
+
+def links(*found: tuple[int, LinkKind, int]) -> EntityLinks:
+    return EntityLinks(
+        np.array([row for row, _, _ in found]),
+        tuple(kind for _, kind, _ in found),
+        np.array([count for _, _, count in found], np.int32),
+    )
+
+
+def test_what_says_outright_whose_it_is_counts_fully() -> None:
+    linked = linked_documents(links((0, "attendee", 1), (1, "title", 1), (2, "own_page", 1)))
+    assert linked.strengths.tolist() == [1.0, 1.0, 1.0]
+
+
+def test_more_mentions_and_more_members_are_stronger() -> None:
+    linked = linked_documents(
+        links((0, "mention", 1), (1, "mention", 4), (2, "member", 1), (3, "member", 3))
+    )
+    one, many, member, members = linked.strengths
+    assert one < many < member < members < 1.0
+    assert linked.reasons[1:] == ("4 mentions", "member", "3 members")
+
+
+def test_a_document_is_about_whom_it_names_first_among_few() -> None:
+    linked = linked_documents(
+        links((0, "attendee", 1), (1, "attendee", 1), (2, "attendee", 1), (3, "mention", 50))
+    )
+    about = about_person(linked, [(1, 1), (1, 9), (5, 9), (0, 4)])
+    alone, leading, among, mentioned = about.strengths
+    assert alone == 1.0
+    assert alone > leading > among > mentioned
+    assert about.reasons == ("attendee 1 of 1", "attendee 1 of 9", "attendee 5 of 9", "50 mentions")
+    assert about.rows.tolist() == linked.rows.tolist()

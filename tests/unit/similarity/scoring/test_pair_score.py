@@ -1,0 +1,123 @@
+"""The score of a pair: symmetric, 1 for the same text alone, monotone in the cosine."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kbx_tui.embedding.source import BUNDLED
+from kbx_tui.errors import ConfigError
+from kbx_tui.similarity.scoring.calibration import Calibration, calibration_of
+from kbx_tui.similarity.scoring.pair_score import likeness, pair_similarity, similarity
+from tests.unit.similarity.letters import Letters
+
+OURS = calibration_of(BUNDLED.name)
+UNKNOWN = Calibration("letters", {})
+texts = st.text(min_size=1, max_size=60).filter(str.strip)
+words = ["the", "senior", "engineer", "leads", "migration", "async", "Slack", "3", "not"]
+phrases = st.lists(st.sampled_from(words), min_size=1, max_size=12).map(" ".join)
+cosines = st.floats(-1.0, 1.0)
+
+
+@given(phrases, phrases, cosines)
+def test_the_order_of_the_texts_does_not_matter(left: str, right: str, cosine: float) -> None:
+    one, other = (similarity(*pair, cosine, OURS) for pair in ((left, right), (right, left)))
+    assert (one.score, one.relation, one.signals) == (other.score, other.relation, other.signals)
+
+
+@given(texts, cosines)
+def test_a_text_is_exactly_itself(text: str, cosine: float) -> None:
+    found = similarity(text, f"  {text}\n", cosine, OURS)
+    assert (found.score, found.relation, found.conflicts) == (1.0, "exact", ())
+
+
+@pytest.mark.parametrize(
+    ("left", "right"),
+    [
+        ("Prefers Slack", "prefers  slack."),
+        ("Jérôme leads", "JEROME LEADS"),
+        ("done!", "Done"),
+        ("e\u0301quipe", "\u00e9quipe"),
+    ],
+)
+def test_case_accents_spacing_and_a_full_stop_do_not_matter(left: str, right: str) -> None:
+    assert similarity(left, right, 0.3, OURS).score == 1.0
+
+
+@pytest.mark.parametrize(("left", "right"), [("C", "C++"), ("-5", "5"), ("3.5", "35"), ("a?", "a")])
+def test_signs_that_mean_something_do_matter(left: str, right: str) -> None:
+    assert similarity(left, right, 1.0, OURS).score < 1.0
+
+
+@given(phrases, phrases, cosines, cosines)
+def test_a_higher_cosine_never_lowers_the_score(
+    left: str, right: str, one: float, other: float
+) -> None:
+    low, high = sorted((one, other))
+    assert likeness(left, right, low, OURS).score <= likeness(left, right, high, OURS).score
+
+
+@given(texts, texts, cosines)
+def test_a_score_lies_within_0_and_1(left: str, right: str, cosine: float) -> None:
+    assert 0.0 <= similarity(left, right, cosine, OURS).score <= 1.0
+
+
+@given(phrases, phrases, cosines)
+def test_a_conflict_is_told_before_it_is_spelled_out(left: str, right: str, cosine: float) -> None:
+    found = likeness(left, right, cosine, OURS)
+    assert found.is_conflict() == (found.judged().relation == "conflict")
+
+
+def test_without_a_calibration_the_score_is_the_cosine_and_it_says_so() -> None:
+    found = similarity("He leads the migration", "The migration is led by him", 0.71, UNKNOWN)
+    assert (found.score, found.is_calibrated) == (0.71, False)
+    assert similarity("a b", "c d", -0.2, UNKNOWN).score == 0.0
+
+
+@pytest.mark.parametrize(
+    ("left", "right"),
+    [
+        ("Platform", "Platform & Infrastructure"),
+        ("Data", "Data Science"),
+        ("Engineer", "Senior Engineer"),
+        ("Product Manager", "Senior Product Manager"),
+        ("Oslo", "Lisbon"),
+    ],
+)
+def test_a_label_that_is_qualified_or_another_word_is_no_duplicate(left: str, right: str) -> None:
+    found = similarity(left, right, 0.95, OURS)
+    assert found.score < 0.85
+    assert found.relation == "related"
+    assert found.signals.distinct
+
+
+def test_an_abbreviation_counts_as_the_word() -> None:
+    short = similarity("async Slack", "asynchronous Slack", 0.7, OURS)
+    assert short.signals.tokens == 1.0
+
+
+def test_a_typo_counts_as_the_word() -> None:
+    assert similarity("Kubernets expert", "Kubernetes expert", 0.9, OURS).signals.tokens == 1.0
+
+
+def test_each_text_is_embedded_once_and_pairs_keep_their_order() -> None:
+    letters = Letters()
+    found = pair_similarity([("abc", "cab"), ("abc", "xyz"), ("xyz", "abc")], letters)
+    assert letters.calls == 1
+    assert [one.cosine for one in found] == [1.0, 0.0, 0.0]
+
+
+def test_no_pairs_give_no_answers() -> None:
+    assert pair_similarity([], Letters()) == []
+
+
+def test_an_empty_text_is_refused() -> None:
+    with pytest.raises(ConfigError, match="the text is empty"):
+        pair_similarity([("a", " ")], Letters())
+
+
+def test_a_conflict_is_no_duplicate_however_alike() -> None:
+    found = similarity("ships 5 releases", "ships 3 releases", 0.99, OURS)
+    assert found.score > 0.9
+    assert found.relation == "conflict"

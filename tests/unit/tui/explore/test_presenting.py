@@ -1,0 +1,83 @@
+"""From a ranking to the screen."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from hypothesis import given
+
+from kbx_tui.api import DocumentView
+from kbx_tui.search.evidence.evidence import Evidence
+from kbx_tui.search.evidence.tuning import Tuning
+from kbx_tui.search.ranking.rank import rank
+from kbx_tui.search.results.response import Snippet
+from kbx_tui.tui.explore.presenting import (
+    next_change_words,
+    present,
+    present_document,
+    present_snippet,
+)
+from kbx_tui.tui.explore.search_state import Asking
+from kbx_tui.tui.explore.view import Place
+from tests.unit.search.building import components, evidence, some_evidence, some_tuning
+
+
+@given(some_evidence(), some_tuning())
+def test_parts_of_a_row_sum_to_its_score_unless_it_is_exact(
+    found: Evidence, tuning: Tuning
+) -> None:
+    ranking = rank(found, tuning)
+    for row in present(ranking, Asking()).results:
+        hot = tuning.hotness_weight * float(found.hotness[row.row])
+        if not row.exact:
+            assert abs(row.document_part + row.entity_part + hot - row.score) < 1e-9
+
+
+def test_sorted_by_date_the_best_come_newest_first() -> None:
+    found = evidence(
+        components([9.0, 5.0, 1.0], [0.9, 0.5, 0.4]), dates=["2026-01-01", "", "2026-03-01"]
+    )
+    view = present(rank(found, Tuning()), Asking(sort="date"))
+    assert [row.date for row in view.results] == ["2026-03-01", "2026-01-01", ""]
+    assert view.order == "the best 3, newest first"
+
+
+@pytest.mark.parametrize(
+    ("below", "above", "words"),
+    [
+        (None, 0.63, "next change at .63"),
+        (0.38, 0.63, "next changes at .38 and .63"),
+        (0.38, None, "next change at .38"),
+        (None, None, ""),
+        (0.0, 1.0, ""),
+        (0.5, 0.501, ""),
+    ],
+)
+def test_the_next_change_is_told_when_it_is_within_reach(
+    below: float | None, above: float | None, words: str
+) -> None:
+    assert next_change_words(below, above, 0.5) == words
+
+
+def test_matches_are_placed_in_their_lines_and_links_show_their_label() -> None:
+    text = "# Plan\n\nmigration by [[Alice Chen|Alice]]\n\x1b[31mmigration\x1b[0m"
+    document = DocumentView("a.md", "Plan", "", "note", text)
+    shown = present_document(
+        document, None, lambda found: [m.span() for m in re.finditer("migration", found)]
+    )
+    assert shown.lines[2:] == ("migration by Alice", "migration")
+    assert shown.matches == (Place(3, 0, 9), Place(4, 0, 9))
+    (link,) = shown.links
+    assert (link.target, link.place) == ("Alice Chen", Place(3, 13, 18))
+
+
+def test_spans_of_a_snippet_move_with_what_is_taken_out() -> None:
+    shown = present_snippet(
+        Snippet(
+            "a \x1b[31mred\x1b[0m migration\x07!", ((15, 24),), "h\x1b[1m", 3, 4, (("x\x07", 2),)
+        )
+    )
+    ((start, end),) = shown.matches
+    assert shown.text[start:end] == "migration"
+    assert "\x1b" not in shown.text + shown.heading

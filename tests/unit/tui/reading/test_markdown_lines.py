@@ -1,0 +1,144 @@
+"""Lines keep what is written in them; only links lose their markup."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kbx_tui.safe_text import visible_lines
+from kbx_tui.tui.reading.markdown_lines import Mark, find_links, kinds, layered, shape
+
+MARKUP = (
+    "[[ ]] [ ] ( ) ![ ]( | ` `` ``` ** * __ _ ~~ \\ # > - 1. --- https://a.b/c [[Alice]] [x](y.md)"
+)
+WORDS = "word c 港 🛳 <a> \x1b[31m \u202e [red]"
+fragments = st.sampled_from([*MARKUP.split(), *WORDS.split(), " "])
+lines_of_markup = st.lists(fragments, max_size=14).map("".join)
+files = st.lists(lines_of_markup, max_size=8).map(lambda lines: visible_lines("\n".join(lines)))
+
+
+@given(files)
+def test_what_is_shown_is_what_is_written_without_the_markup_of_links(lines: list[str]) -> None:
+    shown, links = find_links(lines)
+    assert len(shown) == len(lines)
+    for number, (line, written) in enumerate(zip(shown, lines, strict=True), 1):
+        rest = iter(written)
+        assert all(character in rest for character in line)  # in order, nothing added
+        if not any(link.place.line == number for link in links):
+            assert line == written
+
+
+@given(files)
+def test_links_are_in_order_and_have_something_to_click_on(lines: list[str]) -> None:
+    shown, links = find_links(lines)
+    places = [(link.place.line, link.place.start, link.place.end) for link in links]
+    assert places == sorted(places)
+    for link in links:
+        assert shown[link.place.line - 1][link.place.start : link.place.end].strip()
+        assert link.target
+
+
+@pytest.mark.parametrize(
+    ("line", "shown", "links"),
+    [
+        ("ask [[Alice Chen]] now", "ask Alice Chen now", [("Alice Chen", "Alice Chen")]),
+        ("[[people/bob.md|Bob]]", "Bob", [("Bob", "people/bob.md")]),
+        ("[[Plan#Steps]]", "Plan#Steps", [("Plan#Steps", "Plan#Steps")]),
+        (r"| [[Migration\|move]] |", "| move |", [("move", "Migration")]),
+        ("[the plan](../plan.md)", "the plan", [("the plan", "../plan.md")]),
+        ('[a](<my plan.md> "t")', "a", [("a", "my plan.md")]),
+        ("![](pier.png)", "pier.png", [("pier.png", "pier.png")]),
+        ("[a_(b)](w/a_(b))", "a_(b)", [("a_(b)", "w/a_(b)")]),
+        ("at <https://a.b/c>.", "at <https://a.b/c>.", [("https://a.b/c", "https://a.b/c")]),
+        ("(https://a.b/c), so", "(https://a.b/c), so", [("https://a.b/c", "https://a.b/c")]),
+        ("team: '[[Platform]]'", "team: 'Platform'", [("Platform", "Platform")]),
+        ("`[[Alice]]` and ``a [b](c)``", "`[[Alice]]` and ``a [b](c)``", []),
+        (r"\[no](link)", r"\[no](link)", []),
+        ("- [2025-11-04] (from: a)", "- [2025-11-04] (from: a)", []),
+        ("- [ ] open", "- [ ] open", []),
+        ("[[]] []() [[ ]]", "[[]] []() [[ ]]", []),
+    ],
+)
+def test_links_are_shown_as_their_labels(
+    line: str, shown: str, links: list[tuple[str, str]]
+) -> None:
+    (text,), found = find_links([line])
+    assert text == shown
+    assert [(text[one.place.start : one.place.end], one.target) for one in found] == links
+
+
+def test_code_and_frontmatter_are_told_from_text() -> None:
+    lines = ["---", "a: b", "---", "# T", "### t", "```py", "# [[x]]", "```", "| a |", "|---|", ""]
+    expected = ["front"] * 3 + ["title", "heading", "code", "code", "code", "table", "rule", "text"]
+    assert kinds(lines) == expected
+    assert find_links(lines) == (tuple(lines), ())
+
+
+@pytest.mark.parametrize(
+    ("lines", "expected"),
+    [
+        (["---", "no end"], ["rule", "text"]),
+        (["~~~~", "```", "~~~", "~~~~", "x"], ["code", "code", "code", "code", "text"]),
+        (["```a``` is code in a line"], ["text"]),
+        (["- ```sh", "  ls", "  ```", "- b"], ["code", "code", "code", "text"]),
+        (["#tag", "####### seven", "##"], ["text", "text", "title"]),
+        (["* * *", "***", "**b**", "- a"], ["rule", "rule", "text", "text"]),
+    ],
+)
+def test_doubtful_lines(lines: list[str], expected: list[str]) -> None:
+    assert kinds(lines) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "looks"),
+    [
+        ("a **b** c", [("**", "rule"), ("b", "strong"), ("**", "rule")]),
+        ("*every part*.", [("*", "rule"), ("every part", "emphasis"), ("*", "rule")]),
+        ("use `a*b*c` here", [("`", "rule"), ("a*b*c", "code"), ("`", "rule")]),
+        ("~~gone~~", [("~~", "rule"), ("gone", "dim"), ("~~", "rule")]),
+        ("snake_case_name and 2 * 3 * 4", []),
+        ("** not bold ** nor \\*this\\*", []),
+        ("> quoted", [(">", "rule")]),
+        ("- [ ] do", [("-", "dim"), ("[ ]", "accent")]),
+        ("- [x] done", [("-", "dim"), ("[x]", "dim")]),
+        ("- [2026-01-02] fact", [("-", "dim"), ("[2026-01-02]", "dim")]),
+        ("12. twelfth", [("12.", "dim")]),
+    ],
+)
+def test_markup_stands_back_and_what_it_marks_stands_out(
+    text: str, looks: list[tuple[str, str]]
+) -> None:
+    marks = shape(text, "text").marks
+    assert [(text[start:end], look) for start, end, look in marks] == looks
+
+
+@pytest.mark.parametrize(
+    ("text", "lead"),
+    [
+        ("- item", "  "),
+        ("  10) item", "      "),
+        ("- [ ] task", "      "),
+        ("- [2026-01-02] fact", "  "),
+        ("> > - said", "> >   "),
+        ("text", ""),
+    ],
+)
+def test_a_long_line_goes_on_under_its_own_words(text: str, lead: str) -> None:
+    assert shape(text, "text").lead == lead
+
+
+spans = st.lists(st.integers(0, 30), max_size=8, unique=True).map(sorted)
+
+
+@given(spans, spans)
+def test_what_is_above_hides_what_is_below(below: list[int], above: list[int]) -> None:
+    under = [Mark(a, b, "link") for a, b in zip(below[::2], below[1::2], strict=False)]
+    over = [Mark(a, b, "match") for a, b in zip(above[::2], above[1::2], strict=False)]
+    expected: dict[int, str] = {}
+    for start, end, look in (*under, *over):
+        expected |= dict.fromkeys(range(start, end), look)
+    found = layered(under, over)
+    assert list(found) == sorted(found)
+    assert {at: look for start, end, look in found for at in range(start, end)} == expected
+    assert sum(end - start for start, end, _ in found) == len(expected)

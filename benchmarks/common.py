@@ -1,4 +1,4 @@
-"""What the benchmarks share: a private copy of the data, medians, memory."""
+"""Helpers of the benchmarks: a private copy of the data, medians, memory."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ import psutil
 
 @contextmanager
 def copy_of(base: Path, *, keep_index: bool = False) -> Iterator[Path]:
-    """Give a copy of a knowledge base in a temporary folder: an index is written into it."""
+    """Yield a copy of a knowledge base in a temporary folder, where an index may be written."""
     with tempfile.TemporaryDirectory() as folder:
         copy = Path(folder) / base.name
         ignore = None if keep_index else shutil.ignore_patterns(".kbx")
@@ -24,7 +24,7 @@ def copy_of(base: Path, *, keep_index: bool = False) -> Iterator[Path]:
 
 
 def milliseconds(action: Callable[[], object]) -> float:
-    """Return how long one call takes."""
+    """Return the duration of one call in milliseconds."""
     began = time.perf_counter()
     action()
     return (time.perf_counter() - began) * 1000
@@ -35,7 +35,7 @@ def median(numbers: list[float]) -> float:
 
 
 def spread(numbers: list[float]) -> str:
-    """Return median, 10th and 90th percentile of milliseconds as text."""
+    """Return median, 10th and 90th percentile as text, in milliseconds."""
     ordered = sorted(numbers)
     low, high = ordered[len(ordered) // 10], ordered[len(ordered) * 9 // 10]
     return f"{median(ordered):7.1f} ms   (p10 {low:.1f}, p90 {high:.1f}, n {len(ordered)})"
@@ -47,7 +47,7 @@ def resident_mb() -> float:
 
 
 def peak_mb() -> float:
-    """Return the most memory this process has had, in MB (Unix)."""
+    """Return the peak resident memory of this process in MB (Unix)."""
     import resource
 
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024 / 1e6

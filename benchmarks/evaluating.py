@@ -1,10 +1,10 @@
-"""How good the search is, on every labelled base given: default settings, flat, and the seed's.
+"""Measure search quality on labelled bases: default settings, flat, and the seed preset.
 
     python -m benchmarks.evaluating BASE... [--save FOLDER]
 
-A BASE is an indexed knowledge base that holds queries.jsonl and qrels.tsv (see docs/cli.md, `kbx
-eval`); nothing is written into it. Only meetings and notes count as results: pages of entities are
-for pass 1. `--save` keeps the runs, to be compared later with `kbx eval --compare`.
+A BASE is an indexed knowledge base with queries.jsonl and qrels.tsv (see `kbx eval` in
+docs/cli.md); nothing is written to it. Only meetings and notes count as results; entity pages are
+for pass 1. `--save` keeps the runs, for `kbx eval --compare`.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from pathlib import Path
 
 from benchmarks.common import row
 from kbx_tui import KnowledgeBase
-from kbx_tui.evaluation.runs import GroupFigures, Run, figures, save_run
+from kbx_tui.evaluation.runs import GroupMetrics, Run, group_metrics, save_run
 
 KINDS = ("meeting", "note")
 
@@ -40,8 +40,8 @@ def main() -> None:
 
 
 def report(runs: dict[str, Run]) -> None:
-    """Print a line per group: the three runs side by side."""
-    for auto, flat, seed in zip(*map(figures, runs.values()), strict=True):
+    """Print a line per group, with the three runs side by side."""
+    for auto, flat, seed in zip(*map(group_metrics, runs.values()), strict=True):
         first = "  -  " if auto.entity_first is None else f"{auto.entity_first:.3f}"
         row(
             f"{runs['auto'].base} {auto.group} ({auto.queries})",
@@ -50,7 +50,7 @@ def report(runs: dict[str, Run]) -> None:
         )
 
 
-def _pair(group: GroupFigures) -> str:
+def _pair(group: GroupMetrics) -> str:
     return f"{group.ndcg:.3f} {group.recall:.3f}"
 
 

@@ -1,10 +1,10 @@
-"""How well experts are ranked on labelled topics: MAP, MRR and P@5 per weight.
+"""Measure the ranking of experts on labelled topics: MAP, MRR and P@5 per weight.
 
     python -m benchmarks.experts FOLDER [--base INDEXED] [--type person]
 
 FOLDER holds memory/, experts.jsonl (id, text) and experts.tsv (id, path of the expert's page,
-grade). Only entities of one type are ranked against it. It is copied and indexed (minutes) unless
-INDEXED is a copy that is.
+grade). Only entities of one type are evaluated. It is copied and indexed (minutes) unless INDEXED
+is an indexed copy.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from kbx_tui.experts.weights import WEIGHTS
 
 EVERYBODY = 100_000
 TODAY = date(2026, 1, 1)
-"""Ages are counted from here, or the figures would change from day to day."""
+"""Fixed, so that the figures do not change from day to day."""
 
 
 def main() -> None:
@@ -40,7 +40,7 @@ def main() -> None:
 
 
 def read_topics(folder: Path) -> tuple[dict[str, str], dict[str, set[str]]]:
-    """Return the topics as asked, and the pages of their experts, both by id."""
+    """Return the text of each topic, and the pages of its experts, both by topic id."""
     lines = (folder / "experts.jsonl").read_text(encoding="utf-8").splitlines()
     topics = {row["id"]: row["text"] for row in map(json.loads, lines)}
     experts: dict[str, set[str]] = {}
@@ -78,9 +78,9 @@ def measure(
 
 
 def average_precision(run: Sequence[bool], relevant: int) -> float:
-    """Return the mean of the precisions at the ranks of all relevant ones, missed ones as 0."""
-    at = [rank for rank, is_relevant in enumerate(run, 1) if is_relevant]
-    return sum(found / rank for found, rank in enumerate(at, 1)) / relevant
+    """Return the mean precision at the ranks of the relevant entities, 0 for missed ones."""
+    ranks = [rank for rank, is_relevant in enumerate(run, 1) if is_relevant]
+    return sum(found / rank for found, rank in enumerate(ranks, 1)) / relevant
 
 
 def reciprocal_rank(run: Sequence[bool]) -> float:

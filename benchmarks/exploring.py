@@ -1,9 +1,9 @@
-"""Living in the app: typing, sliding, scrolling, reading and resizing, without a screen.
+"""Drive the app headlessly: typing, sliding, scrolling, reading and resizing.
 
     python -m benchmarks.exploring BASE [--seconds 180]
 
-BASE is a folder that was indexed before. Tells the longest stall of the event loop, the time from
-a slider's move to its new ranking, the processor time of an idle app, and memory.
+BASE is an indexed folder. Prints the longest stall of the event loop, the time of a re-ranking
+after a slider moves, the processor time of the idle app, and memory.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ import random
 import time
 from collections.abc import Awaitable, Callable
 from pathlib import Path
+from typing import Any
 
 import psutil
 from textual.pilot import Pilot
@@ -23,9 +24,10 @@ from kbx_tui.tui.app import KbxApp
 from kbx_tui.tui.explore.panes.query_line import QueryLine
 from kbx_tui.tui.explore.panes.result_list import ResultList
 from kbx_tui.tui.explore.screen import Explore
+from kbx_tui.tui.explore.view import ExploreView
 
 BEAT = 0.004
-"""Seconds between two heartbeats of the loop."""
+"""Seconds between two heartbeats of the event loop."""
 IDLE_SECONDS = 20.0
 SIZES = ((140, 40), (80, 24), (110, 30), (50, 16), (200, 50))
 WORDS = (
@@ -38,11 +40,11 @@ WORDS = (
 
 
 class Heartbeat:
-    """Notices how long the event loop did not get its turn."""
+    """Measures how long the event loop was blocked."""
 
     def __init__(self) -> None:
         self.gaps: list[tuple[float, str]] = []
-        """Seconds beyond the beat, and what was being done."""
+        """Seconds beyond the beat, and the action in progress."""
         self.doing = "start"
 
     async def beat(self) -> None:
@@ -55,7 +57,7 @@ class Heartbeat:
 
 
 class Player:
-    """Plays with the app as a person does, only without a pause for thought."""
+    """Uses the app as a user does, without pauses."""
 
     def __init__(self, app: KbxApp, pilot: Pilot[None], heart: Heartbeat, seed: int) -> None:
         self.app, self.pilot, self.heart = app, pilot, heart
@@ -71,7 +73,7 @@ class Player:
         deadline = time.monotonic() + seconds
         while not condition():
             if time.monotonic() > deadline:
-                raise TimeoutError(f"waited in vain while {self.heart.doing}")
+                raise TimeoutError(f"timed out while {self.heart.doing}")
             await asyncio.sleep(0.01)
 
     async def type_query(self) -> None:
@@ -117,20 +119,23 @@ class Player:
             await asyncio.sleep(pause)
 
     def time_rankings(self) -> None:
-        """Note how long each ranking takes on the event loop."""
-        controller, rank = self.explore.controller, self.explore.controller._rank
+        """Record the duration of each ranking on the event loop."""
+        displayed, rank = self.explore.model.displayed, self.explore.model.displayed.rank
 
-        def timed(fresh: bool) -> None:
+        def timed(*arguments: Any) -> ExploreView | None:
+            ranking = displayed.ranking
+            is_new = ranking is None or ranking.evidence is not displayed.evidence
             began = time.perf_counter()
-            rank(fresh)
-            if not fresh:
+            view = rank(*arguments)
+            if not is_new:
                 self.ranking_ms.append((time.perf_counter() - began) * 1000)
+            return view
 
-        controller._rank = timed  # type: ignore[method-assign]
+        displayed.rank = timed  # type: ignore[assignment, method-assign]
 
     def _answered(self) -> bool:
-        view, query = self.explore.view, self.explore.controller.asking.query
-        return view is not None and view.query == query and not self.explore.controller._retrieving
+        view, query = self.explore.view, self.explore.model.state.query
+        return view is not None and view.query == query and not self.explore.model.is_searching
 
 
 async def play(base: Path, seconds: float, seed: int) -> None:
@@ -138,7 +143,9 @@ async def play(base: Path, seconds: float, seed: int) -> None:
     async with app.run_test(size=(140, 40)) as pilot:
         beating = asyncio.create_task(heart.beat())
         player = Player(app, pilot, heart, seed)
-        await player.until(lambda: player.explore.summary and player.explore.summary.documents)
+        await player.until(
+            lambda: player.explore.model.summary and player.explore.model.summary.documents
+        )
         player.time_rankings()
         acts: list[Callable[[], Awaitable[None]]] = [
             player.type_query, player.slide, player.scroll, player.read, player.slide,
@@ -152,15 +159,15 @@ async def play(base: Path, seconds: float, seed: int) -> None:
                 await act()
             memory.append(resident_mb())
         results = player.explore.query_one(ResultList)
-        candidates = len(player.explore.controller.shown.evidence or ())
+        candidates = len(player.explore.model.displayed.evidence or ())
         heart.doing = "idle"
         await asyncio.sleep(5.0)
         process, began = psutil.Process(), time.monotonic()
         spent = sum(process.cpu_times()[:2])
-        beating.cancel()  # it would be what an idle app does
+        beating.cancel()  # the heartbeat would count as activity
         await asyncio.sleep(IDLE_SECONDS)
         idle = (sum(process.cpu_times()[:2]) - spent) / (time.monotonic() - began)
-        _report(heart, player, memory, idle, candidates, len(results.results))
+        _report(heart, player, memory, idle, candidates, len(results.rows))
 
 
 def _report(

@@ -1,10 +1,10 @@
-"""How long indexing takes, against embedding the same texts with the bare model.
+"""Time indexing, compared with embedding the same texts with the bare model.
 
     python -m benchmarks.indexing BASE [--keep FOLDER]
 
-BASE is any folder of markdown; it is copied first. Prints seconds per stage, the ratio to the
-bare model, an unchanged second run, one edit, and sizes. `--keep` leaves the copy with its index
-there, for `benchmarks.searching`.
+BASE is any folder of markdown; it is copied first. Prints seconds per stage, the ratio to the bare
+model, a second run without changes, a run after one edit, and sizes. `--keep` saves the copy with
+its index for `benchmarks.searching`.
 """
 
 from __future__ import annotations
@@ -30,8 +30,8 @@ def main() -> None:
         kb = KnowledgeBase(base)
         report = timed("first run", kb)
         describe(report)
-        again = timed("unchanged run", KnowledgeBase(base))
-        assert again.embedded == 0
+        unchanged = timed("unchanged run", KnowledgeBase(base))
+        row("  texts embedded", str(unchanged.embedded))
         page = min(file for file in base.rglob("*.md") if file.is_file())
         page.write_bytes(page.read_bytes() + b"\nOne more line.\n")
         edited = timed("one file edited", KnowledgeBase(base))

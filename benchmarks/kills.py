@@ -1,10 +1,10 @@
-"""Kills indexing at random moments; the index must be searchable, and end up as in one run.
+"""Kill indexing at random moments; the index must stay searchable and end up complete.
 
     python -m benchmarks.kills BASE [--kills 20] [--seed 1]
 
-BASE is copied twice; every fourth kill the index is made from nothing again. Prints what could be
-searched after each kill, and whether the finished index holds the same rows, and gives the same
-answers, as one made in a single run.
+BASE is copied twice; after every fourth kill the index is removed. Prints what could be searched
+after each kill, and whether the finished index has the same rows and gives the same answers as one
+made in a single run.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def main() -> None:
         seconds = time.perf_counter() - began
         row("single run", f"{seconds:.1f} s")
         for number in range(1, options.kills + 1):
-            if number % KILLS_PER_INDEX == 1:  # else the later ones would meet a finished index
+            if number % KILLS_PER_INDEX == 1:  # otherwise later kills would find a finished index
                 shutil.rmtree(killed / ".kbx", ignore_errors=True)
             process = run(killed)
             moment = chance.uniform(0.3, 0.9 * seconds)
@@ -63,7 +63,7 @@ def run(base: Path) -> subprocess.Popen[bytes]:
 
 
 def searched(base: Path) -> str:
-    """Search as a person would after the crash; any error ends the benchmark."""
+    """Search after a crash and return the outcome as text; any error ends the benchmark."""
     kb = KnowledgeBase(base)
     response = kb.search("what was said about the budget")
     share = response.meta.vector_share
@@ -76,21 +76,21 @@ def answer(base: Path) -> list[tuple[str, float]]:
 
 
 def content(base: Path) -> dict[str, list[str]]:
-    """Return all rows of all tables, sorted, as text; only the time of the run left out."""
+    """Return all rows of all tables as sorted text, except for the time of the run."""
     kb = KnowledgeBase(base)
     store = Store(index_uri(base, kb.settings))
     tables: dict[str, list[str]] = {}
     for name in TABLES:
         columns = store.table(name).schema.names
-        found: list[dict[str, Any]] = store.rows(name, columns).to_pylist()
+        rows: list[dict[str, Any]] = store.rows(name, columns).to_pylist()
         tables[name] = sorted(
-            str(_without_noise(values)) for values in found if values.get("key") != "indexed_at"
+            str(_without_noise(values)) for values in rows if values.get("key") != "indexed_at"
         )
     return tables
 
 
 def _without_noise(values: dict[str, Any]) -> dict[str, Any]:
-    """Round vectors: the batch a text was embedded in moves the last bits."""
+    """Round vectors, whose last bits depend on the batch a text was embedded in."""
     vector = values.get("vector")
     return values if vector is None else {**values, "vector": [round(v, 3) + 0.0 for v in vector]}
 

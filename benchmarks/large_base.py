@@ -1,11 +1,11 @@
-"""Make a base of many generated documents, indexed without embedding them.
+"""Generate a base of many documents and index it without embedding them.
 
     python -m benchmarks.large_base FOLDER [--documents 100000]
 
-Words are drawn by rank as in a language (Zipf), people, teams and projects are named in the
-documents. Vectors of the texts are seeded unit vectors, random but the same in every run: they cost
-nothing and are as many as real ones. The index names the bundled model, so queries are embedded as
-ever; how good its results are says nothing. Some minutes, 1.5 GB.
+Word frequencies follow a Zipf distribution; documents name people, teams and projects. The vectors
+of the texts are seeded unit vectors, random but identical in every run: they cost nothing and are
+as many as real ones. The index names the bundled model, so queries are embedded as usual; the
+quality of its results means nothing. Takes some minutes.
 """
 
 from __future__ import annotations
@@ -19,30 +19,30 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks.common import peak_mb, row
-from kbx_tui.config import load_settings
 from kbx_tui.embedding.embedder import Vector, Vectors
 from kbx_tui.embedding.source import BUNDLED
 from kbx_tui.index.build.build_index import build
 from kbx_tui.index.schema import text_hash
+from kbx_tui.settings_file import load_settings
 
 SEED = 20
 PEOPLE, TEAMS, PROJECTS, VOCABULARY = 2000, 50, 300, 40_000
 CONSONANTS, VOWELS = "bcdfghjklmnprstvwxz", "aeiou"
 TOKENS_PER_WORD = 1.4
-"""As the bundled model's tokenizer cuts English."""
+"""Average of the bundled model's tokenizer on English."""
 
 
 class SeededVectors:
-    """An embedder whose vectors say nothing: unit vectors seeded by the text."""
+    """An embedder that returns unit vectors seeded by the text, without meaning."""
 
     model = BUNDLED.name
     dimension = 384
     max_tokens = 256
 
     def embed(self, texts: Sequence[str]) -> Vectors:
-        made: Vectors = np.stack([_random(text) for text in texts])
-        made /= np.linalg.norm(made, axis=1, keepdims=True)
-        return made
+        vectors: Vectors = np.stack([_random(text) for text in texts])
+        vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
+        return vectors
 
     def embed_query(self, text: str) -> Vector:
         vector: Vector = self.embed([text])[0]
@@ -74,7 +74,7 @@ def main() -> None:
 
 
 def write_base(folder: Path, documents: int) -> None:
-    """Write the markdown: pages of entities, and meetings and notes in equal parts."""
+    """Write entity pages, and equal numbers of meetings and notes."""
     chance = random.Random(SEED)
     words = sorted({_word(chance) for _ in range(VOCABULARY)})
     chance.shuffle(words)

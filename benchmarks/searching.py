@@ -1,10 +1,10 @@
-"""How long a warm search takes, and ranking alone.
+"""Time warm searches, and ranking alone.
 
     python -m benchmarks.searching BASE [--queries FILE] [--count 200]
 
-BASE is a folder that was indexed before (see `benchmarks.indexing --keep`); nothing is written.
-Queries are built from the base's own entities and headings, or read from a queries.jsonl.
-Query embedding is included: no query is asked twice in a mode.
+BASE is an indexed folder (see `benchmarks.indexing --keep`); nothing is written to it. Queries are
+made from its own entities and titles, or read from a queries.jsonl. Embedding the query is
+included: no query is repeated within a mode.
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ def measure(label: str, kb: KnowledgeBase, queries: list[str], **options: Any) -
 
 
 def make_queries(kb: KnowledgeBase, count: int) -> tuple[list[str], list[str]]:
-    """Return questions that name an entity and questions that do not, from the base itself."""
+    """Return queries that name an entity, and queries that do not, made from the base itself."""
     chance = random.Random(7)
     evidence = kb.retrieve("overview")
     by_kind = [(title, kind) for title, kind in zip(evidence.titles, evidence.kinds, strict=True)]
@@ -90,8 +90,8 @@ def make_queries(kb: KnowledgeBase, count: int) -> tuple[list[str], list[str]]:
 
 def read_queries(file: Path) -> tuple[list[str], list[str]]:
     rows = [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()]
-    named = [found["text"] for found in rows if found["names"]]
-    topics = [found["text"] for found in rows if not found["names"]]
+    named = [query["text"] for query in rows if query["names"]]
+    topics = [query["text"] for query in rows if not query["names"]]
     return named or topics, topics or named
 
 

@@ -1,15 +1,15 @@
-"""How good the similarity score is on labelled pairs, and how long checks take.
+"""Measure the similarity score on labelled pairs, and time similarity checks.
 
     python -m benchmarks.similarity pairs FOLDER FOLDER ...
     python -m benchmarks.similarity speed [--facts 50000] [--keep BASE]
 
-`pairs`: each FOLDER holds pairs.tsv (text_a, text_b, label). Printed per set: average precision,
-best F1 at whatever cut, and precision, recall and F1 of accepting from .85 on, for the score, for
-the raw cosine, for Levenshtein, and for max(cosine, 1 - Levenshtein), as first proposed. Of the
-score, conflicts are ranked last and never accepted.
+`pairs`: each FOLDER holds pairs.tsv (text_a, text_b, label). Prints per set the average precision,
+the best F1 of any cut-off, and precision, recall and F1 at .85, for the score, the raw cosine,
+Levenshtein, and max(cosine, 1 - Levenshtein), as first proposed. For the score, conflicts are
+ranked last and never accepted.
 
-`speed`: a base of generated people with 20 facts each, made and indexed (minutes) unless BASE is
-there from an earlier run.
+`speed`: uses a base of generated people with 20 facts each, which is written and indexed (minutes)
+unless BASE exists from an earlier run.
 """
 
 from __future__ import annotations
@@ -26,16 +26,11 @@ import numpy as np
 from rapidfuzz.distance import Levenshtein
 
 from benchmarks.common import milliseconds, resident_mb, row, spread
+from benchmarks.labelled_pairs import LabelledPairs, Ranks, average_precision, best_f1, read_pairs
 from kbx_tui import KnowledgeBase
-from kbx_tui.similarity.scoring.labelled_pairs import (
-    LabelledPairs,
-    Ranks,
-    average_precision,
-    best_f1,
-    precision_recall_f1,
-    read_pairs,
-)
+from kbx_tui.embedding.local import open_embedder
 from kbx_tui.similarity.scoring.pair_score import DUPLICATE
+from kbx_tui.similarity.scoring.thresholds import precision_recall_f1
 
 FACTS_EACH = 20
 HEAD = (
@@ -73,11 +68,11 @@ def measure_pairs(sets: list[LabelledPairs]) -> None:
         print(HEAD)
         for labelled in sets:
             found = kb.pair_similarity(labelled.pairs)
-            conflict = np.array([one.relation == "conflict" for one in found])
-            cosine = np.array([one.cosine for one in found])
+            conflict = np.array([pair.relation == "conflict" for pair in found])
+            cosine = np.array([pair.cosine for pair in found])
             spelling = np.array([likeness(*pair) for pair in labelled.pairs])
             ways: dict[str, Ranks] = {
-                "score": np.where(conflict, -1.0, np.array([one.score for one in found])),
+                "score": np.where(conflict, -1.0, np.array([pair.score for pair in found])),
                 "cosine": cosine,
                 "Levenshtein": spelling,
                 "their maximum": np.maximum(cosine, spelling),
@@ -112,7 +107,8 @@ def measure_speed(base: Path, facts: int) -> None:
         people = [person.name for person in kb.find_entities("", limit=facts // FACTS_EACH)]
         texts = [f"{a_fact(chance)} {number}" for number in range(600)]
         row("first check, all facts", f"{milliseconds(lambda: kb.memory_similar(texts[0])):.0f} ms")
-        row("embed one text", spread(timed([partial(kb._model().embed, [t]) for t in texts[:100]])))
+        embedder = open_embedder(kb.settings.embedding.model)
+        row("embed one text", spread(timed([partial(embedder.embed, [t]) for t in texts[:100]])))
         row("one text, all facts", spread(timed(checks(kb, texts[100:300]))))
         one = people[0]
         first = milliseconds(lambda: kb.memory_similar(texts[1], entity=one))
@@ -146,7 +142,7 @@ def make_base(base: Path, facts: int) -> None:
 
 
 def a_fact(chance: random.Random) -> str:
-    """Return a sentence; there are 10 million."""
+    """Return one of ten million sentences."""
     verb, matter, kind = chance.choice(VERBS), chance.choice(MATTERS), chance.choice(KINDS)
     place, manner = chance.choice(PLACES), chance.choice(MANNERS)
     return f"{verb} the {matter} {kind} in {place} {manner}, with {chance.randint(2, 99)} people"

@@ -1,10 +1,10 @@
-"""How fast the app is there: first paint, and the first search that can be answered.
+"""Time starting: first paint of the app, first answered search, whole processes.
 
     python -m benchmarks.starting BASE [--runs 7] [--kbx PROGRAM]
 
-BASE is a folder that was indexed before, for kbx too if that is given (`kbx index run --no-embed`
-needs no download; what it calls a fast search is the only one it can answer then). Each figure is
-a process of its own, the compared ones taken in turns, so that a busy machine slows both.
+BASE is an indexed folder, indexed by kbx too if PROGRAM is given (`kbx index run --no-embed` needs
+no download; only its fast search works then). Each figure is a process of its own, the compared
+ones run in turn, so that a busy machine slows both.
 """
 
 from __future__ import annotations
@@ -70,17 +70,20 @@ def main() -> None:
         ("import lancedb + model load", PARTS, "kbx-tui, first search answered", USABLE),
     )
     for bare_label, bare, ours_label, ours in pairs:
-        bares, oursies = [], []
+        bare_times, our_times = [], []
         for _ in range(options.runs):
-            bares.append(seconds(bare, options.base))
-            oursies.append(seconds(ours, options.base))
-        row(bare_label, f"{median(bares):.2f} s")
-        row(ours_label, f"{median(oursies):.2f} s   (+{median(oursies) - median(bares):.2f} s)")
+            bare_times.append(seconds(bare, options.base))
+            our_times.append(seconds(ours, options.base))
+        row(bare_label, f"{median(bare_times):.2f} s")
+        row(
+            ours_label,
+            f"{median(our_times):.2f} s   (+{median(our_times) - median(bare_times):.2f} s)",
+        )
     compare_processes(options.base, options.runs, options.kbx)
 
 
 def compare_processes(base: Path, runs: int, kbx: Path | None) -> None:
-    """Print how long whole processes take: the bare import, and searches from the shell."""
+    """Print the duration of whole processes: the bare import, and searches from the shell."""
     python, query = [sys.executable], ["search", QUESTION, "--json"]
     ours = [*python, "-m", "kbx_tui", *query]
     commands = {

@@ -1,13 +1,13 @@
-"""How fast and how steady the tools are: kb_search, many MCP clients, a long JSONL run.
+"""Time the tools, and watch memory: kb_search, concurrent MCP clients, a long JSONL run.
 
     python -m benchmarks.tools COPY [--requests 10000]
 
 COPY is an indexed base; nothing is written to it.
 
-hello: from the start of `kbx mcp` to its answer to initialize, and what of that the SDK takes.
-kb_search: warm calls in voice mode. Clients: eight MCP clients at once, connected in this process,
-every answer compared with the one given alone. JSONL: mixed requests, good and bad ones, and what
-memory and open files do meanwhile.
+Measures the time from the start of `kbx mcp` to its answer to initialize, and the share of the SDK;
+warm kb_search calls in voice mode; eight concurrent MCP clients in this process, every answer
+compared with that of a single client; mixed JSONL requests, valid and invalid, with the growth of
+memory and open files.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from mcp import Client
 
 from benchmarks.common import median, milliseconds, resident_mb, row
 from kbx_tui import KnowledgeBase
-from kbx_tui.tools.servers.calling import Workplace
+from kbx_tui.tools.servers.engine_worker import EngineWorker
 from kbx_tui.tools.servers.jsonl_server import serve
 from kbx_tui.tools.servers.mcp_server import make_server
 
@@ -52,46 +52,47 @@ def main() -> None:
     parser.add_argument("--requests", type=int, default=10_000)
     options = parser.parse_args()
     hello(options.base)
-    workplace = Workplace(lambda: KnowledgeBase(options.base))
-    queries = queries_of(workplace)
-    search(workplace, queries)
-    asyncio.run(clients(workplace, queries))
-    long_run(workplace, queries, options.requests)
-    workplace.close()
+    worker = EngineWorker(lambda: KnowledgeBase(options.base))
+    queries = queries_of(worker)
+    search(worker, queries)
+    asyncio.run(clients(worker, queries))
+    long_run(worker, queries, options.requests)
+    worker.close()
 
 
-def queries_of(workplace: Workplace) -> list[str]:
-    """Return fifty things to ask: titles of documents, with and without a person's name."""
-    documents = workplace.do(lambda kb: kb.listed_documents(0, 100_000)).result()
-    people = workplace.do(lambda kb: kb.find_entities("", 25)).result()
+def queries_of(worker: EngineWorker) -> list[str]:
+    """Return fifty queries: titles of documents, with and without the name of a person."""
+    documents = worker.run(lambda kb: kb.list_documents(0, 100_000)).result()
+    people = worker.run(lambda kb: kb.find_entities("", 25)).result()
     titles = [title for _, _, title in documents[:: max(len(documents) // 25, 1)] if len(title) > 3]
-    named = [f"what did {one.name} say about {title}" for one, title in zip(people, titles)]  # noqa: B905
+    pairs = zip(people, titles, strict=False)
+    named = [f"what did {person.name} say about {title}" for person, title in pairs]
     return [text[:300] for text in (*titles[:25], *named)]
 
 
-def search(workplace: Workplace, queries: Sequence[str]) -> None:
+def search(worker: EngineWorker, queries: Sequence[str]) -> None:
     """Print the times of warm kb_search calls in voice mode."""
     params = [{"query": query, "capabilities": {"voice": True}} for query in queries]
-    workplace.answer("kb.search", params[0])
+    worker.answer("kb.search", params[0])
     for kind, asked in (("first time", params[1:]), ("asked again", params[1:] * 3)):
         spent = sorted(
-            milliseconds(lambda one=one: workplace.answer("kb.search", one))  # type: ignore[misc]
+            milliseconds(lambda one=one: worker.answer("kb.search", one))  # type: ignore[misc]
             for one in asked
         )
         p95 = spent[int(len(spent) * 0.95)]
         row(f"kb_search, voice, {kind}", f"median {median(spent):.1f} ms, p95 {p95:.1f} ms")
 
 
-async def clients(workplace: Workplace, queries: Sequence[str]) -> None:
-    """Print how eight clients at once fare, and whether every answer was the right one."""
+async def clients(worker: EngineWorker, queries: Sequence[str]) -> None:
+    """Print the throughput of concurrent clients, and the number of wrong answers."""
     asked = list(queries[:CALLS_EACH])
-    alone = {query: _steady(workplace.answer("kb.search", {"query": query}).json)
+    alone = {query: _steady(worker.answer("kb.search", {"query": query}).json)
              for query in asked}  # fmt: skip
     wrong = 0
 
     async def one() -> None:
         nonlocal wrong
-        async with Client(make_server(workplace), mode="legacy") as client:
+        async with Client(make_server(worker), mode="legacy") as client:
             for query in asked:
                 answer = await client.call_tool("kb_search", {"query": query})
                 wrong += _steady(answer.structured_content) != alone[query]
@@ -103,15 +104,15 @@ async def clients(workplace: Workplace, queries: Sequence[str]) -> None:
     row(f"{CLIENTS} MCP clients at once", f"{calls / spent:.0f} calls/s, {wrong} wrong of {calls}")
 
 
-def long_run(workplace: Workplace, queries: Sequence[str], requests: int) -> None:
-    """Print what memory and open files do over many mixed requests."""
+def long_run(worker: EngineWorker, queries: Sequence[str], requests: int) -> None:
+    """Print the growth of memory and open files over many mixed requests."""
     lines = _mixed(queries)
-    _serve(workplace, lines * 5)  # everything that is kept is there by now
+    _serve(worker, lines * 5)  # fill all caches first
     process = psutil.Process()
     files, memory = process.num_fds(), resident_mb()
     began, answered = time.perf_counter(), 0
     while answered < requests:
-        answered += _serve(workplace, lines[: requests - answered])
+        answered += _serve(worker, lines[: requests - answered])
     spent = time.perf_counter() - began
     row(f"{answered:,} mixed JSONL requests", f"{answered / spent:.0f}/s")
     row("  memory", f"{memory:.0f} MB before, {resident_mb() - memory:+.1f} MB")
@@ -119,9 +120,9 @@ def long_run(workplace: Workplace, queries: Sequence[str], requests: int) -> Non
 
 
 def hello(base: Path) -> None:
-    """Print how long a client waits for the answer to initialize."""
+    """Print the time until a client gets the answer to initialize."""
     bare, whole = [], []
-    for _ in range(7):  # in turns: a busy machine slows both
+    for _ in range(7):  # in turn, so that a busy machine slows both
         bare.append(milliseconds(lambda: _first_line([sys.executable, "-c", SDK])))
         server = [sys.executable, "-m", "kbx_tui", "--kb", str(base), "mcp"]
         whole.append(milliseconds(lambda server=server: _first_line(server)))  # type: ignore[misc]
@@ -131,7 +132,7 @@ def hello(base: Path) -> None:
 
 
 def _first_line(command: Sequence[str]) -> None:
-    """Start a program, say hello, wait for the first line of its answer and end it."""
+    """Start a program, send initialize, wait for the first line of its answer and kill it."""
     process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
     if process.stdin and process.stdout:
         process.stdin.write(json.dumps(HELLO).encode() + b"\n")
@@ -155,9 +156,9 @@ def _mixed(queries: Sequence[str]) -> list[bytes]:
     return [json.dumps(request).encode() + b"\n" for request in requests] + [b"{broken\n"]
 
 
-def _serve(workplace: Workplace, lines: Sequence[bytes]) -> int:
+def _serve(worker: EngineWorker, lines: Sequence[bytes]) -> int:
     sink = io.BytesIO()
-    serve(workplace, io.BytesIO(b"".join(lines)), sink)
+    serve(worker, io.BytesIO(b"".join(lines)), sink)
     return sink.getvalue().count(b"\n")
 
 

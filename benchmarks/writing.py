@@ -1,4 +1,4 @@
-"""Writing under bad luck: kills, two processes, a full disk; and how fast checks and writes are.
+"""Test writing under kills, races and a full disk, and time checks and writes.
 
     python -m benchmarks.writing kills [--kills 200] [--seed 1]
     python -m benchmarks.writing race [--facts 200]
@@ -26,8 +26,10 @@ from pathlib import Path
 from benchmarks.common import copy_of, median, row
 from kbx_tui import KnowledgeBase
 from kbx_tui.editing import journal
-from kbx_tui.editing.fact_edits import AddFact, edit_facts
-from kbx_tui.editing.file_edits import FileEdit, finish_interrupted, read_file, write_files
+from kbx_tui.editing.file_change import read_file
+from kbx_tui.editing.file_edits import FileEdit, write_files
+from kbx_tui.editing.journal import finish_interrupted
+from kbx_tui.editing.pages.fact_edits import AddFact, apply_fact_edit
 from kbx_tui.editing.state.drafts import new_draft
 from kbx_tui.editing.undo import undo
 from kbx_tui.errors import WriteFault
@@ -67,7 +69,7 @@ def main() -> None:
 
 
 def write_on(root: Path, name: str, facts: int, batch: bool) -> None:
-    """Append facts one write after the other, and say each that is done."""
+    """Append facts one write at a time, printing each when it is done."""
     finish_interrupted(root)
     for number in range(facts):
         text = f"{name} {number}"
@@ -82,7 +84,7 @@ def write_on(root: Path, name: str, facts: int, batch: bool) -> None:
 
 
 def kills(count: int, seed: int) -> None:
-    """Kill writers at random moments; after each, no file may be half-written."""
+    """Kill writers at random moments; no file may be half-written afterwards."""
     chance = random.Random(seed)
     interrupted = acknowledged = 0
     for number in range(count):
@@ -90,7 +92,8 @@ def kills(count: int, seed: int) -> None:
         with tempfile.TemporaryDirectory() as folder:
             root = _started(Path(folder))
             writer = _writer(root, f"kill {number}", 10_000, batch)
-            assert writer.stdout
+            if writer.stdout is None:
+                sys.exit("the writer has no output")
             seen = chance.randint(1, 4)
             for _ in range(seen):
                 writer.stdout.readline()  # it is writing now
@@ -98,7 +101,7 @@ def kills(count: int, seed: int) -> None:
             writer.send_signal(signal.SIGKILL)
             said = seen + sum(1 for _ in writer.stdout)
             writer.wait()
-            pending = (root / journal.FOLDER / journal.BEGUN).exists()
+            pending = (root / journal.PENDING).exists()
             interrupted += pending
             _require_whole_lines(root)
             finish_interrupted(root)
@@ -122,7 +125,7 @@ def kills(count: int, seed: int) -> None:
 
 
 def race(facts: int) -> None:
-    """Let two processes write the same file."""
+    """Write one file from two processes at once."""
     with tempfile.TemporaryDirectory() as folder:
         root = _started(Path(folder))
         began = time.perf_counter()
@@ -139,7 +142,7 @@ def race(facts: int) -> None:
 
 
 def disk(folder: Path) -> None:
-    """Fill a small disk and write: every file stays as it was, and the reason is told."""
+    """Write to a full disk: every file must stay as it was, with the reason reported."""
     root = _started(folder / "base")
     small = [FileEdit(PAGES[0], START, START + b"\r\n")]
     write_files(root, small, "before the disk is full")
@@ -153,10 +156,10 @@ def disk(folder: Path) -> None:
         os.truncate(filler, max(filler.stat().st_size - free, 0))
         try:
             outcome = write_files(root, edits, "full")
-            told = str(next(iter(outcome.failed.values()), "written"))
+            reason = str(next(iter(outcome.failed.values()), "written"))
         except WriteFault as error:
-            told = str(error)
-        row(f"disk with {free:,} bytes left", told)
+            reason = str(error)
+        row(f"disk with {free:,} bytes left", reason)
         if any((root / path).read_bytes() != START for path in PAGES):
             sys.exit("a file was changed")
         filler.unlink()
@@ -167,7 +170,7 @@ def disk(folder: Path) -> None:
 
 
 def speed(base: Path, count: int) -> None:
-    """Time a check of many drafts, a write, and the check that sees it."""
+    """Time a check of many drafts, a write, and a check that finds what was written."""
     with copy_of(base, keep_index=True) as copy, KnowledgeBase(copy) as kb:
         names = [one.name for one in kb.find_entities("", 50) if one.path]
         kb.memory_similar("warm up")
@@ -182,7 +185,7 @@ def speed(base: Path, count: int) -> None:
         for _ in range(100):
             for check in checks:
                 kb.decide(check, 0.8)
-        row("decided anew, all drafts", f"{(time.perf_counter() - began) * 10:.2f} ms")
+        row("all drafts decided again", f"{(time.perf_counter() - began) * 10:.2f} ms")
         taken = []
         for number in range(5):
             began = time.perf_counter()
@@ -209,7 +212,7 @@ def _started(root: Path) -> Path:
 
 
 def _with(path: str, data: bytes, text: str) -> bytes:
-    return edit_facts(path, data, AddFact(OWNER, "fact", text, "2026-01-02"))
+    return apply_fact_edit(path, data, AddFact(OWNER, "fact", text, "2026-01-02"))
 
 
 def _again(path: str, text: str) -> Callable[[bytes], bytes]:
@@ -217,7 +220,7 @@ def _again(path: str, text: str) -> Callable[[bytes], bytes]:
 
 
 def _require_whole_lines(root: Path) -> None:
-    """Every page begins and ends as it did, with whole lines between."""
+    """Exit unless every page begins and ends as before, with whole lines between."""
     head, tail = START.split(b"\r\n\r\n## Notes")
     for path in PAGES:
         data = (root / path).read_bytes()

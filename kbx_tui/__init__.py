@@ -1,4 +1,4 @@
-"""kbx_tui: explore a markdown knowledge base, entities first, documents second, and why.
+"""Explore a markdown knowledge base: entities first, then documents, and why.
 
     >>> from kbx_tui import KnowledgeBase
     >>> with KnowledgeBase("~/notes") as kb:
@@ -6,7 +6,7 @@
     ...     for result in kb.search("what did Alice decide?").results:
     ...         print(result.score, result.path)
 
-Names load on first use: importing the package costs nothing.
+Names are imported on first use, so that importing the package is fast.
 """
 
 from __future__ import annotations
@@ -16,56 +16,40 @@ from typing import Any
 
 __version__ = "0.1.0"
 
-_HOMES = {
-    "Ambiguous": "kbx_tui.errors",
-    "Applied": "kbx_tui.drafting.plans",
-    "Choice": "kbx_tui.editing.state.drafts",
-    "ConfigError": "kbx_tui.errors",
-    "Destination": "kbx_tui.search.browsing.destination",
-    "Draft": "kbx_tui.editing.state.drafts",
-    "DraftCheck": "kbx_tui.drafting.checks",
-    "DuplicateScan": "kbx_tui.similarity.duplicate_scan",
-    "EmbeddingAuth": "kbx_tui.errors",
-    "EmbeddingError": "kbx_tui.errors",
-    "EmbeddingRateLimited": "kbx_tui.errors",
-    "EmbeddingUnavailable": "kbx_tui.errors",
-    "EntityCard": "kbx_tui.search.browsing.card",
-    "EntityName": "kbx_tui.search.browsing.card",
-    "Evidence": "kbx_tui.search.evidence.evidence",
-    "Expert": "kbx_tui.experts.expert_ranking",
-    "ExpertRanking": "kbx_tui.experts.expert_ranking",
-    "FieldSimilarity": "kbx_tui.similarity.matches",
-    "FileChanged": "kbx_tui.errors",
-    "IndexFault": "kbx_tui.errors",
-    "IndexForeign": "kbx_tui.errors",
-    "IndexLocked": "kbx_tui.errors",
-    "IndexReport": "kbx_tui.index.build.progress",
-    "JournalEntry": "kbx_tui.editing.journal",
-    "KbxError": "kbx_tui.errors",
-    "KnowledgeBase": "kbx_tui.api",
-    "NotFound": "kbx_tui.errors",
-    "OutOfRange": "kbx_tui.errors",
-    "PairSimilarity": "kbx_tui.similarity.scoring.pair_score",
-    "Plan": "kbx_tui.drafting.plans",
-    "Progress": "kbx_tui.index.build.progress",
-    "Ranking": "kbx_tui.search.ranking.rank",
-    "SearchResponse": "kbx_tui.search.results.response",
-    "SimilarityCheck": "kbx_tui.similarity.matches",
-    "SimilarityMatch": "kbx_tui.similarity.matches",
-    "Status": "kbx_tui.index.status",
-    "Tuning": "kbx_tui.search.evidence.tuning",
-    "Verdict": "kbx_tui.drafting.checks",
-    "WriteFault": "kbx_tui.errors",
-    "Written": "kbx_tui.drafting.written",
+_NAMES = {
+    "kbx_tui.api": "KnowledgeBase",
+    "kbx_tui.drafting.checks": "DraftCheck Verdict",
+    "kbx_tui.drafting.plans": "Applied Plan Written",
+    "kbx_tui.editing.journal": "JournalEntry",
+    "kbx_tui.editing.state.drafts": "Choice Draft",
+    "kbx_tui.errors": (
+        "Ambiguous ConfigError EmbeddingAuth EmbeddingError EmbeddingRateLimited "
+        "EmbeddingUnavailable FileChanged IndexFault IndexForeign IndexLocked KbxError "
+        "NotFound OutOfRange WriteFault"
+    ),
+    "kbx_tui.experts.expert_ranking": "Expert ExpertRanking",
+    "kbx_tui.index.build.progress": "IndexReport Progress",
+    "kbx_tui.index.index_status": "Status",
+    "kbx_tui.search.browsing.card": "EntityCard EntityName",
+    "kbx_tui.search.browsing.destination": "Destination",
+    "kbx_tui.search.evidence.evidence": "Evidence",
+    "kbx_tui.search.evidence.tuning": "Tuning",
+    "kbx_tui.search.ranking.rank": "Ranking",
+    "kbx_tui.search.results.response": "SearchResponse",
+    "kbx_tui.similarity.duplicate_scan": "DuplicateScan",
+    "kbx_tui.similarity.matches": "FieldSimilarity SimilarityCheck SimilarityMatch",
+    "kbx_tui.similarity.scoring.pair_score": "PairSimilarity",
 }
+"""Module -> public names it defines."""
+_MODULE_OF = {name: module for module, names in _NAMES.items() for name in names.split()}
 
-__all__ = [*sorted(_HOMES), "__version__"]
+__all__ = [*sorted(_MODULE_OF), "__version__"]
 
 
 def __getattr__(name: str) -> Any:
-    if name not in _HOMES:
+    if name not in _MODULE_OF:
         raise AttributeError(f"module 'kbx_tui' has no attribute {name!r}")
-    return getattr(import_module(_HOMES[name]), name)
+    return getattr(import_module(_MODULE_OF[name]), name)
 
 
 def __dir__() -> list[str]:

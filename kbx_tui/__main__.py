@@ -1,4 +1,4 @@
-"""`python -m kbx_tui` is `kbx`."""
+"""Runs `kbx` as `python -m kbx_tui`."""
 
 import sys
 

@@ -1,4 +1,4 @@
-"""Which folder is a knowledge base worth opening: one with something in it, and no whole disk."""
+"""Finds the knowledge base to open; refuses empty folders, home folders and whole disks."""
 
 from __future__ import annotations
 
@@ -6,39 +6,22 @@ from pathlib import Path
 
 from kbx_tui.errors import NotFound
 
-SAMPLE = "or run `kbx demo` to look around in a sample"
+ADVICE = "change to a folder of markdown, name one with --kb, or run `kbx demo` to explore a sample"
 
 
-def find_base(given: Path | None) -> Path:
-    """Return the root of the base at `given`, else of the nearest one upward.
+def find_base(folder: Path | None) -> Path:
+    """Return the root of the base at `folder`, or of the nearest one from here upwards.
 
-    Raises NotFound, also when there is nothing to search in it, and ConfigError.
+    Raises NotFound if there is none or it has no markdown, ConfigError for invalid settings.
     """
-    from kbx_tui.knowledge.vault import find_root
+    from kbx_tui.knowledge.vault import find_root, walk
+    from kbx_tui.settings_file import load_settings
 
-    root = find_root(given=given)
-    if given is None:
-        _refuse_whole_disk(root)
-    _require_documents(root)
-    return root
-
-
-def _refuse_whole_disk(root: Path) -> None:
-    """Indexing all of a home folder takes hours, and nobody who types `kbx` there means that."""
-    marked = (root / "kbx.toml").is_file() or (root / "memory").is_dir()
-    if root in (Path.home(), Path(root.anchor)) and not marked:
-        raise NotFound(
-            f"{root} is no knowledge base: go to a folder of markdown, name one with --kb, {SAMPLE}"
-        )
-
-
-def _require_documents(root: Path) -> None:
-    from kbx_tui.config import load_settings
-    from kbx_tui.knowledge.vault import walk
-
+    root = find_root(explicit=folder)
+    is_marked = (root / "kbx.toml").is_file() or (root / "memory").is_dir()
+    if folder is None and not is_marked and root in (Path.home(), Path(root.anchor)):
+        raise NotFound(f"{root} is not a knowledge base: {ADVICE}")  # would take hours to index
     index = load_settings(root).index
     if index.uri or (root / ".kbx" / "index").is_dir() or walk(root, index.exclude).files:
-        return
-    raise NotFound(
-        f"no markdown in {root}: go to a folder of markdown, name one with --kb, {SAMPLE}"
-    )
+        return root
+    raise NotFound(f"no markdown in {root}: {ADVICE}")

@@ -1,22 +1,22 @@
-"""Every error a person or program can meet, as one small tree.
+"""Every error that this package raises on purpose, as one small tree.
 
     KbxError
-    ├── ConfigError      kbx.toml or an option holds what it may not
+    ├── ConfigError      an invalid setting or option
     │   └── OutOfRange   a number outside its range
     ├── NotFound         no such knowledge base, document, entity or file
-    │   └── Ambiguous    a name that several entities go by
-    ├── IndexFault       the index cannot be read or written as asked
-    │   ├── IndexLocked  another process writes it right now
-    │   └── IndexForeign made by another schema version or embedding model
-    ├── EmbeddingError   a model cannot be loaded, fetched or run
-    │   ├── EmbeddingAuth         a service wants a key, or another one
+    │   └── Ambiguous    a name that matches several entities
+    ├── IndexFault       the index cannot be opened, read or written
+    │   ├── IndexLocked  another process is writing it
+    │   └── IndexForeign built by another schema version or embedding model
+    ├── EmbeddingError   a model cannot be loaded, downloaded or run
+    │   ├── EmbeddingAuth         a service requires a key, or rejects the one sent
     │   ├── EmbeddingRateLimited  a service asks to wait
-    │   └── EmbeddingUnavailable  a service cannot be reached, or not now
-    └── WriteFault       a file was not written and is as it was
-        └── FileChanged  somebody else changed it since it was read
+    │   └── EmbeddingUnavailable  a service cannot be reached
+    └── WriteFault       a file was not written and is unchanged
+        └── FileChanged  it was changed by another process since it was read
 
-A message is one sentence: what, where, what to do. ``code`` is stable and meant for programs,
-``exit_code`` is what the command line returns.
+A message is one sentence: what happened, where, and what to do. ``code`` is stable and meant for
+programs; ``exit_code`` is the exit status of the command line.
 """
 
 from __future__ import annotations
@@ -25,34 +25,34 @@ from typing import ClassVar
 
 
 class KbxError(Exception):
-    """Base of all errors this package raises on purpose."""
+    """Base class of all errors that this package raises on purpose."""
 
     code: ClassVar[str] = "error"
     exit_code: ClassVar[int] = 1
 
 
 class ConfigError(KbxError):
-    """A setting or option is unknown, of the wrong type or not among the valid values."""
+    """A setting or option is unknown, has the wrong type, or is not among the valid values."""
 
     code = "config"
     exit_code = 2
 
 
 class OutOfRange(ConfigError, ValueError):
-    """A number lies outside its documented range, or is NaN."""
+    """A number is outside its documented range, or NaN."""
 
     code = "out_of_range"
 
 
 class NotFound(KbxError):
-    """What was named does not exist here."""
+    """A knowledge base, document, entity or file does not exist."""
 
     code = "not_found"
     exit_code = 4
 
 
 class Ambiguous(NotFound):
-    """A name fits several entities; `candidates` are their ids."""
+    """A name matches several entities; `candidates` are their ids."""
 
     code = "ambiguous"
 
@@ -75,45 +75,45 @@ class IndexLocked(IndexFault):
 
 
 class IndexForeign(IndexFault):
-    """The index was made by another schema version or another embedding model."""
+    """The index was built by another schema version or another embedding model."""
 
     code = "index_foreign"
 
 
 class EmbeddingError(KbxError):
-    """An embedding model cannot be loaded, fetched or run."""
+    """An embedding model cannot be loaded, downloaded or run."""
 
     code = "embedding"
     exit_code = 6
 
 
 class EmbeddingAuth(EmbeddingError):
-    """A service that embeds wants a key, or does not take the one it got."""
+    """An embedding service requires a key, or rejects the one it was sent."""
 
     code = "embedding_auth"
 
 
 class EmbeddingRateLimited(EmbeddingError):
-    """A service that embeds got too many requests; later it answers again."""
+    """An embedding service received too many requests; retrying later may succeed."""
 
     code = "embedding_rate_limited"
 
 
 class EmbeddingUnavailable(EmbeddingError):
-    """A service that embeds cannot be reached, is too slow or has a fault of its own."""
+    """An embedding service cannot be reached, times out, or fails."""
 
     code = "embedding_unavailable"
 
 
 class WriteFault(KbxError):
-    """A file of the user was not written; it is as it was."""
+    """A file of the user was not written and is unchanged."""
 
     code = "write"
     exit_code = 7
 
 
 class FileChanged(WriteFault):
-    """A file is not what it was when it was read; both versions are kept here."""
+    """A file changed since it was read; `expected` and `found` are both versions of its text."""
 
     code = "file_changed"
 

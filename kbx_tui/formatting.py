@@ -1,4 +1,4 @@
-"""Words, numbers and signs that mean the same in the app and on the command line. Pure."""
+"""Words, numbers and signs as both the app and the command line display them. Pure."""
 
 from __future__ import annotations
 
@@ -12,16 +12,12 @@ FLAT_REASONS: Mapping[str, str] = {
     "too_broad": "too many similar entities",
     "nothing_linked": "nothing linked in scope",
 }
-"""For each reason of a flat search, what a person reads."""
+"""Reason of a flat search -> text for display."""
 
 STATE_SIGNS: Mapping[str, str] = {
-    "new": "+",
-    "exact": "=",
-    "near": "≈",
-    "conflict": "!",
-    "repeated": "⧉",
-}
-"""For each state of a draft, its sign."""
+    "new": "+", "exact": "=", "near": "≈", "conflict": "!", "repeated": "⧉",
+}  # fmt: skip
+"""State of a draft -> its sign."""
 
 
 def mode_name(search_mode: str, reason: str) -> str:
@@ -31,44 +27,41 @@ def mode_name(search_mode: str, reason: str) -> str:
     return "fast" if reason == "fast" else "flat"
 
 
-def join_words(words: Sequence[str], joint: str = ", ", most: int = 3) -> str:
-    """Return `words` joined; beyond `most`, how many more there are."""
-    shown = list(words[:most])
-    if len(words) > most:
-        shown.append(f"{len(words) - most} more")
-    return joint.join(shown)
+def join_limited(items: Sequence[str], separator: str = ", ", limit: int = 3) -> str:
+    """Return the first `limit` items joined, then the number of further ones."""
+    more = [f"{len(items) - limit} more"] if len(items) > limit else []
+    return separator.join([*items[:limit], *more])
 
 
-def duration_words(seconds: float) -> str:
-    """Return `26 s` or `3 min`."""
+def format_duration(seconds: float) -> str:
+    """Return seconds as `26 s` or, from 100 on, as minutes: `3 min`."""
     return f"{seconds:.0f} s" if seconds < 100 else f"{seconds / 60:.0f} min"
 
 
-def score_text(score: float) -> str:
-    """Return two decimals without the leading zero: `.86`, `1.00`."""
+def format_score(score: float) -> str:
+    """Return a score with two decimals and no leading zero: `.86`, `1.00`."""
     return f"{score:.2f}".removeprefix("0")
 
 
 def stacked_bar(document: float, entity: float, width: int) -> tuple[str, str]:
-    """Return the two parts of a score as blocks; together they take `width` cells at score 1."""
+    """Return the two parts of a score as bars that fill `width` cells at score 1."""
     total = min(round((document + entity) * width), width)
     first = min(round(document * width), total)
     return "█" * first, "▒" * (total - first)
 
 
-def count_words(count: int, one: str) -> str:
-    """Return `1 chunk` or `1,204 entities`."""
-    many = f"{one[:-1]}ies" if one.endswith("y") else f"{one}s"
-    return f"{count:,} {one if count == 1 else many}"
+def format_count(count: int, singular: str) -> str:
+    """Return a count with its noun: `1 chunk`, `1,204 entities`."""
+    plural = f"{singular[:-1]}ies" if singular.endswith("y") else f"{singular}s"
+    return f"{count:,} {singular if count == 1 else plural}"
 
 
-def size_words(size: int) -> str:
-    """Return `1.8 MB`, in powers of 1,000 as file managers count."""
+def format_size(size: int) -> str:
+    """Return bytes as `1.8 MB`, in SI units as in file managers."""
     number = float(size)
     for unit in ("B", "kB", "MB"):
         if number < 999.5:
-            return (
-                f"{number:.0f} {unit}" if unit == "B" or number >= 99.5 else f"{number:.1f} {unit}"
-            )
+            digits = 0 if unit == "B" or number >= 99.5 else 1
+            return f"{number:.{digits}f} {unit}"
         number /= 1000
     return f"{number:.1f} GB"

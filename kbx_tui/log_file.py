@@ -1,4 +1,4 @@
-"""The log file of the app: what went wrong, with where, for whoever has to mend it."""
+"""The log file of the app: errors with tracebacks, for debugging."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ from platformdirs import user_log_path
 
 LOG_NAME = "kbx-tui.log"
 LOG_BYTES = 1_000_000
-"""The file is begun anew at this size; one older one is kept."""
+"""Size at which the file is rotated; one older file is kept."""
 
 
 def log_path() -> Path:
-    """Return where the log is: `KBX_LOG_DIR`, else the user's log folder."""
-    given = os.environ.get("KBX_LOG_DIR", "")
-    folder = Path(given).expanduser() if given else user_log_path("kbx-tui", appauthor=False)
-    return folder / LOG_NAME
+    """Return the path of the log, in `KBX_LOG_DIR` or the user's log folder."""
+    if configured := os.environ.get("KBX_LOG_DIR"):
+        return Path(configured).expanduser() / LOG_NAME
+    return user_log_path("kbx-tui", appauthor=False) / LOG_NAME
 
 
 def logger() -> logging.Logger:
-    """Return the logger of the app. Writes nothing until `open_log`."""
+    """Return the logger of the app, which writes nothing before `open_log`."""
     log = logging.getLogger("kbx_tui")
     log.propagate = False
     if not log.handlers:
@@ -32,7 +32,7 @@ def logger() -> logging.Logger:
 
 
 def open_log() -> None:
-    """Write the log from now on; a disk that refuses it is no reason not to work."""
+    """Start writing the log. Errors are ignored: the app works without a log."""
     path, log = log_path(), logger()
     if any(isinstance(handler, RotatingFileHandler) for handler in log.handlers):
         return

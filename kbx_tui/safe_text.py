@@ -1,7 +1,6 @@
-"""Text from files as data: nothing in it may act on a terminal. Pure.
+"""Makes untrusted text safe to display: nothing in it can control a terminal. Pure.
 
-Both the app and the command line show names, titles and lines of files that anyone may have
-written; what they show goes through here.
+The app and the command line pass all names, titles and lines of files through this module.
 """
 
 from __future__ import annotations
@@ -19,35 +18,39 @@ _ESCAPE_SEQUENCE = re.compile(
 )
 _SPACES = frozenset("\t\n\v\f\r\x1c\x1d\x1e\x1f\x85\u2028\u2029")
 _DROPPED = frozenset(
-    "\u061c\u200e\u200f"  # marks of direction
+    "\u061c\u200e\u200f"  # direction marks
     "\u202a\u202b\u202c\u202d\u202e"  # embeddings and overrides
     "\u2066\u2067\u2068\u2069"  # isolates
     "\u206a\u206b\u206c\u206d\u206e\u206f"  # deprecated shaping
-    "\ufeff\ufff9\ufffa\ufffb\u00ad"  # byte order mark, interlinear notes, soft hyphen
+    "\ufeff\ufff9\ufffa\ufffb\u00ad"  # byte order mark, interlinear annotations, soft hyphen
 )
-_KEPT_FORMATS = frozenset("\u200c\u200d")  # joiners: scripts and emoji need them
-_COMMON = re.compile(r"[\x20-\x7e\xa0-\xac\xae-\u02ff]*")
-"""Text of which nothing has to be looked at; most lines are."""
+_KEPT_FORMATS = frozenset("\u200c\u200d")  # joiners, which scripts and emoji need
+_HARMLESS = re.compile(r"[\x20-\x7e\xa0-\xac\xae-\u02ff]*")
+"""Text that needs no inspection, which is true of most lines."""
 
 
-def visible(text: str) -> str:
-    """Return `text` on one line, with nothing left that a terminal would obey.
+def safe_line(text: str) -> str:
+    """Return `text` as one line without terminal controls.
 
-    Escape sequences go as a whole, so do controls of writing direction; a line break or tab
-    becomes a space; any other control or lone surrogate becomes U+FFFD.
+    Escape sequences and bidirectional controls are removed, a line break or tab becomes a space,
+    and any other control or lone surrogate becomes U+FFFD.
     """
-    if _COMMON.fullmatch(text):
+    if _HARMLESS.fullmatch(text):
         return text
-    return "".join(map(_shown, _ESCAPE_SEQUENCE.sub("", text)))
+    return "".join(map(_replacement, _ESCAPE_SEQUENCE.sub("", text)))
 
 
-def visible_lines(text: str, tab: int = 4) -> list[str]:
-    """Return the lines of `text`, each `visible`, tabs as spaces; line n of a file is item n-1."""
+def safe_lines(text: str, tab: int = 4) -> list[str]:
+    """Return the lines of `text` without terminal controls, tabs expanded to `tab` columns.
+
+    Line n of a file is item n - 1.
+    """
     lines = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
-    return [visible(line.expandtabs(tab)) for line in lines]
+    return [safe_line(line.expandtabs(tab)) for line in lines]
 
 
-def _shown(character: str) -> str:
+def _replacement(character: str) -> str:
+    """Return what is displayed in place of `character`."""
     if character in _SPACES:
         return " "
     if character in _DROPPED or "\U000e0000" <= character <= "\U000e007f":
@@ -58,3 +61,8 @@ def _shown(character: str) -> str:
     if category == "Cf" and character not in _KEPT_FORMATS:
         return ""
     return character
+
+
+def replace_surrogates(text: str) -> str:
+    """Return `text` with `?` for each lone surrogate, which few libraries accept."""
+    return text.encode("utf-8", "replace").decode()

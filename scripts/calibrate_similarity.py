@@ -1,21 +1,20 @@
-"""Fit the calibration of an embedder on labelled pairs, and say how well it carries over.
+"""Fit the calibration of an embedding model on labelled pairs, and measure how it generalises.
 
-    python scripts/calibrate_similarity.py FOLDER FOLDER ... [--model bundled] [--write]
+    python -m scripts.calibrate_similarity FOLDER FOLDER ... [--model bundled] [--write]
 
 Each FOLDER holds `pairs.tsv` (text_a, text_b, label). The table in the package was made with
 
-    python scripts/calibrate_similarity.py EVAL/dedup-stsb-dev EVAL/dedup-esco-dev --write
+    python -m scripts.calibrate_similarity EVAL/dedup-stsb-dev EVAL/dedup-esco-dev --write
 
-1. Pairs are told apart by form, label or sentence; pairs in conflict are left out, the guard
-   decides those.
-2. Per form a logistic regression with an L2 penalty on the weights: cosine, tokens and
-   shares_word for labels, cosine and spelling for sentences (what else there is did not help on
-   pairs of the other set).
+1. Pairs are separated by form, label or sentence; conflicting pairs are left to the conflict guard.
+2. Per form, a logistic regression with an L2 penalty on the weights: cosine, tokens and
+   shares_word for labels, cosine and spelling for sentences (other signals did not help on pairs of
+   the other set).
 3. Knots: .85 where F1 is best; .80 and .90 where it has lost 4 % of that to more recall and to more
-   precision. Each is the median over 200 bootstrap samples, as the best cut of one sample jumps.
+   precision. Each is the median of 200 bootstrap samples, since the best cut of one sample varies.
 
-Printed: in-sample figures, five folds, and each set scored by a table fitted without it.
-The same pairs and the same model give the same table.
+Prints in-sample figures, five-fold figures, and each set scored by a table fitted without it. The
+same pairs and the same model give the same table.
 """
 
 from __future__ import annotations
@@ -29,17 +28,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from benchmarks.labelled_pairs import LabelledPairs, average_precision, f1_by_cut, read_pairs
 from kbx_tui.embedding.local import open_embedder
 from kbx_tui.similarity.scoring.calibration import TABLES, Calibration, Curve
-from kbx_tui.similarity.scoring.labelled_pairs import (
-    LabelledPairs,
-    average_precision,
-    f1_by_cut,
-    precision_recall_f1,
-    read_pairs,
-)
 from kbx_tui.similarity.scoring.pair_score import DUPLICATE, PairSimilarity, pair_similarity
 from kbx_tui.similarity.scoring.signals import Form, Signals
+from kbx_tui.similarity.scoring.thresholds import precision_recall_f1
 
 USED: Mapping[Form, tuple[str, ...]] = {
     "label": ("cosine", "tokens", "shares_word"),
@@ -82,7 +76,7 @@ def measure(labelled: LabelledPairs, embedder: Any) -> list[Pair]:
 
 
 def fit(model: str, pairs: Sequence[Pair]) -> Calibration:
-    """Return the calibration these pairs make; a form without pairs takes the other's curve."""
+    """Return the calibration fitted on pairs; a form without pairs uses the other form's curve."""
     curves: dict[Form, Curve] = {}
     for form in USED:
         own = [pair for pair in pairs if pair[0].form == form]
@@ -136,7 +130,7 @@ def operating_points(labels: NDArray[Any], sums: NDArray[Any]) -> list[float]:
 
 
 def in_folds(model: str, everything: Sequence[Pair], pairs: Sequence[Pair]) -> list[float]:
-    """Return scores of `pairs`, each by a table fitted without its fifth of all pairs."""
+    """Return the scores of `pairs` in five-fold cross-validation."""
     fold = np.random.default_rng(SEED).integers(0, FOLDS, len(everything))
     number = {id(pair): int(f) for pair, f in zip(everything, fold, strict=True)}
     tables = [

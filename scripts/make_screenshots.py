@@ -1,4 +1,4 @@
-"""Writes the pictures in `screenshots/`: the real app on a fresh copy of the demo.
+"""Write the pictures in `screenshots/`: the real app on a fresh copy of the demo.
 
 uv run python scripts/make_screenshots.py [FOLDER]
 """
@@ -47,13 +47,13 @@ async def shoot(
             await pilot.pause(0.1)
         for key in ("down", *keys):
             if key == "drafts":
-                reviewing = app.explore.controller.reviewing
+                reviewing = app.explore.session.review
                 reviewing.load(str(base / "drafts.md"))
                 while not app.screen.query_one(DraftList).rows or reviewing.is_checking:
                     await pilot.pause(0.1)
             elif key == "topic":
                 app.screen.query_one(TopicLine).value = TOPIC
-                while app.explore.controller.expertise.view is None:
+                while app.explore.session.experts.view is None:
                     await pilot.pause(0.1)
             else:
                 await pilot.press(key)

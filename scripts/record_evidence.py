@@ -1,4 +1,4 @@
-"""Writes `tests/snapshots/evidence/`: what the real engine answers to the questions of snapshots.
+"""Record the real engine's answers to the queries of snapshots in `tests/snapshots/evidence/`.
 
 uv run python -m scripts.record_evidence
 
@@ -34,7 +34,7 @@ SNIPPETS = 40
 
 @dataclass(frozen=True)
 class Asked:
-    """What the snapshots want to know of one base."""
+    """What the snapshots need from one base."""
 
     name: str
     questions: Mapping[str, Question]
@@ -45,7 +45,7 @@ class Asked:
 
 
 def record(kb: KnowledgeBase, asked: Asked) -> None:
-    """Ask and write, and check that what was written gives the same order."""
+    """Record one query, and check that the recorded evidence ranks the same."""
     folder = RECORDED / asked.name
     folder.mkdir(parents=True, exist_ok=True)
     for old in folder.glob("*.json"):
@@ -61,7 +61,7 @@ def record(kb: KnowledgeBase, asked: Asked) -> None:
 
 
 def answer(kb: KnowledgeBase, question: Question) -> Recording:
-    """Return what the engine answers, with the snippets that any of the knobs may show."""
+    """Return the answer of the engine, with the snippets that any setting of the knobs may show."""
     evidence = kb.retrieve(question.query, path=question.path or None, fast=question.fast)
     rankings = [
         rank(evidence, Tuning(alpha=alpha, hierarchy=hierarchy))
@@ -73,7 +73,7 @@ def answer(kb: KnowledgeBase, question: Question) -> Recording:
 
 
 def base(kb: KnowledgeBase, asked: Asked) -> Base:
-    """Return what the app asks of a base without a query."""
+    """Return what the app needs of a base without a query."""
     status = kb.status()
     return Base(
         name=kb.root.name,
@@ -88,7 +88,7 @@ def base(kb: KnowledgeBase, asked: Asked) -> Base:
 
 
 def review(kb: KnowledgeBase) -> Review:
-    """Return what the engine says about the drafts of the demo, and the experts on one topic."""
+    """Return the checks of the demo's drafts, and the experts on one topic."""
     file = kb.root / "drafts.md"
     drafts = kb.drafts_in(file) if file.exists() else ()
     numbered = [replace(draft, id=f"draft-{at}") for at, draft in enumerate(drafts, 1)]
@@ -102,7 +102,7 @@ def review(kb: KnowledgeBase) -> Review:
 
 
 def check(before: Recording, after: Recording) -> None:
-    """Raise when the file would rank otherwise."""
+    """Raise when the recorded evidence ranks differently."""
     for alpha in (0.0, 0.25, 0.5, 0.75, 1.0):
         orders = [rank(one.evidence, Tuning(alpha=alpha)).order for one in (before, after)]
         if orders[0].tolist() != orders[1].tolist():

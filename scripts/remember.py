@@ -1,8 +1,8 @@
-"""What a plugin does before it writes a fact: check, then CREATE, MERGE, SKIP, or leave it.
+"""Example of a plugin that checks a fact before writing: CREATE, MERGE, SKIP or ASK.
 
     python -m scripts.remember BASE ENTITY TEXT [--write]
 
-Where a plugin would ask its own model, `decide` is a rule. Without --write nothing is written.
+`decide` is a rule where a plugin would ask its own model. Without --write nothing is written.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ from kbx_tui import KnowledgeBase, SimilarityMatch
 Decision = Literal["CREATE", "MERGE", "SKIP", "ASK"]
 
 NEAR = 0.80
-"""From here on somebody should look."""
+"""Score from which a match deserves a look."""
 SURE = 0.90
-"""From here on it is probably the same."""
+"""Score from which a match is probably a duplicate."""
 
 
 def main(argv: Sequence[str] | None = None) -> None:
@@ -33,7 +33,7 @@ def main(argv: Sequence[str] | None = None) -> None:
 
 
 def remember(kb: KnowledgeBase, entity: str, candidate: str, *, write: bool) -> str:
-    """Check a fact, write it if that is decided and wanted, and return what was done."""
+    """Check a fact, write it if decided and `write` is true, and return what was done."""
     matches = kb.memory_similar(text=candidate, entity=entity, threshold=NEAR)
     decision = decide(matches)
     if decision == "CREATE":
@@ -50,7 +50,7 @@ def remember(kb: KnowledgeBase, entity: str, candidate: str, *, write: bool) -> 
 
 
 def decide(matches: Sequence[SimilarityMatch]) -> Decision:
-    """Return what to do; a plugin asks its model for all but the clear cases."""
+    """Return the decision; a plugin would ask its model in unclear cases."""
     if not matches:
         return "CREATE"
     if matches[0].relation == "conflict":

@@ -1,4 +1,4 @@
-"""Runs the command line as a test sees it: in this process, or as a program of its own."""
+"""Runs the command line for tests: in this process or in one of its own."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ CHECKOUT = Path(__file__).parent.parent
 
 @dataclass(frozen=True)
 class Ran:
-    """What a command did."""
+    """Exit code and output of a command."""
 
     code: int
     out: str
@@ -32,7 +32,7 @@ class Ran:
 
 
 class CommandLine:
-    """Calls commands in this process: fast, the engine is imported once."""
+    """Runs commands in this process, which imports the engine only once."""
 
     def __init__(self, capsys: pytest.CaptureFixture[str]) -> None:
         self._capsys = capsys
@@ -50,7 +50,7 @@ def run_program(
     env: Mapping[str, str] | None = None,
     timeout: float = 120,
 ) -> Ran:
-    """Run `python -m kbx_tui` as a program of its own."""
+    """Run `python -m kbx_tui` in a process of its own."""
     finished = subprocess.run(
         [sys.executable, "-m", "kbx_tui", *arguments],
         cwd=cwd,
@@ -64,5 +64,5 @@ def run_program(
 
 
 def program_environment(changes: Mapping[str, str]) -> dict[str, str]:
-    """Return an environment in which a program finds this checkout from any folder."""
+    """Return an environment in which this checkout can be imported from any folder."""
     return {**os.environ, "PYTHONPATH": str(CHECKOUT), **changes}

@@ -1,4 +1,4 @@
-"""What every room of tests may use: copies of the demo, one of them indexed once per run."""
+"""Fixtures for all tests: the command line, and copies of the demo."""
 
 from __future__ import annotations
 
@@ -6,14 +6,39 @@ import shutil
 from pathlib import Path
 
 import pytest
+from filelock import FileLock
 from hypothesis import HealthCheck, settings
 
 from kbx_tui import KnowledgeBase
 from kbx_tui.demo.install import SHIPPED, shipped_files
+from tests.command_line import CommandLine
 
-OURS = ("KBX_ROOT", "KBX_DEMO_DIR", "NO_COLOR", "FORCE_COLOR", "COLUMNS", "_KBX_COMPLETE")
+TESTS = Path(__file__).parent
 
-# A laden machine is no failure: examples have no deadline, budgets stand in the tests.
+SLOW = (
+    "contract/test_imports.py",
+    "contract/test_tool_imports.py",
+    "contract/test_transcripts.py",
+    "functional/cli/test_demo.py",
+    "functional/cli/test_eval.py",
+    "functional/cli/test_failures.py",
+    "functional/cli/test_terminal.py",
+    "functional/index/test_build.py",
+    "functional/index/test_build_interruption.py",
+    "functional/index/test_watch.py",
+    "functional/tools/test_hostile_calls.py",
+    "functional/tools/test_jsonl.py",
+    "functional/tools/test_mcp.py",
+    "functional/tui/",
+    "functional/writing/test_crash_safety.py",
+    "packaging/",
+    "terminal/",
+)
+"""Real terminals and processes, whole runs of indexing, the app from end to end."""
+
+OUR_VARIABLES = ("KBX_ROOT", "KBX_DEMO_DIR", "NO_COLOR", "FORCE_COLOR", "COLUMNS", "_KBX_COMPLETE")
+
+# A slow machine must not fail property tests: examples have no deadline.
 settings.register_profile("patient", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("patient")
 
@@ -27,33 +52,51 @@ def copy_demo(folder: Path) -> Path:
     return folder
 
 
+@pytest.fixture
+def kbx(capsys: pytest.CaptureFixture[str]) -> CommandLine:
+    """A function that runs the command line with its arguments."""
+    return CommandLine(capsys)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark the slow files and folders; `-m "not slow"` leaves them out."""
+    for item in items:
+        if item.path.relative_to(TESTS).as_posix().startswith(SLOW):
+            item.add_marker(pytest.mark.slow)
+
+
 @pytest.fixture(scope="session")
-def demo_kb_path(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The demo, indexed with the bundled model. Shared by all tests: read it only."""
-    folder = copy_demo(tmp_path_factory.mktemp("demo") / "larkwater")
-    with KnowledgeBase(folder) as kb:
-        kb.index()
+def demo_kb_path(tmp_path_factory: pytest.TempPathFactory, worker_id: str) -> Path:
+    """The demo, indexed once per run. Shared by all tests and workers, therefore read-only."""
+    shared = tmp_path_factory.getbasetemp()
+    if worker_id != "master":  # a worker of pytest-xdist, whose folder is below the shared one
+        shared = shared.parent
+    folder = shared / "demo" / "larkwater"
+    with FileLock(shared / "demo.lock"):
+        if not (folder / ".kbx").exists():
+            with KnowledgeBase(copy_demo(folder)) as kb:
+                kb.index()
     return folder
 
 
 @pytest.fixture
 def demo_copy(demo_kb_path: Path, tmp_path: Path) -> Path:
-    """The indexed demo once more, to change at will."""
+    """A copy of the indexed demo that a test may change."""
     return shutil.copytree(demo_kb_path, tmp_path / "larkwater")
 
 
 @pytest.fixture
 def fresh_demo(tmp_path: Path) -> Path:
-    """The demo without an index, to change at will."""
+    """A copy of the demo without an index that a test may change."""
     return copy_demo(tmp_path / "larkwater")
 
 
 @pytest.fixture(autouse=True)
-def no_settings_of_this_machine(
+def isolated_environment(
     monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory, tmp_path: Path
 ) -> None:
-    """No variable of ours leaks in, nothing is written to a folder of whoever runs this."""
-    for name in OURS:
+    """Hide the environment of the developer, and write to none of their folders."""
+    for name in OUR_VARIABLES:
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path_factory.getbasetemp() / "data-home"))
     monkeypatch.setenv("KBX_LOG_DIR", str(tmp_path_factory.getbasetemp() / "log"))

@@ -1,4 +1,4 @@
-"""A knowledge base whose every name, line and path tries to act on the terminal that shows it."""
+"""A knowledge base whose names, lines and paths all contain terminal controls."""
 
 from __future__ import annotations
 
@@ -11,25 +11,25 @@ ACTS = (
     f"{MARKUP} [@click=app.quit]quit[/] [link=https://evil.example]here[/link]"  # our own markup
     " \x1b[31mred\x1b[0m \x9b1mbold \x1b[2J\x1b[H"  # colours, an empty screen
     " \x1b]52;c;aGk=\x07 \x1b]0;title\x1b\\ \x1b]8;;https://evil.example\x1b\\link\x1b]8;;\x1b\\"
-    " \u202eexe.txt\u202c \u2066isolated\u2069 \u200f\u061c"  # other directions
-    " z\u200be\u2060r\ufeffo\u00ad w\u200did\u200cth\U000e0041"  # nothing to be seen
+    " \u202eexe.txt\u202c \u2066isolated\u2069 \u200f\u061c"  # writing direction
+    " z\u200be\u2060r\ufeffo\u00ad w\u200did\u200cth\U000e0041"  # invisible
     " \x07\x08\x00\x7f\x0b\x0c\x85\u2028\u2029 end"
 )
-"""Anything that a terminal or a toolkit might obey."""
+"""Controls that a terminal or a toolkit might interpret."""
 
 NAME = f"Mallory {MARKUP} \x1b[31mQuill\x1b[0m \u202eevil"
-"""Of a person: short enough to be seen whole in a list."""
+"""Name of a person, short enough to fit in a list."""
 SHOWN_NAME = f"Mallory {MARKUP} Quill evil"
-"""What is left of it on the screen."""
+"""`NAME` as it must appear on the screen."""
 FOLDER = "[red]kb[-] \u202eevil\u200b"
-"""Of the base; LanceDB opens nothing in a folder with control characters in its name."""
+"""Folder of the base; LanceDB cannot open one with control characters in its name."""
 ODD_PATH = "memory/notes/[red]odd[-] \x1b[31m\u202e\u200b\nname.md"
-"""With a line break in it: file systems here take anything but a slash."""
+"""A path with a line break, which POSIX file systems allow."""
 
 
-def write_hostile_base(above: Path) -> Path:
-    """Write it below `above` and return its root."""
-    root = above / FOLDER
+def write_hostile_base(parent: Path) -> Path:
+    """Write the base below `parent` and return its root."""
+    root = parent / FOLDER
     page = (
         f"---\naliases: {json.dumps([f'mal {ACTS}'])}\nrole: {json.dumps(f'Role {ACTS}')}\n"
         f"team: {json.dumps(f'Team {MARKUP}')}\n---\n# {NAME}\n\n"
@@ -55,8 +55,8 @@ def write_hostile_base(above: Path) -> Path:
     return root
 
 
-def acting(text: str) -> set[str]:
-    """Return the characters of `text`, line breaks aside, that do something instead of showing."""
+def controls_in(text: str) -> set[str]:
+    """Return the control characters of `text` except line breaks."""
     return {
         character
         for character in set(text) - {"\n"}

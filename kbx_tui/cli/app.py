@@ -1,4 +1,4 @@
-"""Opening the app. Textual is loaded here and nowhere else on the command line."""
+"""Opens the app. The only module of the command line that loads Textual."""
 
 from __future__ import annotations
 
@@ -8,22 +8,23 @@ import sys
 from io import StringIO
 from pathlib import Path
 
-from kbx_tui.cli.opening import given_base, named_base
-from kbx_tui.cli.running import InternalError, session
+from kbx_tui.cli.base_command import global_options
+from kbx_tui.cli.open_kb import selected_folder, selected_root
+from kbx_tui.cli.runner import InternalError
 from kbx_tui.errors import KbxError, NotFound
 
 SMOKE_SIZE = (80, 24)
 
 
 def open_app() -> None:
-    """Open the app on the knowledge base the options name.
+    """Open the app on the knowledge base that the options select.
 
-    Where none is named and none is here, the app asks which one. Raises KbxError.
+    Without one, the app asks which to open. Raises KbxError.
     """
     try:
-        root = named_base()
+        root = selected_root()
     except NotFound as error:
-        if given_base() is not None or not has_terminal():
+        if selected_folder() is not None or not has_terminal():
             raise
         run_app(None, why=str(error))
     else:
@@ -31,9 +32,9 @@ def open_app() -> None:
 
 
 def run_app(root: Path | None, why: str = "", drafts: Path | None = None) -> None:
-    """Open the app on the knowledge base at `root`; with None it asks, and says `why`.
+    """Run the app on the knowledge base at `root`; None makes it ask for one and show `why`.
 
-    With a file of `drafts` it opens in the dedup mode. Raises KbxError without a terminal.
+    A file of `drafts` opens the dedup mode. Raises KbxError without a terminal.
     """
     if not has_terminal():
         raise KbxError("the app needs a terminal; `kbx search QUERY` works without one")
@@ -44,25 +45,25 @@ def run_app(root: Path | None, why: str = "", drafts: Path | None = None) -> Non
 
     open_log()
     app = KbxApp(root, why=why, drafts=drafts)
-    written = StringIO()
-    if not session().debug:  # Textual would print a traceback
-        app.error_console = Console(file=written, width=1_000)
+    captured = StringIO()
+    if not global_options().debug:  # Textual would print a traceback
+        app.error_console = Console(file=captured, width=1_000)
     app.run()
     if app.ended_by:
-        sys.exit(128 + app.ended_by)  # as shells count
+        sys.exit(128 + app.ended_by)  # the convention of shells
     if app.return_code:
-        logger().error("%s", written.getvalue())
-        raise InternalError(f"{last_error(written.getvalue())} (more in {log_path()})")
+        logger().error("%s", captured.getvalue())
+        raise InternalError(f"{last_error(captured.getvalue())} (details in {log_path()})")
 
 
 def last_error(tracebacks: str) -> str:
-    """Return the last `SomeError: what it says` among the tracebacks that Textual draws."""
+    """Return the last `SomeError: message` of the tracebacks that Textual printed."""
     errors = re.findall(r"^\w*[a-z]\w*: .*$", tracebacks, flags=re.MULTILINE)
     return errors[-1].strip() if errors else "the app ended with an error"
 
 
 def compose_headless(root: Path) -> int:
-    """Compose the app without a terminal and return how many widgets it shows."""
+    """Compose the app without a terminal and return the number of its widgets."""
     from kbx_tui.tui.app import KbxApp
 
     async def compose() -> int:
@@ -75,5 +76,5 @@ def compose_headless(root: Path) -> int:
 
 
 def has_terminal() -> bool:
-    """Tell whether a person sits in front of it."""
+    """Return whether both stdin and stdout are a terminal."""
     return sys.stdin.isatty() and sys.stdout.isatty()

@@ -9,29 +9,27 @@ from pathlib import Path
 import click
 
 from kbx_tui import __version__
-from kbx_tui.cli import (
-    app,
+from kbx_tui.cli import app
+from kbx_tui.cli.base_command import Group
+from kbx_tui.cli.commands import (
     completion,
     config,
-    dedup,
     demo,
     entity,
+    eval,  # noqa: A004  # the command's name
     experts,
     index,
     jsonl,
     keys,
     mcp,
-    memory,
-    page,
     search,
     status,
     tool,
-    undo,
 )
-from kbx_tui.cli import eval as evaluation
-from kbx_tui.cli.running import Group, run
+from kbx_tui.cli.runner import run
+from kbx_tui.cli.writing import dedup, memory, page, undo
 
-PROGRAMS = ("kbx", "kbx-tui")
+PROGRAM_NAMES = ("kbx", "kbx-tui")
 
 
 @click.group(
@@ -42,17 +40,17 @@ PROGRAMS = ("kbx", "kbx-tui")
 @click.version_option(__version__, prog_name="kbx-tui", message="%(prog)s %(version)s")
 @click.pass_context
 def kbx(context: click.Context) -> None:
-    """Explore a markdown knowledge base: entities first, documents second, and why.
+    """Explore a markdown knowledge base: entities first, then documents, and why.
 
-    Without a command the app opens on the nearest knowledge base: the folder with kbx.toml, else
-    the one that holds memory/, else the current one.
+    Without a command, the app opens the nearest knowledge base: the folder with kbx.toml, else the
+    one with memory/, else the current folder.
 
     \b
     Examples:
       kbx                                open the app
-      kbx demo                           look around in a sample
-      kbx search what did alice decide   search from here
-      kbx --kb ~/notes status            say what is indexed
+      kbx demo                           explore a sample knowledge base
+      kbx search what did alice decide   search from the shell
+      kbx --kb ~/notes status            show what is indexed
     """
     if context.invoked_subcommand is None:
         app.open_app()
@@ -70,7 +68,7 @@ for command in (
     status.command,
     config.command,
     keys.command,
-    evaluation.command,
+    eval.command,
     mcp.command,
     jsonl.command,
     tool.command,
@@ -83,4 +81,4 @@ for command in (
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line; the entry point of both programs."""
     name = Path(sys.argv[0]).stem
-    return run(kbx, argv, name if name in PROGRAMS else PROGRAMS[0])
+    return run(kbx, argv, name if name in PROGRAM_NAMES else PROGRAM_NAMES[0])

@@ -1,44 +1,61 @@
-"""Printing data: JSON for programs, styled text for people."""
+"""Output of commands: JSON or styled text on stdout, messages on stderr."""
 
 from __future__ import annotations
 
 import json
 import re
 import sys
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from kbx_tui.safe_text import safe_line
+
 if TYPE_CHECKING:
     from rich.console import Console
 
-_ACTS_ON_TERMINALS = re.compile(
+_UNSAFE_IN_JSON = re.compile(
     "[\x7f-\x9f\u00ad\u061c\u200e\u200f\u2028-\u202e\u2066-\u206f\ufeff\ud800-\udfff]"
 )
-"""Beyond the controls json escapes anyway: 8-bit controls, writing direction, lone surrogates."""
+"""What `json.dumps` leaves unescaped: 8-bit controls, bidirectional controls, lone surrogates."""
 
-_PAIR = re.compile(r"\[\n\s+(\d+),\n\s+(\d+)\n\s+\]")
-"""A span over four lines. Breaks within a string are escaped, so none can look like this."""
+_INDENTED_PAIR = re.compile(r"\[\n\s+(\d+),\n\s+(\d+)\n\s+\]")
+"""A `[start, end]` span printed on four lines. Strings contain no line breaks and cannot match."""
 
 
 def json_text(data: Any) -> str:
-    """Return `data` as JSON that is safe to show, whatever a document holds."""
-    plain = (sys.stdout.encoding or "").lower().replace("-", "") != "utf8"
-    text = _PAIR.sub(r"[\1, \2]", json.dumps(data, ensure_ascii=plain, indent=2, default=str))
-    return _ACTS_ON_TERMINALS.sub(lambda found: f"\\u{ord(found.group()):04x}", text)
+    """Return `data` as JSON that is safe to print on a terminal."""
+    ascii_only = (sys.stdout.encoding or "").lower().replace("-", "") != "utf8"
+    indented = json.dumps(data, ensure_ascii=ascii_only, indent=2, default=str)
+    text = _INDENTED_PAIR.sub(r"[\1, \2]", indented)
+    return _UNSAFE_IN_JSON.sub(lambda match: f"\\u{ord(match.group()):04x}", text)
 
 
 def print_json(data: Any) -> None:
-    """Print `data` on stdout."""
+    """Print `data` as JSON on stdout."""
     click.echo(json_text(data))
 
 
+def print_result(data: Any, lines: Iterable[str], *, as_json: bool) -> None:
+    """Print `data` as JSON, or `lines` made safe for a terminal."""
+    if as_json:
+        print_json(data)
+    elif text := "\n".join(map(safe_line, lines)):
+        click.echo(text)
+
+
+def say(text: str) -> None:
+    """Print a one-line message on stderr."""
+    click.echo(f"kbx: {safe_line(text)}", err=True)
+
+
 def console() -> Console:
-    """Return stdout as a place for styled text: plain unless it is a terminal, or with NO_COLOR."""
+    """Return a Rich console for stdout, in colour on a terminal without NO_COLOR."""
     from rich.console import Console
 
     class Stdout(Console):
-        """Leaves a closed pipe to `running.py`; Rich would end the program with exit code 1."""
+        """Leaves a broken pipe to `runner.run`; Rich would exit with code 1."""
 
         def on_broken_pipe(self) -> None:
             raise BrokenPipeError

@@ -1,1 +1,1 @@
-"""A small fictional knowledge base: `kbx.toml` and `memory/` beside this file."""
+"""A small fictional knowledge base: `kbx.toml` and `memory/` in this folder."""

@@ -1,6 +1,6 @@
-"""Copies the demo to the user's data folder, where it may be indexed and edited.
+"""Copies the demo to the user's data folder, where it can be indexed and edited.
 
-The package itself is never written to: it may be read-only, and it is not the user's.
+Nothing is ever written to the package itself, which may be read-only.
 """
 
 from __future__ import annotations
@@ -17,39 +17,37 @@ SHIPPED = Path(__file__).parent
 PARTS = ("drafts.md", "kbx.toml", "memory")
 FOLDER_VARIABLE = "KBX_DEMO_DIR"
 MARKER = ".kbx-demo"
-"""Lies in every copy: only a folder that holds it is ever replaced."""
+"""A file in every copy. Only a folder that contains it is ever replaced."""
 
 
 def demo_folder() -> Path:
-    """Return where the copy lies: `KBX_DEMO_DIR`, else in the user's data folder."""
-    if given := os.environ.get(FOLDER_VARIABLE):
-        return Path(given).expanduser().absolute()
+    """Return the folder of the copy: `KBX_DEMO_DIR`, or one in the user's data folder."""
+    if configured := os.environ.get(FOLDER_VARIABLE):
+        return Path(configured).expanduser().absolute()
     from platformdirs import user_data_path
 
     return user_data_path("kbx-tui", appauthor=False) / "demo"
 
 
 def install_demo(*, reset: bool = False) -> Path:
-    """Return the copy of the demo, made if there is none; `reset` makes it anew.
+    """Return the folder of the demo's copy; create it if missing, replace it with `reset`.
 
-    Raises ConfigError when the folder holds something else, KbxError when it cannot be written.
+    Raises ConfigError if the folder contains something else, KbxError if it cannot be written.
     """
     folder = demo_folder()
     try:
-        if (folder / MARKER).is_file():
-            if reset:
-                _replace(folder)
-        elif _has_content(folder):
+        is_copy = (folder / MARKER).is_file()
+        if not is_copy and folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
             raise ConfigError(
-                f"{folder} holds something else than the demo: "
+                f"{folder} contains something other than the demo: "
                 f"set {FOLDER_VARIABLE} to a folder that does not exist yet"
             )
-        else:
+        if reset or not is_copy:
             _replace(folder)
     except OSError as error:
         raise KbxError(
             f"the demo cannot be copied to {folder} ({error.strerror}): "
-            f"set {FOLDER_VARIABLE} to a folder that can be written"
+            f"set {FOLDER_VARIABLE} to a writable folder"
         ) from error
     return folder
 
@@ -63,24 +61,20 @@ def shipped_files() -> Iterator[str]:
                 yield file.relative_to(SHIPPED).as_posix()
 
 
-def _has_content(folder: Path) -> bool:
-    return folder.exists() and (not folder.is_dir() or any(folder.iterdir()))
-
-
 def _replace(folder: Path) -> None:
-    """Put a fresh copy in place of `folder` in one step: nobody sees half a demo."""
+    """Replace `folder` by a fresh copy in one step, so that no process sees half a demo."""
     folder.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(prefix=".kbx-demo-", dir=folder.parent) as space:
-        fresh = Path(space, "fresh")
+    with tempfile.TemporaryDirectory(prefix=".kbx-demo-", dir=folder.parent) as temporary:
+        fresh = Path(temporary, "fresh")
         for path in shipped_files():
             target = fresh / path
             target.parent.mkdir(parents=True, exist_ok=True)
-            shutil.copyfile(SHIPPED / path, target)  # content only: a wheel's rights stay behind
+            shutil.copyfile(SHIPPED / path, target)  # without the file mode of the wheel
         (fresh / MARKER).write_text("`kbx demo --reset` replaces this folder.\n", encoding="utf-8")
         if folder.exists():
-            folder.rename(Path(space, "old"))
+            folder.rename(Path(temporary, "old"))
         try:
             fresh.rename(folder)
         except OSError:
-            if not (folder / MARKER).is_file():  # else another process was faster: just as good
+            if not (folder / MARKER).is_file():  # otherwise another process was first
                 raise

@@ -1,7 +1,7 @@
-"""What is known about a draft: whose it may be, what is like it, in the base and in the batch.
+"""The check of a draft: its likely entity, and what is similar in the base and in the batch.
 
-Values only. A check holds matches down to a floor far below any threshold, so that `decide` can
-judge it again under another threshold without a search.
+Values only. A check keeps matches down to a floor far below any threshold, so that `decide` can
+apply another threshold without a search.
 """
 
 from __future__ import annotations
@@ -16,86 +16,86 @@ from kbx_tui.similarity.scoring.pair_score import PairSimilarity
 State = Literal["new", "exact", "near", "conflict", "repeated"]
 
 FLOOR = 0.5
-"""Score below which a check keeps no match: thresholds below it change nothing."""
+"""Lowest score of a match that a check keeps; a lower threshold finds nothing more."""
 
 
 @dataclass(frozen=True, slots=True)
 class EntityGuess:
-    """An entity a draft may be about."""
+    """An entity that a draft may belong to."""
 
     id: str
     name: str
     type: str
     path: str
-    """Its page, or empty: then one has to be made first."""
+    """Its page; empty when it has none yet."""
     score: float
-    """0..1, as pass 1 scores it."""
+    """0..1, from the entity pass."""
     reason: str
-    """Why, for people: `name Alice`, `its fact is the nearest`."""
+    """Why, for display: `name Alice`, `its fact is the nearest`."""
     is_named: bool = True
-    """False when the text only hints at it, by a role or some words of one."""
+    """False when the text only hints at it, by a role or part of one."""
     is_ambiguous: bool = False
-    """True when the same words name others too."""
+    """True when the same words name other entities too."""
 
 
 @dataclass(frozen=True, slots=True)
 class DraftMatch:
-    """A fact, or open item, of the base that is like a draft."""
+    """A fact or open item of the base that is similar to a draft."""
 
     known: SimilarityMatch
-    """Its `threshold` is that of its type; `known.conflicts` has the draft's words on the left."""
+    """Its `threshold` is that of its type; in `known.conflicts` the draft is on the left."""
     is_own: bool
-    """True when it is of the draft's kind and entity, or the draft has none. Only these decide."""
+    """True when kind and entity are those of the draft, or it has no entity. Only these decide."""
     written: str = ""
-    """The text as it stands in the file, markup included, notes not; empty where nobody looked."""
+    """The text as written in its file, with markup, without notes; empty when not looked up."""
 
 
 @dataclass(frozen=True, slots=True)
 class BatchMatch:
-    """An earlier draft of the batch that is like this one, of the same entity and kind."""
+    """An earlier draft of the batch, of the same entity and kind, that is similar to this one."""
 
     draft_id: str
     text: str
     pair: PairSimilarity
     threshold: float
-    """That of its type."""
+    """The threshold of its type."""
 
 
 @dataclass(frozen=True, slots=True)
 class DraftCheck:
-    """All that is known about one draft."""
+    """The result of checking one draft."""
 
     draft: Draft
-    """As given, with the guessed entity filled in when nobody chose one."""
+    """The draft as given, with the guessed entity unless the user chose one."""
     text: str
-    """What was compared: the draft without notes, markup and the name it begins with."""
+    """The compared text: the draft without notes, markup and the name it begins with."""
     entity: EntityGuess | None
-    """The entity of the draft; None while nobody knows."""
+    """The entity of the draft; None while unknown."""
     candidates: tuple[EntityGuess, ...]
-    """Whom the text may be about, best first, the chosen one included."""
+    """Entities it may belong to, best first, including the chosen one."""
     matches: tuple[DraftMatch, ...]
-    """Best first, those of the draft's own entity before others of the same score."""
+    """Best first; on ties those of the draft's own entity first."""
     repeats: tuple[BatchMatch, ...]
     """Best first."""
     model: str
     is_calibrated: bool
     notes: tuple[str, ...] = ()
-    """Sentences for people: what could not be compared, or that no entity has this name."""
+    """Messages for display: what could not be compared, or that no entity has this name."""
     written: str = ""
-    """The draft as written, without the name it begins with; empty: its text."""
+    """The draft as written, without the name it begins with; empty means its text."""
 
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What `decide` makes of a check under a threshold."""
+    """What `decide` concludes from a check under a threshold."""
 
     state: State
-    match: DraftMatch | None
-    """What decided, for exact, near and conflict; None when that was an earlier draft."""
-    repeat: BatchMatch | None
-    """The earlier draft, for repeated and for a conflict within the batch."""
     proposal: Choice
     is_sure: bool
-    """True when the proposal needs nobody's eyes: `apply` without a person follows only these."""
+    """True when the proposal needs no review; unattended `apply` carries out only these."""
     reason: str
     """One sentence without a full stop."""
+    match: DraftMatch | None = None
+    """The deciding match for exact, near and conflict; None when an earlier draft decided."""
+    repeat: BatchMatch | None = None
+    """The earlier draft, for repeated and for a conflict within the batch."""

@@ -1,9 +1,9 @@
-"""From a check to a state and a proposal. Pure: a slider calls this and nothing else.
+"""The verdict on a draft: its state and a proposal, from a check and a threshold. Pure.
 
-exact      the entity has this very text                      -> skip
+exact      the entity already has this text                   -> skip
 repeated   an earlier draft of the batch says the same        -> skip
-conflict   the nearest contradicts in a number, date, name ... -> supersede it
-near       the nearest says the same                          -> skip, or merge when more is said
+conflict   the best match differs in a number, date, name ... -> supersede it
+near       the best match says the same                       -> skip, or merge if it adds something
 new        nothing reaches the threshold                      -> create
 """
 
@@ -11,119 +11,115 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from kbx_tui.drafting.checks import BatchMatch, DraftCheck, DraftMatch, State, Verdict
-from kbx_tui.editing.inline_markup import with_markup
+from kbx_tui.drafting.checks import DraftCheck, DraftMatch, State, Verdict
+from kbx_tui.editing.pages.inline_markup import transfer_markup
 from kbx_tui.editing.state.drafts import Choice
 from kbx_tui.knowledge.facts.fact_line import notes_in, read_fact_line
 from kbx_tui.similarity.conflicts.conflict_guard import Conflict
-from kbx_tui.similarity.scoring.compared_words import words_of
+from kbx_tui.similarity.scoring.compared_words import analyse_words
 
 
 def decide(check: DraftCheck, threshold: float | None = None) -> Verdict:
-    """Return state and proposal under a threshold, 0..1; None: each match has that of its type.
+    """Return state and proposal under a threshold, 0..1; None uses that of each match's type.
 
-    Only matches of the draft's own entity decide, or all while it has none.
+    Only matches of the draft's own entity decide, or all of them while it has none.
     """
     if check.draft.stands_for is not None:
-        return _stored(check, threshold)
-    own = [one for one in check.matches if one.is_own]
-    near = [one for one in own if one.known.score >= _least(one.known.threshold, threshold)]
-    again = [one for one in check.repeats if one.pair.score >= _least(one.threshold, threshold)]
-    exact = next((one for one in near if one.known.relation == "exact"), None)
-    same = next((one for one in again if not one.pair.conflicts), None)
+        return _decide_stored(check, threshold)
+    near = [match for match in _reaching(check.matches, threshold) if match.is_own]
+    repeats = [
+        repeat
+        for repeat in check.repeats
+        if repeat.pair.score >= (repeat.threshold if threshold is None else threshold)
+    ]
+    exact = next((match for match in near if match.known.relation == "exact"), None)
+    same = next((repeat for repeat in repeats if not repeat.pair.conflicts), None)
     if exact:
         place = f"{exact.known.source_path}:{exact.known.line}"
-        if exact.known.done:
-            return _verdict("exact", Choice("skip"), False, f"is done already, in {place}", exact)
-        return _verdict("exact", Choice("skip"), True, f"stands in {place} already", exact)
+        reason = f"already done, in {place}" if exact.known.done else f"already in {place}"
+        return Verdict("exact", Choice("skip"), not exact.known.done, reason, exact)
     if same:
         reason = f"says the same as the draft {same.text!r}"
-        return _verdict("repeated", Choice("skip"), True, reason, repeat=same)
+        return Verdict("repeated", Choice("skip"), True, reason, repeat=same)
     if near:
-        return _near(check, near[0])
-    if again:
-        reason = f"contradicts the draft {again[0].text!r}: {_listed(again[0].pair.conflicts)}"
-        return _verdict("conflict", Choice("create"), False, reason, repeat=again[0])
-    if check.entity is None:
-        return _verdict("new", Choice("create"), False, "nobody knows whose fact it is; choose one")
-    if not check.entity.path:
-        reason = f"{check.entity.name} has no page yet; one has to be made first"
-        return _verdict("new", Choice("create"), False, reason)
-    reason = f"nothing like it is known of {check.entity.name}"
-    if not check.entity.is_named and check.draft.is_guessed:
-        return _verdict("new", Choice("create"), False, f"{reason}, whose it may be")
-    return _verdict("new", Choice("create"), True, reason)
+        return _decide_near(check, near[0])
+    if repeats:
+        reason = f"contradicts the draft {repeats[0].text!r}: {_listed(repeats[0].pair.conflicts)}"
+        return Verdict("conflict", Choice("create"), False, reason, repeat=repeats[0])
+    return _decide_new(check)
 
 
 def merged_text(text: str, known: str) -> str:
-    """Return one text for two that say the same, to be edited: the one that says all, else both.
+    """Return a first version of the text that merges two similar ones.
 
-    Both are as written: links and emphasis stay where the words do, and the notes of `text`.
+    That is the text that contains all words of the other, else both joined by a semicolon. Both
+    are texts as written; links and emphasis are kept, and so are the notes of `text`.
     """
-    ours, theirs = (words_of(read_fact_line(one).text).content for one in (text, known))
+    ours, theirs = (analyse_words(read_fact_line(side).text).content for side in (text, known))
     if ours <= theirs:
         return known
     if theirs <= ours:
         notes = notes_in(text)
-        at = text.find(notes[0]) if notes else len(text)
-        marked = with_markup(text[:at], known)
+        notes_start = text.find(notes[0]) if notes else len(text)
+        marked = transfer_markup(text[:notes_start], known)
         if marked is not None:
-            return marked + text[at:]
+            return marked + text[notes_start:]
     return f"{known.rstrip(' .;')}; {text}"
 
 
-def _near(check: DraftCheck, match: DraftMatch) -> Verdict:
+def _decide_new(check: DraftCheck) -> Verdict:
+    is_sure, entity = False, check.entity
+    if entity is None:
+        reason = "its entity is unknown; choose one"
+    elif not entity.path:
+        reason = f"{entity.name} has no page yet; create one first"
+    elif not entity.is_named and check.draft.is_guessed:
+        reason = f"nothing similar is known about {entity.name}, its likely entity"
+    else:
+        is_sure, reason = True, f"nothing similar is known about {entity.name}"
+    return Verdict("new", Choice("create"), is_sure, reason)
+
+
+def _decide_near(check: DraftCheck, match: DraftMatch) -> Verdict:
     known = match.known
     ids = (known.fact_id,) if known.fact_id is not None else ()
     if known.conflicts:
         reason = f"contradicts {known.text!r}: {_listed(known.conflicts)}"
-        return _verdict("conflict", Choice("supersede", ids), False, reason, match)
-    there = match.written or known.text
-    joined = merged_text(check.written or check.draft.text, there)
-    if joined == there:
-        reason = f"{known.text!r} says all of it"
-        return _verdict("near", Choice("skip"), False, reason, match)
-    reason = f"says much the same as {known.text!r}"
-    return _verdict("near", Choice("merge", ids, joined), False, reason, match)
+        return Verdict("conflict", Choice("supersede", ids), False, reason, match)
+    existing = match.written or known.text
+    merged = merged_text(check.written or check.draft.text, existing)
+    if merged == existing:
+        reason = f"adds nothing to {known.text!r}"
+        return Verdict("near", Choice("skip"), False, reason, match)
+    reason = f"is similar to {known.text!r}"
+    return Verdict("near", Choice("merge", ids, merged), False, reason, match)
 
 
-def _stored(check: DraftCheck, threshold: float | None) -> Verdict:
-    """A fact of the base and the older ones that say the same, or the contrary.
-
-    What stands on the page of another entity may have its reason: that is proposed to be left.
-    """
-    near = [
-        one for one in check.matches if one.known.score >= _least(one.known.threshold, threshold)
-    ]
-    older = [one for one in near if not one.known.conflicts] or near
+def _decide_stored(check: DraftCheck, threshold: float | None) -> Verdict:
+    """Decide about an existing fact and the older ones that repeat or contradict it."""
+    near = _reaching(check.matches, threshold)
+    older = [match for match in near if not match.known.conflicts] or near
     if not older:
-        return _verdict("new", Choice("skip"), True, "nothing else says the same")
+        return Verdict("new", Choice("skip"), True, "no other fact says the same")
     state: State = "conflict" if older[0].known.conflicts else "near"
-    if state == "near" and all(one.known.relation == "exact" for one in older):
+    if state == "near" and all(match.known.relation == "exact" for match in older):
         state = "exact"
-    own = [one for one in older if one.is_own]
-    if not own:
-        reason = f"stands on the page of {older[0].known.entity_name} too"
-        return _verdict(state, Choice("skip"), False, reason, older[0])
-    ids = tuple(one.known.fact_id for one in own if one.known.fact_id is not None)
+    own = [match for match in older if match.is_own]
+    if not own:  # a repetition on another page may be intended
+        reason = f"is also on the page of {older[0].known.entity_name}"
+        return Verdict(state, Choice("skip"), False, reason, older[0])
+    ids = tuple(match.known.fact_id for match in own if match.known.fact_id is not None)
     reason = f"is newer than {own[0].known.text!r}"
-    return _verdict(state, Choice("supersede", ids), False, reason, own[0])
+    return Verdict(state, Choice("supersede", ids), False, reason, own[0])
 
 
-def _least(own: float, threshold: float | None) -> float:
-    return own if threshold is None else threshold
+def _reaching(matches: Sequence[DraftMatch], threshold: float | None) -> list[DraftMatch]:
+    return [
+        match
+        for match in matches
+        if match.known.score >= (match.known.threshold if threshold is None else threshold)
+    ]
 
 
 def _listed(conflicts: Sequence[Conflict]) -> str:
-    return ", ".join(f"{one.left} ≠ {one.right}" for one in conflicts)
-
-
-def _verdict(
-    state: State,
-    proposal: Choice,
-    is_sure: bool,
-    reason: str,
-    match: DraftMatch | None = None,
-    repeat: BatchMatch | None = None,
-) -> Verdict:
-    return Verdict(state, match, repeat, proposal, is_sure, reason)
+    return ", ".join(f"{conflict.left} ≠ {conflict.right}" for conflict in conflicts)

@@ -1,4 +1,4 @@
-"""Two texts word by word: what one says that the other does not. Pure."""
+"""Word-by-word difference of two texts. Pure."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
+from itertools import groupby
 from typing import Literal
 
 from kbx_tui.knowledge.folding import fold
@@ -18,75 +19,50 @@ _WORD = re.compile(r"\w+(?:[-'’.]\w+)*|[^\w\s]")
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """A stretch of a text. The pieces of a side join to the whole text."""
+    """A stretch of a text. The pieces of one side join to its whole text."""
 
     text: str
     mark: Mark
-    """`same`: in the other text too; `conflict`: one of the words that contradict each other."""
+    """`same`: also in the other text; `conflict`: contradicts a word of the other text."""
 
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """Both texts as pieces."""
+    """Two texts, each divided into pieces that are equal, different or contradictory."""
 
     left: tuple[Piece, ...]
     right: tuple[Piece, ...]
 
 
 def difference(left: str, right: str, conflicts: Sequence[Conflict] = ()) -> Difference:
-    """Return both texts as pieces; `conflicts` are those of the pair, in this order of sides."""
-    ours, theirs = list(_WORD.finditer(left)), list(_WORD.finditer(right))
-    matcher = SequenceMatcher(
-        None,
-        [fold(word.group()) for word in ours],
-        [fold(word.group()) for word in theirs],
-        autojunk=False,
-    )
-    kept = matcher.get_matching_blocks()
-    same_left = {block.a + at for block in kept for at in range(block.size)}
-    same_right = {block.b + at for block in kept for at in range(block.size)}
+    """Return both texts as pieces; `conflicts` are those between them, sides in this order."""
+    sides = [list(_WORD.finditer(text)) for text in (left, right)]
+    folded_left, folded_right = ([fold(word[0]) for word in words] for words in sides)
+    matcher = SequenceMatcher(None, folded_left, folded_right, autojunk=False)
+    blocks = matcher.get_matching_blocks()
+    same_left = {block.a + offset for block in blocks for offset in range(block.size)}
+    same_right = {block.b + offset for block in blocks for offset in range(block.size)}
     return Difference(
-        _pieces(left, ours, same_left, _spans(left, [one.left for one in conflicts])),
-        _pieces(right, theirs, same_right, _spans(right, [one.right for one in conflicts])),
+        _pieces(left, sides[0], same_left, [conflict.left for conflict in conflicts]),
+        _pieces(right, sides[1], same_right, [conflict.right for conflict in conflicts]),
     )
-
-
-def _spans(text: str, listed: Sequence[str]) -> list[tuple[int, int]]:
-    """Return where the words of conflicts stand; several are listed with commas."""
-    spans = []
-    for words in (part for one in listed for part in {one, *one.split(", ")}):
-        start = text.find(words) if words else -1
-        if start >= 0:
-            spans.append((start, start + len(words)))
-    return spans
 
 
 def _pieces(
-    text: str,
-    words: Sequence[re.Match[str]],
-    same: set[int],
-    conflicts: Sequence[tuple[int, int]],
+    text: str, words: Sequence[re.Match[str]], same: set[int], conflicts: Sequence[str]
 ) -> tuple[Piece, ...]:
-    found: list[tuple[int, Mark]] = []
-    for at, word in enumerate(words):
-        clashes = any(word.start() < end and start < word.end() for start, end in conflicts)
-        found.append((word.start(), "conflict" if clashes else "same" if at in same else "differs"))
+    """Return the text cut where the mark of its words changes; white space counts as the same."""
+    # a side of a conflict may list several words
+    listed = {part for side in conflicts for part in (side, *side.split(", ")) if part}
+    spans = [(text.index(part), text.index(part) + len(part)) for part in listed if part in text]
     pieces: list[Piece] = []
-    start, mark = 0, found[0][1] if found else "same"
-    for place, following in found:
-        if following != mark:
-            end = len(text[:place].rstrip())
-            pieces += [Piece(text[start:end], mark), Piece(text[end:place], "same")]
-            start, mark = place, following
-    pieces.append(Piece(text[start:], mark))
-    return _joined(pieces)
-
-
-def _joined(pieces: Sequence[Piece]) -> tuple[Piece, ...]:
-    joined: list[Piece] = []
-    for piece in pieces:
-        if joined and joined[-1].mark == piece.mark:
-            joined[-1] = Piece(joined[-1].text + piece.text, piece.mark)
-        elif piece.text:
-            joined.append(piece)
-    return tuple(joined)
+    end, previous = 0, None
+    for position, word in enumerate(words):
+        in_conflict = any(word.start() < stop and start < word.end() for start, stop in spans)
+        mark: Mark = "conflict" if in_conflict else "same" if position in same else "differs"
+        space = text[end : word.start()]
+        pieces += [Piece(space, mark if previous in (None, mark) else "same"), Piece(word[0], mark)]
+        end, previous = word.end(), mark
+    pieces.append(Piece(text[end:], previous or "same"))
+    runs = groupby((piece for piece in pieces if piece.text), key=lambda piece: piece.mark)
+    return tuple(Piece("".join(piece.text for piece in run), mark) for mark, run in runs)

@@ -1,17 +1,26 @@
-"""Checking drafts: whose each may be, and what of the base and the batch is like it."""
+"""Checks of drafts: the likely entity, and what is similar in the base and in the batch."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
+from functools import cache
 
 from kbx_tui.config import DedupSettings
-from kbx_tui.drafting.batch_duplicates import find_repeats
+from kbx_tui.drafting.batch_duplicates import find_batch_duplicates
 from kbx_tui.drafting.checks import FLOOR, DraftCheck, DraftMatch, EntityGuess
-from kbx_tui.drafting.guessing import Subjects, guess_by_fact, guess_by_name, sure_guess
-from kbx_tui.drafting.strip_subject import without_subject
+from kbx_tui.drafting.guessing import (
+    SubjectIndex,
+    confident_guess,
+    entity_guess,
+    guess_by_fact,
+    guess_by_name,
+)
+from kbx_tui.drafting.strip_subject import strip_subject
+from kbx_tui.editing.pages.fact_splices import verbatim_fact_texts
 from kbx_tui.editing.state.drafts import Draft
-from kbx_tui.errors import NotFound
+from kbx_tui.errors import NotFound, WriteFault
 from kbx_tui.knowledge.facts.fact_line import read_fact_line
 from kbx_tui.knowledge.records import Entity
 from kbx_tui.search.open_index import OpenIndex
@@ -20,129 +29,139 @@ from kbx_tui.similarity.scoring.thresholds import Thresholds
 from kbx_tui.similarity.similarity_engine import SimilarityEngine
 
 MATCHES = 8
-"""Matches kept of the whole base, and as many of the draft's own entity."""
+"""Maximum number of matches kept from all entities, plus as many of the draft's own entity."""
 
 
 def check_drafts(
     drafts: Sequence[Draft], engine: SimilarityEngine, index: OpenIndex, settings: DedupSettings
 ) -> list[DraftCheck]:
     """Return a check per draft, in order. Raises EmbeddingError and IndexForeign."""
-    whole = [compared_text(draft) for draft in drafts]
-    snapshot = index.loaded().snapshot
+    snapshot, entity_pass = index.generation().snapshot, index.generation().entity_pass
     entities = {entity.id: entity for entity in snapshot.entities}
-    entity_pass = index.loaded().entity_pass
-    subjects = Subjects(snapshot.entities)
-    named = [guess_by_name(text, entity_pass, snapshot.entities, subjects) for text in whole]
-    known, notes = [], []
-    for draft, guesses in zip(drafts, named, strict=True):
-        entity, note = _known_entity(draft, guesses, entities, engine)
-        known.append(entity)
-        notes.append(note)
-    owners = [entity.id if entity else "" for entity in known]
+    subjects = SubjectIndex(snapshot.entities)
+    full_texts = [read_fact_line(draft.text).text or draft.text for draft in drafts]
+    guesses = [guess_by_name(text, entity_pass, snapshot.entities, subjects) for text in full_texts]
+    chosen, notes = [], []
+    for draft, candidates in zip(drafts, guesses, strict=True):
+        guess, messages = _choose_entity(draft, candidates, entities, engine)
+        chosen.append(guess)
+        notes.append(messages)
+    owners = [guess.id if guess else "" for guess in chosen]
     texts = [
-        without_subject(text, entities.get(owner))
-        for text, owner in zip(whole, owners, strict=True)
+        strip_subject(text, entities.get(owner))
+        for text, owner in zip(full_texts, owners, strict=True)
     ]
-    near = _near(texts, whole, owners, engine)
-    for at, draft in enumerate(drafts):
-        if known[at] is None and _is_open(draft) and not any(g.is_named for g in named[at]):
-            by_fact = guess_by_fact(near[at], entities)
-            named[at] = (*by_fact, *named[at])
-            known[at] = by_fact[0] if len(by_fact) == 1 else None
-    told = [_told(draft, entity) for draft, entity in zip(drafts, known, strict=True)]
-    repeats = find_repeats(
-        told, texts, engine.vectors(texts), engine.calibration, Thresholds(settings)
+    near = _near_facts(texts, full_texts, owners, engine)
+    for row, draft in enumerate(drafts):
+        is_open = chosen[row] is None and draft.is_guessed and not draft.entity_name
+        if is_open and not any(guess.is_named for guess in guesses[row]):
+            by_fact = guess_by_fact(near[row], entities)
+            guesses[row] = by_fact + guesses[row]
+            chosen[row] = by_fact[0] if len(by_fact) == 1 else None
+    resolved = [
+        replace(draft, entity_id=guess.id if guess else "") if draft.is_guessed else draft
+        for draft, guess in zip(drafts, chosen, strict=True)
+    ]
+    repeats = find_batch_duplicates(
+        resolved, texts, engine.vectors(texts), engine.calibration, Thresholds(settings)
     )
     return [
         DraftCheck(
-            draft=told[at],
-            text=texts[at],
-            entity=known[at],
-            candidates=_with(known[at], named[at]),
-            matches=_matches(near[at], told[at]),
-            repeats=repeats[at],
+            draft=resolved[row],
+            text=texts[row],
+            entity=chosen[row],
+            candidates=_candidates(chosen[row], guesses[row]),
+            matches=_matches(near[row], resolved[row]),
+            repeats=repeats[row],
             model=engine.calibration.model,
             is_calibrated=engine.calibration.is_known,
-            notes=notes[at],
-            written=without_subject(draft.text, entities.get(owners[at])),
+            notes=notes[row],
+            written=strip_subject(draft.text, entities.get(owners[row])),
         )
-        for at, draft in enumerate(drafts)
+        for row, draft in enumerate(drafts)
     ]
 
 
-def _near(
-    texts: Sequence[str], whole: Sequence[str], owners: Sequence[str], engine: SimilarityEngine
+def with_written_texts(
+    checks: Sequence[DraftCheck], read: Callable[[str], bytes | None]
+) -> list[DraftCheck]:
+    """Return the checks with `written` set for matches of their own entity, as a merge needs it.
+
+    `read` returns the content of a path. A page that is gone or unreadable leaves `written` empty.
+    """
+
+    @cache
+    def written_texts(path: str) -> Mapping[tuple[int, str], str]:
+        with suppress(WriteFault):
+            if (data := read(path)) is not None:
+                return verbatim_fact_texts(path, data)
+        return {}
+
+    def look_up(match: DraftMatch) -> DraftMatch:
+        known = match.known
+        if not match.is_own or known.fact_id is None:
+            return match
+        text = written_texts(known.source_path).get((known.line, known.text), "")
+        return replace(match, written=text if read_fact_line(text).text == known.text else "")
+
+    return [replace(check, matches=tuple(map(look_up, check.matches))) for check in checks]
+
+
+def _near_facts(
+    texts: Sequence[str], full_texts: Sequence[str], owners: Sequence[str], engine: SimilarityEngine
 ) -> list[tuple[NearFact, ...]]:
-    """Return the facts near each text without its subject, or with it, whichever is nearer."""
-    found = engine.near(texts, owners, FLOOR, MATCHES)
-    doubtful = [at for at, text in enumerate(texts) if text != whole[at]]
-    again = engine.near(
-        [whole[at] for at in doubtful], [owners[at] for at in doubtful], FLOOR, MATCHES
+    """Return the facts near each text with or without its subject, whichever scores higher."""
+    near = engine.near(texts, owners, FLOOR, MATCHES)
+    stripped = [row for row, text in enumerate(texts) if text != full_texts[row]]
+    near_full = engine.near(
+        [full_texts[row] for row in stripped], [owners[row] for row in stripped], FLOOR, MATCHES
     )
-    for at, with_subject in zip(doubtful, again, strict=True):
+    for row, with_subject in zip(stripped, near_full, strict=True):
         best: dict[int | None, NearFact] = {}
-        for one in (*found[at], *with_subject):
-            known = best.get(one.match.fact_id)
-            if known is None or one.match.score > known.match.score:
-                best[one.match.fact_id] = one
+        for fact in (*near[row], *with_subject):
+            known = best.setdefault(fact.match.fact_id, fact)
+            if fact.match.score > known.match.score:
+                best[fact.match.fact_id] = fact
+        owner = owners[row]
         ordered = sorted(
-            best.values(), key=lambda one: (-one.match.score, one.entity_id != owners[at])
+            best.values(), key=lambda fact: (-fact.match.score, fact.entity_id != owner)
         )
-        found[at] = tuple(ordered)
-    return found
+        near[row] = tuple(ordered)
+    return near
 
 
-def compared_text(draft: Draft) -> str:
-    """Return what of a draft is compared: its text without notes and markup."""
-    return read_fact_line(draft.text).text or draft.text
-
-
-def guess_of(entity: Entity, reason: str) -> EntityGuess:
-    """Return an entity that is known, as a guess."""
-    return EntityGuess(entity.id, entity.name, entity.type, entity.path, 1.0, reason)
-
-
-def _known_entity(
+def _choose_entity(
     draft: Draft,
     guesses: Sequence[EntityGuess],
-    entities: dict[str, Entity],
+    entities: Mapping[str, Entity],
     engine: SimilarityEngine,
 ) -> tuple[EntityGuess | None, tuple[str, ...]]:
-    """Return the entity that is chosen, named in the file of drafts, or named in the text."""
+    """Return the entity that was chosen, given with the draft or named in its text, and notes."""
     if not draft.is_guessed:
         entity = entities.get(draft.entity_id)
-        return (guess_of(entity, "chosen") if entity else None), ()
+        return (entity_guess(entity, "chosen") if entity else None), ()
     if draft.entity_name:
         try:
-            return guess_of(engine.entity(draft.entity_name), "named above"), ()
+            return entity_guess(engine.entity(draft.entity_name), "named above"), ()
         except NotFound as error:
             return None, (str(error),)
-    return sure_guess(guesses), ()
+    return confident_guess(guesses), ()
 
 
-def _is_open(draft: Draft) -> bool:
-    """Tell whether nobody said whose a draft is."""
-    return draft.is_guessed and not draft.entity_name
-
-
-def _told(draft: Draft, entity: EntityGuess | None) -> Draft:
-    if not draft.is_guessed:
-        return draft
-    return replace(draft, entity_id=entity.id if entity else "")
-
-
-def _with(known: EntityGuess | None, guesses: Sequence[EntityGuess]) -> tuple[EntityGuess, ...]:
-    others = tuple(one for one in guesses if known is None or one.id != known.id)
-    return (known, *others) if known else others
+def _candidates(
+    chosen: EntityGuess | None, guesses: Sequence[EntityGuess]
+) -> tuple[EntityGuess, ...]:
+    others = tuple(guess for guess in guesses if chosen is None or guess.id != chosen.id)
+    return (chosen, *others) if chosen else others
 
 
 def _matches(near: Sequence[NearFact], draft: Draft) -> tuple[DraftMatch, ...]:
-    """Return the facts near a draft; one that it stands for is no match of itself."""
+    """Return the facts near a draft as matches, except the fact that it represents."""
     return tuple(
         DraftMatch(
-            one.match,
-            is_own=draft.entity_id in ("", one.entity_id) and one.match.match_type == draft.kind,
+            fact.match,
+            is_own=draft.entity_id in ("", fact.entity_id) and fact.match.match_type == draft.kind,
         )
-        for one in near
-        if one.match.fact_id != draft.stands_for
+        for fact in near
+        if fact.match.fact_id != draft.stands_for
     )

@@ -1,21 +1,22 @@
-"""Clusters of facts that are in the base more than once, as checks of their newest fact. Pure."""
+"""Groups of duplicate facts in the base, as checks of the newest fact of each. Pure."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
 from kbx_tui.drafting.checks import DraftCheck, DraftMatch
-from kbx_tui.drafting.draft_checking import guess_of
+from kbx_tui.drafting.guessing import entity_guess
 from kbx_tui.editing.state.drafts import Draft
-from kbx_tui.knowledge.records import Entity, FactKind
-from kbx_tui.similarity.duplicate_scan import DuplicateFact, DuplicateScan
-from kbx_tui.similarity.matches import SimilarityMatch
+from kbx_tui.knowledge.records import Entity
+from kbx_tui.similarity.duplicate_scan import DuplicateScan
+from kbx_tui.similarity.matches import DuplicateFact, SimilarityMatch
 from kbx_tui.similarity.scoring.pair_score import PairSimilarity
 
 
-def groups_of(scan: DuplicateScan) -> list[tuple[DuplicateFact, ...]]:
-    """Return clusters and conflicting pairs, each newest first."""
-    return [*(cluster.facts for cluster in scan.clusters), *(one.facts for one in scan.conflicting)]
+def duplicate_groups(scan: DuplicateScan) -> list[tuple[DuplicateFact, ...]]:
+    """Return clusters, then conflicting pairs, each newest first."""
+    clusters = (cluster.facts for cluster in scan.clusters)
+    return [*clusters, *(pair.facts for pair in scan.conflicting)]
 
 
 def check_group(
@@ -27,19 +28,19 @@ def check_group(
     entities: Mapping[str, Entity],
     scan: DuplicateScan,
 ) -> DraftCheck:
-    """Return the newest fact of a group as a draft that stands for it, the others as its matches.
+    """Return a check of a draft that represents the newest fact and matches the others.
 
-    `pairs` and `thresholds` belong to the newest with each of the others, in order; `owners` tells
-    the entity of a fact by id.
+    `pairs` and `thresholds` compare the newest fact with each of the others, in order; `owners` is
+    entity id by fact id.
     """
     newest, *others = facts
-    entity = entities.get(owners.get(newest.fact_id, ""))
-    guess = guess_of(entity, "its fact") if entity else None
-    kind: FactKind = "open_item" if newest.match_type == "open_item" else "fact"
+    owner = owners.get(newest.fact_id, "")
+    entity = entities.get(owner)
+    guess = entity_guess(entity, "its fact") if entity else None
     draft = Draft(
         id=f"{newest.fact_id:012x}"[-12:],
         text=newest.text,
-        kind=kind,
+        kind=newest.match_type,
         entity_id=entity.id if entity else "",
         is_guessed=False,
         date=newest.date,
@@ -47,37 +48,18 @@ def check_group(
     )
     matches = [
         DraftMatch(
-            _match(fact, pair, least),
-            is_own=owners.get(fact.fact_id) == owners.get(newest.fact_id),
+            SimilarityMatch.of(fact, pair, threshold),
+            is_own=owners.get(fact.fact_id, "") == owner,
         )
-        for fact, pair, least in zip(others, pairs, thresholds, strict=True)
+        for fact, pair, threshold in zip(others, pairs, thresholds, strict=True)
     ]
     return DraftCheck(
         draft=draft,
         text=newest.text,
         entity=guess,
         candidates=(guess,) if guess else (),
-        matches=tuple(sorted(matches, key=lambda one: -one.known.score)),
+        matches=tuple(sorted(matches, key=lambda match: -match.known.score)),
         repeats=(),
         model=scan.model,
         is_calibrated=scan.is_calibrated,
-    )
-
-
-def _match(fact: DuplicateFact, pair: PairSimilarity, threshold: float) -> SimilarityMatch:
-    return SimilarityMatch(
-        text=fact.text,
-        score=pair.score,
-        fact_id=fact.fact_id,
-        source_path=fact.source_path,
-        date=fact.date,
-        entity_name=fact.entity_name,
-        match_type="open_item" if fact.match_type == "open_item" else "fact",
-        threshold=threshold,
-        relation=pair.relation,
-        cosine=pair.cosine,
-        signals=pair.signals,
-        conflicts=pair.conflicts,
-        line=fact.line,
-        done=False,
     )

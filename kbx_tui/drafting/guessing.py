@@ -1,8 +1,10 @@
-"""Whom a draft is about: whom its text names, else whose fact it is nearest to. Pure."""
+"""Guesses at the entity of a draft: by names in its text, else by the nearest fact. Pure."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from kbx_tui.drafting.checks import EntityGuess
 from kbx_tui.knowledge.folding import name_key, tokens
@@ -11,90 +13,87 @@ from kbx_tui.search.evidence.evidence import EntityCandidate
 from kbx_tui.search.retrieval.entity_pass import EntityPass
 from kbx_tui.similarity.nearby import NearFact
 
-MOST = 5
-"""Candidates shown."""
+MAX_GUESSES = 5
+"""Maximum number of candidates shown."""
 LONGEST_NAME = 8
-"""Words of the longest name a text is looked at for."""
+"""Maximum number of words in a name that a text may begin with."""
 
 
-class Subjects:
-    """Entities by the names a text may begin with."""
+class SubjectIndex:
+    """Entities by the names that a text may begin with."""
 
     def __init__(self, entities: Sequence[Entity]) -> None:
-        self._known = {entity.id: entity for entity in entities}
-        self._by_name: dict[str, set[str]] = {}
+        self._by_name: defaultdict[str, dict[str, Entity]] = defaultdict(dict)
         for entity in entities:
             for name in (entity.name, *entity.aliases):
-                self._by_name.setdefault(name_key(name), set()).add(entity.id)
+                self._by_name[name_key(name)][entity.id] = entity
 
-    def of(self, text: str) -> Entity | None:
-        """Return the only entity whose name or alias a text begins with, the longest such name."""
+    def subject_of(self, text: str) -> Entity | None:
+        """Return the entity with the longest name the text begins with; None if several have it."""
         words = tokens(text)
         for count in range(min(len(words), LONGEST_NAME), 0, -1):
-            found = self._by_name.get(" ".join(words[:count]))
-            if found:
-                return self._known[next(iter(found))] if len(found) == 1 else None
+            if entities := self._by_name.get(" ".join(words[:count])):
+                return next(iter(entities.values())) if len(entities) == 1 else None
         return None
 
 
 def guess_by_name(
-    text: str, entity_pass: EntityPass, entities: Sequence[Entity], subjects: Subjects
+    text: str, entity_pass: EntityPass, entities: Sequence[Entity], subjects: SubjectIndex
 ) -> tuple[EntityGuess, ...]:
-    """Return whom a text may be about, best first: pass 1 by names and roles.
+    """Return the entities whose names or roles the text mentions, best first.
 
-    First the one whose whole name the text begins with, be it a word as well (`Platform owns
-    deploys`); else of several that are named outright the one named first: `Alice leads the
-    migration` is about Alice.
+    An entity whose whole name the text begins with comes first, even if that is also an ordinary
+    word (`Platform owns deploys`). Then named entities in the order of their mentions: `Alice leads
+    the migration` is about Alice.
     """
-    matches = entity_pass.names(text)
-    starts: dict[str, int] = {}
+    matches = entity_pass.names.find(text)
+    first_mention: dict[str, int] = {}
     for match in matches:
-        known = entities[match.entity].id
-        starts[known] = min(match.start, starts.get(known, match.start))
-    found = entity_pass.find(text, matches, [], None)
-    ordered = sorted(
-        found, key=lambda one: (not one.named, starts[one.id] if one.named else 0, -one.score)
+        entity_id = entities[match.entity].id
+        first_mention[entity_id] = min(match.start, first_mention.get(entity_id, match.start))
+    candidates = sorted(
+        entity_pass.find(text, matches, [], None),
+        key=lambda candidate: (
+            not candidate.named,
+            first_mention[candidate.id] if candidate.named else 0,
+            -candidate.score,
+        ),
     )
-    guesses = [_guess(one) for one in ordered[:MOST]]
-    subject = subjects.of(text)
+    guesses = [_guess(candidate) for candidate in candidates[:MAX_GUESSES]]
+    subject = subjects.subject_of(text)
     if subject is None:
         return tuple(guesses)
-    first = EntityGuess(
-        subject.id, subject.name, subject.type, subject.path, 1.0, f"begins with {subject.name!r}"
-    )
-    return (first, *(one for one in guesses if one.id != subject.id))
+    first = entity_guess(subject, f"begins with {subject.name!r}")
+    return (first, *(guess for guess in guesses if guess.id != subject.id))
 
 
-def guess_by_fact(near: Sequence[NearFact], entities: dict[str, Entity]) -> tuple[EntityGuess, ...]:
-    """Return whose facts say the same as a text, best first: those above their threshold."""
+def guess_by_fact(
+    near: Sequence[NearFact], entities: Mapping[str, Entity]
+) -> tuple[EntityGuess, ...]:
+    """Return the entities that have a fact similar to a text, best first."""
     guesses: dict[str, EntityGuess] = {}
-    for one in near:
-        entity = entities.get(one.entity_id)
-        if entity and one.match.score >= one.match.threshold:
-            reason = f"its fact {one.match.text!r} is the nearest"
-            guess = EntityGuess(
-                entity.id, entity.name, entity.type, entity.path, one.match.score, reason,
-                is_named=False,
-            )  # fmt: skip
+    for fact in near:
+        entity = entities.get(fact.entity_id)
+        if entity and fact.match.score >= fact.match.threshold:
+            reason = f"its fact {fact.match.text!r} is the nearest"
+            guess = replace(entity_guess(entity, reason, fact.match.score), is_named=False)
             guesses.setdefault(entity.id, guess)
-    return tuple(guesses.values())[:MOST]
+    return tuple(guesses.values())[:MAX_GUESSES]
 
 
-def sure_guess(guesses: Sequence[EntityGuess]) -> EntityGuess | None:
-    """Return the guess to go on with; None where the text says no name, or one of several."""
-    first = guesses[0] if guesses else None
-    return first if first and first.is_named and not first.is_ambiguous else None
+def entity_guess(entity: Entity | EntityCandidate, reason: str, score: float = 1.0) -> EntityGuess:
+    """Return an entity as a guess, by default a certain one."""
+    return EntityGuess(entity.id, entity.name, entity.type, entity.path, score, reason)
 
 
-def _guess(one: EntityCandidate) -> EntityGuess:
-    strongest = one.signals[0]
-    return EntityGuess(
-        id=one.id,
-        name=one.name,
-        type=one.type,
-        path=one.path,
-        score=one.score,
-        reason=f"{strongest.kind.replace('_', ' ')} {strongest.detail!r}",
-        is_named=one.named,
-        is_ambiguous=strongest.ambiguous,
-    )
+def confident_guess(guesses: Sequence[EntityGuess]) -> EntityGuess | None:
+    """Return the best guess, None unless the text names it and nothing else has that name."""
+    best = guesses[0] if guesses else None
+    return best if best and best.is_named and not best.is_ambiguous else None
+
+
+def _guess(candidate: EntityCandidate) -> EntityGuess:
+    signal = candidate.signals[0]  # the strongest
+    reason = f"{signal.kind.replace('_', ' ')} {signal.detail!r}"
+    guess = entity_guess(candidate, reason, candidate.score)
+    return replace(guess, is_named=candidate.named, is_ambiguous=signal.ambiguous)

@@ -1,4 +1,4 @@
-"""From drafts with a choice to the exact content of every file. Reads files, writes none."""
+"""Plans: the exact new content of each file for drafts with a choice. Writes nothing."""
 
 from __future__ import annotations
 
@@ -7,29 +7,29 @@ from dataclasses import dataclass, field
 from difflib import unified_diff
 
 from kbx_tui.drafting.plans import DraftProblem, Plan, PlannedFile
-from kbx_tui.drafting.rebase_edits import standing
-from kbx_tui.drafting.strip_subject import without_subject
-from kbx_tui.editing.fact_edits import AddFact, ChangeFact, Meant, StrikeFact, source_note
-from kbx_tui.editing.page_edits import PageEdit, edited
-from kbx_tui.editing.state.drafts import Draft
+from kbx_tui.drafting.strip_subject import strip_subject
+from kbx_tui.editing.pages.fact_edits import (
+    AddFact,
+    ChangeFact,
+    StrikeFact,
+    fact_identity,
+    source_note,
+)
+from kbx_tui.editing.pages.page_edits import PageEdit, apply_edits
+from kbx_tui.editing.state.drafts import Action, Draft
 from kbx_tui.errors import WriteFault
 from kbx_tui.knowledge.facts.fact_line import read_fact_line
-from kbx_tui.knowledge.facts.fact_sections import new_fact, read_facts
+from kbx_tui.knowledge.facts.fact_sections import read_facts
 from kbx_tui.knowledge.parsing.decoding import decode
 from kbx_tui.knowledge.parsing.reading import parse_document
-from kbx_tui.knowledge.records import Entity
+from kbx_tui.knowledge.records import Entity, Fact, FactKind
+from kbx_tui.similarity.scoring.compared_words import normal_form
 
 CONTEXT = 3
 """Lines around a change in a diff."""
 
-
-@dataclass(frozen=True, slots=True)
-class FactPlace:
-    """Where a fact stands, and which one it is of several with its text."""
-
-    entity_id: str
-    path: str
-    meant: Meant
+_PathEdit = tuple[str, AddFact | ChangeFact | StrikeFact]
+"""A path and an edit of that page."""
 
 
 @dataclass(slots=True)
@@ -44,155 +44,168 @@ def make_plan(
     drafts: Iterable[Draft],
     *,
     entities: Mapping[str, Entity],
-    places: Mapping[int, FactPlace],
+    facts: Mapping[int, Fact],
     read: Callable[[str], bytes | None],
     today: str,
 ) -> Plan:
     """Return what applying the drafts that have a choice would write.
 
-    `places` tells where the facts stand that the choices name, `read` what a file holds (it raises
-    WriteFault for one outside the base), `today` is the date of facts without one. A fact is the
-    target of one decision only, and what stands on a page already is not added: such drafts are
-    `problems`.
+    `facts` holds by id those that the choices refer to, `read` returns the content of a path or
+    raises WriteFault, and `today` is the date of facts without one. A draft becomes a problem if it
+    decides about the same fact as an earlier one, or adds what the page already says.
     """
-    files: dict[str, _File] = {}
-    actions, problems, fact_ids = [], [], []
-    targets: dict[int, str] = {}
+    planner = _Planner(entities, facts, read, today)
     for draft in drafts:
-        if draft.choice is None:
-            continue
-        try:
-            wanted = _edits(draft, entities, places, today)
-            for fact_id in _targets(wanted, draft):
-                if fact_id in targets:
-                    told = (
-                        f"the draft {targets[fact_id]!r} decides about the same fact; apply first"
-                    )
-                    raise WriteFault(told)
-            trial = _tried(wanted, files, read, entities)
-        except WriteFault as error:
-            problems.append(DraftProblem(draft.id, str(error)))
-            continue
-        targets |= dict.fromkeys(_targets(wanted, draft), draft.text)
-        for path, edit in wanted:
-            known = files.setdefault(path, trial[path])
-            fact_ids += _new_ids(draft, path, edit, known.after, trial[path].after)
-            known.after = trial[path].after
-            known.edits.append(edit)
-            known.draft_ids.append(draft.id)
-        actions.append((draft.id, draft.choice.action))
-    planned = [
-        PlannedFile(
-            path=path,
-            before=file.before,
-            after=file.after,
-            edits=tuple(file.edits),
-            draft_ids=tuple(dict.fromkeys(file.draft_ids)),
-            diff=file_diff(path, file.before, file.after),
-        )
-        for path, file in sorted(files.items())
-    ]
-    return Plan(tuple(planned), tuple(actions), tuple(problems), tuple(fact_ids))
+        if draft.choice is not None:
+            planner.add(draft, draft.choice.action)
+    return planner.plan()
 
 
 def file_diff(path: str, before: bytes | None, after: bytes | None) -> str:
     """Return a unified diff of a file, empty when it does not change."""
     old, new = (decode(data or b"")[0].splitlines(keepends=True) for data in (before, after))
-    was, now = (path if data is not None else "/dev/null" for data in (before, after))
-    lines = unified_diff(old, new, was, now, n=CONTEXT)
+    old_name, new_name = (path if data is not None else "/dev/null" for data in (before, after))
+    lines = unified_diff(old, new, old_name, new_name, n=CONTEXT)
     return "".join(line if line.endswith("\n") else f"{line}\n\\ No newline\n" for line in lines)
 
 
-def _edits(
-    draft: Draft,
-    entities: Mapping[str, Entity],
-    places: Mapping[int, FactPlace],
-    today: str,
-) -> list[tuple[str, PageEdit]]:
-    """Return what a draft asks of which files."""
-    choice = draft.choice
-    if choice is None or choice.action == "skip":
-        return []
-    fact_ids = tuple(dict.fromkeys(choice.fact_ids))
-    targets = [_place(one, places) for one in fact_ids]
-    if choice.action != "create" and not targets:
-        raise WriteFault(f"say which fact to {choice.action}")
-    text = choice.text or draft.text
-    strikes: list[tuple[str, PageEdit]] = [
-        (place.path, StrikeFact(place.entity_id, fact_id, place.meant))
-        for fact_id, place in zip(fact_ids, targets, strict=True)
-    ]
-    if draft.stands_for is not None:  # it is in the base already
-        own = _place(draft.stands_for, places)
-        if choice.action == "create":
+def find_active_fact(
+    path: str, data: bytes, entity_id: str, kind: FactKind, texts: Sequence[str]
+) -> Fact | None:
+    """Return the active fact or unfinished open item of a page that has one of these texts.
+
+    Case, accents, spacing, end punctuation and notes are ignored.
+    """
+    wanted = {normal_form(read_fact_line(text).text or text) for text in texts}
+    facts, state = read_facts(parse_document(path, data), entity_id), (kind, "active", False)
+    active = (fact for fact in facts if (fact.kind, fact.status, fact.done) == state)
+    return next((fact for fact in active if normal_form(fact.text) in wanted), None)
+
+
+@dataclass(slots=True)
+class _Planner:
+    """Collects the edits of one draft after another."""
+
+    entities: Mapping[str, Entity]
+    facts: Mapping[int, Fact]
+    read: Callable[[str], bytes | None]
+    today: str
+    files: dict[str, _File] = field(default_factory=dict)
+    targets: dict[int, str] = field(default_factory=dict)
+    """Text of the draft that decides about a fact, by fact id."""
+    actions: list[tuple[str, Action]] = field(default_factory=list)
+    problems: list[DraftProblem] = field(default_factory=list)
+
+    def add(self, draft: Draft, action: Action) -> None:
+        """Plan a draft, or record why it cannot be carried out."""
+        try:
+            edits = self._edits_for(draft)
+            targets = {edit.fact_id for _, edit in edits if not isinstance(edit, AddFact)}
+            if edits and draft.stands_for is not None:  # an existing fact, which is kept
+                targets.add(draft.stands_for)
+            for fact_id in targets & self.targets.keys():
+                raise WriteFault(
+                    f"the draft {self.targets[fact_id]!r} decides about the same fact; apply first"
+                )
+            trial = self._try_edits(edits)
+        except WriteFault as error:
+            self.problems.append(DraftProblem(draft.id, str(error)))
+            return
+        self.targets |= dict.fromkeys(targets, draft.text)
+        for path, edit in edits:
+            file = self.files.setdefault(path, trial[path])
+            file.after = trial[path].after
+            file.edits.append(edit)
+            file.draft_ids.append(draft.id)
+        self.actions.append((draft.id, action))
+
+    def plan(self) -> Plan:
+        """Return the plan for all drafts added."""
+        files = tuple(
+            PlannedFile(
+                path=path,
+                before=file.before,
+                after=file.after,
+                edits=tuple(file.edits),
+                draft_ids=tuple(dict.fromkeys(file.draft_ids)),
+                diff=file_diff(path, file.before, file.after),
+            )
+            for path, file in sorted(self.files.items())
+        )
+        return Plan(files, tuple(self.actions), tuple(self.problems))
+
+    def _edits_for(self, draft: Draft) -> list[_PathEdit]:
+        """Return the edits that carry out the choice of a draft. Raises WriteFault."""
+        choice = draft.choice
+        if choice is None or choice.action == "skip":
             return []
-        if choice.action == "supersede" or text == draft.text:
-            return strikes
-        change = ChangeFact(own.entity_id, draft.stands_for, text, meant=own.meant)
-        return [*strikes, (own.path, change)]  # the other way round, equal texts get new ids
-    if choice.action == "merge":
-        return [(targets[0].path, _merge(draft, text, fact_ids[0], targets[0]))]
-    entity = entities.get(draft.entity_id)
-    if entity is None:
-        raise WriteFault("nobody knows whose fact this is; choose an entity")
-    if not entity.path:
-        raise WriteFault(f"{entity.name} has no page yet; make one first")
-    date = draft.date or (today if draft.kind == "fact" else "")
-    added = AddFact(entity.id, draft.kind, draft.text, date, draft.source)
-    return (
-        [*strikes, (entity.path, added)] if choice.action == "supersede" else [(entity.path, added)]
-    )
+        targets = [self._fact(fact_id) for fact_id in dict.fromkeys(choice.fact_ids)]
+        if choice.action != "create" and not targets:
+            raise WriteFault(f"say which fact to {choice.action}")
+        text = choice.text or draft.text
+        strikes: list[_PathEdit] = [
+            (fact.path, StrikeFact(fact.entity_id, fact.fact_id, fact_identity(fact)))
+            for fact in targets
+        ]
+        if draft.stands_for is not None:
+            own = self._fact(draft.stands_for)
+            if choice.action == "create":
+                return []
+            if choice.action == "supersede" or text == draft.text:
+                return strikes
+            change = ChangeFact(own.entity_id, own.fact_id, text, identity=fact_identity(own))
+            return [*strikes, (own.path, change)]  # changing first would give equal texts new ids
+        if choice.action == "merge":
+            return [(targets[0].path, _merge(draft, text, targets[0]))]
+        addition = self._addition(draft)
+        return [*strikes, addition] if choice.action == "supersede" else [addition]
+
+    def _addition(self, draft: Draft) -> _PathEdit:
+        entity = self.entities.get(draft.entity_id)
+        if entity is None:
+            raise WriteFault("its entity is unknown; choose one")
+        if not entity.path:
+            raise WriteFault(f"{entity.name} has no page yet; create one first")
+        date = draft.date or (self.today if draft.kind == "fact" else "")
+        return entity.path, AddFact(entity.id, draft.kind, draft.text, date, draft.source)
+
+    def _fact(self, fact_id: int) -> Fact:
+        if fact_id not in self.facts:
+            raise WriteFault(f"fact {fact_id} no longer exists; check again")
+        return self.facts[fact_id]
+
+    def _try_edits(self, edits: Sequence[_PathEdit]) -> dict[str, _File]:
+        """Return the files as the edits would leave them. Raises WriteFault."""
+        trial: dict[str, _File] = {}
+        for path, edit in edits:
+            if path not in trial:
+                trial[path] = self._trial_file(path)
+            file = trial[path]
+            if isinstance(edit, AddFact):
+                self._require_new(path, file.after, edit)
+            file.after = apply_edits(path, file.after, [edit])
+        return trial
+
+    def _trial_file(self, path: str) -> _File:
+        if path in self.files:
+            return _File(self.files[path].before, self.files[path].after)
+        content = self.read(path)
+        if content is None:
+            raise WriteFault(f"{path} is gone; check again")
+        return _File(content, content)
+
+    def _require_new(self, path: str, data: bytes, edit: AddFact) -> None:
+        """Raise WriteFault if the page already says what would be added."""
+        text = read_fact_line(edit.text).text or edit.text
+        texts = (text, strip_subject(text, self.entities.get(edit.entity_id)))
+        if fact := find_active_fact(path, data, edit.entity_id, edit.kind, texts):
+            raise WriteFault(f"{fact.text!r} is already in {path}:{fact.line}")
 
 
-def _merge(draft: Draft, text: str, fact_id: int, place: FactPlace) -> ChangeFact:
-    """Return what makes one fact of two: the later date, the draft's source as one more note."""
+def _merge(draft: Draft, text: str, fact: Fact) -> ChangeFact:
+    """Return the edit that merges a draft into a fact: the later date, both sources."""
     source = source_note(draft.kind, draft.source)
     if source and draft.source not in read_fact_line(text).sources:
         text = f"{text} {source}"
-    later = draft.date if draft.date > place.meant.date else ""
-    return ChangeFact(place.entity_id, fact_id, text, later, place.meant)
-
-
-def _targets(wanted: Sequence[tuple[str, PageEdit]], draft: Draft) -> set[int]:
-    """Return the facts that edits change or strike, and the one they keep in their place."""
-    found = {edit.fact_id for _, edit in wanted if isinstance(edit, ChangeFact | StrikeFact)}
-    return found | ({draft.stands_for} if wanted and draft.stands_for is not None else set())
-
-
-def _place(fact_id: int, places: Mapping[int, FactPlace]) -> FactPlace:
-    if fact_id not in places:
-        raise WriteFault(f"fact {fact_id} is no longer known; check again")
-    return places[fact_id]
-
-
-def _tried(
-    wanted: Sequence[tuple[str, PageEdit]],
-    files: Mapping[str, _File],
-    read: Callable[[str], bytes | None],
-    entities: Mapping[str, Entity],
-) -> dict[str, _File]:
-    """Return the files a draft touches as they would be; raises WriteFault when one cannot."""
-    trial: dict[str, _File] = {}
-    for path, edit in wanted:
-        if path not in trial:
-            before = files[path].before if path in files else read(path)
-            if before is None:
-                raise WriteFault(f"{path} is gone; check again")
-            trial[path] = _File(before, files[path].after if path in files else before)
-        if isinstance(edit, AddFact):
-            told = read_fact_line(edit.text).text or edit.text
-            texts = (told, without_subject(told, entities.get(edit.entity_id)))
-            if found := standing(path, trial[path].after, edit.entity_id, edit.kind, texts):
-                raise WriteFault(f"{found.text!r} stands in {path}:{found.line} already")
-        trial[path].after = edited(path, trial[path].after, [edit])
-    return trial
-
-
-def _new_ids(
-    draft: Draft, path: str, edit: PageEdit, before: bytes, after: bytes
-) -> list[tuple[str, int]]:
-    if not isinstance(edit, AddFact | ChangeFact):
-        return []
-    old, new = (read_facts(parse_document(path, data), edit.entity_id) for data in (before, after))
-    fact = new_fact(old, new)
-    return [(draft.id, fact.fact_id)] if fact else []
+    later = draft.date if draft.date > fact.date else ""
+    return ChangeFact(fact.entity_id, fact.fact_id, text, later, fact_identity(fact))

@@ -1,11 +1,12 @@
-"""What would be written, exactly, and what has been. Values only."""
+"""Plans and results of writes: exactly what would be written, and what was. Values only."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-from kbx_tui.editing.page_edits import PageEdit
+from kbx_tui.editing.pages.page_edits import PageEdit
 from kbx_tui.editing.state.drafts import Action
+from kbx_tui.similarity.matches import SimilarityMatch
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,7 +17,7 @@ class PlannedFile:
     before: bytes
     after: bytes
     edits: tuple[PageEdit, ...]
-    """What is asked for, so that it can be made again when the file changed meanwhile."""
+    """The edits themselves, so that they can be rebased if the file changes before `apply`."""
     draft_ids: tuple[str, ...]
     diff: str
     """Unified diff, empty when nothing changes."""
@@ -33,20 +34,14 @@ class DraftProblem:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What applying some drafts would do, before anything is written."""
+    """What applying some drafts would write."""
 
     files: tuple[PlannedFile, ...]
-    """By path."""
+    """Sorted by path."""
     actions: tuple[tuple[str, Action], ...]
-    """Id of every draft that can be carried out, in order, and what becomes of it."""
+    """Id and action of each draft that can be carried out, in order."""
     problems: tuple[DraftProblem, ...]
-    """Drafts that cannot be carried out as they are; the others can."""
-    fact_ids: tuple[tuple[str, int], ...] = ()
-    """Draft id and the id of the fact it would become."""
-
-    def count(self, action: Action) -> int:
-        """Return how many drafts are to be created, merged, superseded or skipped."""
-        return sum(one == action for _, one in self.actions)
+    """Drafts that cannot be carried out; the others can."""
 
     @property
     def diff(self) -> str:
@@ -61,14 +56,33 @@ class Applied:
     created: int
     merged: int
     superseded: int
-    """Drafts written in place of facts that are struck out now."""
+    """Drafts written in place of facts that are now struck out."""
     skipped: int
     failed: tuple[DraftProblem, ...]
     done: tuple[str, ...]
-    """Ids of the drafts that are settled, skipped ones included: they may go."""
+    """Ids of the settled drafts, skipped ones included; they can be dropped."""
     paths: tuple[str, ...]
     """Files that were written."""
     entry: int | None
-    """Number in the journal, by which `undo` takes all of it back; None when nothing changed."""
-    fact_ids: tuple[tuple[str, int], ...] = ()
-    """Draft id and the id of the fact it became."""
+    """Journal number that `undo` takes to revert everything; None when nothing changed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """What was or would be written to one file, or why nothing was."""
+
+    written: bool
+    """False for a dry run, for a known fact, and when nothing would change."""
+    path: str
+    diff: str
+    """Unified diff of the file."""
+    fact_id: int | None = None
+    """Id of the fact that was added or reworded; a new text gives a new id."""
+    line: int = 0
+    """1-based line of that fact; 0 when there is none."""
+    matches: tuple[SimilarityMatch, ...] = ()
+    """For an added fact: what says the same or contradicts it, best first."""
+    hints: tuple[str, ...] = ()
+    """Messages for display, such as that a field already had a similar value."""
+    entry: int | None = None
+    """Journal number that `undo` takes to revert the write."""

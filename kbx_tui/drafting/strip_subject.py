@@ -1,4 +1,4 @@
-"""The subject of a fact: `Alice favours Slack`, while her page says `Favours Slack`. Pure."""
+"""Removal of a fact's subject: `Alice favours Slack` is `favours Slack` on her page. Pure."""
 
 from __future__ import annotations
 
@@ -6,24 +6,22 @@ import re
 
 from kbx_tui.knowledge.records import Entity
 
-FEWEST_WORDS = 2
-"""Words that must be left for a name to be taken off."""
+MIN_WORDS_LEFT = 2
+"""A name is stripped only if at least this many words remain."""
 
 
-def without_subject(text: str, entity: Entity | None) -> str:
-    """Return a text without the name of the entity it begins with, else the text.
+def strip_subject(text: str, entity: Entity | None) -> str:
+    """Return a text without the entity's name at its beginning, else unchanged.
 
-    A person may be named by the first name alone. What belongs to somebody (`Alice's team`) is
-    about something else.
+    For a person, the first name is enough. A possessive (`Alice's team`) is another subject.
     """
     if entity is None:
         return text
-    names = {entity.name, *entity.aliases}
-    if entity.type == "person":
-        names.add(entity.name.split()[0] if entity.name.split() else "")
+    first_names = entity.name.split()[:1] if entity.type == "person" else []
+    names = {entity.name, *entity.aliases, *first_names}
     for name in sorted(filter(None, names), key=len, reverse=True):
-        found = re.match(rf"(?:the\s+)?{re.escape(name)}(?:\s+team)?\s*[:,–—-]?\s+", text, re.I)
-        if found:  # the longest name: of `Bob Okafor rows`, Okafor is not what is said
-            rest = text[found.end() :]
-            return rest if len(rest.split()) >= FEWEST_WORDS else text
+        prefix = re.match(rf"(?:the\s+)?{re.escape(name)}(?:\s+team)?\s*[:,–—-]?\s+", text, re.I)
+        if prefix:  # only the longest name: `Bob Okafor rows` must not become `Okafor rows`
+            rest = text[prefix.end() :]
+            return rest if len(rest.split()) >= MIN_WORDS_LEFT else text
     return text

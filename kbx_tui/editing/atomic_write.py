@@ -1,4 +1,4 @@
-"""Putting new content in the place of a file in one step: whoever reads sees the old or the new."""
+"""Atomic file replacement: a reader sees the old content or the new, never a mix."""
 
 from __future__ import annotations
 
@@ -9,38 +9,38 @@ from pathlib import Path
 from kbx_tui.errors import WriteFault
 
 
-def put_in_place(target: Path, data: bytes) -> None:
-    """Write a file of our own, its folder included; for one writer at a time.
+def write_atomically(target: Path, data: bytes) -> None:
+    """Replace one of our own files in one step, creating its folder if needed.
 
-    Raises WriteFault; then it is as it was.
+    Not safe for concurrent writers. Raises WriteFault, which leaves the file unchanged.
     """
-    space = target.with_name(f".{target.name}.tmp")
+    temporary = target.with_name(f".{target.name}.tmp")
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
-        write_aside(space, data)
-        space.replace(target)
+        write_synced(temporary, data)
+        temporary.replace(target)
         sync_folder(target.parent)
     except OSError as error:
         with suppress(OSError):
-            space.unlink(missing_ok=True)
-        raise not_written(target, error) from error
+            temporary.unlink(missing_ok=True)
+        raise write_fault(target, error) from error
 
 
-def write_aside(space: Path, data: bytes, like: Path | None = None) -> None:
-    """Write a file down to the disk, with mode and owner of `like` as far as that is allowed."""
-    with space.open("wb") as file:
+def write_synced(file: Path, data: bytes, like: Path | None = None) -> None:
+    """Write a file and flush it to disk, copying mode and owner from `like` where permitted."""
+    with file.open("wb") as stream:
         if like is not None:
-            known = like.stat()
-            with suppress(OSError, AttributeError):  # Windows has no owners of this kind
-                os.chown(space, known.st_uid, known.st_gid)
-            space.chmod(known.st_mode & 0o7777)
-        file.write(data)
-        file.flush()
-        os.fsync(file.fileno())
+            status = like.stat()
+            with suppress(OSError, AttributeError):  # Windows has no chown
+                os.chown(file, status.st_uid, status.st_gid)
+            file.chmod(status.st_mode & 0o7777)
+        stream.write(data)
+        stream.flush()
+        os.fsync(stream.fileno())
 
 
 def sync_folder(folder: Path) -> None:
-    """Have the disk hold the names in a folder, where the system can do that."""
+    """Flush a folder's directory entries to disk, where the system supports it."""
     with suppress(OSError):
         handle = os.open(folder, os.O_RDONLY)
         try:
@@ -49,7 +49,7 @@ def sync_folder(folder: Path) -> None:
             os.close(handle)
 
 
-def not_written(target: Path, error: OSError) -> WriteFault:
+def write_fault(target: Path, error: OSError) -> WriteFault:
     """Return the error to raise when a file could not be written."""
-    why = error.strerror or str(error)
-    return WriteFault(f"{target} was not written ({why}); it is as it was")
+    reason = error.strerror or str(error)
+    return WriteFault(f"{target} was not written ({reason}); it is unchanged")

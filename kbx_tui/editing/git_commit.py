@@ -1,4 +1,4 @@
-"""A git commit per write, where kbx.toml asks for it: `[writes] auto_commit`, as kbx has it."""
+"""The optional git commit after each write: `[writes] auto_commit` in kbx.toml."""
 
 from __future__ import annotations
 
@@ -8,37 +8,33 @@ from collections.abc import Sequence
 from pathlib import Path
 
 SECONDS = 30
+"""Timeout of each git command."""
 
 
-def commit(
+def commit_files(
     root: Path, paths: Sequence[str], operation: str, target: str, *, message: str, author: str
 ) -> str:
-    """Commit these files and nothing else; return why that failed, empty when it did not.
+    """Commit these files alone and return why that failed, empty on success.
 
-    `message` may hold `{operation}`, `{target}`, `{file_count}` and `{timestamp}`. What is staged
-    already stays staged.
+    `message` may contain `{operation}`, `{target}`, `{file_count}` and `{timestamp}`. What is
+    already staged stays staged.
     """
-    told = message
-    for name, value in (
-        ("operation", operation),
-        ("target", target),
-        ("file_count", str(len(paths))),
-        ("timestamp", time.strftime("%Y-%m-%dT%H:%M:%S")),
-    ):
-        told = told.replace(f"{{{name}}}", value)
+    message = message.replace("{operation}", operation).replace("{target}", target)
+    message = message.replace("{file_count}", str(len(paths)))
+    message = message.replace("{timestamp}", time.strftime("%Y-%m-%dT%H:%M:%S"))
     git = ["git", "-C", str(root), "-c", "core.quotepath=off"]
-    steps = (
+    commands = (
         [*git, "add", "--", *paths],
-        [*git, "commit", "--quiet", "--author", author, "-m", told, "--only", "--", *paths],
+        [*git, "commit", "--quiet", "--author", author, "-m", message, "--only", "--", *paths],
     )
-    for step in steps:
+    for command in commands:
         try:
-            done = subprocess.run(
-                step, capture_output=True, encoding="utf-8", timeout=SECONDS, check=False
+            completed = subprocess.run(
+                command, capture_output=True, encoding="utf-8", timeout=SECONDS, check=False
             )
         except (OSError, subprocess.SubprocessError) as error:
             return str(error)
-        if done.returncode:
-            lines = (done.stderr or done.stdout).strip().splitlines()
-            return lines[-1] if lines else f"git ended with {done.returncode}"
+        if completed.returncode:
+            lines = (completed.stderr or completed.stdout).strip().splitlines()
+            return lines[-1] if lines else f"git exited with {completed.returncode}"
     return ""

@@ -1,210 +1,187 @@
-"""The undo journal: what each write changed, noted before the first byte is replaced.
+"""The undo journal, a write-ahead log: each write is recorded before any file is replaced.
 
-`.kbx/journal/000012.json` is one write, with the bytes taken out and put in, per file. While it is
-being made it is called `begun.json`; whoever finds that name later finishes the write. One process
-writes at a time, so there is never a second one.
+`.kbx/journal/000012.json` records one write: per file, the bytes removed and inserted. Until the
+write is complete the record is named `begun.json`. If its process dies, the next process to open
+the journal finishes that write. The edit lock ensures that there is at most one.
 """
 
 from __future__ import annotations
 
-import base64
 import json
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Any
 
 import msgspec
+from filelock import Timeout
+from msgspec.structs import replace
 
-from kbx_tui.editing.atomic_write import not_written, put_in_place, sync_folder
+from kbx_tui.editing.atomic_write import sync_folder, write_atomically, write_fault
+from kbx_tui.editing.edit_lock import edit_lock
+from kbx_tui.editing.file_change import ByteChange, StagedChange, file_hash, read_file
 from kbx_tui.errors import WriteFault
-from kbx_tui.knowledge.parsing.decoding import content_hash
 
 FOLDER = Path(".kbx", "journal")
-"""Below the root."""
-BEGUN = "begun.json"
+"""Relative to the root."""
+PENDING = FOLDER / "begun.json"
 
 _NUMBERED = re.compile(r"(\d{6,})\.json")
 
 
-@dataclass(frozen=True, slots=True)
-class Change:
-    """What one file loses and gains. All else in it stays."""
-
-    path: str
-    start: int
-    """Byte offset."""
-    removed: bytes
-    inserted: bytes
-    before: str
-    """Hash of the whole file; empty when there was none."""
-    after: str
-    """Hash of the whole file; empty when there is none any more."""
-
-    def applied(self, data: bytes) -> bytes:
-        """Return the file after the change; `data` has the hash `before`."""
-        return data[: self.start] + self.inserted + data[self.start + len(self.removed) :]
-
-    def reversed(self) -> Change:
-        """Return what takes the change back."""
-        return Change(self.path, self.start, self.inserted, self.removed, self.after, self.before)
-
-
-@dataclass(frozen=True, slots=True)
-class JournalEntry:
-    """One write: all of it was made, or is made when the base is opened next."""
+class JournalEntry(msgspec.Struct, frozen=True):
+    """One write; if it was interrupted, it is completed when the base is next opened."""
 
     number: int
-    at: str
+    written_at: str = msgspec.field(name="at")
     """Local time, `2026-03-17 09:41:05`."""
-    told: str
-    """What it was, for people."""
-    changes: tuple[Change, ...]
+    description: str = msgspec.field(name="told")
+    """What was done, for display."""
+    changes: tuple[ByteChange, ...]
     undoes: int | None = None
-    """The entry this one took back."""
+    """The entry this one reverted."""
     undone: bool = False
-    """True when a later entry took this one back."""
-
-
-def change(path: str, before: bytes | None, after: bytes | None) -> Change:
-    """Return the smallest change that makes `before` into `after`; None stands for no file."""
-    old, new = before or b"", after or b""
-    most = min(len(old), len(new))
-    start = _common(old, new, most)
-    tail = _common(old[::-1], new[::-1], most - start)
-    return Change(
-        path=path,
-        start=start,
-        removed=old[start : len(old) - tail],
-        inserted=new[start : len(new) - tail],
-        before=hash_of(before),
-        after=hash_of(after),
-    )
-
-
-def hash_of(data: bytes | None) -> str:
-    """Return the hash that a change knows a file by; empty for no file."""
-    return "" if data is None else content_hash(data)
+    """True when a later entry reverted this one; not stored."""
 
 
 def entries(root: Path) -> tuple[JournalEntry, ...]:
-    """Return all writes that were made, oldest first; what cannot be read is passed over."""
-    found = [
+    """Return all completed writes, oldest first, skipping files that cannot be read."""
+    readable = [
         entry
-        for file in _files(root)
-        if (entry := _read(file)) is not None and entry.number == int(file.stem)
+        for number, file in sorted(_numbered_files(root).items())
+        if (entry := _read(file)) is not None and entry.number == number
     ]
-    found.sort(key=lambda entry: entry.number)
-    undone = {entry.undoes for entry in found}
-    return tuple(replace(entry, undone=entry.number in undone) for entry in found)
+    undone = {entry.undoes for entry in readable}
+    return tuple(replace(entry, undone=entry.number in undone) for entry in readable)
 
 
 def next_number(root: Path) -> int:
     """Return the number of the next write."""
-    return max((int(file.stem) for file in _files(root)), default=0) + 1
-
-
-def begun(root: Path) -> JournalEntry | None:
-    """Return the write that was begun and not finished."""
-    return _read(root / FOLDER / BEGUN)
+    return max(_numbered_files(root), default=0) + 1
 
 
 def begin(root: Path, entry: JournalEntry) -> None:
-    """Note what is about to be written. Raises WriteFault; then nothing is."""
-    put_in_place(root / FOLDER / BEGUN, _text(entry))
+    """Record a write before it is made. Raises WriteFault, which leaves no record."""
+    write_atomically(root / PENDING, _encode(entry))
 
 
-def finish(root: Path, entry: JournalEntry, made: Sequence[Change]) -> JournalEntry | None:
-    """Note that the write was made; `made` are the changes that were, of all that were begun."""
-    folder = root / FOLDER
+def finish(root: Path, entry: JournalEntry, made: Sequence[ByteChange]) -> JournalEntry | None:
+    """Mark the pending write as complete and return its entry, None when nothing was changed.
+
+    `made` are those of its changes that were actually made. Raises WriteFault.
+    """
     if not made:
-        give_up(root)
+        discard_pending(root)
         return None
+    record = root / PENDING
     try:
         if len(made) < len(entry.changes):
             entry = replace(entry, changes=tuple(made))
-            put_in_place(folder / BEGUN, _text(entry))
-        (folder / BEGUN).replace(folder / f"{entry.number:06}.json")
+            write_atomically(record, _encode(entry))
+        record.replace(record.with_name(f"{entry.number:06}.json"))
     except OSError as error:
-        raise not_written(folder / BEGUN, error) from error
-    sync_folder(folder)
+        raise write_fault(record, error) from error
+    sync_folder(record.parent)
     return entry
 
 
-def give_up(root: Path) -> None:
-    """Forget a write of which nothing was made."""
+def discard_pending(root: Path) -> None:
+    """Delete the record of a write that changed nothing."""
     with suppress(OSError):
-        (root / FOLDER / BEGUN).unlink(missing_ok=True)
+        (root / PENDING).unlink(missing_ok=True)
 
 
-def find(root: Path, number: int | None) -> JournalEntry:
-    """Return the entry to undo: that one, else the last that was not taken back.
+def finish_interrupted(root: Path) -> tuple[str, ...]:
+    """Finish an interrupted write and return the paths written.
 
-    Raises WriteFault when there is none, or its file cannot be read: an older write is not taken
-    back in its place.
+    Files edited since are left alone. Returns at once while another process is writing, since
+    that write is not interrupted. Raises WriteFault.
     """
-    read = entries(root)
-    known = [entry for entry in read if entry.undoes is None]
-    newest = max(_files(root), key=lambda file: int(file.stem), default=None)
-    is_read = newest is None or (bool(read) and read[-1].number == int(newest.stem))
-    if number is None and newest is not None and not is_read:
-        raise WriteFault(_unreadable(newest, "it is the last write and holds no valid entry"))
+    if not (root / PENDING).exists():
+        return ()
+    try:
+        with edit_lock(root, seconds=0):
+            return finish_pending(root)
+    except Timeout:
+        return ()
+
+
+def finish_pending(root: Path) -> tuple[str, ...]:
+    """Finish the pending write of the journal and return the paths written.
+
+    The caller holds the edit lock. Only files that still have the content recorded before the
+    write are changed. Raises WriteFault.
+    """
+    entry = _read(root / PENDING)
+    if entry is None:
+        return ()
+    made, written = [], []
+    for change in entry.changes:
+        current = read_file(root, change.path)
+        after = change.apply(current)
+        staged = StagedChange.of(root, change, after)
+        if file_hash(current) == change.before:
+            if file_hash(after) != change.after:
+                raise WriteFault(
+                    f"{root / PENDING} does not fit {change.path}; inspect it, then remove it"
+                )
+            staged.stage()
+            staged.replace_target()
+            written.append(change.path)
+        staged.discard()
+        if file_hash(current) in (change.before, change.after):
+            made.append(change)
+    finish(root, entry, made)
+    return tuple(written)
+
+
+def entry_to_undo(root: Path, number: int | None) -> JournalEntry:
+    """Return the entry with this number, by default the last one that is not undone.
+
+    Raises WriteFault when there is none, or it is unreadable: no older one takes its place.
+    """
+    files = _numbered_files(root)
+    readable = {entry.number: entry for entry in entries(root)}
+    wanted = max(files, default=0) if number is None else number
+    if wanted in files and wanted not in readable:
+        raise _unreadable(files[wanted], "it holds no valid entry")
     if number is None:
-        found = [entry for entry in known if not entry.undone]
-        if not found:
+        writes = [entry for entry in readable.values() if entry.undoes is None and not entry.undone]
+        if not writes:
             raise WriteFault("there is nothing to undo")
-        return found[-1]
-    for entry in known:
-        if entry.number == number:
-            if entry.undone:
-                raise WriteFault(f"write {number} is undone already")
-            return entry
-    file = root / FOLDER / f"{number:06}.json"
-    if file.exists() and all(entry.number != number for entry in read):
-        raise WriteFault(_unreadable(file, "it holds no valid entry"))
-    raise WriteFault(f"there is no write {number}; `kbx undo --list` shows them")
+        return writes[-1]
+    entry = readable.get(number)
+    if entry is None or entry.undoes is not None:
+        raise WriteFault(f"there is no write {number}; `kbx undo --list` shows them")
+    if entry.undone:
+        raise WriteFault(f"write {number} is already undone")
+    return entry
 
 
-def _files(root: Path) -> Iterator[Path]:
+def _numbered_files(root: Path) -> dict[int, Path]:
     with suppress(OSError):
-        for file in (root / FOLDER).iterdir():
-            if _NUMBERED.fullmatch(file.name):
-                yield file
+        files = (root / FOLDER).iterdir()
+        return {int(file.stem): file for file in files if _NUMBERED.fullmatch(file.name)}
+    return {}
 
 
-def _common(one: bytes, other: bytes, most: int) -> int:
-    """Return how many bytes at the beginning are the same, by halving."""
-    low, high = 0, most
-    while low < high:
-        middle = (low + high + 1) // 2
-        if one[low:middle] == other[low:middle]:
-            low = middle
-        else:
-            high = middle - 1
-    return low
-
-
-def _text(entry: JournalEntry) -> bytes:
-    told: dict[str, Any] = asdict(entry)
-    del told["undone"]
-    for one in told["changes"]:
-        for side in ("removed", "inserted"):
-            one[side] = base64.b64encode(one[side]).decode()
-    return json.dumps(told, ensure_ascii=False, indent=1).encode("utf-8", "replace")
+def _encode(entry: JournalEntry) -> bytes:
+    stored = msgspec.to_builtins(entry)
+    del stored["undone"]
+    text = json.dumps(stored, ensure_ascii=False, indent=1)
+    return text.encode("utf-8", "replace")
 
 
 def _read(file: Path) -> JournalEntry | None:
     try:
         return msgspec.json.decode(file.read_bytes(), type=JournalEntry)
     except FileNotFoundError:
-        return None
+        pass
     except (OSError, msgspec.DecodeError, RecursionError) as error:
-        if file.name == BEGUN:
-            raise WriteFault(_unreadable(file, error)) from error
-        return None
+        if file.name == PENDING.name:
+            raise _unreadable(file, error) from error
+    return None
 
 
-def _unreadable(file: Path, why: object) -> str:
-    return f"{file} cannot be read ({why}); look at it, then remove it"
+def _unreadable(file: Path, reason: object) -> WriteFault:
+    return WriteFault(f"{file} cannot be read ({reason}); inspect it, then remove it")

@@ -1,4 +1,4 @@
-"""Beginning a knowledge base: the folders people expect, and one page that says what goes where."""
+"""A new knowledge base: the usual folders and one page that says what goes where."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ FOLDERS = ("people", "projects", "teams", "meetings", "notes")
 
 WELCOME = """# What goes where
 
-This knowledge base is a folder of markdown. Write with any editor; what you save is found at once.
+This knowledge base is a folder of markdown. Use any editor; what you save can be found at once.
 
 - `memory/people/` holds a page for each person: `alice-chen.md` with the heading `# Alice Chen`.
 - `memory/projects/` and `memory/teams/` hold pages of projects and teams.
-- `memory/meetings/` holds notes of meetings, best with the date in the name.
+- `memory/meetings/` holds meeting notes, ideally with the date in the file name.
 - `memory/notes/` holds everything else.
 
 On a person's page, list what you know under `## Recent Facts`, one line each, the date in
@@ -23,16 +23,13 @@ brackets: `- [2026-03-10] Prefers async Slack`. Open work goes under `## Open It
 """
 
 
-def start_base(folder: Path) -> Path:
-    """Make a knowledge base in `folder` and return its root; what is there already is left alone.
-
-    Raises KbxError when it cannot be written or is one already.
-    """
+def create_base(folder: Path) -> Path:
+    """Create a base in a folder without markdown and return its root. Raises KbxError."""
     root = folder.absolute()
     memory = root / "memory"
     try:
         if root.exists() and (memory.exists() or walk(root).files):
-            raise KbxError(f"{root} holds markdown already; choose that folder instead")
+            raise KbxError(f"{root} already holds markdown; open that folder instead")
         for name in FOLDERS:
             (memory / name).mkdir(parents=True)
         (memory / "notes" / "what-goes-where.md").write_text(WELCOME, encoding="utf-8")

@@ -1,1 +1,1 @@
-"""Text to unit vectors: the Embedder protocol, the models behind it and the one we bundle."""
+"""Text embedding: the Embedder protocol, its implementations and the bundled model."""

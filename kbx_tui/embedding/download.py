@@ -1,12 +1,12 @@
-"""Models fastembed knows by name: from its cache, else from the hub, with a quick plain no."""
+"""Models that fastembed supports by name: from its cache, else downloaded, failing fast."""
 
 from __future__ import annotations
 
 import difflib
 import logging
 import threading
+from concurrent.futures import Future, wait
 from pathlib import Path
-from queue import Empty, SimpleQueue
 from typing import Any
 
 from kbx_tui.embedding.error_text import OFFLINE_HINT, brief
@@ -16,32 +16,32 @@ from kbx_tui.errors import EmbeddingError
 Listing = dict[str, Any]
 """One row of ``TextEmbedding.list_supported_models()``."""
 
-PATIENCE = 2.0
-"""Seconds the hub has to answer; with the time fastembed takes to import, half of the promise."""
+HUB_TIMEOUT = 2.0
+"""Seconds to wait for the hub; leaves room in 5 seconds for importing fastembed."""
 
 
 def from_fastembed(name: str, cache_dir: Path | None = None) -> ModelSource:
-    """Return the model fastembed lists as ``name``, downloading it unless it is in the cache.
+    """Return the model that fastembed lists as ``name``, downloading it unless it is cached.
 
-    ``cache_dir`` defaults to fastembed's own ($FASTEMBED_CACHE_PATH, else a temporary folder).
-    Raises EmbeddingError: an unknown name at once, a hub that cannot be had within 5 seconds.
+    ``cache_dir`` defaults to that of fastembed ($FASTEMBED_CACHE_PATH, else a temporary folder).
+    Raises EmbeddingError: at once for an unknown name, within 5 seconds if the hub is unreachable.
     """
     from fastembed.common.utils import define_cache_dir
 
-    hush()
+    silence_libraries()
     listing = _listing(name)
     cache = str(define_cache_dir(str(cache_dir) if cache_dir else None))
     return ModelSource(
         name=listing["model"],
         folder=_cached(listing, cache) or _download(listing, cache),
         dimension=listing["dim"],
-        known_as=listing["model"],
+        fastembed_name=listing["model"],
         model_file=listing["model_file"],
     )
 
 
-def hush() -> None:
-    """Stop fastembed and the hub's client from writing to stderr, over a terminal app."""
+def silence_libraries() -> None:
+    """Stop fastembed and the client of the hub from writing to stderr, which garbles the app."""
     from huggingface_hub.utils.tqdm import disable_progress_bars
     from loguru import logger
 
@@ -53,21 +53,21 @@ def hush() -> None:
 def _listing(name: str) -> Listing:
     from fastembed import TextEmbedding
 
-    rows: list[Listing] = TextEmbedding.list_supported_models()
-    known = {row["model"].lower(): row for row in rows}
-    if (found := known.get(name.lower())) is not None:
-        return found
-    near = difflib.get_close_matches(name.lower(), known, n=1)
-    guess = f", the nearest is {known[near[0]]['model']!r}" if near else ""
+    listings: list[Listing] = TextEmbedding.list_supported_models()
+    by_name = {listing["model"].lower(): listing for listing in listings}
+    if (listing := by_name.get(name.lower())) is not None:
+        return listing
+    nearest = difflib.get_close_matches(name.lower(), by_name, n=1)
+    guess = f", the nearest is {by_name[nearest[0]]['model']!r}" if nearest else ""
     raise EmbeddingError(
-        f"{name!r} is neither a folder nor a model fastembed knows{guess}; {OFFLINE_HINT}"
+        f"{name!r} is neither a folder nor a model of fastembed{guess}; {OFFLINE_HINT}"
     )
 
 
 def _cached(listing: Listing, cache: str) -> Path | None:
     try:
         return _fetch(listing, cache, local_files_only=True)
-    except Exception:  # whatever is wrong with the cache, downloading is the remedy
+    except Exception:  # whatever is wrong with the cache, downloading fixes it
         return None
 
 
@@ -75,47 +75,43 @@ def _download(listing: Listing, cache: str) -> Path:
     try:
         _require_answer(listing["sources"]["hf"])
         return _fetch(listing, cache, local_files_only=False)
-    except Exception as error:  # huggingface_hub's, httpx's, OSError: one sentence for all
-        failed = f"the model {listing['model']!r} could not be downloaded ({brief(error)})"
-        raise EmbeddingError(f"{failed}; {OFFLINE_HINT}") from error
+    except Exception as error:  # of huggingface_hub, httpx or the system
+        failure = f"the model {listing['model']!r} could not be downloaded ({brief(error)})"
+        raise EmbeddingError(f"{failure}; {OFFLINE_HINT}") from error
 
 
 def _fetch(listing: Listing, cache: str, *, local_files_only: bool) -> Path:
-    # Not TextEmbedding(name), whose three attempts sleep 39 s between them before they fail.
+    # Not TextEmbedding(name), which sleeps between retries for too long before it fails.
     from fastembed import TextEmbedding
 
-    wanted = [listing["model_file"], *listing["additional_files"]]
+    files = [listing["model_file"], *listing["additional_files"]]
     folder = Path(
         TextEmbedding.download_files_from_huggingface(
-            listing["sources"]["hf"], cache, wanted, local_files_only=local_files_only
+            listing["sources"]["hf"], cache, files, local_files_only=local_files_only
         )
     )
-    for file in wanted:
+    for file in files:
         if not (folder / file).exists():
             raise FileNotFoundError(f"{file} is missing in {folder}")
     return folder
 
 
 def _require_answer(repository: str) -> None:
-    """Raise unless the hub knows ``repository`` and says so within PATIENCE seconds.
+    """Raise an exception unless the hub confirms ``repository`` within HUB_TIMEOUT seconds.
 
-    In a thread of its own, because no timeout of the client covers a name lookup that hangs.
+    Uses a thread, as the timeout of the client does not cover a name lookup that hangs.
     """
     from huggingface_hub import constants, model_info
 
-    answers: SimpleQueue[Exception | None] = SimpleQueue()
+    answer = Future[Any]()
 
     def ask() -> None:
         try:
-            model_info(repository, timeout=PATIENCE)
-            answers.put(None)
-        except Exception as error:  # handed over to the thread that waits
-            answers.put(error)
+            answer.set_result(model_info(repository, timeout=HUB_TIMEOUT))
+        except Exception as error:  # raised again by the waiting thread
+            answer.set_exception(error)
 
     threading.Thread(target=ask, name="ask-model-hub", daemon=True).start()
-    try:
-        failure = answers.get(timeout=PATIENCE)
-    except Empty:
-        failure = TimeoutError(f"no answer from {constants.ENDPOINT}")
-    if failure is not None:
-        raise failure
+    if not wait([answer], HUB_TIMEOUT).done:
+        raise TimeoutError(f"no answer from {constants.ENDPOINT}")
+    answer.result()

@@ -1,10 +1,10 @@
-"""Embedding by Google's Gemini API. Texts leave this machine; nothing else here does that.
+"""Embedding by the Gemini API of Google, the only embedder that sends texts to a service.
 
     [embedding]
     model = "gemini"        # gemini-embedding-001 with 768 dimensions
-    model = "gemini/NAME"   # another model of theirs, 768 dimensions as well
+    model = "gemini/NAME"   # another Gemini model, also with 768 dimensions
 
-Needs the extra `kbx-tui[gemini]` and GEMINI_API_KEY. Nothing is sent without a key.
+Requires the extra `kbx-tui[gemini]` and GEMINI_API_KEY. Nothing is sent without a key.
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from kbx_tui.embedding import tokens
-from kbx_tui.embedding.embedder import Vector, Vectors
+from kbx_tui.embedding.embedder import Vector, Vectors, normalize
 from kbx_tui.embedding.error_text import OFFLINE_HINT, brief
 from kbx_tui.embedding.source import BUNDLED
+from kbx_tui.embedding.tokens import TokenCounter, encodable
 from kbx_tui.errors import (
     EmbeddingAuth,
     EmbeddingError,
@@ -29,50 +29,37 @@ from kbx_tui.errors import (
 
 if TYPE_CHECKING:
     from google.genai import Client
-    from tokenizers import Tokenizer
 
-KEY = "GEMINI_API_KEY"
+KEY_VARIABLE = "GEMINI_API_KEY"
 DEFAULT_MODEL = "gemini-embedding-001"
 DIMENSION = 768
 BATCH_SIZE = 100
-"""Texts per request: their limit."""
+"""Texts per request, the maximum of the API."""
 TIMEOUT = 20.0
 """Seconds for one request."""
 
 Task = Literal["RETRIEVAL_DOCUMENT", "RETRIEVAL_QUERY"]
 
 
-class GeminiEmbedder:
-    """Asks the service for vectors. Chunks are cut as for the bundled model."""
+class GeminiEmbedder(TokenCounter):
+    """Embeds texts with the Gemini API. Chunks are as long as for the bundled model."""
+
+    dimension = DIMENSION
 
     def __init__(
         self, model: str = DEFAULT_MODEL, *, base_url: str | None = None, timeout: float = TIMEOUT
     ) -> None:
-        """Connect to nothing yet. `base_url` is another place that speaks the same protocol."""
+        """Prepare without connecting; `base_url` is another service with the same API."""
+        super().__init__(BUNDLED.folder)
+        self.model = f"gemini/{model}@{DIMENSION}"
         self._name, self._base_url, self._timeout = model, base_url, timeout
-
-    @property
-    def model(self) -> str:
-        return f"gemini/{self._name}@{DIMENSION}"
-
-    @property
-    def dimension(self) -> int:
-        return DIMENSION
-
-    @cached_property
-    def max_tokens(self) -> int:
-        return tokens.read_max_tokens(BUNDLED.folder)
-
-    @cached_property
-    def _tokenizer(self) -> Tokenizer:
-        return tokens.load_tokenizer(BUNDLED.folder)
 
     @cached_property
     def _client(self) -> Client:
-        key = os.environ.get(KEY, "").strip()
+        key = os.environ.get(KEY_VARIABLE, "").strip()
         if not key:
             raise EmbeddingAuth(
-                f"model gemini needs a key: set {KEY}; {OFFLINE_HINT}, without a key"
+                f"model gemini needs a key: set {KEY_VARIABLE}; {OFFLINE_HINT}, without a key"
             )
         try:
             from google.genai import Client
@@ -88,58 +75,58 @@ class GeminiEmbedder:
         vectors = np.empty((len(texts), DIMENSION), dtype=np.float32)
         for start in range(0, len(texts), BATCH_SIZE):
             batch = texts[start : start + BATCH_SIZE]
-            vectors[start : start + len(batch)] = self._ask(batch, "RETRIEVAL_DOCUMENT")
+            vectors[start : start + len(batch)] = self._request(batch, "RETRIEVAL_DOCUMENT")
         return vectors
 
     def embed_query(self, text: str) -> Vector:
-        vector: Vector = self._ask([text], "RETRIEVAL_QUERY")[0]
+        vector: Vector = self._request([text], "RETRIEVAL_QUERY")[0]
         return vector
 
-    def count_tokens(self, texts: Sequence[str]) -> list[int]:
-        return tokens.count_tokens(self._tokenizer, texts)
-
-    def _ask(self, texts: Sequence[str], task: Task) -> Vectors:
+    def _request(self, texts: Sequence[str], task: Task) -> Vectors:
         client = self._client
         from google.genai.types import EmbedContentConfig
 
-        sent = [text if text.strip() else "-" for text in tokens.encodable(list(texts))]
+        contents = [text if text.strip() else "-" for text in encodable(texts)]
         try:
-            answer = client.models.embed_content(
+            response = client.models.embed_content(
                 model=self._name,
-                contents=sent,  # type: ignore[arg-type]  # a list of texts is one of the choices
+                contents=contents,  # type: ignore[arg-type]  # a list of texts is allowed
                 config=EmbedContentConfig(task_type=task, output_dimensionality=DIMENSION),
             )
         except Exception as error:
             raise translated(error) from error
-        return _unit_vectors([one.values or [] for one in answer.embeddings or []], len(texts))
+        rows = [embedding.values or [] for embedding in response.embeddings or []]
+        return _unit_vectors(rows, len(texts))
 
 
 def translated(error: Exception) -> EmbeddingError:
-    """Return our error for one of the client or of its transport."""
+    """Return the EmbeddingError for an exception of the client or its transport."""
     code = getattr(error, "code", None)
-    said = brief(error)
+    reason = brief(error)
     if code in (401, 403) or (code == 400 and "api key" in str(error).casefold()):
-        return EmbeddingAuth(f"Gemini does not take the key in {KEY} ({said}); set another one")
+        return EmbeddingAuth(f"Gemini rejected {KEY_VARIABLE} ({reason}); set another key")
     if code == 429:
-        return EmbeddingRateLimited(f"Gemini asks to wait ({said}); try again in a minute")
+        return EmbeddingRateLimited(f"Gemini limits requests ({reason}); try again in a minute")
     if code == 408 or (isinstance(code, int) and code >= 500):
-        return EmbeddingUnavailable(f"Gemini has a fault of its own ({said}); try again")
+        return EmbeddingUnavailable(f"Gemini failed ({reason}); try again")
     if isinstance(error, OSError) or type(error).__module__.partition(".")[0].startswith("http"):
-        return EmbeddingUnavailable(f"Gemini cannot be reached ({said}); try again, {OFFLINE_HINT}")
-    return EmbeddingError(f"Gemini gave no vectors ({said}); {OFFLINE_HINT}")
+        return EmbeddingUnavailable(f"no answer from Gemini ({reason}); try again, {OFFLINE_HINT}")
+    return EmbeddingError(f"Gemini returned no vectors ({reason}); {OFFLINE_HINT}")
 
 
-def _unit_vectors(rows: Sequence[Sequence[float]], wanted: int) -> Vectors:
-    """Return the rows as unit vectors; theirs are, but only at full length."""
-    if len(rows) != wanted:
-        raise EmbeddingError(f"Gemini gave {len(rows)} vectors for {wanted} texts; {OFFLINE_HINT}")
+def _unit_vectors(rows: Sequence[Sequence[float]], expected: int) -> Vectors:
+    """Return the rows at length 1: the API normalises only full-length ones.
+
+    Raises EmbeddingError for a wrong number or length of rows.
+    """
+    if len(rows) != expected:
+        raise EmbeddingError(
+            f"Gemini returned {len(rows)} vectors for {expected} texts; {OFFLINE_HINT}"
+        )
     for row in rows:
         if len(row) != DIMENSION:
             raise EmbeddingError(
-                f"Gemini gave a vector of {len(row)} numbers where {DIMENSION} were asked for: the "
-                f"model cannot be used here; name another one, or {OFFLINE_HINT}"
+                f"Gemini returned a vector of {len(row)} numbers instead of {DIMENSION}: the model "
+                f"is not supported; name another one, or {OFFLINE_HINT}"
             )
-    vectors = np.asarray(rows, dtype=np.float32)
-    lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
-    unit: Vectors = vectors / np.maximum(lengths, np.finfo(np.float32).tiny)
-    return unit
+    return normalize(np.asarray(rows, dtype=np.float32))

@@ -1,7 +1,7 @@
-"""A sentence model run by onnxruntime and tokenizers alone: mean over its tokens, unit length.
+"""A sentence model run by onnxruntime and tokenizers alone: mean pooling, unit length.
 
-What fastembed does for such a model, to the last bit (`tests/unit/embedding/test_pooled_model.py`),
-without importing it: that takes half a second, for the models of images and the hub it brings.
+Its vectors are bit-identical to those of fastembed (`tests/unit/embedding/test_pooled.py`),
+which is slow to import.
 """
 
 from __future__ import annotations
@@ -19,16 +19,17 @@ if TYPE_CHECKING:
     from tokenizers import Encoding
 
 _SHORT = 2000
-"""Characters that are read in no time; a pasted file would hold the lock for a second."""
+"""Characters up to which tokenizing is fast enough to keep Python's lock."""
 
 
 class PooledModel:
-    """One session of a BERT model, read as `TextEmbedding` is. Raises what onnxruntime raises.
+    """A session of a BERT model with the interface of `TextEmbedding`.
 
-    Weights stored as int8 are multiplied so, as fastembed does it, or widened as they are loaded.
+    Raises the errors of onnxruntime.
     """
 
     def __init__(self, folder: Path, model_file: str, threads: int, *, as_int8: bool) -> None:
+        """Load the model; int8 weights are computed ``as_int8`` or converted to float32."""
         import onnxruntime
 
         options = onnxruntime.SessionOptions()
@@ -42,10 +43,10 @@ class PooledModel:
         self._inputs = {node.name for node in self._session.get_inputs()}
         self._tokenizer = tokens.load_tokenizer(folder)
         self._tokenizer.enable_truncation(tokens.read_max_tokens(folder))
-        self._tokenizer.enable_padding()  # to the longest of a batch, with BERT's [PAD], 0
+        self._tokenizer.enable_padding()  # to the longest text, with 0, [PAD] in BERT
 
     def query_embed(self, texts: Sequence[str]) -> Iterator[Vector]:
-        """Yield the unit vectors of queries, in order; they are embedded as any text is."""
+        """Yield the unit vectors of queries, in order, in one batch."""
         return self.passage_embed(texts, batch_size=len(texts))
 
     def passage_embed(self, texts: Sequence[str], batch_size: int) -> Iterator[Vector]:
@@ -55,42 +56,45 @@ class PooledModel:
 
     def _run(self, texts: Sequence[str]) -> Vectors:
         encoded = self._encode(texts)
-        ids = np.array([one.ids for one in encoded], np.int64)
-        mask = np.array([one.attention_mask for one in encoded], np.int64)
-        known = {"input_ids": ids, "attention_mask": mask, "token_type_ids": np.zeros_like(ids)}
-        given = {name: values for name, values in known.items() if name in self._inputs}
-        (by_token, *_) = self._session.run(None, given)
-        return _pool(by_token, mask)
+        ids = np.array([encoding.ids for encoding in encoded], np.int64)
+        mask = np.array([encoding.attention_mask for encoding in encoded], np.int64)
+        inputs = {"input_ids": ids, "attention_mask": mask, "token_type_ids": np.zeros_like(ids)}
+        supported = {name: values for name, values in inputs.items() if name in self._inputs}
+        (token_vectors, *_) = self._session.run(None, supported)
+        return _mean_pool(token_vectors, mask)
 
     def _encode(self, texts: Sequence[str]) -> list[Encoding]:
-        """Return the tokens of texts; of a single one without letting go of Python's lock.
+        """Return the encodings of texts; a single short one without releasing Python's lock.
 
-        Else a thread that embeds one query at the side of others would get it back only when these
-        pause, and would begin to run the model then.
+        A thread that embeds one query would otherwise wait for other threads to release the lock
+        before it could run the model.
         """
         if len(texts) == 1 and len(texts[0]) <= _SHORT:
             return [self._tokenizer.encode(texts[0])]
         return self._tokenizer.encode_batch(list(texts))
 
 
-def multiplies_int8() -> bool:
-    """Tell whether this processor is taken to be quicker with int8 than with fp32.
+def prefers_int8() -> bool:
+    """Return whether this processor is assumed to run int8 faster than float32.
 
-    With AVX-512, nearly always with VNNI, and with ARM's products of int8. With AVX2 alone a query
-    of 12 words takes a sixth to a third longer as int8, and many texts twice as long. simsimd does
-    not tell AVX-VNNI from AVX2: fp32 is what such a processor gets.
+    This holds with AVX-512 and with the int8 dot product of ARM, but not with AVX2 alone. simsimd
+    does not distinguish AVX-VNNI from AVX2, so such processors use float32. Chosen by the
+    experiment "int8 or float32" in docs/quality.md.
     """
     import simsimd
 
-    known = simsimd.get_capabilities()
-    return any(known[name] for name in ("skylake", "neon_i8"))
+    capabilities = simsimd.get_capabilities()
+    return any(capabilities[name] for name in ("skylake", "neon_i8"))
 
 
-def _pool(by_token: Any, mask: Any) -> Vectors:
-    """Return the mean over the tokens that are no padding, (n, dimension), at unit length."""
-    real = mask[:, :, np.newaxis].astype(bool)
-    sums = np.sum(by_token, axis=1, where=real, dtype=np.float64)
+def _mean_pool(token_vectors: Any, mask: Any) -> Vectors:
+    """Return unit vectors, (n, dimension): the mean of the token vectors that are not padding.
+
+    ``token_vectors`` has shape (n, tokens, dimension), ``mask`` (n, tokens).
+    """
+    is_token = mask[:, :, np.newaxis].astype(bool)
+    sums = np.sum(token_vectors, axis=1, where=is_token, dtype=np.float64)
     means = sums / np.maximum(mask.sum(axis=1, keepdims=True), 1e-9)
     lengths = np.linalg.norm(means, axis=1, keepdims=True)
-    pooled: Vectors = (means / np.maximum(lengths, 1e-12)).astype(by_token.dtype)
+    pooled: Vectors = (means / np.maximum(lengths, 1e-12)).astype(token_vectors.dtype)
     return pooled

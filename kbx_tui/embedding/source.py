@@ -1,4 +1,4 @@
-"""Where a model's files are: bundled, in a folder of the user's, or fetched by fastembed."""
+"""Sources of models: the bundled one, and folders of the user."""
 
 from __future__ import annotations
 
@@ -16,56 +16,52 @@ Pooling = Literal["MEAN", "CLS", "LAST_TOKEN"]
 
 @dataclass(frozen=True, slots=True)
 class ModelSource:
-    """A model whose files are on this disk."""
+    """A model with its files on disk."""
 
     name: str
-    """Stored with the index; changes when the vectors do."""
-
+    """Stored with the index; differs for models with different vectors."""
     folder: Path
     """Holds the ONNX file, tokenizer.json and tokenizer_config.json."""
-
     dimension: int | None
-    """Length of its vectors; None when only running the model tells."""
-
-    known_as: str | None = None
-    """fastembed's name for it, which settles file and pooling; None for the user's own folder."""
-
+    """Length of its vectors; None if it is known only after running the model."""
+    fastembed_name: str | None = None
+    """Name in fastembed, which implies pooling; None for a folder of the user."""
     model_file: str = "model.onnx"
     """The ONNX file, relative to ``folder``."""
-
     pooling: Pooling = "MEAN"
-    """How token vectors become one vector; read only when fastembed does not know the model."""
+    """How to combine token vectors; only used without ``fastembed_name``."""
 
 
 BUNDLED = ModelSource(
     name="bundled/all-MiniLM-L6-v2-int8",
     folder=Path(__file__).parent / "bundled",
     dimension=384,
-    known_as="sentence-transformers/all-MiniLM-L6-v2",
+    fastembed_name="sentence-transformers/all-MiniLM-L6-v2",
 )
 
 
 def from_folder(folder: Path) -> ModelSource:
-    """Return the model in ``folder``. Raises EmbeddingError, naming the file that is missing."""
+    """Return the model in ``folder``. Raises EmbeddingError naming a required file it lacks."""
     folder = folder.resolve()
     for required in ("tokenizer.json", "tokenizer_config.json"):
         if not (folder / required).is_file():
-            raise EmbeddingError(f"the model folder {folder} holds no {required}; {OFFLINE_HINT}")
+            raise EmbeddingError(f"the model folder {folder} has no {required}; {OFFLINE_HINT}")
     usual = [folder / name for name in ("model.onnx", "onnx/model.onnx", "model_optimized.onnx")]
-    found = [path for path in [*usual, *sorted(folder.glob("*.onnx"))] if path.is_file()]
-    if not found:
-        raise EmbeddingError(f"the model folder {folder} holds no model.onnx; {OFFLINE_HINT}")
+    candidates = (*usual, *sorted(folder.glob("*.onnx")))
+    model = next((path for path in candidates if path.is_file()), None)
+    if model is None:
+        raise EmbeddingError(f"the model folder {folder} has no model.onnx; {OFFLINE_HINT}")
     return ModelSource(
-        name=f"folder/{folder.name}-{_fingerprint(found[0])}",
+        name=f"folder/{folder.name}-{_fingerprint(model)}",
         folder=folder,
         dimension=None,
-        model_file=found[0].relative_to(folder).as_posix(),
+        model_file=model.relative_to(folder).as_posix(),
         pooling=_read_pooling(folder),
     )
 
 
 def _read_pooling(folder: Path) -> Pooling:
-    """Return what sentence-transformers' pooling file says, mean pooling without one."""
+    """Return the pooling in the sentence-transformers configuration, MEAN without one."""
     path = folder / "1_Pooling" / "config.json"
     try:
         config = json.loads(path.read_text(encoding="utf-8"))
@@ -79,9 +75,9 @@ def _read_pooling(folder: Path) -> Pooling:
 
 
 def _fingerprint(path: Path, blocks: int = 64, block_size: int = 4096) -> str:
-    """Return 12 hex digits of the size and of blocks spread over the file.
+    """Return 12 hex digits that hash the size of a file and blocks spread over it.
 
-    Weights trained again differ everywhere, so a sample tells, and a gigabyte opens at once.
+    A sample is enough, as retrained weights differ everywhere, and fast for large files.
     """
     size = path.stat().st_size
     digest = hashlib.sha256(str(size).encode())

@@ -1,31 +1,52 @@
-"""Counting tokens the way a model does, with its tokenizer alone: no ONNX session is needed."""
+"""Tokenizers and token counts, without loading the model itself."""
 
 from __future__ import annotations
 
 import json
 import os
 from collections.abc import Sequence
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from kbx_tui.errors import EmbeddingError
+from kbx_tui.safe_text import replace_surrogates
 
 if TYPE_CHECKING:
     from tokenizers import Tokenizer
 
 MAX_TOKENS = 256
-"""Most tokens a chunk may have: the bundled model was trained at this length."""
+"""Limit of tokens per chunk: the length at which the bundled model was trained."""
 
 
 def encodable(texts: Sequence[str]) -> list[str]:
-    """Return ``texts`` with lone surrogates, which tokenizers refuse, replaced by ``?``."""
-    return [text.encode("utf-8", "replace").decode("utf-8") for text in texts]
+    """Return ``texts`` with lone surrogates, which tokenizers reject, replaced by ``?``."""
+    return list(map(replace_surrogates, texts))
+
+
+class TokenCounter:
+    """Counts tokens for the model in a folder, whose tokenizer is loaded on first use."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+
+    @cached_property
+    def max_tokens(self) -> int:
+        return read_max_tokens(self._folder)
+
+    @cached_property
+    def _tokenizer(self) -> Tokenizer:
+        return load_tokenizer(self._folder)
+
+    def count_tokens(self, texts: Sequence[str]) -> list[int]:
+        encodings = self._tokenizer.encode_batch_fast(encodable(texts), add_special_tokens=False)
+        return list(map(len, encodings))
 
 
 def read_max_tokens(folder: Path) -> int:
-    """Return the token limit of the model in ``folder``, special tokens included, at most 256.
+    """Return the token limit of the model in ``folder`` including special tokens, at most 256.
 
-    Raises EmbeddingError when tokenizer_config.json cannot be read.
+    Raises EmbeddingError if tokenizer_config.json cannot be read.
     """
     path = folder / "tokenizer_config.json"
     try:
@@ -37,11 +58,11 @@ def read_max_tokens(folder: Path) -> int:
 
 
 def load_tokenizer(folder: Path) -> Tokenizer:
-    """Return the tokenizer of the model in ``folder``, neither truncating nor padding.
+    """Return the tokenizer of the model in ``folder``, without truncation or padding.
 
-    Raises EmbeddingError when tokenizer.json cannot be read.
+    Raises EmbeddingError if tokenizer.json cannot be read.
     """
-    # Unset, it warns on stderr, over a terminal app, once a process forks after a parallel count.
+    # If unset, tokenizers warns on stderr, in the middle of the app, when the process forks.
     os.environ.setdefault("TOKENIZERS_PARALLELISM", "true")
     from tokenizers import Tokenizer
 
@@ -53,9 +74,3 @@ def load_tokenizer(folder: Path) -> Tokenizer:
     tokenizer.no_truncation()
     tokenizer.no_padding()
     return tokenizer
-
-
-def count_tokens(tokenizer: Tokenizer, texts: Sequence[str]) -> list[int]:
-    """Return the number of tokens of each text, special ones left out."""
-    encodings = tokenizer.encode_batch_fast(encodable(texts), add_special_tokens=False)
-    return [len(encoding) for encoding in encodings]

@@ -1,14 +1,15 @@
-"""Which documents answer which query, as people judged it: read from files, checked line by line.
+"""Relevance judgments (qrels): which documents answer which query, read from files.
 
-A labelled folder holds `queries.jsonl` (id, text, and a `form` or `kind` to report by),
-`qrels.tsv` (query id, path, grade) and perhaps `entities.tsv` (query id, page of an entity the
-query names). A user's own judgments are one file, `.kbx/judgments.jsonl`: a line per judged
-document with `query`, `path` and `grade`; the last line about a document counts.
+A labelled folder holds `queries.jsonl` (id, text, and a `form` or `kind` to group by),
+`qrels.tsv` (query id, path, grade) and optionally `entities.tsv` (query id, page of an entity the
+query names, grade). The user's own judgments are in `.kbx/judgments.jsonl`: a line per judged
+document with `query`, `path` and `grade`; the last line for a document wins.
 """
 
 from __future__ import annotations
 
 import json
+from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,36 +18,38 @@ from typing import Any
 from kbx_tui.errors import ConfigError, NotFound
 
 OWN_JUDGMENTS = Path(".kbx") / "judgments.jsonl"
+"""Relative to the root."""
 OWN_GROUP = "own"
 
 Grades = Mapping[str, int]
-"""Grade by path: 0 is not relevant, 1 relevant, more is more so."""
+"""Grade by path: 0 is not relevant, 1 relevant, higher is more relevant."""
 
 
 @dataclass(frozen=True, slots=True)
 class JudgedQuery:
-    """A query with what is known about its answers."""
+    """A query with its relevance judgments."""
 
     id: str
     text: str
     group: str
-    """What it is reported under: its form, else its kind."""
+    """Its form, else its kind; results are reported per group."""
     grades: Grades
     entities: frozenset[str]
-    """Pages of the entities it names, empty when nobody noted them."""
+    """Pages of the entities it names; empty when not labelled."""
 
 
 def read_judgments(folder: Path) -> tuple[JudgedQuery, ...]:
-    """Read a labelled folder, in the order of its queries.
+    """Return the judged queries of a labelled folder, in file order.
 
-    Raises NotFound without `queries.jsonl` and `qrels.tsv`, ConfigError for a line that is none.
+    Raises NotFound without `queries.jsonl` or `qrels.tsv`, ConfigError for an invalid line.
     """
-    grades: dict[str, dict[str, int]] = {}
-    for place, (query, path, grade) in _table(folder / "qrels.tsv", required=True):
-        grades.setdefault(query, {})[path] = _grade(grade, place)
-    entities: dict[str, set[str]] = {}
-    for _, (query, path, _grade_of_page) in _table(folder / "entities.tsv", required=False):
-        entities.setdefault(query, set()).add(path)
+    grades: defaultdict[str, dict[str, int]] = defaultdict(dict)
+    for place, (query, path, grade) in _table(folder / "qrels.tsv"):
+        grades[query][path] = _grade(grade, place)
+    entities: defaultdict[str, set[str]] = defaultdict(set)
+    labelled = folder / "entities.tsv"
+    for _, (query, path, _grade_of_page) in _table(labelled) if labelled.exists() else ():
+        entities[query].add(path)
     return tuple(
         JudgedQuery(
             id=_text(line, "id", place),
@@ -60,21 +63,18 @@ def read_judgments(folder: Path) -> tuple[JudgedQuery, ...]:
 
 
 def read_own_judgments(root: Path) -> tuple[JudgedQuery, ...]:
-    """Read the judgments a person made in this knowledge base. Raises as `read_judgments`."""
-    grades: dict[str, dict[str, int]] = {}
+    """Return the queries the user judged in this base. Raises NotFound and ConfigError."""
+    grades: defaultdict[str, dict[str, int]] = defaultdict(dict)
     for place, line in _lines(root / OWN_JUDGMENTS):
         query, path = _text(line, "query", place), _text(line, "path", place)
-        grades.setdefault(query, {})[path] = _grade(line.get("grade"), place)
+        grades[query][path] = _grade(line.get("grade"), place)
     return tuple(
-        JudgedQuery(text, text, OWN_GROUP, found, frozenset()) for text, found in grades.items()
+        JudgedQuery(text, text, OWN_GROUP, judged, frozenset()) for text, judged in grades.items()
     )
 
 
 def _lines(file: Path) -> Iterator[tuple[str, dict[str, Any]]]:
-    for number, text in enumerate(_read(file).splitlines(), 1):
-        if not text.strip():
-            continue
-        place = f"{file}:{number}"
+    for place, text in _read(file):
         try:
             line = json.loads(text)
         except ValueError as error:
@@ -84,24 +84,25 @@ def _lines(file: Path) -> Iterator[tuple[str, dict[str, Any]]]:
         yield place, line
 
 
-def _table(file: Path, *, required: bool) -> Iterator[tuple[str, tuple[str, str, str]]]:
-    if not required and not file.exists():
-        return
-    for number, text in enumerate(_read(file).splitlines(), 1):
-        if text.strip():
-            fields = text.split("\t")
-            if len(fields) != 3:
-                raise ConfigError(f"{file}:{number} must be query, path and grade, tabs between")
-            yield f"{file}:{number}", (fields[0], fields[1], fields[2])
+def _table(file: Path) -> Iterator[tuple[str, tuple[str, ...]]]:
+    for place, text in _read(file):
+        fields = tuple(text.split("\t"))
+        if len(fields) != 3:
+            raise ConfigError(f"{place} must be query, path and grade, separated by tabs")
+        yield place, fields
 
 
-def _read(file: Path) -> str:
+def _read(file: Path) -> Iterator[tuple[str, str]]:
+    """Yield place and text of each non-blank line."""
     try:
-        return file.read_text(encoding="utf-8-sig")
+        lines = file.read_text(encoding="utf-8-sig").splitlines()
     except FileNotFoundError as error:
         raise NotFound(f"no judgments: {file} does not exist") from error
     except (OSError, UnicodeDecodeError) as error:
         raise ConfigError(f"{file} cannot be read: {error}") from error
+    for number, line in enumerate(lines, 1):
+        if line.strip():
+            yield f"{file}:{number}", line
 
 
 def _text(line: Mapping[str, Any], key: str, place: str) -> str:

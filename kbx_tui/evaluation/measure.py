@@ -1,8 +1,9 @@
-"""From judged queries to a run, and to a sweep: each query is retrieved once, then ranked."""
+"""Search quality on judged queries: a single run, or a sweep over one tuning value."""
 
 from __future__ import annotations
 
 import time
+from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from statistics import fmean
@@ -17,36 +18,29 @@ from kbx_tui.search.evidence.tuning import Tuning
 from kbx_tui.search.ranking.rank import Ranking, rank
 
 Mode = Literal["auto", "flat", "two_pass", "fast"]
-MODES: tuple[Mode, ...] = ("auto", "flat", "two_pass", "fast")
 
 Knob = Literal["alpha", "threshold"]
-STEPS = tuple(step / 20 for step in range(21))
+SWEEP_VALUES = tuple(step / 20 for step in range(21))
 
 Retrieve = Callable[[str], Evidence]
-Listener = Callable[[int, int], None]
+ProgressCallback = Callable[[int, int], None]
+"""Called with the number of queries done and the total."""
 
 
 @dataclass(frozen=True, slots=True)
 class Sweep:
-    """nDCG@10 by group for each value of one knob."""
+    """Mean nDCG@10 by group for each value of one knob."""
 
     knob: Knob
     values: tuple[float, ...]
     ndcg: Mapping[str, tuple[float, ...]]
-    """By group, one figure per value."""
+    """By group, one mean per value."""
 
     def best(self, group: str) -> float:
-        """Return the value with the best figure; of equal ones the middle one."""
-        row = self.ndcg[group]
-        places = [at for at, figure in enumerate(row) if figure == max(row)]
-        return self.values[places[len(places) // 2]]
-
-
-def tuning_for(mode: Mode, tuning: Tuning) -> Tuning:
-    """Return the knobs of a mode: `two_pass` keeps entities however badly they fit."""
-    if mode == "flat":
-        return replace(tuning, hierarchy=False)
-    return replace(tuning, entity_threshold=0.0) if mode == "two_pass" else tuning
+        """Return the value with the highest nDCG; the middle one of several."""
+        means = self.ndcg[group]
+        best = [value for value, mean in zip(self.values, means, strict=True) if mean == max(means)]
+        return best[len(best) // 2]
 
 
 def measure(
@@ -58,34 +52,24 @@ def measure(
     mode: Mode = "auto",
     preset: str = "default",
     doc_types: Sequence[str] = (),
-    listener: Listener | None = None,
+    progress: ProgressCallback | None = None,
 ) -> Run:
-    """Search every judged query and tell how good the results were.
-
-    Raises NotFound when no query has a relevant document.
-    """
-    tuning = tuning_for(mode, tuning)
-    judged = judged_queries(queries)
+    """Return a run of all judged queries. Raises NotFound if none has a relevant document."""
+    if mode == "flat":
+        tuning = replace(tuning, hierarchy=False)
+    elif mode == "two_pass":  # with entities of any score
+        tuning = replace(tuning, entity_threshold=0.0)
     results, share = [], 1.0
-    for number, query in enumerate(judged):
-        if listener:
-            listener(number, len(judged))
-        began = time.perf_counter()
+    for query in _judged_queries(queries, progress):
+        start = time.perf_counter()
         evidence = retrieve(query.text)
         ranking = rank(evidence, tuning)
-        top = paths(ranking, CUTOFF)
-        spent = (time.perf_counter() - began) * 1000
+        top = _paths(ranking, CUTOFF)
+        milliseconds = round((time.perf_counter() - start) * 1000, 3)
         share = float(evidence.vector_share)
-        results.append(_result(query, ranking, top, spent))
-    return Run(
-        base=base,
-        mode=mode,
-        preset=preset,
-        doc_types=tuple(doc_types),
-        results=tuple(results),
-        skipped=len(queries) - len(judged),
-        vector_share=share,
-    )
+        results.append(_result(query, ranking, top, milliseconds))
+    skipped = len(queries) - len(results)
+    return Run(base, mode, preset, tuple(doc_types), tuple(results), skipped, vector_share=share)
 
 
 def sweep(
@@ -94,44 +78,42 @@ def sweep(
     tuning: Tuning,
     knob: Knob,
     *,
-    values: Sequence[float] = STEPS,
-    listener: Listener | None = None,
+    values: Sequence[float] = SWEEP_VALUES,
+    progress: ProgressCallback | None = None,
 ) -> Sweep:
-    """Rank every judged query under each value of one knob. Raises as `measure`."""
-    tunings = [_with_knob(tuning, knob, value) for value in values]
-    found: dict[str, list[list[float]]] = {}
-    judged = judged_queries(queries)
-    for number, query in enumerate(judged):
-        if listener:
-            listener(number, len(judged))
+    """Return nDCG by value of one knob. Raises NotFound if no query has a relevant document."""
+    tunings = [
+        replace(tuning, alpha=value) if knob == "alpha" else replace(tuning, entity_threshold=value)
+        for value in values
+    ]
+    rows_of: defaultdict[str, list[list[float]]] = defaultdict(list)
+    for query in _judged_queries(queries, progress):
         evidence = retrieve(query.text)
-        row = [ndcg(paths(rank(evidence, one), CUTOFF), query.grades) for one in tunings]
-        found.setdefault(query.group, []).append(row)
-    if len(found) > 1:
-        found[ALL] = [row for rows in list(found.values()) for row in rows]
+        row = [ndcg(_paths(rank(evidence, variant), CUTOFF), query.grades) for variant in tunings]
+        rows_of[query.group].append(row)
+    if len(rows_of) > 1:
+        rows_of[ALL] = [row for rows in list(rows_of.values()) for row in rows]
     means = {
         group: tuple(fmean(column) for column in zip(*rows, strict=True))
-        for group, rows in found.items()
+        for group, rows in rows_of.items()
     }
     return Sweep(knob, tuple(values), means)
 
 
-def _with_knob(tuning: Tuning, knob: Knob, value: float) -> Tuning:
-    if knob == "alpha":
-        return replace(tuning, alpha=value)
-    return replace(tuning, entity_threshold=value)
-
-
-def judged_queries(queries: Sequence[JudgedQuery]) -> list[JudgedQuery]:
-    """Return the queries with a relevant document. Raises NotFound when there is none."""
+def _judged_queries(
+    queries: Sequence[JudgedQuery], progress: ProgressCallback | None
+) -> Iterator[JudgedQuery]:
+    """Yield the queries that have a relevant document. Raises NotFound if none has."""
     judged = [query for query in queries if any(grade > 0 for grade in query.grades.values())]
     if not judged:
         raise NotFound("no query has a document judged relevant: there is nothing to measure")
-    return judged
+    for number, query in enumerate(judged):
+        if progress:
+            progress(number, len(judged))
+        yield query
 
 
-def paths(ranking: Ranking, limit: int | None = None) -> list[str]:
-    """Return the paths of a ranking, best first."""
+def _paths(ranking: Ranking, limit: int | None = None) -> list[str]:
     rows = ranking.order if limit is None else ranking.best(limit)
     return [ranking.evidence.paths[row] for row in rows.tolist()]
 
@@ -139,27 +121,19 @@ def paths(ranking: Ranking, limit: int | None = None) -> list[str]:
 def _result(
     query: JudgedQuery, ranking: Ranking, top: Sequence[str], milliseconds: float
 ) -> QueryResult:
-    found = reciprocal_rank(top, query.grades) or reciprocal_rank(paths(ranking), query.grades)
+    grades = query.grades
+    reciprocal = reciprocal_rank(top, grades) or reciprocal_rank(_paths(ranking), grades)
+    first = next((entity.path for entity in ranking.evidence.entities if entity.found), "")
     return QueryResult(
         id=query.id,
         text=query.text,
         group=query.group,
-        ndcg=ndcg(top, query.grades),
-        recall=recall(top, query.grades),
-        reciprocal_rank=found,
+        ndcg=ndcg(top, grades),
+        recall=recall(top, grades),
+        reciprocal_rank=reciprocal,
         search_mode=ranking.search_mode,
         search_mode_reason=ranking.search_mode_reason,
-        entity_first=_entity_first(query, ranking.evidence),
-        milliseconds=round(milliseconds, 3),
+        entity_first=first in query.entities if query.entities else None,
+        milliseconds=milliseconds,
         top=tuple(top),
     )
-
-
-def _entity_first(query: JudgedQuery, evidence: Evidence) -> bool | None:
-    if not query.entities:
-        return None
-    return next(_pages(evidence), "") in query.entities
-
-
-def _pages(evidence: Evidence) -> Iterator[str]:
-    return (entity.path for entity in evidence.entities if entity.found)

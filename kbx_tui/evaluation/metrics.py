@@ -1,8 +1,8 @@
-"""Measures of one ranked list against judgments. Pure.
+"""Retrieval metrics of a ranked list, and the significance of their differences. Pure.
 
-Written here and not taken from a library: ir-measures and ranx, the well-kept ones, have no wheels
-for Linux on ARM or bring numba, pandas and matplotlib, and a measure must not decide where the
-program can be installed. `tests/unit/evaluation/test_metrics.py` holds these to ir-measures.
+The maintained libraries, ir-measures and ranx, have no wheels for Linux on ARM or depend on numba,
+pandas and matplotlib, which would restrict where the program can be installed.
+`tests/unit/evaluation/test_metrics.py` compares these functions with ir-measures.
 """
 
 from __future__ import annotations
@@ -10,9 +10,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from math import log2
 
+import numpy as np
+
 from kbx_tui.evaluation.judgments import Grades
 
 CUTOFF = 10
+PERMUTATIONS = 10_000
+EXACT_UP_TO = 12
+"""Largest number of queries for which all sign assignments are tried."""
+BATCH = 500
+SEED = 20
 
 
 def ndcg(ranked: Sequence[str], grades: Grades, k: int = CUTOFF) -> float:
@@ -25,17 +32,40 @@ def ndcg(ranked: Sequence[str], grades: Grades, k: int = CUTOFF) -> float:
 
 
 def recall(ranked: Sequence[str], grades: Grades, k: int = CUTOFF) -> float:
-    """Return the share of the relevant documents that are among the first k."""
+    """Return recall@k: the share of the relevant documents among the first k, 0..1."""
     relevant = {path for path, grade in grades.items() if grade > 0}
     return len(relevant.intersection(ranked[:k])) / len(relevant) if relevant else 0.0
 
 
 def reciprocal_rank(ranked: Sequence[str], grades: Grades) -> float:
-    """Return 1 / rank of the first relevant document, 0 when there is none."""
-    for rank, path in enumerate(ranked, 1):
-        if grades.get(path, 0) > 0:
-            return 1.0 / rank
-    return 0.0
+    """Return 1 / rank of the first relevant document, 0 if there is none."""
+    ranks = (rank for rank, path in enumerate(ranked, 1) if grades.get(path, 0) > 0)
+    return next((1.0 / rank for rank in ranks), 0.0)
+
+
+def randomisation_p(before: Sequence[float], after: Sequence[float]) -> float:
+    """Return the two-sided p-value of the paired randomisation test on the mean difference.
+
+    Under the null hypothesis the two values of each query are interchangeable: p is the share of
+    such swaps with a mean difference at least as large as the observed one. Deterministic.
+    Raises ValueError when the lengths differ.
+    Source: Smucker, Allan & Carterette 2007, https://doi.org/10.1145/1321440.1321528.
+    """
+    if len(before) != len(after):
+        raise ValueError(f"runs have {len(before)} and {len(after)} queries")
+    differences = np.asarray(after, float) - np.asarray(before, float)
+    differences = differences[differences != 0.0]  # swapping equal values changes nothing
+    if not len(differences):
+        return 1.0
+    observed = abs(differences.sum()) - 1e-12
+    if len(differences) <= EXACT_UP_TO:
+        bits = np.arange(2 ** len(differences))[:, None] >> np.arange(len(differences)) & 1
+        return float(np.mean(np.abs((1.0 - 2.0 * bits) @ differences) >= observed))
+    generator, extreme = np.random.default_rng(SEED), 0
+    for _ in range(PERMUTATIONS // BATCH):
+        signs = generator.choice((-1.0, 1.0), size=(BATCH, len(differences)))
+        extreme += int(np.count_nonzero(np.abs(signs @ differences) >= observed))
+    return (extreme + 1) / (PERMUTATIONS + 1)  # the observed assignment counts too
 
 
 def _dcg(grades: Sequence[int]) -> float:

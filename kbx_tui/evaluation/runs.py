@@ -1,8 +1,8 @@
-"""A run: what a search returned for judged queries and how good that was. Saved, read, compared."""
+"""Runs: the results of judged queries with their metrics; saved, read and compared."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import fmean
@@ -10,13 +10,13 @@ from statistics import fmean
 import msgspec
 
 from kbx_tui.errors import ConfigError, KbxError, NotFound
-from kbx_tui.evaluation.significance import randomisation_p
+from kbx_tui.evaluation.metrics import randomisation_p
 
 ALL = "all"
 
 
 class QueryResult(msgspec.Struct, frozen=True):
-    """One query of a run."""
+    """The result of one query."""
 
     id: str
     text: str
@@ -29,38 +29,38 @@ class QueryResult(msgspec.Struct, frozen=True):
     search_mode: str
     search_mode_reason: str
     entity_first: bool | None
-    """Whether an entity the query names came first in pass 1; None when nobody noted one."""
+    """Whether the entity pass ranked a labelled entity first; None without labelled entities."""
     milliseconds: float
     top: tuple[str, ...]
     """Paths of the first 10 results."""
 
 
 class Run(msgspec.Struct, frozen=True):
-    """One setting of the search over all judged queries of a base."""
+    """The results of all judged queries of a base under one search setting."""
 
     base: str
-    """Name of the folder."""
+    """Folder name of the base."""
     mode: str
     preset: str
     doc_types: tuple[str, ...]
     results: tuple[QueryResult, ...]
     skipped: int
-    """Queries without a relevant document: nothing can be said about them."""
+    """Number of queries left out because no document is judged relevant."""
     vector_share: float
-    """Share of the texts that could be found by meaning."""
+    """Share of the texts that have a vector."""
 
     @property
     def groups(self) -> dict[str, list[QueryResult]]:
-        """The results by form or kind, all of them last when there are several."""
-        found: dict[str, list[QueryResult]] = {}
+        """The results by group; with several groups, all results together last."""
+        groups: dict[str, list[QueryResult]] = {}
         for result in self.results:
-            found.setdefault(result.group, []).append(result)
-        return {**found, ALL: list(self.results)} if len(found) > 1 else found
+            groups.setdefault(result.group, []).append(result)
+        return {**groups, ALL: list(self.results)} if len(groups) > 1 else groups
 
 
 @dataclass(frozen=True, slots=True)
-class GroupFigures:
-    """The means of one group."""
+class GroupMetrics:
+    """The mean metrics of one group."""
 
     group: str
     queries: int
@@ -68,15 +68,15 @@ class GroupFigures:
     recall: float
     mrr: float
     two_pass: float
-    """Share of the queries that were searched in two passes."""
+    """Share of the queries searched in two passes."""
     entity_first: float | None
-    """Share of the queries with noted entities where one of them came first in pass 1."""
+    """Share of the queries with labelled entities for which one of them ranked first."""
     milliseconds: float
 
 
 @dataclass(frozen=True, slots=True)
-class Difference:
-    """What another run is better by, in one group."""
+class GroupDifference:
+    """The difference between two runs in one group."""
 
     group: str
     queries: int
@@ -90,19 +90,19 @@ class Difference:
     worse: int
 
 
-def figures(run: Run) -> tuple[GroupFigures, ...]:
-    """Return the means of every group, all queries together last."""
+def group_metrics(run: Run) -> tuple[GroupMetrics, ...]:
+    """Return the mean metrics of each group; all queries together come last."""
     return tuple(_means(group, results) for group, results in run.groups.items())
 
 
-def compare(before: Run, after: Run) -> tuple[Difference, ...]:
-    """Return by group what `after` is better by, over the queries that both runs hold."""
-    known = {result.id: result for result in before.results}
+def compare_runs(before: Run, after: Run) -> tuple[GroupDifference, ...]:
+    """Return `after` minus `before` by group, over the queries in both runs."""
+    earlier = {result.id: result for result in before.results}
     pairs = {
-        group: [(known[one.id], one) for one in results if one.id in known]
+        group: [(earlier[result.id], result) for result in results if result.id in earlier]
         for group, results in after.groups.items()
     }
-    return tuple(_difference(group, found) for group, found in pairs.items() if found)
+    return tuple(_difference(group, common) for group, common in pairs.items() if common)
 
 
 def save_run(run: Run, file: Path) -> None:
@@ -114,33 +114,35 @@ def save_run(run: Run, file: Path) -> None:
 
 
 def read_run(file: Path) -> Run:
-    """Read a saved run. Raises NotFound and ConfigError."""
+    """Return a saved run. Raises NotFound and ConfigError."""
     try:
         return msgspec.json.decode(file.read_bytes(), type=Run)
     except OSError as error:
         raise NotFound(f"no run at {file}: {error.strerror}") from error
     except msgspec.DecodeError as error:
-        raise ConfigError(f"{file} is no run saved by `kbx eval --save`: {error}") from error
+        raise ConfigError(f"{file} is not a run saved by `kbx eval --save`: {error}") from error
 
 
-def _means(group: str, results: Sequence[QueryResult]) -> GroupFigures:
-    noted = [one.entity_first for one in results if one.entity_first is not None]
-    return GroupFigures(
+def _means(group: str, results: Sequence[QueryResult]) -> GroupMetrics:
+    labelled = [result.entity_first for result in results if result.entity_first is not None]
+    return GroupMetrics(
         group=group,
         queries=len(results),
-        ndcg=fmean(one.ndcg for one in results),
-        recall=fmean(one.recall for one in results),
-        mrr=fmean(one.reciprocal_rank for one in results),
-        two_pass=fmean(one.search_mode == "two_pass" for one in results),
-        entity_first=fmean(noted) if noted else None,
-        milliseconds=fmean(one.milliseconds for one in results),
+        ndcg=fmean(result.ndcg for result in results),
+        recall=fmean(result.recall for result in results),
+        mrr=fmean(result.reciprocal_rank for result in results),
+        two_pass=fmean(result.search_mode == "two_pass" for result in results),
+        entity_first=fmean(labelled) if labelled else None,
+        milliseconds=fmean(result.milliseconds for result in results),
     )
 
 
-def _difference(group: str, pairs: Sequence[tuple[QueryResult, QueryResult]]) -> Difference:
-    ndcg, recall = _both(pairs, lambda one: one.ndcg), _both(pairs, lambda one: one.recall)
+def _difference(group: str, pairs: Sequence[tuple[QueryResult, QueryResult]]) -> GroupDifference:
+    before, after = zip(*pairs, strict=True)
+    ndcg = [result.ndcg for result in before], [result.ndcg for result in after]
+    recall = [result.recall for result in before], [result.recall for result in after]
     changes = [new - old for old, new in zip(*ndcg, strict=True)]
-    return Difference(
+    return GroupDifference(
         group=group,
         queries=len(pairs),
         ndcg=fmean(changes),
@@ -149,20 +151,4 @@ def _difference(group: str, pairs: Sequence[tuple[QueryResult, QueryResult]]) ->
         recall_p=randomisation_p(*recall),
         better=sum(change > 0.0 for change in changes),
         worse=sum(change < 0.0 for change in changes),
-    )
-
-
-def _both(
-    pairs: Sequence[tuple[QueryResult, QueryResult]], value: Callable[[QueryResult], float]
-) -> tuple[list[float], list[float]]:
-    return [value(old) for old, _ in pairs], [value(new) for _, new in pairs]
-
-
-def changed_most(before: Run, after: Run) -> Iterator[tuple[QueryResult, QueryResult]]:
-    """Yield the queries whose nDCG changed, largest loss first."""
-    known = {result.id: result for result in before.results}
-    pairs = [(known[one.id], one) for one in after.results if one.id in known]
-    yield from sorted(
-        ((old, new) for old, new in pairs if old.ndcg != new.ndcg),
-        key=lambda pair: pair[1].ndcg - pair[0].ndcg,
     )

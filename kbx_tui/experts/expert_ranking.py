@@ -1,4 +1,4 @@
-"""From claims on a topic to experts. Pure."""
+"""Ranking of entities by their claims on a topic. Pure."""
 
 from __future__ import annotations
 
@@ -12,14 +12,15 @@ from kbx_tui.knowledge.records import Entity, FactStatus
 
 TOP_CLAIMS = 3
 DIGITS = 6
+"""Decimal places of a score."""
 
 
 @dataclass(frozen=True, slots=True)
 class Receipt:
-    """One claim of an expert, and what it adds to the score."""
+    """One claim of an expert and its contribution to the score."""
 
     claim_id: int | str
-    """A fact's id; of a document (weight `relevance`) its id as text."""
+    """The id of a fact, or for the weight `relevance` that of a document, as text."""
     text: str
     date: str
     path: str
@@ -28,12 +29,12 @@ class Receipt:
     status: FactStatus
     sources: tuple[str, ...]
     contribution: float
-    """0 for what does not count: superseded, archived, redacted."""
+    """0 for a claim that is superseded, archived or redacted."""
 
 
 @dataclass(frozen=True, slots=True)
 class Expert:
-    """An entity, by what is known of it on a topic."""
+    """An entity ranked by its claims on a topic."""
 
     entity_id: str
     name: str
@@ -42,13 +43,13 @@ class Expert:
     citation_count: int
     """Distinct sources of its claims."""
     score: float
-    """Sum of the contributions, to 6 places."""
+    """Sum of the contributions, rounded to 6 places."""
     top_claim_ids: tuple[int | str, ...]
-    """At most three, those that add most first."""
+    """At most three, largest contribution first."""
     receipts: tuple[Receipt, ...]
-    """All that counts, what adds most first."""
+    """All claims that count, largest contribution first."""
     excluded: tuple[Receipt, ...]
-    """What is on the topic and does not count, with the status that says why."""
+    """Claims on the topic that do not count because of their status."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,10 +58,10 @@ class ExpertRanking:
 
     topic: str
     weight: Weight
-    """The one that was used: `count` when an unknown one was asked for."""
+    """The weight used: `count` in place of an unknown one."""
     experts: tuple[Expert, ...]
     total_matched: int
-    """Experts there are without the limit."""
+    """Number of experts without the limit."""
 
 
 def rank_experts(
@@ -71,39 +72,37 @@ def rank_experts(
     *,
     limit: int,
     min_claims: int,
-    counts: frozenset[FactStatus] = frozenset({"active"}),
 ) -> ExpertRanking:
-    """Rank entities by the sum of their receipts; equal scores by id.
+    """Rank entities by the sum of their contributions; ties by id.
 
-    Scores are summed over everything before anything is cut, so they do not depend on `limit`.
+    Scores are computed before the limit applies, so they do not depend on it.
     Raises OutOfRange for a limit or min_claims below 1.
     """
     for name, number in (("limit", limit), ("min_claims", min_claims)):
         if number < 1:
             raise OutOfRange(f"{name} must be 1 or more, got {number}")
-    found = []
-    for entity_id, all_of_it in receipts.items():
-        entity = entities.get(entity_id)
-        if entity is None:
+    experts = []
+    for entity_id, claims in receipts.items():
+        if (entity := entities.get(entity_id)) is None:
             continue
-        ordered = sorted(all_of_it, key=lambda one: (-one.contribution, str(one.claim_id)))
-        counting = tuple(one for one in ordered if one.status in counts)
-        if len(counting) >= min_claims:
-            excluded = tuple(one for one in ordered if one.status not in counts)
-            found.append(_expert(entity, counting, excluded))
-    found.sort(key=lambda expert: (-expert.score, expert.entity_id))
-    return ExpertRanking(topic, weight, tuple(found[:limit]), len(found))
+        ordered = sorted(claims, key=lambda claim: (-claim.contribution, str(claim.claim_id)))
+        counted = tuple(receipt for receipt in ordered if receipt.status == "active")
+        if len(counted) >= min_claims:
+            excluded = tuple(receipt for receipt in ordered if receipt.status != "active")
+            experts.append(_expert(entity, counted, excluded))
+    experts.sort(key=lambda expert: (-expert.score, expert.entity_id))
+    return ExpertRanking(topic, weight, tuple(experts[:limit]), len(experts))
 
 
-def _expert(entity: Entity, counting: tuple[Receipt, ...], excluded: tuple[Receipt, ...]) -> Expert:
+def _expert(entity: Entity, counted: tuple[Receipt, ...], excluded: tuple[Receipt, ...]) -> Expert:
     return Expert(
         entity_id=entity.id,
         name=entity.name,
         type=entity.type,
-        claim_count=len(counting),
-        citation_count=len({source for one in counting for source in one.sources}),
-        score=round(math.fsum(one.contribution for one in counting), DIGITS),
-        top_claim_ids=tuple(one.claim_id for one in counting[:TOP_CLAIMS]),
-        receipts=counting,
+        claim_count=len(counted),
+        citation_count=len({source for receipt in counted for source in receipt.sources}),
+        score=round(math.fsum(receipt.contribution for receipt in counted), DIGITS),
+        top_claim_ids=tuple(receipt.claim_id for receipt in counted[:TOP_CLAIMS]),
+        receipts=counted,
         excluded=excluded,
     )

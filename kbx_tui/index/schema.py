@@ -1,7 +1,7 @@
-"""The tables of the index, and the version that names their shape.
+"""Schemas of the tables, their version, and the hashes that link rows.
 
-Rows refer to documents by path and to vectors by the hash of the text they were made from, so a
-moved file keeps its vectors and an edit re-embeds only what changed.
+Rows refer to documents by path and to vectors by the hash of the embedded text, so a moved file
+keeps its vectors and an edit only re-embeds what changed.
 """
 
 from __future__ import annotations
@@ -13,102 +13,70 @@ import pyarrow as pa
 
 SCHEMA_VERSION = 1
 
-_texts = pa.list_(pa.field("item", pa.string()))
-
-DOCUMENTS = pa.schema(
-    [
-        pa.field("key", pa.int64(), nullable=False),
-        pa.field("path", pa.string(), nullable=False),
-        pa.field("id", pa.string()),
-        pa.field("title", pa.string()),
-        pa.field("date", pa.string()),
-        pa.field("kind", pa.string()),
-        pa.field("subtype", pa.string()),
-        pa.field("tags", _texts),
-        pa.field("attendees", pa.string()),
-        pa.field("references", _texts),
-        pa.field("wikilinks", _texts),
-        pa.field("frontmatter", pa.string()),
-        pa.field("body", pa.string()),
-        pa.field("body_line", pa.int32()),
-        pa.field("text", pa.string()),
-        pa.field("content_hash", pa.string(), nullable=False),
-        pa.field("version", pa.string(), nullable=False),
-        pa.field("size", pa.int64()),
-        pa.field("problems", pa.string()),
-    ]
-)
-
-CHUNKS = pa.schema(
-    [
-        pa.field("path", pa.string(), nullable=False),
-        pa.field("version", pa.string(), nullable=False),
-        pa.field("ordinal", pa.int32(), nullable=False),
-        pa.field("heading", pa.string()),
-        pa.field("text", pa.string()),
-        pa.field("line_start", pa.int32()),
-        pa.field("line_end", pa.int32()),
-        pa.field("text_hash", pa.string(), nullable=False),
-    ]
-)
-
-ENTITIES = pa.schema(
-    [
-        pa.field("id", pa.string(), nullable=False),
-        pa.field("name", pa.string()),
-        pa.field("type", pa.string()),
-        pa.field("path", pa.string()),
-        pa.field("aliases", _texts),
-        pa.field("role", pa.string()),
-        pa.field("team", pa.string()),
-        pa.field("members", _texts),
-        pa.field("emails", _texts),
-        pa.field("profile", pa.string()),
-        pa.field("text_hash", pa.string(), nullable=False),
-    ]
-)
-
-FACTS = pa.schema(
-    [
-        pa.field("fact_id", pa.int64(), nullable=False),
-        pa.field("entity_id", pa.string(), nullable=False),
-        pa.field("kind", pa.string()),
-        pa.field("text", pa.string()),
-        pa.field("date", pa.string()),
-        pa.field("path", pa.string()),
-        pa.field("line", pa.int32()),
-        pa.field("status", pa.string()),
-        pa.field("done", pa.bool_()),
-        pa.field("sources", _texts),
-        pa.field("confidence", pa.float64()),
-        pa.field("text_hash", pa.string(), nullable=False),
-    ]
-)
-
-LINKS = pa.schema(
-    [
-        pa.field("entity_id", pa.string(), nullable=False),
-        pa.field("path", pa.string(), nullable=False),
-        pa.field("kind", pa.string(), nullable=False),
-        pa.field("count", pa.int32(), nullable=False),
-    ]
-)
-
-META = pa.schema([pa.field("key", pa.string(), nullable=False), pa.field("value", pa.string())])
+TEXT, TEXTS = pa.string(), pa.list_(pa.field("item", pa.string()))
 
 
-def vectors_schema(dimension: int) -> Any:
-    """Return the schema of the vector table: one row per distinct text."""
+def _schema(*columns: tuple[Any, str]) -> Any:
+    """Return the schema of columns given as (type, names); `!` marks a column without nulls."""
     return pa.schema(
         [
-            pa.field("text_hash", pa.string(), nullable=False),
-            pa.field("vector", pa.list_(pa.float32(), dimension), nullable=False),
+            pa.field(name.rstrip("!"), kind, nullable=not name.endswith("!"))
+            for kind, names in columns
+            for name in names.split()
         ]
     )
 
 
+SCHEMAS = {
+    "documents": _schema(
+        (pa.int64(), "key!"),
+        (TEXT, "path! id title date kind subtype"),
+        (TEXTS, "tags"),
+        (TEXT, "attendees"),
+        (TEXTS, "references wikilinks"),
+        (TEXT, "frontmatter body"),
+        (pa.int32(), "body_line"),
+        (TEXT, "text content_hash! version!"),
+        (pa.int64(), "size"),
+        (TEXT, "problems"),
+    ),
+    "chunks": _schema(
+        (TEXT, "path! version!"),
+        (pa.int32(), "ordinal!"),
+        (TEXT, "heading text"),
+        (pa.int32(), "line_start line_end"),
+        (TEXT, "text_hash!"),
+    ),
+    "entities": _schema(
+        (TEXT, "id! name type path"),
+        (TEXTS, "aliases"),
+        (TEXT, "role team"),
+        (TEXTS, "members emails"),
+        (TEXT, "profile text_hash!"),
+    ),
+    "facts": _schema(
+        (pa.int64(), "fact_id!"),
+        (TEXT, "entity_id! kind text date path"),
+        (pa.int32(), "line"),
+        (TEXT, "status"),
+        (pa.bool_(), "done"),
+        (TEXTS, "sources"),
+        (pa.float64(), "confidence"),
+        (TEXT, "text_hash!"),
+    ),
+    "links": _schema((TEXT, "entity_id! path! kind!"), (pa.int32(), "count!")),
+    "meta": _schema((TEXT, "key! value")),
+}
+"""Schemas of all tables but `vectors`, by name."""
+
+
+def vectors_schema(dimension: int) -> Any:
+    """Return the schema of the table of vectors: one row per distinct text."""
+    return _schema((TEXT, "text_hash!"), (pa.list_(pa.float32(), dimension), "vector!"))
+
+
 def document_key(path: str) -> int:
-    """Return the 63-bit integer that stands for a path where text would be slow.
+    """Return a 63-bit hash of a path, for the column `key`.
 
     100,000 paths collide with probability 5e-10.
     """
@@ -116,13 +84,13 @@ def document_key(path: str) -> int:
 
 
 def document_version(path: str, content_hash: str) -> str:
-    """Return what a document and its chunks agree on: 32 hex digits of path and content.
+    """Return the version that a document shares with its chunks: 32 hex digits of path and content.
 
-    Chunks of another version than their document's are not there for a reader.
+    Readers ignore chunks whose version is not that of their document.
     """
     return text_hash(f"{path}\0{content_hash}")
 
 
 def text_hash(text: str) -> str:
-    """Return the name of a text's vector: 32 hex digits."""
+    """Return the hash that identifies the vector of a text: 32 hex digits."""
     return blake2b(text.encode(), digest_size=16).hexdigest()

@@ -1,30 +1,32 @@
-"""What a search needs of the index in memory, read once per generation and never changed.
+"""The part of the index that a search holds in memory: immutable, read once per generation.
 
-Documents are rows in path order. Text stays on disk.
+Documents are rows ordered by path. Their text stays on disk.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import pairwise, repeat
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from kbx_tui.index import rows, schema
+from kbx_tui.index import rows
+from kbx_tui.index.schema import SCHEMAS
 from kbx_tui.index.store import Store
 from kbx_tui.knowledge.records import Entity, LinkKind
 
-Keys = NDArray[np.int64]
+Rows = NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True)
 class EntityLinks:
-    """The links of one entity as columns, sorted by document row."""
+    """The links of one entity as parallel columns, sorted by document row."""
 
-    rows: Keys
-    """Document rows, with repetition: one entry per kind of link."""
+    rows: Rows
+    """Document rows; a row repeats for each kind of link."""
     kinds: tuple[LinkKind, ...]
     counts: NDArray[np.int32]
 
@@ -40,87 +42,72 @@ class Snapshot:
     kinds: tuple[str, ...]
     tags: tuple[tuple[str, ...], ...]
     attendees: tuple[str, ...]
-    """Attendees or authors of each document as stored: JSON, read where it is asked for."""
+    """Attendees or authors of each document, as stored: JSON, decoded on demand."""
     row_of: Mapping[str, int]
     """Path to row."""
-    keys: Keys
-    """Sorted document keys."""
-    key_rows: Keys
-    """Row of each of `keys`."""
     entities: tuple[Entity, ...]
     links: Mapping[str, EntityLinks]
-    """By entity id; an entity without links is absent."""
+    """By entity id, without entities that have no links."""
     versions: tuple[str, ...] = ()
-    """What tells the content of each document from any other: `schema.document_version`."""
-
-    def rows_of_keys(self, keys: Keys) -> Keys:
-        """Return the rows of document keys, -1 where a key is not of this generation."""
-        if not len(self.keys):
-            return np.full(len(keys), -1)
-        at = np.minimum(np.searchsorted(self.keys, keys), len(self.keys) - 1)
-        return np.where(self.keys[at] == keys, self.key_rows[at], -1)
+    """Identifies path and content of each document: `schema.document_version`."""
 
 
 def generation_of(versions: Mapping[str, int]) -> int:
-    """Return the number by which a stale answer is known: every write raises it."""
+    """Return the generation of the index: the sum of its table versions, raised by every write."""
     return sum(versions.values())
+
+
+def rows_of(values: Iterable[Any], row_of: Mapping[Any, int]) -> Rows:
+    """Return the row of each value, -1 for one that has none."""
+    return np.array(list(map(row_of.get, values, repeat(-1))), np.int64)
 
 
 def read_snapshot(store: Store) -> Snapshot:
     """Read the snapshot of the newest generation."""
-    columns = ["key", "path", "id", "title", "date", "kind", "tags", "attendees", "version"]
+    columns = ["path", "id", "title", "date", "kind", "tags", "attendees", "version"]
     table = store.rows("documents", columns).sort_by("path")
-    paths = tuple(table["path"].to_pylist())
-    row_of = {path: row for row, path in enumerate(paths)}
-    keys = table["key"].to_numpy()
-    order = np.argsort(keys)
-    found = store.rows("entities", [n for n in schema.ENTITIES.names if n != "profile"])
-    entities = sorted(
-        (rows.entity_from_row(row) for row in found.to_pylist()), key=lambda entity: entity.id
+    paths, ids, titles, dates, kinds, tags, attendees, versions = (
+        tuple(table[name].to_pylist()) for name in columns
     )
-    own_page = {entity.path: entity.id for entity in entities}  # unique, a page's own id need not
+    row_of = {path: row for row, path in enumerate(paths)}
+    entities = stored_entities(store)
+    id_of_page = {entity.path: entity.id for entity in entities}  # unique; ids of documents are not
     return Snapshot(
         paths=paths,
-        ids=tuple(own_page.get(p, i) for p, i in zip(paths, table["id"].to_pylist(), strict=True)),
-        titles=tuple(table["title"].to_pylist()),
-        dates=tuple(table["date"].to_pylist()),
-        kinds=tuple(table["kind"].to_pylist()),
-        tags=tuple(map(tuple, table["tags"].to_pylist())),
-        attendees=tuple(table["attendees"].to_pylist()),
+        ids=tuple(map(id_of_page.get, paths, ids)),
+        titles=titles,
+        dates=dates,
+        kinds=kinds,
+        tags=tuple(map(tuple, tags)),
+        attendees=attendees,
         row_of=row_of,
-        keys=keys[order],
-        key_rows=order,
         entities=tuple(entities),
         links=_links(store, row_of),
-        versions=tuple(table["version"].to_pylist()),
+        versions=versions,
     )
+
+
+def stored_entities(store: Store) -> list[Entity]:
+    """Return the entities in the index, ordered by id."""
+    table = store.rows("entities", rows.ENTITY_COLUMNS)
+    return sorted(map(rows.entity_from_row, table.to_pylist()), key=lambda entity: entity.id)
 
 
 def _links(store: Store, row_of: Mapping[str, int]) -> dict[str, EntityLinks]:
-    table = store.rows("links", schema.LINKS.names)
+    table = store.rows("links", SCHEMAS["links"].names)
     entity_ids, paths, kinds = (
-        table[n].combine_chunks().dictionary_encode() for n in ("entity_id", "path", "kind")
+        table[name].combine_chunks().dictionary_encode() for name in ("entity_id", "path", "kind")
     )
-    rows_of_paths = np.array(
-        [row_of.get(p, -1) for p in paths.dictionary.to_pylist()], dtype=np.int64
-    )
-    documents = rows_of_paths[paths.indices.to_numpy()] if len(table) else np.empty(0, np.int64)
-    owners = entity_ids.indices.to_numpy()
-    counts, kind_at = table["count"].to_numpy(), kinds.indices.to_numpy()
-    names: list[LinkKind] = kinds.dictionary.to_pylist()
+    documents = rows_of(paths.dictionary.to_pylist(), row_of)[paths.indices.to_numpy()]
+    owners, owner_ids = entity_ids.indices.to_numpy(), entity_ids.dictionary.to_pylist()
     order = np.lexsort((documents, owners))
     order = order[documents[order] >= 0]  # documents deleted since the links were written
-    bounds = np.searchsorted(owners[order], np.arange(len(entity_ids.dictionary) + 1))
-    rows_in_order, counts_in_order = documents[order], counts[order]
-    kinds_in_order = [names[at] for at in kind_at[order].tolist()]
-    links = {}
-    for entity_id, (start, end) in zip(
-        entity_ids.dictionary.to_pylist(), pairwise(bounds.tolist()), strict=True
-    ):
-        if start < end:
-            links[entity_id] = EntityLinks(
-                rows_in_order[start:end],
-                tuple(kinds_in_order[start:end]),
-                counts_in_order[start:end],
-            )
-    return links
+    bounds = np.searchsorted(owners[order], np.arange(len(owner_ids) + 1)).tolist()
+    link_rows, counts = documents[order], table["count"].to_numpy()[order]
+    names: list[LinkKind] = kinds.dictionary.to_pylist()
+    link_kinds = [names[index] for index in kinds.indices.to_numpy()[order].tolist()]
+    return {
+        owner: EntityLinks(link_rows[start:end], tuple(link_kinds[start:end]), counts[start:end])
+        for owner, (start, end) in zip(owner_ids, pairwise(bounds), strict=True)
+        if start < end
+    }

@@ -1,4 +1,4 @@
-"""How names and words are compared: folding, tokens, slugs. Pure; the search room uses it too."""
+"""Text normalisation for comparing names and words: folding, tokens, slugs, word boundaries."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import re
 import unicodedata
 from functools import lru_cache
 
-# Letters with a stroke and ligatures: Unicode does not decompose them, people type them plain.
+# Unicode does not decompose letters with a stroke or ligatures, but users type plain letters.
 _PLAIN_LETTERS = str.maketrans(
     {
         "ø": "o", "Ø": "O", "ł": "l", "Ł": "L", "đ": "d", "Đ": "D", "ð": "d", "Ð": "D",
@@ -24,9 +24,10 @@ _TOKEN = re.compile(rf"[{_NO_SPACES}]|[^\W_{_NO_SPACES}]+")
 
 
 def strip_accents(text: str) -> str:
-    """Return ``text`` with accents dropped and compatibility forms unified, letter case kept.
+    """Return ``text`` without accents, in compatibility form (NFKC), keeping letter case.
 
-    Only marks of European scripts go: a Japanese or Hindi vowel mark makes another word.
+    Only combining marks of European scripts are removed: in Japanese or Hindi, a mark makes a
+    different word.
     """
     if text.isascii():
         return text
@@ -34,36 +35,36 @@ def strip_accents(text: str) -> str:
 
 
 def fold(text: str) -> str:
-    """Return the form in which two spellings of one name are equal: no accents, no letter case."""
+    """Return ``text`` without accents and letter case. Idempotent."""
     if text.isascii():
         return text.lower()
     return strip_accents(text).casefold()
 
 
 def tokens(text: str) -> list[str]:
-    """Return the folded words of ``text``; scripts without spaces give one per character."""
+    """Return the folded words of ``text``; in scripts without spaces, every character is one."""
     return _TOKEN.findall(fold(text))
 
 
 def name_key(name: str) -> str:
-    """Return the key a name is looked up by: its tokens, so that punctuation does not matter."""
+    """Return the lookup key of a name: its tokens joined by spaces, without punctuation."""
     return " ".join(tokens(name))
 
 
 def slug(name: str) -> str:
-    """Return the file and id form of a name: ``Jérôme Côté-Blanc`` gives ``jerome-cote-blanc``.
+    """Return a name in the form of file names and ids: ``jerome-cote-blanc``.
 
-    kbx drops what has no ASCII form; a name that has none at all keeps its own letters.
+    As in kbx, characters without an ASCII form are dropped; a name of nothing else keeps them.
     """
     ascii_name = unicodedata.normalize("NFKD", strip_accents(name)).encode("ascii", "ignore")
     return _hyphenate(ascii_name.decode().lower()) or _hyphenate(fold(name))
 
 
 def is_word_edge(text: str, start: int, end: int) -> bool:
-    """Tell whether ``text[start:end]`` stands there as words of its own.
+    """Return whether ``text[start:end]`` begins and ends at word boundaries.
 
-    An underscore is an edge: markdown emphasises with it. Scripts without spaces have no visible
-    edges, so theirs always count.
+    An underscore is a boundary, as markdown uses it for emphasis. In scripts without spaces, every
+    position is one.
     """
     return (start == 0 or not _joined(text[start - 1], text[start])) and (
         end == len(text) or not _joined(text[end - 1], text[end])

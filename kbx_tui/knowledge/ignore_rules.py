@@ -1,4 +1,4 @@
-"""Which paths a walk leaves out: what `.gitignore` files say, and the user's own patterns."""
+"""Rules for files to leave out: `.gitignore` files and the `exclude` patterns of the user."""
 
 from __future__ import annotations
 
@@ -11,66 +11,67 @@ from kbx_tui.errors import ConfigError
 if TYPE_CHECKING:
     from pathspec import GitIgnoreSpec
 
+GITIGNORE = ".gitignore"
 
-IGNORING = ".gitignore"
 
+class IgnoreRules:
+    """Ignore patterns collected while walking down a tree.
 
-class Ignored:
-    """Patterns gathered on the way down; the deepest ``.gitignore`` that names a path decides."""
+    The ``exclude`` patterns win over any ``.gitignore``; of those, the deepest that matches.
+    """
 
     def __init__(self, exclude: Sequence[str] = ()) -> None:
         try:
-            self._exclude = _spec(exclude) if exclude else None
+            self._exclude = _compile(exclude) if exclude else None
         except ValueError as error:
-            raise ConfigError(f"[index] exclude holds an unusable pattern: {error}") from error
+            raise ConfigError(f"[index] exclude has an invalid pattern: {error}") from error
         self._specs: list[tuple[str, GitIgnoreSpec]] = []
 
-    def read_folder(self, folder: Path, prefix: str, *, spare: str = "") -> bool:
-        """Take in the ``.gitignore`` of the folder whose entries have paths with this prefix.
+    def read_folder(self, folder: Path, prefix: str, *, keep: str = "") -> bool:
+        """Add the rules in the ``.gitignore`` of a folder; return whether it has one.
 
-        Returns whether there is one.
-
-        ``spare`` is the folder the knowledge base lies in. Many keep their notes out of git:
-        patterns that hide all of it are not meant for us, and that file is passed over.
+        ``prefix`` is its path relative to the root, ending with a slash. A file that would ignore
+        the path ``keep``, the folder of the knowledge base, is skipped: many users keep their notes
+        out of git.
         """
         try:
-            lines = (folder / IGNORING).read_text("utf-8", errors="replace").splitlines()
+            lines = (folder / GITIGNORE).read_text("utf-8", errors="replace").splitlines()
         except OSError:
             return False
-        spec = _lenient(lines)
-        if not (spare and spec.match_file(spare)):
+        spec = _compile_valid(lines)
+        if not (keep and spec.match_file(keep)):
             self._specs.append((prefix, spec))
         return True
 
-    def file(self, path: str) -> bool:
-        """Tell whether the file at this root-relative path is left out."""
+    def ignores_file(self, path: str) -> bool:
+        """Return whether the rules leave out the file at ``path``, relative to the root."""
         if self._exclude is not None and self._exclude.match_file(path):
             return True
         for prefix, spec in reversed(self._specs):
             if path.startswith(prefix):
-                decided = spec.check_file(path[len(prefix) :]).include
-                if decided is not None:
-                    return decided
+                is_ignored = spec.check_file(path[len(prefix) :]).include
+                if is_ignored is not None:
+                    return is_ignored
         return False
 
-    def folder(self, path: str) -> bool:
-        """Tell whether nothing below the folder at this root-relative path belongs to us."""
-        return self.file(path + "/")
+    def ignores_folder(self, path: str) -> bool:
+        """Return whether the rules leave out everything below the folder at ``path``."""
+        return self.ignores_file(path + "/")
 
 
-def _lenient(lines: Sequence[str]) -> GitIgnoreSpec:
-    """Git passes over a pattern it cannot read; pathspec raises."""
-    usable = []
+def _compile_valid(lines: Sequence[str]) -> GitIgnoreSpec:
+    """Compile the valid patterns only, as git does; pathspec would raise."""
+    valid = []
     for line in lines:
         try:
-            _spec([line])
+            _compile([line])
         except ValueError:
             continue
-        usable.append(line)
-    return _spec(usable)
+        valid.append(line)
+    return _compile(valid)
 
 
-def _spec(lines: Sequence[str]) -> GitIgnoreSpec:
-    from pathspec import GitIgnoreSpec  # late: finding the root must not wait for it
+def _compile(lines: Sequence[str]) -> GitIgnoreSpec:
+    from pathspec import GitIgnoreSpec  # late: finding the root needs no patterns
 
     return GitIgnoreSpec.from_lines(lines)

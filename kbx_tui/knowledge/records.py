@@ -1,4 +1,4 @@
-"""What a knowledge base holds, as immutable values. Nothing here reads a file or an index."""
+"""Immutable records of a knowledge base: documents, chunks, entities, facts, links, problems."""
 
 from __future__ import annotations
 
@@ -13,21 +13,21 @@ LinkKind = Literal["attendee", "own_page", "frontmatter", "wikilink", "title", "
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """Why a file could not be read, or not wholly; it never stops the others."""
+    """A reason why a file could not be read, or only in part."""
 
     path: str
-    """Root-relative path, with `/`."""
+    """Path relative to the root, with `/`."""
     reason: str
     """One sentence without a final full stop."""
     line: int = 0
-    """1-based line, 0 when the whole file is meant."""
+    """1-based line, 0 for the whole file."""
     skipped: bool = False
     """True when the file is not indexed at all."""
 
 
 @dataclass(frozen=True, slots=True)
 class Attendee:
-    """Someone named in a document's frontmatter as having taken part or written it."""
+    """A participant or author named in the frontmatter of a document."""
 
     name: str
     email: str = ""
@@ -38,49 +38,52 @@ class Document:
     """One markdown file."""
 
     path: str
-    """Root-relative, `/`, NFC; the key everywhere."""
+    """Relative to the root, with `/`, NFC; identifies the document everywhere."""
     id: str
-    """Frontmatter `id:`, else `type:slug` for an entity page, else `kind:` + path."""
+    """Frontmatter `id:`, else `type:slug` for an entity page, else `kind:path`."""
     title: str
     date: str
-    """ISO `YYYY-MM-DD`, or empty when neither frontmatter, name nor folder tells."""
+    """ISO `YYYY-MM-DD`, empty when neither frontmatter, file name nor folder gives one."""
     kind: str
     """`meeting`, `person`, `project`, `team`, `note`, `glossary`, `context`, or its own type."""
     subtype: str
-    """`type:` of a meeting (notes, transcript, summary ...), else empty."""
+    """`type:` of a meeting (notes, transcript, summary ...), empty for other kinds."""
     tags: tuple[str, ...]
     attendees: tuple[Attendee, ...]
     """Attendees and authors, in file order."""
     references: tuple[str, ...]
-    """Names in frontmatter (team, lead, people, projects, wikilinks), without brackets."""
+    """Names in frontmatter other than attendees (team, lead, projects, wikilinks ...)."""
     wikilinks: tuple[str, ...]
-    """Targets of `[[...]]` in the body, in order, with repetition."""
+    """Targets of `[[...]]` in the body, in order, with duplicates."""
     frontmatter: Mapping[str, Any] = field(hash=False)
-    """Frontmatter as parsed, JSON-safe values only (dates as ISO text)."""
+    """JSON-safe values only (dates as ISO text)."""
     body: str
-    """Text after the frontmatter, decoded, line ends as `\\n`."""
+    """Decoded text after the frontmatter, lines separated by `\\n`."""
     body_line: int
-    """1-based line of the file on which `body` starts."""
+    """1-based line of the file where `body` starts."""
     content_hash: str
-    """Hex digest of the file's bytes."""
+    """Hex digest of the bytes of the file."""
     size: int
-    """Bytes of the file."""
+    """Size of the file in bytes."""
     problems: tuple[Problem, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Chunk:
-    """A piece of a document that is embedded and found. Chunks of a document join to its body."""
+    """A slice of a document body, embedded and found on its own.
+
+    The chunks of a document, concatenated, are its body.
+    """
 
     ordinal: int
-    """0-based place in the document."""
+    """0-based position in the document."""
     heading: str
     """Headings above it, outermost first, joined with ` > `."""
     text: str
     """Verbatim slice of the body."""
     line_start: int
     line_end: int
-    """1-based lines of the file, both included."""
+    """1-based lines of the file, inclusive."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,24 +94,24 @@ class Entity:
     name: str
     type: str
     path: str
-    """Its own page, or empty when it is only known from others (a team from `team:` values)."""
+    """Its own page; empty if only other pages mention it (a team from `team:` values)."""
     aliases: tuple[str, ...] = ()
-    """Other names as written, most specific first; the first name of a person is not among them."""
+    """Other names as written, most specific first; excludes the first name of a person."""
     role: str = ""
     team: str = ""
     """Name of its team as written, without brackets."""
     members: tuple[str, ...] = ()
-    """For a team: ids of the persons whose `team:` names it."""
+    """Ids of the people in a team or other group; empty for people and projects."""
     emails: tuple[str, ...] = ()
-    """Lower case; an attendee with one of them is this entity whatever the name."""
+    """Lower case; an attendee with one of them is this entity, whatever the name given."""
 
 
 @dataclass(frozen=True, slots=True)
 class Fact:
-    """A line under Recent Facts or Open Items of an entity's page."""
+    """A list item under Recent Facts or Open Items on the page of an entity."""
 
     fact_id: int
-    """53-bit, from entity and text, among equal texts date and sources; survives re-indexing."""
+    """53-bit hash, see `fact_id`; stable across re-indexing."""
     entity_id: str
     kind: FactKind
     text: str
@@ -119,16 +122,17 @@ class Fact:
     done: bool
     """True for a ticked open item."""
     sources: tuple[str, ...]
-    """Distinct sources; the document it stands in when the line names none."""
+    """Distinct sources; its own page when the line names none."""
     confidence: float = 0.7
+    """Within 0..1."""
 
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """That a document belongs to an entity, why, and how often."""
+    """Evidence of one kind that a document belongs to an entity."""
 
     entity_id: str
     path: str
     kind: LinkKind
     count: int
-    """Occurrences, at least 1."""
+    """Number of occurrences, at least 1."""

@@ -1,48 +1,45 @@
-"""The latest answers to equal questions: the least recently asked goes first."""
+"""A least-recently-used cache whose entries may expire."""
 
 from __future__ import annotations
 
 import time
 from collections import OrderedDict
 from collections.abc import Callable, Hashable
+from math import inf
 from typing import Generic, TypeVar
 
 Key = TypeVar("Key", bound=Hashable)
 Value = TypeVar("Value")
 
 
-class Recent(Generic[Key, Value]):
-    """At most `most` values, each for `seconds`. For one thread at a time."""
+class LruCache(Generic[Key, Value]):
+    """Holds at most `max_size` values, each for at most `seconds`. Not thread-safe."""
 
     def __init__(
-        self,
-        most: int,
-        *,
-        seconds: float = float("inf"),
-        clock: Callable[[], float] = time.monotonic,
+        self, max_size: int, *, seconds: float = inf, clock: Callable[[], float] = time.monotonic
     ) -> None:
-        self._most, self._seconds, self._clock = most, seconds, clock
-        self._known: OrderedDict[Key, tuple[float, Value]] = OrderedDict()
+        self._max_size, self._seconds, self._clock = max_size, seconds, clock
+        self._entries: OrderedDict[Key, tuple[float, Value]] = OrderedDict()
 
     def __len__(self) -> int:
-        return len(self._known)
+        return len(self._entries)
 
     def get(self, key: Key) -> Value | None:
-        """Return what is known about `key`, None when nothing is or it is too old."""
-        known = self._known.get(key)
-        if known is None or self._clock() - known[0] > self._seconds:
+        """Return the value of `key`, None if it is missing or expired."""
+        entry = self._entries.get(key)
+        if entry is None or self._clock() - entry[0] > self._seconds:
             return None
-        self._known.move_to_end(key)
-        return known[1]
+        self._entries.move_to_end(key)
+        return entry[1]
 
     def put(self, key: Key, value: Value) -> Value:
-        """Keep and return a value; one that was kept longest without being asked for may go."""
-        self._known[key] = (self._clock(), value)
-        self._known.move_to_end(key)
-        while len(self._known) > self._most:
-            self._known.popitem(last=False)
+        """Store a value and return it; evicts the least recently used beyond `max_size`."""
+        self._entries[key] = (self._clock(), value)
+        self._entries.move_to_end(key)
+        while len(self._entries) > self._max_size:
+            self._entries.popitem(last=False)
         return value
 
     def drop(self, key: Key) -> None:
-        """Forget what is known about `key`."""
-        self._known.pop(key, None)
+        """Remove the value of `key`, if any."""
+        self._entries.pop(key, None)

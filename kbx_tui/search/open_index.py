@@ -1,54 +1,61 @@
-"""One index, open for reading: its tables, and what of its newest generation is in memory."""
+"""An open index: its tables, and its newest generation in memory."""
 
 from __future__ import annotations
 
-from kbx_tui.index.reader import Reader
 from kbx_tui.index.store import Store
-from kbx_tui.search.index_generation import Loaded
+from kbx_tui.index.table_reader import TableReader
+from kbx_tui.search.index_generation import IndexGeneration
 
 
 class OpenIndex:
-    """Reads one store. For one thread at a time."""
+    """Reads one store. Not thread-safe."""
 
     def __init__(self, store: Store) -> None:
-        self._store, self.reader = store, Reader(store.uri)
-        self._loaded: Loaded | None = None
+        self._store, self.reader = store, TableReader(store.uri)
+        self._generation: IndexGeneration | None = None
         self._build = store.build_id()
         self._stamp: tuple[int, ...] | None = None
-        """Where the tables stood when what is in memory was last known to be the newest."""
+        """Modification stamp of the tables when the generation in memory was last the newest."""
 
     def close(self) -> None:
-        """Let go of tables and memory."""
+        """Release tables and memory."""
         self.reader.close()
-        self._loaded = None
+        self._generation = None
 
     def refresh(self, *, now: bool = True) -> bool:
-        """Read another generation if there is one; True when there is.
+        """Read the newest generation; return whether it changed.
 
-        Without `now`, vectors that are being made may lag behind by some seconds.
+        Without `now`, vectors may lag some seconds behind while they are being computed.
         """
         build, stamp = self._store.build_id(), self._store.stamp()
-        if self._loaded is not None and build == self._build:
+        if self._generation is not None and build == self._build:
             if stamp is not None and stamp == self._stamp:
                 return False
-            versions = self.reader.versions()
-            changed = self._loaded.refresh(versions, now=now)
-            self._stamp = stamp if self._loaded.versions == versions else None
+            versions, changed = self.reader.versions(), True
+            if self._generation.has_text_of(versions):
+                changed = self._generation.refresh_vectors(versions, now=now)
+            else:
+                self._generation = IndexGeneration(self._store, versions)
+            self._stamp = stamp if self._generation.versions == versions else None
             return changed
-        if build != self._build:  # made anew in the same place: what is open is of the old one
+        if build != self._build:  # rebuilt in the same place: the open tables are the old ones
             self.reader.close()
             self._store = Store(self._store.uri)
-        self._loaded = Loaded(self._store)
+        self._generation = self._read()
         self._build, self._stamp = build, None
         return True
 
     @property
-    def known(self) -> Loaded | None:
-        """What is in memory; None when nothing is yet."""
-        return self._loaded
+    def in_memory(self) -> IndexGeneration | None:
+        """The generation in memory, None before the first read."""
+        return self._generation
 
-    def loaded(self) -> Loaded:
-        """Return what is in memory, read now when nothing is."""
-        if self._loaded is None:
-            self._loaded = Loaded(self._store)
-        return self._loaded
+    def generation(self) -> IndexGeneration:
+        """Return the generation in memory; reads it if there is none."""
+        if self._generation is None:
+            self._generation = self._read()
+        return self._generation
+
+    def _read(self) -> IndexGeneration:
+        self._store.check_compatible()
+        return IndexGeneration(self._store, self._store.versions())

@@ -1,7 +1,7 @@
-"""Duplicates already in the base: facts that say the same, as clusters. Pure but for the clock.
+"""Finds duplicates in the base: clusters of facts that say the same. No I/O.
 
-Not all pairs are scored: a fact is compared with its nearest ones by vector. The cosines are taken
-block by block, each block with itself and what follows it.
+Not all pairs are scored: each fact is compared with its nearest neighbours by vector. Cosines are
+computed block by block, each block against itself and the blocks after it.
 """
 
 from __future__ import annotations
@@ -19,34 +19,19 @@ from threadpoolctl import threadpool_limits
 
 from kbx_tui.knowledge.records import Fact
 from kbx_tui.similarity.conflicts.conflict_guard import Conflict
-from kbx_tui.similarity.fact_vectors import Remembered
+from kbx_tui.similarity.fact_vectors import FactVectors, Flags, Rows
+from kbx_tui.similarity.matches import DuplicateFact
 from kbx_tui.similarity.scoring.calibration import Calibration
-from kbx_tui.similarity.scoring.pair_score import PairSimilarity, likeness
+from kbx_tui.similarity.scoring.pair_score import PairSimilarity, score_pair
 from kbx_tui.similarity.scoring.thresholds import Thresholds
 
 BLOCK = 2048
 STRETCH = 64
-"""Columns of cosines of which the highest is looked at first."""
+"""Columns per stretch, of which only the maximum is compared first."""
 NEIGHBOURS = 8
-"""Nearest facts each fact is compared with; a cluster may be larger, its members chain."""
+"""Nearest facts each fact is compared with; clusters may be larger, since members chain."""
 LEAST_COSINE = 0.55
-"""Below it no facts are compared: to reach .80 they would have to share nearly all words."""
-
-Flags = NDArray[np.bool_]
-
-
-@dataclass(frozen=True, slots=True)
-class DuplicateFact:
-    """One fact of a cluster."""
-
-    text: str
-    fact_id: int
-    source_path: str
-    line: int
-    date: str
-    entity_name: str
-    match_type: str
-    """`fact` or `open_item`."""
+"""Cosine below which no pair is scored: it would need nearly all words in common to match."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,111 +39,103 @@ class DuplicateCluster:
     """Facts that say the same."""
 
     score: float
-    """Lowest score of the pairs that hold it together."""
+    """Lowest score of the pairs that link its members."""
     relation: str
-    """`exact` when all texts are the same, else `duplicate`."""
+    """`exact` when all texts are identical, else `duplicate`."""
     facts: tuple[DuplicateFact, ...]
     """Newest first, undated ones last."""
 
 
 @dataclass(frozen=True, slots=True)
 class ConflictingFacts:
-    """Two facts that read alike and contradict each other."""
+    """Two similar facts that contradict each other."""
 
     score: float
     facts: tuple[DuplicateFact, DuplicateFact]
     """Newest first, undated ones last."""
     conflicts: tuple[Conflict, ...]
-    """With the words of the first fact on the left."""
+    """`left` holds the words of the first fact."""
 
 
 @dataclass(frozen=True, slots=True)
 class DuplicateScan:
-    """All clusters of a scope."""
+    """The outcome of a scan: clusters, conflicting pairs and notes."""
 
     clusters: tuple[DuplicateCluster, ...]
-    """The best score first."""
+    """Best score first."""
     facts: int
-    """How many facts and open items were looked at."""
+    """Number of facts and open items scanned."""
     conflicting: tuple[ConflictingFacts, ...]
-    """Pairs as alike as duplicates that contradict each other, the best score first."""
+    """Pairs as similar as duplicates that contradict each other, best score first."""
     model: str
     is_calibrated: bool
     notes: tuple[str, ...]
 
 
 def find_clusters(
-    memory: Remembered,
+    fact_vectors: FactVectors,
     calibration: Calibration,
     thresholds: Thresholds,
     *,
     names: dict[str, str],
     within: Flags | None = None,
 ) -> tuple[list[DuplicateCluster], list[ConflictingFacts]]:
-    """Return the clusters, and the pairs that were kept apart by a conflict.
+    """Return clusters of duplicates, and similar pairs in conflict.
 
-    Facts are compared with facts, open items with open items, whoever they belong to.
+    Facts are compared with facts and open items with open items, across all entities.
     """
-    groups, linked = _Groups(len(memory.facts)), dict[tuple[int, int], float]()
-    least = [thresholds.of(fact.kind, fact.text) for fact in memory.facts]
-    shown = cache(lambda row: _shown(memory.facts[row], names))  # a fact may be in many pairs
+    facts = fact_vectors.facts
+    groups, linked = _DisjointSets(len(facts)), dict[tuple[int, int], float]()
+    minimum = [thresholds.of(fact.kind, fact.text) for fact in facts]
+    record = cache(lambda row: DuplicateFact.of(facts[row], names))  # may be in many pairs
     conflicting = []
     for kind in ("fact", "open_item"):
-        rows = np.array(
-            [
-                row
-                for row, fact in enumerate(memory.facts)
-                if fact.kind == kind and (within is None or within[row])
-            ],
-            np.int64,
-        )
-        for left, right, cosine in _candidates(memory, rows):
-            threshold = max(least[left], least[right])
-            one, other = memory.facts[left].text, memory.facts[right].text
-            found = likeness(one, other, cosine, calibration)
-            if found.score < threshold:
+        of_kind = np.array([fact.kind == kind for fact in facts], np.bool_)
+        rows = np.flatnonzero(of_kind if within is None else of_kind & within)
+        for left, right, cosine in _candidates(fact_vectors, rows):
+            threshold = max(minimum[left], minimum[right])
+            scored = score_pair(facts[left].text, facts[right].text, cosine, calibration)
+            if scored.score < threshold:
                 continue
-            pair = found.judged()
+            pair = scored.with_conflicts()
             if pair.relation == "conflict":
-                conflicting.append(_conflicting(shown(left), shown(right), pair))
+                conflicting.append(_conflicting(record(left), record(right), pair))
             elif thresholds.reached(pair, threshold):
                 linked[left, right] = pair.score
                 groups.join(left, right)
     conflicting.sort(key=lambda c: (-c.score, c.facts[0].source_path, c.facts[0].line))
-    return _clusters(memory.facts, groups, linked, shown), conflicting
+    return _clusters(facts, groups, linked, record), conflicting
 
 
-def _candidates(memory: Remembered, rows: NDArray[np.int64]) -> Iterator[tuple[int, int, float]]:
-    """Yield pairs worth scoring, each once: same text, then the nearest of each."""
-    inside = set(rows.tolist())
+def _candidates(fact_vectors: FactVectors, rows: Rows) -> Iterator[tuple[int, int, float]]:
+    """Yield (row, row, cosine) of pairs worth scoring, each once: identical texts, then nearest."""
+    in_scope = set(rows.tolist())
     seen = set()
-    for same in memory.same.values():
-        equal = [row for row in same if row in inside]
-        for left, right in pairwise(equal):
+    for identical in fact_vectors.rows_by_text.values():
+        for left, right in pairwise(row for row in identical if row in in_scope):
             seen.add((left, right))
             yield left, right, 1.0
-    vectors = memory.vectors[rows]
+    vectors = fact_vectors.vectors[rows]
     for start in range(0, len(rows), BLOCK):
         block = vectors[start : start + BLOCK]
-        with threadpool_limits(limits=os.cpu_count() or 1, user_api="blas"):  # half the time
+        with threadpool_limits(limits=os.cpu_count() or 1, user_api="blas"):
             cosines = block @ vectors[start:].T
         size = len(block)
         cosines[:, :size][np.tri(size, dtype=np.bool_)] = -1.0  # each pair once, none with itself
-        wanted = min(NEIGHBOURS, cosines.shape[1])
-        far = _highest(cosines, wanted)
-        found = np.take_along_axis(cosines, far, axis=1)
-        near, place = np.nonzero(found >= LEAST_COSINE)
-        lefts, rights = rows[start + near], rows[start + far[near, place]]
-        for pair in zip(lefts.tolist(), rights.tolist(), found[near, place].tolist(), strict=True):
+        columns = highest_columns(cosines, min(NEIGHBOURS, cosines.shape[1]))
+        highest = np.take_along_axis(cosines, columns, axis=1)
+        near, rank = np.nonzero(highest >= LEAST_COSINE)
+        lefts, rights = rows[start + near], rows[start + columns[near, rank]]
+        for pair in zip(lefts.tolist(), rights.tolist(), highest[near, rank].tolist(), strict=True):
             if pair[:2] not in seen:
                 yield pair
 
 
-def _highest(values: NDArray[np.float32], wanted: int) -> NDArray[np.int64]:
-    """Return the columns of the `wanted` highest values in each row, shape (rows, wanted).
+def highest_columns(values: NDArray[np.float32], wanted: int) -> NDArray[np.int64]:
+    """Return the columns of the `wanted` highest values per row, shape (rows, wanted), unordered.
 
-    None of them lies outside the stretches with as many highest maxima: with these looked for
-    first, a scan of 50,000 facts takes 46 s for 59.
+    They all lie in the `wanted` stretches of columns with the highest maxima, so those stretches
+    are found first: see the experiment "duplicate scan by stretches" in docs/quality.md.
     """
     rows, width = values.shape
     whole = width - width % STRETCH
@@ -166,16 +143,16 @@ def _highest(values: NDArray[np.float32], wanted: int) -> NDArray[np.int64]:
         return np.argpartition(values, -wanted, axis=1)[:, -wanted:]
     maxima = values[:, :whole].reshape(rows, -1, STRETCH).max(axis=2)
     stretches = np.argpartition(maxima, -wanted, axis=1)[:, -wanted:, np.newaxis]
-    inside = (stretches * STRETCH + np.arange(STRETCH)).reshape(rows, -1)
+    candidates = (stretches * STRETCH + np.arange(STRETCH)).reshape(rows, -1)
     rest = np.broadcast_to(np.arange(whole, width), (rows, width - whole))
-    columns = np.concatenate((inside, rest), axis=1)
-    found = np.take_along_axis(values, columns, axis=1)
-    best = np.argpartition(found, -wanted, axis=1)[:, -wanted:]
+    columns = np.concatenate((candidates, rest), axis=1)
+    candidate_values = np.take_along_axis(values, columns, axis=1)
+    best = np.argpartition(candidate_values, -wanted, axis=1)[:, -wanted:]
     return np.take_along_axis(columns, best, axis=1)
 
 
-class _Groups:
-    """Which rows belong together (union-find)."""
+class _DisjointSets:
+    """Union-find over rows."""
 
     def __init__(self, size: int) -> None:
         self._parent = list(range(size))
@@ -186,16 +163,16 @@ class _Groups:
             row = self._parent[row]
         return row
 
-    def join(self, one: int, other: int) -> None:
-        low, high = sorted((self.root(one), self.root(other)))
+    def join(self, left: int, right: int) -> None:
+        low, high = sorted((self.root(left), self.root(right)))
         self._parent[high] = low
 
 
 def _clusters(
     facts: Sequence[Fact],
-    groups: _Groups,
+    groups: _DisjointSets,
     linked: dict[tuple[int, int], float],
-    shown: Callable[[int], DuplicateFact],
+    record: Callable[[int], DuplicateFact],
 ) -> list[DuplicateCluster]:
     members: dict[int, set[int]] = defaultdict(set)
     lowest: dict[int, float] = {}
@@ -205,35 +182,17 @@ def _clusters(
         lowest[root] = min(score, lowest.get(root, score))
     clusters = []
     for root, rows in members.items():
-        ordered = sorted(rows)
-        ordered.sort(key=lambda row: facts[row].date, reverse=True)
-        clusters.append(
-            DuplicateCluster(
-                score=lowest[root],
-                relation="exact" if lowest[root] == 1.0 else "duplicate",
-                facts=tuple(map(shown, ordered)),
-            )
-        )
+        newest_first = sorted(sorted(rows), key=lambda row: facts[row].date, reverse=True)
+        relation = "exact" if lowest[root] == 1.0 else "duplicate"
+        clusters.append(DuplicateCluster(lowest[root], relation, tuple(map(record, newest_first))))
     return sorted(clusters, key=lambda c: (-c.score, c.facts[0].source_path, c.facts[0].line))
 
 
 def _conflicting(
-    one: DuplicateFact, other: DuplicateFact, pair: PairSimilarity
+    left: DuplicateFact, right: DuplicateFact, pair: PairSimilarity
 ) -> ConflictingFacts:
     conflicts = pair.conflicts
-    if other.date > one.date:
-        one, other = other, one
+    if right.date > left.date:
+        left, right = right, left
         conflicts = tuple(Conflict(c.kind, left=c.right, right=c.left) for c in conflicts)
-    return ConflictingFacts(pair.score, (one, other), conflicts)
-
-
-def _shown(fact: Fact, names: dict[str, str]) -> DuplicateFact:
-    return DuplicateFact(
-        text=fact.text,
-        fact_id=fact.fact_id,
-        source_path=fact.path,
-        line=fact.line,
-        date=fact.date,
-        entity_name=names.get(fact.entity_id, ""),
-        match_type=fact.kind,
-    )
+    return ConflictingFacts(pair.score, (left, right), conflicts)

@@ -1,4 +1,4 @@
-"""Which entity somebody means by a name they type. Raises what to type instead."""
+"""Finds the entity a user refers to by name, or raises an error that says what to type."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from kbx_tui.knowledge.folding import name_key, tokens
 from kbx_tui.knowledge.records import Entity
 from kbx_tui.search.browsing.entity_lookup import EntityNames
 
-MOST_NAMED = 6
-"""Candidates an error lists."""
+MAX_CANDIDATES_LISTED = 6
+"""Maximum number of candidates listed in an error message."""
 
 
 class EntityFinder:
-    """Finds entities by what people call them."""
+    """Finds entities by id, name, alias or the beginning of a name."""
 
     def __init__(self, entities: Iterable[Entity]) -> None:
         self._by_id: dict[str, Entity] = {}
@@ -28,43 +28,43 @@ class EntityFinder:
                 self._by_alias.setdefault(key, []).append(entity)
 
     def find(self, name: str) -> Entity:
-        """Return the entity with this id, name or alias, else the only one whose name begins so.
+        """Return the entity with this id, name or alias, else the only one with that name prefix.
 
-        Words may be given by their beginnings: `Alice`, `Ali Ch`. Raises Ambiguous with the
-        candidates when several fit, NotFound with the nearest names when none does, ConfigError
-        for an empty name.
+        Each word may be abbreviated to its beginning: `Alice`, `Ali Ch`. Raises Ambiguous with the
+        candidates when several match, NotFound with the nearest names when none does, and
+        ConfigError for an empty name.
         """
         if not name.strip():
             raise ConfigError("the name of the entity is empty; give a name or an id")
-        if known := self._by_id.get(name.strip()):
-            return known
+        if entity := self._by_id.get(name.strip()):
+            return entity
         key = name_key(name)
-        fitting = self._by_name.get(key) or self._by_alias.get(key) or self._begun(name)
-        if len(fitting) == 1:
-            return fitting[0]
-        if fitting:
+        matching = self._by_name.get(key) or self._by_alias.get(key) or self._with_prefix(name)
+        if len(matching) == 1:
+            return matching[0]
+        if matching:
             raise Ambiguous(
-                f"{name!r} may be {_listed(fitting)}; give the full name or the id",
-                candidates=tuple(entity.id for entity in fitting),
+                f"{name!r} could be {_listed(matching)}; give the full name or the id",
+                candidates=tuple(entity.id for entity in matching),
             )
         near = EntityNames(self._entities, {}).find(name, 3)
-        hint = f"did you mean {_listed(near)}?" if near else "`kbx entity list` shows all"
+        hint = f"did you mean {_listed(near)}?" if near else "`kbx entity list` shows them all"
         raise NotFound(f"no entity is called {name!r}; {hint}")
 
-    def _begun(self, name: str) -> list[Entity]:
-        wanted = tokens(name)
-        if not wanted:
+    def _with_prefix(self, name: str) -> list[Entity]:
+        prefixes = tokens(name)
+        if not prefixes:
             return []
         return [
             entity
             for key, entities in self._by_name.items()
-            if all(any(word.startswith(one) for word in key.split()) for one in wanted)
+            if all(any(word.startswith(prefix) for word in key.split()) for prefix in prefixes)
             for entity in entities
         ]
 
 
 def _listed(entities: Sequence[Entity]) -> str:
-    shown = [f"{entity.name} ({entity.id})" for entity in entities[:MOST_NAMED]]
-    if len(entities) > MOST_NAMED:
-        shown.append(f"{len(entities) - MOST_NAMED} more")
+    shown = [f"{entity.name} ({entity.id})" for entity in entities[:MAX_CANDIDATES_LISTED]]
+    if len(entities) > MAX_CANDIDATES_LISTED:
+        shown.append(f"{len(entities) - MAX_CANDIDATES_LISTED} more")
     return ", ".join(shown)

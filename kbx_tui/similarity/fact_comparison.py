@@ -1,4 +1,4 @@
-"""Comparing texts with facts and open items: exact text first, then the nearest by vector."""
+"""Compares a text with facts and open items: identical text first, then nearest by vector."""
 
 from __future__ import annotations
 
@@ -7,85 +7,82 @@ from dataclasses import dataclass
 from heapq import nlargest
 
 import numpy as np
-from numpy.typing import NDArray
 
+from kbx_tui.embedding.embedder import Vector
 from kbx_tui.knowledge.records import Fact
-from kbx_tui.similarity.fact_vectors import Remembered
-from kbx_tui.similarity.matches import Nearest, SimilarityMatch
+from kbx_tui.similarity.fact_vectors import FactVectors, Flags
+from kbx_tui.similarity.matches import DuplicateFact, Nearest, SimilarityMatch
 from kbx_tui.similarity.scoring.calibration import Calibration
 from kbx_tui.similarity.scoring.compared_words import normal_form
-from kbx_tui.similarity.scoring.pair_score import Likeness, likeness
+from kbx_tui.similarity.scoring.pair_score import PairScore, score_pair
 from kbx_tui.similarity.scoring.thresholds import Thresholds
 
-NEAREST = 48
-"""Texts compared word by word, at least: the nearest by cosine. Words move a score by less than .2
-of cosine, so a match beyond them would need as many better ones."""
+MIN_COMPARED = 48
+"""Minimum number of facts compared word by word, those nearest by cosine. Words change a score
+little compared with the cosine, so a match beyond these would have many better ones before it."""
 
-NEAREST_TOLD = 5
-"""How many are told where nothing is a match: some may not be told to everyone."""
-
-Vector = NDArray[np.float32]
-Flags = NDArray[np.bool_]
+NEAREST_REPORTED = 5
+"""Nearest texts reported when nothing matches; redaction may hide some of them."""
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
-    """What was compared."""
+class Comparison:
+    """The outcome of comparing one text with many."""
 
     matches: list[SimilarityMatch]
     """Best first."""
     nearest: tuple[Nearest, ...]
-    """What has the best scores of all that was compared, best first, at most `NEAREST_TOLD`."""
+    """The best scores of all texts compared, best first, at most `NEAREST_REPORTED`."""
     has_similar: bool
-    """True when one without a conflict reaches its threshold, told in `matches` or not."""
+    """Whether any text without a conflict reaches its threshold, listed in `matches` or not."""
     texts: frozenset[str] = frozenset()
-    """Of all that reach their threshold, told or not."""
+    """All texts that reach their threshold, listed in `matches` or not."""
 
 
-def find_same(
-    text: str, memory: Remembered, within: Flags | None = None
+def find_identical_facts(
+    text: str, facts: FactVectors, within: Flags | None = None
 ) -> Iterator[tuple[int, Fact]]:
-    """Yield the rows and facts whose text is the same, case, accents and spacing aside."""
-    for row in memory.same.get(normal_form(text), ()):
+    """Yield row and fact for each identical text, ignoring case, accents and spacing."""
+    for row in facts.rows_by_text.get(normal_form(text), ()):
         if within is None or within[row]:
-            yield row, memory.facts[row]
+            yield row, facts.facts[row]
 
 
-def find_alike(
+def find_similar_facts(
     text: str,
     vector: Vector,
-    memory: Remembered,
+    facts: FactVectors,
     calibration: Calibration,
     thresholds: Thresholds,
     *,
     names: dict[str, str],
     limit: int,
     within: Flags | None = None,
-) -> Found:
-    """Return the facts and open items like a text, whose unit vector is given.
+) -> Comparison:
+    """Return the facts and open items similar to a text with this unit vector.
 
-    They are the best `limit` and what ties with the last of them.
-
-    `names` tells the name of each entity by id; `within` has shape (facts,) and lets them in.
+    The best `limit`, and all that tie with the last of them. `names` maps entity ids to names;
+    `within`, shape (facts,), restricts the facts compared.
     """
-    rows = _to_compare(text, vector, memory, limit, within)
-    nearest, alike = _alike(text, vector, rows, memory, calibration, thresholds)
-    last = alike[limit - 1].likeness.score if len(alike) > limit else 0.0
-    told = [one for one in alike if one.likeness.score >= last]
-    matches = [one.judged(names) for one in told]
-    return Found(
+    nearest, similar = _score_nearest(
+        text, vector, facts, calibration, thresholds, limit=limit, within=within
+    )
+    lowest = similar[limit - 1].pair.score if len(similar) > limit else 0.0
+    listed = [fact for fact in similar if fact.pair.score >= lowest]
+    matches = [fact.as_match(names) for fact in listed]
+    return Comparison(
         best_first(matches),
         nearest,
         any(match.is_similar for match in matches)
-        or not all(one.likeness.is_conflict() for one in alike[len(told) :]),
-        frozenset(one.fact.text for one in alike),
+        or not all(fact.pair.is_conflict() for fact in similar[len(listed) :]),
+        frozenset(scored.fact.text for scored in similar),
     )
 
 
-def rows_alike(
+def similar_rows(
     text: str,
     vector: Vector,
-    memory: Remembered,
+    facts: FactVectors,
     calibration: Calibration,
     thresholds: Thresholds,
     *,
@@ -93,95 +90,70 @@ def rows_alike(
     limit: int,
     within: Flags | None = None,
 ) -> list[tuple[int, SimilarityMatch]]:
-    """Return all of those nearest by vector that are over their threshold, best first, each with
-    its row of `memory`.
-    """
-    rows = _to_compare(text, vector, memory, limit, within)
-    _, alike = _alike(text, vector, rows, memory, calibration, thresholds)
-    judged = [(one.row, one.judged(names)) for one in alike]
-    return sorted(judged, key=lambda one: (-one[1].score, bool(one[1].conflicts), one[0]))
-
-
-def _to_compare(
-    text: str, vector: Vector, memory: Remembered, limit: int, within: Flags | None
-) -> NDArray[np.int64]:
-    """Return the rows to be compared word by word, ascending."""
-    rows = {row for row, _ in find_same(text, memory, within)}
-    rows.update(memory.nearest(vector, max(NEAREST, 4 * limit), within).tolist())
-    return np.array(sorted(rows), np.int64)
+    """Return the nearest facts that reach their threshold as (row, match), best first."""
+    _, similar = _score_nearest(
+        text, vector, facts, calibration, thresholds, limit=limit, within=within
+    )
+    matches = [(scored.row, scored.as_match(names)) for scored in similar]
+    return sorted(matches, key=lambda pair: (-pair[1].score, bool(pair[1].conflicts), pair[0]))
 
 
 @dataclass(frozen=True, slots=True)
-class _Candidate:
-    """A fact that was compared: a match where it reaches its threshold and nothing contradicts."""
+class _ScoredFact:
+    """A stored fact with its score and the threshold that applies to it."""
 
     row: int
     fact: Fact
-    likeness: Likeness
+    pair: PairScore
     threshold: float
 
     def as_nearest(self) -> Nearest:
-        """Return it with its score, whatever it contradicts."""
+        """Return this fact as one of the nearest texts, whether or not it conflicts."""
         fact = self.fact
-        return Nearest(
-            fact.text, self.likeness.score, self.threshold, fact.kind, fact.path, fact.line
-        )
+        return Nearest(fact.text, self.pair.score, self.threshold, fact.kind, fact.path, fact.line)
 
-    def judged(self, names: dict[str, str]) -> SimilarityMatch:
-        """Return it as a match, with what the texts contradict each other on."""
-        fact, pair = self.fact, self.likeness.judged()
-        return SimilarityMatch(
-            text=fact.text,
-            score=pair.score,
-            fact_id=fact.fact_id,
-            source_path=fact.path,
-            date=fact.date,
-            entity_name=names.get(fact.entity_id, ""),
-            match_type=fact.kind,
-            threshold=self.threshold,
-            relation=pair.relation,
-            cosine=pair.cosine,
-            signals=pair.signals,
-            conflicts=pair.conflicts,
-            line=fact.line,
-            done=fact.done,
-        )
+    def as_match(self, names: dict[str, str]) -> SimilarityMatch:
+        """Return this fact as a match, with the conflicts between the two texts."""
+        fact, pair = DuplicateFact.of(self.fact, names), self.pair.with_conflicts()
+        return SimilarityMatch.of(fact, pair, self.threshold, done=self.fact.done)
 
 
-def _alike(
+def _score_nearest(
     text: str,
     vector: Vector,
-    rows: NDArray[np.int64],
-    memory: Remembered,
+    facts: FactVectors,
     calibration: Calibration,
     thresholds: Thresholds,
-) -> tuple[tuple[Nearest, ...], list[_Candidate]]:
-    """Return the nearest of `rows`, and those that reach their threshold, best first.
+    *,
+    limit: int,
+    within: Flags | None,
+) -> tuple[tuple[Nearest, ...], list[_ScoredFact]]:
+    """Return the nearest facts, and those that reach their threshold, best first.
 
-    Conflicts are not looked for: that takes longest, and most are not told.
+    Identical texts and the nearest by cosine are compared word by word. Conflicts, the slowest
+    part, are left to the few that are listed.
     """
-    cosines = memory.cosines(vector, rows).tolist()
-    scored = [
-        (row, likeness(text, memory.facts[row].text, cosine, calibration))
-        for row, cosine in zip(rows.tolist(), cosines, strict=True)
-    ]
-    scored.sort(key=lambda one: (-one[1].score, one[0]))
-    candidates = []
-    for row, found in scored:
-        fact = memory.facts[row]
-        candidates.append(_Candidate(row, fact, found, thresholds.of(fact.kind, fact.text)))
-    nearest = tuple(one.as_nearest() for one in candidates[:NEAREST_TOLD])
-    return nearest, [one for one in candidates if thresholds.reached(one.likeness, one.threshold)]
+    compared = {row for row, _ in find_identical_facts(text, facts, within)}
+    compared.update(facts.nearest(vector, max(MIN_COMPARED, 4 * limit), within).tolist())
+    rows = sorted(compared)
+    scored = []
+    for row, cosine in zip(rows, facts.cosines(vector, np.array(rows, np.int64)), strict=True):
+        fact = facts.facts[row]
+        pair = score_pair(text, fact.text, float(cosine), calibration)
+        scored.append(_ScoredFact(row, fact, pair, thresholds.of(fact.kind, fact.text)))
+    scored.sort(key=lambda fact: -fact.pair.score)
+    nearest = tuple(fact.as_nearest() for fact in scored[:NEAREST_REPORTED])
+    return nearest, [fact for fact in scored if thresholds.reached(fact.pair, fact.threshold)]
 
 
-def the_nearest(compared: Iterable[Nearest]) -> tuple[Nearest, ...]:
-    """Return those with the best scores, best first."""
-    return tuple(nlargest(NEAREST_TOLD, compared, key=lambda one: one.score))
+def top_nearest(texts: Iterable[Nearest]) -> tuple[Nearest, ...]:
+    """Return the texts with the best scores, best first."""
+    return tuple(nlargest(NEAREST_REPORTED, texts, key=lambda text: text.score))
 
 
 def best_first(matches: Sequence[SimilarityMatch]) -> list[SimilarityMatch]:
-    """Return matches by score, among equals without a conflict first, then by place."""
+    """Return matches by score; on ties, those without a conflict first, then by path and line."""
     return sorted(
         matches,
-        key=lambda one: (-one.score, bool(one.conflicts), one.source_path, one.line),
+        key=lambda match: (-match.score, bool(match.conflicts), match.source_path, match.line),
     )

@@ -1,4 +1,4 @@
-"""One field of an entity against a proposed value."""
+"""Compares a proposed value with what a field of an entity holds."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ import numpy as np
 
 from kbx_tui.embedding.embedder import Embedder
 from kbx_tui.errors import ConfigError
-from kbx_tui.index.paths.where_clause import quoted
+from kbx_tui.index.where_clause import quoted
 from kbx_tui.knowledge.records import Entity, FactKind
 from kbx_tui.search.open_index import OpenIndex
-from kbx_tui.similarity.fact_comparison import NEAREST
-from kbx_tui.similarity.fact_vectors import FactMemory, Remembered
+from kbx_tui.similarity.fact_comparison import MIN_COMPARED
+from kbx_tui.similarity.fact_vectors import FactVectorCache, FactVectors
 from kbx_tui.similarity.matches import FieldSimilarity
 from kbx_tui.similarity.scoring.calibration import calibration_of
 from kbx_tui.similarity.scoring.pair_score import (
@@ -33,7 +33,7 @@ LISTS: Mapping[str, FactKind] = {
     "open_items": "open_item",
     "open_item": "open_item",
 }
-"""Fields that are lists of lines under a heading -> what their lines are."""
+"""Fields that are lists under a heading -> the kind of their items."""
 
 _LINK = re.compile(r"\[\[([^\]|]+\|)?([^\]]+)\]\]")
 
@@ -44,31 +44,31 @@ def check_field(
     value: str,
     *,
     index: OpenIndex,
-    memory: FactMemory,
+    cache: FactVectorCache,
     embedder: Embedder,
     thresholds: Thresholds,
 ) -> FieldSimilarity:
-    """Compare a proposed value with what a field holds, of a list with the item most like it.
+    """Compare a proposed value with a field; for a list, with its most similar item.
 
     Raises ConfigError for an empty field or value.
     """
     require_text(value)
     kind = list_kind(field)
     if kind:
-        pair, stored = _nearest_line(memory.of(entity.id), kind, value, embedder)
+        pair, stored = _nearest_line(cache.of(entity.id), kind, value, embedder)
     else:
         current = current_values(index, entity, field)
         pairs = pair_similarity([(text, value) for text in current], embedder)
         pair, stored = _best(pairs, current)
-    least = thresholds.of(kind or "field", stored)
+    threshold = thresholds.of(kind or "field", stored)
     return FieldSimilarity(
         entity=entity.name,
         field=field.strip(),
         current_value=None if pair is None else stored,
         proposed_value=value,
         similarity=0.0 if pair is None else pair.score,
-        is_similar=pair is not None and pair.score >= least and pair.relation != "conflict",
-        threshold=least,
+        is_similar=pair is not None and pair.score >= threshold and pair.relation != "conflict",
+        threshold=threshold,
         match_type=kind or "field",
         pair=pair,
         model=embedder.model,
@@ -76,19 +76,19 @@ def check_field(
 
 
 def list_kind(field: str) -> FactKind | None:
-    """Return `fact` or `open_item` for a field that is such a list, None for any other."""
+    """Return `fact` or `open_item` for a field that lists those, else None."""
     return LISTS.get(field.strip().casefold().replace(" ", "_").replace("-", "_"))
 
 
 def current_values(index: OpenIndex, entity: Entity, field: str) -> list[str]:
-    """Return what a field holds now, as plain text: one item, or those of a list.
+    """Return what a field holds as plain texts: one value, or the items of a list.
 
-    `name`, `aliases`, `role` and `team` are what the index knows, any other is a key of the page's
-    frontmatter. Empty when the field is not there. Raises ConfigError for an empty field name.
+    `name`, `aliases`, `role` and `team` come from the index, anything else is a frontmatter key of
+    the page. Empty when the field is absent. Raises ConfigError for an empty field name.
     """
     name = field.strip()
     if not name:
-        raise ConfigError("the name of the field is empty; role, team or any key of the page")
+        raise ConfigError("the field name is empty; give role, team or any frontmatter key")
     known: dict[str, Any] = {
         "name": entity.name,
         "aliases": list(entity.aliases),
@@ -126,11 +126,11 @@ def _texts(value: Any) -> list[str]:
 
 
 def _nearest_line(
-    facts: Remembered, kind: FactKind, value: str, embedder: Embedder
+    facts: FactVectors, kind: FactKind, value: str, embedder: Embedder
 ) -> tuple[PairSimilarity | None, str]:
     of_kind = np.array([fact.kind == kind for fact in facts.facts], np.bool_)
     vector = embedder.embed([value])[0]
-    rows = facts.nearest(vector, NEAREST, of_kind)
+    rows = facts.nearest(vector, MIN_COMPARED, of_kind)
     cosines = facts.cosines(vector, rows)
     texts = [facts.facts[row].text for row in rows]
     calibration = calibration_of(embedder.model)
@@ -144,8 +144,8 @@ def _nearest_line(
 def _best(
     pairs: Sequence[PairSimilarity], texts: Sequence[str]
 ) -> tuple[PairSimilarity | None, str]:
-    """Return the pair with the best score, among equals one without a conflict, and its text."""
-    at = max(
+    """Return the best pair, preferring one without a conflict on a tie, and its text."""
+    best = max(
         range(len(pairs)), key=lambda i: (pairs[i].score, not pairs[i].conflicts), default=None
     )
-    return (None, "") if at is None else (pairs[at], texts[at])
+    return (None, "") if best is None else (pairs[best], texts[best])

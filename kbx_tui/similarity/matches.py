@@ -1,4 +1,4 @@
-"""What a check answers: the texts that are alike, each with its score and the reasons. Values."""
+"""Results of a similarity check: matches with their scores and reasons. Values only."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
+from kbx_tui.knowledge.records import Fact, FactKind
 from kbx_tui.similarity.conflicts.conflict_guard import Conflict
 from kbx_tui.similarity.scoring.pair_score import PairSimilarity, Relation
 from kbx_tui.similarity.scoring.signals import Signals
@@ -14,92 +15,133 @@ MatchType = Literal["fact", "open_item", "chunk", "field"]
 
 
 @dataclass(frozen=True, slots=True)
+class DuplicateFact:
+    """A fact or open item that others duplicate or contradict."""
+
+    text: str
+    fact_id: int
+    source_path: str
+    line: int
+    date: str
+    entity_name: str
+    match_type: FactKind
+
+    @classmethod
+    def of(cls, fact: Fact, names: Mapping[str, str]) -> DuplicateFact:
+        """Return the fact with the name of its entity; `names` maps entity ids to names."""
+        name = names.get(fact.entity_id, "")
+        return cls(fact.text, fact.fact_id, fact.path, fact.line, fact.date, name, fact.kind)
+
+
+@dataclass(frozen=True, slots=True)
 class SimilarityMatch:
-    """A stored text that is like the one asked about."""
+    """A stored text similar to the one checked."""
 
     text: str
     score: float
-    """Calibrated, 0..1; 1 for the same text."""
+    """Calibrated, 0..1; exactly 1 for identical text."""
     fact_id: int | None
-    """Of a fact or open item."""
+    """Id of the fact or open item; None for a passage."""
     source_path: str
     date: str
     """ISO date, or empty."""
     entity_name: str
-    """Whose fact it is; of a chunk, the entity whose page it stands on, or empty."""
+    """The entity the fact belongs to; for a passage, the entity whose page it is on; or empty."""
     match_type: MatchType
     threshold: float
-    """The threshold this match is above."""
+    """The threshold this match reaches."""
     relation: Relation
     cosine: float
     signals: Signals
     conflicts: tuple[Conflict, ...]
     line: int
-    """Line of the file, 1-based."""
+    """Line in the file, 1-based."""
     done: bool
-    """True for an open item that is ticked."""
+    """Whether an open item is ticked off."""
+
+    @classmethod
+    def of(
+        cls, fact: DuplicateFact, pair: PairSimilarity, threshold: float, *, done: bool = False
+    ) -> SimilarityMatch:
+        """Return the match of a fact that reaches a threshold."""
+        return cls(
+            text=fact.text,
+            score=pair.score,
+            fact_id=fact.fact_id,
+            source_path=fact.source_path,
+            date=fact.date,
+            entity_name=fact.entity_name,
+            match_type=fact.match_type,
+            threshold=threshold,
+            relation=pair.relation,
+            cosine=pair.cosine,
+            signals=pair.signals,
+            conflicts=pair.conflicts,
+            line=fact.line,
+            done=done,
+        )
 
     @property
     def is_similar(self) -> bool:
-        """True when the two say the same: no conflict."""
+        """Whether the two texts say the same, without a conflict."""
         return self.relation != "conflict"
 
 
 @dataclass(frozen=True, slots=True)
 class Nearest:
-    """What is most like a text of all that was compared, a match or not."""
+    """One of the texts with the best scores, whether it matches or not."""
 
     text: str
     score: float
     """0..1."""
     threshold: float
-    """From which on such a text is a match."""
+    """The score such a text needs to match."""
     match_type: MatchType
     source_path: str
     line: int
-    """In its file, 1-based."""
+    """Line in the file, 1-based."""
 
 
 @dataclass(frozen=True, slots=True)
 class SimilarityCheck:
-    """The answer for one text."""
+    """The result of checking one text."""
 
     query: str
     scope: Mapping[str, str]
-    """`entity` and `path` as far as they were given; the entity by its full name."""
+    """`entity` (full name) and `path`, where given."""
     threshold: float
-    """The one given, else the default; every match carries its own."""
+    """The one given, else the default; every match has its own."""
     matches: tuple[SimilarityMatch, ...]
-    """Best first, at most as many as asked for, conflicts included."""
+    """Best first, at most the limit, conflicts included."""
     has_similar: bool
-    """True when one without a conflict reaches its threshold, told in `matches` or not."""
+    """Whether any text without a conflict reaches its threshold, listed in `matches` or not."""
     best_score: float
-    """Of all that was compared, also below the threshold; 0 when nothing was."""
+    """The best score of all texts compared, even below the threshold; 0 when there were none."""
     nearest: tuple[Nearest, ...]
-    """What has the best scores, best first, at most five; empty when nothing was compared."""
+    """The texts with the best scores, best first, at most five."""
     model: str
     """Embedding model."""
     is_calibrated: bool
-    """False when the model has no calibration: scores are raw cosines then."""
+    """False when the model has no calibration, so that scores are raw cosines."""
     notes: tuple[str, ...]
-    """Sentences for people: what could not be compared."""
+    """Sentences for the user about what could not be compared."""
 
 
 @dataclass(frozen=True, slots=True)
 class FieldSimilarity:
-    """Whether a proposed value of a field says what is there already."""
+    """Whether a proposed value says what a field already holds."""
 
     entity: str
     field: str
     current_value: str | None
-    """What is there; of a list the item most like the proposed one; None where there is nothing."""
+    """The stored value; for a list, its most similar item; None when the field is absent."""
     proposed_value: str
     similarity: float
     is_similar: bool
-    """True from the threshold on, unless the two are in conflict."""
+    """Whether the similarity reaches the threshold without a conflict."""
     threshold: float
     match_type: MatchType
-    """`field`, or what the list that was asked about holds: `fact`, `open_item`."""
+    """`field`, or `fact` or `open_item` for a field that lists those."""
     pair: PairSimilarity | None
-    """Cosine, signals and conflicts; None where there is nothing to compare with."""
+    """Cosine, signals and conflicts; None when the field is absent."""
     model: str

@@ -1,4 +1,4 @@
-"""What is near a text, far below any threshold: for somebody who will move the threshold. Pure."""
+"""Facts near a text, down to a floor below any threshold, so that a slider can move it. Pure."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kbx_tui.config import DedupSettings
-from kbx_tui.similarity.fact_comparison import rows_alike
-from kbx_tui.similarity.fact_vectors import Remembered
+from kbx_tui.similarity.fact_comparison import similar_rows
+from kbx_tui.similarity.fact_vectors import FactVectors
 from kbx_tui.similarity.matches import SimilarityMatch
 from kbx_tui.similarity.scoring.calibration import Calibration
 from kbx_tui.similarity.scoring.thresholds import Thresholds, is_near
@@ -17,10 +17,10 @@ from kbx_tui.similarity.scoring.thresholds import Thresholds, is_near
 
 @dataclass(frozen=True, slots=True)
 class NearFact:
-    """A fact like a text, and whose it is."""
+    """A fact near a text, and the entity it belongs to."""
 
     match: SimilarityMatch
-    """Its threshold is that of its type, whatever the floor was."""
+    """Its threshold is the configured one for its type, whatever the floor."""
     entity_id: str
 
 
@@ -28,7 +28,7 @@ def near_facts(
     text: str,
     owner: str,
     vector: NDArray[np.float32],
-    memory: Remembered,
+    facts: FactVectors,
     calibration: Calibration,
     settings: DedupSettings,
     *,
@@ -36,23 +36,25 @@ def near_facts(
     floor: float,
     limit: int,
 ) -> tuple[NearFact, ...]:
-    """Return the facts that score `floor` or more, best first, those of `owner` before others.
+    """Return the facts that score at least `floor`, best first; on ties those of `owner` first.
 
-    At most `limit` of all, and as many of those that belong to the entity `owner`.
+    At most `limit` of all, plus at most `limit` that belong to the entity `owner`.
     """
-    usual, low = Thresholds(settings), Thresholds(settings, floor)
-    alike: dict[int, SimilarityMatch] = {}
-    for within in [None, memory.owned_by(owner)] if owner else [None]:
-        found = rows_alike(
-            text, vector, memory, calibration, low, names=names, limit=limit, within=within
+    configured, lowered = Thresholds(settings), Thresholds(settings, floor)
+    matches: dict[int, SimilarityMatch] = {}
+    for within in [None, facts.owned_by(owner)] if owner else [None]:
+        similar = similar_rows(
+            text, vector, facts, calibration, lowered, names=names, limit=limit, within=within
         )
-        related = [(row, one) for row, one in found if one.score == 1.0 or is_near(one.signals)]
-        alike |= dict(related[:limit])
+        related = [
+            (row, match) for row, match in similar if match.score == 1.0 or is_near(match.signals)
+        ]
+        matches |= dict(related[:limit])
     near = [
         NearFact(
-            replace(match, threshold=usual.of(match.match_type, match.text)),
-            memory.facts[row].entity_id,
+            replace(match, threshold=configured.of(match.match_type, match.text)),
+            facts.facts[row].entity_id,
         )
-        for row, match in alike.items()
+        for row, match in matches.items()
     ]
-    return tuple(sorted(near, key=lambda one: (-one.match.score, one.entity_id != owner)))
+    return tuple(sorted(near, key=lambda fact: (-fact.match.score, fact.entity_id != owner)))

@@ -1,7 +1,7 @@
-"""Passages of documents as something to compare with: the best sentence or line of each chunk.
+"""Compares a text with passages of documents: the best sentence or line of each near chunk.
 
-A chunk of 150 words is never as alike a sentence as another sentence is. So the chunks nearest by
-vector are taken apart, and their lines and sentences compared.
+A whole chunk is never as similar to a sentence as another sentence is, so the chunks nearest by
+vector are split and their lines and sentences compared.
 """
 
 from __future__ import annotations
@@ -14,20 +14,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kbx_tui.embedding.embedder import Embedder
-from kbx_tui.index.paths.where_clause import quoted
+from kbx_tui.index.where_clause import is_one_of
 from kbx_tui.knowledge.facts.fact_line import read_fact_line
 from kbx_tui.search.open_index import OpenIndex
-from kbx_tui.similarity.fact_comparison import Found, best_first, the_nearest
+from kbx_tui.similarity.fact_comparison import Comparison, best_first, top_nearest
 from kbx_tui.similarity.matches import Nearest, SimilarityMatch
 from kbx_tui.similarity.scoring.calibration import calibration_of
-from kbx_tui.similarity.scoring.compared_words import normal_form, words_of
+from kbx_tui.similarity.scoring.compared_words import analyse_words, normal_form
 from kbx_tui.similarity.scoring.pair_score import similarity
 from kbx_tui.similarity.scoring.thresholds import Thresholds
 
 NEAREST_CHUNKS = 8
-"""Chunks taken apart for one text."""
+"""Nearest chunks split per text."""
 FEWEST_WORDS = 2
-"""A passage of one word is a heading or a label."""
+"""Minimum number of words in a passage: a single word is a heading or a label."""
 
 _MARKER = re.compile(r"^\s*(?:[-*+>]|\d{1,9}[.)]|#{1,6}|\|)\s*")
 _SENTENCE = re.compile(r"(?<=[.!?])\s+(?=[\"'(\[]?[A-Z0-9])")
@@ -53,16 +53,16 @@ def find_passages(
     within: Flags,
     names: dict[str, str],
     known: Collection[str] = (),
-) -> Found:
-    """Return the passages like a text in the documents `within`, shape (documents,).
+) -> Comparison:
+    """Return the passages similar to a text in the documents `within`, shape (documents,).
 
-    `names` tells whose page a path is; passages whose normal form is `known` are left out.
+    `names` maps a page's path to its entity; passages whose normal form is in `known` are skipped.
     """
-    chunks = _nearest(index, embedder, vector, within)
+    chunks = _nearest_chunks(index, embedder, vector, within)
     passages = [
         (chunk, line, passage)
         for chunk in chunks
-        for line, passage in _passages(chunk.text, chunk.line)
+        for line, passage in _split(chunk.text, chunk.line)
         if normal_form(passage) not in known
     ]
     vectors = embedder.embed([passage for _, _, passage in passages])
@@ -94,14 +94,14 @@ def find_passages(
                 line=line,
                 done=False,
             )
-    return Found(best_first(list(best.values())), the_nearest(nearest), has_similar)
+    return Comparison(best_first(list(best.values())), top_nearest(nearest), has_similar)
 
 
-def _nearest(
+def _nearest_chunks(
     index: OpenIndex, embedder: Embedder, vector: NDArray[np.float32], within: Flags
 ) -> list[_Chunk]:
-    loaded = index.loaded()
-    vectors = loaded.vectors(model=embedder.model, dimension=embedder.dimension)
+    generation = index.generation()
+    vectors = generation.vectors(model=embedder.model, dimension=embedder.dimension)
     sizes = np.diff(vectors.starts, append=len(vectors.chunks))
     documents = np.repeat(vectors.document_rows, sizes)
     rows = np.flatnonzero(within[documents])
@@ -109,29 +109,29 @@ def _nearest(
         return []
     cosines = vectors.chunks[rows] @ vector
     top = rows[np.argsort(-cosines, kind="stable")[:NEAREST_CHUNKS]]
-    snapshot = loaded.snapshot
-    wanted = {
+    snapshot = generation.snapshot
+    date_of = {
         (snapshot.paths[int(documents[row])], int(vectors.lines[row])): snapshot.dates[
             int(documents[row])
         ]
         for row in top
     }
-    listed = ", ".join(quoted(path) for path in sorted({path for path, _ in wanted}))
+    where = is_one_of("path", sorted({path for path, _ in date_of}))
     columns = ["path", "line_start", "text"]
-    found = index.reader.rows("chunks", columns, f"path IN ({listed})").to_pylist()
+    found = index.reader.rows("chunks", columns, where).to_pylist()
     return [
-        _Chunk(row["path"], wanted[row["path"], row["line_start"]], row["line_start"], row["text"])
+        _Chunk(row["path"], date_of[row["path"], row["line_start"]], row["line_start"], row["text"])
         for row in found
-        if (row["path"], row["line_start"]) in wanted
+        if (row["path"], row["line_start"]) in date_of
     ]
 
 
-def _passages(text: str, first_line: int) -> Iterator[tuple[int, str]]:
-    """Yield line and text of what stands in a chunk: list items as facts, prose by sentence."""
+def _split(text: str, first_line: int) -> Iterator[tuple[int, str]]:
+    """Yield (line, passage) of a chunk: list items as facts, prose by sentence."""
     for number, line in enumerate(text.split("\n"), first_line):
         bare = _MARKER.sub("", line)
-        whole = read_fact_line(bare).text if bare != line else bare
-        for passage in _SENTENCE.split(whole):
+        content = read_fact_line(bare).text if bare != line else bare
+        for passage in _SENTENCE.split(content):
             passage = passage.strip()
-            if len(words_of(passage).tokens) >= FEWEST_WORDS:
+            if len(analyse_words(passage).tokens) >= FEWEST_WORDS:
                 yield number, passage

@@ -1,4 +1,4 @@
-"""Checks against one open index: which facts, open items, passages or fields are alike."""
+"""Similarity checks against one open index: facts, open items, passages, fields."""
 
 from __future__ import annotations
 
@@ -15,11 +15,17 @@ from kbx_tui.index.snapshot import Snapshot
 from kbx_tui.knowledge.records import Entity
 from kbx_tui.search.open_index import OpenIndex
 from kbx_tui.search.retrieval.scope import find_scope
-from kbx_tui.similarity.comparison_scope import Flags, Where
+from kbx_tui.similarity.comparison_scope import ComparisonScope
 from kbx_tui.similarity.duplicate_scan import DuplicateScan, find_clusters
 from kbx_tui.similarity.entity_finder import EntityFinder
-from kbx_tui.similarity.fact_comparison import Found, best_first, find_alike, find_same, the_nearest
-from kbx_tui.similarity.fact_vectors import FactMemory, Remembered
+from kbx_tui.similarity.fact_comparison import (
+    Comparison,
+    best_first,
+    find_identical_facts,
+    find_similar_facts,
+    top_nearest,
+)
+from kbx_tui.similarity.fact_vectors import FactVectorCache, FactVectors, Flags
 from kbx_tui.similarity.field_similarity import check_field
 from kbx_tui.similarity.matches import FieldSimilarity, SimilarityCheck
 from kbx_tui.similarity.nearby import NearFact, near_facts
@@ -29,42 +35,44 @@ from kbx_tui.similarity.scoring.compared_words import normal_form
 from kbx_tui.similarity.scoring.pair_score import require_text
 from kbx_tui.similarity.scoring.thresholds import Thresholds
 
-VECTORS_KEPT = 1024
-"""Vectors of texts that were asked about: while one draft is typed, the others do not change."""
+VECTOR_CACHE_SIZE = 1024
+"""Query vectors kept: while one draft is edited, the others do not change."""
 
 
 class SimilarityEngine:
-    """Compares texts with what an index holds. For one thread at a time."""
+    """Compares texts with what an index holds. Not thread-safe."""
 
     def __init__(self, index: OpenIndex, embedder: Embedder, settings: DedupSettings) -> None:
         self._index, self._embedder, self._settings = index, embedder, settings
-        self._memory = FactMemory(index, embedder)
+        self._fact_vectors = FactVectorCache(index, embedder)
         self._calibration = calibration_of(embedder.model)
         self._finder = EntityFinder(())
         self._name_of: dict[str, str] = {}
-        self._read_from: Snapshot | None = None
-        self._known_vectors: dict[str, NDArray[np.float32]] = {}
+        self._snapshot: Snapshot | None = None
+        self._vector_of: dict[str, NDArray[np.float32]] = {}
 
     @property
     def calibration(self) -> Calibration:
-        """How scores of this embedder come about."""
+        """The calibration of this embedder."""
         return self._calibration
 
-    def where(self, entity: str | None, path: PathFilter, *, chunks: bool = False) -> Where:
-        """Return a scope. Raises NotFound and Ambiguous for the entity."""
-        known = None if entity is None else self.entity(entity)
-        documents = find_scope(self._index.loaded().snapshot, path)[0]
-        return Where(known, path, documents, chunks or bool(path.given))
+    def scope(
+        self, entity: str | None, path: PathFilter, *, chunks: bool = False
+    ) -> ComparisonScope:
+        """Return the facts and passages to compare with. Raises NotFound and Ambiguous (entity)."""
+        owner = None if entity is None else self.entity(entity)
+        documents = find_scope(self._index.generation().snapshot, path)[0]
+        return ComparisonScope(owner, path, documents, chunks or bool(path.text))
 
     def entity(self, name: str) -> Entity:
-        """Return the entity of a name, alias or id. Raises NotFound and Ambiguous."""
-        self._know_entities()
+        """Return the entity with a name, alias or id. Raises NotFound and Ambiguous."""
+        self._refresh_entities()
         return self._finder.find(name)
 
     def check(
-        self, texts: Sequence[str], where: Where, threshold: float | None, limit: int
+        self, texts: Sequence[str], scope: ComparisonScope, threshold: float | None, limit: int
     ) -> list[SimilarityCheck]:
-        """Return one answer per text, in order.
+        """Return one check per text, in the same order.
 
         Raises ConfigError (empty text), OutOfRange, EmbeddingError and IndexForeign.
         """
@@ -73,48 +81,48 @@ class SimilarityEngine:
             raise OutOfRange(f"limit must be 1 or more, got {limit}")
         for text in texts:
             require_text(text)
-        memory = self._facts(where)
-        within = self._within(memory, where)
+        facts = self._facts(scope)
+        within = self._within(facts, scope)
         vectors = self.vectors(texts)
         names = self._names()
-        answers = []
+        checks = []
         for text, vector in zip(texts, vectors, strict=True):
-            found = find_alike(
+            comparison = find_similar_facts(
                 text,
                 vector,
-                memory,
+                facts,
                 self._calibration,
                 thresholds,
                 names=names,
                 limit=limit,
                 within=within,
             )
-            if where.with_passages:
-                passages = self._passages(text, vector, where, thresholds, found)
-                found = _both(found, passages)
-            answers.append(self._answer(text, found, memory, where, thresholds, limit))
-        return answers
+            if scope.with_passages:
+                passages = self._passages(text, vector, scope, thresholds, comparison)
+                comparison = _merge(comparison, passages)
+            checks.append(self._check(text, comparison, facts, scope, thresholds, limit))
+        return checks
 
-    def has_same(self, text: str, where: Where) -> bool:
-        """Tell whether the same text is there already; needs no model."""
-        memory = self._facts(where)
-        return any(find_same(require_text(text), memory, self._within(memory, where)))
+    def has_identical(self, text: str, scope: ComparisonScope) -> bool:
+        """Return whether the identical text is stored already; needs no model."""
+        facts = self._facts(scope)
+        return any(find_identical_facts(require_text(text), facts, self._within(facts, scope)))
 
     def near(
         self, texts: Sequence[str], owners: Sequence[str], floor: float, limit: int
     ) -> list[tuple[NearFact, ...]]:
-        """Return for each text the facts and open items that score `floor` or more, best first.
+        """Return, per text, the facts and open items that score at least `floor`, best first.
 
-        At most `limit` of all and as many of those of the entity whose id stands in `owners` at
-        the place of the text. Raises as `check`.
+        At most `limit` of all entities, plus at most `limit` of the entity whose id `owners` gives
+        for the text. Raises as `check` does.
         """
-        memory, names = self._memory.all(), self._names()
+        facts, names = self._fact_vectors.all(), self._names()
         return [
             near_facts(
                 text,
                 owner,
                 vector,
-                memory,
+                facts,
                 self._calibration,
                 self._settings,
                 names=names,
@@ -125,97 +133,94 @@ class SimilarityEngine:
         ]
 
     def vectors(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        """Return the vector of each text, shape (texts, dimension); the last ones are kept."""
-        new = sorted({text for text in texts if text not in self._known_vectors})
+        """Return the vector of each text, shape (texts, dimension). Recent ones are cached."""
+        new = sorted({text for text in texts if text not in self._vector_of})
         if new:
-            made = self._embedder.embed(new)  # the one-thread session for a single text
-            self._known_vectors |= zip(new, made, strict=True)
-        vectors = [self._known_vectors[text] for text in texts]
-        while len(self._known_vectors) > VECTORS_KEPT:
-            del self._known_vectors[next(iter(self._known_vectors))]
+            self._vector_of |= zip(new, self._embedder.embed(new), strict=True)
+        vectors = [self._vector_of[text] for text in texts]
+        while len(self._vector_of) > VECTOR_CACHE_SIZE:
+            del self._vector_of[next(iter(self._vector_of))]
         return np.stack(vectors) if vectors else np.zeros((0, self._embedder.dimension), np.float32)
 
     def field(
         self, entity: str, field: str, value: str, threshold: float | None = None
     ) -> FieldSimilarity:
-        """Compare a proposed value with what a field holds. Raises as `check` and `where`."""
+        """Compare a proposed value with a field. Raises as `check` and `scope` do."""
         return check_field(
             self.entity(entity),
             field,
             value,
             index=self._index,
-            memory=self._memory,
+            cache=self._fact_vectors,
             embedder=self._embedder,
             thresholds=Thresholds(self._settings, threshold),
         )
 
-    def scan(self, where: Where, threshold: float | None) -> DuplicateScan:
-        """Return the clusters of facts that say the same. Raises as `check`."""
+    def scan(self, scope: ComparisonScope, threshold: float | None) -> DuplicateScan:
+        """Return clusters of facts that say the same. Raises as `check` does."""
         thresholds = Thresholds(self._settings, threshold)
-        memory = self._facts(where)
-        within = self._within(memory, where)
+        facts = self._facts(scope)
+        within = self._within(facts, scope)
         calibration = self._calibration
         clusters, conflicting = find_clusters(
-            memory, calibration, thresholds, names=self._names(), within=within
+            facts, calibration, thresholds, names=self._names(), within=within
         )
         return DuplicateScan(
             clusters=tuple(clusters),
-            facts=len(memory.facts) if within is None else int(within.sum()),
+            facts=len(facts.facts) if within is None else int(within.sum()),
             conflicting=tuple(conflicting),
             model=self._embedder.model,
             is_calibrated=calibration.is_known,
-            notes=(*self._notes(memory, is_known=calibration.is_known), *_note_on_path(where)),
+            notes=(*self._notes(facts), *_note_on_path(scope)),
         )
 
-    def _answer(
+    def _check(
         self,
         text: str,
-        found: Found,
-        memory: Remembered,
-        where: Where,
+        comparison: Comparison,
+        facts: FactVectors,
+        scope: ComparisonScope,
         thresholds: Thresholds,
         limit: int,
     ) -> SimilarityCheck:
         return SimilarityCheck(
             query=text,
-            scope=where.told,
+            scope=scope.as_dict(),
             threshold=thresholds.default,
-            matches=tuple(found.matches[:limit]),
-            has_similar=found.has_similar,
-            best_score=found.nearest[0].score if found.nearest else 0.0,
-            nearest=found.nearest,
+            matches=tuple(comparison.matches[:limit]),
+            has_similar=comparison.has_similar,
+            best_score=comparison.nearest[0].score if comparison.nearest else 0.0,
+            nearest=comparison.nearest,
             model=self._embedder.model,
             is_calibrated=self._calibration.is_known,
-            notes=(
-                *self._notes(memory, is_known=self._calibration.is_known),
-                *self._notes_on_scope(where),
-            ),
+            notes=(*self._notes(facts), *self._notes_on_scope(scope)),
         )
 
-    def _notes_on_scope(self, where: Where) -> tuple[str, ...]:
-        if not (where.with_passages and where.documents.any()):
-            return _note_on_path(where)
+    def _notes_on_scope(self, scope: ComparisonScope) -> tuple[str, ...]:
+        if not (scope.with_passages and scope.documents.any()):
+            return _note_on_path(scope)
         model, dimension = self._embedder.model, self._embedder.dimension
-        share = self._index.loaded().vectors(model=model, dimension=dimension).share
+        share = self._index.generation().vectors(model=model, dimension=dimension).coverage
         if share == 1.0:
             return ()
-        return (f"{int(share * 100)} % of the passages have a vector; `kbx index` makes the rest",)
+        percent = int(share * 100)
+        return (f"only {percent} % of the passages have a vector; run `kbx index` to add the rest",)
 
     def _passages(
         self,
         text: str,
         vector: NDArray[np.float32],
-        where: Where,
+        scope: ComparisonScope,
         thresholds: Thresholds,
-        found: Found,
-    ) -> Found:
-        loaded = self._index.loaded()
-        documents = where.documents
-        if where.entity is not None:
+        comparison: Comparison,
+    ) -> Comparison:
+        generation = self._index.generation()
+        documents = scope.documents
+        if scope.entity is not None:
             linked = np.zeros(len(documents), np.bool_)
-            linked[loaded.linked(where.entity.id).rows] = True
+            linked[generation.entity_documents.linked(scope.entity.id).rows] = True
             documents = documents & linked
-        pages = {entity.path: entity.name for entity in loaded.snapshot.entities if entity.path}
+        pages = {entity.path: entity.name for entity in generation.snapshot.entities if entity.path}
         return find_passages(
             text,
             vector,
@@ -224,48 +229,46 @@ class SimilarityEngine:
             thresholds,
             within=documents,
             names=pages,
-            known=set(map(normal_form, found.texts)),
+            known=set(map(normal_form, comparison.texts)),
         )
 
-    def _facts(self, where: Where) -> Remembered:
-        return self._memory.of(where.entity.id) if where.entity else self._memory.all()
+    def _facts(self, scope: ComparisonScope) -> FactVectors:
+        return self._fact_vectors.of(scope.entity.id) if scope.entity else self._fact_vectors.all()
 
-    def _within(self, memory: Remembered, where: Where) -> Flags | None:
-        return where.facts_in(memory, self._index.loaded().snapshot)
+    def _within(self, facts: FactVectors, scope: ComparisonScope) -> Flags | None:
+        return scope.facts_in(facts, self._index.generation().snapshot)
 
     def _names(self) -> dict[str, str]:
-        self._know_entities()
+        self._refresh_entities()
         return self._name_of
 
-    def _know_entities(self) -> None:
-        snapshot = self._index.loaded().snapshot
-        if snapshot is not self._read_from:
-            self._finder, self._read_from = EntityFinder(snapshot.entities), snapshot
+    def _refresh_entities(self) -> None:
+        snapshot = self._index.generation().snapshot
+        if snapshot is not self._snapshot:
+            self._finder, self._snapshot = EntityFinder(snapshot.entities), snapshot
             self._name_of = {entity.id: entity.name for entity in snapshot.entities}
 
-    def _notes(self, memory: Remembered, *, is_known: bool) -> tuple[str, ...]:
+    def _notes(self, facts: FactVectors) -> tuple[str, ...]:
         notes = []
-        if memory.missing:
+        if facts.missing:
             notes.append(
-                f"{memory.missing:,} of {len(memory.facts):,} facts have no vector yet and were "
-                "only compared as text; `kbx index` makes them"
+                f"{facts.missing:,} of {len(facts.facts):,} facts have no vector yet and were "
+                "compared by text only; run `kbx index` to add them"
             )
-        if not is_known:
-            notes.append(
-                f"the model {self._embedder.model} is not calibrated: scores are raw cosines"
-            )
+        if not self._calibration.is_known:
+            notes.append(f"model {self._embedder.model} has no calibration: scores are raw cosines")
         return tuple(notes)
 
 
-def _note_on_path(where: Where) -> tuple[str, ...]:
-    if where.documents.any() or not where.path.given:
+def _note_on_path(scope: ComparisonScope) -> tuple[str, ...]:
+    if scope.documents.any() or not scope.path.text:
         return ()
-    return (f"no document lies below {where.path.given}",)
+    return (f"no document matches the path {scope.path.text}",)
 
 
-def _both(one: Found, other: Found) -> Found:
-    return Found(
-        best_first([*one.matches, *other.matches]),
-        the_nearest((*one.nearest, *other.nearest)),
-        one.has_similar or other.has_similar,
+def _merge(facts: Comparison, passages: Comparison) -> Comparison:
+    return Comparison(
+        best_first([*facts.matches, *passages.matches]),
+        top_nearest((*facts.nearest, *passages.nearest)),
+        facts.has_similar or passages.has_similar,
     )

@@ -1,1 +1,1 @@
-"""The app: what a person sees of a knowledge base. Only `controller` calls the engine."""
+"""The app. Only `engine.client` and `engine.index_sync` make engine calls that do I/O."""

@@ -1,4 +1,4 @@
-"""The app. Imports no engine: the controller loads it after the first paint."""
+"""The app. Imports no engine: a session opens it after the first paint."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from textual import events
 from textual.app import App, SuspendNotSupported, SystemCommand
@@ -20,50 +20,48 @@ from textual.screen import Screen
 
 from kbx_tui.errors import ConfigError
 from kbx_tui.log_file import logger
-from kbx_tui.safe_text import visible
-from kbx_tui.tui.app_state import Memory
-from kbx_tui.tui.bases import Bases, LocalBases
+from kbx_tui.safe_text import safe_line
+from kbx_tui.tui.app_state import AppState
+from kbx_tui.tui.base_session import BaseSession
+from kbx_tui.tui.bases import Bases
 from kbx_tui.tui.commands.bindings import bindings
 from kbx_tui.tui.commands.keymap import Keymap
 from kbx_tui.tui.commands.registry import commands_in
-from kbx_tui.tui.controller import DEBOUNCE, Controller
 from kbx_tui.tui.dedup.draft_line import DraftLine
 from kbx_tui.tui.dedup.screen import Dedup
 from kbx_tui.tui.editor import edit_command, editor_command
 from kbx_tui.tui.experts.screen import Experts
+from kbx_tui.tui.explore.model import DEBOUNCE_SECONDS
 from kbx_tui.tui.explore.screen import Explore
-from kbx_tui.tui.explore.view import BaseSummary
-from kbx_tui.tui.gc_pauses import LOOKS, Sweeper, make_calm
-from kbx_tui.tui.messages import (
-    Configured,
-    ExpertsReady,
-    Failed,
-    Indexing,
-    Noticed,
-    PlanShown,
-    Reviewed,
-    Typed,
-    Writing,
-)
+from kbx_tui.tui.gc_pauses import CHECK_INTERVAL, IdleCollector, limit_automatic_collection
+from kbx_tui.tui.shell.messages import Failure, IndexProgress, Notice
 from kbx_tui.tui.shell.mode_screen import ModeScreen
 from kbx_tui.tui.shell.welcome_screen import Welcome
 from kbx_tui.tui.stylesheets import stylesheets
 
-WIDTHS: list[tuple[int, str]] | None = [(0, "-small"), (80, "-narrow"), (110, "-wide")]
-"""From how many columns on a screen has which class."""
+if TYPE_CHECKING:
+    from kbx_tui.config import Settings
+
+WIDTH_CLASSES: list[tuple[int, str]] | None = [(0, "-small"), (80, "-narrow"), (110, "-wide")]
+"""Minimum width of a screen in columns, and the class it then has."""
 MODES: dict[str, type[Dedup | Experts]] = {"dedup": Dedup, "experts": Experts}
-"""The modes that lie above explore while they are used."""
-ENDING = [one for name in ("SIGTERM", "SIGHUP") if (one := getattr(signal, name, None)) is not None]
-"""Signals after which the terminal is given back as it was."""
+"""The modes whose screens are pushed on top of explore."""
+END_SIGNALS = [
+    number for name in ("SIGTERM", "SIGHUP") if (number := getattr(signal, name, None)) is not None
+]
+"""Signals after which the terminal is restored."""
 
 
 class KbxApp(App[None]):
-    """Explore a knowledge base; without one, ask which."""
+    """The app on one knowledge base; without one, it asks which to open.
+
+    Screens know it as a `Navigator`, the session of the open base as its `SessionHost`.
+    """
 
     TITLE = "kbx"
     CSS_PATH = stylesheets()
     BINDINGS = bindings("app")
-    HORIZONTAL_BREAKPOINTS = WIDTHS
+    HORIZONTAL_BREAKPOINTS = WIDTH_CLASSES
 
     def __init__(
         self,
@@ -72,52 +70,54 @@ class KbxApp(App[None]):
         bases: Bases | None = None,
         why: str = "",
         drafts: Path | None = None,
-        debounce: float = DEBOUNCE,
+        debounce: float = DEBOUNCE_SECONDS,
     ) -> None:
-        """Open the base at `root`; with None, let a person choose, and say `why` there is none.
+        """Open the base at `root`; with None, let the user choose one, and say `why`.
 
-        `drafts` is a file of drafts to begin with, in the dedup mode.
+        `drafts` is a file of drafts to start with, in the dedup mode.
         """
         super().__init__()
         self._drafts = drafts
-        self.bases = bases or LocalBases()
-        self.memory = Memory()
+        self.bases = bases or Bases()
+        self.app_state = AppState()
         self._debounce = debounce
         self.keymap = Keymap()
+        self._root: Path | None = None
         self.explore: Explore | None = None
-        """The screen of the base that is open."""
-        self._sweeper = Sweeper()
+        """The explore screen of the open base."""
+        self._collector = IdleCollector()
         self.ended_by = 0
-        """The signal that ended the app; 0 when a person did."""
+        """The signal that ended the app; 0 when the user did."""
         self._first: Screen[Any]
         if root is None:
-            self._first = Welcome(self.bases, self.memory, why=why)
+            self._first = Welcome(self.bases, self.app_state, self, why=why)
         else:
-            self._first = self.explore = self._explore(root)
+            self._first = self.explore = self._make_explore(root)
 
     def on_mount(self) -> None:
-        make_calm()
-        self.set_interval(LOOKS, self._sweeper.sweep)
+        limit_automatic_collection()
+        self.set_interval(CHECK_INTERVAL, self._collector.collect_if_idle)
         self._end_on_signals()
         self.push_screen(self._first)  # the default screen cannot be switched for another
-        if self.memory.user.theme in self.available_themes:
-            self.theme = self.memory.user.theme
-        self.theme_changed_signal.subscribe(self, lambda theme: self._remember_theme())
-        self.app_resume_signal.subscribe(self, lambda app: self._draw_all())
+        if self.app_state.user.theme in self.available_themes:
+            self.theme = self.app_state.user.theme
+        self.theme_changed_signal.subscribe(
+            self, lambda theme: self.app_state.remember_theme(theme.name)
+        )
+        self.app_resume_signal.subscribe(self, lambda app: self._redraw())
         if self.explore is not None:
-            self.call_after_refresh(self.explore.controller.start)
+            self.call_after_refresh(self.explore.session.start)
             if self._drafts is not None:
-                self.call_after_refresh(self._review, self._drafts)
+                self.call_after_refresh(self._open_drafts, self.explore.session, self._drafts)
 
-    async def _review(self, drafts: Path) -> None:
+    async def _open_drafts(self, session: BaseSession, drafts: Path) -> None:
         await self.go_to("dedup")
-        if self.explore is not None:
-            self.explore.controller.reviewing.load(str(drafts))
+        session.review.load(str(drafts))
 
     def _end_on_signals(self) -> None:
         with suppress(NotImplementedError, RuntimeError, ValueError):  # Windows, or a thread
-            for one in ENDING:
-                asyncio.get_running_loop().add_signal_handler(one, self._end_by, one)
+            for number in END_SIGNALS:
+                asyncio.get_running_loop().add_signal_handler(number, self._end_by, number)
 
     def _end_by(self, number: int) -> None:
         self.ended_by = number
@@ -125,131 +125,125 @@ class KbxApp(App[None]):
 
     async def on_event(self, event: events.Event) -> None:
         if isinstance(event, events.InputEvent | events.Paste | events.Resize):
-            self._sweeper.stir()
-        if isinstance(event, events.Paste):  # a clipboard may hold what acts on a terminal
-            lines = map(visible, event.text.strip().splitlines())
-            many = isinstance(self.focused, DraftLine)  # elsewhere a line is all there can be
-            event.text = ("\n" if many else " ").join(lines)
+            self._collector.note_activity()
+        if isinstance(event, events.Paste):  # a clipboard may hold control characters
+            lines = map(safe_line, event.text.strip().splitlines())
+            keeps_lines = isinstance(self.focused, DraftLine)  # other fields hold a single line
+            event.text = ("\n" if keeps_lines else " ").join(lines)
         await super().on_event(event)
 
     async def on_unmount(self) -> None:
-        await self._leave_base()
+        await self._close_base()
 
-    # Bases.
+    # The open base.
 
-    @property
-    def explore_summary(self) -> BaseSummary | None:
-        """What is known of the base that is open."""
-        return self.explore.summary if self.explore is not None else None
+    def _make_explore(self, root: Path) -> Explore:
+        self._root = root
+        session = BaseSession(
+            partial(self.bases.open, root),
+            self,
+            debounce=self._debounce,
+            on_answer=self._collector.note_activity,  # it is about to be drawn
+        )
+        return Explore(session, self.app_state, self)
+
+    async def open_base(self, root: Path) -> None:
+        await self.go_to("explore")
+        await self._close_base()
+        self.app_state.close_base()
+        self.explore = explore = self._make_explore(root)
+        await self.switch_screen(explore)
+        self.call_after_refresh(explore.session.start)
+
+    def choose_base(self) -> None:
+        welcome = Welcome(self.bases, self.app_state, self, is_base_open=True)
+        self.push_screen(welcome, self._open_chosen)
+
+    async def _open_chosen(self, root: Path | None) -> None:
+        if root is not None:
+            await self.open_base(root)
+
+    def configure(self, settings: Settings) -> None:
+        """Apply the app settings of kbx.toml; if a key is invalid, all keys keep their defaults."""
+        if self.explore is None or self._root is None:
+            return
+        self.app_state.open_base(self._root)
+        self.app_state.keeps_knobs = settings.app.remember_knobs
+        if (knobs := self.app_state.knobs) is not None:
+            self.explore.model.restore_knobs(*knobs)
+        self.explore.pane_switch.restore_hidden()
+        try:
+            self.keymap = Keymap(dict(settings.keys))
+        except ConfigError as error:
+            self.keymap = Keymap()
+            self.show_error(safe_line(str(error)))
+        self.set_keymap(self.keymap.changes)
+        self.explore.use_keymap(self.keymap)
+
+    async def _close_base(self) -> None:
+        if self.explore is None:
+            return
+        await self.explore.session.stop()
+        model = self.explore.model
+        if model.summary is not None:  # else it has never been open
+            self.app_state.remember_knobs(model.state.alpha, model.state.threshold)
+            self.app_state.remember_query(model.state.query)
+            self.app_state.save_base()
+
+    # Modes.
 
     async def go_to(self, mode: str) -> None:
-        """Show another mode of the base that is open."""
         if self.explore is None or not isinstance(self.screen, ModeScreen):
-            return  # nothing is open, or something lies above
+            return  # no base is open, or an overlay is
         kind = MODES.get(mode)
         if kind is not None and isinstance(self.screen, kind):
             return
         while self.screen is not self.explore:
             await self.pop_screen()
         if kind is not None:
-            screen = kind(self.explore.controller, self.memory)
-            screen.keymap = self.keymap
-            await self.push_screen(screen)
+            await self.push_screen(kind(self.explore.session, self.app_state, self))
 
     async def action_go_to(self, mode: str) -> None:
         await self.go_to(mode)
 
-    async def open_base(self, root: Path) -> None:
-        """Leave the base that is open, and open another."""
-        await self.go_to("explore")
-        await self._leave_base()
-        self.memory.leave_base()
-        self.explore = explore = self._explore(root)
-        await self.switch_screen(explore)
-        self.call_after_refresh(explore.controller.start)
+    # The status line of the current mode.
 
-    def choose_base(self) -> None:
-        """Ask which base to open."""
-        self.push_screen(Welcome(self.bases, self.memory, leaving=True), self._open_chosen)
+    def show_notice(self, text: str) -> None:
+        """Show a notice for a moment."""
+        self._post_to_front(Notice(text))
 
-    async def _open_chosen(self, root: Path | None) -> None:
-        if root is not None:
-            await self.open_base(root)
+    def show_error(self, text: str) -> None:
+        """Show an error until something works again."""
+        self._post_to_front(Failure(text))
 
-    def _explore(self, root: Path) -> Explore:
-        def tell(message: Message) -> None:
-            if isinstance(message, Configured):  # the first word from a base that could be opened
-                self.memory.open_base(root)
-                self._configure(message)
-            else:
-                self._tell(message)
+    def show_progress(self, text: str) -> None:
+        """Show the progress of indexing in all modes."""
+        for screen in self.screen_stack:
+            if isinstance(screen, ModeScreen):
+                screen.post_message(IndexProgress(text))
 
-        controller = Controller(partial(self.bases.open, root), tell, self._debounce)
-        return Explore(controller, self.memory)
+    def _post_to_front(self, message: Message) -> None:
+        modes = [screen for screen in self.screen_stack if isinstance(screen, ModeScreen)]
+        if (screen := modes[-1] if modes else self.explore) is not None:
+            screen.post_message(message)
 
-    def _tell(self, message: Message) -> None:
-        """Hand what the controller tells to the screen it is for."""
-        self._sweeper.stir()  # an answer is about to be drawn
-        mode = next((one for one in self.screen_stack if isinstance(one, Dedup | Experts)), None)
-        if isinstance(message, ExpertsReady | Reviewed | Typed | PlanShown | Writing):
-            target: Screen[Any] | None = mode
-        elif mode is not None and isinstance(message, Noticed | Failed):
-            target = mode
-        else:
-            target = self.explore
-            if mode is not None and isinstance(message, Indexing):
-                mode.post_message(Indexing(message.text))
-        if target is not None:
-            target.post_message(message)
-
-    async def _leave_base(self) -> None:
-        if self.explore is None:
-            return
-        controller, base = self.explore.controller, self.memory.base
-        await controller.stop()
-        if self.explore.summary is None:  # never opened: nothing to remember
-            return
-        base.alpha = controller.asking.alpha if self.explore.remembers_knobs else None
-        base.threshold = controller.asking.threshold if self.explore.remembers_knobs else None
-        self.memory.remember_query(controller.asking.query)
-        self.memory.write_base()
-
-    def _configure(self, message: Configured) -> None:
-        """Take what kbx.toml says for the app; keys it has wrong leave all keys as they were."""
-        if self.explore is None:
-            return
-        self.explore.remembers_knobs = message.remember_knobs
-        base = self.memory.base
-        if message.remember_knobs and base.alpha is not None and base.threshold is not None:
-            self.explore.controller.restore(base.alpha, base.threshold)
-        try:
-            self.keymap = Keymap(message.keys)
-        except ConfigError as error:
-            self.keymap = Keymap()
-            self._tell(Failed(visible(str(error))))
-        self.set_keymap(self.keymap.changes)
-        self.explore.use_keymap(self.keymap)
-
-    # What the screens ask for.
+    # What screens ask for.
 
     def show_help(self) -> None:
-        """Show the keys that work where the focus is."""
         from kbx_tui.tui.shell.help_screen import Help
 
         self.push_screen(Help(self.screen, self.keymap))
 
-    def pick_entity(self, picked: Callable[[str], None]) -> None:
-        """Let a person name an entity; `picked` hears its id."""
+    def pick_entity(self, pick: Callable[[str], None]) -> None:
         from kbx_tui.tui.commands.entity_picker import entity_palette
 
         if self.explore is not None:
-            self.push_screen(entity_palette(self.explore.controller.find_entities, picked))
+            self.push_screen(entity_palette(self.explore.model.find_entities, pick))
 
     async def edit(self, root: str, path: str, line: int) -> None:
-        """Open a document in the person's editor and wait for its return."""
         editor = editor_command(os.environ)
         if not editor:
-            self._notice("no editor is set: `export EDITOR=nano`, then start kbx again")
+            self.show_notice("no editor is set: `export EDITOR=nano`, then start kbx again")
             return
         command = edit_command(editor, Path(root) / path, line)
         environment = os.environ | ({"NO_COLOR": "1"} if self.no_color else {})
@@ -257,10 +251,12 @@ class KbxApp(App[None]):
             with self.suspend():
                 subprocess.run(command, env=environment, check=False)
         except SuspendNotSupported:
-            self._notice("an editor cannot be opened in this terminal")
+            self.show_notice("an editor cannot be opened in this terminal")
         except OSError as error:
             logger().warning("%s: %s", command, error)
-            self._notice(f"{editor[0]} cannot be started: {error.strerror or error}")
+            self.show_notice(f"{editor[0]} cannot be started: {error.strerror or error}")
+
+    # The palette and actions.
 
     def get_system_commands(self, screen: Screen[Any]) -> Iterable[SystemCommand]:
         yield SystemCommand("Theme", "change the colours", self.action_change_theme)
@@ -270,31 +266,25 @@ class KbxApp(App[None]):
                 if command.palette:
                     yield SystemCommand(
                         command.label.capitalize(),
-                        f"{command.help} ({self.keymap.shown(command)})",
-                        partial(self._run, screen, command.action),
+                        f"{command.help} ({self.keymap.display_keys(command)})",
+                        partial(self._run_command, screen, command.action),
                     )
         yield SystemCommand("Quit", "leave the app", self.action_quit)
 
-    async def _run(self, screen: ModeScreen, action: str) -> None:
-        """Do what a key would do outside the fields: the palette opens from them as well."""
+    async def _run_command(self, screen: ModeScreen, action: str) -> None:
+        """Run an action as its key does outside fields, even if the palette was opened in one."""
         screen.leave_field()
         await screen.run_action(action)
 
     def action_help_quit(self) -> None:
-        """Ctrl+c does not end the app: in a field it copies, and people press it for that."""
+        """Show how to quit: Ctrl+C does not, because in a field it copies."""
         keys = " or ".join(
-            self.keymap.in_bar(command)
+            self.keymap.key_bar_text(command)
             for command in commands_in("mode", "app")
             if command.label == "quit"
         )
-        self._notice(f"{keys} leaves the app")
+        self.show_notice(f"{keys} leaves the app")
 
-    def _notice(self, words: str) -> None:
-        self._tell(Noticed(words))
-
-    def _draw_all(self) -> None:
-        """Draw every cell: another program had the terminal."""
+    def _redraw(self) -> None:
+        """Draw every cell again: another program has used the terminal."""
         self.screen.refresh(Region(0, 0, *self.size))
-
-    def _remember_theme(self) -> None:
-        self.memory.remember_theme(self.theme)

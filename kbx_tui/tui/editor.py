@@ -1,4 +1,4 @@
-"""How to open a file in a person's editor at a line. Pure."""
+"""Builds the command that opens a file in the user's editor at a line. Pure."""
 
 from __future__ import annotations
 
@@ -8,19 +8,19 @@ from pathlib import Path
 
 _PLUS = "vi vim nvim view gvim vis kak nano pico emacs emacsclient micro joe mg ne jed e3 ed ex"
 PLUS_LINE = frozenset(_PLUS.split(" "))
-"""Editors that take `+12 file`."""
+"""Editors that accept `+12 file`."""
 COLON_LINE = frozenset(("hx", "helix", "subl", "zed", "lapce", "amp"))
-"""Editors that take `file:12`."""
+"""Editors that accept `file:12`."""
 GOTO = frozenset(("code", "code-insiders", "codium", "vscodium", "cursor", "windsurf"))
-"""Editors that take `--goto file:12`, and return at once unless told to wait."""
+"""Editors that accept `--goto file:12`, and return at once without `--wait`."""
 
 
 def editor_command(environment: Mapping[str, str]) -> list[str]:
-    """Return `$VISUAL`, else `$EDITOR`, in words; empty when neither is set or it is no command."""
+    """Return `$VISUAL`, else `$EDITOR`, split into words; empty if neither is a command."""
     for name in ("VISUAL", "EDITOR"):
         try:
             words = shlex.split(environment.get(name, ""))
-        except ValueError:  # a quote that is not closed
+        except ValueError:  # an unclosed quote
             continue
         if words:
             return words
@@ -28,16 +28,14 @@ def editor_command(environment: Mapping[str, str]) -> list[str]:
 
 
 def edit_command(editor: list[str], file: Path, line: int) -> list[str]:
-    """Return the command that opens `file` at the 1-based `line`; 0 when none is known."""
+    """Return the command that opens `file` at a 1-based `line`, or at the start for line 0."""
     name = Path(editor[0]).stem.lower()
     path = str(file)
     if name in GOTO:
         wait = [] if {"-w", "--wait"} & set(editor) else ["--wait"]
         return [*editor, *wait, "--goto", f"{path}:{max(line, 1)}"]
-    if line < 1:
-        return [*editor, path]
-    if name in COLON_LINE:
+    if line > 0 and name in COLON_LINE:
         return [*editor, f"{path}:{line}"]
-    if name in PLUS_LINE:
+    if line > 0 and name in PLUS_LINE:
         return [*editor, f"+{line}", path]
     return [*editor, path]

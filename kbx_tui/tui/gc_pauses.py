@@ -1,7 +1,7 @@
-"""Python's garbage collector, kept from stopping the app where a person would notice.
+"""Keeps Python's garbage collector from pausing the app while the user works.
 
-As Python 3.11 to 3.13 have it, with three generations. From 3.14 on it works in small steps of its
-own; a `Sweeper` finds nothing to do there.
+This is for the generational collector of Python 3.11 to 3.13. From 3.14 on, the collector is
+incremental, and an `IdleCollector` finds nothing to do.
 """
 
 from __future__ import annotations
@@ -12,94 +12,98 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from threading import Lock
 
-YOUNG, MIDDLE = 5_000, 5
-"""Drawing leaves thousands of small cycles a second (a `Strip` refers to itself through its
-caches), and a collection takes as long as there is garbage to let go."""
+YOUNG_THRESHOLD, MIDDLE_THRESHOLD = 5_000, 5
+"""Collect young objects often: drawing leaves thousands of small cycles a second (a `Strip` refers
+to itself through its caches), and a collection takes as long as there is garbage."""
 NEVER = 1_000_000
-"""Old objects are looked at by a `Sweeper`, not when Python thinks it is time: that was in the
-middle of laying out a resized screen, 50 ms each, which together a person sees."""
-LOOKS = 0.25
-"""Seconds between two looks whether old objects wait to be let go."""
-REST = 0.15
-"""Seconds without a key, a mouse, a resize or an answer after which nobody waits for the app."""
-LONG_REST = 30.0
-"""Seconds after which a look at all that is loaded bothers nobody either."""
-MANY = 8
-"""Collections of the middle generation after which it does not wait for a rest: 100 to 250 ms
-where garbage came together for half a minute, 10 to 40 ms every few seconds."""
-SHARE = 20
-"""A look at all there is comes at most every so many times as long as it takes."""
+"""Threshold of the old generation, which Python would collect in the middle of a resize."""
+CHECK_INTERVAL = 0.25
+"""Seconds between two checks whether old objects may be collected."""
+IDLE_SECONDS = 0.15
+"""Seconds without input or an answer after which the app counts as idle."""
+LONG_IDLE_SECONDS = 30.0
+"""Idle seconds after which frozen objects are collected as well."""
+MAX_PENDING = 8
+"""Middle collections after which the old generation is collected without waiting for idleness.
+Chosen by the experiment "old garbage, collected early or late" in docs/quality.md."""
+MAX_SHARE = 20
+"""Full collections take at most 1/MAX_SHARE of the time."""
 
 
 class _Loads:
-    """What is being loaded, on any thread, and whether garbage may be among what was frozen."""
+    """Counts of loads in progress on any thread, and of freezes that may have frozen garbage."""
 
     def __init__(self) -> None:
         self.lock = Lock()
-        self.going_on = 0
+        self.active = 0
         self.frozen = 0
-        """Times that something was frozen since all of it was looked at."""
+        """Freezes since the last collection of frozen objects."""
 
 
 _loads = _Loads()
 
 
-def make_calm() -> None:
-    """Collect what is drawn a little at a time; what is old waits for a `Sweeper`."""
-    gc.set_threshold(YOUNG, MIDDLE, NEVER)
+def limit_automatic_collection() -> None:
+    """Let Python collect young objects only; an `IdleCollector` does the rest."""
+    gc.set_threshold(YOUNG_THRESHOLD, MIDDLE_THRESHOLD, NEVER)
 
 
 @contextmanager
 def loading() -> Iterator[None]:
-    """Load what stays: nobody looks at all of it while it grows, nor afterwards."""
+    """Exempt long-lived objects loaded in this block from collection, now and afterwards."""
     with _loads.lock:
-        _loads.going_on += 1
+        _loads.active += 1
     try:
         yield
     finally:
         freeze_loaded()
         with _loads.lock:
-            _loads.going_on -= 1
+            _loads.active -= 1
 
 
 def freeze_loaded() -> None:
-    """Leave out what is loaded now, which stays: an engine with its model, tables and snapshot.
+    """Exempt everything loaded so far from collection: the engine with its model and tables.
 
-    A look at all that a base of 5,706 documents has loaded takes a quarter of a second.
+    Chosen by the experiment "a full collection over a loaded base" in docs/quality.md.
     """
-    gc.collect(1)  # what is frozen is not collected: not also the cycles made just now
+    gc.collect(1)  # or the cycles made just now would be frozen as well
     gc.freeze()
     _loads.frozen += 1
 
 
-class Sweeper:
-    """Lets old garbage go while nobody waits for the app."""
+class IdleCollector:
+    """Collects old garbage while the user is not waiting for anything."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
-        self._stirred = self._next = clock()
+        self._last_activity = self._earliest = clock()
 
-    def stir(self) -> None:
-        """Somebody does something just now, or gets an answer."""
-        self._stirred = self._clock()
+    @staticmethod
+    def reset() -> None:
+        """Reset the count of freezes, for tests, which share one process."""
+        _loads.frozen = 0
 
-    def sweep(self) -> None:
-        """Collect all generations if there is something to let go and nobody is in the way."""
+    def note_activity(self) -> None:
+        """Note that the user did something, or that an answer is about to be drawn."""
+        self._last_activity = self._clock()
+
+    def collect_if_idle(self) -> None:
+        """Collect all generations if there is garbage and the app is idle."""
         now = self._clock()
-        if _loads.going_on or now < self._next:
+        if _loads.active or now < self._earliest:
             return
-        rest = now - self._stirred
-        if _loads.frozen and rest >= LONG_REST:
-            self._sweep_all()
-        elif (pending := gc.get_count()[2]) and (rest >= REST or pending >= MANY):
+        idle = now - self._last_activity
+        if _loads.frozen and idle >= LONG_IDLE_SECONDS:
+            self._collect_frozen()
+        elif (pending := gc.get_count()[2]) and (idle >= IDLE_SECONDS or pending >= MAX_PENDING):
             gc.collect()
         else:
             return
-        ended = self._clock()
-        self._next = ended + SHARE * (ended - now)
+        end = self._clock()
+        self._earliest = end + MAX_SHARE * (end - now)
 
-    def _sweep_all(self) -> None:
-        """Collect also what became garbage among, or was it when, what is loaded was frozen."""
+    def _collect_frozen(self) -> None:
+        """Collect frozen objects that are, or have become, garbage."""
         _loads.frozen = 0
         gc.unfreeze()
         gc.collect()

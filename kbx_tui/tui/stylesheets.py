@@ -1,18 +1,10 @@
-"""Where the stylesheets are: beside the package in a checkout, inside it in a wheel."""
+"""Locates the stylesheets: beside the package in a checkout, inside it in a wheel."""
 
 from __future__ import annotations
 
 from pathlib import Path, PurePath
 
-NAMES = (
-    "looks.tcss",
-    "explore.tcss",
-    "reading.tcss",
-    "dedup.tcss",
-    "experts.tcss",
-    "help.tcss",
-    "welcome.tcss",
-)
+NAMES = ("looks", "explore", "reading", "dedup", "experts", "help", "welcome")
 PACKAGE = Path(__file__).parent.parent
 
 
@@ -23,5 +15,5 @@ def styles_folder(package: Path = PACKAGE) -> Path:
 
 
 def stylesheets() -> list[str | PurePath]:
-    """Return the stylesheets in the order they are read."""
-    return [styles_folder() / name for name in NAMES]
+    """Return the stylesheets in the order they are loaded."""
+    return [styles_folder() / f"{name}.tcss" for name in NAMES]

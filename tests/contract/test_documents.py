@@ -1,4 +1,4 @@
-"""README and docs/ tell the truth: commands, links and the Python example."""
+"""README and docs/ are correct: commands, links and the Python example."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ PAGES = [CHECKOUT / name for name in ("README.md", "CHANGELOG.md", "CONTRIBUTING
 PAGES += sorted((CHECKOUT / "docs").glob("*.md"))
 
 
-def test_the_quick_start_is_two_commands() -> None:
+def test_quick_start_is_two_commands() -> None:
     section = README.partition("## Quick start\n")[2].partition("\n## ")[0]
     commands = [line.strip() for line in section.splitlines() if line.startswith("    ")]
     assert commands == [
@@ -24,13 +24,15 @@ def test_the_quick_start_is_two_commands() -> None:
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
-def test_links_lead_somewhere(page: Path) -> None:
+def test_relative_links_point_to_existing_files(page: Path) -> None:
     links = re.findall(r"\]\(([^)#]+)\)", page.read_text(encoding="utf-8"))
     missing = [link for link in links if "://" not in link and not (page.parent / link).exists()]
     assert not missing
 
 
-def test_the_python_example_runs(demo_kb_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_python_example_of_the_readme_runs(
+    demo_kb_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     (code,) = re.findall(r"```python\n(.*?)```", README, flags=re.DOTALL)
     exec(code.replace('"~/notes"', repr(str(demo_kb_path))), {})
     mode, *results = capsys.readouterr().out.splitlines()
@@ -39,6 +41,6 @@ def test_the_python_example_runs(demo_kb_path: Path, capsys: pytest.CaptureFixtu
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
-def test_no_page_knows_a_machine_or_a_package_index(page: Path) -> None:
+def test_no_page_mentions_a_local_path_or_a_package_index(page: Path) -> None:
     text = page.read_text(encoding="utf-8")
     assert not re.search(r"/home/|/root/|/Users/|index-url|/simple/?\b", text)

@@ -1,4 +1,4 @@
-"""What a script may rely on: docs/cli.md lists these codes."""
+"""The exit codes listed in docs/cli.md, on which scripts rely."""
 
 from __future__ import annotations
 
@@ -13,22 +13,24 @@ def assert_one_line(ran: Ran, code: int) -> None:
     assert ran.err.count("\n") == 1
 
 
-def test_0_when_nothing_was_found(kbx: CommandLine, demo_kb_path: Path) -> None:
+def test_exit_code_is_0_when_nothing_was_found(kbx: CommandLine, demo_kb_path: Path) -> None:
     assert kbx("search", "x", "--path", "memory/nowhere", "--kb", demo_kb_path).code == 0
 
 
-def test_2_for_an_option_a_value_and_a_setting(kbx: CommandLine, fresh_demo: Path) -> None:
+def test_exit_code_is_2_for_an_invalid_option_value_or_setting(
+    kbx: CommandLine, fresh_demo: Path
+) -> None:
     assert_one_line(kbx("search", "x", "--no-such", "--kb", fresh_demo), 2)
     assert_one_line(kbx("search", "x", "--limit", "none", "--kb", fresh_demo), 2)
     (fresh_demo / "kbx.toml").write_text("[search]\nhierarchy_alpa = 0.7\n", encoding="utf-8")
     assert_one_line(kbx("search", "x", "--kb", fresh_demo), 2)
 
 
-def test_4_when_there_is_no_knowledge_base(kbx: CommandLine, tmp_path: Path) -> None:
+def test_exit_code_is_4_without_a_knowledge_base(kbx: CommandLine, tmp_path: Path) -> None:
     assert_one_line(kbx("status", "--kb", tmp_path), 4)
 
 
-def test_5_when_the_index_is_damaged(kbx: CommandLine, fresh_demo: Path) -> None:
+def test_exit_code_is_5_for_a_damaged_index(kbx: CommandLine, fresh_demo: Path) -> None:
     for table in ("documents.lance", "meta.lance"):
         (fresh_demo / ".kbx" / "index" / table).mkdir(parents=True)
     (fresh_demo / ".kbx" / "index" / "BUILD").write_text("was finished once")
@@ -37,7 +39,7 @@ def test_5_when_the_index_is_damaged(kbx: CommandLine, fresh_demo: Path) -> None
     assert "kbx index --full" in ran.err
 
 
-def test_6_when_the_model_cannot_be_loaded(kbx: CommandLine, fresh_demo: Path) -> None:
+def test_exit_code_is_6_when_the_model_cannot_be_loaded(kbx: CommandLine, fresh_demo: Path) -> None:
     missing = fresh_demo / "no-model"
     (fresh_demo / "kbx.toml").write_text(f"[embedding]\nmodel = '{missing}'\n", encoding="utf-8")
     ran = kbx("index", "--kb", fresh_demo)

@@ -1,4 +1,4 @@
-"""What is public is a list, and this holds it."""
+"""The public names of the package."""
 
 from __future__ import annotations
 
@@ -53,19 +53,19 @@ PUBLIC = [
 ]
 
 
-def test_the_public_names_are_these() -> None:
+def test_public_names_are_exactly_those_listed() -> None:
     assert kbx_tui.__all__ == PUBLIC
 
 
 @pytest.mark.parametrize("name", [name for name in PUBLIC if name != "__version__"])
-def test_a_public_name_is_a_documented_class(name: str) -> None:
+def test_public_name_is_a_documented_class(name: str) -> None:
     member = getattr(kbx_tui, name)
     assert inspect.isclass(member)
     assert member.__name__ == name
     assert inspect.getdoc(member)
 
 
-def test_an_unknown_name_is_an_attribute_error() -> None:
+def test_unknown_name_is_an_attribute_error() -> None:
     with pytest.raises(AttributeError, match="nothing_like_that"):
         _ = kbx_tui.nothing_like_that
 
@@ -74,11 +74,11 @@ def test_public_names_are_listed_for_completion() -> None:
     assert dir(kbx_tui) == sorted(PUBLIC)
 
 
-def test_every_kind_of_error_is_public() -> None:
+def test_every_error_class_is_public() -> None:
     from kbx_tui.errors import KbxError
 
     def kinds(base: type[KbxError]) -> set[str]:
         return {base.__name__}.union(*(kinds(kind) for kind in base.__subclasses__()))
 
-    ours = {name for name in kinds(KbxError) if not name.startswith("_")}
-    assert ours <= set(PUBLIC)
+    names = {name for name in kinds(KbxError) if not name.startswith("_")}
+    assert names <= set(PUBLIC)

@@ -1,4 +1,4 @@
-"""Every command explains itself, with examples, and docs/cli.md knows all of it."""
+"""Every command has help with examples, and docs/cli.md documents all of them."""
 
 from __future__ import annotations
 
@@ -17,22 +17,22 @@ from tests.command_line import CHECKOUT, CommandLine
 COMMANDS = sorted(program.commands)
 
 
-def with_subcommands(group: click.Group, above: str = "") -> dict[str, click.Command]:
-    """Return all commands by what has to be typed: `search`, `entity`, `entity show`."""
-    found = {}
+def commands_by_name(group: click.Group, prefix: str = "") -> dict[str, click.Command]:
+    """Return all commands by full name: `search`, `entity`, `entity show`."""
+    commands = {}
     for name, command in sorted(group.commands.items()):
-        found[f"{above}{name}"] = command
+        commands[f"{prefix}{name}"] = command
         if isinstance(command, click.Group):
-            found |= with_subcommands(command, f"{above}{name} ")
-    return found
+            commands |= commands_by_name(command, f"{prefix}{name} ")
+    return commands
 
 
-ALL = with_subcommands(program)
+ALL = commands_by_name(program)
 PAGE = (CHECKOUT / "docs" / "cli.md").read_text(encoding="utf-8")
 
 
 def examples(help_text: str) -> list[str]:
-    """Return the command lines below `Examples:`."""
+    """Return the command lines of the section `Examples:`."""
     _, _, below = help_text.partition("Examples:\n")
     lines = below.partition("\n\n")[0].splitlines()
     return [line.strip().partition("   ")[0] for line in lines]
@@ -44,7 +44,7 @@ def options(command: click.Command) -> Iterator[str]:
             yield from (name for name in parameter.opts if name.startswith("--"))
 
 
-def test_these_are_the_commands() -> None:
+def test_commands_are_exactly_those_listed() -> None:
     assert COMMANDS == [
         "completion", "config", "dedup", "demo", "entity", "eval", "experts", "index", "jsonl",
         "keys", "mcp", "memory", "person", "project", "search", "status", "team", "tool", "undo",
@@ -60,12 +60,14 @@ def test_help_shows_examples(kbx: CommandLine, name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["", *ALL])
-def test_every_example_names_options_that_exist(kbx: CommandLine, name: str) -> None:
+def test_examples_use_existing_options(kbx: CommandLine, name: str) -> None:
     for line in examples(kbx(*name.split(), "--help").out):
         words = shlex.split(re.split(r" [|>]", line)[0])
         assert words[0] == "kbx"
-        typed = [" ".join(words[at : at + size]) for size in (2, 1) for at in range(len(words))]
-        named = next((name for name in typed if name in ALL), None)
+        phrases = [
+            " ".join(words[start : start + size]) for size in (2, 1) for start in range(len(words))
+        ]
+        named = next((phrase for phrase in phrases if phrase in ALL), None)
         known = {*options(program), *options(ALL[named] if named else program)}
         before_dashes = words[: words.index("--")] if "--" in words else words
         assert {word for word in before_dashes if word.startswith("--")} <= known
@@ -97,7 +99,7 @@ def test_every_exit_code_is_documented() -> None:
 
 
 def test_every_setting_is_documented(tmp_path: Path) -> None:
-    from kbx_tui.config import describe_settings
+    from kbx_tui.settings_file import describe_settings
 
     page = (CHECKOUT / "docs" / "configuration.md").read_text(encoding="utf-8")
     for setting in describe_settings(tmp_path):

@@ -1,6 +1,7 @@
-"""Only running shows that a late import is late: each case is a fresh interpreter.
+"""What each command loads. Only a fresh interpreter shows whether a late import is late.
 
-The import contracts in pyproject.toml say which room may know which; this says what gets loaded.
+The import contracts in pyproject.toml say which package may import which; these tests show what is
+loaded at run time. Every import inside a function of `kbx_tui.api` and `kbx_tui.tools` has a case.
 """
 
 from __future__ import annotations
@@ -14,25 +15,30 @@ import pytest
 from tests.command_line import program_environment
 
 HEAVY = ("fastembed", "lancedb", "numpy", "onnxruntime", "pyarrow", "rich", "textual")
+MODEL = {"fastembed", "onnxruntime", "tokenizers"}
 RUN = """
 import sys
 {code}
-print("\\nloaded", *sorted({{name.partition(".")[0] for name in sys.modules}}))
+print("\\nloaded", *sorted(sys.modules))
 """
 
 
-def loaded(code: str, cwd: Path | None = None) -> set[str]:
-    """Return the top packages a fresh interpreter holds after running `code`."""
+def loaded_modules(code: str) -> set[str]:
+    """Return the modules that a fresh interpreter has loaded after running `code`."""
     finished = subprocess.run(
         [sys.executable, "-c", RUN.format(code=code)],
         capture_output=True,
         encoding="utf-8",
         env=program_environment({}),
-        cwd=cwd,
         check=False,
     )
     assert finished.returncode == 0, finished.stderr
     return set(finished.stdout.rpartition("\nloaded ")[2].split())
+
+
+def loaded_packages(code: str) -> set[str]:
+    """Return the top-level packages among the loaded modules."""
+    return {name.partition(".")[0] for name in loaded_modules(code)}
 
 
 def run_command(*arguments: str) -> str:
@@ -40,7 +46,7 @@ def run_command(*arguments: str) -> str:
 
 
 def test_importing_the_package_loads_nothing() -> None:
-    assert loaded("import kbx_tui").isdisjoint({*HEAVY, "click", "msgspec"})
+    assert loaded_packages("import kbx_tui").isdisjoint({*HEAVY, "click", "msgspec"})
 
 
 @pytest.mark.parametrize(
@@ -49,35 +55,79 @@ def test_importing_the_package_loads_nothing() -> None:
     ids=" ".join,
 )
 def test_help_and_version_load_no_engine(arguments: tuple[str, ...]) -> None:
-    assert loaded(run_command(*arguments)).isdisjoint(HEAVY)
+    assert loaded_packages(run_command(*arguments)).isdisjoint(HEAVY)
 
 
 def test_listing_the_settings_loads_no_engine(demo_kb_path: Path) -> None:
-    modules = loaded(run_command("config", "--json", "--kb", str(demo_kb_path)))
-    assert modules.isdisjoint(HEAVY)
+    packages = loaded_packages(run_command("config", "--json", "--kb", str(demo_kb_path)))
+    assert packages.isdisjoint(HEAVY)
 
 
-def test_the_engine_knows_no_screen(demo_kb_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("call", "parts"),
+    [
+        ("status()", set()),
+        ("search('rollback', fast=True)", {"searcher"}),
+        ("entity('person:alice-chen')", {"catalog"}),
+        ("experts('rollback')", set()),
+        ("memory_similar('prefers async')", {"similarity_checks"}),
+        ("judgments()", {"searcher", "evaluator"}),
+        ("undoable()", {"file_writer"}),
+        ("facts()", {"catalog"}),
+        (
+            "delete_fact(1)",
+            {"catalog", "similarity_checks", "file_writer", "page_writer"},
+        ),
+        (
+            "create_page('Zoe Marsh', dry_run=True)",
+            {"catalog", "similarity_checks", "file_writer", "page_writer"},
+        ),
+        ("drafts()", {"similarity_checks", "file_writer", "draft_review"}),
+    ],
+    ids=lambda value: value if isinstance(value, str) else "",
+)
+def test_a_method_loads_only_the_parts_it_uses(
+    demo_kb_path: Path, call: str, parts: set[str]
+) -> None:
+    code = f"""
+from contextlib import suppress
+from kbx_tui import KbxError, KnowledgeBase
+with suppress(KbxError):
+    KnowledgeBase({str(demo_kb_path)!r}).{call}
+"""
+    prefix = "kbx_tui.api."
+    loaded = {name.removeprefix(prefix) for name in loaded_modules(code) if name.startswith(prefix)}
+    assert loaded == parts | {"knowledge_base", "session"}
+
+
+def test_status_loads_no_search(demo_kb_path: Path) -> None:
+    modules = loaded_modules(run_command("status", "--kb", str(demo_kb_path)))
+    assert modules.isdisjoint({"kbx_tui.search.open_index", "rapidfuzz", *MODEL})
+
+
+def test_a_fast_search_loads_neither_model_nor_index_build(demo_kb_path: Path) -> None:
+    line = run_command("search", "rollback", "--fast", "--kb", str(demo_kb_path))
+    ours = {"kbx_tui.index.build.build_index", "kbx_tui.experts.expert_engine"}
+    unwanted = {*ours, "markdown_it", "yaml", "textual", *MODEL}
+    assert loaded_modules(line).isdisjoint(unwanted)
+
+
+def test_the_engine_loads_no_screen(demo_kb_path: Path) -> None:
     code = f"""
 from kbx_tui import KnowledgeBase
 with KnowledgeBase({str(demo_kb_path)!r}) as kb:
     assert kb.search("what has Grace been working on?", explain=True).results
     kb.status()
 """
-    assert "textual" not in loaded(code)  # rich and click come with fastembed's own dependencies
-
-
-def test_a_fast_search_loads_no_model(demo_kb_path: Path) -> None:
-    modules = loaded(run_command("search", "rollback", "--fast", "--kb", str(demo_kb_path)))
-    assert modules.isdisjoint({"fastembed", "onnxruntime", "tokenizers", "textual"})
+    assert "textual" not in loaded_packages(code)  # rich and click come with fastembed
 
 
 def test_a_search_loads_no_screen(demo_kb_path: Path) -> None:
-    modules = loaded(run_command("search", "rollback", "--json", "--kb", str(demo_kb_path)))
-    assert "textual" not in modules
+    line = run_command("search", "rollback", "--json", "--kb", str(demo_kb_path))
+    assert "textual" not in loaded_packages(line)
 
 
-def test_the_first_paint_waits_for_no_engine() -> None:
-    modules = loaded("import kbx_tui.tui.app")
-    assert "textual" in modules
-    assert modules.isdisjoint({"fastembed", "lancedb", "onnxruntime", "pyarrow"})
+def test_the_app_loads_no_engine_before_the_first_paint() -> None:
+    packages = loaded_packages("import kbx_tui.tui.app")
+    assert "textual" in packages
+    assert packages.isdisjoint({"fastembed", "lancedb", "onnxruntime", "pyarrow"})

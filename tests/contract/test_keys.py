@@ -1,4 +1,4 @@
-"""`kbx keys` and the page of keys say what the registry says."""
+"""`kbx keys` and `docs/keys.md` agree with the command registry."""
 
 from __future__ import annotations
 
@@ -8,34 +8,36 @@ from pathlib import Path
 from tests.command_line import CHECKOUT, CommandLine, run_program
 
 
-def test_the_page_of_keys_is_what_the_command_prints(kbx: CommandLine, tmp_path: Path) -> None:
+def test_keys_page_is_the_output_of_the_command(kbx: CommandLine, tmp_path: Path) -> None:
     page = (CHECKOUT / "docs" / "keys.md").read_text(encoding="utf-8")
     (tmp_path / "a.md").write_text("# A\n")
-    shown = kbx("keys", "--markdown", "--kb", str(tmp_path))
-    assert page.endswith(shown.out)
+    result = kbx("keys", "--markdown", "--kb", str(tmp_path))
+    assert page.endswith(result.out)
 
 
 def test_keys_changed_in_kbx_toml_are_listed(kbx: CommandLine, tmp_path: Path) -> None:
     (tmp_path / "a.md").write_text("# A\n")
     (tmp_path / "kbx.toml").write_text('[keys]\nedit = "ctrl+e"\nalpha.less = "ctrl+left"\n')
-    shown = kbx("keys", "--json", "--kb", str(tmp_path))
-    keys = {row["id"]: row["keys"] for row in json.loads(shown.out)}
+    result = kbx("keys", "--json", "--kb", str(tmp_path))
+    keys = {row["id"]: row["keys"] for row in json.loads(result.out)}
     assert keys["edit"] == "ctrl+e"
     assert keys["alpha.less"] == "ctrl+←"
     assert keys["undo"] == "z"
 
 
-def test_a_clash_of_keys_is_one_sentence_with_both_names(kbx: CommandLine, tmp_path: Path) -> None:
+def test_a_key_clash_gives_one_line_that_names_both_commands(
+    kbx: CommandLine, tmp_path: Path
+) -> None:
     (tmp_path / "a.md").write_text("# A\n")
     (tmp_path / "kbx.toml").write_text('[keys]\nedit = "z"\n')
-    shown = kbx("keys", "--kb", str(tmp_path))
-    assert shown.code != 0
-    assert "edit" in shown.err
-    assert "undo" in shown.err
-    assert shown.err.count("\n") == 1
+    result = kbx("keys", "--kb", str(tmp_path))
+    assert result.code != 0
+    assert "edit" in result.err
+    assert "undo" in result.err
+    assert result.err.count("\n") == 1
 
 
 def test_keys_are_listed_without_a_knowledge_base(tmp_path: Path) -> None:
-    shown = run_program("keys", cwd=tmp_path)
-    assert shown.code == 0
-    assert "type a query" in shown.out
+    result = run_program("keys", cwd=tmp_path)
+    assert result.code == 0
+    assert "type a query" in result.out

@@ -10,7 +10,7 @@ from tests.functional.vaults import FILES, write_vault
 COUNTS = ["documents", "chunks", "entities", "facts", "links", "vectors"]
 
 
-def test_index_tells_counts_changes_and_seconds(kbx: CommandLine, tmp_path: Path) -> None:
+def test_index_reports_counts_changes_and_seconds(kbx: CommandLine, tmp_path: Path) -> None:
     ran = kbx("index", "--json", "--kb", write_vault(tmp_path))
     assert ran.code == 0
     report = ran.json
@@ -35,7 +35,7 @@ def test_index_tells_counts_changes_and_seconds(kbx: CommandLine, tmp_path: Path
     assert {"reading", "vectors"} <= report["seconds"].keys()
 
 
-def test_status_tells_what_is_indexed(kbx: CommandLine, demo_kb_path: Path) -> None:
+def test_status_reports_what_is_indexed(kbx: CommandLine, demo_kb_path: Path) -> None:
     status = kbx("status", "--json", "--kb", demo_kb_path).json
     assert list(status) == [
         "root",
@@ -57,7 +57,7 @@ def test_status_tells_what_is_indexed(kbx: CommandLine, demo_kb_path: Path) -> N
     assert status["stale"] == status["problems"] == []
 
 
-def test_status_names_every_file_that_differs(kbx: CommandLine, demo_copy: Path) -> None:
+def test_status_lists_every_stale_file(kbx: CommandLine, demo_copy: Path) -> None:
     notes = demo_copy / "memory" / "notes"
     (notes / "brand-new.md").write_text("# Brand new\n", encoding="utf-8")
     (notes / "2026-01-30-rollback-plan.md").unlink()
@@ -74,7 +74,7 @@ def test_status_works_without_an_index(kbx: CommandLine, fresh_demo: Path) -> No
     assert not (fresh_demo / ".kbx").exists()
 
 
-def test_config_tells_every_setting_with_its_source(kbx: CommandLine, fresh_demo: Path) -> None:
+def test_config_lists_every_setting_with_its_source(kbx: CommandLine, fresh_demo: Path) -> None:
     (fresh_demo / "kbx.toml").write_text("[search]\nhierarchy_alpha = 0.7\n", encoding="utf-8")
     settings = kbx("config", "--json", "--kb", fresh_demo).json
     by_key = {setting["key"]: setting for setting in settings}

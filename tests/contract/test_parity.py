@@ -17,15 +17,16 @@ from mcp import Client
 
 from kbx_tui import KnowledgeBase
 from kbx_tui.cli.main import kbx as program
-from kbx_tui.tools.contracts.schemas import failure_schema, output_schema
 from kbx_tui.tools.servers import jsonl_server
-from kbx_tui.tools.servers.calling import Workplace, call
+from kbx_tui.tools.servers.dispatch import call
+from kbx_tui.tools.servers.engine_worker import EngineWorker
 from kbx_tui.tools.servers.mcp_server import make_server
-from kbx_tui.tools.servers.methods import METHODS
+from kbx_tui.tools.servers.method_table import METHODS
+from kbx_tui.tools.servers.schemas import failure_schema, output_schema
 from tests.command_line import CommandLine
 
-CHANGING = {"timings", "duration_ms"}
-"""What no two calls have in common."""
+VARYING = {"timings", "duration_ms"}
+"""Fields that differ from call to call."""
 
 CALLS: list[tuple[str, dict[str, Any], list[str]]] = [
     ("kb.search", {"query": "Who worked on the migration?"}, []),
@@ -89,7 +90,7 @@ CALLS: list[tuple[str, dict[str, Any], list[str]]] = [
         ["Alice Chen", "--field", "role", "--value", "Engineering Director"],
     ),
 ]
-"""Method, arguments, and the same for the command that mirrors it."""
+"""Method, arguments, and the arguments of the command with the same output."""
 
 NEW = {"text": "Collects antique barometers", "entity": "Alice Chen", "date": "2026-05-01"}
 WRITES: list[tuple[dict[str, Any], list[str], int]] = [
@@ -102,7 +103,7 @@ WRITES: list[tuple[dict[str, Any], list[str], int]] = [
     ),
     ({**NEW, "text": "Prefers async Slack over email"}, ["Prefers async Slack over email"], 3),
 ]
-"""Arguments of the writer, the same for `kbx memory add`, and its exit code."""
+"""Arguments of the method, those of `kbx memory add`, and its exit code."""
 
 REFUSED: list[tuple[str, dict[str, Any]]] = [
     ("kb.search", {"query": "ab"}),
@@ -117,61 +118,61 @@ REFUSED: list[tuple[str, dict[str, Any]]] = [
 
 @pytest.fixture(scope="module")
 def base(demo_kb_path: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A copy of the demo: kb_get notes what was opened."""
+    """A copy of the demo, since kb_get records openings."""
     return shutil.copytree(demo_kb_path, tmp_path_factory.mktemp("parity") / "larkwater")
 
 
 @pytest.fixture(scope="module")
-def workplace(base: Path) -> Iterator[Workplace]:
-    opened = Workplace(lambda: KnowledgeBase(base))
+def worker(base: Path) -> Iterator[EngineWorker]:
+    opened = EngineWorker(lambda: KnowledgeBase(base))
     yield opened
     opened.close()
 
 
 def steady(value: Any) -> Any:
-    """Return an answer without what changes from call to call."""
+    """Return an answer without the fields that differ from call to call."""
     if isinstance(value, dict):
-        return {k: steady(v) for k, v in value.items() if k not in CHANGING}
-    return [steady(one) for one in value] if isinstance(value, list | tuple) else value
+        return {k: steady(v) for k, v in value.items() if k not in VARYING}
+    return [steady(element) for element in value] if isinstance(value, list | tuple) else value
 
 
-def over_jsonl(workplace: Workplace, name: str, params: dict[str, Any]) -> Any:
+def over_jsonl(worker: EngineWorker, name: str, params: dict[str, Any]) -> Any:
     sink = io.BytesIO()
     request = json.dumps({"id": 7, "method": name, "params": params}).encode()
-    jsonl_server.serve(workplace, io.BytesIO(request), sink)
+    jsonl_server.serve(worker, io.BytesIO(request), sink)
     return json.loads(sink.getvalue())
 
 
-async def test_all_surfaces_offer_the_same(workplace: Workplace, kbx: CommandLine) -> None:
+async def test_all_surfaces_offer_the_same_methods(worker: EngineWorker, kbx: CommandLine) -> None:
     names = {name for name, method in METHODS.items() if not method.writes}
-    assert set(over_jsonl(workplace, "kb.capabilities", {})["result"]["methods"]) == names
-    async with Client(make_server(workplace)) as client:
+    assert set(over_jsonl(worker, "kb.capabilities", {})["result"]["methods"]) == names
+    async with Client(make_server(worker)) as client:
         tools = {tool.name for tool in (await client.list_tools()).tools}
     assert tools == {METHODS[name].tool for name in names}
     assert {name.replace(".", "_", 1) for name in METHODS} == {m.tool for m in METHODS.values()}
     listed = {line.split()[0] for line in kbx("tool").out.splitlines()}
     assert listed == {method.tool for method in METHODS.values()}
-    for name in METHODS:  # a handler answers: no name is unknown
-        error = over_jsonl(workplace, name, {"no such argument": 1})["error"]
+    for name in METHODS:  # every name is known
+        error = over_jsonl(worker, name, {"no such argument": 1})["error"]
         assert error["code"] != "method_not_found"
 
 
 @pytest.mark.parametrize("name", METHODS)
-def test_the_command_that_mirrors_a_method_exists(name: str) -> None:
+def test_command_of_a_method_exists(name: str) -> None:
     command: click.Command = program
     for word in METHODS[name].command:
         assert isinstance(command, click.Group)
         command = command.commands[word]
 
 
-def test_every_method_is_called_here() -> None:
+def test_calls_cover_every_method() -> None:
     reading = {name for name, method in METHODS.items() if not method.writes}
     assert {name for name, _, _ in CALLS} == {name for name, _ in REFUSED} == reading
 
 
 @pytest.mark.parametrize(("name", "params", "words"), CALLS, ids=str)
-async def test_the_same_call_gives_the_same_json(
-    workplace: Workplace,
+async def test_a_call_gives_the_same_json_on_every_surface(
+    worker: EngineWorker,
     kbx: CommandLine,
     base: Path,
     name: str,
@@ -180,13 +181,13 @@ async def test_the_same_call_gives_the_same_json(
 ) -> None:
     method = METHODS[name]
     with KnowledgeBase(base) as kb:
-        told = json.loads(json.dumps(call(kb, name, params)))
-    Draft202012Validator(output_schema(method)).validate(told)
-    python = steady(told)
-    response = over_jsonl(workplace, name, params)
+        answer_json = json.loads(json.dumps(call(kb, name, params)))
+    Draft202012Validator(output_schema(method)).validate(answer_json)
+    python = steady(answer_json)
+    response = over_jsonl(worker, name, params)
     assert (response["id"], response["ok"]) == (7, True)
     assert steady(response["result"]) == python
-    async with Client(make_server(workplace)) as client:
+    async with Client(make_server(worker)) as client:
         answer = await client.call_tool(method.tool, params)
     assert answer.is_error is False
     assert steady(answer.structured_content) == python
@@ -200,19 +201,19 @@ async def test_the_same_call_gives_the_same_json(
 
 
 @pytest.mark.parametrize(("name", "params"), REFUSED, ids=str)
-async def test_the_same_mistake_gives_the_same_error(
-    workplace: Workplace,
+async def test_an_invalid_call_gives_the_same_error_on_every_surface(
+    worker: EngineWorker,
     kbx: CommandLine,
     base: Path,
     name: str,
     params: dict[str, Any],
 ) -> None:
     method = METHODS[name]
-    failed = workplace.answer(name, params).json
+    failed = worker.answer(name, params).json
     Draft202012Validator(failure_schema()).validate(failed)
-    response = over_jsonl(workplace, name, params)
+    response = over_jsonl(worker, name, params)
     assert (response["ok"], response["error"]) == (False, failed["error"])
-    async with Client(make_server(workplace)) as client:
+    async with Client(make_server(worker)) as client:
         answer = await client.call_tool(method.tool, params)
     assert answer.is_error is True
     assert answer.structured_content == failed
@@ -221,7 +222,7 @@ async def test_the_same_mistake_gives_the_same_error(
 
 
 @pytest.mark.parametrize(("params", "words", "code"), WRITES, ids=str)
-async def test_the_writer_answers_alike(
+async def test_a_write_gives_the_same_json_and_file_on_every_surface(
     kbx: CommandLine,
     base: Path,
     tmp_path: Path,
@@ -229,20 +230,20 @@ async def test_the_writer_answers_alike(
     words: list[str],
     code: int,
 ) -> None:
-    """Each surface writes to a copy of its own, and all end with the same files."""
+    """Each surface writes to its own copy of the base."""
     copies = [shutil.copytree(base, tmp_path / name / "base") for name in "abcde"]
     method = METHODS["kbx.memory_add"]
     with KnowledgeBase(copies[0]) as kb:
         python = json.loads(json.dumps(call(kb, method.name, params, allow_writes=True)))
     Draft202012Validator(output_schema(method)).validate(python)
-    workplaces = [
-        Workplace(partial(KnowledgeBase, copy), allow_writes=True) for copy in copies[1:3]
+    workers = [
+        EngineWorker(partial(KnowledgeBase, copy), allow_writes=True) for copy in copies[1:3]
     ]
-    assert over_jsonl(workplaces[0], method.name, params)["result"] == python
-    async with Client(make_server(workplaces[1])) as client:
+    assert over_jsonl(workers[0], method.name, params)["result"] == python
+    async with Client(make_server(workers[1])) as client:
         assert (await client.call_tool(method.tool, params)).structured_content == python
-    for workplace in workplaces:
-        workplace.close()
+    for worker in workers:
+        worker.close()
     ran = kbx("tool", method.tool, json.dumps(params), "--allow-writes", "--kb", copies[3])
     assert ran.json == python
     ran = kbx(*method.command, *words, "--entity", "Alice Chen", "--json", "--kb", copies[4])

@@ -1,4 +1,4 @@
-"""docs/python.md, docs/mcp.md and docs/jsonl.md tell the truth."""
+"""docs/python.md, docs/mcp.md and docs/jsonl.md are correct."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from kbx_tui.tools.contracts.answers import ErrorCode, ErrorType
-from kbx_tui.tools.servers.methods import METHODS
+from kbx_tui.tools.servers.method_table import METHODS
 from tests.command_line import CHECKOUT, CommandLine
 
 DOCS = CHECKOUT / "docs"
@@ -22,14 +22,14 @@ JSONL = (DOCS / "jsonl.md").read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize("code", PYTHON, ids=range(len(PYTHON)))
-def test_the_python_examples_run(
+def test_python_examples_run(
     demo_copy: Path, capsys: pytest.CaptureFixture[str], code: str
 ) -> None:
     exec(code.replace('"~/notes"', repr(str(demo_copy))), {})
     assert capsys.readouterr().out.strip()
 
 
-def test_configurations_can_be_copied(kbx: CommandLine) -> None:
+def test_client_configurations_are_valid(kbx: CommandLine) -> None:
     blocks = re.findall(r"```(json|toml)\n(.*?)```", MCP, flags=re.DOTALL)
     assert len(blocks) >= 5
     for language, text in blocks:
@@ -41,7 +41,7 @@ def test_configurations_can_be_copied(kbx: CommandLine) -> None:
             assert kbx(*server["args"], "--help").code == 0
 
 
-def test_every_tool_and_method_is_named() -> None:
+def test_every_tool_and_method_is_documented() -> None:
     for method in METHODS.values():
         assert f"| `{method.tool}` |" in MCP
         assert f"`{method.name}`" in JSONL
@@ -49,14 +49,14 @@ def test_every_tool_and_method_is_named() -> None:
             assert f"`kbx {' '.join(method.command)}` |" in MCP
 
 
-def test_every_kind_of_failure_is_explained() -> None:
+def test_every_type_and_code_of_failure_is_documented() -> None:
     for kind in ErrorType.__args__:  # type: ignore[attr-defined]
         assert f"| `{kind}` |" in MCP
     for code in ErrorCode.__args__:  # type: ignore[attr-defined]
         assert f"| `{code}` |" in JSONL
 
 
-def test_the_examples_of_lines_are_json() -> None:
+def test_example_lines_are_valid_json() -> None:
     lines = re.findall(r"^    (\{.*\})$", JSONL + MCP, flags=re.MULTILINE)
     assert len(lines) >= 6
     for line in lines:

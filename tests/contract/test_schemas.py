@@ -1,4 +1,4 @@
-"""docs/schemas/ is what the contracts say, and the contracts say what clients can use."""
+"""docs/schemas/ matches the contracts, and clients can use what it says."""
 
 from __future__ import annotations
 
@@ -9,19 +9,19 @@ from typing import Any
 import pytest
 from jsonschema import Draft202012Validator
 
-from kbx_tui.tools.contracts.schemas import input_schema, output_schema
-from kbx_tui.tools.servers.methods import METHODS
+from kbx_tui.tools.servers.method_table import METHODS
+from kbx_tui.tools.servers.schemas import input_schema, output_schema
 from scripts.write_schemas import FOLDER, schema_texts
 
 
-def test_the_published_schemas_are_fresh() -> None:
-    """`python -m scripts.write_schemas` writes them anew."""
+def test_published_schemas_are_up_to_date() -> None:
+    """Run `python -m scripts.write_schemas` to update them."""
     published = {file.name: file.read_text(encoding="utf-8") for file in FOLDER.glob("*.json")}
     assert published == schema_texts()
 
 
 @pytest.mark.parametrize("name", METHODS)
-def test_schemas_are_plain(name: str) -> None:
+def test_schemas_are_closed_objects_without_references(name: str) -> None:
     method = METHODS[name]
     for schema in (input_schema(method), output_schema(method)):
         Draft202012Validator.check_schema(schema)
@@ -31,7 +31,7 @@ def test_schemas_are_plain(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", METHODS)
-def test_every_argument_is_explained_and_bounded(name: str) -> None:
+def test_every_argument_is_described_and_bounded(name: str) -> None:
     for argument, schema in arguments(input_schema(METHODS[name])):
         assert schema.get("description"), argument
         assert "null" not in json.dumps(schema.get("type", "")), argument
@@ -43,8 +43,8 @@ def test_every_argument_is_explained_and_bounded(name: str) -> None:
             assert schema["maxItems"] <= 50, argument
 
 
-def test_the_schema_first_asked_for_holds() -> None:
-    asked = {
+def test_schema_of_memory_similar_matches_the_original_request() -> None:
+    requested = {
         "text": ("string", "Candidate text to check for similarity"),
         "entity": ("string", "Entity name to scope search (optional)"),
         "path": ("string", "Document path to scope search (optional)"),
@@ -54,13 +54,14 @@ def test_the_schema_first_asked_for_holds() -> None:
     schema = input_schema(METHODS["kbx.memory_similar"])
     assert schema["required"] == ["text"]
     assert schema["properties"]["limit"]["default"] == 5
-    for name, (kind, description) in asked.items():
+    for name, (kind, description) in requested.items():
         assert schema["properties"][name]["type"] == kind
         if description:
             assert schema["properties"][name]["description"] == description
 
 
 def arguments(schema: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
-    for name, one in schema.get("properties", {}).items():
-        yield name, one
-        yield from arguments(one)
+    """Yield name and schema of each argument, nested ones included."""
+    for name, argument in schema.get("properties", {}).items():
+        yield name, argument
+        yield from arguments(argument)

@@ -66,10 +66,10 @@ SCAN = {
 SLACK = "favours asynchronous communication via Slack"
 
 
-def assert_shape(found: dict[str, Any], shape: dict[str, Any]) -> None:
-    assert list(found) == list(shape)
+def assert_shape(actual: dict[str, Any], shape: dict[str, Any]) -> None:
+    assert list(actual) == list(shape)
     for name, kind in shape.items():
-        assert isinstance(found[name], kind), (name, found[name])
+        assert isinstance(actual[name], kind), (name, actual[name])
 
 
 @pytest.fixture(scope="module")
@@ -83,7 +83,7 @@ def base(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def test_a_check_has_exactly_these_fields(kbx: CommandLine, base: Path) -> None:
+def test_check_has_exactly_the_documented_fields(kbx: CommandLine, base: Path) -> None:
     ran = kbx("memory", "similar", SLACK, "--entity", "alice chen", "--json", "--kb", base)
     assert (ran.code, ran.err) == (0, "")
     assert_shape(ran.json, CHECK)
@@ -94,32 +94,31 @@ def test_a_check_has_exactly_these_fields(kbx: CommandLine, base: Path) -> None:
     assert ran.json["best_score"] == match["score"]
 
 
-def test_nothing_similar_is_an_answer_and_no_failure(kbx: CommandLine, base: Path) -> None:
+def test_no_match_gives_exit_code_0(kbx: CommandLine, base: Path) -> None:
     ran = kbx("memory", "similar", "lunch menu", "--json", "--kb", base)
     assert (ran.code, ran.json["matches"], ran.json["has_similar"]) == (0, [], False)
     assert ran.json["scope"] == {}
 
 
-def test_a_threshold_given_is_told_and_a_match_without_date_has_null(
-    kbx: CommandLine, base: Path
-) -> None:
+def test_threshold_is_reported_and_a_missing_date_is_null(kbx: CommandLine, base: Path) -> None:
     ran = kbx(
         "memory", "similar", "check migration status", "--threshold", "0.5", "--json", "--kb", base
     )
     assert ran.json["threshold"] == 0.5
-    items = [one for one in ran.json["matches"] if one["match_type"] == "open_item"]
+    items = [match for match in ran.json["matches"] if match["match_type"] == "open_item"]
     assert items[0]["date"] is None
 
 
-def test_python_and_command_line_give_the_same_answer(kbx: CommandLine, base: Path) -> None:
+def test_python_and_command_line_return_the_same_matches(kbx: CommandLine, base: Path) -> None:
     ran = kbx("memory", "similar", SLACK, "--threshold", "0", "--json", "--kb", base)
     with KnowledgeBase(base) as kb:
-        found = kb.memory_similar(SLACK, threshold=0.0)
-    assert [round(one.score, 4) for one in found] == [one["score"] for one in ran.json["matches"]]
-    assert [one.fact_id for one in found] == [one["fact_id"] for one in ran.json["matches"]]
+        matches = kb.memory_similar(SLACK, threshold=0.0)
+    in_json = ran.json["matches"]
+    assert [round(match.score, 4) for match in matches] == [match["score"] for match in in_json]
+    assert [match.fact_id for match in matches] == [match["fact_id"] for match in in_json]
 
 
-def test_a_field_has_exactly_these_fields(kbx: CommandLine, base: Path) -> None:
+def test_field_check_has_exactly_the_documented_fields(kbx: CommandLine, base: Path) -> None:
     arguments = ("--field", "role", "--value", "Engineering Director", "--json", "--kb", base)
     ran = kbx("entity", "similar-field", "Alice Chen", *arguments)
     assert ran.code == 0
@@ -128,14 +127,14 @@ def test_a_field_has_exactly_these_fields(kbx: CommandLine, base: Path) -> None:
     assert ran.json["is_similar"] is True
 
 
-def test_a_field_that_is_not_there_has_null(kbx: CommandLine, base: Path) -> None:
+def test_current_value_of_a_missing_field_is_null(kbx: CommandLine, base: Path) -> None:
     arguments = ("--field", "hobby", "--value", "chess", "--json", "--kb", base)
-    found = kbx("entity", "similar-field", "Alice Chen", *arguments).json
-    assert list(found) == list(FIELD)
-    assert (found["current_value"], found["similarity"]) == (None, 0.0)
+    check = kbx("entity", "similar-field", "Alice Chen", *arguments).json
+    assert list(check) == list(FIELD)
+    assert (check["current_value"], check["similarity"]) == (None, 0.0)
 
 
-def test_a_scan_has_exactly_these_fields(kbx: CommandLine, base: Path) -> None:
+def test_scan_has_exactly_the_documented_fields(kbx: CommandLine, base: Path) -> None:
     ran = kbx("dedup", "--scan", "--json", "--kb", base)
     assert ran.code == 0
     assert_shape(ran.json, SCAN)
@@ -154,12 +153,12 @@ def test_a_scan_has_exactly_these_fields(kbx: CommandLine, base: Path) -> None:
     assert cluster["facts"][1]["date"] is None
 
 
-def test_entities_are_listed_and_shown(kbx: CommandLine, base: Path) -> None:
+def test_entity_list_and_show(kbx: CommandLine, base: Path) -> None:
     listed = kbx("entity", "list", "--type", "Team", "--json", "--kb", base).json
     assert listed == [{"id": "team:platform", "name": "Platform", "type": "team", "path": None}]
     unknown = kbx("entity", "list", "--type", "ferry", "--kb", base)
     assert (unknown.out, unknown.code) == ("", 0)
-    assert "no entity is of type 'ferry'; there are person" in unknown.err
+    assert "no entity has type 'ferry'; existing types: person" in unknown.err
     card = kbx("entity", "show", "alice chen", "--json", "--kb", base).json
     assert (card["id"], card["role"]) == ("person:alice-chen", "Director of Engineering")
     assert {"fact_id", "text", "date", "status", "done"} <= card["facts"][0].keys()
@@ -188,7 +187,7 @@ def test_entities_are_listed_and_shown(kbx: CommandLine, base: Path) -> None:
         (["dedup", "--scan", "--entity", "Zoe"], 4, "Zoe"),
     ],
 )
-def test_bad_input_is_one_sentence_and_a_documented_code(
+def test_invalid_input_gives_one_sentence_and_a_documented_exit_code(
     kbx: CommandLine, base: Path, arguments: list[str], code: int, words: str
 ) -> None:
     ran = kbx(*arguments, "--kb", base)
@@ -197,7 +196,7 @@ def test_bad_input_is_one_sentence_and_a_documented_code(
     assert words in ran.err
 
 
-def test_a_listing_tells_score_relation_and_what_contradicts(kbx: CommandLine, base: Path) -> None:
+def test_listing_shows_location_relation_and_contradiction(kbx: CommandLine, base: Path) -> None:
     shown = kbx("memory", "similar", "leads 3 migration projects", "--threshold", "0", "--kb", base)
     assert shown.code == 0
     assert "Leads the migration project" in shown.out
@@ -208,7 +207,7 @@ def test_a_listing_tells_score_relation_and_what_contradicts(kbx: CommandLine, b
     assert scan.startswith("1 cluster among 5 facts")
 
 
-def test_without_an_index_one_is_made_on_the_way(kbx: CommandLine, tmp_path: Path) -> None:
+def test_base_without_an_index_is_indexed_first(kbx: CommandLine, tmp_path: Path) -> None:
     ran = kbx("memory", "similar", SLACK, "--json", "--kb", write_vault(tmp_path))
     assert (ran.code, ran.json["has_similar"]) == (0, True)
     assert "not indexed yet" in ran.err

@@ -1,6 +1,6 @@
-"""What the five proposals show, played: every JSON example by shape, every command line as written.
+"""Examples of the five proposals: every command line runs, every JSON answer has the shown shape.
 
-The base is the demo with the two pages the examples speak of.
+The knowledge base is the demo with the two pages that the examples mention.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ from typing import Any
 import pytest
 
 from kbx_tui import FieldSimilarity, KnowledgeBase, SimilarityMatch
-from kbx_tui.tools.contracts.schemas import input_schema
-from kbx_tui.tools.servers.calling import Workplace
-from kbx_tui.tools.servers.methods import METHODS
+from kbx_tui.tools.servers.engine_worker import EngineWorker
+from kbx_tui.tools.servers.method_table import METHODS
+from kbx_tui.tools.servers.schemas import input_schema
 from tests.command_line import CommandLine
 from tests.conftest import copy_demo
 
@@ -53,34 +53,34 @@ def base(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def tools(base: Path) -> Iterator[Workplace]:
-    workplace = Workplace(lambda: KnowledgeBase(base))
-    yield workplace
-    workplace.close()
+def tools(base: Path) -> Iterator[EngineWorker]:
+    worker = EngineWorker(lambda: KnowledgeBase(base))
+    yield worker
+    worker.close()
 
 
-def assert_shape(actual: Any, example: Any, at: str = "$") -> None:
-    """Hold an answer to an example: its fields, in its types; there may be more of them.
+def assert_shape(actual: Any, example: Any, path: str = "$") -> None:
+    """Assert that an answer has the fields and types of an example; it may have more fields.
 
-    A list is held to its first element, and has one when the example has.
+    Elements of a list are compared with the first of the example, and must exist if that does.
     """
     if isinstance(example, dict):
-        assert isinstance(actual, dict), at
+        assert isinstance(actual, dict), path
         for field, value in example.items():
-            assert field in actual, f"{at}.{field}"
-            assert_shape(actual[field], value, f"{at}.{field}")
+            assert field in actual, f"{path}.{field}"
+            assert_shape(actual[field], value, f"{path}.{field}")
     elif isinstance(example, list):
-        assert isinstance(actual, list), at
+        assert isinstance(actual, list), path
         if example:
-            assert actual, f"{at} is empty"
-            for index, one in enumerate(actual):
-                assert_shape(one, example[0], f"{at}[{index}]")
+            assert actual, f"{path} is empty"
+            for index, element in enumerate(actual):
+                assert_shape(element, example[0], f"{path}[{index}]")
     elif isinstance(example, bool) or isinstance(actual, bool):
-        assert type(actual) is type(example), at
+        assert type(actual) is type(example), path
     elif isinstance(example, int | float):
-        assert isinstance(actual, int | float), f"{at} = {actual!r}"
+        assert isinstance(actual, int | float), f"{path} = {actual!r}"
     elif example is not None:
-        assert isinstance(actual, type(example)), f"{at} = {actual!r}"
+        assert isinstance(actual, type(example)), f"{path} = {actual!r}"
 
 
 MATCH = {
@@ -199,7 +199,7 @@ COMMANDS: list[tuple[str, Any]] = [
 
 
 @pytest.mark.parametrize(("line", "example"), COMMANDS, ids=[line for line, _ in COMMANDS])
-def test_a_command_line_runs_as_written(
+def test_command_line_of_a_proposal_runs(
     kbx: CommandLine, base: Path, monkeypatch: pytest.MonkeyPatch, line: str, example: Any
 ) -> None:
     monkeypatch.chdir(base)
@@ -211,13 +211,13 @@ def test_a_command_line_runs_as_written(
         assert_shape(ran.json, example)
     if "--path" in arguments and "--json" in arguments and arguments[0] == "search":
         start = arguments[arguments.index("--path") + 1].partition("[")[0]
-        assert all(one["path"].startswith(start) for one in ran.json["results"])
+        assert all(result["path"].startswith(start) for result in ran.json["results"])
 
 
-def test_the_command_lines_that_write_run(
+def test_proposed_write_commands_run(
     kbx: CommandLine, base: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """With a name where the proposal leaves one out."""
+    """The proposals leave out names, which are filled in here."""
     copy = shutil.copytree(base, tmp_path / "base")
     monkeypatch.chdir(copy)
     page = copy / "memory/people/person-a.md"
@@ -236,7 +236,7 @@ def test_the_command_lines_that_write_run(
     assert_shape(again.json, {"written": False, "matches": [MATCH]})
 
 
-def test_the_workflow_of_a_plugin_writes_as_shown(base: Path, tmp_path: Path) -> None:
+def test_plugin_workflow_creates_and_merges_facts(base: Path, tmp_path: Path) -> None:
     copy = shutil.copytree(base, tmp_path / "base")
     with KnowledgeBase(copy) as kb:
         candidate = "Person A collects barometers"
@@ -249,10 +249,10 @@ def test_the_workflow_of_a_plugin_writes_as_shown(base: Path, tmp_path: Path) ->
     assert "Collects old barometers" in (copy / "memory/people/person-a.md").read_text()
 
 
-def test_similar_fields_are_judged_as_shown(kbx: CommandLine, base: Path) -> None:
-    asked = ("entity", "similar-field", "Person A", "--json", "--kb", base)
-    role = kbx(*asked, "--field", "role", "--value", "Engineering Director").json
-    team = kbx(*asked, "--field", "team", "--value", "Platform & Infrastructure").json
+def test_similar_field_gives_the_verdicts_of_the_proposal(kbx: CommandLine, base: Path) -> None:
+    arguments = ("entity", "similar-field", "Person A", "--json", "--kb", base)
+    role = kbx(*arguments, "--field", "role", "--value", "Engineering Director").json
+    team = kbx(*arguments, "--field", "team", "--value", "Platform & Infrastructure").json
     assert (role["is_similar"], team["is_similar"]) == (True, False)
 
 
@@ -288,15 +288,15 @@ TOOLS: list[tuple[str, dict[str, Any], Any]] = [
 
 
 @pytest.mark.parametrize(("name", "params", "example"), TOOLS, ids=str)
-def test_a_tool_answers_as_shown(
-    tools: Workplace, name: str, params: dict[str, Any], example: Any
+def test_tool_answer_has_the_shape_of_the_proposal(
+    tools: EngineWorker, name: str, params: dict[str, Any], example: Any
 ) -> None:
     answer = tools.answer(name, params)
     assert answer.failure is None, answer.json
     assert_shape(json.loads(json.dumps(answer.json)), example)
 
 
-def test_the_tool_for_agents_is_declared_as_shown() -> None:
+def test_tool_schema_has_the_shape_of_the_proposal() -> None:
     shown = {
         "type": "object",
         "properties": {
@@ -318,7 +318,7 @@ def test_the_tool_for_agents_is_declared_as_shown() -> None:
     assert_shape(input_schema(method), shown)
 
 
-def test_the_python_calls_return_what_is_shown(base: Path) -> None:
+def test_python_calls_return_what_the_proposal_shows(base: Path) -> None:
     with KnowledgeBase(base) as kb:
         matches = kb.memory_similar(
             text="prefers async communication", entity="Person A", threshold=0.85, limit=5

@@ -1,9 +1,12 @@
-"""Small knowledge bases for tests, written file by file."""
+"""Small knowledge bases for tests, written file by file, and the content of their index."""
 
 from __future__ import annotations
 
 import hashlib
 from pathlib import Path
+
+from kbx_tui import KnowledgeBase
+from kbx_tui.index.store import Store, index_uri
 
 ALICE = """---
 role: Director of Engineering
@@ -72,7 +75,7 @@ FILES = {
 
 
 def write_vault(root: Path, files: dict[str, str] | None = None) -> Path:
-    """Write the files (those above by default) below `root` and return it."""
+    """Write files, by default FILES, below `root` and return it."""
     for path, text in (FILES if files is None else files).items():
         target = root / path
         target.parent.mkdir(parents=True, exist_ok=True)
@@ -81,10 +84,23 @@ def write_vault(root: Path, files: dict[str, str] | None = None) -> Path:
 
 
 def tree_digest(root: Path) -> str:
-    """Return a digest of every byte, name and time of modification outside `.kbx`."""
+    """Return a digest of all contents, names and modification times outside `.kbx`."""
     digest = hashlib.sha256()
     for file in sorted(root.rglob("*")):
         if ".kbx" not in file.relative_to(root).parts and file.is_file():
             digest.update(f"{file.relative_to(root)}\0{file.stat().st_mtime_ns}\0".encode())
             digest.update(file.read_bytes())
     return digest.hexdigest()
+
+
+def store_of(base: Path) -> Store:
+    """Return the store of the index of a knowledge base."""
+    return Store(index_uri(base, KnowledgeBase(base).settings))
+
+
+def stored_rows(base: Path, name: str) -> list[str]:
+    """Return the rows of a table as sorted text, without vectors and the time of indexing."""
+    store = store_of(base)
+    columns = [column for column in store.table(name).schema.names if column != "vector"]
+    rows = store.rows(name, columns).to_pylist()
+    return sorted(str(row) for row in rows if row.get("key") != "indexed_at")

@@ -78,11 +78,11 @@ def test_the_wheel_holds_everything_and_nothing_else(wheel: Path) -> None:
         for file in (CHECKOUT / "kbx_tui" / "embedding" / "bundled").iterdir()
     }
     styles = {f"kbx_tui/{name}" for name in shipped("styles", {".tcss"})}
-    fitted = shipped("kbx_tui/similarity", {".json"})
+    tables = shipped("kbx_tui", {".json", ".txt"})
     assert len(demo) >= 60
     assert {path.rpartition("/")[2] for path in model} >= {"model.onnx", "tokenizer.json"}
-    assert styles and fitted
-    assert names == code | demo | model | fitted | styles
+    assert styles and tables
+    assert names == code | demo | model | tables | styles
 
 
 def test_the_wheel_has_its_licence_and_both_programs(wheel: Path) -> None:

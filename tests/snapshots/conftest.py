@@ -1,4 +1,4 @@
-"""An app on recorded answers; nothing around a picture may change it: no theme, clock or mark."""
+"""An app on recorded answers, isolated from environment, theme and clock."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from kbx_tui.tui.explore.panes.result_list import ResultList
 from kbx_tui.tui.widgets.status_line import StatusLine
 from tests.functional.tui.driving import Driver, Size, is_counted
 from tests.functional.tui.watched import Watched
-from tests.snapshots.looking import Compare, Looks, Play
 from tests.snapshots.recorded_kb import RecordedBases, RecordedKb
+from tests.snapshots.scenarios import MatchesSnapshot, Scenario, SnapCompare
 
 
 @pytest.fixture(autouse=True)
@@ -24,13 +24,13 @@ def plain_environment(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture
-def looks_as_before(snap_compare: Compare, monkeypatch: pytest.MonkeyPatch) -> Looks:
-    """Play something on recorded answers and compare the screen with the one kept."""
+def matches_snapshot(snap_compare: SnapCompare, monkeypatch: pytest.MonkeyPatch) -> MatchesSnapshot:
+    """Return a function that plays a scenario and compares the screen with its snapshot."""
     monkeypatch.setattr(ResultList, "SETTLE_SECONDS", 3600.0)
     monkeypatch.setattr(ExpertList, "SETTLE_SECONDS", 3600.0)
     monkeypatch.setattr(StatusLine, "NOTICE_SECONDS", 3600.0)
 
-    def compare(play: Play, size: Size, kb: RecordedKb | None = None, theme: str = "") -> bool:
+    def compare(play: Scenario, size: Size, kb: RecordedKb | None = None, theme: str = "") -> bool:
         engine = kb or RecordedKb("demo")
         app = KbxApp(engine.root, bases=RecordedBases(engine), debounce=0.0)
 

@@ -1,4 +1,4 @@
-"""What the snapshots ask: recorded once from the real engine."""
+"""The queries of the snapshots, whose answers are recorded from the real engine."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Question:
-    """One retrieval."""
+    """The parameters of one retrieval."""
 
     query: str
     path: str = ""
@@ -27,12 +27,12 @@ TOPIC = "migration"
 ROLLBACK = "memory/notes/2026-01-30-rollback-plan.md"
 ALICE, BOB = "person:alice-chen", "person:bob-okafor"
 
-Asked = tuple[Mapping[str, Question], tuple[str, ...], tuple[str, ...]]
-"""Questions by name, paths of documents that are read, ids of entities that are opened."""
+Recorded = tuple[Mapping[str, Question], tuple[str, ...], tuple[str, ...]]
+"""Questions by name, paths of the documents read, and ids of the entities opened."""
 
-DEMO: Asked = (
+DEMO: Recorded = (
     {"two-pass": TWO_PASS, "below": BELOW, "flat": FLAT, "fast": FAST, "nothing": NOTHING},
     (ROLLBACK,),
     (ALICE,),
 )
-HOSTILE: Asked = ({"acting": ACTING}, ("memory/notes/note.md",), ())
+HOSTILE: Recorded = ({"acting": ACTING}, ("memory/notes/note.md",), ())

@@ -1,7 +1,7 @@
-"""An engine that answers from files, so that a better or faster real one changes no picture.
+"""An engine that answers from files, so that changes of the real one do not change snapshots.
 
-`scripts/record_evidence.py` writes the files: what the real engine answered to the few questions
-that the snapshots ask. Ranking, explaining, completing and finding matches are pure, and real.
+`scripts/record_evidence.py` records the answers of the real engine to the queries of the snapshots.
+Ranking, explanations, completion and matching are pure, and run for real.
 """
 
 from __future__ import annotations
@@ -11,12 +11,13 @@ import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, TypeVar, get_args
+from typing import Any, TypeVar, cast, get_args
 
 import msgspec
 import numpy as np
 
-from kbx_tui.api import DocumentView
+from kbx_tui.api import KnowledgeBase
+from kbx_tui.api.catalog import DocumentView
 from kbx_tui.config import Settings
 from kbx_tui.errors import NotFound
 from kbx_tui.index.build.progress import IndexReport, Progress
@@ -29,17 +30,18 @@ from kbx_tui.search.ranking.explain import Explanation, explain
 from kbx_tui.search.ranking.rank import Ranked, Ranking, rank
 from kbx_tui.search.results.response import Snippet
 from kbx_tui.search.results.snippets import match_spans
+from kbx_tui.tui.bases import Bases
 from tests.snapshots.recorded_review import RecordedReview, Review
 
 RECORDED = Path(__file__).parent / "evidence"
 MILLISECONDS = 9.0
-"""What every search is said to have taken."""
+"""The duration reported for every search."""
 DIGITS = 5
-"""Decimals of a score that are kept."""
+"""Decimals kept of a score."""
 
 
 class Recording(msgspec.Struct):
-    """One answer."""
+    """The answer to one question."""
 
     evidence: Evidence
     snippets: dict[str, Snippet]
@@ -47,7 +49,7 @@ class Recording(msgspec.Struct):
 
 
 class Base(msgspec.Struct):
-    """What is known of a base besides its answers."""
+    """A knowledge base, apart from its answers."""
 
     name: str
     documents: int
@@ -63,10 +65,10 @@ class Base(msgspec.Struct):
 
 File = TypeVar("File", Recording, Base, Review)
 OTHERS = ("base", "review")
-"""Files that hold no answer to a question."""
+"""Files that hold no recording."""
 
 Key = tuple[str, str, bool]
-"""Query, path and whether it is fast."""
+"""Query, path, and whether the search is fast."""
 
 
 class RecordedKb(RecordedReview):
@@ -75,22 +77,22 @@ class RecordedKb(RecordedReview):
     settings = Settings()
 
     def __init__(self, name: str, *, vector_share: float = 1.0, complete: bool = True) -> None:
-        """Take what was recorded below `evidence/<name>/`; without `complete`, index first."""
+        """Load the recordings in `evidence/<name>/`; if not `complete`, indexing comes first."""
         folder = RECORDED / name
         self.base = decode((folder / "base.json").read_bytes(), Base)
         review = decode((folder / "review.json").read_bytes(), Review)
         super().__init__(review, drafts=())
         answers = [file for file in sorted(folder.glob("*.json")) if file.stem not in OTHERS]
         self._recordings = {
-            key_of(one.evidence): one
-            for one in (decode(file.read_bytes(), Recording) for file in answers)
+            key_of(recording.evidence): recording
+            for recording in (decode(file.read_bytes(), Recording) for file in answers)
         }
         self.base.vector_share = 1.0 if complete else vector_share
         self._vector_share = vector_share
         self.progress: Progress | None = None
-        """What indexing reports once; it goes on until the app ends it."""
+        """Reported once by indexing, which then runs until it is cancelled."""
         self.fault: Exception | None = None
-        """What a retrieval raises."""
+        """Raised by `retrieve`."""
 
     @property
     def root(self) -> Path:
@@ -135,7 +137,7 @@ class RecordedKb(RecordedReview):
             raise self.fault
         evidence = self._recording((query, path or "", fast)).evidence
         missing = set(pinned) - {entity.id for entity in evidence.entities}
-        assert not missing, f"{missing} are not in what was recorded"
+        assert not missing, f"{missing} are not recorded"
         return evidence if fast else replace(evidence, vector_share=self._vector_share)
 
     def rank(self, evidence: Evidence, tuning: Tuning | None = None) -> Ranking:
@@ -154,8 +156,8 @@ class RecordedKb(RecordedReview):
         return match_spans(text, evidence.document_query)
 
     def snippets(self, evidence: Evidence, rows: Sequence[int]) -> tuple[Snippet, ...]:
-        known = self._recording(key_of(evidence)).snippets
-        return tuple(known[evidence.paths[row]] for row in rows)
+        recorded = self._recording(key_of(evidence)).snippets
+        return tuple(recorded[evidence.paths[row]] for row in rows)
 
     def document(self, path: str) -> DocumentView:
         if path not in self.base.texts:
@@ -178,22 +180,22 @@ class RecordedKb(RecordedReview):
         return complete(self.base.paths, text, self.root, limit)
 
     def count_scope(self, path: str) -> tuple[int, int]:
-        inside = [one for one in self.base.paths if one.startswith(path)]
-        return len(inside), self.base.documents
+        in_scope = sum(other.startswith(path) for other in self.base.paths)
+        return in_scope, self.base.documents
 
     def _recording(self, key: Key) -> Recording:
         assert key in self._recordings, f"{key} is not recorded: see scripts/record_evidence.py"
         return self._recordings[key]
 
 
-class RecordedBases:
-    """The door to one recorded base."""
+class RecordedBases(Bases):
+    """Opens the one recorded base."""
 
     def __init__(self, kb: RecordedKb) -> None:
         self.kb = kb
 
-    def open(self, root: Path) -> RecordedKb:
-        return self.kb
+    def open(self, root: Path) -> KnowledgeBase:
+        return cast(KnowledgeBase, self.kb)
 
     def demo(self) -> Path:
         return self.kb.root
@@ -206,24 +208,24 @@ class RecordedBases:
 
 
 def key_of(evidence: Evidence) -> Key:
-    """Return what `evidence` was retrieved for."""
+    """Return the query, path and mode for which `evidence` was retrieved."""
     return evidence.query, evidence.scope.path, evidence.fast
 
 
 def encode(value: Recording | Base | Review) -> bytes:
-    """Return a file, a value per line where that keeps lines short."""
+    """Return a file as JSON, with a line per field or entry."""
     plain = msgspec.json.decode(msgspec.json.encode(value, enc_hook=_plain))
-    lines = [f"{_ascii(key)}:{_lines(one)}" for key, one in plain.items()]
+    lines = [f"{_ascii(key)}:{_lines(field)}" for key, field in plain.items()]
     return ("{\n" + ",\n".join(lines) + "\n}\n").encode()
 
 
 def decode(data: bytes, kind: type[File]) -> File:
-    """Return what a file holds."""
+    """Return the content of a file."""
     return msgspec.json.decode(data, type=kind, dec_hook=_unplain)
 
 
 def fixed(evidence: Evidence) -> Evidence:
-    """Return `evidence` without what differs from one run to the next."""
+    """Return `evidence` with fixed timings and generation."""
     return replace(evidence, timings={"total": MILLISECONDS}, generation=1)
 
 
@@ -234,7 +236,9 @@ def _lines(value: Any) -> str:
 
 
 def _ascii(value: Any) -> str:
-    return json.dumps(value, separators=(",", ":"))  # so that nothing acts on who reads the file
+    return json.dumps(
+        value, separators=(",", ":")
+    )  # escapes control characters for readers of the file
 
 
 def _plain(value: Any) -> Any:
@@ -244,12 +248,12 @@ def _plain(value: Any) -> Any:
         return value.item()
     assert isinstance(value, np.ndarray), type(value)
     if value.dtype == np.float64:
-        return [None if np.isnan(one) else round(float(one), DIGITS) for one in value]
+        return [None if np.isnan(number) else round(float(number), DIGITS) for number in value]
     return value.tolist()
 
 
 def _unplain(kind: Any, value: Any) -> Any:
     (scalar,) = get_args(get_args(kind)[1])  # of ndarray[shape, dtype[scalar]]
-    array = np.array([np.nan if one is None else one for one in value], dtype=scalar)
+    array = np.array([np.nan if item is None else item for item in value], dtype=scalar)
     array.flags.writeable = False
     return array

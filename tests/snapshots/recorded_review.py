@@ -1,4 +1,4 @@
-"""The part of a recorded engine that dedup and experts ask; deciding and comparing are real."""
+"""The recorded engine for dedup and experts; decisions and word diffs are computed for real."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ from kbx_tui.similarity.conflicts.conflict_guard import Conflict
 
 
 class Review(msgspec.Struct):
-    """What was answered about some drafts and one topic."""
+    """The answers about some drafts and one topic."""
 
     checks: tuple[DraftCheck, ...]
     diffs: dict[str, str]
-    """By id of the draft."""
+    """By text of the draft."""
     experts: dict[str, ExpertRanking]
     """By weight."""
 
 
 class RecordedReview:
-    """Answers from a `Review`."""
+    """Stands in for the drafting and expert methods of `KnowledgeBase`."""
 
     def __init__(self, review: Review, drafts: Sequence[Draft]) -> None:
         self._review, self._drafts = review, tuple(drafts)
@@ -43,11 +43,11 @@ class RecordedReview:
         self._drafts = tuple(drafts)
 
     def check_drafts(self, drafts: Sequence[Draft]) -> list[DraftCheck]:
-        known = {check.draft.text: check for check in self._review.checks}
+        checks = {check.draft.text: check for check in self._review.checks}
         return [
             replace(
-                known[draft.text],
-                draft=replace(draft, entity_id=known[draft.text].draft.entity_id),
+                checks[draft.text],
+                draft=replace(draft, entity_id=checks[draft.text].draft.entity_id),
             )
             for draft in drafts
         ]
@@ -73,13 +73,13 @@ class RecordedReview:
         return Plan(files, (), ())
 
     def apply(self, plan: Plan, progress: Any = None) -> Applied:
-        raise AssertionError("no picture writes")
+        raise AssertionError("snapshots write nothing")
 
     def undo(self, number: int | None = None) -> Any:
-        raise AssertionError("no picture writes")
+        raise AssertionError("snapshots write nothing")
 
     def create_page(self, name: str, kind: str = "person") -> Any:
-        raise AssertionError("no picture writes")
+        raise AssertionError("snapshots write nothing")
 
     def label(self, left: str, right: str, same: bool) -> int:
         return 1
@@ -98,7 +98,7 @@ class RecordedReview:
 
 
 def diffs_of(checks: Sequence[DraftCheck], plans: Mapping[str, str], today: str) -> dict[str, str]:
-    """Return diffs by the text of their draft, with one day for today."""
+    """Return diffs by the text of their draft, with `today` replaced by DAY."""
     return {
         check.draft.text: plans[check.draft.id].replace(today, DAY)
         for check in checks
@@ -107,4 +107,4 @@ def diffs_of(checks: Sequence[DraftCheck], plans: Mapping[str, str], today: str)
 
 
 DAY = "2026-05-02"
-"""What today is in every picture."""
+"""The date of today in every snapshot."""

@@ -1,4 +1,4 @@
-"""How the app looks, at the three sizes it is made for, on answers recorded once."""
+"""Snapshots of the explore mode on recorded answers, in the three layouts."""
 
 from __future__ import annotations
 
@@ -18,66 +18,66 @@ from kbx_tui.tui.explore.panes.why_pane import WhyPane
 from kbx_tui.tui.reading.preview_pane import PreviewPane
 from kbx_tui.tui.shell.help_screen import Help
 from tests.functional.tui.driving import NARROW, TINY, Driver, Size
-from tests.snapshots.looking import WIDE, Compare, Looks, sizes
 from tests.snapshots.questions import ACTING, BELOW, FAST, FLAT, NOTHING, TWO_PASS, Question
 from tests.snapshots.recorded_kb import RecordedBases, RecordedKb
+from tests.snapshots.scenarios import WIDE, MatchesSnapshot, SnapCompare, sizes
 
 
-async def nothing(driver: Driver, kb: RecordedKb) -> None:
-    pass
+async def do_nothing(driver: Driver, kb: RecordedKb) -> None:
+    """Leave the app as it starts."""
 
 
 async def ask(driver: Driver, question: Question) -> None:
-    """Ask, go to the results, and wait until all that comes later has come."""
+    """Type a query, go to the results, and wait for snippets and explanation."""
     await driver.ask(question.query)
     await driver.press("down")
-    results = driver.results
-    wanted = (
-        {results.results[row].path for row in results.visible_rows()} if results.two_lines else ()
-    )
-    first = results.current
-    await driver.until(
-        lambda: (
-            {*wanted, *([first.path] if first else [])}
-            <= driver.explore.controller.shown.snippets.keys()
-        )
-    )
+    await until_snippets(driver)
     why = driver.explore.query_one(WhyPane)
-    await driver.until(lambda: first is None or why.snippet is not None)
+    await driver.until(lambda: driver.results.current is None or why.snippet is not None)
 
 
-async def two_pass(driver: Driver, kb: RecordedKb) -> None:
+async def until_snippets(driver: Driver) -> None:
+    """Wait for the snippets of the visible results and of the current one."""
+    results = driver.results
+    rows = results.visible_rows() if results.has_snippet_lines else []
+    paths = {results.rows[row].path for row in rows}
+    if results.current is not None:
+        paths.add(results.current.path)
+    await driver.until(lambda: paths <= driver.explore.model.displayed.snippets.keys())
+
+
+async def search_in_two_passes(driver: Driver, kb: RecordedKb) -> None:
     await ask(driver, TWO_PASS)
 
 
 @sizes(WIDE, NARROW, TINY)
-def test_nothing_typed(looks_as_before: Looks, size: Size) -> None:
-    assert looks_as_before(nothing, size)
+def test_screen_before_a_query(matches_snapshot: MatchesSnapshot, size: Size) -> None:
+    assert matches_snapshot(do_nothing, size)
 
 
 @sizes(WIDE, NARROW, TINY)
-def test_two_pass(looks_as_before: Looks, size: Size) -> None:
-    assert looks_as_before(two_pass, size)
+def test_two_pass_search(matches_snapshot: MatchesSnapshot, size: Size) -> None:
+    assert matches_snapshot(search_in_two_passes, size)
 
 
 @sizes(WIDE, NARROW)
-def test_exact_title_in_a_flat_search(looks_as_before: Looks, size: Size) -> None:
+def test_flat_search_with_an_exact_title(matches_snapshot: MatchesSnapshot, size: Size) -> None:
     async def play(driver: Driver, kb: RecordedKb) -> None:
         await ask(driver, FLAT)
 
-    assert looks_as_before(play, size)
+    assert matches_snapshot(play, size)
 
 
-def test_fast(looks_as_before: Looks) -> None:
+def test_fast_search(matches_snapshot: MatchesSnapshot) -> None:
     async def play(driver: Driver, kb: RecordedKb) -> None:
         await driver.press("escape", "m", "m")
         await ask(driver, FAST)
 
-    assert looks_as_before(play, NARROW)
+    assert matches_snapshot(play, NARROW)
 
 
 @sizes(WIDE, NARROW, TINY)
-def test_reading_a_document(looks_as_before: Looks, size: Size) -> None:
+def test_reading_a_document(matches_snapshot: MatchesSnapshot, size: Size) -> None:
     async def play(driver: Driver, kb: RecordedKb) -> None:
         await ask(driver, FLAT)
         await driver.press("enter")
@@ -86,57 +86,55 @@ def test_reading_a_document(looks_as_before: Looks, size: Size) -> None:
         await driver.until(lambda: pane.laid_out and pane.laid_out.width == pane.text_width)
         await driver.press("n")
 
-    assert looks_as_before(play, size)
+    assert matches_snapshot(play, size)
 
 
 @sizes(WIDE, TINY)
-def test_an_entity_card(looks_as_before: Looks, size: Size) -> None:
+def test_entity_card(matches_snapshot: MatchesSnapshot, size: Size) -> None:
     async def play(driver: Driver, kb: RecordedKb) -> None:
-        await two_pass(driver, kb)
+        await search_in_two_passes(driver, kb)
         await driver.press("e", "enter")
         await driver.until_focused(EntityCard)
 
-    assert looks_as_before(play, size)
+    assert matches_snapshot(play, size)
 
 
 @sizes(WIDE, NARROW)
-def test_a_path_that_is_typed(looks_as_before: Looks, size: Size) -> None:
+def test_completing_a_path(matches_snapshot: MatchesSnapshot, size: Size) -> None:
     async def play(driver: Driver, kb: RecordedKb) -> None:
-        await two_pass(driver, kb)
+        await search_in_two_passes(driver, kb)
         await driver.press("f")
         await driver.until_focused(PathLine)
         driver.explore.query_one(PathLine).value = BELOW.path
         await driver.until(lambda: driver.view.scope.path == BELOW.path)
         await driver.until(lambda: driver.status.hint)
         await driver.until(lambda: driver.explore.query_one(WhyPane).snippet is not None)
-        paths = driver.paths[:10] if driver.results.two_lines else []
-        snippets = driver.explore.controller.shown.snippets
-        await driver.until(lambda: set(paths) <= snippets.keys())
+        await until_snippets(driver)
 
-    assert looks_as_before(play, size)
+    assert matches_snapshot(play, size)
 
 
-def test_nothing_found(looks_as_before: Looks) -> None:
+def test_search_without_results(matches_snapshot: MatchesSnapshot) -> None:
     async def play(driver: Driver, kb: RecordedKb) -> None:
         await driver.press("escape", "m", "m")
         await driver.ask(NOTHING.query)
 
-    assert looks_as_before(play, NARROW)
+    assert matches_snapshot(play, NARROW)
 
 
 @sizes(WIDE, TINY)
-def test_help(looks_as_before: Looks, size: Size) -> None:
+def test_help_screen(matches_snapshot: MatchesSnapshot, size: Size) -> None:
     async def play(driver: Driver, kb: RecordedKb) -> None:
-        await two_pass(driver, kb)
+        await search_in_two_passes(driver, kb)
         await driver.press("question_mark")
         await driver.until(lambda: isinstance(driver.app.screen, Help))
 
-    assert looks_as_before(play, size)
+    assert matches_snapshot(play, size)
 
 
 @sizes(NARROW, TINY)
-def test_the_first_screen(snap_compare: Compare, size: Size) -> None:
-    why = "/home/ida is no knowledge base: go to a folder of markdown, or run `kbx demo`"
+def test_welcome_screen(snap_compare: SnapCompare, size: Size) -> None:
+    why = "/home/ida is not a knowledge base: change to a folder of markdown, or run `kbx demo`"
     app = KbxApp(None, bases=RecordedBases(RecordedKb("demo")), why=why)
 
     async def run_before(pilot: Pilot[Any]) -> None:
@@ -145,81 +143,77 @@ def test_the_first_screen(snap_compare: Compare, size: Size) -> None:
     assert snap_compare(app, terminal_size=size, run_before=run_before)
 
 
-def test_rows_that_moved(looks_as_before: Looks) -> None:
+def test_rows_that_moved_after_a_change_of_alpha(matches_snapshot: MatchesSnapshot) -> None:
     async def play(driver: Driver, kb: RecordedKb) -> None:
-        await two_pass(driver, kb)
+        await search_in_two_passes(driver, kb)
         await driver.press(*["right_square_bracket"] * 7)
         await driver.until_shown(ResultList, "▲", "▼")
         await driver.until(lambda: driver.alpha == 0.85)
-        paths = [driver.paths[row] for row in driver.results.visible_rows()]
-        snippets = driver.explore.controller.shown.snippets
-        await driver.until(lambda: set(paths) <= snippets.keys())
+        await until_snippets(driver)
 
-    assert looks_as_before(play, WIDE)
+    assert matches_snapshot(play, WIDE)
 
 
-def test_entities_pinned_and_muted(looks_as_before: Looks) -> None:
+def test_pinned_and_muted_entities(matches_snapshot: MatchesSnapshot) -> None:
     async def play(driver: Driver, kb: RecordedKb) -> None:
-        await two_pass(driver, kb)
+        await search_in_two_passes(driver, kb)
         await driver.press("e", "minus")
         await driver.until_shown(EntityList, "muted by you")
         await driver.press("G", "plus")
         await driver.until_shown(EntityList, "pinned by you")
-        paths = [driver.paths[row] for row in driver.results.visible_rows()]
-        snippets = driver.explore.controller.shown.snippets
-        await driver.until(lambda: set(paths) <= snippets.keys())
+        await until_snippets(driver)
 
-    assert looks_as_before(play, WIDE)
+    assert matches_snapshot(play, WIDE)
 
 
-def test_a_light_theme(looks_as_before: Looks) -> None:
-    assert looks_as_before(two_pass, WIDE, theme="textual-light")
+def test_light_theme(matches_snapshot: MatchesSnapshot) -> None:
+    assert matches_snapshot(search_in_two_passes, WIDE, theme="textual-light")
 
 
-def test_the_colours_of_the_terminal(looks_as_before: Looks) -> None:
-    assert looks_as_before(two_pass, NARROW, theme="ansi-dark")
+def test_theme_of_terminal_colours(matches_snapshot: MatchesSnapshot) -> None:
+    assert matches_snapshot(search_in_two_passes, NARROW, theme="ansi-dark")
 
 
-def test_entities_in_a_tiny_terminal(looks_as_before: Looks) -> None:
+def test_entities_in_a_tiny_terminal(matches_snapshot: MatchesSnapshot) -> None:
     async def play(driver: Driver, kb: RecordedKb) -> None:
-        await two_pass(driver, kb)
+        await search_in_two_passes(driver, kb)
         await driver.press("tab")
         await driver.until_focused(EntityList)
 
-    assert looks_as_before(play, TINY)
+    assert matches_snapshot(play, TINY)
 
 
-def test_why_in_a_tiny_terminal(looks_as_before: Looks) -> None:
+def test_why_in_a_tiny_terminal(matches_snapshot: MatchesSnapshot) -> None:
     async def play(driver: Driver, kb: RecordedKb) -> None:
-        await two_pass(driver, kb)
+        await search_in_two_passes(driver, kb)
         await driver.press("x")
         await driver.until_focused(WhyPane)
 
-    assert looks_as_before(play, TINY)
+    assert matches_snapshot(play, TINY)
 
 
-def test_an_error(looks_as_before: Looks) -> None:
+def test_error_message(matches_snapshot: MatchesSnapshot) -> None:
     async def play(driver: Driver, kb: RecordedKb) -> None:
-        await two_pass(driver, kb)
-        kb.fault = IndexFault("the index in .kbx/index is damaged; `kbx index --full` mends it")
+        await search_in_two_passes(driver, kb)
+        kb.fault = IndexFault("the index in .kbx/index is damaged; `kbx index --full` rebuilds it")
         driver.explore.query_one(QueryLine).value = "gangway"
         await driver.until(lambda: driver.status.error)
 
-    assert looks_as_before(play, NARROW)
+    assert matches_snapshot(play, NARROW)
 
 
-def test_indexing(looks_as_before: Looks) -> None:
+def test_indexing_progress(matches_snapshot: MatchesSnapshot) -> None:
     kb = RecordedKb("demo", vector_share=0.25, complete=False)
     kb.progress = Progress("vectors", 79, 317, 12.0, 26.0, True)
 
     async def play(driver: Driver, kb: RecordedKb) -> None:
         await driver.until(lambda: driver.status.progress)
-        await two_pass(driver, kb)
+        await search_in_two_passes(driver, kb)
 
-    assert looks_as_before(play, WIDE, kb)
+    assert matches_snapshot(play, WIDE, kb)
 
 
-def test_text_that_would_act(looks_as_before: Looks) -> None:
+def test_text_with_escape_sequences(matches_snapshot: MatchesSnapshot) -> None:
     async def play(driver: Driver, kb: RecordedKb) -> None:
         await ask(driver, ACTING)
         note = driver.paths.index("memory/notes/note.md")
@@ -228,4 +222,4 @@ def test_text_that_would_act(looks_as_before: Looks) -> None:
         pane = driver.explore.query_one(PreviewPane)
         await driver.until(lambda: pane.laid_out and pane.laid_out.width == pane.text_width)
 
-    assert looks_as_before(play, WIDE, RecordedKb("hostile"))
+    assert matches_snapshot(play, WIDE, RecordedKb("hostile"))

@@ -1,4 +1,4 @@
-"""How dedup and experts look, at the three sizes the app is made for, on answers recorded once."""
+"""Snapshots of the dedup and experts modes on recorded answers, in the three layouts."""
 
 from __future__ import annotations
 
@@ -10,25 +10,25 @@ from kbx_tui.tui.dedup.screen import Dedup
 from kbx_tui.tui.experts.expert_list import ExpertList
 from kbx_tui.tui.experts.screen import Experts, TopicLine
 from tests.functional.tui.driving import NARROW, TINY, Driver, Size
-from tests.snapshots.looking import WIDE, Looks, sizes
 from tests.snapshots.questions import TOPIC
 from tests.snapshots.recorded_kb import RecordedKb
+from tests.snapshots.scenarios import WIDE, MatchesSnapshot, sizes
 
 
 async def review(driver: Driver, kb: RecordedKb) -> None:
-    """Open the dedup mode with the seven drafts of the demo, checked."""
-    reviewing = driver.explore.controller.reviewing
+    """Open the dedup mode and wait until the seven drafts of the demo are checked."""
+    reviewing = driver.explore.session.review
     kb.save_drafts(kb.drafts_in("drafts.md"))
     await driver.press("f2")
     await driver.until(lambda: isinstance(driver.app.screen, Dedup))
-    await driver.press("down")  # out of the line
+    await driver.press("down")  # leaves the draft line
     drafts = driver.app.screen.query_one(DraftList)
     await driver.until(lambda: len(drafts.rows) == 7 and not reviewing.is_checking)
     await driver.until(lambda: driver.app.screen.query_one(DiffPane).lines)
 
 
 async def go_to(driver: Driver, number: int) -> None:
-    """Put the cursor on a draft, counted from 1, and wait for what would be written."""
+    """Move the cursor to a draft, counted from 1, and wait for its diff."""
     drafts = driver.app.screen.query_one(DraftList)
     diff = driver.app.screen.query_one(DiffPane)
     before = diff.lines
@@ -39,30 +39,30 @@ async def go_to(driver: Driver, number: int) -> None:
 
 
 @sizes(WIDE, NARROW, TINY)
-def test_drafts_that_are_checked(looks_as_before: Looks, size: Size) -> None:
-    assert looks_as_before(review, size)
+def test_checked_drafts(matches_snapshot: MatchesSnapshot, size: Size) -> None:
+    assert matches_snapshot(review, size)
 
 
 @sizes(WIDE, NARROW)
-def test_a_conflict(looks_as_before: Looks, size: Size) -> None:
+def test_draft_that_conflicts_with_a_fact(matches_snapshot: MatchesSnapshot, size: Size) -> None:
     async def play(driver: Driver, kb: RecordedKb) -> None:
         await review(driver, kb)
         await go_to(driver, 4)
 
-    assert looks_as_before(play, size)
+    assert matches_snapshot(play, size)
 
 
-def test_what_is_known_in_a_tiny_terminal(looks_as_before: Looks) -> None:
+def test_known_facts_in_a_tiny_terminal(matches_snapshot: MatchesSnapshot) -> None:
     async def play(driver: Driver, kb: RecordedKb) -> None:
         await review(driver, kb)
         await go_to(driver, 4)
         await driver.press("tab")
         await driver.until_focused(KnownList)
 
-    assert looks_as_before(play, TINY)
+    assert matches_snapshot(play, TINY)
 
 
-def test_drafts_that_are_decided(looks_as_before: Looks) -> None:
+def test_decided_drafts(matches_snapshot: MatchesSnapshot) -> None:
     async def play(driver: Driver, kb: RecordedKb) -> None:
         await review(driver, kb)
         await driver.press("x")
@@ -72,29 +72,29 @@ def test_drafts_that_are_decided(looks_as_before: Looks) -> None:
         await driver.until(lambda: sum(row.is_decided for row in rows.rows) == 2)
         await go_to(driver, 7)
 
-    assert looks_as_before(play, WIDE)
+    assert matches_snapshot(play, WIDE)
 
 
-def test_a_merged_text(looks_as_before: Looks) -> None:
+def test_editing_a_merged_text(matches_snapshot: MatchesSnapshot) -> None:
     async def play(driver: Driver, kb: RecordedKb) -> None:
         await review(driver, kb)
         await driver.press("m")
         await driver.until_focused(DraftLine)
 
-    assert looks_as_before(play, NARROW)
+    assert matches_snapshot(play, NARROW)
 
 
-def test_no_drafts(looks_as_before: Looks) -> None:
+def test_dedup_without_drafts(matches_snapshot: MatchesSnapshot) -> None:
     async def play(driver: Driver, kb: RecordedKb) -> None:
         await driver.press("f2")
         await driver.until(lambda: isinstance(driver.app.screen, Dedup))
         await driver.until_shown(DraftList, "No drafts.")
 
-    assert looks_as_before(play, NARROW)
+    assert matches_snapshot(play, NARROW)
 
 
 async def ask_for_experts(driver: Driver, kb: RecordedKb) -> None:
-    """Open the experts mode on one topic."""
+    """Open the experts mode with the recorded topic."""
     await driver.press("f3")
     await driver.until(lambda: isinstance(driver.app.screen, Experts))
     driver.app.screen.query_one(TopicLine).value = TOPIC
@@ -104,13 +104,13 @@ async def ask_for_experts(driver: Driver, kb: RecordedKb) -> None:
 
 
 @sizes(WIDE, NARROW, TINY)
-def test_experts(looks_as_before: Looks, size: Size) -> None:
-    assert looks_as_before(ask_for_experts, size)
+def test_expert_ranking(matches_snapshot: MatchesSnapshot, size: Size) -> None:
+    assert matches_snapshot(ask_for_experts, size)
 
 
-def test_an_expert_with_claims(looks_as_before: Looks) -> None:
+def test_expanded_expert(matches_snapshot: MatchesSnapshot) -> None:
     async def play(driver: Driver, kb: RecordedKb) -> None:
         await ask_for_experts(driver, kb)
         await driver.press("enter")
 
-    assert looks_as_before(play, WIDE)
+    assert matches_snapshot(play, WIDE)

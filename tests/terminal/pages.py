@@ -1,4 +1,4 @@
-"""A base of thousands of one-paragraph pages, with seeded vectors: nothing is embedded."""
+"""A knowledge base of thousands of one-paragraph pages, with random vectors."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ WORDS = _SUBJECTS.split(" ")
 
 
 class SeededEmbedder:
-    """Unit vectors that depend on the text alone, under the name of the bundled model."""
+    """Returns random unit vectors seeded by the text, under the name of the bundled model."""
 
     def __init__(self) -> None:
         real = open_embedder("bundled")
@@ -41,18 +41,18 @@ class SeededEmbedder:
 
 
 def write_pages(root: Path, pages: int = PAGES) -> None:
-    """Write the pages of some people, and meetings they attend."""
-    chance = random.Random(5706)
+    """Write pages of people, and of meetings they attend."""
+    rng = random.Random(5706)
     people = [f"Person{number} Example" for number in range(PEOPLE)]
     for folder in ("people", "meetings"):
         (root / "memory" / folder).mkdir(parents=True, exist_ok=True)
     for name in people:
         page = root / "memory" / "people" / f"{name.lower().replace(' ', '-')}.md"
-        page.write_text(f"# {name}\n\nRole: keeper of {chance.choice(WORDS)}.\n")
+        page.write_text(f"# {name}\n\nRole: keeper of {rng.choice(WORDS)}.\n")
     for number in range(pages - PEOPLE):
-        title = f"{chance.choice(WORDS)} {chance.choice(WORDS)} {number}"
-        words = " ".join(chance.choices(WORDS, k=60))
-        attendees = ", ".join(chance.sample(people, 3))
+        title = f"{rng.choice(WORDS)} {rng.choice(WORDS)} {number}"
+        words = " ".join(rng.choices(WORDS, k=60))
+        attendees = ", ".join(rng.sample(people, 3))
         page = root / "memory" / "meetings" / f"{number:05}.md"
         page.write_text(
             f"---\ndate: 2026-{number % 12 + 1:02}-{number % 28 + 1:02}\n"
@@ -61,5 +61,5 @@ def write_pages(root: Path, pages: int = PAGES) -> None:
 
 
 def index_pages(root: Path) -> None:
-    """Index them without embedding anything."""
+    """Index the pages without running the model."""
     build(root, Settings(), SeededEmbedder())

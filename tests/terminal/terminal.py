@@ -1,4 +1,4 @@
-"""A terminal to run the app in: a pseudo terminal of Python's own, with keys, size and signals."""
+"""A pseudo terminal to run the app in, with keys, window size and signals."""
 
 from __future__ import annotations
 
@@ -30,85 +30,85 @@ KEYS: Mapping[str, bytes] = {
     "ctrl+z": b"\x1a",
 }
 APP = [sys.executable, "-m", "kbx_tui"]
-PATIENCE = 30.0
-"""Seconds: a machine may be busy."""
+TIMEOUT = 30.0
+"""Seconds to wait for output or for the end of a program, on a busy machine."""
 
 _ESCAPE = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[PX^_].*?\x1b\\|.)")
 
 
 class Terminal:
-    """One program in one terminal."""
+    """A program running in a terminal of its own."""
 
     def __init__(self, process: subprocess.Popen[bytes], master: int) -> None:
         self.process, self._master = process, master
         self._decode = codecs.getincrementaldecoder("utf-8")("replace").decode
         self.written = ""
-        """Everything that came, escape sequences and all."""
+        """All output so far, including escape sequences."""
 
     @property
     def text(self) -> str:
-        """What came, without escape sequences."""
+        """All output so far, without escape sequences."""
         return _ESCAPE.sub("", self.written)
 
     def press(self, *keys: str) -> None:
-        """Press keys, one after the other; a single character is itself."""
+        """Press keys one after the other; a key is a name in KEYS or a single character."""
         for key in keys:
             os.write(self._master, KEYS.get(key, key.encode()))
-            # An escape and what follows it at once are another key.
+            # Escape followed at once by a character would be a different key.
             self.listen(0.3 if key == "escape" else 0.02)
 
     def type(self, text: str) -> None:
-        """Type text as fast as a terminal takes it."""
+        """Type text without pauses."""
         os.write(self._master, text.encode())
 
     def resize(self, columns: int, lines: int) -> None:
-        """Give the window another size."""
+        """Change the size of the window."""
         size = struct.pack("HHHH", lines, columns, 0, 0)
         fcntl.ioctl(self._master, termios.TIOCSWINSZ, size)
         os.killpg(os.tcgetpgrp(self._master), signal.SIGWINCH)
 
     def listen(self, seconds: float) -> None:
-        """Take what comes for a while."""
-        ends = time.monotonic() + seconds
-        while (left := ends - time.monotonic()) > 0:
+        """Read output for some seconds."""
+        deadline = time.monotonic() + seconds
+        while (left := deadline - time.monotonic()) > 0:
             ready, _, _ = select.select([self._master], [], [], left)
-            if ready and not self._take():
+            if ready and not self._read():
                 return
 
     def wait_for(self, text: str, *, after: int = 0) -> None:
-        """Wait until `text` is written, beyond the first `after` characters of what came."""
-        ends = time.monotonic() + PATIENCE
+        """Wait for `text` in the output after its first `after` characters."""
+        deadline = time.monotonic() + TIMEOUT
         while text not in _ESCAPE.sub("", self.written[after:]):
-            assert time.monotonic() < ends, f"no {text!r} in {self.text[-2_000:]!r}"
-            assert self.process.poll() is None, f"ended without {text!r}: {self.text[-2_000:]!r}"
+            assert time.monotonic() < deadline, f"no {text!r} in {self.text[-2_000:]!r}"
+            assert self.process.poll() is None, f"exited without {text!r}: {self.text[-2_000:]!r}"
             self.listen(0.1)
 
-    def ends(self, seconds: float = PATIENCE) -> int:
-        """Wait until the program is over and return its exit code."""
-        ends = time.monotonic() + seconds
+    def wait_for_exit(self, seconds: float = TIMEOUT) -> int:
+        """Wait for the program to exit and return its exit code."""
+        deadline = time.monotonic() + seconds
         while self.process.poll() is None:
-            assert time.monotonic() < ends, f"still running: {self.text[-2_000:]!r}"
+            assert time.monotonic() < deadline, f"still running: {self.text[-2_000:]!r}"
             self.listen(0.05)
         self.listen(0.1)
         return self.process.returncode
 
     def hang_up(self) -> None:
-        """Close the window."""
+        """Close the window, which hangs up the terminal."""
         os.close(self._master)
         self._master = -1
 
     def close(self) -> None:
-        """Leave nothing behind."""
+        """Kill the program if it still runs, and close the terminal."""
         if self.process.poll() is None:
             self.process.kill()
         self.process.wait()
         if self._master >= 0:
             os.close(self._master)
 
-    def _take(self) -> bool:
+    def _read(self) -> bool:
         try:
             data = os.read(self._master, 65_536)
-        except OSError:  # the other side is closed
+        except OSError:  # the program closed its side
             return False
         self.written += self._decode(data)
         return bool(data)
@@ -122,7 +122,7 @@ def terminal(
     environment: Mapping[str, str] | None = None,
     folder: Path | None = None,
 ) -> Iterator[Terminal]:
-    """Run a command in a terminal of its own until the block ends."""
+    """Run a command in a terminal of its own for the duration of the block."""
     master, slave = pty.openpty()
     fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", size[1], size[0], 0, 0))
     process = subprocess.Popen(

@@ -1,4 +1,4 @@
-"""The app in a real terminal: keys, sizes, signals, and what it leaves behind."""
+"""The app in a real terminal: keys, window sizes, signals, and the state it leaves."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ QUESTION = "what did alice decide about the migration"
 
 @pytest.fixture(scope="module")
 def many_pages(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """5,706 one-paragraph pages with seeded vectors."""
+    """Return a base of `PAGES` one-paragraph pages with random vectors."""
     root = tmp_path_factory.mktemp("many") / "pages"
     write_pages(root)
     index_pages(root)
     return root
 
 
-def test_a_question_is_answered_and_q_leaves_the_terminal_as_it_was(demo_kb_path: Path) -> None:
+def test_search_read_and_quit_restores_the_terminal(demo_kb_path: Path) -> None:
     with terminal([*APP, "--kb", str(demo_kb_path)]) as app:
         app.wait_for("63 documents")
         app.type(QUESTION)
@@ -37,22 +37,22 @@ def test_a_question_is_answered_and_q_leaves_the_terminal_as_it_was(demo_kb_path
         app.press("down", "enter")
         app.wait_for("Tell us")
         app.press("escape", "q")
-        assert app.ends() == 0
+        assert app.wait_for_exit() == 0
         assert ALTERNATE_SCREEN_OFF in app.written
         assert CURSOR_ON in app.written
         assert MOUSE_OFF in app.written
 
 
-def test_ctrl_c_does_not_end_the_app_and_says_what_does(demo_kb_path: Path) -> None:
+def test_ctrl_c_does_not_quit_but_names_the_key_that_does(demo_kb_path: Path) -> None:
     with terminal([*APP, "--kb", str(demo_kb_path)]) as app:
         app.wait_for("63 documents")
         app.press("escape", "ctrl+c")
         app.wait_for("leaves the app")
         app.press("ctrl+q")
-        assert app.ends() == 0
+        assert app.wait_for_exit() == 0
 
 
-def test_the_screen_follows_the_size_of_the_window(demo_kb_path: Path) -> None:
+def test_screen_follows_the_window_size(demo_kb_path: Path) -> None:
     with terminal([*APP, "--kb", str(demo_kb_path)], size=(140, 40)) as app:
         app.wait_for("63 documents")
         app.type(QUESTION)
@@ -64,29 +64,29 @@ def test_the_screen_follows_the_size_of_the_window(demo_kb_path: Path) -> None:
             if columns >= 50:
                 app.wait_for("Migration", after=before)
         app.press("escape", "q")
-        assert app.ends() == 0
+        assert app.wait_for_exit() == 0
 
 
-def test_quitting_while_indexing_leaves_a_base_that_can_be_searched(fresh_demo: Path) -> None:
+def test_quitting_while_indexing_leaves_a_searchable_base(fresh_demo: Path) -> None:
     with terminal([*APP, "--kb", str(fresh_demo)]) as app:
         app.wait_for("indexing")
         app.press("escape", "q")
-        assert app.ends(30) == 0
+        assert app.wait_for_exit(30) == 0
     with KnowledgeBase(fresh_demo) as kb:
         assert kb.search("rollback plan").results[0].title == "Rollback plan"
 
 
-def test_searching_while_indexing_finds_words_first(fresh_demo: Path) -> None:
+def test_words_can_be_searched_while_indexing(fresh_demo: Path) -> None:
     with terminal([*APP, "--kb", str(fresh_demo)]) as app:
         app.wait_for("Type to search")
         app.type("rollback plan")
         app.wait_for("exact title")
         app.press("escape", "q")
-        assert app.ends(30) == 0
+        assert app.wait_for_exit(30) == 0
 
 
 @pytest.mark.skipif(shutil.which("bash") is None, reason="needs a shell with job control")
-def test_ctrl_z_puts_the_app_aside_and_fg_brings_it_back(demo_kb_path: Path) -> None:
+def test_ctrl_z_suspends_the_app_and_fg_resumes_it(demo_kb_path: Path) -> None:
     shell = ["bash", "--norc", "--noprofile", "-i"]
     with terminal(shell, environment={"PS1": "prompt> "}) as app:
         app.wait_for("prompt> ")
@@ -103,7 +103,7 @@ def test_ctrl_z_puts_the_app_aside_and_fg_brings_it_back(demo_kb_path: Path) -> 
         app.wait_for("prompt> ", after=before)
 
 
-def test_an_editor_opens_at_the_line_and_what_was_written_is_found(
+def test_editor_opens_at_the_line_and_its_changes_are_found(
     demo_copy: Path, tmp_path: Path
 ) -> None:
     editor = tmp_path / "vi"
@@ -126,44 +126,44 @@ def test_an_editor_opens_at_the_line_and_what_was_written_is_found(
         app.wait_for("quokka signs", after=before)
         app.wait_for("Rollback plan", after=before)
         app.press("escape", "q")
-        assert app.ends() == 0
+        assert app.wait_for_exit() == 0
 
 
-@pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGHUP])
-def test_a_signal_ends_the_app_and_the_terminal_is_as_it_was(
-    demo_kb_path: Path, how: signal.Signals
+@pytest.mark.parametrize("signal_number", [signal.SIGTERM, signal.SIGHUP])
+def test_a_signal_quits_the_app_and_restores_the_terminal(
+    demo_kb_path: Path, signal_number: signal.Signals
 ) -> None:
     with terminal([*APP, "--kb", str(demo_kb_path)]) as app:
         app.wait_for("63 documents")
-        os.kill(app.process.pid, how)
-        assert app.ends() == 128 + how
+        os.kill(app.process.pid, signal_number)
+        assert app.wait_for_exit() == 128 + signal_number
         assert ALTERNATE_SCREEN_OFF in app.written
         assert CURSOR_ON in app.written
         assert MOUSE_OFF in app.written
 
 
-def test_closing_the_window_ends_the_app(demo_kb_path: Path) -> None:
+def test_closing_the_window_quits_the_app(demo_kb_path: Path) -> None:
     with terminal([*APP, "--kb", str(demo_kb_path)]) as app:
         app.wait_for("63 documents")
         app.hang_up()
         app.process.wait(10)
 
 
-def test_two_apps_on_one_base_both_answer(fresh_demo: Path) -> None:
+def test_two_apps_can_search_the_same_base(fresh_demo: Path) -> None:
     with (
-        terminal([*APP, "--kb", str(fresh_demo)]) as one,
-        terminal([*APP, "--kb", str(fresh_demo)]) as two,
+        terminal([*APP, "--kb", str(fresh_demo)]) as first,
+        terminal([*APP, "--kb", str(fresh_demo)]) as second,
     ):
-        for app in (one, two):
+        for app in (first, second):
             app.wait_for("Type to search")
             app.type("rollback plan")
-        for app in (one, two):
+        for app in (first, second):
             app.wait_for("exact title")
             app.press("escape", "q")
-            assert app.ends(30) == 0
+            assert app.wait_for_exit(30) == 0
 
 
-def test_no_color_draws_without_colours(demo_kb_path: Path) -> None:
+def test_no_color_limits_the_app_to_greys(demo_kb_path: Path) -> None:
     with terminal([*APP, "--kb", str(demo_kb_path)], environment={"NO_COLOR": "1"}) as app:
         app.wait_for("63 documents")
         app.type(QUESTION)
@@ -171,10 +171,10 @@ def test_no_color_draws_without_colours(demo_kb_path: Path) -> None:
         colours = {part for part in app.written.split("\x1b[") if part.startswith(("38;", "48;"))}
         assert all(_is_grey(part.partition("m")[0]) for part in colours)
         app.press("escape", "q")
-        assert app.ends() == 0
+        assert app.wait_for_exit() == 0
 
 
-def test_thousands_of_pages_open_answer_scroll_and_close(many_pages: Path) -> None:
+def test_thousands_of_pages_can_be_searched_and_scrolled(many_pages: Path) -> None:
     with terminal([*APP, "--kb", str(many_pages)], size=(140, 40)) as app:
         app.wait_for(f"{PAGES:,} documents")
         app.type("person7 migration rehearsal")
@@ -183,27 +183,27 @@ def test_thousands_of_pages_open_answer_scroll_and_close(many_pages: Path) -> No
         app.wait_for("more: add a word")
         app.press("[", "[", "]", "{", "}", "s", "s", "m", "m", "m", "enter")
         app.press("escape", "ctrl+q")
-        assert app.ends() == 0
+        assert app.wait_for_exit() == 0
 
 
-def test_an_app_that_nobody_touches_rests(demo_kb_path: Path) -> None:
+def test_an_idle_app_writes_nothing_and_uses_little_cpu(demo_kb_path: Path) -> None:
     with terminal([*APP, "--kb", str(demo_kb_path)]) as app:
         app.wait_for("63 documents")
         app.type("alice")
         app.wait_for("Alice Chen")
         app.listen(4.0)
         before = len(app.written)
-        began, process = time.monotonic(), psutil.Process(app.process.pid)
-        spent = sum(process.cpu_times()[:2])
+        start, process = time.monotonic(), psutil.Process(app.process.pid)
+        cpu_time = sum(process.cpu_times()[:2])
         app.listen(4.0)
         assert len(app.written) == before
-        assert sum(process.cpu_times()[:2]) - spent < 0.5 * (time.monotonic() - began)
+        assert sum(process.cpu_times()[:2]) - cpu_time < 0.5 * (time.monotonic() - start)
         app.press("escape", "q")
-        assert app.ends() == 0
+        assert app.wait_for_exit() == 0
 
 
 def _is_grey(code: str) -> bool:
-    """Tell whether a colour of 256 or of three parts is without hue."""
+    """Return whether a 256-colour or true-colour code has no hue."""
     numbers = [int(number) for number in code.split(";") if number.isdigit()]
     if numbers[1:2] == [5]:
         return numbers[2] in (0, 7, 8, 15, 16, 231) or numbers[2] >= 232

@@ -6,16 +6,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kbx_tui.safe_text import visible, visible_lines
+from kbx_tui.safe_text import safe_line, safe_lines
 
 
 @given(st.text(st.characters()))
-def test_nothing_visible_acts_on_a_terminal(text: str) -> None:
-    shown = visible(text)
+def test_safe_line_contains_no_terminal_controls(text: str) -> None:
+    shown = safe_line(text)
     kinds = {unicodedata.category(character) for character in shown} - {"Cf"}
     assert kinds.isdisjoint({"Cc", "Cs", "Zl", "Zp"})
     assert {c for c in shown if unicodedata.category(c) == "Cf"} <= {"\u200c", "\u200d"}
-    assert visible(shown) == shown
+    assert safe_line(shown) == shown
 
 
 @pytest.mark.parametrize(
@@ -33,12 +33,12 @@ def test_nothing_visible_acts_on_a_terminal(text: str) -> None:
     ],
     ids=["plain", "colour", "link", "open-end", "8-bit", "blanks", "bidi", "controls", "joiner"],
 )
-def test_what_is_shown(text: str, shown: str) -> None:
-    assert visible(text) == shown
+def test_safe_line_removes_or_replaces_controls(text: str, shown: str) -> None:
+    assert safe_line(text) == shown
 
 
-def test_lines_keep_their_numbers() -> None:
-    assert visible_lines("one\r\ntwo\rthree\n\tfour\x0cstill four") == [
+def test_safe_lines_keep_their_line_numbers() -> None:
+    assert safe_lines("one\r\ntwo\rthree\n\tfour\x0cstill four") == [
         "one",
         "two",
         "three",

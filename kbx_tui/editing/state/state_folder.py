@@ -1,18 +1,29 @@
-"""The folder `.kbx` of a base: what programs keep there, and the user's drafts, journal, labels."""
+"""The folder `.kbx` of a base, which holds the index and the user's drafts, journal and labels."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import json
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
+from dataclasses import asdict
 from pathlib import Path
+from typing import TYPE_CHECKING, TypeVar
 
-from kbx_tui.editing.atomic_write import put_in_place
+import msgspec
+
+from kbx_tui.editing.atomic_write import write_atomically
 from kbx_tui.errors import WriteFault
+
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
 
 STATE = ".kbx"
 
+Record = TypeVar("Record")
+
 
 def state_folder(root: Path) -> Path:
-    """Return `<root>/.kbx`, made if needed, with a `.gitignore` of its own. Raises WriteFault."""
+    """Return `<root>/.kbx`, created with its own `.gitignore` if needed. Raises WriteFault."""
     folder = root / STATE
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -20,32 +31,37 @@ def state_folder(root: Path) -> Path:
         if not ignore.exists():
             ignore.write_text("*\n", encoding="utf-8")
     except OSError as error:
-        why = error.strerror or str(error)
+        reason = error.strerror or str(error)
         raise WriteFault(
-            f"cannot write {folder} ({why}): free space or rights, or copy the base"
+            f"cannot write {folder} ({reason}): free some space, change its permissions, "
+            "or copy the base elsewhere"
         ) from error
     return folder
 
 
-def kept_lines(file: Path) -> list[str]:
-    """Return the lines of a file of ours that hold something, none when there is no such file.
+def read_records(file: Path, record_type: type[Record]) -> Iterator[tuple[str, Record | None]]:
+    """Yield each non-blank line of a JSON Lines file with its record, None if it is invalid.
 
-    Bytes that are no UTF-8 come back as they were through `put_lines`.
+    Bytes that are not UTF-8 become surrogates in the line, which `write_records` writes back
+    unchanged, and U+FFFD in the record. A missing file has no lines.
     """
     try:
         text = file.read_bytes().decode("utf-8", "surrogateescape")
     except OSError:
-        return []
-    return [line for line in text.split("\n") if line.strip()]
+        return
+    for line in filter(str.strip, text.split("\n")):
+        record = None
+        with suppress(msgspec.DecodeError, RecursionError):
+            valid = line.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+            record = msgspec.json.decode(valid, type=record_type)
+        yield line, record
 
 
-def readable(line: str) -> str:
-    """Return such a line with a sign in place of every byte that is no UTF-8."""
-    return line.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
-
-
-def put_lines(root: Path, file: Path, lines: Iterable[str]) -> None:
-    """Write a file below the root whole. Raises WriteFault; then it is as it was."""
+def write_records(
+    root: Path, file: Path, records: Iterable[DataclassInstance], kept: Iterable[str]
+) -> None:
+    """Replace `root / file` by records and kept lines. Raises WriteFault, changing nothing."""
+    lines = [json.dumps(asdict(record), ensure_ascii=False) for record in records]
     state_folder(root)
-    text = "".join(f"{line}\n" for line in lines)
-    put_in_place(root / file, text.encode("utf-8", "surrogateescape"))
+    text = "".join(f"{line}\n" for line in (*lines, *kept))
+    write_atomically(root / file, text.encode("utf-8", "surrogateescape"))

@@ -1,4 +1,4 @@
-"""How far indexing is, and what came of it."""
+"""Progress and report of an index build."""
 
 from __future__ import annotations
 
@@ -14,22 +14,22 @@ Stage = Literal["reading", "entities", "text index", "chunks", "vectors"]
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """One report from a running index build."""
+    """The progress of a running index build."""
 
     stage: Stage
     done: int
     total: int
     rate: float
-    """Units per second in this stage, 0 while unknown."""
+    """Units of `done` per second in this stage, 0 while unknown."""
     seconds_left: float | None
-    """For this stage, None while unknown."""
+    """Estimate for this stage, None while unknown."""
     searchable: bool
-    """True once text and entities of this run can be searched."""
+    """Whether text and entities of this run can be searched."""
 
 
 @dataclass(frozen=True, slots=True)
 class IndexReport:
-    """What one run of indexing did and what the index holds now."""
+    """What one index run did, and what the index holds now."""
 
     documents: int
     chunks: int
@@ -42,12 +42,12 @@ class IndexReport:
     moved: int
     deleted: int
     embedded: int
-    """Texts given to the model in this run."""
+    """Texts embedded in this run."""
     reused: int
-    """Texts whose vector was known from their content hash."""
+    """Texts whose vector was already in the index, by their hash."""
     problems: tuple[Problem, ...]
     seconds: Mapping[str, float]
-    """Per stage, and `total`."""
+    """Duration of each stage, and `total`."""
     size_bytes: int
     generation: int
     finished: bool = True
@@ -58,37 +58,37 @@ ProgressListener = Callable[[Progress], None]
 Cancelled = Callable[[], bool]
 
 
-class Meter:
-    """Tells a listener how far one stage is, and keeps the seconds of each."""
+class ProgressMeter:
+    """Reports progress of the running stage, measures the stages, and knows whether to stop."""
 
-    def __init__(
-        self, listener: ProgressListener | None, clock: Callable[[], float] = time.monotonic
-    ) -> None:
-        self._listener, self._clock = listener, clock
-        self._began = self._stage_began = clock()
+    def __init__(self, listener: ProgressListener | None, cancelled: Cancelled) -> None:
+        self._listener, self.cancelled = listener, cancelled
+        self._began = self._stage_began = time.monotonic()
         self._stage: Stage = "reading"
         self._total = 0
         self.searchable = False
         self.seconds: dict[str, float] = {}
 
     def begin(self, stage: Stage, total: int) -> None:
-        """Start a stage of `total` units; what ran before is over."""
+        """End the running stage and start one of `total` units."""
         self.end()
-        self._stage, self._total, self._stage_began = stage, total, self._clock()
+        self._stage, self._total, self._stage_began = stage, total, time.monotonic()
         self.report(0)
 
     def report(self, done: int) -> None:
-        """Tell that `done` of the stage's units are done."""
+        """Report that `done` units of the stage are finished."""
         if self._listener is None:
             return
-        passed = self._clock() - self._stage_began
-        rate = done / passed if done and passed > 0 else 0.0
-        left = (self._total - done) / rate if rate else None
-        self._listener(Progress(self._stage, done, self._total, rate, left, self.searchable))
+        elapsed = time.monotonic() - self._stage_began
+        rate = done / elapsed if done and elapsed > 0 else 0.0
+        seconds_left = (self._total - done) / rate if rate else None
+        self._listener(
+            Progress(self._stage, done, self._total, rate, seconds_left, self.searchable)
+        )
 
     def end(self) -> None:
-        """Close the running stage and add its seconds."""
-        now = self._clock()
+        """End the running stage and add its duration to `seconds`."""
+        now = time.monotonic()
         spent = self.seconds.get(self._stage, 0.0) + now - self._stage_began
         self.seconds[self._stage] = spent
         self.seconds["total"] = now - self._began

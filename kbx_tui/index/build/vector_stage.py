@@ -1,146 +1,129 @@
-"""Second half of a build: chunks, then a vector for every text that has none.
+"""Last stage of a build: chunks, and a vector for every text that has none yet.
 
-A vector is found by the hash of its text. Dying between two batches loses the batch, no more.
+Vectors are keyed by the hash of their text. A run that dies between two batches loses only the
+batch.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 from kbx_tui.embedding.embedder import Embedder, Vectors
 from kbx_tui.index import rows, schema
-from kbx_tui.index.build.progress import Cancelled, Meter
-from kbx_tui.index.paths.where_clause import quoted
-from kbx_tui.index.store import Store, translated
-from kbx_tui.knowledge.chunking.chunker import split_many
+from kbx_tui.index.build.progress import ProgressMeter
+from kbx_tui.index.store import Store, translate_errors
+from kbx_tui.index.where_clause import is_one_of
+from kbx_tui.knowledge.chunking.chunker import split_documents
 
 DOCUMENTS_PER_BATCH = 500
-FIRST_BATCH, TEXTS_PER_BATCH, TEXTS_PER_STEP = 64, 512, 32
-"""Texts in the first commit and at most, sorted by length so that little is padded; per report."""
-DELETE_BATCH = 5000
+FIRST_BATCH, TEXTS_PER_BATCH = 64, 512
+"""Texts in the first commit, and at most in any other; sorted by length to reduce padding."""
+TEXTS_PER_STEP = 32
+"""Texts embedded between two progress reports."""
 
 
-def write_chunks(store: Store, embedder: Embedder, meter: Meter, cancelled: Cancelled) -> bool:
-    """Split documents whose chunks are missing or of another version; False when cancelled."""
-    import pyarrow as pa
-
-    documents = store.rows("documents", ["path", "version", "date"])
-    wanted = dict(zip(documents["version"].to_pylist(), documents["path"].to_pylist(), strict=True))
-    table = store.table("chunks")
-    have = set(store.rows("chunks", ["version"])["version"].unique().to_pylist())
-    missing = sorted((wanted[version], version) for version in wanted.keys() - have)
+def write_chunks(store: Store, embedder: Embedder, meter: ProgressMeter) -> bool:
+    """Split documents that have no chunks of their version; False when cancelled."""
+    path_of = store.mapping("documents", "version", "path")
+    chunked = set(store.rows("chunks", ["version"])["version"].unique().to_pylist())
+    missing = sorted(path for version, path in path_of.items() if version not in chunked)
     meter.begin("chunks", len(missing))
     for start in range(0, len(missing), DOCUMENTS_PER_BATCH):
-        if cancelled():
+        if meter.cancelled():
             return False
         batch = missing[start : start + DOCUMENTS_PER_BATCH]
-        where = f"path IN ({_listed([path for path, _ in batch])})"
-        found = store.rows("documents", rows.DOCUMENT_COLUMNS, where).to_pylist()
-        parsed = sorted((rows.document_from_row(row) for row in found), key=lambda d: d.path)
-        pieces = split_many(parsed, embedder.count_tokens, max_tokens=embedder.max_tokens - 2)
-        made = [
+        unsplit = store.rows("documents", rows.DOCUMENT_COLUMNS, is_one_of("path", batch))
+        parsed = sorted(map(rows.document_from_row, unsplit.to_pylist()), key=lambda d: d.path)
+        max_tokens = embedder.max_tokens - 2
+        chunks_of = split_documents(parsed, embedder.count_tokens, max_tokens=max_tokens)
+        chunk_rows = [
             rows.chunk_row(document, chunk)
-            for document, chunks in zip(parsed, pieces, strict=True)
+            for document, chunks in zip(parsed, chunks_of, strict=True)
             for chunk in chunks
         ]
-        if made:
-            with translated("write chunks", store.uri):
-                table.add(pa.Table.from_pylist(made, schema=schema.CHUNKS))
+        store.append("chunks", chunk_rows)
         meter.report(start + len(batch))
-    _delete(store, "chunks", "version", sorted(have - wanted.keys()))
+    store.delete("chunks", "version", chunked - path_of.keys())
     return True
 
 
-def write_vectors(
-    store: Store, embedder: Embedder, meter: Meter, cancelled: Cancelled
-) -> tuple[int, int, bool]:
-    """Embed every text that has no vector, drop vectors of texts that are gone.
+def write_vectors(store: Store, embedder: Embedder, meter: ProgressMeter) -> tuple[int, int, bool]:
+    """Embed every text that has no vector, and delete the vectors of deleted texts.
 
-    Returns how many texts were embedded, how many were known, and False when cancelled.
+    Returns how many texts were embedded, how many had a vector, and False when cancelled.
     """
-    wanted = _wanted_hashes(store)
-    have = set(store.rows("vectors", ["text_hash"])["text_hash"].to_pylist())
-    missing = [found for found in wanted if found[1] not in have]
-    reused, embedded = len(wanted) - len(missing), 0
+    table_of = _texts_to_embed(store)
+    embedded = set(store.column("vectors", "text_hash"))
+    missing = [text_hash for text_hash in table_of if text_hash not in embedded]
+    reused, count = len(table_of) - len(missing), 0
     meter.begin("vectors", len(missing))
     start = 0
-    while start < len(missing):  # small commits first: meaning begins to grow within seconds
+    while start < len(missing):  # the first commits are small: vectors help within seconds
         batch = missing[start : start + min(TEXTS_PER_BATCH, max(FIRST_BATCH, start))]
-        texts = sorted(_texts(store, batch).items(), key=lambda found: -len(found[1]))
-        made: list[Vectors] = []
-        for at in range(0, len(texts), TEXTS_PER_STEP):
-            if cancelled():
+        texts = _read_texts(store, {text_hash: table_of[text_hash] for text_hash in batch})
+        by_length = sorted(texts.items(), key=lambda item: -len(item[1]))
+        vectors: list[Vectors] = []
+        for offset in range(0, len(by_length), TEXTS_PER_STEP):
+            if meter.cancelled():
                 break
-            step = texts[at : at + TEXTS_PER_STEP]
-            made.append(embedder.embed([text for _, text in step]))
-            embedded += len(step)
-            meter.report(start + at + len(step))
-        _add_vectors(store, [found for found, _ in texts], made)
-        if len(made) * TEXTS_PER_STEP < len(texts):
-            return embedded, reused, False
+            step = [text for _, text in by_length[offset : offset + TEXTS_PER_STEP]]
+            vectors.append(embedder.embed(step))
+            count += len(step)
+            meter.report(start + offset + len(step))
+        _add_vectors(store, [text_hash for text_hash, _ in by_length], vectors)
+        if len(vectors) * TEXTS_PER_STEP < len(by_length):
+            return count, reused, False
         start += len(batch)
-    _delete(store, "vectors", "text_hash", sorted(have - {text for _, text in wanted}))
-    return embedded, reused, True
+    store.delete("vectors", "text_hash", embedded - table_of.keys())
+    return count, reused, True
 
 
-def _wanted_hashes(store: Store) -> list[tuple[str, str]]:
-    """Return (table, hash) of all texts once: entities, facts, titles; chunks, newest first."""
-    seen: dict[str, str] = {}
+def _texts_to_embed(store: Store) -> dict[str, str]:
+    """Return the table of each distinct text by its hash, in the order to embed them.
+
+    Entities, facts and titles come first, then chunks, newest document first.
+    """
+    table_of: dict[str, str] = {}
     for name in ("entities", "facts"):
-        for found in store.rows(name, ["text_hash"])["text_hash"].to_pylist():
-            seen.setdefault(found, name)
-    documents = store.rows("documents", ["path", "date", "title"])
-    for title in documents["title"].to_pylist():
+        for text_hash in store.column(name, "text_hash"):
+            table_of.setdefault(text_hash, name)
+    for title in store.column("documents", "title"):
         if title.strip():
-            seen.setdefault(schema.text_hash(title), "documents")
-    dates = dict(zip(documents["path"].to_pylist(), documents["date"].to_pylist(), strict=True))
+            table_of.setdefault(schema.text_hash(title), "documents")
+    dates = store.mapping("documents", "path", "date")
     chunks = store.rows("chunks", ["path", "text_hash"])
     pairs = zip(chunks["path"].to_pylist(), chunks["text_hash"].to_pylist(), strict=True)
-    for _, found in sorted(pairs, key=lambda pair: dates.get(pair[0], ""), reverse=True):
-        seen.setdefault(found, "chunks")
-    return [(name, found) for found, name in seen.items()]
+    for _, text_hash in sorted(pairs, key=lambda pair: dates.get(pair[0], ""), reverse=True):
+        table_of.setdefault(text_hash, "chunks")
+    return table_of
 
 
-def _texts(store: Store, batch: Sequence[tuple[str, str]]) -> dict[str, str]:
-    """Return the texts of the given hashes."""
+def _read_texts(store: Store, table_of: dict[str, str]) -> dict[str, str]:
+    """Return the texts by their hashes, read from the table given for each hash."""
     texts: dict[str, str] = {}
     for name, column in (("entities", "profile"), ("facts", "text"), ("chunks", "text")):
-        hashes = [found for table, found in batch if table == name]
+        hashes = [text_hash for text_hash, source in table_of.items() if source == name]
         if hashes:
-            found = store.rows(name, ["text_hash", column], f"text_hash IN ({_listed(hashes)})")
-            texts |= zip(found["text_hash"].to_pylist(), found[column].to_pylist(), strict=True)
-    titles = {found for table, found in batch if table == "documents"}
-    for title in set(store.rows("documents", ["title"])["title"].to_pylist()) if titles else ():
-        if (found := schema.text_hash(title)) in titles:
-            texts[found] = title
+            texts |= store.mapping(name, "text_hash", column, is_one_of("text_hash", hashes))
+    if "documents" in table_of.values():
+        titles = {schema.text_hash(title): title for title in store.column("documents", "title")}
+        texts |= {key: titles[key] for key in titles if table_of.get(key) == "documents"}
     return texts
 
 
-def _add_vectors(store: Store, hashes: list[str], made: Sequence[Vectors]) -> None:
-    """Store the vectors made of the first texts, in order."""
+def _add_vectors(store: Store, hashes: list[str], batches: Sequence[Vectors]) -> None:
+    """Store vectors, given in batches, under the first of `hashes`, in order."""
     import numpy as np
     import pyarrow as pa
 
-    if not made:
+    if not batches:
         return
-    rows_made = np.concatenate(made)
-    count, dimension = rows_made.shape
-    shape = schema.vectors_schema(dimension)
-    flat = pa.array(rows_made.reshape(-1), pa.float32())
+    vectors = np.concatenate(batches)
+    count, dimension = vectors.shape
+    flat = pa.array(vectors.reshape(-1), pa.float32())
     table = pa.table(
         [pa.array(hashes[:count]), pa.FixedSizeListArray.from_arrays(flat, dimension)],
-        schema=shape,
+        schema=schema.vectors_schema(dimension),
     )
-    with translated("write vectors", store.uri):
+    with translate_errors("write vectors", store.uri):
         store.table("vectors").add(table)
-
-
-def _delete(store: Store, name: str, column: str, values: Sequence[str]) -> None:
-    for start in range(0, len(values), DELETE_BATCH):
-        with translated(f"tidy table {name}", store.uri):
-            listed = _listed(values[start : start + DELETE_BATCH])
-            store.table(name).delete(f"{column} IN ({listed})")
-
-
-def _listed(values: Iterable[str]) -> str:
-    return ", ".join(quoted(value) for value in values)

@@ -1,8 +1,7 @@
-"""Tell which files of a knowledge base change while it is open, in bundles.
+"""A watcher that reports changed files of a knowledge base in batches.
 
-The system says that something happens; what of it matters is found by listing the knowledge base
-again and comparing. So exclusions, links and folders moved as a whole mean what they mean to
-indexing, and nothing is lost that happened while no one looked.
+An event of the file system only triggers a new listing, which is compared with the last one. So
+exclusions, links and moved folders are treated as in indexing, and no change is lost with an event.
 """
 
 from __future__ import annotations
@@ -15,19 +14,21 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 from kbx_tui.errors import KbxError, NotFound
-from kbx_tui.knowledge.entities.suppressions import PLACES
+from kbx_tui.knowledge.entities.suppressions import SUPPRESSION_FILES
 from kbx_tui.knowledge.vault import CONFIG_NAME, walk, walked_folder
 
 Stamp = tuple[int, int, int]
-"""Time of writing, size and inode: another file, or other content, has another."""
+"""Modification time, size and inode, which differ for another file or content."""
 
-STEP, QUIET = 0.1, 0.3
-"""Seconds between two looks, and without a change before the changes are told ..."""
-LONGEST = 2.0
-"""... or since the first of them, when it does not become quiet."""
+STEP = 0.1
+"""Seconds between two polls."""
+QUIET_PERIOD = 0.3
+"""Seconds without events after which changes are reported."""
+MAX_DELAY = 2.0
+"""Seconds after the first event when changes are reported even if more events arrive."""
 
-ASIDE = (CONFIG_NAME, ".gitignore", *PLACES)
-"""Files that matter wherever the documents lie; the system is not asked about them."""
+POLLED_FILES = (CONFIG_NAME, ".gitignore", *SUPPRESSION_FILES)
+"""Files that may lie outside the watched folder; they are polled."""
 
 
 def watch(
@@ -37,119 +38,118 @@ def watch(
     *,
     stopped: threading.Event,
 ) -> None:
-    """Call `changed` with root-relative paths whenever files changed, until `stopped` is set.
+    """Call `changed` with the root-relative paths of changed files, until `stopped` is set.
 
-    Told are markdown files that are or were part of the knowledge base, kbx.toml, .gitignore
-    files that count, and entity-suppressions.json. Blocks; returns within a second after
-    `stopped`. Raises NotFound when the root is gone, KbxError when it cannot be watched, and what
+    Reports markdown files that are or were part of the knowledge base, kbx.toml, .gitignore files
+    that apply, and entity-suppressions.json. Blocks; returns within a second after `stopped`.
+    Raises NotFound when the root is deleted, KbxError when it cannot be watched, and what
     `changed` raises.
     """
-    vault = _Vault(root, exclude)
+    listing = _Listing(root, exclude)
     while not stopped.is_set():
         folder = walked_folder(root)
         identity = _identity(folder)
-        for paths in _happenings(folder, stopped):
+        for paths in _events(folder, stopped):
             if _identity(walked_folder(root)) != identity:
-                break  # another folder stands in its place, and nobody watches that one
-            vault.hear(paths)
-            if vault.is_due(time.monotonic()) and (found := vault.compare()):
-                changed(found)
-        vault.doubt()
+                break  # the folder was replaced by another, which must be watched instead
+            listing.note_events(paths)
+            if listing.is_settled(time.monotonic()) and (differing := listing.update()):
+                changed(differing)
+        listing.mark_outdated()
         stopped.wait(STEP)
 
 
-class _Vault:
-    """What a knowledge base held when it was last listed, and whether to list it again."""
+class _Listing:
+    """The last listing of a knowledge base, and whether it may be outdated."""
 
     def __init__(self, root: Path, exclude: Sequence[str]) -> None:
         self._root, self._exclude = root, exclude
-        self._known = self._list()
-        self._aside = self._stamps_aside()
+        self._stamps = self._list()
+        self._polled = self._poll()
         self._touched: set[str] = set()
-        self._first = self._last = 0.0
-        self.doubt()  # the system begins to tell a moment after this
+        self._first_event = self._last_event = 0.0
+        self.mark_outdated()  # the system reports events only from a moment after this
 
-    def doubt(self) -> None:
-        """Something may have changed unseen."""
-        self._last = time.monotonic()
-        self._first = self._first or self._last
+    def mark_outdated(self) -> None:
+        """Note that something may have changed without an event."""
+        self._last_event = time.monotonic()
+        self._first_event = self._first_event or self._last_event
 
-    def hear(self, paths: set[str]) -> None:
-        """Take in where something happened, as absolute paths; most of it may not matter."""
-        touched = {path for path in map(self._relative, paths) if self._may_matter(path)}
-        aside = self._stamps_aside()
-        if touched or aside != self._aside:
+    def note_events(self, paths: set[str]) -> None:
+        """Mark the listing as outdated if any of these absolute paths matters."""
+        relative = (Path(os.path.relpath(path, self._root)).as_posix() for path in paths)
+        normalized = (unicodedata.normalize("NFC", path) for path in relative)
+        touched = {path for path in normalized if self._may_matter(path)}
+        polled = self._poll()
+        if touched or polled != self._polled:
             self._touched |= touched
-            self._aside = aside
-            self.doubt()
+            self._polled = polled
+            self.mark_outdated()
 
-    def is_due(self, now: float) -> bool:
-        """Tell whether it is time to compare."""
-        quiet, long = now - self._last >= QUIET - STEP, now - self._first >= LONGEST
-        return bool(self._first) and (quiet or long)
+    def is_settled(self, now: float) -> bool:
+        """Return whether the listing is outdated and it is time to update it."""
+        is_quiet = now - self._last_event >= QUIET_PERIOD - STEP
+        return self._first_event > 0 and (is_quiet or now - self._first_event >= MAX_DELAY)
 
-    def compare(self) -> frozenset[str]:
-        """List again and return what differs, and what was written to without looking different."""
-        before, self._known = self._known, self._list()
-        touched, self._touched, self._first = self._touched, set(), 0.0
-        differing = {path for path, _ in before.items() ^ self._known.items()}
-        return frozenset(differing | (touched & self._known.keys()))
+    def update(self) -> frozenset[str]:
+        """List the files again and return the paths that differ, or were written unchanged."""
+        before, self._stamps = self._stamps, self._list()
+        touched, self._touched, self._first_event = self._touched, set(), 0.0
+        differing = {path for path, _ in before.items() ^ self._stamps.items()}
+        return frozenset(differing | (touched & self._stamps.keys()))
 
     def _list(self) -> dict[str, Stamp]:
-        found = walk(self._root, self._exclude)
-        stamps = {file.path: _stamp(file.absolute) for file in (*found.files, *found.ignoring)}
-        stamps |= self._stamps_aside()
+        walked = walk(self._root, self._exclude)
+        stamps = {file.path: _stamp(file.absolute) for file in (*walked.files, *walked.gitignores)}
+        stamps |= self._poll()
         return {path: stamp for path, stamp in stamps.items() if stamp is not None}
 
-    def _stamps_aside(self) -> dict[str, Stamp | None]:
-        return {path: _stamp(self._root / path) for path in ASIDE}
-
-    def _relative(self, path: str) -> str:
-        inside = os.path.relpath(path, self._root)
-        return unicodedata.normalize("NFC", Path(inside).as_posix())
+    def _poll(self) -> dict[str, Stamp | None]:
+        return {path: _stamp(self._root / path) for path in POLLED_FILES}
 
     def _may_matter(self, path: str) -> bool:
-        """Tell whether something at this path could change the listing: a cheap first look."""
+        """Return whether an event at this path could affect the listing, without listing again."""
         *folders, name = path.split("/")
         if any(folder.startswith(".") or folder == "node_modules" for folder in folders):
             return False
         if name == ".gitignore" or name.lower().endswith(".md"):
             return True
-        return not name.startswith(".") and not (self._root / path).is_file()  # a folder, or gone
+        is_other_file = (self._root / path).is_file()  # else it is a folder, or deleted
+        return not name.startswith(".") and not is_other_file
 
 
-def _happenings(folder: Path, stopped: threading.Event) -> Iterator[set[str]]:
-    """Yield the absolute paths where something happened, an empty set when nothing did."""
+def _events(folder: Path, stopped: threading.Event) -> Iterator[set[str]]:
+    """Yield absolute paths of file system events, an empty set after a period without events."""
     from watchfiles import watch as system_watch
 
     try:
-        for happened in system_watch(
+        for events in system_watch(
             folder,
             watch_filter=None,
-            debounce=int(QUIET * 1000),
+            debounce=int(QUIET_PERIOD * 1000),
             step=int(STEP * 1000),
-            rust_timeout=int(QUIET * 1000),
+            rust_timeout=int(QUIET_PERIOD * 1000),
             yield_on_timeout=True,
             stop_event=stopped,
             ignore_permission_denied=True,
         ):
-            yield {path for _, path in happened}
+            yield {path for _, path in events}
     except FileNotFoundError:
-        return  # gone since it was looked at: whoever asked looks again
+        return  # deleted meanwhile: the caller checks the folder again
     except (OSError, RuntimeError) as error:
         reason = str(error).strip().partition("\n")[0] or type(error).__name__
         raise KbxError(
             f"cannot watch {folder} for changes ({reason}): raise the system's limit, on Linux "
-            "fs.inotify.max_user_watches, or index again by hand"
+            "fs.inotify.max_user_watches, or run `kbx index` by hand"
         ) from error
 
 
 def _identity(folder: Path) -> tuple[int, int]:
-    """Return what tells a folder from another in its place."""
+    """Return device and inode of a folder, which differ for one that replaced it."""
     try:
         status = folder.stat()
     except OSError as error:
-        raise NotFound(f"{folder} is gone: nothing is left to watch") from error
+        raise NotFound(f"{folder} was deleted: nothing is left to watch") from error
     return status.st_dev, status.st_ino
 
 

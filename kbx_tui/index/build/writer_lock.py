@@ -1,4 +1,4 @@
-"""One writer at a time. The lock dies with its process, also with kill -9."""
+"""A lock that lets one process at a time write the index; released when the process dies."""
 
 from __future__ import annotations
 
@@ -12,49 +12,45 @@ from pathlib import Path
 
 from filelock import FileLock, Timeout
 
-from kbx_tui.editing.state import state_folder as knowledge_state
+from kbx_tui.editing.state.state_folder import state_folder
 from kbx_tui.errors import IndexFault, IndexLocked, WriteFault
 
 POLL_SECONDS = 0.2
 OWNER = "writer.json"
-"""Beside the lock: who holds it, for people."""
-
-
-def state_folder(root: Path) -> Path:
-    """Return `<root>/.kbx`, made if needed, with a `.gitignore` of its own.
-
-    Raises IndexFault when it cannot be made.
-    """
-    try:
-        return knowledge_state.state_folder(root)
-    except WriteFault as error:
-        raise IndexFault(str(error)) from error
+"""File beside the lock that names its holder, for messages."""
 
 
 @contextmanager
 def writer_lock(
     root: Path, *, wait: bool = True, on_wait: Callable[[str], None] | None = None
 ) -> Iterator[None]:
-    """Hold the right to write the index of `root`.
+    """Hold the writer lock of the index of `root`.
 
-    While another process holds it: with `wait`, tell `on_wait` once who it is and wait; else
-    raise IndexLocked.
+    If another process holds it, with `wait` call `on_wait` once with a message that names it, and
+    wait; else raise IndexLocked. Raises IndexFault when `.kbx` cannot be written.
     """
-    folder = state_folder(root)
+    try:
+        folder = state_folder(root)
+    except WriteFault as error:
+        raise IndexFault(str(error)) from error
     lock, owner = FileLock(folder / "writer.lock"), folder / OWNER
     try:
         lock.acquire(timeout=0)
     except Timeout:
-        who = _who(owner)
+        message = f"{_holder(owner)} is indexing {root}"
         if not wait:
-            raise IndexLocked(f"{who} is indexing {root}: wait until it has finished") from None
+            raise IndexLocked(f"{message}: wait until it has finished") from None
         if on_wait:
-            on_wait(f"{who} is indexing {root}; waiting")
+            on_wait(f"{message}; waiting")
         lock.acquire(poll_interval=POLL_SECONDS)
     except OSError as error:
         raise _unwritable(folder, error) from error
     try:
-        _sign(owner)
+        holder = {"pid": os.getpid(), "host": platform.node(), "since": time.time()}
+        try:
+            owner.write_text(json.dumps(holder), encoding="utf-8")
+        except OSError as error:
+            raise _unwritable(owner, error) from error
         yield
     finally:
         with suppress(OSError):
@@ -62,28 +58,22 @@ def writer_lock(
         lock.release()
 
 
-def _sign(owner: Path) -> None:
-    known = {"pid": os.getpid(), "host": platform.node(), "since": time.time()}
-    try:
-        owner.write_text(json.dumps(known), encoding="utf-8")
-    except OSError as error:
-        raise _unwritable(owner, error) from error
-
-
 def _unwritable(path: Path, error: OSError) -> IndexFault:
-    why = error.strerror or str(error)
-    return IndexFault(f"cannot write {path} ({why}): free space or rights, or copy the base")
+    reason = error.strerror or str(error)
+    return IndexFault(
+        f"cannot write {path} ({reason}): free space, change permissions, or copy the base"
+    )
 
 
 def is_being_written(root: Path) -> bool:
-    """Tell whether a process seems to be writing the index; after a kill -9 it may seem so."""
+    """Return whether a process is writing the index. Can be wrongly True after a kill -9."""
     return (root / ".kbx" / OWNER).exists()
 
 
-def _who(owner: Path) -> str:
+def _holder(owner: Path) -> str:
     try:
-        known = json.loads(owner.read_text(encoding="utf-8"))
-        since = time.strftime("%H:%M", time.localtime(known["since"]))
-        return f"process {known['pid']} on {known['host']} (since {since})"
+        holder = json.loads(owner.read_text(encoding="utf-8"))
+        since = time.strftime("%H:%M", time.localtime(holder["since"]))
+        return f"process {holder['pid']} on {holder['host']} (since {since})"
     except (OSError, ValueError, KeyError, TypeError):
         return "another process"

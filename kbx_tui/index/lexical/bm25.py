@@ -1,6 +1,6 @@
-"""BM25 of every text of one generation, over postings from a file and those of what is newer.
+"""BM25 over the postings of one generation: those mapped from a file plus those of newer texts.
 
-    score(text) = sum over terms of  times * idf * count * (k1 + 1) / (count + k1 * norm)
+    score(text) = sum over query terms of  weight * idf * tf * (k1 + 1) / (tf + k1 * norm)
     idf = ln(1 + (N - n + .5) / (n + .5)),  norm = 1 - b + b * length / mean length
 
 Source: Robertson & Zaragoza 2009, "The Probabilistic Relevance Framework", with the idf of Lucene,
@@ -21,75 +21,76 @@ from kbx_tui.index.lexical.postings import Postings
 K1, B = 1.2, 0.75
 
 Term = str | tuple[str, str]
-"""What is looked for: a term, or two of which the second stands right behind the first."""
+"""A term, or a pair of terms of which the second directly follows the first."""
 
 Rows = NDArray[np.int64]
 Scores = NDArray[np.float64]
+Flags = NDArray[np.bool_]
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
-    """Postings, and which row each of their texts is now."""
+class PostingsSegment:
+    """Some of an index's texts: their postings, and the row each text has in the generation."""
 
     postings: Postings
     rows: Rows
-    """Row of each slot, -1 for a text that is not of this generation."""
+    """Row of each doc id, -1 for a text that is not part of the generation."""
 
-    def found(self, term: Term) -> tuple[Rows, Scores]:
-        """Return the rows of the texts of this generation that hold a term, and how often."""
+    def lookup(self, term: Term) -> tuple[Rows, Scores]:
+        """Return the rows of the texts that hold a term, and its frequency in each."""
         if isinstance(term, str):
-            slots, counts = self.postings.texts_with(term)
+            doc_ids, frequencies = self.postings.lookup(term)
         else:
-            slots, counts = self.postings.texts_with_pair(*term)
-        rows = self.rows[slots]
-        alive = rows >= 0
-        return rows[alive], counts[alive].astype(np.float64)
+            doc_ids, frequencies = self.postings.lookup_pair(*term)
+        rows = self.rows[doc_ids]
+        current = rows >= 0
+        return rows[current], frequencies[current].astype(np.float64)
 
 
-class WordIndex:
-    """All texts of one generation by their terms. Read-only; `size` is how many rows there are."""
+class Bm25Index:
+    """All texts of one generation, scored by BM25. Read-only; `size` is the number of rows."""
 
     def __init__(
-        self, parts: Sequence[Part], size: int, *, typical: NDArray[np.bool_] | None = None
+        self, segments: Sequence[PostingsSegment], size: int, *, in_statistics: Flags | None = None
     ) -> None:
-        """Take the statistics, N, n and the mean length, over the `typical` rows: all without."""
-        self._parts, self.size = tuple(parts), size
-        every = typical is None or not typical.any()
-        self.typical = np.ones(size, np.bool_) if every or typical is None else typical
+        """Compute N, n and the mean length over the rows `in_statistics`; by default over all."""
+        self._segments, self.size = tuple(segments), size
+        if in_statistics is None or not in_statistics.any():
+            in_statistics = np.ones(size, np.bool_)
+        self.in_statistics = in_statistics
         """Rows that count in the statistics, shape (size,)."""
-        self._count = int(np.count_nonzero(self.typical))
+        self._count = int(np.count_nonzero(in_statistics))
         lengths = np.zeros(size)
-        for part in self._parts:
-            alive = part.rows >= 0
-            lengths[part.rows[alive]] = part.postings.lengths[alive]
-        mean = lengths[self.typical].mean() if lengths[self.typical].any() else 1.0
+        for segment in self._segments:
+            current = segment.rows >= 0
+            lengths[segment.rows[current]] = segment.postings.lengths[current]
+        mean = lengths[in_statistics].mean() if lengths[in_statistics].any() else 1.0
         self._norms = K1 * (1.0 - B + B * lengths / mean)
 
     def bm25(self, queries: Sequence[Mapping[Any, float]]) -> list[Scores]:
-        """Return BM25 of every row for each query, shape (size,), 0 where no term is.
+        """Return the score of every row for each query, shape (size,), 0 without a query term.
 
-        A query is its Terms, each with how many times it counts; what several queries share is
-        computed once.
+        A query maps each Term to its weight. A term that several queries share is looked up once.
         """
         scores = [np.zeros(self.size) for _ in queries]
         for term in dict.fromkeys(term for query in queries for term in query):
-            rows, weights = self._weights(*self._texts_with(term))
+            rows, term_scores = self._score_term(term)
             for query, score in zip(queries, scores, strict=True):
-                if times := query.get(term):
-                    score[rows] += times * weights
+                if weight := query.get(term):
+                    score[rows] += weight * term_scores
         return scores
 
-    def _weights(self, rows: Rows, counts: Scores) -> tuple[Rows, Scores]:
-        """Return the rows and what one term adds to the score of each."""
-        holding = np.count_nonzero(self.typical[rows])
+    def _score_term(self, term: Term) -> tuple[Rows, Scores]:
+        """Return the rows that hold a term, and what it adds to the score of each at weight 1."""
+        rows, frequencies = self._lookup(term)
+        holding = np.count_nonzero(self.in_statistics[rows])
         idf = np.log1p((self._count - holding + 0.5) / (holding + 0.5))
-        return rows, idf * (K1 + 1.0) * counts / (counts + self._norms[rows])
+        return rows, idf * (K1 + 1.0) * frequencies / (frequencies + self._norms[rows])
 
-    def _texts_with(self, term: Term) -> tuple[Rows, Scores]:
-        found = [part.found(term) for part in self._parts]
-        if len(found) == 1:
-            return found[0]
-        rows, counts = zip(*found, strict=True) if found else ((), ())
-        return np.concatenate(rows or [np.empty(0, np.int64)]), np.concatenate(
-            counts or [np.empty(0)]
-        )
+    def _lookup(self, term: Term) -> tuple[Rows, Scores]:
+        if len(self._segments) == 1:
+            return self._segments[0].lookup(term)
+        matches = [segment.lookup(term) for segment in self._segments]
+        rows = [rows for rows, _ in matches] or [np.empty(0, np.int64)]
+        frequencies = [frequencies for _, frequencies in matches] or [np.empty(0)]
+        return np.concatenate(rows), np.concatenate(frequencies)

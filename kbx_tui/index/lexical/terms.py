@@ -1,32 +1,32 @@
-"""From text to the terms it can be found by: folded words without those of no content, stemmed."""
+"""Search terms of a text: its words, folded and stemmed, without stop words."""
 
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
 from kbx_tui.knowledge.folding import fold
 from kbx_tui.knowledge.stemming import stem
 
 LONGEST_WORD = 40
-"""What has as many letters is no word: a key, a checksum."""
+"""Length from which a word is left out: it is a key or a checksum."""
 
-STOP_WORDS = frozenset(
-    re.findall(
-        r"\w+",
-        """i me my myself we our ours ourselves you your yours yourself yourselves he him his
-        himself she her hers herself it its itself they them their theirs themselves what which who
-        whom this that these those am is are was were be been being have has had having do does did
-        doing a an the and but if or because as until while of at by for with about against
-        between into through during before after above below to from up down in out on off over
-        under again further then once here there when where why how all any both each few more
-        most other some such no nor not only own same so than too very s t can will just don
-        should now d ll m o re ve y ain aren couldn didn doesn hadn hasn haven isn ma mightn mustn
-        needn shan shouldn wasn weren won wouldn""",
-    )
-)
-"""Stems that no document is looked for by: the list of NLTK, as in LanceDB's analyzer."""
+STOP_WORDS = frozenset(Path(__file__).with_name("stop_words.txt").read_text("ascii").split())
+"""Stems that are not searched for: the list of NLTK, as in LanceDB's analyzer."""
 
+CJK_CHARACTER = r"[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff]"
+"""A Chinese, Japanese or Korean character, as a regular expression."""
+
+_CJK = re.compile(f"({CJK_CHARACTER})")
 _WORD = re.compile(r"[^\W_]+")
+
+
+def separate_cjk(text: str) -> str:
+    """Return text with spaces around each Chinese, Japanese or Korean character.
+
+    These scripts do not separate words, so each character is indexed as a word.
+    """
+    return text if text.isascii() else _CJK.sub(r" \1 ", text)
 
 
 def words_in(text: str) -> list[str]:
@@ -35,7 +35,7 @@ def words_in(text: str) -> list[str]:
 
 
 def term_of(word: str) -> str:
-    """Return the term a folded word is found by, empty for a word that is left out."""
+    """Return the term of a folded word, empty for a word that is left out."""
     if len(word) >= LONGEST_WORD:
         return ""
     term = stem(word)
@@ -43,5 +43,5 @@ def term_of(word: str) -> str:
 
 
 def terms_in(text: str) -> list[str]:
-    """Return the terms of a text, in order, with repetition."""
+    """Return the terms of a text, in order, with repetitions."""
     return [term for word in words_in(text) if (term := term_of(word))]

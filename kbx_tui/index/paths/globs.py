@@ -1,163 +1,151 @@
-"""Globs over root-relative paths: alternatives, a matcher, what stands before the wildcards. Pure.
+"""Globs over root-relative paths: brace expansion, literal prefix, and a fast matcher. Pure.
 
-`*` and `?` stay inside a folder, `**` crosses folders and `**/` also stands for nothing. `[1-3]`
-and `[!a]` are one character of a name, `{a,b}` is either. What is not closed is literal, and so is
-what stands in brackets: `[[]`, `[*]`. A backslash is a character like any other.
+`*` and `?` match inside a folder, `**` across folders, and `**/` also matches nothing. `[1-3]` and
+`[!a]` match one character of a name, `{a,b}` either alternative. Unclosed brackets and braces are
+literal, and so are characters in brackets: `[[]`, `[*]`. A backslash has no special meaning.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from functools import lru_cache
 
 from kbx_tui.errors import ConfigError
 
 MAX_ALTERNATIVES = 1000
-"""So many paths may be written in one with `{a,b}`: braces multiply."""
+"""Paths that one pattern may expand to: braces multiply."""
 
 _SKIPPED = {"": "", "across": ".*", "folders": "(?:.*/)?"}
 _SKIPPED_AT_LEAST = {"": "", "across": ".*?", "folders": "(?:.*?/)??"}
-"""What may stand before a run, by the kind of token there: as much, or as little as possible."""
+"""What may precede a run, by the kind of the token there: greedy, or as little as possible."""
 _SET = r"\[!?+\]?+[^\]/]*\]"
-"""A bracket that is the first in a set is one of its characters."""
+"""A set of characters; a bracket in first place is one of them."""
 _TOKEN = re.compile(
     r"(?P<folders>(?:(?<=/)|\A)\*{2,}/)|(?P<across>\*{2,})|(?P<star>\*)|(?P<one>\?)"
     rf"|(?P<set>{_SET})|(?P<plain>[^*?\[]+|\[)"
 )
-_STARS = re.compile(r"\*{2,}(/?)")
+_STARS = re.compile(r"\*{2,}/?")
 _SET_OR_BRACE = re.compile(rf"{_SET}|[{{}},]")
 
 
 def is_glob(text: str) -> bool:
-    """Tell whether anything in `text` stands for more than itself, braces aside."""
+    """Return whether `text` has a wildcard; braces do not count."""
     return any(token.lastgroup != "plain" for token in _TOKEN.finditer(text))
 
 
-def literal_start(glob: str) -> str:
-    """Return what every match of an alternative begins with."""
-    first = next((token for token in _TOKEN.finditer(glob) if token.lastgroup != "plain"), None)
-    return glob if first is None else glob[: first.start()]
+def literal_prefix(glob: str) -> str:
+    """Return the literal text that every match of an alternative starts with."""
+    wildcard = next((token for token in _TOKEN.finditer(glob) if token.lastgroup != "plain"), None)
+    return glob if wildcard is None else glob[: wildcard.start()]
 
 
-def is_exact_start(start: str, rest: str) -> bool:
-    """Tell whether `start + rest` fits exactly the paths that begin with `start`."""
-    stars = _STARS.fullmatch(rest)
-    return bool(stars and (not stars[1] or not start or start.endswith("/")))
+def matches_everything(glob: str) -> bool:
+    """Return whether an alternative matches every path."""
+    return _STARS.fullmatch(glob) is not None
 
 
 def alternatives(text: str) -> tuple[str, ...]:
-    """Return the globs that `text` stands for once its braces are written out, each once.
+    """Return the distinct globs that `text` expands to by its braces.
 
     Braces without a comma are literal, as in a shell. Raises ConfigError when there are more than
     1,000.
     """
-    role = _roles(text)
-    if sum(sign == "{" for sign in role.values()) >= MAX_ALTERNATIVES:  # each adds one at least
+    role_at = _brace_roles(text)
+    if sum(role == "{" for role in role_at.values()) >= MAX_ALTERNATIVES:  # each adds at least one
         raise _too_many(text)
-    waiting: list[tuple[list[str], list[str]]] = []
-    finished: list[str] = []  # alternatives of the innermost open brace
-    current = [""]  # ways to write the alternative that is being read
+    outer: list[tuple[list[str], list[str]]] = []  # per open brace: its surroundings' state
+    finished: list[str] = []  # complete alternatives of the innermost open brace
+    current = [""]  # expansions of the alternative being read
     end = 0
-    for at in sorted(role):
-        current = [written + text[end:at] for written in current]
-        end = at + 1
-        if role[at] == "{":
-            waiting.append((finished, current))
+    for position in sorted(role_at):
+        current = [prefix + text[end:position] for prefix in current]
+        end = position + 1
+        if role_at[position] == "{":
+            outer.append((finished, current))
             finished, current = [], [""]
             continue
         finished += current
-        if role[at] == ",":
+        if role_at[position] == ",":
             current = [""]
         else:
-            options, (finished, before) = finished, waiting.pop()
+            options, (finished, before) = finished, outer.pop()
             if len(before) * len(options) > MAX_ALTERNATIVES:
                 raise _too_many(text)
-            current = [written + option for written in before for option in options]
+            current = [prefix + option for prefix in before for option in options]
         if len(finished) > MAX_ALTERNATIVES:
             raise _too_many(text)
-    return tuple(dict.fromkeys(written + text[end:] for written in current))
+    return tuple(dict.fromkeys(prefix + text[end:] for prefix in current))
 
 
+@lru_cache(maxsize=64)
 def matcher(globs: tuple[str, ...]) -> re.Pattern[str]:
-    """Return an expression whose `fullmatch` tells whether a path fits any of the alternatives.
+    """Return a regular expression whose `fullmatch` tests a path against the alternatives.
 
-    A glob with a final slash fits what lies below the folders it names. Time is at most quadratic
-    in the length of a path, whatever the stars: what follows one is found at its first place and
-    not looked for again.
+    A glob with a final slash matches everything below the folders it names. Matching takes at most
+    quadratic time in the length of a path, whatever the number of stars, because what follows a
+    star is matched at its first place without backtracking.
     """
     return re.compile("|".join(map(_expression, globs)) or "(?!)", re.DOTALL)
 
 
-def _roles(text: str) -> dict[int, str]:
-    """Return by position the braces that are closed and have a comma, and their commas."""
-    role: dict[int, str] = {}
+def _brace_roles(text: str) -> dict[int, str]:
+    """Return the braces of each closed pair that has commas, and these commas, by position."""
+    role_at: dict[int, str] = {}
     opened: list[tuple[int, list[int]]] = []
-    for found in _SET_OR_BRACE.finditer(text):
-        at, sign = found.start(), found.group()
-        if sign == "{":
-            opened.append((at, []))
-        elif sign == "," and opened:
-            opened[-1][1].append(at)
-        elif sign == "}" and opened:
+    for token in _SET_OR_BRACE.finditer(text):
+        position, character = token.start(), token.group()
+        if character == "{":
+            opened.append((position, []))
+        elif character == "," and opened:
+            opened[-1][1].append(position)
+        elif character == "}" and opened:
             start, commas = opened.pop()
             if commas:
-                role |= {start: "{", at: "}"} | dict.fromkeys(commas, ",")
-    return role
+                role_at |= {start: "{", position: "}"} | dict.fromkeys(commas, ",")
+    return role_at
 
 
 def _expression(glob: str) -> str:
-    """Return the expression of one alternative.
+    """Return the regular expression of one alternative.
 
-    It is cut into runs where folders may be crossed, and a run into pieces where there is a star.
-    All but the last run, and in a run all but the last piece, are matched where they first fit and
-    nowhere else: whatever may follow a later place may follow this one.
+    The glob is cut into runs where folders may be crossed, and a run into pieces at its stars. All
+    runs but the last, and all pieces of a run but the last, are matched atomically at their first
+    place: whatever can follow a later place can follow the first one.
     """
     runs: list[tuple[str, list[str]]] = [("", [""])]
-    for kind, text in _tokens(glob):
+    for token in _TOKEN.finditer(glob):
+        kind, text, pieces = str(token.lastgroup), token.group(), runs[-1][1]
         if kind in ("folders", "across"):
             runs.append((kind, [""]))
         elif kind == "star":
-            runs[-1][1].append("")
+            pieces.append("")
+        elif kind == "one":
+            pieces[-1] += "[^/]"
         else:
-            runs[-1][1][-1] += text
+            pieces[-1] += _character_class(text[1:-1]) if kind == "set" else re.escape(text)
     if glob.endswith("/"):
         runs.append(("across", ["."]))  # anything below, but not nothing
-    *early, (kind, pieces) = runs
-    made = [f"(?>{_SKIPPED_AT_LEAST[kind]}{_first_fits(run)})" for kind, run in early]
+    *early, (last_kind, pieces) = runs
+    atomic = [f"(?>{_SKIPPED_AT_LEAST[kind]}{_at_first_place(run)})" for kind, run in early]
     *before, last = pieces
-    end = f"{_first_fits(before)}[^/]*{last}" if before else last
-    return "".join(made) + _SKIPPED[kind] + end
+    end = f"{_at_first_place(before)}[^/]*{last}" if before else last
+    return "".join(atomic) + _SKIPPED[last_kind] + end
 
 
-def _first_fits(pieces: list[str]) -> str:
+def _at_first_place(pieces: list[str]) -> str:
+    """Return an expression for pieces with stars between them, each at its first place."""
     first, *rest = pieces
     return first + "".join(f"(?>[^/]*?{piece})" for piece in rest)
 
 
-def _tokens(glob: str) -> Iterator[tuple[str, str]]:
-    """Yield kind and expression of each token."""
-    for token in _TOKEN.finditer(glob):
-        kind, text = str(token.lastgroup), token.group()
-        if kind == "one":
-            yield kind, "[^/]"
-        elif kind == "set":
-            yield kind, _one_of(text[1:-1])
-        else:
-            yield kind, re.escape(text)
-
-
-def _one_of(inside: str) -> str:
-    """Return the expression for one character of a set; never a slash."""
-    negated = inside.startswith("!")
-    inside, allowed, at = inside[negated:], "", 0
-    while at < len(inside):
-        first, last = inside[at], inside[at]
-        if inside[at + 1 : at + 2] == "-" and at + 2 < len(inside):
-            last = inside[at + 2]
-            at += 2
-        at += 1
-        if first <= last:  # a range the wrong way round holds nothing
-            allowed += f"{re.escape(first)}-{re.escape(last)}"
+def _character_class(content: str) -> str:
+    """Return the expression for one character of a set, never a slash."""
+    negated = content.startswith("!")
+    allowed = "".join(
+        f"{re.escape(first)}-{re.escape(last or first)}"
+        for first, last in re.findall(r"(.)(?:-(.))?", content[negated:], re.DOTALL)
+        if first <= (last or first)  # a reversed range is empty
+    )
     if negated:
         return f"[^/{allowed}]"
     return f"(?!/)[{allowed}]" if allowed else "(?!)"
@@ -166,5 +154,5 @@ def _one_of(inside: str) -> str:
 def _too_many(text: str) -> ConfigError:
     shown = text if len(text) <= 60 else f"{text[:57]}..."
     return ConfigError(
-        f"path {shown!r} stands for more than {MAX_ALTERNATIVES:,} paths; write fewer braces"
+        f"path {shown!r} expands to more than {MAX_ALTERNATIVES:,} paths; write fewer braces"
     )

@@ -1,4 +1,4 @@
-"""How a path that is being typed may go on, one level at a time as in a shell. Pure."""
+"""Completion of a path being typed, one level at a time as in a shell. Pure."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ _AFTER_SLASH = chr(ord("/") + 1)
 
 
 def complete(paths: Sequence[str], text: str, root: Path, limit: int) -> tuple[str, ...]:
-    """Return at most `limit` texts that continue `text`: folders, with a final slash, then files.
+    """Return at most `limit` completions of `text`: folders, with a final slash, then files.
 
-    `paths` are those of all documents, in order. What is typed stays as it is typed, also `./` or
-    the root before it; nothing continues a path that leads out of the root.
+    `paths` are those of all documents, sorted. Each completion starts with `text` unchanged, even
+    if it starts with `./` or the root; a path outside the root has none.
     """
     typed, slash, name = text.rpartition("/")
     typed += slash
@@ -29,13 +29,13 @@ def complete(paths: Sequence[str], text: str, root: Path, limit: int) -> tuple[s
     start = above + unicodedata.normalize("NFC", name)
     folders: list[str] = []
     files: list[str] = []
-    at = bisect_left(paths, start)
-    while at < len(paths) and paths[at].startswith(start) and len(folders) < limit:
-        entry, is_folder, _ = paths[at][len(above) :].partition("/")
+    index = bisect_left(paths, start)
+    while index < len(paths) and paths[index].startswith(start) and len(folders) < limit:
+        entry, is_folder, _ = paths[index][len(above) :].partition("/")
         if is_folder:
             folders.append(f"{typed}{entry}/")
-            at = bisect_left(paths, above + entry + _AFTER_SLASH, at)  # past all it holds
+            index = bisect_left(paths, above + entry + _AFTER_SLASH, index)  # skip its content
         else:
             files.append(typed + entry)
-            at += 1
+            index += 1
     return tuple((folders + files)[:limit])

@@ -1,61 +1,57 @@
-"""Path filters: one definition of "in scope" for every pipeline. Pure.
+"""Path filters: which documents a path selects, defined once for all pipelines. Pure.
 
-A path, with or without a final slash, is that folder or file and nothing beside it:
-`memory/people` covers `memory/people/x.md`, not `memory/people_ops/x.md`. With wildcards (see
-`globs`) it is the files that fit, and with a final slash what lies below the folders that fit.
+A path, with or without a final slash, selects that folder or file only: `memory/people` selects
+`memory/people/x.md`, not `memory/people_ops/x.md`. With wildcards (see `globs`) it selects the
+files that match, and with a final slash everything below the folders that match.
 """
 
 from __future__ import annotations
 
-import re
 import unicodedata
 from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
 from itertools import takewhile
 from pathlib import Path
 
 from kbx_tui.errors import ConfigError
-from kbx_tui.index.paths.globs import alternatives, is_exact_start, is_glob, matcher
-
-EVERYTHING = "**"
+from kbx_tui.index.paths.globs import alternatives, is_glob, matcher, matches_everything
 
 
 @dataclass(frozen=True, slots=True)
 class PathFilter:
-    """Documents that a path lets in; without a path, all."""
+    """The documents selected by a path; all of them without a path."""
 
-    given: str = ""
-    """As a person wrote it."""
+    text: str = ""
+    """The path as typed, in NFC."""
     prefix: str = ""
-    """Its reading as one folder or file: root-relative, NFC, `/`, no slash at either end."""
+    """The path read as one folder or file: root-relative, NFC, `/`, no slash at either end."""
     globs: tuple[str, ...] = ()
-    """Its reading as wildcards, in the same form; a final slash asks for what lies below."""
+    """The path read as wildcards, in the same form; a final slash selects everything below."""
 
     @classmethod
     def parse(cls, text: str | None, root: Path) -> PathFilter:
-        """Read a path as a person gives it.
+        """Parse a path as typed by the user.
 
-        Blanks around it, `./` and the root before it do not matter. Raises ConfigError when it
-        leads out of the root, or stands for too many paths.
+        Surrounding whitespace and a leading `./` or root are ignored. Raises ConfigError when it
+        leads out of the root, or has too many alternatives.
         """
-        given = unicodedata.normalize("NFC", (text or "").strip())
+        typed = unicodedata.normalize("NFC", (text or "").strip())
         try:
-            inside = _inside(given, root)
-            prefix = "/".join(_parts(inside))
-            written_out = alternatives(inside)
-            if written_out == (inside,) and not is_glob(inside):
-                return cls(given, prefix)
-            globs = (_glob(_without_root(one, root)) for one in written_out)
-            return cls(given, prefix, tuple(dict.fromkeys(filter(None, globs))))
+            relative = _relative(typed, root)
+            prefix = "/".join(_parts(relative))
+            expanded = alternatives(relative)
+            if expanded == (relative,) and not is_glob(relative):
+                return cls(typed, prefix)
+            globs = (_glob(_without_root(alternative, root)) for alternative in expanded)
+            return cls(typed, prefix, tuple(dict.fromkeys(filter(None, globs))))
         except ValueError as error:
-            raise ConfigError(f"path {given!r} {error} {root}; give one below it") from error
+            raise ConfigError(f"path {typed!r} {error} {root}; give one below it") from error
 
     def among(self, paths: Sequence[str]) -> PathFilter:
-        """Return the reading that holds where these documents are, given in order.
+        """Return the filter to apply to these document paths, which must be sorted.
 
-        A folder or file that is really called so wins over wildcards.
+        An existing folder or file of that exact name takes precedence over wildcards.
         """
         if not self.globs or not (_has(paths, self.prefix) or _has(paths, self.prefix + "/")):
             return self
@@ -65,41 +61,36 @@ class PathFilter:
     def is_all(self) -> bool:
         """True when every document is in scope, whatever its path."""
         if self.globs:
-            return any(is_exact_start("", glob) for glob in self.globs)
+            return any(map(matches_everything, self.globs))
         return not self.prefix
 
     def matches(self, path: str) -> bool:
-        """Tell whether a root-relative path is in scope."""
+        """Return whether a root-relative path is in scope."""
         if self.globs:
-            return _matcher(self.globs).fullmatch(path) is not None
+            return matcher(self.globs).fullmatch(path) is not None
         return not self.prefix or path == self.prefix or path.startswith(self.prefix + "/")
 
 
-@lru_cache(maxsize=64)
-def _matcher(globs: tuple[str, ...]) -> re.Pattern[str]:
-    return matcher(globs)
-
-
-def _has(paths: Sequence[str], start: str) -> bool:
-    """Tell whether `start` is one of the paths, or, with a final slash, a folder of one."""
-    at = bisect_left(paths, start)
-    found = paths[at] if at < len(paths) else ""
-    return found.startswith(start) if start.endswith("/") else found == start
+def _has(paths: Sequence[str], path: str) -> bool:
+    """Return whether `path` is one of the sorted paths or, with a final slash, a folder of one."""
+    index = bisect_left(paths, path)
+    candidate = paths[index] if index < len(paths) else ""
+    return candidate.startswith(path) if path.endswith("/") else candidate == path
 
 
 def _glob(text: str) -> str:
-    """Return one alternative as `globs` holds it, empty when it names nothing."""
+    """Return one alternative in the form of `PathFilter.globs`, empty when it names nothing."""
     parts = _parts(text)
     below = text.endswith(("/", "/.", "/..")) or text in (".", "..")
     if parts:
         return "/".join(parts) + "/" * below
-    return EVERYTHING if below else ""
+    return "**" if below else ""
 
 
 def _parts(text: str) -> list[str]:
-    """Return folders and name of a relative path, `.` and `..` resolved.
+    """Return the components of a relative path, with `.` and `..` resolved.
 
-    Raises ValueError when it leads out.
+    Raises ValueError when it leads out of the root.
     """
     parts: list[str] = []
     for part in text.split("/"):
@@ -112,22 +103,22 @@ def _parts(text: str) -> list[str]:
     return parts
 
 
-def _inside(text: str, root: Path) -> str:
-    """Return a path without the root before it. Raises ValueError for one that is elsewhere."""
+def _relative(text: str, root: Path) -> str:
+    """Return a path relative to the root. Raises ValueError for an absolute path elsewhere."""
     rest = _without_root(text, root)
     if rest != text or not Path(text).is_absolute():
         return rest
     parts = text.split("/")
-    named = list(takewhile(lambda part: not (is_glob(part) or "{" in part), parts))
-    try:  # the root may go under another name, through a link
-        found = Path("/".join(named) or "/").resolve().relative_to(root.resolve())
+    literal = list(takewhile(lambda part: not (is_glob(part) or "{" in part), parts))
+    try:  # the path may reach the root through a symbolic link
+        inside = Path("/".join(literal) or "/").resolve().relative_to(root.resolve())
     except (OSError, RuntimeError, ValueError) as error:  # a loop of links, a NUL, or elsewhere
         raise ValueError("is not inside") from error
-    return "/".join([unicodedata.normalize("NFC", found.as_posix()), *parts[len(named) :]])
+    return "/".join([unicodedata.normalize("NFC", inside.as_posix()), *parts[len(literal) :]])
 
 
 def _without_root(text: str, root: Path) -> str:
-    """Return a path that begins with the root as the rest of it: the root's name is no pattern."""
+    """Return a path without a leading root, whose name may contain wildcard characters."""
     start = unicodedata.normalize("NFC", root.as_posix()).rstrip("/")
     if text == start or text.startswith(start + "/"):
         return text[len(start) :].lstrip("/")

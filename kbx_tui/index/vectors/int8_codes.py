@@ -1,50 +1,50 @@
-"""Vectors as int8 codes: a quarter of the bytes to read, and a bound on what a product can be.
+"""Vectors quantized to int8: a quarter of the bytes to scan, with a bound on the error.
 
-    x = s c + e,  q = t d + f       with scales s, t, codes c, d and what rounding left, e, f
-    |q.x - s t (c.d)| <= |e| |q| + |s c| |f| <= |e| |q| + (|x| + |e|) |f|    (Cauchy & Schwarz)
+    x = s c + e,  q = t d + f       with scales s, t, codes c, d and rounding errors e, f
+    |q.x - s t (c.d)| <= |e| |q| + |s c| |f| <= |e| |q| + (|x| + |e|) |f|    (Cauchy-Schwarz)
 
-Reading vectors is what takes the time of a comparison. So all are compared by their codes first,
-and exactly those alone that the bound leaves in question: the result is that of comparing all.
+Comparing vectors takes as long as reading them from memory. So all are compared by their codes,
+then only those that the bound leaves in question exactly: the result is that of comparing all.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from kbx_tui.index.vectors.parallel_scan import share
+from kbx_tui.index.vectors.parallel_scan import parallel_scan
 
 Matrix = NDArray[np.float32]
 Vector = NDArray[np.float32]
 Rows = NDArray[np.int64]
 
-HIGHEST = 127
-LONGEST = 1.001
-"""No vector is longer: those of models have length 1, up to rounding."""
-AT_ONCE = 8192
-"""Vectors rounded at once: what that needs for a moment fits the processor."""
-SHARED_FROM = 3
-"""Blocks of so many from which on a second thread helps."""
-ARITHMETIC = 1e-5
-"""What adding up some thousand products in another order may change, and more."""
+MAX_CODE = 127
+MAX_LENGTH = 1.001
+"""Length that no vector exceeds: those of models have length 1, up to rounding."""
+BLOCK = 8192
+"""Vectors quantized or compared at a time, so that intermediate results fit the CPU's cache."""
+PARALLEL_FROM = 3
+"""Number of blocks from which a second thread is used."""
+SUMMATION_ERROR = 1e-5
+"""More than the order of summation can change in a product of a few thousand numbers."""
 
 
 @dataclass(frozen=True, slots=True)
 class QuantizedVectors:
-    """Vectors of length at most 1, one scale each (scalar quantization)."""
+    """Vectors of length at most 1 as int8 codes with one scale each (scalar quantization)."""
 
     codes: NDArray[np.int8]
     """Shape (n, dimension)."""
     scales: NDArray[np.float32]
     """Shape (n,): code times scale is the rounded number."""
     errors: NDArray[np.float32]
-    """Shape (n,): the length of what rounding took from each vector."""
+    """Shape (n,): length of the rounding error of each vector."""
 
     @classmethod
     def empty(cls, count: int, dimension: int) -> QuantizedVectors:
-        """Return room for `count` vectors, to be filled with `put` or `copy`."""
+        """Return uninitialized storage for `count` vectors, to fill with `put` or `copy`."""
         return cls(
             np.empty((count, dimension), np.int8),
             np.empty(count, np.float32),
@@ -54,56 +54,58 @@ class QuantizedVectors:
     def __len__(self) -> int:
         return len(self.codes)
 
-    def part(self, begin: int, end: int) -> QuantizedVectors:
-        """Return a stretch of the vectors, without copying."""
-        codes, scales, errors = (getattr(self, one.name)[begin:end] for one in fields(self))
-        return QuantizedVectors(codes, scales, errors)
+    def view(self, begin: int, end: int) -> QuantizedVectors:
+        """Return the vectors from `begin` to `end`, without copying."""
+        rows = slice(begin, end)
+        return QuantizedVectors(self.codes[rows], self.scales[rows], self.errors[rows])
 
     def put(self, begin: int, vectors: Matrix) -> None:
-        """Round `vectors` into the rows from `begin` on."""
-        part = self.part(begin, begin + len(vectors))
+        """Quantize `vectors` into the rows from `begin` on."""
+        target = self.view(begin, begin + len(vectors))
         highest = np.abs(vectors).max(axis=1, initial=0.0)
-        part.scales[:] = np.where(highest > 0.0, highest, 1.0) / np.float32(HIGHEST)
-        codes = np.rint(vectors / part.scales[:, None])
-        part.errors[:] = np.linalg.norm(vectors - codes * part.scales[:, None], axis=1)
-        part.codes[:] = np.nan_to_num(codes).astype(np.int8)
+        target.scales[:] = np.where(highest > 0.0, highest, 1.0) / np.float32(MAX_CODE)
+        codes = np.rint(vectors / target.scales[:, None])
+        target.errors[:] = np.linalg.norm(vectors - codes * target.scales[:, None], axis=1)
+        target.codes[:] = np.nan_to_num(codes).astype(np.int8)
 
     def copy(self, begin: int, other: QuantizedVectors) -> None:
         """Copy the rows of `other` to those from `begin` on."""
-        part = self.part(begin, begin + len(other))
-        part.codes[:], part.scales[:], part.errors[:] = other.codes, other.scales, other.errors
+        target = self.view(begin, begin + len(other))
+        target.codes[:] = other.codes
+        target.scales[:] = other.scales
+        target.errors[:] = other.errors
 
     def products(self, query: Vector) -> tuple[Matrix, float]:
-        """Return about what the product of `query` with each vector is, shape (n,), and how far at
-        most it is from that: infinitely where a number is not one.
+        """Return the approximate product of `query` with each vector, and an error bound.
+
+        The products have shape (n,). The bound is infinite where a vector or the query holds NaN.
         """
         if not len(self):
             return np.zeros(0, np.float32), 0.0
         import simsimd
 
-        asked = quantize(query[None])
-        found: Matrix = np.empty(len(self), np.float32)
+        quantized_query = quantize(query[None])
+        products: Matrix = np.empty(len(self), np.float32)
 
-        def work(begin: int) -> None:
-            part = slice(begin, begin + AT_ONCE)
-            codes = np.asarray(
-                simsimd.cdist(asked.codes, self.codes[part], "dot", out_dtype="float32")
-            )
-            np.multiply(codes, self.scales[part], out=found[None, part])
+        def scan(begin: int) -> None:
+            block = slice(begin, begin + BLOCK)
+            codes = self.codes[block]
+            dots = simsimd.cdist(quantized_query.codes, codes, "dot", out_dtype="float32")
+            np.multiply(np.asarray(dots), self.scales[block], out=products[None, block])
 
-        share(range(0, len(self), AT_ONCE), work, worth_from=SHARED_FROM)
-        found *= asked.scales
-        error = float(self.errors.max())
-        slack = float(np.linalg.norm(query)) * error + float(asked.errors[0]) * (LONGEST + error)
-        return found, slack + ARITHMETIC if np.isfinite(slack) else np.inf
+        parallel_scan(range(0, len(self), BLOCK), scan, parallel_from=PARALLEL_FROM)
+        products *= quantized_query.scales
+        error, query_error = float(self.errors.max()), float(quantized_query.errors[0])
+        bound = float(np.linalg.norm(query)) * error + query_error * (MAX_LENGTH + error)
+        return products, bound + SUMMATION_ERROR if np.isfinite(bound) else np.inf
 
 
 def quantize(vectors: Matrix) -> QuantizedVectors:
     """Return vectors of shape (n, dimension) and length at most 1 as codes."""
-    made = QuantizedVectors.empty(*vectors.shape)
-    for begin in range(0, len(vectors), AT_ONCE):
-        made.put(begin, vectors[begin : begin + AT_ONCE])
-    return made
+    quantized = QuantizedVectors.empty(*vectors.shape)
+    for begin in range(0, len(vectors), BLOCK):
+        quantized.put(begin, vectors[begin : begin + BLOCK])
+    return quantized
 
 
 def nearest(
@@ -113,16 +115,18 @@ def nearest(
     count: int,
     within: NDArray[np.bool_] | None = None,
 ) -> Rows:
-    """Return the rows of the `count` vectors with the highest products, in no order.
+    """Return the rows of the `count` vectors with the highest products, in no particular order.
 
-    `quantized` holds `vectors`, row by row; `within` has shape (n,) and lets them in.
+    `quantized` holds the codes of `vectors`, row by row; `within`, shape (n,), flags the rows to
+    consider.
     """
     rows = np.arange(len(vectors)) if within is None else np.flatnonzero(within)
     if len(rows) <= count:
         return rows
-    about, slack = quantized.products(query)
-    about = about[rows]
-    if np.isfinite(slack):
-        rows = rows[about >= np.partition(about, -count)[-count] - 2 * slack]
+    approximate, error_bound = quantized.products(query)
+    approximate = approximate[rows]
+    if np.isfinite(error_bound):
+        lowest = np.partition(approximate, -count)[-count] - 2 * error_bound
+        rows = rows[approximate >= lowest]
     exact = vectors[rows] @ query
     return rows[np.argpartition(exact, -count)[-count:]]

@@ -1,6 +1,8 @@
-"""Work in blocks, shared between two threads: one processor alone does not read as fast as memory
-can. Not BLAS's own threads: those wait for each other, and where another program has the second
-processor 1 ms becomes 8.
+"""Scans in blocks on two threads: one core cannot saturate memory bandwidth.
+
+BLAS's own threads wait for each other, which costs more than it gains where the second core is
+busy. Here each thread takes the next block when it is free. Chosen by the experiment "two-thread
+scan" in docs/quality.md.
 """
 
 from __future__ import annotations
@@ -13,18 +15,20 @@ from typing import TypeVar
 Block = TypeVar("Block")
 
 
-def share(blocks: Sequence[Block], work: Callable[[Block], None], *, worth_from: int) -> None:
-    """Do all blocks, in two threads where there are `worth_from` or more; raises what `work` does.
+def parallel_scan(
+    blocks: Sequence[Block], work: Callable[[Block], None], *, parallel_from: int
+) -> None:
+    """Call `work` on every block, with at least `parallel_from` blocks on two threads.
 
-    `work` must let go of Python's lock for the better part of its time.
+    `work` should release the GIL most of the time. Raises what `work` raises.
     """
-    left = iter(blocks)  # whoever is done takes the next
+    remaining = iter(blocks)  # shared: whichever thread is free takes the next block
 
     def run() -> None:
-        for block in left:
+        for block in remaining:
             work(block)
 
-    helper = _helper().submit(run) if len(blocks) >= worth_from else None
+    helper = _helper().submit(run) if len(blocks) >= parallel_from else None
     run()
     if helper is not None and not helper.cancel():
         helper.result()

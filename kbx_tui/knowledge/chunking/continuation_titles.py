@@ -1,33 +1,33 @@
-"""Titles of documents that are parts of a longer one: `Offsite, part 2 of 5`, `Offsite (cont'd)`.
+"""Titles of documents that continue another: `Offsite, part 2 of 5`, `Offsite (cont'd)`.
 
-Long transcripts are cut so, by hand or by the program that wrote them. Pure.
+Long transcripts are often split this way, by hand or by the program that recorded them.
 """
 
 from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date
 
 from kbx_tui.knowledge.folding import fold, name_key
 
-LONGEST_GAP = 100
-"""Days after which what bears the same title is another matter: a quarter and a little."""
+MAX_GAP_DAYS = 100
+"""Days after which a document with the same title no longer continues the other: a quarter."""
 
-LOOKED_BACK = 50
-"""How many documents of one whole are looked at for the part before another."""
+_LOOKBACK = 50
+"""Number of earlier documents with the same base title that are searched for the predecessor."""
 
-_LONGEST = 300
-"""Characters of a title that are looked at: no title is as long, and nobody waits for one."""
+_MAX_TITLE = 300
+"""Characters of a title that are read; bounds the time of the regular expressions."""
 
-_AFTER_ALL = 100
-"""Numbers of parts have two digits."""
+_AFTER_ALL_NUMBERS = 100
+"""Sorts after every part number, as they have two digits."""
 
 _NUMERALS = ("i", "ii", "iii", "iv", "v", "vi", "vii", "viii", "ix", "x")
 _HINTS = ("part", "teil", "deel", "cont", "/", " of ")
-"""What a title must hold to be looked at closer; few hold any."""
+"""A title without any of these is not a continuation; a fast check that rejects most titles."""
 
 _NUMBERED = re.compile(
     r"[(\[]?\b(?:part|parte|partie|teil|deel)[\s-]+(\d{1,2}|[ivx]{1,4})\b"
@@ -42,122 +42,129 @@ _CONTINUED = re.compile(
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
-    """What a title says of the document being a part."""
+class ParsedTitle:
+    """A title split into its base and its part number."""
 
-    whole: str
-    """The title without it, as a key: parts of one document share it."""
+    base: str
+    """`name_key` of the title without the part number; equal for all parts of a series."""
     number: int = 0
-    """Which part it is, 0 where there is no number."""
+    """1-based number of the part, 0 if the title gives none."""
     total: int = 0
-    """How many there are, 0 where that is not said."""
-    continues: bool = False
-    """True when another part comes before it."""
+    """Number of parts, 0 if the title gives none."""
+    is_continuation: bool = False
+    """True if another part comes before it."""
 
 
-def part_of(title: str) -> Part:
-    """Return what a title says: of one that says nothing, itself as the whole.
+def parse_title(title: str) -> ParsedTitle:
+    """Return the base and part number of a title.
 
-    Where nothing else is left, as of a plain `Part 2`, nothing is said either. Nor is it by a date:
-    `Report (1/2026)`, `Sync (10/3)`.
+    A title that consists of a part number alone (`Part 2`) or gives a date instead
+    (`Report (1/2026)`, `Sync (10/3)`) is its own base.
     """
-    rest, number, total = fold(title[:_LONGEST]), 0, 0
-    if not _hints(rest):
-        return Part(name_key(rest))
+    rest, number, total = fold(title[:_MAX_TITLE]), 0, 0
+    if not _has_hint(rest):
+        return ParsedTitle(name_key(rest))
     if numbered := _NUMBERED.search(rest):
-        number, total = _number(numbered[1] or numbered[3]), _number(numbered[2] or numbered[4])
+        number = _part_number(numbered[1] or numbered[3])
+        total = _part_number(numbered[2] or numbered[4])
         if not number or 0 < total < number:
-            return Part(name_key(rest))
+            return ParsedTitle(name_key(rest))
         rest = f"{rest[: numbered.start()]} {rest[numbered.end() :]}"
     if continued := _CONTINUED.search(rest):
         rest = f"{rest[: continued.start()]} {rest[continued.end() :]}"
-    whole = name_key(rest)
-    if not whole:
-        return Part(name_key(title[:_LONGEST]))
-    return Part(whole, number, total, number > 1 or continued is not None)
+    base = name_key(rest)
+    if not base:
+        return ParsedTitle(name_key(title[:_MAX_TITLE]))
+    return ParsedTitle(base, number, total, number > 1 or continued is not None)
 
 
-def follows(after: Part, before: Part) -> bool:
-    """Return whether `after` may be the part that comes next after `before`, of the same whole."""
+def follows(after: ParsedTitle, before: ParsedTitle) -> bool:
+    """Return whether ``after`` may be the part right after ``before``; both have the same base."""
     if before.total and after.total and before.total != after.total:
         return False
-    numbered = before.number and after.number
-    return after.continues and (not numbered or after.number == before.number + 1)
+    both_numbered = before.number and after.number
+    return after.is_continuation and (not both_numbered or after.number == before.number + 1)
 
 
-def pairs_of_parts(
+def continuation_pairs(
     titles: Sequence[str], kinds: Sequence[str], dates: Sequence[str], paths: Sequence[str]
 ) -> list[tuple[int, int]]:
-    """Return the rows of documents that follow each other, given their columns.
+    """Return the pairs of rows ``(before, after)`` where one document continues the other.
 
-    Parts of one document are of one kind. Of several that may come before another, it is one in the
-    same folder, and of these the latest.
+    The arguments are columns, one entry per document; dates are ISO or empty. The two documents
+    have the same kind. Of several candidates, one in the same folder is preferred, then the latest.
     """
-    wholes = wholes_of(titles)
-    if not wholes:
+    bases = continued_bases(titles)
+    if not bases:
         return []
-    found: dict[tuple[str, str], list[_Place]] = defaultdict(list)
+    series: dict[tuple[str, str], list[_Member]] = defaultdict(list)
     for row, title in enumerate(titles):
-        part = part_of(title)
-        if part.whole in wholes:
+        parsed = parse_title(title)
+        if parsed.base in bases:
             folder = paths[row].rpartition("/")[0]
-            found[kinds[row], part.whole].append(_Place(row, part, dates[row], folder))
-    return [pair for places in found.values() for pair in _pairs(sorted(places, key=_order))]
+            series[kinds[row], parsed.base].append(_Member(row, parsed, dates[row], folder))
+    return [pair for members in series.values() for pair in _pairs(sorted(members, key=_order))]
 
 
-def wholes_of(titles: Iterable[str]) -> set[str]:
-    """Return the wholes of which a title continues another."""
-    hinting = (title for title in titles if _hints(title.lower()))
-    return {part.whole for part in map(part_of, hinting) if part.continues}
+def continued_bases(titles: Iterable[str]) -> set[str]:
+    """Return the bases of the titles that continue another document."""
+    candidates = (title for title in titles if _has_hint(title.lower()))
+    return {parsed.base for parsed in map(parse_title, candidates) if parsed.is_continuation}
 
 
 @dataclass(frozen=True, slots=True)
-class _Place:
+class _Member:
+    """A document of a series: of all that have one kind and base title."""
+
     row: int
-    part: Part
+    title: ParsedTitle
     date: str
     folder: str
 
 
-def _order(place: _Place) -> tuple[str, str, int, bool, int]:
-    """Without a number, what others continue stands for part 1, and what continues comes last."""
-    part = place.part
-    number = part.number or (_AFTER_ALL if part.continues else 1)
-    return place.date, place.folder, number, part.continues, place.row
+def _order(member: _Member) -> tuple[str, str, int, bool, int]:
+    """Return the sort key: an unnumbered original counts as part 1, a continuation as the last."""
+    title = member.title
+    number = title.number or (_AFTER_ALL_NUMBERS if title.is_continuation else 1)
+    return member.date, member.folder, number, title.is_continuation, member.row
 
 
-def _pairs(places: Sequence[_Place]) -> Iterable[tuple[int, int]]:
-    """Yield pairs of rows; no part has two after it."""
-    taken: set[int] = set()
-    for at, place in enumerate(places):
-        if not place.part.continues:
+def _pairs(members: Sequence[_Member]) -> Iterator[tuple[int, int]]:
+    """Yield pairs of rows; no document is continued twice."""
+    continued: set[int] = set()
+    for index, member in enumerate(members):
+        if not member.title.is_continuation:
             continue
-        near = [
-            one
-            for one in reversed(places[max(at - LOOKED_BACK, 0) : at])
-            if one.row not in taken and follows(place.part, one.part) and _is_near(one, place)
+        candidates = [
+            earlier
+            for earlier in reversed(members[max(index - _LOOKBACK, 0) : index])
+            if earlier.row not in continued
+            and follows(member.title, earlier.title)
+            and _is_near(earlier, member)
         ]
-        before = next((one for one in near if one.folder == place.folder), next(iter(near), None))
+        in_folder = (earlier for earlier in candidates if earlier.folder == member.folder)
+        before = next(in_folder, candidates[0] if candidates else None)
         if before is not None:
-            taken.add(before.row)
-            yield before.row, place.row
+            continued.add(before.row)
+            yield before.row, member.row
 
 
-def _is_near(before: _Place, after: _Place) -> bool:
+def _is_near(before: _Member, after: _Member) -> bool:
     try:
         days = date.fromisoformat(after.date) - date.fromisoformat(before.date)
     except ValueError:  # one has no date
         return before.folder == after.folder
-    return days.days <= LONGEST_GAP
+    return days.days <= MAX_GAP_DAYS
 
 
-def _number(said: str | None) -> int:
-    if not said:
+def _part_number(text: str | None) -> int:
+    """Return the value of an arabic or roman number, 0 for None or any other text."""
+    if not text:
         return 0
-    if said.isdecimal():
-        return int(said)
-    return _NUMERALS.index(said) + 1 if said in _NUMERALS else 0
+    if text.isdecimal():
+        return int(text)
+    return _NUMERALS.index(text) + 1 if text in _NUMERALS else 0
 
 
-def _hints(folded: str) -> bool:
+def _has_hint(folded: str) -> bool:
     return any(hint in folded for hint in _HINTS)

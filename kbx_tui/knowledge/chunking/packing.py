@@ -1,14 +1,16 @@
-"""Which pieces share a chunk. Pure arithmetic on counts; no text is looked at."""
+"""Packing of segments into chunks, from their token counts alone."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import takewhile
 
-from kbx_tui.knowledge.chunking.segments import Piece
+from kbx_tui.knowledge.chunking.segments import Segment
 
 _TINY_SHARE = 4
-_SLIGHT_SHARE = 32
+_NEGLIGIBLE_SHARE = 32
 _CHARACTERS_PER_TOKEN = 16
 
 
@@ -18,125 +20,119 @@ class Limits:
 
     tokens: int
     characters: int
-    """Bounds what a vocabulary calls one unknown token: base64 is one, however long."""
+    """Needed as a vocabulary may read any long word, such as base64, as one unknown token."""
     tiny: int
-    """Tokens up to which a section is too small to stand alone."""
-    slight: int
-    """Tokens that say too little to be found by: a rule, a comment, "None."."""
+    """Tokens up to which a section may share a chunk with another tiny one."""
+    negligible: int
+    """Tokens up to which a text says too little to be found: a rule, a comment, "None."."""
 
     @classmethod
     def of(cls, max_tokens: int) -> Limits:
-        """Return the limits of chunks of at most so many tokens."""
+        """Return the limits for chunks of at most ``max_tokens`` tokens."""
         return cls(
             tokens=max_tokens,
             characters=max_tokens * _CHARACTERS_PER_TOKEN,
             tiny=max_tokens // _TINY_SHARE,
-            slight=max_tokens // _SLIGHT_SHARE,
+            negligible=max_tokens // _NEGLIGIBLE_SHARE,
         )
 
 
 @dataclass(slots=True)
 class Group:
-    """Neighbouring pieces that stay together: a heading with its paragraph, then a whole chunk."""
+    """Consecutive segments that share a chunk."""
 
-    pieces: list[Piece]
+    segments: list[Segment]
     tokens: int
     section: int
+    """Section of its last segment."""
 
     @property
     def start(self) -> int:
-        return self.pieces[0].start
+        return self.segments[0].start
 
     @property
     def end(self) -> int:
-        return self.pieces[-1].end
+        return self.segments[-1].end
 
     @property
     def path(self) -> tuple[str, ...]:
-        """The headings all of its text stands under."""
-        paths = [piece.path for piece in self.pieces if not piece.is_heading]
-        return _shared(paths or [piece.path for piece in self.pieces])
-
-    @property
-    def is_bare(self) -> bool:
-        """Whether it holds headings alone."""
-        return self.pieces[-1].is_heading
+        """The headings shared by all of its text, outermost first."""
+        paths = [segment.path for segment in self.segments if not segment.is_heading]
+        paths = paths or [segment.path for segment in self.segments]
+        low_and_high = zip(min(paths), max(paths), strict=False)
+        return tuple(low for low, _ in takewhile(lambda pair: pair[0] == pair[1], low_and_high))
 
     def add(self, other: Group) -> None:
-        self.pieces += other.pieces
+        self.segments += other.segments
         self.tokens += other.tokens
         self.section = other.section
 
-    def apart(self) -> list[Group]:
-        """Return groups that begin where pieces meet without white space between them."""
+    def split_at_joins(self) -> list[Group]:
+        """Split the group wherever two segments meet without white space."""
         parts: list[Group] = []
-        for piece in self.pieces:
-            single = Group([piece], piece.tokens, piece.section)
-            if parts and piece.firm:
+        for segment in self.segments:
+            single = Group([segment], segment.tokens, segment.section)
+            if parts and segment.follows_space:
                 parts[-1].add(single)
             else:
                 parts.append(single)
         return parts
 
 
-def pack(pieces: Sequence[Piece], limits: Limits) -> list[Group]:
-    """Return the pieces as groups within the limits, in order, none left out."""
-    sections: dict[int, int] = {}
-    for piece in pieces:
-        sections[piece.section] = sections.get(piece.section, 0) + piece.tokens
+def pack(segments: Sequence[Segment], limits: Limits) -> list[Group]:
+    """Join consecutive segments into groups, greedily, within the limits and sections."""
+    section_tokens = Counter[int]()
+    for segment in segments:
+        section_tokens[segment.section] += segment.tokens
     packed: list[Group] = []
-    for unit in _units(pieces, limits):
-        if packed and _may_join(packed[-1], unit, sections[unit.section], limits):
+    for unit in _units(segments, limits):
+        if packed and _may_join(packed[-1], unit, section_tokens[unit.section], limits):
             packed[-1].add(unit)
         else:
             packed.append(unit)
     return packed
 
 
-def lead_tokens(pieces: Sequence[Piece], index: int, limits: Limits) -> int:
-    """Return the tokens of the headings right above a piece, which its chunk has to hold as well.
+def heading_tokens(segments: Sequence[Segment], index: int, limits: Limits) -> int:
+    """Return the tokens of the headings directly above a segment, which go into its chunk.
 
-    Headings of more than half a chunk are no longer headings anyone keeps together.
+    Returns 0 if they fill more than half a chunk: such headings are not kept with their text.
     """
-    lead = 0
-    while index and pieces[index - 1].is_heading:
+    total = 0
+    while index and segments[index - 1].is_heading:
         index -= 1
-        lead += pieces[index].tokens
-        if lead > limits.tokens // 2:
+        total += segments[index].tokens
+        if total > limits.tokens // 2:
             return 0
-    return lead
+    return total
 
 
-def _units(pieces: Iterable[Piece], limits: Limits) -> Iterator[Group]:
-    waiting: Group | None = None
-    for piece in pieces:
-        unit = Group([piece], piece.tokens, piece.section)
-        if waiting is not None and _fits(waiting, unit, limits):
-            waiting.add(unit)
+def _units(segments: Iterable[Segment], limits: Limits) -> Iterator[Group]:
+    """Yield each segment that is not a heading, with the headings directly above it."""
+    pending: Group | None = None
+    for segment in segments:
+        unit = Group([segment], segment.tokens, segment.section)
+        if pending is None:
+            pending = unit
+        elif _fits(pending, unit, limits):
+            pending.add(unit)
         else:
-            if waiting is not None:
-                yield waiting
-            waiting = unit
-        if not piece.is_heading:
-            yield waiting
-            waiting = None
-    if waiting is not None:
-        yield waiting
+            yield pending
+            pending = unit
+        if not segment.is_heading:
+            yield pending
+            pending = None
+    if pending is not None:
+        yield pending
 
 
 def _may_join(group: Group, unit: Group, section_tokens: int, limits: Limits) -> bool:
     if not _fits(group, unit, limits):
         return False
-    if group.section == unit.section or group.is_bare:
+    if group.section == unit.section or group.segments[-1].is_heading:
         return True
     less, more = sorted((group.tokens, section_tokens))
-    return more <= limits.tiny or less <= limits.slight
-
-
-def _shared(paths: Sequence[tuple[str, ...]]) -> tuple[str, ...]:
-    low, high = min(paths), max(paths)
-    count = next((at for at, (a, b) in enumerate(zip(low, high, strict=False)) if a != b), len(low))
-    return low[:count]
+    return more <= limits.tiny or less <= limits.negligible
 
 
 def _fits(group: Group, unit: Group, limits: Limits) -> bool:

@@ -1,7 +1,7 @@
-"""Where a body may be cut: headings, paragraphs, turns of speech; then sentences, words, letters.
+"""Segments of a body: headings, paragraphs and speaker turns, and their parts.
 
-Pure. A piece is a range of characters. The pieces of a body follow each other without a gap, blank
-lines belong to the piece before them, and no piece is blank.
+A segment is a range of characters. The segments of a body are contiguous; blank lines belong to the
+segment before them, and no segment is blank.
 """
 
 from __future__ import annotations
@@ -17,82 +17,68 @@ SECTION_LEVEL = 3
 """Headings down to this level open a section."""
 
 _BLANK_LINES = re.compile(r"\n(?:[ \t]*\n)+")
-_TURN = re.compile(r"^\*\*[^*\n]{1,80}(?::\*\*|\*\*:)", re.MULTILINE)
-_SENTENCE_END = re.compile(  # begins with a class of characters: the scanner skips to them
+_SPEAKER_TURN = re.compile(r"^\*\*[^*\n]{1,80}(?::\*\*|\*\*:)", re.MULTILINE)
+SENTENCE_END = re.compile(  # a leading character class lets the regex engine skip to candidates
     r"[\n.!?…。！？](?:(?<=\n)\n*|(?<=[。！？])|(?<=[.!?…])(?<!\d\.)[\"'”’)\]]{0,3}[^\S\n]+)"
 )
-_WORD_END = re.compile(r"\s+")
+WORD_END = re.compile(r"\s+")
 
 
 @dataclass(slots=True)
-class Piece:
-    """A heading, a paragraph, a turn of speech, or a part of one."""
+class Segment:
+    """A heading, a paragraph, a speaker turn, or a part of one of these."""
 
     start: int
     end: int
     path: tuple[str, ...]
-    """Headings it stands under; a heading stands under itself."""
+    """Texts of the headings above it, outermost first; a heading includes itself."""
     section: int
     """Ordinal of its section: the text between two headings of level 1-3."""
     is_heading: bool
-    firm: bool = True
-    """False when no white space is before it: its count and its neighbour's may not add up."""
+    follows_space: bool = True
+    """False if no white space precedes it: token counts may not add up with the one before."""
     tokens: int = -1
-    """-1 as long as nobody counted."""
+    """Number of tokens, -1 until counted."""
 
 
-def pieces_of(body: str) -> list[Piece]:
-    """Return the pieces of ``body``, none when it is blank."""
+def split_segments(body: str) -> list[Segment]:
+    """Return the segments of ``body``, none if it is blank."""
     if not body or body.isspace():
         return []
-    found = headings(body)
+    body_headings = headings(body)
     bounds = {match.end() for match in _BLANK_LINES.finditer(body)}
-    bounds.update(match.start() for match in _TURN.finditer(body))
-    starts: list[tuple[int, Heading]] = []
-    if found:
+    bounds.update(match.start() for match in _SPEAKER_TURN.finditer(body))
+    heading_starts: list[tuple[int, Heading]] = []
+    if body_headings:
         offsets = line_offsets(body)
-        starts = [(offsets[heading.line], heading) for heading in found]
-        bounds.update(start for start, _ in starts)
-        bounds.update(min(offsets[heading.end], len(body)) for heading in found)
-    return list(_under_headings(_filled(body, bounds), starts))
+        heading_starts = [(offsets[heading.line], heading) for heading in body_headings]
+        bounds.update(start for start, _ in heading_starts)
+        bounds.update(min(offsets[heading.end], len(body)) for heading in body_headings)
+    return list(_under_headings(_ranges_between(body, bounds), heading_starts))
 
 
-def sentences(body: str, piece: Piece, parts: int = 0) -> Iterator[Piece]:
-    """Cut a piece at line ends and after sentences, however many ``parts`` that makes."""
-    return _cut(body, piece, _SENTENCE_END)
+def split_segment(
+    body: str, segment: Segment, boundary: re.Pattern[str] | None, parts: int
+) -> Iterator[Segment]:
+    """Split a segment at the ends of ``boundary``, or for None into ``parts`` of similar length."""
+    if boundary is None:
+        text = body[segment.start : segment.end].rstrip()
+        length = len(text.lstrip())
+        parts = min(parts, length)
+        first = segment.start + len(text) - length
+        bounds = {first + length * part // parts for part in range(1, parts)}
+    else:
+        bounds = {match.end() for match in boundary.finditer(body, segment.start, segment.end)}
+    follows_space = segment.follows_space
+    for start, end in _ranges_between(body, bounds, segment.start, segment.end):
+        yield Segment(start, end, segment.path, segment.section, segment.is_heading, follows_space)
+        follows_space = body[end - 1].isspace()
 
 
-def words(body: str, piece: Piece, parts: int = 0) -> Iterator[Piece]:
-    """Cut a piece at white space, however many ``parts`` that makes."""
-    return _cut(body, piece, _WORD_END)
-
-
-def slices(body: str, piece: Piece, parts: int) -> Iterator[Piece]:
-    """Cut a word into ``parts`` of about the same length, whatever it consists of."""
-    inked = len(body[piece.start : piece.end].rstrip())
-    blank = inked - len(body[piece.start : piece.start + inked].lstrip())
-    length = inked - blank
-    parts = min(parts, length)
-    first = piece.start + blank
-    bounds = {first + length * part // parts for part in range(1, parts)}
-    firm = piece.firm
-    for start, end in _filled(body, bounds, piece.start, piece.end):
-        yield Piece(start, end, piece.path, piece.section, piece.is_heading, firm)
-        firm = False
-
-
-def _cut(body: str, piece: Piece, boundary: re.Pattern[str]) -> Iterator[Piece]:
-    ends = {match.end() for match in boundary.finditer(body, piece.start, piece.end)}
-    firm = piece.firm
-    for start, end in _filled(body, ends, piece.start, piece.end):
-        yield Piece(start, end, piece.path, piece.section, piece.is_heading, firm)
-        firm = body[end - 1].isspace()
-
-
-def _filled(
+def _ranges_between(
     body: str, bounds: Iterable[int], start: int = 0, end: int | None = None
 ) -> Iterator[tuple[int, int]]:
-    """Yield the ranges between ``bounds``; a blank one becomes the tail of the one before it."""
+    """Yield the ranges between ``bounds``; a blank range is joined to the one before it."""
     end = len(body) if end is None else end
     pending = None
     for bound in [*sorted(bounds), end]:
@@ -112,19 +98,19 @@ def _filled(
 
 
 def _under_headings(
-    ranges: Iterable[tuple[int, int]], starts: list[tuple[int, Heading]]
-) -> Iterator[Piece]:
-    above: list[Heading] = []
+    ranges: Iterable[tuple[int, int]], heading_starts: list[tuple[int, Heading]]
+) -> Iterator[Segment]:
+    ancestors: list[Heading] = []
     path: tuple[str, ...] = ()
-    section = following = 0
+    section = next_heading = 0
     for start, end in ranges:
-        is_heading = following < len(starts) and starts[following][0] < end
+        is_heading = next_heading < len(heading_starts) and heading_starts[next_heading][0] < end
         if is_heading:
-            heading = starts[following][1]
-            following += 1
-            while above and above[-1].level >= heading.level:
-                above.pop()
-            above.append(heading)
-            path = tuple(entry.text for entry in above if entry.text)
+            heading = heading_starts[next_heading][1]
+            next_heading += 1
+            while ancestors and ancestors[-1].level >= heading.level:
+                ancestors.pop()
+            ancestors.append(heading)
+            path = tuple(ancestor.text for ancestor in ancestors if ancestor.text)
             section += heading.level <= SECTION_LEVEL
-        yield Piece(start, end, path, section, is_heading)
+        yield Segment(start, end, path, section, is_heading)

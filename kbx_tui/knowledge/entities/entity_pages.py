@@ -1,4 +1,4 @@
-"""Entities from the pages of a knowledge base: people, projects, teams, listed types. Pure."""
+"""Entities built from the pages of a knowledge base."""
 
 from __future__ import annotations
 
@@ -9,11 +9,9 @@ from kbx_tui.knowledge.entities.ids import unique_ids
 from kbx_tui.knowledge.entities.teams import Teams
 from kbx_tui.knowledge.folding import name_key
 from kbx_tui.knowledge.parsing.fields import EMAIL, names_of, text_of, texts_of, unlink
-from kbx_tui.knowledge.parsing.kinds import DEFAULT_ENTITY_TYPES, is_entity_kind
+from kbx_tui.knowledge.parsing.kinds import is_entity_kind
 from kbx_tui.knowledge.parsing.legacy import legacy_fields
 from kbx_tui.knowledge.records import Document, Entity
-
-__all__ = ["DEFAULT_ENTITY_TYPES", "build_entities", "is_entity_kind"]
 
 _ALIAS_KEYS = frozenset(
     {
@@ -28,24 +26,25 @@ _PARENTHESES = re.compile(r"\s*\([^()]*\)\s*")
 def build_entities(
     documents: Sequence[Document], entity_types: frozenset[str] | None = None
 ) -> tuple[Entity, ...]:
-    """Return every entity the documents tell of, sorted by id.
+    """Return the entities in the documents, sorted by id.
 
-    Pages of entity kinds are entities, with the ids of ``unique_ids``. Teams are also those that a
-    ``team:`` value names or company.md lists; they have no page.
+    These are the pages of entity types, with the ids of `unique_ids`, and the teams without a page
+    that a ``team:`` value or company.md names. ``entity_types`` is as in `parse_document`.
     """
     documents = sorted(documents, key=lambda document: document.path)
     ids = unique_ids(documents)
     pages = [document for document in documents if is_entity_kind(document.kind, entity_types)]
-    found = [_from_page(page, ids[page.path]) for page in pages]
-    teams = Teams(found)
+    entities = [_from_page(page, ids[page.path]) for page in pages]
+    teams = Teams(entities)
     for document in documents:
-        teams.read(document, member=ids[document.path] if document.kind == "person" else "")
-    return tuple(sorted(teams.completed(found), key=lambda entity: entity.id))
+        teams.read(document, person_id=ids[document.path] if document.kind == "person" else "")
+    return tuple(sorted(teams.with_members(entities), key=lambda entity: entity.id))
 
 
 def _from_page(page: Document, entity_id: str) -> Entity:
     legacy = legacy_fields(page.body)
     fields = {key.casefold(): value for key, value in page.frontmatter.items()}
+    team = fields.get("team") or fields.get("teams") or legacy.get("team")
     return Entity(
         id=entity_id,
         name=page.title,
@@ -53,25 +52,24 @@ def _from_page(page: Document, entity_id: str) -> Entity:
         path=page.path,
         aliases=_aliases(page, [*fields.items(), *legacy.items()]),
         role=_role(page, fields) or legacy.get("role", ""),
-        team=_team(fields.get("team") or fields.get("teams") or legacy.get("team")),
+        team=", ".join(map(unlink, texts_of(team))),
         emails=_emails([fields.get("email"), fields.get("emails"), legacy.get("email")]),
     )
 
 
 def _aliases(page: Document, fields: Iterable[tuple[str, object]]) -> tuple[str, ...]:
-    """Other names as written, the longest first: it is the most specific."""
-    own = name_key(page.title)
-    found: dict[str, str] = {}
-    for alias in _written_names(page, fields):
+    """Return the distinct other names as written, longest first as it is the most specific."""
+    aliases: dict[str, str] = {}
+    for alias in _other_names(page, fields):
         key = name_key(alias)
-        if key and key != own:
-            found.setdefault(key, alias)
+        if key and key != name_key(page.title):
+            aliases.setdefault(key, alias)
     return tuple(
-        sorted(found.values(), key=lambda alias: (-len(name_key(alias).split()), -len(alias)))
+        sorted(aliases.values(), key=lambda alias: (-len(name_key(alias).split()), -len(alias)))
     )
 
 
-def _written_names(page: Document, fields: Iterable[tuple[str, object]]) -> Iterator[str]:
+def _other_names(page: Document, fields: Iterable[tuple[str, object]]) -> Iterator[str]:
     for key, value in fields:
         if key in _ALIAS_KEYS:
             yield from names_of(value)
@@ -82,16 +80,12 @@ def _written_names(page: Document, fields: Iterable[tuple[str, object]]) -> Iter
 
 
 def _role(page: Document, fields: Mapping[str, object]) -> str:
-    """A person's ``title:`` is what they do, unless it is all their page is called by."""
+    """Return the role; the ``title:`` of a person is one, unless it is the title of the page."""
     for key in _ROLE_KEYS:
         if role := text_of(fields.get(key)):
             return role
     title = text_of(fields.get("title")) if page.kind == "person" else ""
     return "" if name_key(title) == name_key(page.title) else title
-
-
-def _team(value: object) -> str:
-    return ", ".join(unlink(name) for name in texts_of(value))
 
 
 def _emails(values: Iterable[object]) -> tuple[str, ...]:

@@ -1,32 +1,37 @@
-"""Which documents belong to which entities, why, and how often."""
+"""Links from documents to the entities they belong to."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from itertools import chain
 
-from kbx_tui.knowledge.entities.disambiguation import Bearing, count_word
-from kbx_tui.knowledge.entities.entity_resolver import Lookup
-from kbx_tui.knowledge.entities.mentions import Spot, Spotter, Text, keys_in_titles, written_names
+from kbx_tui.knowledge.entities.disambiguation import Disambiguator, count_word
+from kbx_tui.knowledge.entities.entity_resolver import EntityResolver
+from kbx_tui.knowledge.entities.mentions import (
+    Mention,
+    MentionFinder,
+    NormalizedText,
+    text_variants,
+    title_variants,
+)
 from kbx_tui.knowledge.entities.spellings import title_keys
-from kbx_tui.knowledge.entities.suppressions import load_suppressions
 from kbx_tui.knowledge.folding import name_key
 from kbx_tui.knowledge.records import Document, Entity, Link, LinkKind
 
-__all__ = ["Linker", "load_suppressions"]
-
 _STRONG: frozenset[LinkKind] = frozenset({"attendee", "own_page", "frontmatter", "title"})
-"""Links of a member that also make the document its team's."""
+"""Links of a member that also link the document to the team."""
 
 Counts = Counter[tuple[int, LinkKind]]
+"""Number of occurrences by index of the entity and kind of link."""
 
 
 class Linker:
-    """Knows the entities of a knowledge base, and finds them in its documents.
+    """Links documents to the entities of a knowledge base.
 
-    Names given on purpose (attendees, frontmatter, wikilinks, tags) are looked up; in titles and
-    bodies names are spotted. A name that several entities bear, and the first name of a person,
-    count only for the one bearer who is in the document anyway.
+    Explicit names (attendees, frontmatter, wikilinks, tags) are resolved; titles and bodies are
+    searched for mentions. Ambiguous names and first names are resolved by the other entities in the
+    document, see `Disambiguator`.
     """
 
     def __init__(
@@ -35,12 +40,15 @@ class Linker:
         *,
         suppressions: Mapping[str, Collection[str]] | None = None,
     ) -> None:
+        """Prepare the search; ``suppressions`` are as returned by `load_suppressions`."""
         self._entities = tuple(entities)
-        self._lookup = Lookup(self._entities)
-        self._in_text = Spotter(written_names(self._entities))
-        self._in_titles = Spotter(keys_in_titles(self._entities))
-        self._bearing = Bearing(self._entities)
-        self._pages = {entity.path: at for at, entity in enumerate(self._entities) if entity.path}
+        self._resolver = EntityResolver(self._entities)
+        self._text_finder = MentionFinder(text_variants(self._entities))
+        self._title_finder = MentionFinder(title_variants(self._entities))
+        self._disambiguator = Disambiguator(self._entities)
+        self._pages = {
+            entity.path: index for index, entity in enumerate(self._entities) if entity.path
+        }
         self._teams = _teams_by_member(self._entities)
         self._suppressions = {
             path: frozenset(map(name_key, names)) for path, names in (suppressions or {}).items()
@@ -49,102 +57,95 @@ class Linker:
     def links(self, document: Document) -> tuple[Link, ...]:
         """Return the links of one document, sorted by entity and kind.
 
-        On its own page an entity has that one link only, whatever the page says about it.
+        The page of an entity links to that entity once, as `own_page` only.
         """
         counts: Counts = Counter()
-        own = self._pages.get(document.path)
-        if own is not None:
-            counts[own, "own_page"] = 1
-        self._count_given(document, counts)
-        self._count_spotted(document, counts)
-        kept = self._kept(document, counts, own)
-        self._count_members(document, kept)
+        owner = self._pages.get(document.path)
+        if owner is not None:
+            counts[owner, "own_page"] = 1
+        self._count_explicit(document, counts)
+        self._count_mentions(document, counts)
+        suppressed = self._suppressions.get(document.path, frozenset())
+        kept = self._without_suppressed(counts, owner, suppressed)
+        self._count_members(kept, suppressed)
         return tuple(
             sorted(
                 (
-                    Link(self._entities[position].id, document.path, kind, count)
-                    for (position, kind), count in kept.items()
+                    Link(self._entities[index].id, document.path, kind, count)
+                    for (index, kind), count in kept.items()
                 ),
                 key=lambda link: (link.entity_id, link.kind),
             )
         )
 
-    def _count_given(self, document: Document, counts: Counts) -> None:
+    def _count_explicit(self, document: Document, counts: Counts) -> None:
         for attendee in document.attendees:
-            for position in self._lookup.attendee(attendee):
-                counts[position, "attendee"] = 1
-        for reference in document.references:
-            for position in self._lookup.target(reference):
-                counts[position, "frontmatter"] += 1
-        for tag in document.tags:
-            for position in self._lookup.tag(tag):
-                counts[position, "frontmatter"] += 1
+            for index in self._resolver.by_attendee(attendee):
+                counts[index, "attendee"] = 1
+        by_reference = self._resolver.by_reference
+        for resolved in chain(
+            map(by_reference, document.references), map(self._resolver.by_tag, document.tags)
+        ):
+            _count(counts, resolved, "frontmatter")
         for target in document.wikilinks:
-            for position in self._lookup.target(target):
-                counts[position, "wikilink"] += 1
+            _count(counts, by_reference(target), "wikilink")
 
-    def _count_spotted(self, document: Document, counts: Counts) -> None:
-        body = Text(document.body)
-        in_body = self._in_text.spots(body)
-        in_title = (
-            *self._in_text.spots(Text(document.title)),
-            *(
-                spot
-                for key in title_keys(document.title)
-                for spot in self._in_titles.spots(Text(key))
-            ),
-        )
-        places: list[tuple[LinkKind, Spot]] = [("mention", spot) for spot in in_body]
-        places += [("title", spot) for spot in in_title]
-        doubtful = []
-        for kind, spot in places:
-            meant = self._bearing.sure(spot)
-            if meant is None:
-                doubtful.append((kind, spot))
-            _count(counts, meant or (), kind)
-        present = {position for position, _ in counts}
-        for kind, spot in doubtful:
-            _count(counts, self._bearing.corroborated(spot, present), kind)
-        present = {position for position, _ in counts}
-        for position, first_name in self._bearing.first_names(present):
+    def _count_mentions(self, document: Document, counts: Counts) -> None:
+        body = NormalizedText(document.body)
+        in_body = self._text_finder.find(body)
+        in_title = self._text_finder.find(NormalizedText(document.title))
+        for key in title_keys(document.title):
+            in_title += self._title_finder.find(NormalizedText(key))
+        mentions: list[tuple[LinkKind, Mention]] = [("mention", mention) for mention in in_body]
+        mentions += [("title", mention) for mention in in_title]
+        ambiguous = []
+        for kind, mention in mentions:
+            resolved = self._disambiguator.resolve(mention)
+            if resolved is None:
+                ambiguous.append((kind, mention))
+            else:
+                _count(counts, resolved, kind)
+        present = {index for index, _ in counts}
+        for kind, mention in ambiguous:
+            _count(counts, self._disambiguator.resolve_in_context(mention, present), kind)
+        present = {index for index, _ in counts}
+        for index, first_name in self._disambiguator.unique_first_names(present):
             if count := count_word(body, first_name, in_body):
-                counts[position, "mention"] += count
+                counts[index, "mention"] += count
 
-    def _kept(self, document: Document, counts: Counts, own: int | None) -> Counts:
-        suppressed = self._suppressions.get(document.path, frozenset())
-        kept: Counts = Counter()
-        for (position, kind), count in counts.items():
-            is_own = position == own
-            if is_own == (kind == "own_page") and not (
-                suppressed and not is_own and self._is_among(suppressed, position)
-            ):
-                kept[position, kind] = count
-        return kept
+    def _without_suppressed(
+        self, counts: Counts, owner: int | None, suppressed: Collection[str]
+    ) -> Counts:
+        return Counter(
+            {
+                (index, kind): count
+                for (index, kind), count in counts.items()
+                if (index == owner) == (kind == "own_page")
+                and (index == owner or not self._is_among(suppressed, index))
+            }
+        )
 
-    def _is_among(self, names: Collection[str], position: int) -> bool:
-        entity = self._entities[position]
-        return name_key(entity.name) in names or name_key(entity.id) in names
+    def _is_among(self, names: Collection[str], index: int) -> bool:
+        entity = self._entities[index]
+        return bool(names) and (name_key(entity.name) in names or name_key(entity.id) in names)
 
-    def _count_members(self, document: Document, kept: Counts) -> None:
-        members = {position for position, kind in kept if kind in _STRONG}
-        suppressed = self._suppressions.get(document.path, frozenset())
-        for position in members:
-            for team in self._teams.get(position, ()):
+    def _count_members(self, counts: Counts, suppressed: Collection[str]) -> None:
+        for member in {index for index, kind in counts if kind in _STRONG}:
+            for team in self._teams.get(member, ()):
                 if not self._is_among(suppressed, team):
-                    kept[team, "member"] += 1
+                    counts[team, "member"] += 1
 
 
-def _count(counts: Counts, positions: Collection[int], kind: LinkKind) -> None:
-    """Count a place where a name stands; how often a short title says it does not matter."""
-    for position in positions:
-        counts[position, kind] = 1 if kind == "title" else counts[position, kind] + 1
+def _count(counts: Counts, indices: Iterable[int], kind: LinkKind) -> None:
+    """Count one occurrence; a title counts at most once, as it is short."""
+    for index in indices:
+        counts[index, kind] = 1 if kind == "title" else counts[index, kind] + 1
 
 
 def _teams_by_member(entities: Sequence[Entity]) -> dict[int, list[int]]:
-    positions = {entity.id: position for position, entity in enumerate(entities)}
+    index_of = {entity.id: index for index, entity in enumerate(entities)}
     teams: dict[int, list[int]] = {}
-    for position, entity in enumerate(entities):
-        for member in entity.members:
-            if member in positions:
-                teams.setdefault(positions[member], []).append(position)
+    for index, entity in enumerate(entities):
+        for member in index_of.keys() & entity.members:
+            teams.setdefault(index_of[member], []).append(index)
     return teams

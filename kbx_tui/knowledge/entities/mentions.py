@@ -1,7 +1,7 @@
-"""Finding names in running text: Aho-Corasick over every name and alias, on word edges. Pure.
+"""Search for names in running text: Aho-Corasick over all names and aliases, at word boundaries.
 
-Text and names are compared without accents and letter case. Names that may be words as well (three
-letters and less, common words, handles, page names in lower case) have to be written as they are.
+Text and names are compared without accents and letter case. Names that may also be ordinary words
+(short names, common words, handles, page names in lower case) have to match in letter case.
 """
 
 from __future__ import annotations
@@ -11,134 +11,133 @@ from dataclasses import dataclass
 
 import ahocorasick
 
-from kbx_tui.knowledge.entities.common_words import COMMON_WORDS
+from kbx_tui.knowledge.entities.common_words import is_ambiguous
 from kbx_tui.knowledge.entities.spellings import other_spellings
 from kbx_tui.knowledge.folding import is_word_edge, name_key, strip_accents
 from kbx_tui.knowledge.parsing.kinds import stem_of
 from kbx_tui.knowledge.records import Entity
 
-_SHORT = 3
-
 
 @dataclass(frozen=True, slots=True)
-class Bearer:
-    """An entity that bears a spelling, and how."""
+class NameVariant:
+    """One way to write the name of an entity."""
 
-    position: int
+    entity: int
+    """Index of the entity."""
     spelling: str
     """Without accents, white space normalised."""
-    exact: bool
-    """Letter case matters."""
+    case_sensitive: bool
     is_name: bool
-    """Its name, not an alias."""
+    """True for a form of its name, False for a form of an alias."""
     is_weak: bool = False
-    """A person's initials, or a common word: too little to tell that the person is meant."""
+    """True for a short or common word as the name of a person: counts only with other evidence."""
 
 
 @dataclass(frozen=True, slots=True)
-class Spot:
-    """A place in a text where a name stands."""
+class Mention:
+    """A range of a text that names one or more entities."""
 
     start: int
     end: int
-    bearers: tuple[Bearer, ...]
+    variants: tuple[NameVariant, ...]
 
 
-class Text:
-    """A text made ready for spotting."""
+class NormalizedText:
+    """A text prepared for search: no accents, white space normalised."""
 
     __slots__ = ("folded", "plain")
 
     def __init__(self, text: str) -> None:
         self.plain = " ".join(strip_accents(text).split())
-        """Letter case kept; the same characters at the same places as `folded`."""
+        """With letter case; every offset is the same in `folded`."""
         self.folded = self.plain.lower()
 
 
-class Spotter:
-    """Finds the spellings it is given."""
+class MentionFinder:
+    """Finds name variants in texts."""
 
-    def __init__(self, bearers: Iterable[Bearer]) -> None:
-        by_spelling: dict[str, dict[Bearer, None]] = {}
-        for bearer in bearers:
-            by_spelling.setdefault(Text(bearer.spelling).folded, {})[bearer] = None
+    def __init__(self, variants: Iterable[NameVariant]) -> None:
+        by_spelling: dict[str, dict[NameVariant, None]] = {}
+        for variant in variants:
+            by_spelling.setdefault(NormalizedText(variant.spelling).folded, {})[variant] = None
         self._automaton = ahocorasick.Automaton()
-        for folded, found in by_spelling.items():
-            self._automaton.add_word(folded, (len(folded), tuple(found)))
-        if by_spelling:
-            self._automaton.make_automaton()
-        self._is_empty = not by_spelling
+        for folded, same_spelling in by_spelling.items():
+            self._automaton.add_word(folded, (len(folded), tuple(same_spelling)))
+        self._automaton.make_automaton()
 
-    def spots(self, text: Text) -> list[Spot]:
-        """Return where names stand, in order; where they overlap, the first and longest."""
-        if self._is_empty:
+    def find(self, text: NormalizedText) -> list[Mention]:
+        """Return the mentions in order; of those that overlap, the first and longest."""
+        if not len(self._automaton):
             return []
         folded = text.folded
-        found = []
-        for last, (length, bearers) in self._automaton.iter(folded):
+        mentions = []
+        for last, (length, variants) in self._automaton.iter(folded):
             start, end = last + 1 - length, last + 1
             if is_word_edge(folded, start, end):
                 written = text.plain[start:end]
-                fitting = tuple(
-                    bearer for bearer in bearers if not bearer.exact or bearer.spelling == written
-                )
-                if fitting:
-                    found.append(Spot(start, end, fitting))
-        return list(_without_overlap(found))
+                if matching := tuple(
+                    variant
+                    for variant in variants
+                    if not variant.case_sensitive or variant.spelling == written
+                ):
+                    mentions.append(Mention(start, end, matching))
+        return list(_without_overlap(mentions))
 
 
-def _without_overlap(found: list[Spot]) -> Iterator[Spot]:
+def _without_overlap(mentions: list[Mention]) -> Iterator[Mention]:
     covered = 0
-    for spot in sorted(found, key=lambda spot: (spot.start, -spot.end)):
-        if spot.start >= covered:
-            yield spot
-            covered = spot.end
+    for mention in sorted(mentions, key=lambda mention: (mention.start, -mention.end)):
+        if mention.start >= covered:
+            yield mention
+            covered = mention.end
 
 
-def written_names(entities: Sequence[Entity]) -> list[Bearer]:
-    """Return the ways in which running text names the entities."""
-    bearers = [one for at, entity in enumerate(entities) for one in _as_written(at, entity)]
-    known = {Text(bearer.spelling).folded for bearer in bearers}
-    bearers += [
-        Bearer(bearer.position, spelling, " " not in spelling, bearer.is_name)
-        for bearer in bearers
-        if not bearer.exact and entities[bearer.position].type != "person"
-        for spelling in other_spellings(bearer.spelling)
-        if Text(spelling).folded not in known  # another bears it as it is
+def text_variants(entities: Sequence[Entity]) -> list[NameVariant]:
+    """Return the name variants to look for in running text."""
+    variants = [
+        variant for index, entity in enumerate(entities) for variant in _variants(index, entity)
     ]
-    return bearers
+    taken = {NormalizedText(variant.spelling).folded for variant in variants}
+    variants += [
+        NameVariant(variant.entity, spelling, " " not in spelling, variant.is_name)
+        for variant in variants
+        if not variant.case_sensitive and entities[variant.entity].type != "person"
+        for spelling in other_spellings(variant.spelling)
+        if NormalizedText(spelling).folded not in taken
+    ]
+    return variants
 
 
-def keys_in_titles(entities: Sequence[Entity]) -> list[Bearer]:
-    """Return the names of several words as they are looked for in titles: see `title_keys`."""
-    bearers, others = [], []
-    for position, entity in enumerate(entities):
+def title_variants(entities: Sequence[Entity]) -> list[NameVariant]:
+    """Return the name variants to look for in titles: keys of several words, see `title_keys`."""
+    variants, others = [], []
+    for index, entity in enumerate(entities):
         for name, is_name in _names(entity):
             if " " in (key := name_key(name)):
-                bearers.append(Bearer(position, key, False, is_name))
+                variants.append(NameVariant(index, key, False, is_name))
             if entity.type != "person":
                 keys = (name_key(spelling) for spelling in other_spellings(name))
-                others += [Bearer(position, key, False, is_name) for key in keys if " " in key]
-    known = {bearer.spelling for bearer in bearers}
-    return bearers + [bearer for bearer in others if bearer.spelling not in known]
+                others += [NameVariant(index, key, False, is_name) for key in keys if " " in key]
+    taken = {variant.spelling for variant in variants}
+    return variants + [variant for variant in others if variant.spelling not in taken]
 
 
-def _as_written(position: int, entity: Entity) -> Iterator[Bearer]:
+def _variants(index: int, entity: Entity) -> Iterator[NameVariant]:
     is_person = entity.type == "person"
     for name, is_name in _names(entity):
-        spelling, key = Text(name).plain, name_key(name)
-        if key in COMMON_WORDS or len(key) <= _SHORT:
+        spelling, key = NormalizedText(name).plain, name_key(name)
+        if is_ambiguous(key):
             if not name.islower():
-                yield Bearer(position, spelling, True, is_name, is_person)
+                yield NameVariant(index, spelling, True, is_name, is_person)
             if not is_person:
-                yield Bearer(position, f"{spelling} {entity.type}", False, is_name)
-                yield Bearer(position, f"{entity.type} {spelling}", False, is_name)
+                yield NameVariant(index, f"{spelling} {entity.type}", False, is_name)
+                yield NameVariant(index, f"{entity.type} {spelling}", False, is_name)
         elif (name.islower() and "-" in name) or (is_person and " " not in key):
-            yield Bearer(position, spelling, True, is_name)
+            yield NameVariant(index, spelling, True, is_name)
         else:
-            yield Bearer(position, spelling, False, is_name)
+            yield NameVariant(index, spelling, False, is_name)
             if "-" in spelling:
-                yield Bearer(position, spelling.replace("-", " "), False, is_name)
+                yield NameVariant(index, spelling.replace("-", " "), False, is_name)
 
 
 def _names(entity: Entity) -> Iterator[tuple[str, bool]]:

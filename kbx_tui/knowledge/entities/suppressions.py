@@ -1,4 +1,4 @@
-"""Links a person has ruled out: ``entity-suppressions.json`` as kbx writes it."""
+"""Links that the user has suppressed, in the ``entity-suppressions.json`` of kbx."""
 
 from __future__ import annotations
 
@@ -9,18 +9,18 @@ from pathlib import Path
 from kbx_tui.knowledge.parsing.decoding import decode
 from kbx_tui.knowledge.parsing.fields import texts_of
 
-PLACES = ("memory/.kbx/entity-suppressions.json", ".kbx/entity-suppressions.json")
+SUPPRESSION_FILES = ("memory/.kbx/entity-suppressions.json", ".kbx/entity-suppressions.json")
 
 
 def load_suppressions(root: Path) -> dict[str, tuple[str, ...]]:
-    """Return names of entities by the path of the document they are not to be linked to.
+    """Return names or ids of entities, by the path of the document not to link to them.
 
-    A missing or broken file rules out nothing.
+    A missing or invalid file is ignored.
     """
     suppressed: dict[str, tuple[str, ...]] = {}
-    for place in PLACES:
+    for name in SUPPRESSION_FILES:
         try:
-            loaded = json.loads(decode((root / place).read_bytes())[0])
+            loaded = json.loads(decode((root / name).read_bytes())[0])
         except (OSError, ValueError, RecursionError):
             continue
         if isinstance(loaded, dict):

@@ -1,4 +1,4 @@
-"""One line of facts, taken apart: date, text, status, sources, confidence. Pure."""
+"""Parsing of one fact: text, date, status, sources, confidence."""
 
 from __future__ import annotations
 
@@ -8,20 +8,20 @@ from dataclasses import dataclass, replace
 from typing import Literal, cast, get_args
 
 from kbx_tui.knowledge.parsing.dates import iso_date
-from kbx_tui.knowledge.parsing.inline import plain_text, wikilink_targets
+from kbx_tui.knowledge.parsing.inline import strip_markup, wikilink_targets
 from kbx_tui.knowledge.records import FactStatus
 
 Status = FactStatus | Literal[""]
-"""Empty when nothing is said."""
+"""Empty if not given."""
 
-_MAX_READ = 10_000
-"""Characters of a line in which notes are looked for."""
+_MAX_PARSED = 10_000
+"""Characters of a line that are parsed; the rest is kept as text."""
 _EDGES = " \t—–|;,"
-_WORDED = {"high": 0.9, "medium": 0.7, "low": 0.4}
-_DEAD = "superseded|archived|redacted"
+_CONFIDENCE_WORDS = {"high": 0.9, "medium": 0.7, "low": 0.4}
+_INACTIVE = "superseded|archived|redacted"
 
 MARKERS = re.compile(r"^\s*(?:(?:[-*+]|\d{1,9}[.)])(?:\s+|$))+")
-"""Bullets and numbers at the beginning of a list item; `- 1. x` has two."""
+"""Bullets and numbers at the start of a list item; `- 1. x` has two."""
 _CHECKBOX = re.compile(r"^\[([ xX])\](?:\s+|$)")
 _DATE = re.compile(
     r"^(?:\[(\d{4}-\d{2}-\d{2})\]|\((\d{4}-\d{2}-\d{2})\)|(\d{4}-\d{2}-\d{2})(?=:|\s+[—–-]\s))"
@@ -37,13 +37,13 @@ _LINK = re.compile(
 _WIKILINK = re.compile(r"!?\[\[[^\[\]\n]{1,500}\]\]")
 
 _KEYS = r"sources?|from|status|confidence"
-_NOTES = (  # in brackets; a tag; a bare word where no sentence would have it; sources at the end
+_NOTES = (  # in brackets; `status:` or `confidence:` anywhere; sources at the end
     re.compile(
         rf"\((?=\s*(?:{_KEYS})\s*:)((?:[^()\[\]]|\[\[[^\[\]]*\]\]|\[[^\[\]]*\](?:\([^()]*\))?)*)\)",
         re.IGNORECASE,
     ),
     re.compile(rf"\[(?=\s*(?:{_KEYS})\s*:)((?:[^\[\]]|\[\[[^\[\]]*\]\])*)\](?!\()", re.IGNORECASE),
-    re.compile(rf"(?:^|(?<=\s))(status::?\s*(?:active|{_DEAD}))\b[.;,]?", re.IGNORECASE),
+    re.compile(rf"(?:^|(?<=\s))(status::?\s*(?:active|{_INACTIVE}))\b[.;,]?", re.IGNORECASE),
     re.compile(
         r"(?:^|(?<=\s))(confidence::?\s*(?:\d+(?:\.\d+)?\s?%?|high|medium|low))(?=$|[\s.;,])[.;,]?",
         re.IGNORECASE,
@@ -54,7 +54,7 @@ _NOTES = (  # in brackets; a tag; a bare word where no sentence would have it; s
     ),
 )
 _STATUS_MARK = re.compile(
-    rf"(?:^|(?<=\s))#({_DEAD})\b|^[\[(]({_DEAD})[\])]|[\[(](superseded|archived)[\])]$",
+    rf"(?:^|(?<=\s))#({_INACTIVE})\b|^[\[(]({_INACTIVE})[\])]|[\[(](superseded|archived)[\])]$",
     re.IGNORECASE,
 )
 _ENTRY = re.compile(
@@ -64,20 +64,21 @@ _ENTRY = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class FactLine:
-    """What one list item says."""
+    """The parts of one list item."""
 
     text: str
-    """As it reads: without check box, date, notes in brackets and link syntax."""
+    """Without check box, date, notes and markup; empty if no letter or digit is left."""
     date: str = ""
     status: Status = ""
     done: bool = False
     sources: tuple[str, ...] = ()
     confidence: float | None = None
+    """Within 0..1, None if not given."""
     is_note: bool = False
-    """Says nothing by itself but where something comes from, or how certain it is."""
+    """True if it only gives sources, status or confidence of the item around it."""
 
     def with_note(self, note: FactLine) -> FactLine:
-        """Return this line with what a nested note adds."""
+        """Return this line with the status, sources and confidence of a nested note added."""
         return replace(
             self,
             status=self.status or note.status,
@@ -87,60 +88,61 @@ class FactLine:
 
 
 def read_fact_line(text: str) -> FactLine:
-    """Take apart the text of a list item, its bullet already removed."""
+    """Parse the text of a list item without its bullet."""
     box = _CHECKBOX.match(text)
     line = text[box.end() :] if box else text
     notes = _Notes()
-    read, rest = notes.taken_from(line[:_MAX_READ]), line[_MAX_READ:]
-    read, struck = _without_struck(read)
-    read, date = _without_date(read.strip())
-    sources = dict.fromkeys((*notes.sources, *_linked(read)))
-    shown = " ".join(plain_text(read).split()).strip(_EDGES) + rest
-    unlinked = _LINK.sub("", _WIKILINK.sub("", read))
+    parsed, rest = notes.extract_from(line[:_MAX_PARSED]), line[_MAX_PARSED:]
+    parsed, is_struck = _without_struck(parsed)
+    parsed, date = _without_date(parsed.strip())
+    sources = dict.fromkeys((*notes.sources, *_link_targets(parsed)))
+    plain = " ".join(strip_markup(parsed).split()).strip(_EDGES) + rest
+    unlinked = _LINK.sub("", _WIKILINK.sub("", parsed))
     return FactLine(
-        text=shown if _says_something(shown) else "",
+        text=plain if _has_content(plain) else "",
         date=date,
-        status=notes.status or ("superseded" if struck else ""),
+        status=notes.status or ("superseded" if is_struck else ""),
         done=bool(box) and text[1] in "xX",
         sources=tuple(sources),
         confidence=notes.confidence,
-        is_note=not _says_something(unlinked + rest) and bool(sources or notes.found),
+        is_note=not _has_content(unlinked + rest) and bool(sources or notes.has_any),
     )
 
 
 def split_head(text: str) -> tuple[str, str, str]:
-    """Return check box, date and the rest of a list item as they are written; the rest is stripped.
+    """Split a list item into check box, date and rest.
 
-    The three join to the text, but for blanks at its end.
+    The three, concatenated, are ``text`` without blanks at its end.
     """
-    box = _CHECKBOX.match(text)
-    boxed = text[: box.end()] if box else ""
-    date = _DATE.match(text[len(boxed) :])
-    dated = date[0] if date and iso_date(next(filter(None, date.groups()))) else ""
-    return boxed, dated, text[len(boxed) + len(dated) :].rstrip()
+    match = _CHECKBOX.match(text)
+    box = match[0] if match else ""
+    text = text[len(box) :]
+    match = _DATE.match(text)
+    date = match[0] if match and iso_date(next(filter(None, match.groups()))) else ""
+    return box, date, text[len(date) :].rstrip()
 
 
 def notes_in(text: str) -> tuple[str, ...]:
-    """Return the notes of a line as written, in order: source, status, confidence."""
-    found: list[tuple[int, str]] = []
+    """Return the notes of a line (sources, status, confidence) verbatim, in order."""
+    notes: list[tuple[int, str]] = []
     for pattern in _NOTES:
         for match in pattern.finditer(text):
-            if all(match[0] not in note for _, note in found):
-                found.append((match.start(), match[0].strip()))
-    return tuple(note for _, note in sorted(found))
+            if all(match[0] not in note for _, note in notes):
+                notes.append((match.start(), match[0].strip()))
+    return tuple(note for _, note in sorted(notes))
 
 
 def read_status(text: str) -> Status:
-    """Return the status a word names, empty when it names none."""
+    """Return the status that a word names, empty if it names none."""
     word = text.strip().strip(".").casefold()
     return cast(FactStatus, word) if word in get_args(FactStatus) else ""
 
 
 def read_confidence(text: str) -> float | None:
-    """Return a confidence within 0..1 from ``0.9``, ``90%``, ``90`` or ``high``, else None."""
+    """Parse ``0.9``, ``90%``, ``90`` or ``high`` as a number within 0..1; None for other texts."""
     word = text.strip().casefold()
-    if word in _WORDED:
-        return _WORDED[word]
+    if word in _CONFIDENCE_WORDS:
+        return _CONFIDENCE_WORDS[word]
     if not re.fullmatch(r"\d{1,3}(?:\.\d{1,10})?\s?%?", word):
         return None
     number = float(word.rstrip("% "))
@@ -150,50 +152,54 @@ def read_confidence(text: str) -> float | None:
 
 
 class _Notes:
-    """Collects what a line says about itself and takes it out of the text."""
+    """Sources, status and confidence collected from a line."""
 
     def __init__(self) -> None:
         self.sources: list[str] = []
         self.status: Status = ""
         self.confidence: float | None = None
-        self.found = False
+        self.has_any = False
 
-    def taken_from(self, line: str) -> str:
+    def extract_from(self, line: str) -> str:
+        """Collect the notes of a line and return the line without them."""
         for pattern in _NOTES:
-            line = pattern.sub(self._note, line)
-        return _STATUS_MARK.sub(self._mark, line.strip())
+            line = pattern.sub(self._extract_note, line)
+        return _STATUS_MARK.sub(self._extract_mark, line.strip())
 
-    def _note(self, match: re.Match[str]) -> str:
+    def _extract_note(self, match: re.Match[str]) -> str:
         entries = _ENTRY.findall(match[1])
-        understood = [self._take(key.casefold(), value) for key, value in entries]
-        return "" if any(understood) else match[0]
+        is_valid = [self._add(key.casefold(), value) for key, value in entries]
+        return "" if any(is_valid) else match[0]
 
-    def _mark(self, match: re.Match[str]) -> str:
+    def _extract_mark(self, match: re.Match[str]) -> str:
         self.status = self.status or read_status(match[match.lastindex or 0])
-        self.found = True
+        self.has_any = True
         return ""
 
-    def _take(self, key: str, value: str) -> bool:
+    def _add(self, key: str, value: str) -> bool:
         if key == "status":
             status = read_status(value)
             self.status = self.status or status
-            taken = bool(status)
+            is_valid = bool(status)
         elif key == "confidence":
             confidence = read_confidence(value)
             self.confidence = confidence if self.confidence is None else self.confidence
-            taken = confidence is not None
+            is_valid = confidence is not None
         else:
             self.sources += _sources(value)
-            taken = bool(value)
-        self.found = self.found or taken
-        return taken
+            is_valid = bool(value)
+        self.has_any = self.has_any or is_valid
+        return is_valid
 
 
 def _sources(value: str) -> Iterator[str]:
-    """Links are sources as they stand; titles may hold commas, paths and ids do not hold spaces."""
-    linked = tuple(_linked(value))
-    if linked:
-        yield from linked
+    """Yield the links in a value, else its parts between semicolons, else between commas.
+
+    Only parts without spaces (paths, ids) are separated by commas, as titles may contain them.
+    """
+    targets = tuple(_link_targets(value))
+    if targets:
+        yield from targets
         return
     parts = value.split(";")
     if len(parts) == 1 and not re.search(r"[^,;\s]\s+[^\s,;]", value):
@@ -203,19 +209,19 @@ def _sources(value: str) -> Iterator[str]:
             yield source
 
 
-def _linked(text: str) -> Iterator[str]:
+def _link_targets(text: str) -> Iterator[str]:
     yield from wikilink_targets(text)
     for match in _LINK.finditer(text):
         yield next(filter(None, match.groups()))
 
 
 def _without_struck(line: str) -> tuple[str, bool]:
-    """A line struck as a whole is superseded; a word struck in it is gone."""
-    left = _STRUCK.sub("", line)
-    if left == line:
+    """Remove struck-out words; if the whole line is struck out, keep them and return True."""
+    remaining = _STRUCK.sub("", line)
+    if remaining == line:
         return line, False
-    if _says_something(_DATE.sub("", left.strip())):
-        return left, False
+    if _has_content(_DATE.sub("", remaining.strip())):
+        return remaining, False
     return _STRUCK.sub(r"\1", line), True
 
 
@@ -225,5 +231,5 @@ def _without_date(line: str) -> tuple[str, str]:
     return (line[match.end() :], date) if match and date else (line, "")
 
 
-def _says_something(text: str) -> bool:
+def _has_content(text: str) -> bool:
     return any(character.isalnum() for character in text)

@@ -1,4 +1,4 @@
-"""Facts and open items: the list items under their headings on an entity's page. Pure."""
+"""Facts and open items: the list items in certain sections of an entity page."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from kbx_tui.knowledge.facts.fact_line import (
     read_fact_line,
     read_status,
 )
-from kbx_tui.knowledge.facts.redacted import is_marked, is_page_marked
+from kbx_tui.knowledge.facts.redaction_marks import has_redaction_mark, is_page_redacted
 from kbx_tui.knowledge.folding import fold
 from kbx_tui.knowledge.parsing.fields import text_of
 from kbx_tui.knowledge.parsing.markdown import ListItem, outline
@@ -28,103 +28,109 @@ _SECTIONS: dict[str, FactKind] = {
 }
 _MAY_HOLD_FACTS = re.compile(r"facts|open items", re.IGNORECASE)
 DEFAULT_CONFIDENCE = 0.7
+ID_LIMIT = 2**53
+"""Ids of facts are below this: a JSON number represents 53 bits exactly."""
 
 
-def fact_id(entity_id: str, text: str, *apart: str) -> int:
-    """Return the id of a fact of an entity by its text: 53 bits, never 0.
+def fact_id(entity_id: str, text: str, *discriminators: str) -> int:
+    """Return a hash of 53 bits, never 0, as the id of a fact.
 
-    53 bits pass through JSON and a float unharmed. Letter case, accents and spacing do not matter.
-    `apart` tells a fact from others with its text.
+    It ignores letter case, accents and spacing of the text. ``discriminators`` distinguish facts of
+    an entity with the same text.
     """
-    key = "\0".join((entity_id, _normal(text), *(apart or ("0",))))
+    key = "\0".join((entity_id, _normalized(text), *(discriminators or ("0",))))
     return int.from_bytes(blake2b(key.encode(), digest_size=8).digest()) >> 11 or 1
 
 
 def read_facts(document: Document, entity_id: str) -> tuple[Fact, ...]:
-    """Return the facts and open items of the page of an entity, in file order.
+    """Return the facts and open items on the page of an entity, in file order.
 
-    They are the list items under headings named Recent Facts, Facts or Open Items, down to the next
-    heading of the same level. A nested item that only says where its parent comes from, or how
-    certain it is, belongs to the parent; any other is a fact of its own.
+    These are the list items in the sections named Recent Facts, Facts or Open Items. A nested item
+    that only gives sources, status or confidence belongs to its parent; any other is a fact itself.
     """
-    return tuple(fact for fact, _ in placed_facts(document, entity_id))
+    return tuple(fact for fact, _ in facts_with_items(document, entity_id))
 
 
-def placed_facts(document: Document, entity_id: str) -> tuple[tuple[Fact, ListItem], ...]:
-    """Return the same facts, each with its list item, whose lines are those of the body."""
-    entries = tuple(_entries(document))
+def facts_with_items(document: Document, entity_id: str) -> tuple[tuple[Fact, ListItem], ...]:
+    """Return the facts as `read_facts` does, each with its list item."""
+    entries = _entries(document)
     facts = []
-    for (kind, item, entry), apart in zip(entries, _apart(entries), strict=True):
+    for entry, discriminators in zip(entries, _discriminators(entries), strict=True):
+        line = entry.line
         fact = Fact(
-            fact_id=fact_id(entity_id, entry.text, *apart),
+            fact_id=fact_id(entity_id, line.text, *discriminators),
             entity_id=entity_id,
-            kind=kind,
-            text=entry.text,
-            date=entry.date,
+            kind=entry.kind,
+            text=line.text,
+            date=line.date,
             path=document.path,
-            line=document.body_line + item.line,
-            status=entry.status or "active",
-            done=entry.done and kind == "open_item",
-            sources=entry.sources or (document.path,),
-            confidence=DEFAULT_CONFIDENCE if entry.confidence is None else entry.confidence,
+            line=document.body_line + entry.item.line,
+            status=line.status or "active",
+            done=line.done and entry.kind == "open_item",
+            sources=line.sources or (document.path,),
+            confidence=DEFAULT_CONFIDENCE if line.confidence is None else line.confidence,
         )
-        facts.append((fact, item))
+        facts.append((fact, entry.item))
     return tuple(facts)
 
 
-def new_fact(before: Sequence[Fact], after: Sequence[Fact]) -> Fact | None:
-    """Return the first fact of a page that another state of it lacks, both in file order.
+def first_new_fact(before: Sequence[Fact], after: Sequence[Fact]) -> Fact | None:
+    """Return the first fact in ``after`` that is not in ``before``, None if there is none.
 
-    What is struck out, ticked or certain does not make a fact another one.
+    Both are the facts of one page in file order; ``after`` may have facts added anywhere. Status,
+    check box and confidence are not compared.
     """
-    said = [_said(fact) for fact in before]
-    for at, fact in enumerate(after):
-        if at >= len(said) or _said(fact) != said[at]:
+    contents = [_content(fact) for fact in before]
+    for index, fact in enumerate(after):
+        if index >= len(contents) or _content(fact) != contents[index]:
             return fact
     return None
 
 
-def _said(fact: Fact) -> tuple[object, ...]:
+def _content(fact: Fact) -> tuple[object, ...]:
     return fact.kind, fact.text, fact.date, fact.sources
 
 
-def _apart(entries: Sequence[_Entry]) -> Iterator[tuple[str, ...]]:
-    """Yield for each fact what its id holds besides its text: nothing where no other has the text.
+def _discriminators(entries: Sequence[_Entry]) -> Iterator[tuple[str, ...]]:
+    """Yield the discriminators for the id of each fact: none if its text is unique on the page.
 
-    Else its kind, date and sources, and which of how many it is that have these as well. So an id
-    that was given never comes to mean another line: when one of two goes, the other is the only one
-    with its text, and of three that tell date or source, the others keep their ids.
+    Else these are kind, date and sources, and its number among the facts that share them all. So an
+    id never passes to another line: when one of two facts is deleted, the text of the other becomes
+    unique, and when one of three is deleted that differ in date or source, the others keep theirs.
     """
-    texts = Counter(_normal(entry.text) for _, _, entry in entries)
-    keys = [(_normal(entry.text), kind, entry.date, *entry.sources) for kind, _, entry in entries]
-    alike, seen = Counter(keys), Counter[tuple[str, ...]]()
-    for text, *rest in keys:
-        key = (text, *rest)
+    keys = [
+        (_normalized(entry.line.text), entry.kind, entry.line.date, *entry.line.sources)
+        for entry in entries
+    ]
+    texts = Counter(text for text, *_ in keys)
+    totals, seen = Counter(keys), Counter[tuple[str, ...]]()
+    for key in keys:
+        text, *rest = key
         if texts[text] == 1:
             yield ()
         else:
-            yield (*rest, f"{seen[key]} of {alike[key]}")
+            yield (*rest, f"{seen[key]} of {totals[key]}")
             seen[key] += 1
 
 
-def _normal(text: str) -> str:
+def _normalized(text: str) -> str:
     return " ".join(fold(text).split())
 
 
 @dataclass(frozen=True, slots=True)
 class FactSection:
-    """A heading that facts or open items stand under. Lines are those of the body, 0-based."""
+    """A section with facts or open items. Lines are 0-based lines of the body."""
 
     kind: FactKind
     title: str
     first: int
     """First line after the heading."""
     end: int
-    """First line of the next section of the same level, or the number of lines."""
+    """First line after the section."""
     items: tuple[ListItem, ...]
-    """All list items in it."""
+    """All list items in it, including nested ones."""
     is_redacted: bool
-    """A heading it stands below bears the mark."""
+    """True if a heading above it is marked as redacted."""
 
 
 def fact_sections(body: str) -> Iterator[FactSection]:
@@ -141,57 +147,47 @@ def fact_sections(body: str) -> Iterator[FactSection]:
             continue
         covered = min(blocks.section_end(index), count)
         within = (item for item in blocks.items if heading.end <= item.line < covered)
-        above = (
-            one.text
-            for at, one in enumerate(blocks.headings[:index])
-            if blocks.section_end(at) > heading.line
+        redacted = any(
+            has_redaction_mark(outer.text)
+            for outer_index, outer in enumerate(blocks.headings[:index])
+            if blocks.section_end(outer_index) > heading.line
         )
-        is_redacted = any(map(is_marked, above))
-        yield FactSection(kind, title, heading.end, covered, tuple(within), is_redacted)
+        yield FactSection(kind, title, heading.end, covered, tuple(within), redacted)
 
 
 @dataclass(slots=True)
-class _Open:
-    """An item whose nested items are still to come."""
+class _Entry:
+    """A fact on a page; nested notes are added to its line."""
 
-    item: ListItem
-    entry: FactLine
     kind: FactKind
+    item: ListItem
+    line: FactLine
 
 
-_Entry = tuple[FactKind, ListItem, FactLine]
-
-
-def _entries(document: Document) -> Iterator[_Entry]:
+def _entries(document: Document) -> list[_Entry]:
     page_status = read_status(text_of(document.frontmatter.get("status")))
     page_confidence = read_confidence(text_of(document.frontmatter.get("confidence")))
-    is_page_redacted = is_page_marked(document.title, document.frontmatter)
-    found: list[_Open] = []
-    parents: list[_Open] = []
+    page_redacted = is_page_redacted(document.title, document.frontmatter)
+    entries: list[_Entry] = []
+    parents: list[_Entry] = []
     for section, item, text in _section_items(document.body):
-        kind = section.kind
         while parents and parents[-1].item.depth >= item.depth:
             parents.pop()
-        entry = read_fact_line(text)
-        if (is_page_redacted or section.is_redacted) and entry.status in ("", "active"):
-            entry = replace(entry, status="redacted")  # a line does not lift what stands above it
+        line = read_fact_line(text)
+        if (page_redacted or section.is_redacted) and line.status in ("", "active"):
+            line = replace(line, status="redacted")  # a line cannot lift the redaction above it
         parent = parents[-1] if parents and item.line < parents[-1].item.end else None
-        if parent is not None and entry.is_note:
-            parent.entry = parent.entry.with_note(entry)
-            continue
-        if not entry.text:
-            continue
-        if parent is not None and not entry.status:
-            entry = replace(entry, status=parent.entry.status)
-        found.append(_Open(item, entry, kind))
-        parents.append(found[-1])
-    for opened in found:
-        entry = opened.entry
-        if not entry.status and page_status:
-            entry = replace(entry, status=page_status)
-        if entry.confidence is None:
-            entry = replace(entry, confidence=page_confidence)
-        yield opened.kind, opened.item, entry
+        if parent is not None and line.is_note:
+            parent.line = parent.line.with_note(line)
+        elif line.text:
+            if parent is not None and not line.status:
+                line = replace(line, status=parent.line.status)
+            entries.append(_Entry(section.kind, item, line))
+            parents.append(entries[-1])
+    of_page = FactLine("", status=page_status, confidence=page_confidence)
+    for entry in entries:
+        entry.line = entry.line.with_note(of_page)
+    return entries
 
 
 def _section_items(body: str) -> Iterator[tuple[FactSection, ListItem, str]]:

@@ -1,4 +1,4 @@
-"""The date of a document, wherever it is written. Pure."""
+"""Dates of documents, from frontmatter, file name or folders."""
 
 from __future__ import annotations
 
@@ -12,47 +12,43 @@ from kbx_tui.knowledge.parsing.fields import text_of
 _ISO = re.compile(r"(\d{4})([-/.]?)(\d{1,2})\2(\d{1,2})(?!\d)")
 _ISO_IN_NAME = re.compile(r"(?<!\d)(\d{4})-(\d{2})-(\d{2})(?!\d)")
 _DATE_FOLDERS = re.compile(r"(?:^|/)(\d{4})/(\d{2})/(\d{2})/")
-_WRITTEN_DATES = (
-    "%d %B %Y",
-    "%d %b %Y",
-    "%B %d, %Y",
-    "%b %d, %Y",
-    "%B %d %Y",
-    "%b %d %Y",
-    "%d.%m.%Y",
-)
+_DATE_FORMATS = (
+    "%d %B %Y", "%d %b %Y", "%B %d, %Y", "%b %d, %Y", "%B %d %Y", "%b %d %Y", "%d.%m.%Y",
+)  # fmt: skip
 
 
 def date_of(frontmatter: Mapping[str, Any], path: str) -> str:
-    """Return the ISO date of a document: its frontmatter's, else its name's, else its folders'."""
+    """Return the ISO date of a document, empty if it has none.
+
+    Sources are its frontmatter, then its file name, then its folders (``2026/03/17/``).
+    """
     written = text_of(frontmatter.get("date"))
-    if written and (iso := iso_date(written)):
+    if iso := written and iso_date(written):
         return iso
-    for match in _ISO_IN_NAME.finditer(path.rpartition("/")[2]):
-        if iso := _checked(*match.groups()):
-            return iso
-    for match in _DATE_FOLDERS.finditer(path):
-        if iso := _checked(*match.groups()):
+    in_name = _ISO_IN_NAME.finditer(path.rpartition("/")[2])
+    for match in (*in_name, *_DATE_FOLDERS.finditer(path)):
+        if iso := _valid_iso(*match.groups()):
             return iso
     return ""
 
 
 def iso_date(text: str) -> str:
-    """Return the date a text begins with as ``YYYY-MM-DD``, empty when it is none or impossible.
+    """Return the date in a text as ``YYYY-MM-DD``, empty if there is no valid one.
 
-    Day and month in figures are read only where their order is certain: year first, or dots.
+    A date that starts with the year may be followed by other text. A numeric day and month are read
+    only where their order is certain: after the year, or separated by dots.
     """
     if match := _ISO.match(text):
-        return _checked(match[1], match[3], match[4])
-    for form in _WRITTEN_DATES:
+        return _valid_iso(match[1], match[3], match[4])
+    for date_format in _DATE_FORMATS:
         try:
-            return datetime.strptime(text, form).date().isoformat()
+            return datetime.strptime(text, date_format).date().isoformat()
         except ValueError:
             continue
     return ""
 
 
-def _checked(year: str, month: str, day: str) -> str:
+def _valid_iso(year: str, month: str, day: str) -> str:
     try:
         return date(int(year), int(month), int(day)).isoformat()
     except ValueError:

@@ -1,4 +1,4 @@
-"""Bytes of a file to text. Any bytes are accepted; what had to be guessed is said in a note."""
+"""Decoding of files. Any bytes are accepted; a note says what had to be guessed."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import codecs
 import hashlib
 import re
 
-_BOMS = (  # UTF-32 first: its little-endian mark begins with that of UTF-16
+_BOMS = (  # UTF-32 before UTF-16, whose little-endian mark is a prefix
     (codecs.BOM_UTF8, "utf-8"),
     (codecs.BOM_UTF32_LE, "utf-32-le"),
     (codecs.BOM_UTF32_BE, "utf-32-be"),
@@ -14,27 +14,29 @@ _BOMS = (  # UTF-32 first: its little-endian mark begins with that of UTF-16
     (codecs.BOM_UTF16_BE, "utf-16-be"),
 )
 _SAMPLE = 16_384
+"""Bytes or characters examined to guess the encoding or to recognise binary content."""
 _CONTROL = re.compile("[\x00-\x08\x0e-\x1a\x1c-\x1f\x7f]")
 _CONTROL_BYTES = bytes([*range(0x09), *range(0x0E, 0x1B), *range(0x1C, 0x20), 0x7F])
 _BINARY_SHARE = 0.1
+"""Share of control characters above which bytes that are not valid UTF-8 are binary."""
 _BINARY_SHARE_OF_UTF8 = 0.3
-"""Valid UTF-8 is text unless much of it is control characters; other bytes may be anything."""
+"""Share of control characters above which valid UTF-8 is binary."""
 _DETECT_SHARE = 0.2
-"""Share of non-ASCII bytes above which text is not a western language with some accents."""
+"""Share of non-ASCII bytes above which text is not in a western language."""
 
 BINARY = "holds binary content, not text"
 
 
 def content_hash(data: bytes) -> str:
-    """Return 32 hex characters that tell this content from any other."""
+    """Return the BLAKE2b digest of ``data``, 32 hex characters."""
     return hashlib.blake2b(data, digest_size=16).hexdigest()
 
 
 def decode(data: bytes) -> tuple[str, str]:
-    """Return the text of a file and a note, empty when nothing had to be guessed.
+    """Return the text of a file, and a note that is empty unless something had to be guessed.
 
     Binary content gives no text and the note ``BINARY``. NUL characters become U+FFFD, line ends
-    become ``\\n``; the byte order mark is dropped.
+    become ``\\n``; a byte order mark is dropped.
     """
     text, note = _to_text(data)
     if note == BINARY:
@@ -48,7 +50,7 @@ def decode(data: bytes) -> tuple[str, str]:
 
 
 def encoding_of(data: bytes) -> tuple[bytes, str]:
-    """Return the byte order mark of a text, if any, and the codec the rest is read by."""
+    """Return the byte order mark of a file, possibly empty, and the codec of the rest."""
     for bom, encoding in _BOMS:
         if data.startswith(bom):
             return bom, encoding
@@ -63,27 +65,28 @@ def encoding_of(data: bytes) -> tuple[bytes, str]:
 def _to_text(data: bytes) -> tuple[str, str]:
     for bom, encoding in _BOMS:
         if data.startswith(bom):
-            return _by_name(data[len(bom) :], encoding)
+            return _decode_as(data[len(bom) :], encoding)
     try:
         text = data.decode("utf-8")
     except UnicodeDecodeError:
         return _guess(data)
     if "\0" in text and (wide := _wide_encoding(data)):
-        return _by_name(data, wide)
-    return (text, BINARY) if _is_binary(text[:_SAMPLE]) else (text, "")
+        return _decode_as(data, wide)
+    sample = text[:_SAMPLE]
+    is_binary = len(_CONTROL.findall(sample)) > _BINARY_SHARE_OF_UTF8 * len(sample)
+    return text, BINARY if is_binary else ""
 
 
-def _by_name(data: bytes, encoding: str) -> tuple[str, str]:
+def _decode_as(data: bytes, encoding: str) -> tuple[str, str]:
     try:
         return data.decode(encoding), ""
     except UnicodeDecodeError:
-        return data.decode(encoding, "replace"), f"is not wholly valid {encoding}"
+        return data.decode(encoding, "replace"), f"is not entirely valid {encoding}"
 
 
 def _guess(data: bytes) -> tuple[str, str]:
-    wide = _wide_encoding(data)
-    if wide:
-        return _by_name(data, wide)
+    if wide := _wide_encoding(data):
+        return _decode_as(data, wide)
     sample = data[:_SAMPLE]
     if len(sample.translate(None, _CONTROL_BYTES)) < len(sample) * (1 - _BINARY_SHARE):
         return "", BINARY
@@ -93,8 +96,8 @@ def _guess(data: bytes) -> tuple[str, str]:
 
 def _detect(sample: bytes) -> str:
     high = sum(byte > 0x7F for byte in sample)
-    if _mostly_utf8(sample, high):
-        return "utf-8"
+    if high >= 8 and sample.decode("utf-8", "replace").count("\ufffd") * 8 <= high:
+        return "utf-8"  # with a few invalid bytes
     if high > _DETECT_SHARE * len(sample):
         from charset_normalizer import from_bytes  # late: few files need it
 
@@ -108,14 +111,11 @@ def _detect(sample: bytes) -> str:
     return "cp1252"
 
 
-def _mostly_utf8(sample: bytes, high: int) -> bool:
-    """UTF-8 with a few broken bytes is still UTF-8: guessing would spoil the rest."""
-    broken = sample.decode("utf-8", "replace").count("\ufffd")
-    return high >= 8 and broken * 8 <= high
-
-
 def _wide_encoding(data: bytes) -> str:
-    """UTF-16 without a mark: in European text every other byte is zero."""
+    """Return the codec of UTF-16 without a mark, else "".
+
+    In European text, every other byte is zero.
+    """
     sample = data[: _SAMPLE // 2 * 2]
     half = len(sample) // 2
     if half < 2 or len(data) % 2:
@@ -126,7 +126,3 @@ def _wide_encoding(data: bytes) -> str:
     if even > 0.6 * half and odd < 0.1 * half:
         return "utf-16-be"
     return ""
-
-
-def _is_binary(sample: str) -> bool:
-    return len(_CONTROL.findall(sample)) > _BINARY_SHARE_OF_UTF8 * len(sample)

@@ -1,4 +1,4 @@
-"""What frontmatter says about a document: its tags, who took part, what it refers to. Pure."""
+"""Values read from frontmatter: texts, names, tags, attendees, references."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from kbx_tui.knowledge.folding import name_key
-from kbx_tui.knowledge.parsing.inline import plain_text, wikilink_targets
+from kbx_tui.knowledge.parsing.inline import strip_markup, wikilink_targets
 from kbx_tui.knowledge.records import Attendee
 
 ATTENDEE_KEYS = frozenset(
@@ -33,11 +33,13 @@ _NAME_SUFFIX = re.compile(
     r"(?:inc|ltd|llc|llp|gmbh|ag|plc|corp|co|s\.?a|jr|sr|ph\.?d|md|m\.?d|esq|ii|iii)\.?", re.I
 )
 _MAX_NAME = 200
+"""Characters of the longest name; longer texts are not names."""
 _MAX_LIST = 10_000
+"""Characters of a text that are split into names."""
 
 
 def text_of(value: object) -> str:
-    """Return a scalar as trimmed text, empty for anything else."""
+    """Return a scalar as text with normalised white space, empty for anything else."""
     if isinstance(value, bool):
         return str(value).lower()
     if isinstance(value, str | int | float):
@@ -46,9 +48,9 @@ def text_of(value: object) -> str:
 
 
 def texts_of(value: object) -> Iterator[str]:
-    """Yield the non-empty texts of a scalar, a list, or lists in lists.
+    """Yield the non-empty texts of a scalar, a mapping's ``name``, or nested lists of them.
 
-    ``[[Name]]`` without quotes is a list in a list to YAML, so nesting is read as brackets.
+    YAML reads an unquoted ``[[Name]]`` as nested lists.
     """
     if isinstance(value, list):
         for entry in value:
@@ -62,11 +64,10 @@ def texts_of(value: object) -> Iterator[str]:
 
 
 def names_of(value: object) -> tuple[str, ...]:
-    """Return the names in a frontmatter value, wikilink brackets and repetitions removed.
+    """Return the distinct names in a frontmatter value, without wikilink brackets.
 
-    A list gives one name per entry. A text is split at commas, unless what follows belongs to the
-    name (``Acme, Inc.``); where it may be one name as well (``Trust, Safety and Policy``), it comes
-    first, whole.
+    A list has one name per entry; a text is split as by `split_names`. A text that may also be a
+    single name (``Trust, Safety and Policy``) comes first, in full.
     """
     if not isinstance(value, str):
         entries = list(texts_of(value))
@@ -78,7 +79,10 @@ def names_of(value: object) -> tuple[str, ...]:
 
 
 def split_names(text: str) -> list[str]:
-    """Return the parts of a text between commas, semicolons and line ends; bullets are dropped."""
+    """Split a text at commas, semicolons and line ends, and remove bullets.
+
+    A suffix stays with its name: ``Acme, Inc.``
+    """
     names: list[str] = []
     for line in text[:_MAX_LIST].split("\n"):
         for part in _SEPARATOR.split(text_of(line).lstrip("-*• ")):
@@ -90,12 +94,12 @@ def split_names(text: str) -> list[str]:
 
 
 def may_be_one_name(parts: Sequence[str]) -> bool:
-    """Tell whether parts look like one name that happens to hold a comma: the last has an "and"."""
+    """Return whether the parts may be one name with commas: the last one contains an "and"."""
     return len(parts) > 1 and _CONJUNCTION.search(parts[-1]) is not None
 
 
 def unlink(text: str) -> str:
-    """Return the target of a text that is one wikilink, else the text itself."""
+    """Return the target if the text is a single wikilink, else the text without outer blanks."""
     text = text.strip()
     if text.startswith("[[") and text.endswith("]]"):
         return next(wikilink_targets(text), "")
@@ -103,7 +107,10 @@ def unlink(text: str) -> str:
 
 
 def tags_of(frontmatter: Mapping[str, Any]) -> tuple[str, ...]:
-    """Return the tags as text, ``#`` removed; one text is split at commas, or at spaces."""
+    """Return the distinct tags without ``#``.
+
+    A single text is split at commas, semicolons and line ends, else at spaces.
+    """
     value = frontmatter.get("tags", frontmatter.get("tag"))
     if isinstance(value, str):
         entries = re.split(r"[,;\n]" if re.search(r"[,;\n]", value) else r"\s+", value)
@@ -115,33 +122,30 @@ def tags_of(frontmatter: Mapping[str, Any]) -> tuple[str, ...]:
 
 
 def attendees_of(frontmatter: Mapping[str, Any]) -> tuple[Attendee, ...]:
-    """Return attendees and authors in file order, each person once.
+    """Return the distinct attendees and authors in file order.
 
-    Understood are mappings with name and email, texts, ``Name <email>``, and one text with commas;
-    an entry without a letter is junk.
+    Accepts mappings with name and email, names, ``Name <email>``, lists of these, and a text with
+    commas. Entries without a letter are ignored.
     """
-    found: dict[str, Attendee] = {}
+    by_name: dict[str, Attendee] = {}
     for key, value in frontmatter.items():
         if key.casefold() in ATTENDEE_KEYS:
             for attendee in _attendees(value):
                 identity = name_key(attendee.name) or attendee.name
-                known = found.get(identity)
-                if known is None or (attendee.email and not known.email):
-                    found[identity] = attendee
-    return tuple(found.values())
+                previous = by_name.get(identity)
+                if previous is None or (attendee.email and not previous.email):
+                    by_name[identity] = attendee
+    return tuple(by_name.values())
 
 
 def references_of(frontmatter: Mapping[str, Any]) -> tuple[str, ...]:
-    """Return the names frontmatter refers to, each once.
+    """Return the distinct names that frontmatter refers to, excluding attendees.
 
-    These are the values of the keys in ``REFERENCE_KEYS`` at any depth, and every wikilink in other
-    values; attendees are not among them.
+    These are the values of ``REFERENCE_KEYS`` at any depth and the wikilinks in all other values.
     """
-    found: dict[str, None] = {}
-    for name in _references(frontmatter):
-        if name and len(name) <= _MAX_NAME:
-            found.setdefault(name, None)
-    return tuple(found)
+    return tuple(
+        dict.fromkeys(name for name in _references(frontmatter) if name and len(name) <= _MAX_NAME)
+    )
 
 
 def _attendees(value: object) -> Iterator[Attendee]:
@@ -149,33 +153,33 @@ def _attendees(value: object) -> Iterator[Attendee]:
         email = text_of(value.get("email"))
         email = email if EMAIL.match(email) else ""
         name = unlink(text_of(value.get("name"))) or email
-        if _plausible(name):
+        if _is_plausible(name):
             yield Attendee(name, email)
     elif isinstance(value, list):
         for entry in value:
             if isinstance(entry, str):
-                yield from _one_attendee(entry)
+                yield from _attendee(entry)
             elif isinstance(entry, Mapping | list):
                 yield from _attendees(entry)
     elif isinstance(value, str):
         for part in split_names(value):
             for entry in _CONJUNCTION.split(part):
-                yield from _one_attendee(entry)
+                yield from _attendee(entry)
 
 
-def _one_attendee(text: str) -> Iterator[Attendee]:
-    text = plain_text(unlink(text_of(text)))
+def _attendee(text: str) -> Iterator[Attendee]:
+    text = strip_markup(unlink(text_of(text)))
     address = _ADDRESS.match(text) if len(text) <= 2 * _MAX_NAME else None
     if address:
         name = f"{address[1]} {address[3]}".strip(" \"'") or address[2]
         email = address[2]
     else:
         name, email = text, text if EMAIL.match(text) else ""
-    if _plausible(name):
+    if _is_plausible(name):
         yield Attendee(name, email)
 
 
-def _plausible(name: str) -> bool:
+def _is_plausible(name: str) -> bool:
     return len(name) <= _MAX_NAME and any(character.isalpha() for character in name)
 
 

@@ -1,4 +1,4 @@
-"""The YAML block on top of a file, as JSON-safe values. Whatever stands there, reading goes on."""
+"""YAML frontmatter as JSON-safe values. Reading never fails: errors are reported as a fault."""
 
 from __future__ import annotations
 
@@ -10,9 +10,12 @@ from typing import Any, ClassVar
 
 import yaml
 
-_MAX_SIZE = 1 << 20
+from kbx_tui.safe_text import replace_surrogates
+
+_MAX_SIZE = 1 << 20  # characters
 _MAX_DEPTH = 50
 _MAX_NODES = 50_000
+_MAX_SALVAGED_LINES = 2000
 _DEEP_MARKS = re.compile(r"[\[{]|[-?:] ")
 _OPEN = re.compile(r"---[ \t]*\n")
 _CLOSE = re.compile(r"^(?:---|\.\.\.)[ \t]*(?:\n|\Z)", re.MULTILINE)
@@ -26,22 +29,23 @@ _BaseLoader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 @dataclass(frozen=True, slots=True)
 class Frontmatter:
-    """What stands between the two ``---`` lines, and where the text after them begins."""
+    """The values between the two ``---`` lines, and the text after them."""
 
     values: dict[str, Any]
     body: str
     body_line: int
-    """1-based line of the file on which the body starts."""
+    """1-based line of the file where the body starts."""
     fault: str = ""
-    """Why the values are incomplete, empty when they are not."""
+    """Why the values are incomplete, empty if they are complete."""
     fault_line: int = 0
+    """1-based line of the file, 0 without a fault."""
 
 
 def read_frontmatter(text: str) -> Frontmatter:
-    """Split ``text`` (line ends ``\\n``) and read its frontmatter; never raises.
+    """Split ``text``, whose lines end with ``\\n``, and read its frontmatter; never raises.
 
-    Without a closing line, or when the block is no mapping, all of the text is body. Of broken YAML
-    those entries are kept that can be read on their own.
+    Without a closing line, or if the block is not a mapping, the whole text is the body. Of invalid
+    YAML, the entries that are valid on their own are kept.
     """
     opening = _OPEN.match(text)
     if not opening:
@@ -62,9 +66,9 @@ def read_frontmatter(text: str) -> Frontmatter:
         return Frontmatter({}, body, body_line)
     if not isinstance(loaded, dict):
         return Frontmatter({}, text, 1, "frontmatter is not a mapping of keys to values", 1)
-    cleaner = _Cleaner()
-    values = cleaner.mapping(loaded, 0)
-    fault = "frontmatter is nested too deep or repeats itself too often" if cleaner.cut else ""
+    copier = _JsonCopier()
+    values = copier.mapping(loaded, 0)
+    fault = "frontmatter is nested too deep or repeats itself too often" if copier.cut else ""
     return Frontmatter(values, body, body_line, fault, 1 if fault else 0)
 
 
@@ -76,7 +80,7 @@ class _Unreadable(Exception):
 
 
 class _Loader(_BaseLoader):  # type: ignore[misc]  # the base is chosen at run time
-    """Scalars as YAML 1.2 reads them: ``no`` and ``12:30`` are text, and so are dates."""
+    """A loader with the scalars of YAML 1.2: ``no``, ``12:30`` and dates are text."""
 
     yaml_implicit_resolvers: ClassVar[dict[str, list[tuple[str, re.Pattern[str]]]]] = {}
 
@@ -93,7 +97,7 @@ for _tag, _pattern, _first in (
     ("null", r"~|null|Null|NULL|", ["~", "n", "N", ""]),
     ("bool", r"true|True|TRUE|false|False|FALSE", list("tTfF")),
     ("int", r"-?[1-9][0-9]{0,17}|0", list("-0123456789")),
-    # Only what prints as it was written: version 1.10 is not the number 1.1.
+    # Only numbers that print as they are written: version 1.10 is not the number 1.1.
     ("float", r"-?(?:0|[1-9][0-9]{0,9})\.(?:0|[0-9]{0,3}[1-9])", list("-0123456789")),
 ):
     _Loader.add_implicit_resolver(
@@ -107,7 +111,7 @@ def _load(source: str) -> object:
     if len(source) > _MAX_SIZE:
         raise _Unreadable("frontmatter is larger than 1 MiB", salvageable=False)
     try:
-        if len(_DEEP_MARKS.findall(source)) > _MAX_DEPTH and _depth(source) > _MAX_DEPTH:
+        if len(_DEEP_MARKS.findall(source)) > _MAX_DEPTH and _is_too_deep(source):
             raise _Unreadable("frontmatter is nested too deep", salvageable=False)
         return yaml.load(source, Loader=_Loader)
     except yaml.MarkedYAMLError as error:
@@ -118,27 +122,27 @@ def _load(source: str) -> object:
         ) from error
     except yaml.YAMLError as error:
         line = source.count("\n", 0, getattr(error, "position", 0) or 0)
-        raise _Unreadable("frontmatter holds characters YAML does not allow", line) from error
-    except Exception as error:  # constructors of PyYAML raise what they meet: `!!int ""`
+        raise _Unreadable("frontmatter has characters that YAML does not allow", line) from error
+    except Exception as error:  # PyYAML constructors raise anything, as for `!!int ""`
         raise _Unreadable(f"frontmatter is not valid YAML: {error}") from error
 
 
-def _depth(source: str) -> int:
-    """Events come without recursion; loading recurses in C, and too deep ends the process."""
-    depth = deepest = 0
+def _is_too_deep(source: str) -> bool:
+    """Return whether values are nested too deeply to load, which recurses in C and could crash."""
+    depth = 0
     for event in yaml.parse(source, Loader=_BaseLoader):
-        if isinstance(event, yaml.CollectionStartEvent):
-            depth += 1
-            deepest = max(deepest, depth)
-            if deepest > _MAX_DEPTH:
-                return deepest
-        elif isinstance(event, yaml.CollectionEndEvent):
-            depth -= 1
-    return deepest
+        depth += isinstance(event, yaml.CollectionStartEvent)
+        depth -= isinstance(event, yaml.CollectionEndEvent)
+        if depth > _MAX_DEPTH:
+            return True
+    return False
 
 
 def _salvage(source: str) -> dict[str, Any]:
-    """kbx writes titles unquoted: a colon in one breaks the block, not the lines around it."""
+    """Return the entries of invalid YAML that can be read on their own.
+
+    kbx writes titles unquoted, so a colon in one invalidates the whole block.
+    """
     values: dict[str, Any] = {}
     for entry in _entries(source):
         try:
@@ -147,13 +151,13 @@ def _salvage(source: str) -> dict[str, Any]:
             plain = _PLAIN_VALUE.match(entry)
             loaded = {plain[1].strip(): plain[2].strip()} if plain else None
         if isinstance(loaded, dict):
-            values |= _Cleaner().mapping(loaded, 0)
+            values |= _JsonCopier().mapping(loaded, 0)
     return values
 
 
 def _entries(source: str) -> Iterator[str]:
     entry: list[str] = []
-    for line in source.split("\n")[:2000]:
+    for line in source.split("\n")[:_MAX_SALVAGED_LINES]:
         if entry and _KEY_LINE.match(line):
             yield "\n".join(entry)
             entry = []
@@ -161,56 +165,55 @@ def _entries(source: str) -> Iterator[str]:
     yield "\n".join(entry)
 
 
-class _Cleaner:
-    """Copies loaded values into what JSON can say, at most so many and so deep.
+class _JsonCopier:
+    """Copies loaded values to JSON types, up to a number of nodes and a depth.
 
-    Aliases cost YAML nothing, so a few lines can stand for billions of values, or for themselves.
+    With YAML aliases, a few lines can expand to billions of values or contain themselves.
     """
 
     def __init__(self) -> None:
-        self.left = _MAX_NODES
+        self.remaining = _MAX_NODES
         self.cut = False
+        """True once values had to be left out."""
 
     def mapping(self, values: dict[Any, Any], depth: int) -> dict[str, Any]:
-        cleaned = {}
+        copied = {}
         for key, value in values.items():
-            if self._spent(depth):
+            if self._is_exhausted(depth):
                 break
-            cleaned[_text(key)] = self.value(value, depth + 1)
-        return cleaned
+            copied[_text(key)] = self.value(value, depth + 1)
+        return copied
 
     def value(self, value: object, depth: int) -> Any:
-        self.left -= 1
+        self.remaining -= 1
         if value is None or isinstance(value, bool | int):
             return value
         if isinstance(value, str):
-            return _sound(value)
+            return _encodable(value)
         if isinstance(value, float):
             return value if math.isfinite(value) else str(value)
         if isinstance(value, dict):
             return self.mapping(value, depth)
         if isinstance(value, list | tuple | set | frozenset):
-            cleaned = []
+            copied = []
             for entry in sorted(value, key=str) if isinstance(value, set | frozenset) else value:
-                if self._spent(depth):
+                if self._is_exhausted(depth):
                     break
-                cleaned.append(self.value(entry, depth + 1))
-            return cleaned
+                copied.append(self.value(entry, depth + 1))
+            return copied
         return _text(value)
 
-    def _spent(self, depth: int) -> bool:
-        spent = self.left <= 0 or depth > _MAX_DEPTH
-        self.cut = self.cut or spent
-        return spent
+    def _is_exhausted(self, depth: int) -> bool:
+        exhausted = self.remaining <= 0 or depth > _MAX_DEPTH
+        self.cut = self.cut or exhausted
+        return exhausted
 
 
 def _text(value: object) -> str:
     if isinstance(value, bytes):
         return value.decode("utf-8", "replace")
-    return _sound(value if isinstance(value, str) else str(value))
+    return _encodable(value if isinstance(value, str) else str(value))
 
 
-def _sound(text: str) -> str:
-    if text.isascii():
-        return text
-    return text.encode("utf-8", "replace").decode("utf-8")
+def _encodable(text: str) -> str:
+    return text if text.isascii() else replace_surrogates(text)

@@ -1,8 +1,8 @@
-"""Headings of a body from the starts of its lines: a parser's answer in a tenth of its time. Pure.
+"""A fast scanner for headings that gives up where only a markdown parser can decide.
 
-A line beginning with ``#`` is a heading unless code or raw HTML holds it: no list or quote reaches
-over it. So only fences, HTML and underlines are followed; where they leave a doubt there is no
-answer, and the parser has to be asked.
+A line beginning with ``#`` ends any list or quote, so it is a heading unless in code or raw HTML.
+The scanner therefore follows fences, HTML and underlines only. Kept for the speed of the experiment
+"heading scanner" in docs/quality.md.
 """
 
 from __future__ import annotations
@@ -10,16 +10,17 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from kbx_tui.knowledge.parsing.inline import plain_text
+from kbx_tui.knowledge.parsing.inline import strip_markup
 
 
 @dataclass(frozen=True, slots=True)
 class Heading:
-    """A heading of the document itself, not one inside a list or quote."""
+    """A heading outside lists and quotes."""
 
     level: int
+    """1 to 6."""
     text: str
-    """Plain text, without markup."""
+    """Without markup."""
     line: int
     """0-based line of the body."""
     end: int
@@ -45,38 +46,38 @@ _CLOSING_MARKS = re.compile(r"(?:^|[ \t])#+[ \t]*$")
 
 
 def atx_text(line: str) -> str:
-    """Return the plain text of a heading line with ``#`` marks."""
+    """Return the text of a heading line with ``#`` marks, without markup."""
     match = _ATX.match(line)
-    return plain_text(_CLOSING_MARKS.sub("", match[1] or "").strip()) if match else ""
+    return strip_markup(_CLOSING_MARKS.sub("", match[1] or "").strip()) if match else ""
 
 
 def scan_headings(body: str) -> tuple[Heading, ...] | None:
-    """Return the headings of ``body``, or None when lines alone do not tell."""
-    found: list[Heading] = []
+    """Return the headings of ``body``, or None if finding them takes a full parse."""
+    headings: list[Heading] = []
     fence = ""
-    loose = False
-    tag_end = line = position = hidden = 0
+    in_list_fence = False
+    tag_end = line = position = comment_end = 0
     for event in _EVENT.finditer(body):
         kind = event.lastgroup
-        if event.start() < hidden:
+        if event.start() < comment_end:
             continue
         if fence:
-            if kind in ("fence", "indented") and _closes(body, event, fence):
+            if kind in ("fence", "indented") and _closes_fence(body, event, fence):
                 fence = ""
             continue
         if kind == "comment":
             continue
-        if kind in ("raw", "doubt") or (loose and kind != "indented"):
+        if kind in ("raw", "doubt") or (in_list_fence and kind != "indented"):
             return None
         if tag_end and kind != "tag" and not _BLANK_LINE.search(body, tag_end - 1, event.start()):
             return None
         if kind == "opened":
             closing = body.find("-->", event.start())
-            hidden = len(body) if closing < 0 else _line_end(body, closing)
+            comment_end = len(body) if closing < 0 else _line_end(body, closing)
         elif kind == "tag":
             tag_end = _line_end(body, event.end())
-        elif kind == "indented":  # opens and closes a fence in a list, most of the time
-            loose = not loose
+        elif kind == "indented":  # usually a fence in a list
+            in_list_fence = not in_list_fence
         elif kind == "fence":
             fence = event["fence"]
         else:
@@ -84,15 +85,15 @@ def scan_headings(body: str) -> tuple[Heading, ...] | None:
             position = event.start()
             if kind == "atx":
                 text = atx_text(body[event.start() : _line_end(body, event.end())])
-                found.append(Heading(len(event["atx"]), text, line, line + 1))
+                headings.append(Heading(len(event["atx"]), text, line, line + 1))
             else:
-                above = _underlined(body, event.start())
+                above = _underlined_text(body, event.start())
                 if above is None:
                     return None
                 if above:
                     level = 1 if "=" in event["underline"] else 2
-                    found.append(Heading(level, plain_text(above), line - 1, line + 1))
-    return tuple(found)
+                    headings.append(Heading(level, strip_markup(above), line - 1, line + 1))
+    return tuple(headings)
 
 
 def _line_end(body: str, position: int) -> int:
@@ -100,15 +101,15 @@ def _line_end(body: str, position: int) -> int:
     return len(body) if end < 0 else end
 
 
-def _closes(body: str, event: re.Match[str], fence: str) -> bool:
+def _closes_fence(body: str, event: re.Match[str], fence: str) -> bool:
     marks = event.group().strip()
     return marks.startswith(fence) and not body[event.end() : _line_end(body, event.end())].strip(
         " \t"
     )
 
 
-def _underlined(body: str, underline: int) -> str | None:
-    """Return the one-line paragraph above an underline, empty for none, None for something else."""
+def _underlined_text(body: str, underline: int) -> str | None:
+    """Return the one-line paragraph above an underline, "" if there is none, None if unsure."""
     if underline == 0:
         return ""
     start = body.rfind("\n", 0, underline - 1) + 1

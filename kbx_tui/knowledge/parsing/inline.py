@@ -1,4 +1,4 @@
-"""Markup within a line: wikilinks, and what a line reads like without any. Pure."""
+"""Inline markup: wikilinks, and plain text without markup."""
 
 from __future__ import annotations
 
@@ -16,38 +16,35 @@ EMPHASIS = (
     re.compile(r"(?<![_\\\w])_(?=\S)([^_\n]{1,500}?)(?<=\S)_(?![_\w])"),
     re.compile(r"(?<!`)`([^`\n]{1,500})`(?!`)"),
 )
-"""What makes words bold, italic or code; the group is what they read like."""
+"""Bold, italic and code markup; the group is the text inside."""
 
-_INLINE_MARKUP = (
-    (re.compile(r"!?\[\[([^\[\]\n|]{1,300})\]\]"), r"\1"),
-    (re.compile(r"!?\[\[[^\[\]\n|]{1,300}\|([^\[\]\n]{1,300})\]\]"), r"\1"),
-    (
-        re.compile(
-            r"!?\[([^\[\]\n]{0,500})\]"
-            r"\((?:[^()\s]|\([^()\s]{0,200}\)){0,1000}(?:\s+\"[^\"\n]{0,200}\")?\)"
-        ),
-        r"\1",
+_INLINE_MARKUP = (  # replaced by the group
+    re.compile(r"!?\[\[([^\[\]\n|]{1,300})\]\]"),
+    re.compile(r"!?\[\[[^\[\]\n|]{1,300}\|([^\[\]\n]{1,300})\]\]"),
+    re.compile(
+        r"!?\[([^\[\]\n]{0,500})\]"
+        r"\((?:[^()\s]|\([^()\s]{0,200}\)){0,1000}(?:\s+\"[^\"\n]{0,200}\")?\)"
     ),
-    *((pattern, r"\1") for pattern in EMPHASIS),
-    (re.compile(r"\\([!-/:-@\[-`{-~])"), r"\1"),
-)  # fmt: skip
+    *EMPHASIS,
+    re.compile(r"\\([!-/:-@\[-`{-~])"),
+)
 
 LINK = re.compile(r"!?\[\[[^\[\]\n]{1,500}\]\]|!?\[[^\[\]\n]{1,500}\]\([^()\s]{1,1000}\)")
-"""A wikilink or markdown link as written."""
+"""A whole wikilink or markdown link."""
 
 
 def wikilink_targets(text: str) -> Iterator[str]:
-    """Yield the wikilink targets of a text that has no code blocks; code spans are passed over."""
+    """Yield the wikilink targets of a text without code blocks, skipping code spans."""
     for match in _CODE_SPAN_OR_WIKILINK.finditer(text):
         target = (match["target"] or "").strip().rstrip("\\").strip()
         if target:
             yield target
 
 
-def plain_text(inline: str) -> str:
-    """Return a line as it reads: link texts instead of links, no emphasis marks."""
-    if not any(mark in inline for mark in "[*_`\\"):
-        return inline
-    for pattern, replacement in _INLINE_MARKUP:
-        inline = pattern.sub(replacement, inline)
-    return inline
+def strip_markup(text: str) -> str:
+    """Return a line without inline markup: link texts for links, no emphasis or escapes."""
+    if not any(mark in text for mark in "[*_`\\"):
+        return text
+    for pattern in _INLINE_MARKUP:
+        text = pattern.sub(r"\1", text)
+    return text

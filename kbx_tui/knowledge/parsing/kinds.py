@@ -1,4 +1,4 @@
-"""Which kind a document is and what it is called: decided by folder, then frontmatter."""
+"""Kinds and ids of documents, from their path and frontmatter."""
 
 from __future__ import annotations
 
@@ -16,23 +16,26 @@ _PLAIN_FOLDERS = {"notes": "note", "context": "context", "glossary": "glossary"}
 
 
 def is_entity_kind(kind: str, entity_types: frozenset[str] | None = None) -> bool:
-    """Tell whether pages of this kind are entities: people, projects, teams, listed types."""
+    """Return whether a kind is an entity type: person, project, team or a configured type.
+
+    ``entity_types`` None means ``DEFAULT_ENTITY_TYPES``.
+    """
     return kind in CORE_ENTITY_TYPES or kind in (
         DEFAULT_ENTITY_TYPES if entity_types is None else entity_types
     )
 
 
 def kind_of(path: str, frontmatter: Mapping[str, Any]) -> tuple[str, str]:
-    """Return kind and subtype of the document at ``path``.
+    """Return the kind and subtype of the document at ``path``.
 
-    Anything below ``meetings/`` is a meeting and its ``type:`` the subtype. A page directly in
-    people, projects or teams is such an entity; deeper down, where projects keep their papers,
-    ``type:`` decides. Of other telling folders the innermost counts.
+    Everything below ``meetings/`` is a meeting with its ``type:`` as the subtype. A page directly
+    in ``people/``, ``projects/`` or ``teams/`` is an entity of that type. Otherwise the innermost
+    folder named ``notes``, ``context`` or ``glossary`` decides, then ``type:``, then it is a note.
     """
     *folders, name = path.casefold().split("/")
-    written = slug(next(texts_of(frontmatter.get("type")), ""))
+    declared = slug(next(texts_of(frontmatter.get("type")), ""))
     if "meetings" in folders:
-        return "meeting", written
+        return "meeting", declared
     if folders and folders[-1] in _ENTITY_FOLDERS:
         return _ENTITY_FOLDERS[folders[-1]], ""
     if name == "glossary.md":
@@ -40,23 +43,23 @@ def kind_of(path: str, frontmatter: Mapping[str, Any]) -> tuple[str, str]:
     for folder in reversed(folders):
         if folder in _PLAIN_FOLDERS:
             return _PLAIN_FOLDERS[folder], ""
-    return {"notes": "note"}.get(written, written) or "note", ""
+    return {"notes": "note"}.get(declared, declared) or "note", ""
 
 
 def stem_of(path: str) -> str:
-    """Return the file name without its suffix."""
+    """Return the file name in ``path`` without its suffix."""
     return path.rpartition("/")[2].rpartition(".")[0]
 
 
-def document_id(path: str, kind: str, name: str, given: str, *, entity: bool) -> str:
-    """Return the id of a page: ``given`` in frontmatter, else ``type:slug`` or ``kind:path``."""
-    if given:
-        return given
-    if entity and (slugged := slug(name)):
-        return f"{kind}:{slugged}"
+def document_id(path: str, kind: str, name: str, explicit: str, *, entity: bool) -> str:
+    """Return ``explicit``, the id in frontmatter, if any, else ``type:slug`` or ``kind:path``."""
+    if explicit:
+        return explicit
+    if entity and (name_slug := slug(name)):
+        return f"{kind}:{name_slug}"
     return f"{kind}:{short_path(path)}"
 
 
 def short_path(path: str) -> str:
-    """Return ``path`` without ``memory/`` and without suffix."""
+    """Return ``path`` without a leading ``memory/`` and without its suffix."""
     return path.removeprefix("memory/").rpartition(".")[0]

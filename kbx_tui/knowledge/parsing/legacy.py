@@ -1,11 +1,11 @@
-"""What kbx writes into pages instead of frontmatter: ``**Role:** x`` lines, teams in company.md."""
+"""Data that kbx writes outside frontmatter: ``**Role:** x`` lines, teams in company.md."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
 
-from kbx_tui.knowledge.parsing.inline import plain_text
+from kbx_tui.knowledge.parsing.inline import strip_markup
 from kbx_tui.knowledge.parsing.kinds import stem_of
 from kbx_tui.knowledge.parsing.markdown import outline
 from kbx_tui.knowledge.records import Document
@@ -18,7 +18,7 @@ _TEAMS_HEADING = "teams (from linear)"
 
 
 def legacy_fields(body: str) -> dict[str, str]:
-    """Return the ``**Key:** value`` lines above the first ``##``, keys in lower case."""
+    """Return the ``**Key:** value`` lines above the first ``##``, with keys in lower case."""
     if "**" not in body:
         return {}
     top = body[: match.start()] if (match := re.search(r"^##", body, re.MULTILINE)) else body
@@ -26,7 +26,7 @@ def legacy_fields(body: str) -> dict[str, str]:
 
 
 def listed_teams(document: Document) -> Iterator[tuple[str, str]]:
-    """Yield name and code of each team that company.md lists, the code possibly empty."""
+    """Yield the name and code of each team listed in company.md; the code may be empty."""
     if document.kind != "context" or stem_of(document.path).casefold() != "company":
         return
     blocks = outline(document.body)
@@ -38,4 +38,4 @@ def listed_teams(document: Document) -> Iterator[tuple[str, str]]:
         for item in blocks.items:
             match = heading.end <= item.line < end and _TEAM_LINE.match(lines[item.line].strip())
             if match:
-                yield plain_text(match[1]).strip(), (match[2] or "").strip()
+                yield strip_markup(match[1]).strip(), (match[2] or "").strip()

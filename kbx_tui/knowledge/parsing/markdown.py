@@ -1,7 +1,7 @@
-"""Block structure of a markdown body: headings, list items, code, wikilinks. Pure.
+"""Block structure of a markdown body: headings, list items, code, wikilinks.
 
-Lines are 0-based lines of the body; who shows them adds ``Document.body_line``. CommonMark decides
-what is a heading and what is code, through markdown-it without its inline part.
+Line numbers are 0-based lines of the body; add ``Document.body_line`` for lines of the file. Blocks
+are those of CommonMark, parsed by markdown-it without its inline rules.
 """
 
 from __future__ import annotations
@@ -16,32 +16,33 @@ from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
 from kbx_tui.knowledge.parsing.headings import Heading, atx_text, scan_headings
-from kbx_tui.knowledge.parsing.inline import plain_text, wikilink_targets
+from kbx_tui.knowledge.parsing.inline import strip_markup, wikilink_targets
 
 
 @dataclass(frozen=True, slots=True)
 class ListItem:
-    """A list item outside quotes, whatever its bullet."""
+    """A list item outside block quotes."""
 
     line: int
     text_end: int
-    """First line after the item's own text; its nested items begin there or later."""
+    """First line after the item's own text; nested items begin there or later."""
     end: int
+    """First line after the item and its nested items."""
     depth: int
-    """0 for an item that is in no other."""
+    """Number of items around it, 0 for a top-level item."""
 
 
 @dataclass(frozen=True, slots=True)
 class Outline:
-    """The blocks of one body, each in order of appearance."""
+    """The blocks of a body, as they follow each other."""
 
     headings: tuple[Heading, ...]
     items: tuple[ListItem, ...]
     code: tuple[tuple[int, int], ...]
-    """Line ranges of code blocks and raw HTML, end excluded."""
+    """Half-open line ranges of code blocks and raw HTML."""
 
     def section_end(self, index: int) -> int:
-        """Return the first line after the section of heading number ``index``."""
+        """Return the first line after the section of ``headings[index]``."""
         level = self.headings[index].level
         following = (
             heading.line for heading in self.headings[index + 1 :] if heading.level <= level
@@ -51,11 +52,11 @@ class Outline:
 
 @lru_cache(maxsize=64)
 def outline(body: str) -> Outline:
-    """Return the blocks of ``body``; those of the last bodies are remembered."""
+    """Return the blocks of ``body``. Cached, as several readers need them."""
     lines = body.split("\n")
     try:
         parsed = _parser().parse(body)
-    except RecursionError:  # nesting beyond what the parser bears: text without structure
+    except RecursionError:  # nested too deeply to parse: treated as text without structure
         return Outline((), (), ())
     return Outline(
         tuple(_headings(parsed, lines)),
@@ -69,34 +70,34 @@ def outline(body: str) -> Outline:
 
 
 def headings(body: str) -> tuple[Heading, ...]:
-    """Return ``outline(body).headings``, without a full parse where lines alone can tell."""
+    """Return ``outline(body).headings``, without a full parse if `scan_headings` is certain."""
     scanned = scan_headings(body)
     return outline(body).headings if scanned is None else scanned
 
 
 def line_offsets(text: str) -> list[int]:
-    """Return where each line of ``text`` begins, and its length plus one as the last entry."""
+    """Return the offset of each line of ``text``, then the length of ``text`` plus 1."""
     return list(accumulate((len(line) + 1 for line in text.split("\n")), initial=0))
 
 
 def wikilinks(body: str) -> tuple[str, ...]:
-    """Return the targets of ``[[target#part|alias]]`` outside code, in order, with repetition."""
+    """Return the targets of ``[[target#part|alias]]`` outside code, in order, with duplicates."""
     if "[[" not in body:
         return ()
     return tuple(wikilink_targets(_without_code(body)))
 
 
 class _BlockParser(MarkdownIt):
-    """Reads link definitions to know that they are no text; their addresses are of no use here."""
+    """A CommonMark parser that leaves the addresses of link definitions alone."""
 
     def normalizeLink(self, url: str) -> str:  # noqa: N802  # markdown-it's name
-        return url  # encoding a picture that is written as an address takes a second
+        return url  # percent-encoding an embedded picture (data URL) is slow
 
 
 @lru_cache(maxsize=1)
 def _parser() -> MarkdownIt:
     parser = _BlockParser("commonmark")
-    parser.core.ruler.disable(["inline", "normalize"])  # decoding has normalised line ends
+    parser.core.ruler.disable(["inline", "normalize"])  # decoding normalises line ends
     return parser
 
 
@@ -106,7 +107,7 @@ def _headings(parsed: Sequence[Token], lines: Sequence[str]) -> Iterator[Heading
             continue
         first, end = token.map
         if token.markup in ("=", "-"):
-            text = plain_text(" ".join(line.strip() for line in lines[first : end - 1]))
+            text = strip_markup(" ".join(line.strip() for line in lines[first : end - 1]))
         else:
             text = atx_text(lines[first])
         yield Heading(int(token.tag[1:]), text, first, end)

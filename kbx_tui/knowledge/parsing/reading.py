@@ -1,4 +1,4 @@
-"""One markdown file as a Document. Never raises: what is wrong with the bytes becomes a Problem."""
+"""Parsing of a markdown file into a Document. Never raises: errors become problems."""
 
 from __future__ import annotations
 
@@ -15,18 +15,16 @@ from kbx_tui.knowledge.parsing.kinds import document_id, is_entity_kind, kind_of
 from kbx_tui.knowledge.parsing.markdown import headings, wikilinks
 from kbx_tui.knowledge.records import Document, Problem
 
-__all__ = ["content_hash", "decode", "parse_document"]
-
 _LEADING_DATE = re.compile(r"\d{4}-\d{2}-\d{2}[-_ ]+(?=\S)")
 
 
 def parse_document(
     path: str, data: bytes, *, entity_types: frozenset[str] | None = None
 ) -> Document:
-    """Read the file at ``path`` (root-relative) with the content ``data``.
+    """Parse ``data``, the content of the file at ``path`` relative to the root.
 
-    ``entity_types`` are the types that are entities beside person, project and team; None means
-    ``DEFAULT_ENTITY_TYPES``. A file that is no text gets an empty body and a ``skipped`` Problem.
+    ``entity_types`` are the entity types besides person, project and team; None means
+    ``DEFAULT_ENTITY_TYPES``. A binary file gets an empty body and a Problem with ``skipped`` set.
     """
     path = unicodedata.normalize("NFC", path)
     text, note = decode(data)
@@ -60,7 +58,7 @@ def parse_document(
 
 
 def _title(path: str, frontmatter: Mapping[str, Any], body: str, *, entity: bool) -> str:
-    """An entity is called as its page is headed; a document as its frontmatter says."""
+    """Return the title: an entity prefers its top heading, a document its frontmatter."""
     if entity:
         return (
             next((heading.text for heading in headings(body) if heading.level == 1), "").strip()
@@ -68,12 +66,11 @@ def _title(path: str, frontmatter: Mapping[str, Any], body: str, *, entity: bool
             or text_of(frontmatter.get("title"))
             or _readable_stem(path).title()
         )
-    written = text_of(frontmatter.get("title"))
-    if written:
-        return written
-    named = [heading for heading in headings(body) if heading.text]
-    top = next((heading.text for heading in named if heading.level == 1), "")
-    return top or (named[0].text if named else _readable_stem(path))
+    if title := text_of(frontmatter.get("title")):
+        return title
+    with_text = [heading for heading in headings(body) if heading.text]
+    top = next((heading.text for heading in with_text if heading.level == 1), "")
+    return top or (with_text[0].text if with_text else _readable_stem(path))
 
 
 def _readable_stem(path: str) -> str:

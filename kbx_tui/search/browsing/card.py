@@ -1,4 +1,4 @@
-"""All that is known about one entity, and how entities are found by a piece of their name. Pure."""
+"""Entity cards: everything known about one entity, as shown on screen and in JSON. Pure."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class EntityName:
-    """An entity as a list shows it."""
+    """An entity as shown in lists."""
 
     id: str
     name: str
@@ -33,32 +33,27 @@ class EntityDocument:
     date: str
     kind: str
     reason: str
-    """Why, for people: `attendee`, `title, 4 mentions`."""
+    """Why it is linked, for display: `attendee`, `title, 4 mentions`."""
     strength: float
     """`link_strength`, 0..1."""
 
 
 @dataclass(frozen=True, slots=True)
-class EntityCard:
-    """All that is known about one entity, as indexed."""
+class EntityCard(EntityName):
+    """Everything known about one entity, as indexed."""
 
-    id: str
-    name: str
-    type: str
-    path: str
-    """Its page, or empty."""
     aliases: tuple[str, ...]
     role: str
     team: str
-    """Name of its team as written."""
+    """Name of its team, as written on the page."""
     facts: tuple[Fact, ...]
-    """Newest first, undated ones last; whatever their status."""
+    """Facts of any status, newest first, undated ones last."""
     open_items: tuple[Fact, ...]
-    """Open ones before those that are done, each newest first, undated ones last."""
+    """Open before done, each newest first, undated ones last."""
     documents: tuple[EntityDocument, ...]
     """All documents linked to it, newest first, undated ones last."""
     members: tuple[EntityName, ...] = ()
-    """Of a team, by name."""
+    """Members of a team, by name."""
 
 
 def make_card(
@@ -82,18 +77,18 @@ def make_card(
         open_items=tuple(
             sorted((f for f in newest if f.kind == "open_item"), key=lambda item: item.done)
         ),
-        documents=tuple(sorted(documents, key=lambda one: one.date, reverse=True)),
+        documents=tuple(sorted(documents, key=lambda document: document.date, reverse=True)),
         members=tuple(sorted(map(name_of, members), key=lambda member: (member.name, member.id))),
     )
 
 
 def name_of(entity: Entity) -> EntityName:
-    """Return an entity as a list shows it."""
+    """Return an entity as shown in lists."""
     return EntityName(entity.id, entity.name, entity.type, entity.path)
 
 
 def documents_of(snapshot: Snapshot, linked: LinkedDocuments) -> list[EntityDocument]:
-    """Return the linked documents in path order; `linked` counts rows among all documents."""
+    """Return linked documents in path order; `linked` has rows of the whole base."""
     return [
         EntityDocument(
             path=snapshot.paths[row],

@@ -1,7 +1,7 @@
-"""Where a link in a document leads. Pure.
+"""Resolves the targets of links in documents. Pure.
 
-What a link names is looked up as linking does it (`knowledge.lookup`): entities first, and then, by
-the same rules, all other documents. A link written as a path is first read from where it stands.
+Names are resolved as during indexing (`entity_resolver`): entities first, then by the same rules
+all other documents. A path is first resolved relative to the document with the link.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
-from kbx_tui.knowledge.entities.entity_resolver import Lookup
+from kbx_tui.knowledge.entities.entity_resolver import EntityResolver
 from kbx_tui.knowledge.folding import name_key, slug
 from kbx_tui.knowledge.parsing.markdown import headings
 from kbx_tui.knowledge.records import Entity
@@ -22,29 +22,29 @@ from kbx_tui.knowledge.records import Entity
 if TYPE_CHECKING:
     from kbx_tui.index.snapshot import Snapshot
 
-_ELSEWHERE = re.compile(r"[a-z][a-z0-9+.-]*://|(?:mailto|tel|data|javascript):", re.IGNORECASE)
+_EXTERNAL = re.compile(r"[a-z][a-z0-9+.-]*://|(?:mailto|tel|data|javascript):", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
 class Destination:
-    """Where a link leads: to an entity, or to a document that is the page of none."""
+    """What a link leads to: an entity, or a document that is not the page of one."""
 
     path: str
-    """The document, or the page of the entity; empty for an entity without one."""
+    """The document, or the page of the entity; empty for an entity without a page."""
     entity_id: str = ""
-    """Empty for a document that is no entity's page."""
+    """Empty for a document that is not the page of an entity."""
     heading: str = ""
-    """The part of the page that is meant, as the link writes it."""
+    """The section of the page, as written in the link; may be empty."""
     line: int = 0
-    """1-based line of the file where that part begins, 0 when it is the whole page or not found."""
+    """1-based line of the file where the section begins, 0 if there is none or it is not found."""
 
 
 class Destinations:
-    """Knows the pages of one generation."""
+    """Resolves link targets to the documents of one generation."""
 
     def __init__(self, snapshot: Snapshot) -> None:
         self._snapshot = snapshot
-        self._entities = Lookup(snapshot.entities)
+        self._entities = EntityResolver(snapshot.entities)
         self._entity_of = {entity.path: entity.id for entity in snapshot.entities if entity.path}
         self._pages = [
             Entity(document_id, title, kind, path)
@@ -53,16 +53,16 @@ class Destinations:
             )
             if path not in self._entity_of
         ]
-        self._documents = Lookup(self._pages)
+        self._documents = EntityResolver(self._pages)
 
     def find(self, target: str, source: str) -> Destination | None:
-        """Return where `target`, a wikilink's or the address of a markdown link, leads.
+        """Return the destination of `target`, from a wikilink or the URL of a markdown link.
 
-        `source` is the path of the document it stands in. None for addresses elsewhere and for
-        what does not exist; the line is left open.
+        `source` is the path of the document with the link. None for external URLs and missing
+        targets. The line is always 0.
         """
         target, heading = split_target(target)
-        if _ELSEWHERE.match(target):
+        if _EXTERNAL.match(target):
             return None
         if not target:
             return self._page(source, heading) if heading else None
@@ -70,19 +70,20 @@ class Destinations:
             if path in self._snapshot.row_of:
                 return self._page(path, heading)
         for spelling in dict.fromkeys((target, unquote(target))):
-            if entities := self._entities.target(spelling):
-                found = self._nearest([self._snapshot.entities[at] for at in entities], source)
-                return Destination(found.path, found.id, heading)
-            if documents := self._documents.target(spelling):
-                found = self._nearest([self._pages[at] for at in documents], source)
-                return Destination(found.path, "", heading)
+            if entities := self._entities.by_reference(spelling):
+                candidates = [self._snapshot.entities[number] for number in entities]
+                nearest = self._nearest(candidates, source)
+                return Destination(nearest.path, nearest.id, heading)
+            if documents := self._documents.by_reference(spelling):
+                nearest = self._nearest([self._pages[number] for number in documents], source)
+                return Destination(nearest.path, "", heading)
         return None
 
     def _page(self, path: str, heading: str) -> Destination:
         return Destination(path, self._entity_of.get(path, ""), heading)
 
-    def _nearest(self, found: Sequence[Entity], source: str) -> Entity:
-        """Return the one with a page, in the folder nearest to the source, the newest of those."""
+    def _nearest(self, candidates: Sequence[Entity], source: str) -> Entity:
+        """Return the best candidate: with a page, then in the nearest folder, then the newest."""
 
         def rank(page: Entity) -> tuple[bool, int, str]:
             row = self._snapshot.row_of.get(page.path)
@@ -90,13 +91,13 @@ class Destinations:
             depth = shared.count("/") + bool(shared)
             return row is not None, depth, self._snapshot.dates[row] if row is not None else ""
 
-        return max(found, key=rank)
+        return max(candidates, key=rank)
 
 
 def split_target(target: str) -> tuple[str, str]:
-    """Return page and heading of a link's target, either may be empty.
+    """Return the page and heading of a link target; either may be empty.
 
-    Taken as well are a whole wikilink, the part behind `|`, and an address in angle brackets.
+    Also accepts a complete wikilink, a label after `|`, and a URL in angle brackets.
     """
     target = unicodedata.normalize("NFC", target.strip())
     target = target.removeprefix("[[").removesuffix("]]")
@@ -107,21 +108,21 @@ def split_target(target: str) -> tuple[str, str]:
 
 
 def heading_line(body: str, body_line: int, heading: str) -> int:
-    """Return the 1-based line of a heading, 0 when there is none like it.
+    """Return the 1-based line of a heading, 0 if it is not found.
 
-    `heading` may be its text, as wikilinks have it, or its anchor, as markdown links have it. Of
-    `One#Two` the last is meant. `body_line` is the line of the file where `body` starts.
+    `heading` may be its text, as in wikilinks, or its anchor, as in markdown links; of `One#Two`
+    the last. `body_line` is the line of the file where `body` starts.
     """
-    wanted = unquote(heading.rpartition("#")[2])
-    key, anchor = name_key(wanted), wanted.casefold()
-    for one in headings(body) if key else ():
-        if name_key(one.text) == key or slug(one.text) == anchor:
-            return body_line + one.line
+    last = unquote(heading.rpartition("#")[2])
+    key, anchor = name_key(last), last.casefold()
+    for candidate in headings(body) if key else ():
+        if name_key(candidate.text) == key or slug(candidate.text) == anchor:
+            return body_line + candidate.line
     return 0
 
 
 def _as_paths(target: str, source: str) -> Iterator[str]:
-    """Yield the paths that a target written as a path may mean: from its document, or the root."""
+    """Yield the paths that a target may mean, relative to its document or to the root."""
     if not ("/" in target or target.lower().endswith(".md")):
         return
     for spelling in dict.fromkeys((target, unicodedata.normalize("NFC", unquote(target)))):

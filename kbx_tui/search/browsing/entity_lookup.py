@@ -1,8 +1,8 @@
-"""Entities by a piece of their name, as somebody types it. Pure.
+"""Finds entities by part of a name, as the user types it. Pure.
 
-Best first: the whole name or id; what it begins with; every word typed begins one of its words; it
-holds the text. Only where there is nothing of the kind, a name that is spelled much like it.
-Aliases count as names and come after them. Among equals those with more documents come first.
+Best first: the text is the whole name or id; the name starts with it; every word of it starts a
+word of the name; the name contains it. Similar spellings match only if nothing else does. Aliases
+rank after names, and among equals entities with more documents rank first.
 """
 
 from __future__ import annotations
@@ -15,22 +15,22 @@ from rapidfuzz import fuzz, process
 from kbx_tui.knowledge.folding import name_key
 from kbx_tui.knowledge.records import Entity
 
-WHOLE, START, WORDS, INSIDE, ALIKE = range(5)
+WHOLE, START, WORDS, INSIDE, SIMILAR = range(5)
 
-ALIKE_CUTOFF = 75.0
-"""Likeness of text and part of a name, 0..100, below which it is another name."""
-ALIKE_LENGTH = 4
-"""Texts shorter than this are like too many names."""
+LEAST_SIMILARITY = 75.0
+"""Lowest similarity of the text to a part of a similar name, 0..100."""
+SIMILARITY_LENGTH = 4
+"""Shorter texts are similar to too many names."""
 
 Fit = tuple[int, float]
-"""How a text fits a name, and how badly within that: smaller is better."""
+"""Kind of match, and a penalty within it; smaller is better."""
 
 
 class EntityNames:
-    """Names and aliases of all entities, to be looked through with every key pressed."""
+    """Names and aliases of some entities, fast enough to search on every key press."""
 
     def __init__(self, entities: Sequence[Entity], documents: Mapping[str, int]) -> None:
-        """`documents` tells by entity id how many documents are linked to it."""
+        """Index the names; `documents` maps entity ids to their number of linked documents."""
         self._entities = sorted(
             entities, key=lambda e: (-documents.get(e.id, 0), name_key(e.name), e.id)
         )
@@ -52,8 +52,8 @@ class EntityNames:
         wanted, best = name_key(text), dict[int, Fit]()
         for number, fit in self._fits(wanted, text.strip()):
             best[number] = min(fit, best.get(number, fit))
-        if not best and len(wanted) >= ALIKE_LENGTH:  # a typo, perhaps
-            for number, fit in self._alike(wanted):
+        if not best and len(wanted) >= SIMILARITY_LENGTH:  # it may have a typo
+            for number, fit in self._similar(wanted):
                 best.setdefault(number, fit)
         chosen = nsmallest(limit, best, key=lambda number: (best[number], number))
         return [self._entities[number] for number in chosen]
@@ -64,20 +64,20 @@ class EntityNames:
                 yield number, (WHOLE, 0.0)
         if not wanted:
             return
-        begun = wanted.split()
+        beginnings = wanted.split()
         for key, words, (number, is_alias) in zip(self._keys, self._words, self._of, strict=True):
             if key.startswith(wanted):
                 yield number, (WHOLE if key == wanted else START, float(is_alias))
-            elif all(any(word.startswith(one) for word in words) for one in begun):
+            elif all(any(word.startswith(start) for word in words) for start in beginnings):
                 yield number, (WORDS, float(is_alias))
             elif wanted in key:
                 yield number, (INSIDE, float(is_alias))
 
-    def _alike(self, wanted: str) -> Iterator[tuple[int, Fit]]:
-        """Yield the entities a part of whose name is spelled much like the text, best first."""
-        found = process.extract(
-            wanted, self._keys, scorer=fuzz.partial_ratio, score_cutoff=ALIKE_CUTOFF, limit=None
+    def _similar(self, wanted: str) -> Iterator[tuple[int, Fit]]:
+        """Yield the entities with a part of their name similar to the text, best first."""
+        similar = process.extract(
+            wanted, self._keys, scorer=fuzz.partial_ratio, score_cutoff=LEAST_SIMILARITY, limit=None
         )
-        for key, likeness, at in found:
-            if len(key) + 1 >= len(wanted):  # else the name is like a part of the text
-                yield self._of[at][0], (ALIKE, 100.0 - likeness)
+        for key, similarity, index in similar:
+            if len(key) + 1 >= len(wanted):  # otherwise the name matches a part of the text
+                yield self._of[index][0], (SIMILAR, 100.0 - similarity)

@@ -1,15 +1,15 @@
-"""Documents that are parts of a longer one, and what parts beside each other lend.
+"""Continuations: documents that are parts of a longer one propagate scores to adjacent parts.
 
-    score' = score + s * max(0, score of the better part beside it - score)
+    score' = score + s * max(0, score of the better adjacent part - score)
 
-with s the share (`[search] parts`, 0 = none). A talk does not stop where its transcript was cut:
-what was asked for in one part goes on in the next, where fewer of the words and another speaker
-stand. The best part keeps its score, so a document in one piece is not outdone by those in several.
-It holds for what a document says (`doc_relevance`) and for whose it is (links); the parts beside it
-count under any filter, so a score depends on none.
+with the share s (`[search] parts`, 0 = off). A discussion does not end where its transcript was
+cut: the next part continues it with fewer of the query's words and other speakers. The best part
+keeps its score, so that a document in one piece is not outranked by one in several. The same holds
+for links to entities. Parts that a filter excludes propagate too, so that a score depends on no
+filter.
 
-Source: the score of a passage and of what is around it, as in Callan 1994,
-https://doi.org/10.1007/978-1-4471-2099-5_31; `scales.PART_SHARE` tells what it brought.
+Source: passage scores that take the surrounding text into account, Callan 1994,
+https://doi.org/10.1007/978-1-4471-2099-5_31. Share: `score_normalization.PROPAGATION_SHARE`.
 """
 
 from __future__ import annotations
@@ -23,55 +23,54 @@ from numpy.typing import NDArray
 
 from kbx_tui.search.evidence.evidence import Flags, LinkedDocuments, Rows, Scores, frozen
 
-NONE = -1
-BEFORE, AFTER = 0, 1
+BEFORE, AFTER, NONE = 0, 1, -1
 
-Lenders = NDArray[np.int8]
-"""Per document, which part lent: BEFORE, AFTER or NONE."""
+Sides = NDArray[np.int8]
+"""BEFORE, AFTER or NONE per document: the side from which a score propagated."""
 
-WORDS = {BEFORE: "part before", AFTER: "part after"}
+SIDE_NAMES = {BEFORE: "part before", AFTER: "part after"}
 
 
 @dataclass(frozen=True, slots=True)
-class Parts:
-    """Which parts stand beside each other in a base."""
+class Continuations:
+    """Which documents of a base are adjacent parts of a longer one."""
 
     rows: Rows
-    """Documents with a part before or after them, ascending."""
-    beside: Rows
-    """Shape (2, len(rows)): row of the part before and of that after, NONE where there is none."""
+    """Documents with an adjacent part, ascending."""
+    adjacent: Rows
+    """Shape (2, len(rows)): rows of the part before and the part after, or NONE."""
 
     @classmethod
     def of(cls, pairs: Iterable[tuple[int, int]]) -> Self:
-        """Take pairs of rows of which the second goes on where the first ends."""
-        both = {BEFORE: dict[int, int](), AFTER: dict[int, int]()}
+        """Return the continuations given by pairs of rows; the second continues the first."""
+        sides = {BEFORE: dict[int, int](), AFTER: dict[int, int]()}
         for row, following in pairs:
-            both[AFTER][row], both[BEFORE][following] = following, row
-        rows = sorted({*both[BEFORE], *both[AFTER]})
-        beside = [[side.get(row, NONE) for row in rows] for side in both.values()]
+            sides[AFTER][row], sides[BEFORE][following] = following, row
+        rows = sorted({*sides[BEFORE], *sides[AFTER]})
+        adjacent = [[side.get(row, NONE) for row in rows] for side in sides.values()]
         return cls(
-            frozen(np.array(rows, np.int64)), frozen(np.array(beside, np.int64).reshape(2, -1))
+            frozen(np.array(rows, np.int64)), frozen(np.array(adjacent, np.int64).reshape(2, -1))
         )
 
-    def lend_links(self, linked: LinkedDocuments, share: float) -> LinkedDocuments:
-        """Return the documents of an entity, and those whose parts beside them are the entity's."""
+    def propagate_links(self, linked: LinkedDocuments, share: float) -> LinkedDocuments:
+        """Return the documents of an entity together with the parts adjacent to them."""
         size = len(self.rows)
         if not size or not share or not len(linked.rows):
             return linked
-        at = np.searchsorted(linked.rows, np.vstack((self.rows, self.beside)))
-        at = np.minimum(at, len(linked.rows) - 1)
-        known = linked.rows[at] == np.vstack((self.rows, self.beside))
-        own, *around = np.where(known, linked.strengths[at], 0.0)
-        lent, lenders = _lent(own, np.stack(around), share)
-        if not lent.any():
+        parts = np.vstack((self.rows, self.adjacent))
+        index = np.minimum(np.searchsorted(linked.rows, parts), len(linked.rows) - 1)
+        is_linked = linked.rows[index] == parts
+        own, *adjacent = np.where(is_linked, linked.strengths[index], 0.0)
+        gains, sides = _gains(own, np.stack(adjacent), share)
+        if not gains.any():
             return linked
         strengths = dict(zip(linked.rows.tolist(), linked.strengths.tolist(), strict=True))
         reasons = dict(zip(linked.rows.tolist(), linked.reasons, strict=True))
-        for place in np.flatnonzero(lent).tolist():
-            row, side = int(self.rows[place]), int(lenders[place])
-            strengths[row] = float(own[place] + lent[place])
-            there = f"{linked.reasons[at[side + 1, place]]} in the {WORDS[side]}"
-            reasons[row] = f"{reasons[row]}, {there}" if row in reasons else there
+        for position in np.flatnonzero(gains).tolist():
+            row, side = int(self.rows[position]), int(sides[position])
+            strengths[row] = float(own[position] + gains[position])
+            reason = f"{linked.reasons[index[side + 1, position]]} in the {SIDE_NAMES[side]}"
+            reasons[row] = f"{reasons[row]}, {reason}" if row in reasons else reason
         rows = np.array(sorted(strengths), np.int64)
         return LinkedDocuments(
             frozen(rows),
@@ -82,72 +81,78 @@ class Parts:
 
 
 @dataclass(frozen=True, slots=True)
-class Reach:
-    """The documents in scope, and the parts beside them: their scores are needed too."""
+class ScoredDocuments:
+    """The documents to score: those in scope, and the parts adjacent to them."""
 
     flags: Flags
-    """Over all documents of the base."""
+    """Flags over all documents of the base."""
     rows: Rows
-    """Those flagged, ascending."""
-    wanted: Rows
-    """Where in `rows` those in scope stand, ascending."""
+    """The flagged rows, ascending."""
+    in_scope: Rows
+    """Positions in `rows` of the documents in scope, ascending."""
     parts: Rows
-    """Which of `wanted` have a part beside them: places in it."""
-    beside: Rows
-    """Shape (2, len(parts)): where in `rows` that before and that after stand, or NONE."""
+    """Indices into `in_scope` of the documents with an adjacent part."""
+    adjacent: Rows
+    """Shape (2, len(parts)): positions in `rows` of the part before and after, or NONE."""
 
     @classmethod
-    def alone(cls, in_scope: Flags, rows: Rows) -> Self:
-        """Return documents to which nothing is lent; `rows` are those that `in_scope` flags."""
+    def without_continuations(cls, in_scope: Flags, rows: Rows) -> Self:
+        """Select the documents in scope alone; `rows` are those that `in_scope` flags."""
         nothing = np.empty(0, np.int64)
         return cls(in_scope, rows, np.arange(len(rows)), nothing, nothing.reshape(2, 0))
 
     @classmethod
-    def of(cls, parts: Parts, in_scope: Flags, rows: Rows) -> Self:
-        """Return documents and the parts beside them; `rows` are those that `in_scope` flags."""
-        mine = in_scope[parts.rows]
-        if not mine.any():
-            return cls.alone(in_scope, rows)
-        beside, flags = parts.beside[:, mine], in_scope.copy()
-        flags[beside[beside != NONE]] = True
-        place = np.cumsum(flags) - 1
+    def of(cls, continuations: Continuations, in_scope: Flags, rows: Rows) -> Self:
+        """Add adjacent parts to the documents in scope; `rows` are those that `in_scope` flags."""
+        with_adjacent = in_scope[continuations.rows]
+        if not with_adjacent.any():
+            return cls.without_continuations(in_scope, rows)
+        adjacent, flags = continuations.adjacent[:, with_adjacent], in_scope.copy()
+        flags[adjacent[adjacent != NONE]] = True
+        position = np.cumsum(flags) - 1
         return cls(
             flags=frozen(flags),
             rows=np.flatnonzero(flags),
-            wanted=place[rows],
-            parts=np.searchsorted(rows, parts.rows[mine]),
-            beside=np.where(beside == NONE, NONE, place[beside]),
+            in_scope=position[rows],
+            parts=np.searchsorted(rows, continuations.rows[with_adjacent]),
+            adjacent=np.where(adjacent == NONE, NONE, position[adjacent]),
         )
 
     def scores_in_scope(self, scores: Scores) -> Scores:
-        """Return the scores of `wanted`, given those of `rows`: the same array where all are."""
-        return scores if len(self.wanted) == len(self.rows) else scores[self.wanted]
+        """Return the scores of the documents in scope; `scores` itself if it has no others."""
+        return scores if len(self.in_scope) == len(self.rows) else scores[self.in_scope]
 
-    def around(self, at: Rows) -> Rows:
-        """Return where in `rows` some of `wanted` and the parts beside them stand."""
-        mine = np.isin(self.parts, at)
-        if not mine.any():
-            return self.wanted[at]
-        beside = self.beside[:, mine]
-        return np.unique(np.concatenate((self.wanted[at], beside[beside != NONE])))
+    def positions_for(self, rows: Rows) -> Rows:
+        """Return the positions in `self.rows` of some documents in scope and their adjacent parts.
 
-    def lend(self, own: Scores, share: float) -> tuple[Scores, Lenders]:
-        """Return the scores of `wanted` with what is lent to them, and which part lent it.
-
-        `own` holds those of `rows`. A document that is no result by itself is lent nothing.
+        `rows` are indices into `in_scope`, as rows of Evidence are.
         """
-        lenders = np.full(len(self.wanted), NONE, np.int8)
-        relevance = own[self.wanted]
+        with_adjacent = np.isin(self.parts, rows)
+        if not with_adjacent.any():
+            return self.in_scope[rows]
+        adjacent = self.adjacent[:, with_adjacent]
+        return np.unique(np.concatenate((self.in_scope[rows], adjacent[adjacent != NONE])))
+
+    def propagate(self, own: Scores, share: float) -> tuple[Scores, Sides]:
+        """Return the scores of the documents in scope after propagation, and from which side.
+
+        `own` has shape (len(rows),). Nothing propagates to a document with a score of 0.
+        """
+        propagated_from = np.full(len(self.in_scope), NONE, np.int8)
+        relevance = own[self.in_scope]
         if len(self.parts):
-            around = np.where(self.beside == NONE, 0.0, own[self.beside])
-            lent, by = _lent(relevance[self.parts], around, share)
-            lent[relevance[self.parts] <= 0.0] = 0.0
-            relevance[self.parts] += lent
-            lenders[self.parts] = np.where(lent > 0.0, by, NONE)
-        return relevance, lenders
+            adjacent = np.where(self.adjacent == NONE, 0.0, own[self.adjacent])
+            gains, sides = _gains(relevance[self.parts], adjacent, share)
+            gains[relevance[self.parts] <= 0.0] = 0.0
+            relevance[self.parts] += gains
+            propagated_from[self.parts] = np.where(gains > 0.0, sides, NONE)
+        return relevance, propagated_from
 
 
-def _lent(own: Scores, around: Scores, share: float) -> tuple[Scores, Lenders]:
-    """Return what parts are lent, shape (n,), by the better of two, shape (2, n), and which."""
-    by = np.argmax(around, axis=0).astype(np.int8)  # the part before where both are as good
-    return share * np.maximum(around.max(axis=0) - own, 0.0), by
+def _gains(own: Scores, adjacent: Scores, share: float) -> tuple[Scores, Sides]:
+    """Return the gain of each part from its better adjacent part, and the side of that part.
+
+    `own` has shape (n,), `adjacent` (2, n).
+    """
+    sides = np.argmax(adjacent, axis=0).astype(np.int8)  # a tie goes to the part before
+    return share * np.maximum(adjacent.max(axis=0) - own, 0.0), sides

@@ -1,7 +1,7 @@
-"""All that retrieval found for one query, immutable. Ranking it needs no I/O.
+"""Everything that retrieval found for one query, immutable. Ranking it needs no I/O.
 
 Rows are documents: every document in scope has one, in path order, so a score never depends on
-which other candidates were fetched. Arrays have shape (n,) over these rows and are read-only.
+which other candidates were retrieved. Arrays have shape (n,) over these rows and are read-only.
 """
 
 from __future__ import annotations
@@ -24,9 +24,17 @@ Array = TypeVar("Array", bound=NDArray[Any])
 
 
 def frozen(array: Array) -> Array:
-    """Return the array, which nobody can write to any more."""
+    """Make an array read-only and return it."""
     array.flags.writeable = False
     return array
+
+
+def highest(scores: Scores, rows: Rows, count: int) -> Rows:
+    """Return `count` of some ascending rows with the highest scores, best first, ties by row."""
+    if count < len(rows):
+        floor = np.partition(scores[rows], len(rows) - count)[len(rows) - count]
+        rows = rows[scores[rows] >= floor]
+    return rows[np.argsort(-scores[rows], kind="stable")[:count]]
 
 
 SignalKind = Literal[
@@ -44,12 +52,12 @@ class Signal:
     detail: str
     """What matched, in the words of the document or query."""
     ambiguous: bool = False
-    """True when the same words of the query name others as well."""
+    """True when the same words of the query name other entities too."""
 
 
 @dataclass(frozen=True, slots=True)
 class EntityCandidate:
-    """An entity that pass 1 found."""
+    """An entity that pass 1 found, or that is pinned."""
 
     id: str
     name: str
@@ -57,15 +65,15 @@ class EntityCandidate:
     path: str
     """Its page, or empty."""
     score: float
-    """0..1, the documented merger of the signals; 0 when it was only asked for."""
+    """0..1, combined from the signals (`entity_pass`); 0 when it is only pinned."""
     named: bool
-    """True when the query names it and no other: outright (score 1.0), or with a typo."""
+    """True when the query names it and no other entity, exactly or with a typo."""
     signals: tuple[Signal, ...]
-    """Strongest first; none when pass 1 did not find it and it was asked for by its id."""
+    """Strongest first; empty when it is only pinned."""
 
     @property
     def found(self) -> bool:
-        """True when pass 1 found it; such an entity has signals."""
+        """True when pass 1 found it."""
         return bool(self.signals)
 
 
@@ -74,35 +82,38 @@ class LinkedDocuments:
     """The documents in scope that belong to one entity."""
 
     rows: Rows
-    """Rows of Evidence, ascending, without repetition."""
+    """Rows of the Evidence, ascending and distinct."""
     strengths: Scores
     """`link_strength` of each, 0..1."""
     reasons: tuple[str, ...]
-    """Why, for people: `attendee`, `title, 4 mentions`."""
-    lent: Flags | None = None
-    """Those that are not the entity's, only a part beside them is; None: no document."""
+    """Why each is linked, for display: `attendee`, `title, 4 mentions`."""
+    propagated: Flags | None = None
+    """Documents linked only through an adjacent part (`continuations`); None if there are none."""
 
-    def within(self, in_scope: Flags, kept: Rows) -> LinkedDocuments:
-        """Return those in scope, with rows counted among `kept`, the ascending rows in scope."""
+    def within(self, in_scope: Flags, scope_rows: Rows) -> LinkedDocuments:
+        """Return the documents in scope, renumbered by their positions in `scope_rows`.
+
+        `in_scope` flags documents of the base; `scope_rows` are the rows flagged, ascending.
+        """
         inside = in_scope[self.rows]
-        rows = np.searchsorted(kept, self.rows[inside])
+        rows = np.searchsorted(scope_rows, self.rows[inside])
         reasons = tuple(compress(self.reasons, inside))
-        lent = None if self.lent is None else frozen(self.lent[inside])
-        return LinkedDocuments(frozen(rows), frozen(self.strengths[inside]), reasons, lent)
+        propagated = None if self.propagated is None else frozen(self.propagated[inside])
+        return LinkedDocuments(frozen(rows), frozen(self.strengths[inside]), reasons, propagated)
 
     def strengths_for(self, relevance: Scores) -> Scores:
-        """Return the strengths, given how relevant each document of the Evidence is.
+        """Return the strengths, given the relevance of each document of the Evidence.
 
-        What is lent to a document counts where it says something of what was asked for.
+        A propagated link counts only if the document has some relevance to the query.
         """
-        if self.lent is None:
+        if self.propagated is None:
             return self.strengths
-        return np.where(self.lent & (relevance[self.rows] <= 0.0), 0.0, self.strengths)
+        return np.where(self.propagated & (relevance[self.rows] <= 0.0), 0.0, self.strengths)
 
 
 @dataclass(frozen=True, slots=True)
 class ComponentScores:
-    """How well each document fits one wording of the query."""
+    """How well each document fits one query variant."""
 
     query: str
     raw_lexical: Scores
@@ -110,50 +121,40 @@ class ComponentScores:
     lexical: Scores
     """`raw_lexical` on a fixed 0..1 scale."""
     cosine: Scores
-    """Likeness of the best chunk in its place (`vector_matrix`) to the query, drawn to what fits
-    it best, -1..1; NaN where the document has no vector (yet). Of one that
-    was not compared (`Evidence.evaluated`), what rounded vectors say."""
+    """Cosine of the query, after pseudo-relevance feedback, with the best chunk of the document in
+    its context (`vector_matrix`), -1..1; NaN for a document without a vector. Approximate, from
+    quantized vectors, for a document that was not evaluated (`Evidence.evaluated`)."""
     vector: Scores
-    """`cosine` on a fixed 0..1 scale, 0 where there is none, or too little and no word matches."""
+    """`cosine` on a fixed 0..1 scale; 0 if missing, or if low and no term matches."""
     own_relevance: Scores
-    """Their fusion, 0..1."""
+    """Fusion of `lexical` and `vector`, 0..1."""
     doc_relevance: Scores
-    """`own_relevance` and what a part beside it lends (`continuations`), 0..1."""
-    lenders: NDArray[np.int8]
-    """Which part that was: 0 the one before, 1 the one after, -1 none."""
+    """`own_relevance` plus what an adjacent part propagates (`continuations`), 0..1."""
+    propagated_from: NDArray[np.int8]
+    """Adjacent part that relevance propagated from: 0 the one before, 1 the one after, -1 none."""
     lexical_weight: float
-    """Share of `lexical` in `own_relevance`; the rest is `vector`'s."""
+    """Weight of `lexical` in `own_relevance`; that of `vector` is the rest."""
 
 
 @dataclass(frozen=True, slots=True)
 class FeedbackDocument:
-    """A document that drew the meaning of the query to itself (`pseudo_relevance_feedback`)."""
+    """A document that the query vector was moved towards (`pseudo_relevance_feedback`)."""
 
     path: str
     title: str
 
 
-FilterUse = Literal["", "prefilter"]
-"""How a pipeline kept to the scope: there was none, or before it ranked anything."""
-
-
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """Which documents a query may return, and how that was decided."""
+    """The documents a query may return: the filters, and how many documents pass them."""
 
     path: str
     """Path filter as given, empty for all."""
     doc_types: tuple[str, ...]
     in_scope: int
     total: int
-    clause: str
-    """The path, kinds and dates as a where clause for the tables, empty when there are none. It may
-    let in more than they do; what is searched is in memory and needs none."""
-    words: FilterUse = ""
-    vectors: FilterUse = ""
-    """Only documents in scope are scored."""
     complete: bool = True
-    """True when every document in scope was compared: none was left out by a limit."""
+    """True when every document in scope was scored, none left out by a limit."""
     since: str = ""
     until: str = ""
     tags: tuple[str, ...] = ()
@@ -163,16 +164,16 @@ class Scope:
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """Everything `rank` needs."""
+    """Everything retrieved for one query: the input of `rank`."""
 
     query: str
     document_query: str
-    """What pass 2 searches with: the query without names of people and teams named outright."""
+    """Query of pass 2: `query` without people and teams named outright."""
     generation: int
     """Generation of the index that was read."""
     scope: Scope
     entities: tuple[EntityCandidate, ...]
-    """Best first, at most 20, whatever the threshold; then those only asked for."""
+    """At most 20 found by pass 1, best first, whatever the threshold; then those only pinned."""
     links: tuple[LinkedDocuments, ...]
     """Parallel to `entities`."""
     paths: tuple[str, ...]
@@ -181,27 +182,27 @@ class Evidence:
     kinds: tuple[str, ...]
     as_typed: ComponentScores
     as_searched: ComponentScores
-    """For `document_query`; the same object as `as_typed` when the wordings are equal."""
-    exact: Mapping[int, str]
-    """Rows that are all the query asks for, and how: `title`, `path`, `id`, `date`, or `name` for
-    the page of an entity."""
-    hotness: Scores
-    """How often and how lately each document was opened, 0..1."""
+    """For `document_query`; the same object as `as_typed` if both queries are equal."""
+    known_items: Mapping[int, str]
+    """Rows of the documents that the query names in full (known-item search), and by what: `title`,
+    `path`, `id`, `date`, or `name` for the page of an entity."""
+    frecency: Scores
+    """How often and how recently each document was opened, 0..1."""
     fast: bool
-    """True when neither vectors nor entities were asked for."""
+    """True when neither vectors nor entities were used."""
     vector_share: float
     """Share of the chunks in the index that have a vector, 0..1."""
     timings: Mapping[str, float]
     """Milliseconds per stage."""
     evaluated: Flags | None = None
-    """Documents whose meaning was compared, where one ranking was asked for; None: all."""
+    """Documents with exact cosines, after top-k retrieval; None: all."""
     stopped_by: str = "all"
-    """Why no more were: `all` compared, `exact`, `stable` (`convergence`)."""
+    """Why top-k retrieval stopped: `all` evaluated, `exact`, `stable` (`convergence`)."""
     only_for: Tuning | None = None
-    """The one tuning that may rank it, None: any. Links of entities it cannot keep are left out."""
-    drawn_to: tuple[FeedbackDocument, ...] = ()
-    """What drew the meaning of the query as typed, best first; it may lie out of scope. None where
-    nothing did: no document holds a word, `[search] feedback` is 0, or it was not needed."""
+    """The only tuning that may rank it, None: any. Entities that it cannot keep have no links."""
+    feedback_documents: tuple[FeedbackDocument, ...] = ()
+    """Documents that the vector of the query as typed was moved towards, best first, in scope or
+    not. Empty if no document holds a term, `[search] feedback` is 0, or the vector was not used."""
 
     def __len__(self) -> int:
         return len(self.paths)

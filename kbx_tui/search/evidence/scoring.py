@@ -1,4 +1,4 @@
-"""How well documents fit the wordings of one query: from BM25 and cosine to relevance. Pure."""
+"""Document relevance for each variant of a query, from BM25 and cosine. Pure."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from kbx_tui.search.evidence.continuations import Reach
+from kbx_tui.search.evidence.continuations import ScoredDocuments
 from kbx_tui.search.evidence.evidence import ComponentScores, Rows, Scores, frozen
 from kbx_tui.search.evidence.score_normalization import (
     above_floor,
@@ -18,53 +18,54 @@ from kbx_tui.search.evidence.score_normalization import (
 
 
 @dataclass(frozen=True, slots=True)
-class Wording:
-    """One wording of a query, and what its words say."""
+class QueryVariant:
+    """Lexical scores of one variant of a query: as typed, or without the names in it."""
 
     raw_lexical: Scores
-    """BM25 of the documents in reach."""
+    """BM25, one per scored document."""
     lexical_weight: float
-    """Share of words in the relevance, 0..1."""
+    """Weight of the lexical score in the relevance, 0..1."""
 
 
 @dataclass(frozen=True, slots=True)
 class Scoring:
-    """Scores the documents in scope, with what parts beside them lend.
+    """Scores the documents in scope, including what adjacent parts propagate to them.
 
-    Cosines have a place per document in reach, scores one per document in scope.
+    Cosines and BM25 have shape (m,) over the scored documents, results shape (n,) over those in
+    scope.
     """
 
-    reach: Reach
-    wordings: Mapping[str, Wording]
-    part_share: float
-    """How much parts lend, 0..1."""
+    documents: ScoredDocuments
+    variants: Mapping[str, QueryVariant]
+    propagation_share: float
+    """Share of a score difference that propagates to an adjacent part, 0..1."""
 
     def components(self, query: str, cosine: Scores) -> ComponentScores:
-        """Return all scores for one wording; `cosine` is NaN where there is no vector."""
-        wording, in_scope = self.wordings[query], self.reach.scores_in_scope
-        lexical, vector = _scaled(wording.raw_lexical, cosine)
-        own = fuse(lexical, vector, wording.lexical_weight)
-        relevance, lenders = self.reach.lend(own, self.part_share)
+        """Return all scores for one query variant; `cosine` is NaN where there is no vector."""
+        variant, in_scope = self.variants[query], self.documents.scores_in_scope
+        lexical, vector = _scaled(variant.raw_lexical, cosine)
+        own = fuse(lexical, vector, variant.lexical_weight)
+        relevance, propagated_from = self.documents.propagate(own, self.propagation_share)
         return ComponentScores(
             query=query,
-            raw_lexical=frozen(in_scope(wording.raw_lexical)),
+            raw_lexical=frozen(in_scope(variant.raw_lexical)),
             lexical=frozen(in_scope(lexical)),
             cosine=frozen(in_scope(cosine).copy()),
             vector=frozen(in_scope(vector)),
             own_relevance=frozen(in_scope(own)),
             doc_relevance=frozen(relevance),
-            lenders=frozen(lenders),
-            lexical_weight=wording.lexical_weight,
+            propagated_from=frozen(propagated_from),
+            lexical_weight=variant.lexical_weight,
         )
 
-    def relevance(self, query: str, cosine: Scores, at: Rows) -> Scores:
-        """Return `doc_relevance` of a few documents in scope; other cosines are not looked at."""
-        wording, around = self.wordings[query], self.reach.around(at)
-        scaled = _scaled(wording.raw_lexical[around], cosine[around])
-        own = np.zeros(len(self.reach.rows))
-        own[around] = fuse(*scaled, wording.lexical_weight)
-        relevance, _ = self.reach.lend(own, self.part_share)
-        return relevance[at]
+    def relevance(self, query: str, cosine: Scores, rows: Rows) -> Scores:
+        """Return `doc_relevance` of a few rows in scope, from the cosines of these rows alone."""
+        variant, positions = self.variants[query], self.documents.positions_for(rows)
+        scaled = _scaled(variant.raw_lexical[positions], cosine[positions])
+        own = np.zeros(len(self.documents.rows))
+        own[positions] = fuse(*scaled, variant.lexical_weight)
+        relevance, _ = self.documents.propagate(own, self.propagation_share)
+        return relevance[rows]
 
 
 def _scaled(raw_lexical: Scores, cosine: Scores) -> tuple[Scores, Scores]:

@@ -1,9 +1,9 @@
-"""The knobs of one ranking, checked where they enter. Pure."""
+"""The knobs of one ranking, validated on construction. Pure."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal, Self
+from typing import Literal, Self, get_args
 
 from kbx_tui.errors import ConfigError, OutOfRange
 
@@ -11,7 +11,7 @@ Gate = Literal["soft", "hard"]
 Parent = Literal["coverage", "max"]
 
 MAX_ENTITIES_LIMIT = 20
-"""Evidence carries the links of this many entities; to keep more, retrieve again."""
+"""Evidence holds the links of at most this many entities found by pass 1."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,42 +23,45 @@ class Tuning:
     alpha: float = 0.5
     """Weight of document relevance: 1 ranks by the document alone, 0 by the entity alone."""
     entity_threshold: float = 0.5
-    """Entity score below which an entity is not kept; none kept means flat."""
+    """Entities with a lower score are not kept; if none is kept, the ranking is flat."""
     max_entities: int = 5
-    """At most this many entities are kept, 1..20."""
+    """How many entities are kept at most, 1..20."""
     gate: Gate = "soft"
-    """`soft` leaves unlinked documents in with parent 0, `hard` removes them."""
+    """`soft` keeps unlinked documents with a parent score of 0, `hard` removes them."""
     parent: Parent = "coverage"
-    """Mean over the entities named outright, or always the best kept entity."""
+    """`coverage`: the mean over the entities named outright; `max`: the best kept entity."""
     uniform_links: bool = False
-    """True counts every link as strength 1, whatever its kind."""
+    """True gives every link strength 1, whatever its kind."""
     keep_names: bool = False
-    """True searches pass 2 with the query as typed."""
+    """True runs pass 2 with the query as typed."""
     hotness_weight: float = 0.0
-    """Share of a document's hotness in the final score, 0..1."""
+    """Weight of a document's frecency in the final score, 0..1."""
     muted: frozenset[str] = frozenset()
-    """Ids of entities left out for this query."""
+    """Ids of entities to ignore for this query."""
     pinned: frozenset[str] = frozenset()
-    """Ids of entities that are kept whatever their score, and count as if the query named them
-    outright; one that is muted is not. The Evidence must hold them."""
+    """Ids of entities that are kept and count as named outright, whatever their score. Muting wins
+    over pinning. The Evidence must hold them."""
 
     def __post_init__(self) -> None:
         for name in ("alpha", "entity_threshold", "hotness_weight"):
             number = getattr(self, name)
-            if not 0.0 <= number <= 1.0:  # put this way round, NaN fails too
+            if not 0.0 <= number <= 1.0:  # also rejects NaN
                 raise OutOfRange(f"{name} must be within 0..1, got {number}")
         if not 1 <= self.max_entities <= MAX_ENTITIES_LIMIT:
             raise OutOfRange(
                 f"max_entities must be within 1..{MAX_ENTITIES_LIMIT}, got {self.max_entities}"
             )
-        if self.gate not in ("soft", "hard"):
-            raise ConfigError(f"gate must be soft or hard, got {self.gate!r}")
-        if self.parent not in ("coverage", "max"):
-            raise ConfigError(f"parent must be coverage or max, got {self.parent!r}")
+        for name, choices in (("gate", get_args(Gate)), ("parent", get_args(Parent))):
+            if (choice := getattr(self, name)) not in choices:
+                raise ConfigError(f"{name} must be {' or '.join(choices)}, got {choice!r}")
+
+    def pins(self, entity_id: str) -> bool:
+        """Return whether an entity is pinned and not muted."""
+        return entity_id in self.pinned and entity_id not in self.muted
 
     @classmethod
     def seed(cls, *, alpha: float = 0.5, entity_threshold: float = 0.5) -> Self:
-        """Return the two-pass proposal to the letter, for comparison."""
+        """Return the tuning that follows the two-pass proposal to the letter, for comparison."""
         return cls(
             alpha=alpha,
             entity_threshold=entity_threshold,

@@ -1,6 +1,6 @@
-"""What a search may return besides a path: kinds, dates, tags, entities. Pure.
+"""Filters of a search other than its path: document types, dates, tags, entities. Pure.
 
-Filters of different sorts all hold; of several values of one sort, any will do.
+Filters of different kinds are combined with AND, several values of one kind with OR.
 """
 
 from __future__ import annotations
@@ -18,18 +18,18 @@ _DATE = re.compile(r"\d{4}(-(0[1-9]|1[0-2])(-(0[1-9]|[12]\d|3[01]))?)?")
 
 @dataclass(frozen=True, slots=True)
 class Filters:
-    """Empty ones let everything in."""
+    """Parsed filters; an empty one matches every document."""
 
     doc_types: tuple[str, ...] = ()
-    """Kinds: `meeting`, `note`, `person`. Letter case does not matter."""
+    """Document types such as `meeting`, `note`, `person`, case-insensitive."""
     since: str = ""
-    """`2026`, `2026-03` or `2026-03-17`: the first that is let in; what has no date is not."""
+    """First date that matches: `2026`, `2026-03` or `2026-03-17`. Excludes undated documents."""
     until: str = ""
-    """The last that is let in: with `2026-03`, all of March."""
+    """Last date that matches; `2026-03` includes all of March. Excludes undated documents."""
     tags: tuple[str, ...] = ()
-    """Letter case and a leading `#` do not matter."""
+    """Tags, ignoring case and a leading `#`."""
     entities: tuple[str, ...] = ()
-    """Ids: only documents linked to one of them."""
+    """Ids of entities that a document must be linked to."""
 
     @classmethod
     def of(
@@ -41,33 +41,28 @@ class Filters:
         tags: Sequence[str] = (),
         entities: Sequence[str] = (),
     ) -> Self:
-        """Return the filters as given. Raises ConfigError for what is no date."""
+        """Parse filters as given by the user. Raises ConfigError for a malformed date."""
         return cls(
-            doc_types=tuple(slug(one) or one for one in doc_types),  # as kinds are written
+            doc_types=tuple(slug(name) or name for name in doc_types),  # as stored in the index
             since=_date("from", since),
             until=_date("to", until),
             tags=tuple(tag_key(tag) for tag in tags),
             entities=tuple(entities),
         )
 
-    @property
-    def is_all(self) -> bool:
-        """True when nothing is left out."""
-        return self == Filters()
-
-    def lets_in_date(self, date: str) -> bool:
-        """Tell whether a document of this date, `YYYY-MM-DD` or empty, is let in."""
+    def matches_date(self, date: str) -> bool:
+        """Return whether a document of this date, `YYYY-MM-DD` or empty, matches."""
         if not date:
             return not (self.since or self.until)
         return date >= self.since and date[: len(self.until)] <= self.until
 
-    def lets_in_tags(self, tags: Sequence[str]) -> bool:
-        """Tell whether a document with these tags is let in."""
+    def matches_tags(self, tags: Sequence[str]) -> bool:
+        """Return whether a document with these tags matches."""
         return not self.tags or any(tag_key(tag) in self.tags for tag in tags)
 
 
 def tag_key(tag: str) -> str:
-    """Return the form in which two spellings of one tag are equal."""
+    """Return a form of a tag that is equal for all its spellings."""
     return fold(tag.strip().removeprefix("#"))
 
 

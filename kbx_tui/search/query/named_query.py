@@ -1,8 +1,8 @@
-"""A query and what it names: which of its wordings is searched for what. Pure.
+"""A query and the names in it: which variant of it is compared with documents. Pure.
 
-Pass 2 searches without people and teams named outright: their documents are known from links
-already, and their names, where they stand only in frontmatter, would drown the topic. Project names
-stay: they are what is asked about.
+Pass 2 searches without people and teams named outright: links already show which documents are
+theirs, and their names, where they occur only in frontmatter, would outweigh the topic. Names of
+projects stay: they are the topic.
 """
 
 from __future__ import annotations
@@ -13,20 +13,20 @@ from dataclasses import dataclass
 from typing import Self
 
 from kbx_tui.knowledge.records import Entity
-from kbx_tui.search.query.english_words import ARTICLES, ASKING_FOR_ONE, Word, has_topic, words_of
-from kbx_tui.search.query.name_index import HINT, NameMatch
+from kbx_tui.search.query import english_words as english
+from kbx_tui.search.query.english_words import folded_words, has_topic, words_of
+from kbx_tui.search.query.name_matching import HINT, NameMatch
 
 STRIPPED_TYPES = frozenset({"person", "team"})
 Span = tuple[int, int]
 
 _POSSESSIVE = re.compile(r"^['’]s?\b")
-_SIGNS = " \t\r\n?!.,;:\"'“”‘’"
-_BLANKS = re.compile(r"\s+")
+_PUNCTUATION = " \t\r\n?!.,;:\"'“”‘’"
 
 
 @dataclass(frozen=True, slots=True)
 class NamedQuery:
-    """A query, and where in it which entities are named."""
+    """A query, and the entities named in it."""
 
     text: str
     """As typed."""
@@ -34,71 +34,70 @@ class NamedQuery:
     kinds: tuple[str, ...]
     """Type of the entity of each match."""
     spans: tuple[Span, ...]
-    """Of people and teams named outright."""
+    """Spans of people and teams named outright."""
     document_query: str
-    """What pass 2 searches with: without `spans`, as typed where no topic word would be left."""
+    """Query of pass 2: without `spans`, or as typed where no topic word would be left."""
     names_only: bool
     """True for people or teams and no topic: `what did Ada say?`"""
 
     @classmethod
     def of(cls, text: str, matches: Sequence[NameMatch], entities: Sequence[Entity]) -> Self:
-        """Take a query and what pass 1 found named in it; matches count `entities`."""
+        """Create one; `matches` refer to `entities` by index."""
         kinds = tuple(entities[match.entity].type for match in matches)
         spans = tuple(
             (match.start, match.end)
             for match, kind in zip(matches, kinds, strict=True)
             if match.named and kind in STRIPPED_TYPES
         )
-        left = _without(text, spans) if spans else text
-        has_topic_left = has_topic(word.folded for word in words_of(left))
-        names_only = bool(spans) and not has_topic_left
-        return cls(text, matches, kinds, spans, left if has_topic_left else text, names_only)
+        rest = _without(text, spans) if spans else text
+        rest_has_topic = has_topic(folded_words(rest))
+        names_only = bool(spans) and not rest_has_topic
+        return cls(text, matches, kinds, spans, rest if rest_has_topic else text, names_only)
 
     @property
-    def wordings(self) -> list[str]:
-        """As typed and for pass 2, once where they are equal."""
+    def variants(self) -> list[str]:
+        """The query as typed and the query of pass 2; only one if they are equal."""
         return list(dict.fromkeys((self.text, self.document_query)))
 
     @property
     def names_left(self) -> list[str]:
-        """The names that are not taken out."""
-        left = [(match.start, match.end) for match in self.matches if match.named]
-        return [self.text[start:end] for start, end in left if (start, end) not in self.spans]
+        """The names that `document_query` keeps."""
+        named = [(match.start, match.end) for match in self.matches if match.named]
+        return [self.text[start:end] for start, end in named if (start, end) not in self.spans]
 
     @property
     def subject(self) -> str:
-        """What it asks for: without `who is the` before it and signs around it."""
+        """The query without a leading `who is the` and trailing punctuation."""
         return self.text[slice(*self._subject())]
 
     @property
     def asked_for(self) -> tuple[int, ...]:
-        """The entities that are all it asks for, by number: `Ada`, `who is Ada?`, `platform team`.
+        """Indices of the entities whose name is the whole query: `Ada`, `who is Ada?`.
 
-        Several where they share the name; none for a misspelt one, which may be another's.
+        Several where they share the name; none for a misspelled name, which may be another's.
         """
         start, end = self._subject()
-        found = []
+        entities = []
         for match, kind in zip(self.matches, self.kinds, strict=True):
-            sure = match.named and match.signal.kind != "fuzzy"
+            certain = match.named and match.signal.kind != "fuzzy"
             shared = match.signal.ambiguous and match.signal.score > HINT
-            beside = (self.text[start : match.start], self.text[match.end : end])
-            rest = "".join(beside).strip().casefold()
-            if (sure or shared) and match.end <= end and rest in ("", kind):
-                found.append(match.entity)
-        return tuple(found)
+            around = (self.text[start : match.start], self.text[match.end : end])
+            rest = "".join(around).strip().casefold()
+            if (certain or shared) and match.end <= end and rest in ("", kind):
+                entities.append(match.entity)
+        return tuple(entities)
 
     def _subject(self) -> Span:
-        words = words_of(self.text)
-        most = max((len(asked) for asked in ASKING_FOR_ONE if _begin(words, asked)), default=0)
-        if most + 1 < len(words) and words[most].folded in ARTICLES:
-            most += 1
-        if most >= len(words):
+        words, folded = words_of(self.text), folded_words(self.text)
+        phrases = [
+            len(phrase) for phrase in english.ASKING_FOR_ONE if folded[: len(phrase)] == phrase
+        ]
+        skipped = max(phrases, default=0)
+        if skipped + 1 < len(words) and folded[skipped] in english.ARTICLES:
+            skipped += 1
+        if skipped >= len(words):
             return 0, len(self.text)
-        return words[most].start, len(self.text.rstrip(_SIGNS))
-
-
-def _begin(words: Sequence[Word], asked: Sequence[str]) -> bool:
-    return tuple(word.folded for word in words[: len(asked)]) == tuple(asked)
+        return words[skipped].start, len(self.text.rstrip(_PUNCTUATION))
 
 
 def _without(query: str, spans: Iterable[Span]) -> str:
@@ -110,4 +109,4 @@ def _without(query: str, spans: Iterable[Span]) -> str:
         possessive = _POSSESSIVE.match(query[stop:])
         end = stop + (possessive.end() if possessive else 0)
     rest.append(query[end:])
-    return _BLANKS.sub(" ", " ".join(rest)).strip()
+    return " ".join(" ".join(rest).split())

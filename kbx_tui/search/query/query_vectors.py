@@ -1,4 +1,4 @@
-"""Vectors of queries: each embedded once, at the side of what needs no vector."""
+"""Vectors of queries, each embedded once, in the background while other stages run."""
 
 from __future__ import annotations
 
@@ -8,54 +8,54 @@ from threading import Event
 
 from kbx_tui.embedding.embedder import Embedder, Vector
 from kbx_tui.errors import EmbeddingError
-from kbx_tui.search.lru_cache import Recent
+from kbx_tui.search.lru_cache import LruCache
 
 KEPT = 256
 HAND_OVER = 0.05
-"""Seconds at most until a thread that is asked to embed begins: usually .0001."""
+"""Maximum time in seconds to wait for a thread to start embedding; it usually starts at once."""
 
-WORDINGS = 2
-"""Texts of one search that are embedded at once: the query as typed and the one of pass 2."""
+THREADS = 2
+"""Texts of one search embedded at the same time: the query as typed and that of pass 2."""
 
 
 class QueryVectors:
-    """Embeds queries, the latest 256 of which are known.
+    """Embeds queries and caches the latest 256.
 
-    Each is a run of its own: two wordings in one batch would be padded to the longer, and the
-    model, which takes one thread, leaves a second processor idle. So a vector depends on its own
-    text alone.
+    Each is embedded in a run of its own: in a batch, queries would be padded to the longest, and
+    the model, which uses one thread, would leave a second core idle. A vector thus depends on its
+    own text alone.
     """
 
     def __init__(self, open_embedder: Callable[[], Embedder]) -> None:
         self._open_embedder = open_embedder
-        self._known: Recent[str, Future[Vector]] = Recent(KEPT)
+        self._futures: LruCache[str, Future[Vector]] = LruCache(KEPT)
         self._threads: ThreadPoolExecutor | None = None
 
     def begin(self, text: str) -> None:
-        """Start embedding a text, unless it is known. Raises EmbeddingError for a missing model."""
-        if self._known.get(text) is None:
+        """Start embedding a text unless it is cached. Raises EmbeddingError without a model."""
+        if self._futures.get(text) is None:
             if self._threads is None:
-                self._threads = ThreadPoolExecutor(WORDINGS, "kbx-query")
+                self._threads = ThreadPoolExecutor(THREADS, "kbx-query")
             embedder, begun = self._open_embedder(), Event()
 
             def embed() -> Vector:
                 begun.set()
                 return embedder.embed_query(text)
 
-            self._known.put(text, self._threads.submit(embed))
-            begun.wait(HAND_OVER)  # else the thread would wait until this one pauses by itself
+            self._futures.put(text, self._threads.submit(embed))
+            begun.wait(HAND_OVER)  # yields the interpreter lock, or the thread would start late
 
     def vector(self, text: str) -> Vector:
         """Return the vector of a text, waiting for it. Raises EmbeddingError."""
         self.begin(text)
-        started = self._known.get(text)
-        assert started is not None  # just begun
+        future = self._futures.get(text)
+        assert future is not None  # begun above
         try:
-            return started.result()
+            return future.result()
         except EmbeddingError:
-            self._known.drop(text)  # the next search tries anew
+            self._futures.drop(text)  # the next search tries again
             raise
 
     def known(self, text: str) -> Vector | None:
-        """Return the vector of a text that was embedded before."""
-        return self.vector(text) if self._known.get(text) is not None else None
+        """Return the vector of a text if it is cached or being computed, else None."""
+        return self.vector(text) if self._futures.get(text) is not None else None

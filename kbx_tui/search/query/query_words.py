@@ -1,160 +1,169 @@
-"""The words of a query: which are used up, and what stands around a word."""
+"""The words of a query: which ones are already used by a name, and the context of each."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
-from kbx_tui.knowledge.entities.common_words import COMMON_WORDS, HONORIFICS
-from kbx_tui.search.query.english_words import (
-    ASKING_AFTER,
-    ASKING_BEFORE,
-    ASKING_WHO,
-    DAYS_AND_MONTHS,
-    FUNCTION_WORDS,
-    NAMES_THAT_ARE_WORDS,
-    OFFICES,
-    REQUEST_WORDS,
-    VERB_FOLLOWS,
-    has_topic,
-    words_of,
-)
+from kbx_tui.knowledge.entities.common_words import HONORIFICS, is_common_word
+from kbx_tui.search.query import english_words as english
+from kbx_tui.search.query.english_words import FUNCTION_WORDS, has_topic, words_of
 
 TITLE_FROM = 3
-"""A query of more words than this, all with capitals, is written like a title: they say nothing."""
+"""A query of more topic words than this, all capitalised, is in title case."""
 
-_OPENINGS = FUNCTION_WORDS | REQUEST_WORDS | ASKING_BEFORE | HONORIFICS | OFFICES
-"""Words that a name stands after in English."""
+_BEFORE_NAMES = (
+    FUNCTION_WORDS | english.REQUEST_WORDS | english.ASKING_BEFORE | HONORIFICS | english.OFFICES
+)
+"""Words that precede names in English."""
+_NEVER_NAMES = HONORIFICS | FUNCTION_WORDS | english.OFFICES
+TITLES = HONORIFICS - {"the"}
+"""Words that are part of the name they precede."""
 
-_ENDS = frozenset("?!.;:,&")
-_FARTHEST = 20
-"""Characters between two names of a list."""
-_LISTING = frozenset({",", "&", "and", "or", ", and", ", or"})
+_SENTENCE_ENDS = frozenset("?!.;:,&")
+_MAX_SEPARATOR = 20
+"""Maximum number of characters between two names of a list."""
+_SEPARATORS = frozenset({",", "&", "and", "or", ", and", ", or"})
+_HYPHENS = "-‐‑–"
 
 
 class QueryWords:
-    """The words of a query, and which of them are used up."""
+    """The words of a query, and which of them are used."""
 
     def __init__(self, text: str) -> None:
         self.text = text
         self.words = words_of(text)
-        """In order; methods count them from 0."""
-        self.taken = [False] * len(self.words)
+        """In order; methods take indices into it."""
+        self.folded = [word.folded for word in self.words]
+        self.used = [False] * len(self.words)
         self.all_lower = not any(
-            word.is_capitalised and (at > 0 or word.folded not in _OPENINGS)
-            for at, word in enumerate(self.words)
+            word.is_capitalised and (index > 0 or word.folded not in _BEFORE_NAMES)
+            for index, word in enumerate(self.words)
         )
-        """True when capitals tell nothing: there are none, but for the first of a question's."""
+        """True when capitals say nothing about names: there is none, or the first word's only."""
         topic = [word for word in self.words if word.folded not in FUNCTION_WORDS]
         self.in_title_case = len(topic) > TITLE_FROM and all(word.is_capitalised for word in topic)
 
-    def is_free(self, at: int, size: int) -> bool:
-        """Tell whether none of the words from `at` on is used up."""
-        return not any(self.taken[at : at + size])
+    def is_free(self, start: int, size: int) -> bool:
+        """Return whether none of `size` words from `start` on is used."""
+        return not any(self.used[start : start + size])
 
-    def take(self, at: int, size: int) -> tuple[int, int]:
-        """Use words up and return their span, with the honorifics before them."""
-        self.taken[at : at + size] = [True] * size
-        first = at
-        while first and self.words[first - 1].folded in HONORIFICS - {"the"}:
+    def free_ranges(self, sizes: Iterable[int]) -> Iterator[tuple[int, int, tuple[str, ...]]]:
+        """Yield every range of unused words of these sizes: start, size and folded words."""
+        for size in sizes:
+            for start in range(len(self.words) - size + 1):
+                if self.is_free(start, size):
+                    yield start, size, tuple(self.folded[start : start + size])
+
+    def text_of(self, start: int, size: int) -> str:
+        """Return the text of `size` words from `start` on."""
+        return self.text[self.words[start].start : self.words[start + size - 1].end]
+
+    def use(self, start: int, size: int) -> tuple[int, int]:
+        """Mark words as used and return their span in the text, including honorifics before."""
+        self.used[start : start + size] = [True] * size
+        first = start
+        while self.before(first) in TITLES:
             first -= 1
-            self.taken[first] = True
-        return self.words[first].start, self.words[at + size - 1].end
+            self.used[first] = True
+        return self.words[first].start, self.words[start + size - 1].end
 
-    def asks_who(self, at: int) -> bool:
-        """Tell whether word `at` is all that is asked for: `Will`, `who is Will?`"""
-        if at + 1 < len(self.words):
+    def asks_who(self, index: int) -> bool:
+        """Return whether the query asks for this word and nothing else: `Will`, `who is Will?`"""
+        if index + 1 < len(self.words):
             return False
-        before = tuple(word.folded for word in self.words[:at])
-        return not before or before in ASKING_WHO
+        return not index or tuple(self.folded[:index]) in english.ASKING_WHO
 
-    def is_listed_with(self, at: int, spans: Sequence[tuple[int, int]]) -> bool:
-        """Tell whether no more than `and` or a comma parts word `at` from one of some stretches.
+    def is_listed_with(self, index: int, spans: Sequence[tuple[int, int]]) -> bool:
+        """Return whether only `and` or a comma separates a word from one of some spans.
 
-        It must end there or go on as with a name: `alice or chase the invoice` lists nobody.
+        The list must end with it, or continue as after a name: `alice or chase the invoice` is not
+        a list of names.
         """
-        word, after = self.words[at], self.after(at + 1)
-        goes_on = not after or after in ASKING_AFTER or after in _LISTING
-        sign = self.text[word.end : word.end + _FARTHEST].lstrip()[:1]
-        if not (goes_on or sign in _ENDS):
+        word, after = self.words[index], self.after(index + 1)
+        follows_name = not after or after in english.ASKING_AFTER or after in _SEPARATORS
+        mark = self.text[word.end : word.end + _MAX_SEPARATOR].lstrip()[:1]
+        if not (follows_name or mark in _SENTENCE_ENDS):
             return False
         return any(
-            self._is_listing(end, word.start) or self._is_listing(word.end, start)
-            for start, end in reversed(spans)  # in a list the one beside it came last
+            self._is_separator(end, word.start) or self._is_separator(word.end, start)
+            for start, end in reversed(spans)  # the neighbour in a list was usually added last
         )
 
-    def _is_listing(self, end: int, start: int) -> bool:
-        """Tell whether what stands between two stretches lists them."""
-        between = self.text[end:start] if start - end <= _FARTHEST else ""
-        return " ".join(between.casefold().split()) in _LISTING
+    def _is_separator(self, start: int, end: int) -> bool:
+        """Return whether the text between two offsets separates names of a list."""
+        between = self.text[start:end] if end - start <= _MAX_SEPARATOR else ""
+        return " ".join(between.casefold().split()) in _SEPARATORS
 
-    def before(self, at: int) -> str:
-        """Return the word before word `at`, folded; empty at the start."""
-        return self.words[at - 1].folded if at else ""
+    def before(self, index: int) -> str:
+        """Return the folded word before word `index`, empty at the start."""
+        return self.folded[index - 1] if index else ""
 
     def after(self, end: int) -> str:
-        """Return word `end`, the one after a stretch, folded; empty past the last."""
-        return self.words[end].folded if end < len(self.words) else ""
+        """Return folded word `end`, the one after a range of words, empty past the last."""
+        return self.folded[end] if end < len(self.words) else ""
 
-    def is_compound(self, at: int, size: int) -> bool:
-        """Tell whether a hyphen joins the words to others: `Chapman-Enskog`."""
-        start, end = self.words[at].start, self.words[at + size - 1].end
-        before, after = self.text[max(start - 2, 0) : start], self.text[end : end + 2]
-        return (before[-1:] in "-‐‑–" and before[:1].isalnum()) or (
-            after[:1] in "-‐‑–" and after[1:].isalnum()
+    def is_compound(self, start: int, size: int) -> bool:
+        """Return whether a hyphen joins the words to others: `Chapman-Enskog`."""
+        first, last = self.words[start].start, self.words[start + size - 1].end
+        before, after = self.text[max(first - 2, 0) : first], self.text[last : last + 2]
+        return (before[-1:] in _HYPHENS and before[:1].isalnum()) or (
+            after[:1] in _HYPHENS and after[1:].isalnum()
         )
 
-    def is_within_a_name(self, at: int, size: int) -> bool:
-        """Tell whether a word beside it makes the words part of a longer name, of someone or
-        something else: `Gerard Salton` is no J. M. Gerard.
+    def is_part_of_longer_name(self, start: int, size: int) -> bool:
+        """Return whether an adjacent word makes the words part of another entity's name.
+
+        `Gerard Salton` is not J. M. Gerard.
         """
-        return self._may_be_first(at - 1) or self.may_be_surname_after(at + size)
+        return self._may_be_first_name(start - 1) or self.may_be_surname(start + size)
 
-    def may_be_surname_after(self, at: int) -> bool:
-        """Tell whether word `at` is written like a surname of who stands right before it."""
-        return self._is_like_a_name(at, at - 1) and self.words[at].folded not in DAYS_AND_MONTHS
+    def may_be_surname(self, index: int) -> bool:
+        """Return whether a word looks like the surname of the first name right before it."""
+        return (
+            self._looks_like_name(index, index - 1)
+            and self.folded[index] not in english.DAYS_AND_MONTHS
+        )
 
-    def _may_be_first(self, at: int) -> bool:
-        dates = DAYS_AND_MONTHS - NAMES_THAT_ARE_WORDS
-        return self._is_like_a_name(at, at) and self.words[at].folded not in dates
+    def _may_be_first_name(self, index: int) -> bool:
+        dates = english.DAYS_AND_MONTHS - english.NAMES_THAT_ARE_WORDS
+        return self._looks_like_name(index, index) and self.folded[index] not in dates
 
-    def _is_like_a_name(self, at: int, joint: int) -> bool:
-        if not 0 < at < len(self.words) or self.taken[at] or self.in_title_case:
+    def _looks_like_name(self, index: int, gap_after: int) -> bool:
+        """Return whether a word looks like part of a name, given the gap after word `gap_after`."""
+        if not 0 < index < len(self.words) or self.used[index] or self.in_title_case:
             return False
-        word = self.words[at]
-        if self._gap(joint) != " " or not word.is_capitalised or word.text.isupper():
+        word = self.words[index]
+        if self._gap(gap_after) != " " or not word.is_capitalised or word.text.isupper():
             return False
-        return word.folded not in COMMON_WORDS | HONORIFICS | FUNCTION_WORDS | OFFICES
+        return not (word.folded in _NEVER_NAMES or is_common_word(word.folded))
 
-    def has_other_surname(self, at: int) -> bool:
-        """Tell whether the words around first name `at` and the word after it, which is written
-        like a surname, show that the two are one name.
+    def has_other_surname(self, index: int) -> bool:
+        """Return whether the context of a first name shows that the next word is its surname.
 
-        `did X Y agree` and `X Y said` do. The end of the query, punctuation and other words without
-        a topic do after an English beginning only: `Hat Ruth Urlaub` ends with a noun. After `tell
-        X` a clause may begin: `tell Ruth Postgres is down`.
+        The next word must look like a surname. The context does in `did X Y agree` and `X Y said`.
+        The end of the query, punctuation and other words without a topic do only if the words
+        before the name are English: `Hat Ruth Urlaub` ends with a noun. After `tell X` a clause may
+        begin: `tell Ruth Postgres is down`.
         """
-        before, after, gap = self.before(at), self.after(at + 2), self._gap(at + 1)
+        before, after, gap = self.before(index), self.after(index + 2), self._gap(index + 1)
         if before in ("tell", "told"):
             return False
-        if before in VERB_FOLLOWS or (gap == " " and after in ASKING_AFTER):
+        if before in english.VERB_FOLLOWS or (gap == " " and after in english.ASKING_AFTER):
             return True
-        if before and before not in _OPENINGS:
+        if before and before not in _BEFORE_NAMES:
             return False
         possessive = gap in ("'", "’") and after == "s"
         ends = not after or (gap[0] in ".,;:!?)" and gap[-1].isspace())
         return possessive or ends or (gap == " " and after in FUNCTION_WORDS)
 
-    def _gap(self, at: int) -> str:
-        """Return what stands between word `at` and the next, or the end."""
-        end = self.words[at + 1].start if at + 1 < len(self.words) else len(self.text)
-        return self.text[self.words[at].end : end]
+    def _gap(self, index: int) -> str:
+        """Return the text between word `index` and the next word or the end of the query."""
+        end = self.words[index + 1].start if index + 1 < len(self.words) else len(self.text)
+        return self.text[self.words[index].end : end]
 
-    def is_asked_about(self, at: int, size: int) -> bool:
-        """Tell whether the words stand where a person or group does: `did X say`, `X on Y`."""
-        before, after = self.before(at), self.after(at + size)
-        return (
-            before in HONORIFICS - {"the"}
-            or before in ASKING_BEFORE
-            or after in ASKING_AFTER
-            or not has_topic(w.folded for i, w in enumerate(self.words) if not at <= i < at + size)
-        )
+    def is_asked_about(self, start: int, size: int) -> bool:
+        """Return whether the words are where a person or group is: `did X say`, `X on Y`."""
+        before, after = self.before(start), self.after(start + size)
+        if before in TITLES or before in english.ASKING_BEFORE or after in english.ASKING_AFTER:
+            return True
+        return not has_topic((*self.folded[:start], *self.folded[start + size :]))

@@ -1,4 +1,4 @@
-"""Why a document stands where it stands: numbers that add up, also as rounded on screen. Pure."""
+"""How the score of a document adds up, in exact and in rounded numbers. Pure."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from kbx_tui.search.evidence.continuations import WORDS
+from kbx_tui.search.evidence.continuations import SIDE_NAMES
 from kbx_tui.search.ranking.rank import Ranked, Ranking
 
 
@@ -18,7 +18,7 @@ class EntityShare:
     entity_id: str
     name: str
     entity_score: float
-    """The score it counts with: 1.0 when pinned, whatever pass 1 gave it."""
+    """The score it counts with: 1.0 if pinned, whatever pass 1 found."""
     link_strength: float
     """0 when the document is not linked to it."""
     reason: str
@@ -29,7 +29,7 @@ class EntityShare:
 
 @dataclass(frozen=True, slots=True)
 class Explanation:
-    """The whole arithmetic of one result."""
+    """All numbers that make up the score of one result."""
 
     ranked: Ranked
     alpha: float
@@ -42,27 +42,27 @@ class Explanation:
     vector: float
     vector_weight: float
     lexical_part: float
-    """`lexical_part + vector_part + lent == doc_relevance`."""
+    """`lexical_part + vector_part + propagated == doc_relevance`."""
     vector_part: float
-    lent: float
-    """What a part beside it lends."""
-    lent_by: str
+    propagated: float
+    """What an adjacent part of a longer document adds (`continuations`)."""
+    propagated_from: str
     """`part before`, `part after`, or empty."""
     entities: tuple[EntityShare, ...]
-    """Entities the parent score is made of, largest share first."""
+    """Entities that make up the parent score, largest share first."""
 
 
 def explain(ranking: Ranking, ranked: Ranked) -> Explanation:
-    """Return how the score of `ranked` came about."""
-    parts, row = ranking.components, ranked.row
-    lexical, vector = float(parts.lexical[row]), float(parts.vector[row])
-    cosine = float(parts.cosine[row])
-    weight = parts.lexical_weight
+    """Return how the score of `ranked` was computed."""
+    components, row = ranking.components, ranked.row
+    lexical, vector = float(components.lexical[row]), float(components.vector[row])
+    cosine = float(components.cosine[row])
+    weight = components.lexical_weight
     return Explanation(
         ranked=ranked,
         alpha=ranking.tuning.alpha,
         two_pass=ranking.search_mode == "two_pass",
-        raw_lexical=float(parts.raw_lexical[row]),
+        raw_lexical=float(components.raw_lexical[row]),
         lexical=lexical,
         lexical_weight=weight,
         cosine=None if np.isnan(cosine) else cosine,
@@ -70,8 +70,8 @@ def explain(ranking: Ranking, ranked: Ranked) -> Explanation:
         vector_weight=1.0 - weight,
         lexical_part=weight * lexical,
         vector_part=(1.0 - weight) * vector,
-        lent=float(parts.doc_relevance[row] - parts.own_relevance[row]),
-        lent_by=WORDS.get(int(parts.lenders[row]), ""),
+        propagated=float(components.doc_relevance[row] - components.own_relevance[row]),
+        propagated_from=SIDE_NAMES.get(int(components.propagated_from[row]), ""),
         entities=_shares(ranking, row),
     )
 
@@ -84,26 +84,26 @@ def rounded_parts(total: float, parts: Sequence[float], digits: int = 2) -> list
     """
     unit = 10**digits
     units = [int(np.floor(part * unit + 1e-9)) for part in parts]
-    shown = float(f"{total:.{digits}f}")  # as it is printed: halves go to the even digit
+    shown = float(f"{total:.{digits}f}")  # as printed: halves round to even
     missing = round(shown * unit) - sum(units)
-    lost = sorted(range(len(parts)), key=lambda i: units[i] - parts[i] * unit)
-    for index in lost[: max(missing, 0)]:
+    by_loss = sorted(range(len(parts)), key=lambda i: units[i] - parts[i] * unit)
+    for index in by_loss[: max(missing, 0)]:
         units[index] += 1
-    for index in reversed(lost[missing:] if missing < 0 else []):
+    for index in reversed(by_loss[missing:] if missing < 0 else []):
         units[index] -= 1
     return [count / unit for count in units]
 
 
 def _shares(ranking: Ranking, row: int) -> tuple[EntityShare, ...]:
-    evidence, tuning, counted = ranking.evidence, ranking.tuning, ranking.counted
-    coverage, shares = ranking.is_coverage, []
-    for index in counted:
+    evidence, shares = ranking.evidence, []
+    for index in ranking.counted:
         entity, linked = evidence.entities[index], evidence.links[index]
-        score, strengths = ranking.entity_score(index), linked.strengths_for(ranking.doc_relevance)
-        at = int(np.searchsorted(linked.rows, row))
-        is_linked = at < len(linked.rows) and linked.rows[at] == row
-        strength = float(strengths[at]) if is_linked else 0.0
-        if is_linked and tuning.uniform_links:
+        score = ranking.entity_score(index)
+        position = int(np.searchsorted(linked.rows, row))
+        is_linked = position < len(linked.rows) and linked.rows[position] == row
+        strengths = linked.strengths_for(ranking.doc_relevance)
+        strength = float(strengths[position]) if is_linked else 0.0
+        if is_linked and ranking.tuning.uniform_links:
             strength = 1.0
         shares.append(
             EntityShare(
@@ -111,12 +111,11 @@ def _shares(ranking: Ranking, row: int) -> tuple[EntityShare, ...]:
                 name=entity.name,
                 entity_score=score,
                 link_strength=strength,
-                reason=linked.reasons[at] if is_linked else "not linked",
-                share=score * strength / (len(counted) if coverage else 1),
+                reason=linked.reasons[position] if is_linked else "not linked",
+                share=score * strength / (len(ranking.counted) if ranking.is_coverage else 1),
             )
         )
     shares.sort(key=lambda share: -share.share)
-    if not coverage and shares:  # only the best counts, the others are shown with share 0
-        best, *others = shares
-        shares = [best, *(replace(other, share=0.0) for other in others)]
+    if not ranking.is_coverage:  # only the best counts, the others are shown with share 0
+        shares[1:] = [replace(other, share=0.0) for other in shares[1:]]
     return tuple(shares)

@@ -1,13 +1,12 @@
-"""From a ranking to the answer every surface gives. Pure."""
+"""Builds the response of a search, the same for every surface, from a ranking. Pure."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
 
-from kbx_tui.search.evidence.evidence import Evidence
 from kbx_tui.search.ranking.explain import explain
 from kbx_tui.search.ranking.rank import Ranked, Ranking
 from kbx_tui.search.results.response import (
@@ -29,7 +28,7 @@ def answer(
     total_ms: float,
     with_explain: bool,
 ) -> SearchResponse:
-    """Return the response for the given results and their snippets, in that order."""
+    """Return the response for the given results; `snippets` are parallel to `top`."""
     evidence = ranking.evidence
     results = tuple(
         SearchResult(
@@ -58,56 +57,40 @@ def answer(
         total_below_floor=_below_floor(ranking),
         in_scope=evidence.scope.in_scope,
         vector_share=round(evidence.vector_share, SCORE_DIGITS),
-        notes=(*_ambiguities(ranking), *_notes(evidence)),
+        notes=tuple(_notes(ranking)),
         explain=_search_explanation(ranking) if with_explain else None,
     )
     return SearchResponse(evidence.query, results, meta)
 
 
 def _below_floor(ranking: Ranking) -> int:
-    """Return about how many documents are a little like the query, but too little to be results.
+    """Return the number of documents with a positive cosine that are not results.
 
-    Where few were compared, codes of vectors tell which: a likeness of nearly 0 may be taken for 0.
+    After top-k retrieval it is approximate: a quantized cosine of nearly 0 may round to 0.
     """
-    likeness = np.nan_to_num(ranking.components.cosine, nan=0.0)
-    return int(np.count_nonzero(~ranking.matched & (likeness > 0.0)))
+    return int(np.count_nonzero(~ranking.matched & (ranking.components.cosine > 0.0)))
 
 
-def _evaluated(evidence: Evidence) -> int:
-    compared = evidence.evaluated
-    return len(evidence) if compared is None else int(np.count_nonzero(compared))
-
-
-def _ambiguities(ranking: Ranking) -> list[str]:
-    """Return a sentence for every name in the query that several of the kept entities bear."""
-    bearers: dict[str, list[str]] = {}
+def _notes(ranking: Ranking) -> Iterator[str]:
+    """Yield sentences for the user: names that several kept entities share, vectors missing."""
+    names_of: dict[str, list[str]] = {}
     for entity in ranking.kept_entities:
         for signal in entity.signals:
             if signal.ambiguous and signal.score == entity.score:
-                bearers.setdefault(signal.detail, []).append(entity.name)
-    return [
-        f"{name} may be {' or '.join(names)}; their documents count alike"
-        for name, names in bearers.items()
-        if len(names) > 1
-    ]
-
-
-def _notes(evidence: Evidence) -> tuple[str, ...]:
-    if evidence.fast or evidence.vector_share >= 1.0 or not evidence.scope.total:
-        return ()
-    share = f"{evidence.vector_share:.0%}"
-    return (f"meaning {share}: some texts have no vector yet; `kbx index` makes them",)
+                names_of.setdefault(signal.detail, []).append(entity.name)
+    for text, names in names_of.items():
+        if len(names) > 1:
+            yield f"{text} may be {' or '.join(names)}; their documents count equally"
+    share, evidence = ranking.evidence.vector_share, ranking.evidence
+    if share < 1.0 and evidence.scope.total and not evidence.fast:
+        yield f"meaning {share:.0%}: some texts have no vector yet; run `kbx index` to add them"
 
 
 def _search_explanation(ranking: Ranking) -> dict[str, Any]:
     evidence, scope = ranking.evidence, ranking.evidence.scope
+    evaluated = np.ones(len(evidence)) if evidence.evaluated is None else evidence.evaluated
     status = "complete" if scope.complete else "truncated"
-    pipeline = {
-        "where": scope.clause or None,
-        "in_scope": scope.in_scope,
-        "status": status,
-    }
-    lexical = {**pipeline, "filter": scope.words or None}
+    pipeline = {"in_scope": scope.in_scope, "status": status}
     return {
         "document_query": ranking.components.query,
         "path": scope.path or None,
@@ -121,12 +104,15 @@ def _search_explanation(ranking: Ranking) -> dict[str, Any]:
         "hierarchy_alpha": ranking.tuning.alpha,
         "hierarchy_threshold": ranking.tuning.entity_threshold,
         "kept_entities": [entity.id for entity in ranking.kept_entities],
-        "drawn_to": [{"path": one.path, "title": one.title} for one in ranking.drawn_to],
+        "drawn_to": [
+            {"path": document.path, "title": document.title}
+            for document in ranking.feedback_documents
+        ],
         "documents": scope.total,
-        "evaluated": _evaluated(evidence),
+        "evaluated": int(np.count_nonzero(evaluated)),
         "stopped_by": evidence.stopped_by,
-        "lexical": lexical,
-        "vector": None if evidence.fast else {**pipeline, "filter": scope.vectors or None},
+        "lexical": pipeline,
+        "vector": None if evidence.fast else dict(pipeline),
     }
 
 
@@ -138,16 +124,16 @@ def _explanation(ranking: Ranking, ranked: Ranked, snippet: Snippet) -> dict[str
         "parent_entity_score": _rounded(ranked.parent_entity_score),
         "document_part": _rounded(ranked.document_part),
         "entity_part": _rounded(ranked.entity_part),
-        "hotness_part": _rounded(ranked.hotness_part),
+        "hotness_part": _rounded(ranked.frecency_part),
         "fts_score": _rounded(why.raw_lexical),
         "lexical_score": _rounded(why.lexical),
         "lexical_weight": _rounded(why.lexical_weight),
         "cosine": None if why.cosine is None else _rounded(why.cosine),
         "vector_score": _rounded(why.vector),
         "vector_weight": _rounded(why.vector_weight),
-        "lent": _rounded(why.lent),
-        "lent_by": why.lent_by or None,
-        "exact": ranked.exact or None,
+        "lent": _rounded(why.propagated),
+        "lent_by": why.propagated_from or None,
+        "exact": ranked.known_item or None,
         "entities": [
             {
                 "id": share.entity_id,

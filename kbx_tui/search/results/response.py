@@ -1,4 +1,4 @@
-"""What a search answers, under the names its JSON has."""
+"""The response of a search, named as in its JSON."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 
 @dataclass(frozen=True, slots=True)
 class Snippet:
-    """The place in a document that fits the query best."""
+    """The passage of a document that fits the query best."""
 
     text: str
     """At most 200 characters on one line."""
@@ -53,22 +53,23 @@ class SearchResult:
 
 @dataclass(frozen=True, slots=True)
 class SearchMeta:
-    """How the search went."""
+    """How the search ran, and how many documents it found."""
 
     search_mode: str
     search_mode_reason: str
     pass1_entities: tuple[PassOneEntity, ...]
     path_filter: str | None
     timings: Mapping[str, float]
+    """Milliseconds per stage."""
     total_matched: int
     in_scope: int
     vector_share: float
     total_below_floor: int = 0
-    """Documents somewhat like the query that are no results: no word of it, likeness below .3."""
+    """Documents with a positive cosine that are not results: no term, and a cosine below .3."""
     notes: tuple[str, ...] = ()
-    """What a person should know: vectors still missing ..."""
+    """Sentences for the user: vectors still missing, ambiguous names."""
     explain: Mapping[str, Any] | None = None
-    """Query of pass 2, knobs, and per pipeline its where clause and whether it was complete."""
+    """Query of pass 2, filters, knobs, and how many documents were evaluated."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""The place in a document that fits the query best. Pure: text in, snippet out."""
+"""The passage of a document that fits the query best. Pure: text in, snippet out."""
 
 from __future__ import annotations
 
@@ -8,59 +8,65 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterator
 from functools import lru_cache
 
-from kbx_tui.index.rows import SIGNS
+from kbx_tui.index.lexical.terms import CJK_CHARACTER
 from kbx_tui.knowledge.folding import fold
-from kbx_tui.search.query.english_words import FUNCTION_WORDS, stem
+from kbx_tui.knowledge.stemming import stem
+from kbx_tui.search.query.english_words import FUNCTION_WORDS
 from kbx_tui.search.query.query_terms import query_terms
 from kbx_tui.search.results.response import Snippet
 
 SNIPPET_LENGTH = 200
 READ_AT_MOST = 60_000
-"""Characters of a document that are looked through: a snippet is wanted in milliseconds."""
+"""Characters of a document that are searched, to bound the time of a snippet."""
 
-_SIGN, _WORD_END = re.compile(SIGNS), re.compile(rf"(?:(?!{SIGNS})\w)*")
+_SIGN, _WORD_END = re.compile(CJK_CHARACTER), re.compile(rf"(?:(?!{CJK_CHARACTER})\w)*")
 _ACCENTED = re.compile("[\u00c0-\u024f\u1e00-\u1eff\u03c2]")
-"""Letters that are written without their accents, and the Greek s that ends a word."""
+"""Letters that folding writes without accent, and the Greek final sigma."""
 _ASCII = bytes(range(0x80))
 _FEW_CAPITALS = 8
-"""So many capitals beyond ASCII are replaced one by one; with more, `str.lower` is as quick."""
+"""Above this number of different non-ASCII capitals, `str.lower` is faster than replacing each."""
 _MARKUP = re.compile(
     r"^\s*\#{1,6}\s | ^\s*>\s | ^\s*\|?[-:|\ ]{3,}$ | ^\s*\| | \|\s*$ | \*\* | \[\[ | \]\]",
     re.MULTILINE | re.VERBOSE,
 )
-"""What only says how text looks: a snippet is shown without it."""
+"""Markup that a snippet leaves out."""
 _RUN = re.compile(r"\S+(?:[ ]\S+)*|\s+")
 _HEADING = re.compile(r"^#{1,6}[ \t]+(.*?)[ \t]*#*$", re.MULTILINE)
+
+Match = tuple[int, int, str]
+"""Start and end of a word, and its stem."""
 
 
 def make_snippet(
     body: str, body_line: int, query: str, *, fallback_line: Callable[[], int] = lambda: 0
 ) -> Snippet:
-    """Return the best place of `body` for `query`.
+    """Return the best passage of `body` for `query`.
 
-    `body_line` is the line of the file where the body starts. Where no word matches, the snippet
-    is the text at the line of the file that `fallback_line` tells, or, where that is 0, the first
-    text below the headings.
+    `body_line` is the line of the file where the body starts. If no word matches, the snippet is
+    the text at the line of the file that `fallback_line` returns or, if that is 0, the first text
+    below the headings.
     """
     text = body[:READ_AT_MOST]
     wanted = topic_stems(query)
-    found = _matches(text, wanted)
-    below = _outside_headings(text, found) or found  # the title is shown beside the snippet
+    matches = _matches(text, wanted)
+    below = _outside_headings(text, matches) or matches  # the title is shown beside the snippet
     start = _densest(below) if below else _line_offset(text, fallback_line() - body_line)
-    counts = Counter(one for _, _, one in found)
-    shown, spans, end = _cut(text, start, found)
+    counts = Counter(word_stem for _, _, word_stem in matches)
+    shown, spans, end = _cut(text, start, matches)
     return Snippet(
         text=shown,
         matches=tuple(spans),
         heading=_heading_above(text, start),
         line_start=body_line + text.count("\n", 0, start),
         line_end=body_line + text.count("\n", 0, end),
-        terms=tuple((word, counts[one]) for one, word in wanted.items() if counts[one]),
+        terms=tuple(
+            (word, counts[word_stem]) for word_stem, word in wanted.items() if counts[word_stem]
+        ),
     )
 
 
 def topic_stems(query: str) -> dict[str, str]:
-    """Return stems of the query's words that carry a topic, with the words as typed."""
+    """Return the stems of the query's topic words, with the words as typed."""
     return {
         stem(fold(word)): word for word in query_terms(query) if fold(word) not in FUNCTION_WORDS
     }
@@ -71,27 +77,29 @@ def match_spans(text: str, query: str) -> tuple[tuple[int, int], ...]:
     return tuple((start, end) for start, end, _ in _matches(text, topic_stems(query)))
 
 
-def _matches(text: str, wanted: Collection[str]) -> list[tuple[int, int, str]]:
-    """Return (start, end, stem) of every word of `text` whose stem is wanted, in order.
+def _matches(text: str, wanted: Collection[str]) -> list[Match]:
+    """Return every word of `text` whose stem is wanted, in order.
 
-    A word begins as its stem does, but for a last `y` that became `i`: looking for beginnings is
-    a hundred times faster than stemming every word. Signs are words of their own, as in the index.
+    A word begins with its stem, except that a final `y` may have become `i`. Searching for the
+    beginnings is much faster than stemming every word. Signs are words of their own, as in the
+    index.
     """
-    plain, found = _plain(text, frozenset("".join(wanted))), []
-    for one in wanted:
-        if _SIGN.fullmatch(one):
-            found += [(at.start(), at.end(), one) for at in re.finditer(one, plain)]
+    lowered, matches = lower_in_place(text, frozenset("".join(wanted))), []
+    for wanted_stem in wanted:
+        if _SIGN.fullmatch(wanted_stem):
+            signs = re.finditer(wanted_stem, lowered)
+            matches += [(sign.start(), sign.end(), wanted_stem) for sign in signs]
             continue
-        start = one.removesuffix("i") or one
-        at = plain.find(start)
-        while at >= 0:
-            end = at + 1
-            if _begins_word(plain, at):
-                end = _WORD_END.match(plain, at).end()  # type: ignore[union-attr]
-                if _stem_of(text[at:end]) == one:
-                    found.append((at, end, one))
-            at = plain.find(start, end)
-    return sorted(found)
+        beginning = wanted_stem.removesuffix("i") or wanted_stem
+        start = lowered.find(beginning)
+        while start >= 0:
+            end = start + 1
+            if _begins_word(lowered, start):
+                end = _WORD_END.match(lowered, start).end()  # type: ignore[union-attr]
+                if _stem_of(text[start:end]) == wanted_stem:
+                    matches.append((start, end, wanted_stem))
+            start = lowered.find(beginning, end)
+    return sorted(matches)
 
 
 @lru_cache(maxsize=4096)
@@ -99,39 +107,40 @@ def _stem_of(word: str) -> str:
     return stem(fold(word))
 
 
-def _begins_word(text: str, at: int) -> bool:
-    before = text[at - 1 : at]
+def _begins_word(text: str, start: int) -> bool:
+    before = text[start - 1 : start]
     return not (before.isalnum() or before == "_") or _SIGN.match(before) is not None
 
 
-def _plain(text: str, letters: Collection[str]) -> str:
-    """Return `text` in small letters, every character in its place.
+def lower_in_place(text: str, letters: Collection[str]) -> str:
+    """Return `text` in lower case and of the same length.
 
-    ASCII is written small as bytes, a fifth of the time; the few other letters of most texts are
-    replaced after that. Accents go where one of `letters` stands below: each takes a pass.
+    ASCII is converted as bytes, which is faster, and then other capitals, of which most texts have
+    few. An accent is removed only if the letter without it is one of `letters`, as each accented
+    letter takes a pass.
     """
     if text.isascii():
         return text.lower()
     encoded = text.encode("utf-8", "surrogatepass")
     others = set(encoded.translate(None, _ASCII).decode("utf-8", "surrogatepass"))
-    small = {one: one.lower()[:1] for one in others}
-    capitals = [one for one in others if small[one] != one]
+    lower = {letter: letter.lower()[:1] for letter in others}
+    capitals = [letter for letter in others if lower[letter] != letter]
     if len(capitals) <= _FEW_CAPITALS:
-        plain = encoded.lower().decode("utf-8", "surrogatepass")
-        for one in capitals:
-            plain = plain.replace(one, small[one])
+        lowered = encoded.lower().decode("utf-8", "surrogatepass")
+        for letter in capitals:
+            lowered = lowered.replace(letter, lower[letter])
     else:
-        # Two that depend on more than themselves: one becomes two letters, one ends a word.
-        plain = text.replace("\u0130", "I").replace("\u03a3", "\u03c3").lower()
-    for letter in filter(_ACCENTED.match, {*small.values()}):
+        # Two exceptions: \u0130 becomes two letters in lower case, \u03a3 depends on its position.
+        lowered = text.replace("\u0130", "I").replace("\u03a3", "\u03c3").lower()
+    for letter in filter(_ACCENTED.match, {*lower.values()}):
         if (folded := fold(letter)) in letters:
-            plain = plain.replace(letter, folded)
-    return plain
+            lowered = lowered.replace(letter, folded)
+    return lowered
 
 
-def _outside_headings(text: str, found: list[tuple[int, int, str]]) -> list[tuple[int, int, str]]:
+def _outside_headings(text: str, matches: list[Match]) -> list[Match]:
     outside, line_end, in_heading = [], -1, False
-    for match in found:
+    for match in matches:
         if match[0] > line_end:
             line = text.rfind("\n", 0, match[0]) + 1
             line_end = text.find("\n", match[0]) % (len(text) + 1)
@@ -141,31 +150,27 @@ def _outside_headings(text: str, found: list[tuple[int, int, str]]) -> list[tupl
     return outside
 
 
-def _densest(found: list[tuple[int, int, str]]) -> int:
-    """Return where the most distinct words stand within a snippet's length, the earliest."""
-    best, best_start, left = 0, found[0][0], 0
-    inside: dict[str, int] = {}
-    for _, end, one in found:
-        inside[one] = inside.get(one, 0) + 1
-        while end - found[left][0] > SNIPPET_LENGTH:
-            passed = found[left][2]
-            inside[passed] -= 1
-            if not inside[passed]:
-                del inside[passed]
+def _densest(matches: list[Match]) -> int:
+    """Return the offset of the first passage that holds the most distinct words."""
+    best, best_start, left = 0, matches[0][0], 0
+    inside: dict[str, int] = {}  # index of the last match of each word in the passage
+    for index, (_, end, word_stem) in enumerate(matches):
+        inside[word_stem] = index
+        while end - matches[left][0] > SNIPPET_LENGTH:
+            if inside[matches[left][2]] == left:
+                del inside[matches[left][2]]
             left += 1
         if len(inside) > best:
-            best, best_start = len(inside), found[left][0]
+            best, best_start = len(inside), matches[left][0]
     return best_start
 
 
-def _cut(
-    text: str, start: int, found: list[tuple[int, int, str]]
-) -> tuple[str, list[tuple[int, int]], int]:
+def _cut(text: str, start: int, matches: list[Match]) -> tuple[str, list[tuple[int, int]], int]:
     """Return one line of at most 200 characters around `start`, its matches, and where it ends."""
     begin = _sentence_start(text, start)
     raw = text[begin : begin + 2 * SNIPPET_LENGTH]
-    shown, place = "", []
-    for start, stop, is_silent in _runs(raw):
+    shown, place = "", []  # place[i]: where character i of `raw` is in `shown`
+    for start, stop, is_markup in _runs(raw):
         if len(shown) >= SNIPPET_LENGTH:
             break
         if raw[start].isspace():
@@ -173,67 +178,60 @@ def _cut(
             shown += " " if shown and shown[-1] != " " else ""
             if len(shown) < SNIPPET_LENGTH:
                 place += [len(shown)] * (stop - start - 1)
-        elif is_silent:
+        elif is_markup:
             place += [len(shown)] * (stop - start)
         else:
             piece = raw[start : min(stop, start + SNIPPET_LENGTH - len(shown))]
             place += range(len(shown), len(shown) + len(piece))
             shown += piece
     end = begin + len(place)
-    if end < len(text) and not text[end].isspace():  # no half word at the end
+    if end < len(text) and not text[end].isspace():  # end with a complete word
         shown = shown[: shown.rfind(" ") + 1 or None]
     shown = shown.rstrip()
     spans = [
         (place[a - begin], place[b - 1 - begin] + 1)
-        for a, b, _ in found[bisect_left(found, (begin,)) : bisect_left(found, (end,))]
+        for a, b, _ in matches[bisect_left(matches, (begin,)) : bisect_left(matches, (end,))]
         if b <= end and place[b - 1 - begin] < len(shown)
     ]
     return shown, spans, max(begin, end - 1)
 
 
 def _runs(raw: str) -> Iterator[tuple[int, int, bool]]:
-    """Yield spans of blanks and of what is none, and whether that is markup, without a gap."""
-    at = 0
-    for start, stop, is_silent in [
-        *((mark.start(), mark.end(), True) for mark in _MARKUP.finditer(raw)),
-        (len(raw), len(raw), False),
-    ]:
-        for run in _RUN.finditer(raw, at, start):
+    """Yield consecutive spans of blanks and of text, and whether each is markup."""
+    end = 0
+    for start, stop in [*(mark.span() for mark in _MARKUP.finditer(raw)), (len(raw), len(raw))]:
+        for run in _RUN.finditer(raw, end, start):
             yield *run.span(), False
         for run in _RUN.finditer(raw, start, stop):
-            yield *run.span(), is_silent
-        at = stop
+            yield *run.span(), True
+        end = stop
 
 
 def _sentence_start(text: str, start: int) -> int:
-    """Return the start of the line or sentence that holds `start`, if it is near."""
+    """Return the start of the line or sentence around `start` if near, else of a word nearby."""
     near = max(0, start - SNIPPET_LENGTH // 2)
     line = text.rfind("\n", near, start) + 1
     sentence = max(text.rfind(mark, near, start) for mark in (". ", "? ", "! "))
     begin = max(line, sentence + 2 if sentence >= 0 else 0)
     if begin or near == 0:
         return begin
-    word = text.find(" ", near, start) + 1
-    return word or near
+    return text.find(" ", near, start) + 1 or near
 
 
 def _line_offset(text: str, line: int) -> int:
-    """Return where the given 0-based line starts, or where the first plain text does."""
-    starts = [0, *(found.end() for found in re.finditer("\n", text))]
+    """Return the offset of a 0-based line, or of the first text that is not a heading."""
+    starts = [0, *(newline.end() for newline in re.finditer("\n", text))]
     if 0 < line < len(starts):
         return starts[line]
-    for at in starts:
-        rest = text[at : at + SNIPPET_LENGTH].split("\n", 1)[0].strip()
+    for start in starts:
+        rest = text[start : start + SNIPPET_LENGTH].split("\n", 1)[0].strip()
         if rest and not rest.startswith("#"):
-            return at
+            return start
     return 0
 
 
 def _heading_above(text: str, start: int) -> str:
-    at = text.rfind("\n#", 0, start + 1)
-    while at >= 0:
-        if found := _HEADING.match(text, at + 1):
-            return found.group(1)
-        at = text.rfind("\n#", 0, at)
-    first = _HEADING.match(text)
-    return first.group(1) if first else ""
+    line = text.rfind("\n#", 0, start + 1) + 1
+    while (heading := _HEADING.match(text, line)) is None and line:
+        line = text.rfind("\n#", 0, line - 1) + 1
+    return heading.group(1) if heading else ""

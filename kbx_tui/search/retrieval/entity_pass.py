@@ -1,11 +1,11 @@
-"""Pass 1: from a query to entities with scores, each 0..1 and each with its reasons.
+"""Pass 1: from a query to candidate entities with scores, 0..1, and the signals they come from.
 
     entity_score = best + (1 - best) * 0.25 * second
 
-with the two strongest signals of an entity. A name or alias in the query is 1.0; what only hints
-(team, facts, meaning of the profile, some words of a role, a name that may be a word) stays below
-the usual threshold of .5 however much of it there is: a pure topic must not open the second pass.
-Those who share an ambiguous name have equal scores, in order of what else speaks for them.
+with the two strongest signals of an entity. A name or alias in the query scores 1.0. Weak signals
+(team, facts, vector of the profile, some words of a role, a name that may be an ordinary word) stay
+below the default threshold of .5 however many there are: a pure topic must not start the second
+pass. Entities that share an ambiguous name score the same and are ordered by their other signals.
 """
 
 from __future__ import annotations
@@ -19,40 +19,34 @@ from numpy.typing import NDArray
 from kbx_tui.index.snapshot import Snapshot
 from kbx_tui.knowledge.folding import fold
 from kbx_tui.knowledge.records import Entity
+from kbx_tui.knowledge.stemming import stem
 from kbx_tui.search.evidence.evidence import EntityCandidate, Signal, SignalKind
 from kbx_tui.search.evidence.tuning import MAX_ENTITIES_LIMIT
-from kbx_tui.search.query.english_words import ARTICLES, ASKING_WHO, FUNCTION_WORDS, stem, words_of
-from kbx_tui.search.query.name_index import NameIndex, NameMatch
+from kbx_tui.search.query.english_words import ARTICLES, ASKING_WHO, FUNCTION_WORDS, folded_words
+from kbx_tui.search.query.name_matching import NameMatch, NameMatcher
 from kbx_tui.search.retrieval.fact_index import FoundFact
 
 SECOND_SIGNAL = 0.25
 HINTS_AT_MOST = 0.49
-"""Cosine .88 and a fact of the same words came to .57: 8 % of the pure topics of cranfield-dev were
-searched in two passes."""
+"""Highest score without a strong signal. Chosen by the experiment "limit of weak entity signals" in
+docs/quality.md."""
 WHOLE_ROLE, PART_OF_ROLE = 0.7, 0.4
-"""Score when all words of a role of two words or more are in the query, or `who is the beekeeper`
-asks for one of a single word, and the most otherwise."""
+"""Score of a role that the query has in full: all its words if it has several, or a single word if
+the query is like `who is the beekeeper`. The second is the highest score of a part of a role."""
 FACT_WEIGHT, FACT_HALF = 0.48, 5.0
 MEANING_WEIGHT, MEANING_FLOOR = 0.5, 0.2
-"""Cosines of whole questions with profiles: .15-.33 for topics, .38-.70 for entities."""
+"""Weight of a cosine with a profile, and the lowest that counts. Chosen by the experiment "entity
+cosines" in docs/quality.md."""
 
 
 class EntityPass:
-    """Pass 1 over the entities of one generation. Pure: what it needs of the index is given."""
+    """Pass 1 over the entities of one generation. Pure: facts and cosines are arguments."""
 
     def __init__(self, snapshot: Snapshot) -> None:
         self._entities = snapshot.entities
-        self._names = NameIndex(snapshot.entities)
+        self.names = NameMatcher(snapshot.entities)
         self._number_of = {entity.id: i for i, entity in enumerate(snapshot.entities)}
         self._roles = _RoleIndex(snapshot.entities)
-
-    def names(self, query: str) -> list[NameMatch]:
-        """Return where in the query which entities are named."""
-        return self._names.find(query)
-
-    def whole_names(self, query: str) -> list[NameMatch]:
-        """Return where in the query which entities are named in full: quickly."""
-        return self._names.find_whole(query)
 
     def find(
         self,
@@ -61,65 +55,56 @@ class EntityPass:
         facts: Sequence[FoundFact],
         cosines: Callable[[], NDArray[np.float32]] | None,
     ) -> tuple[EntityCandidate, ...]:
-        """Return the entities a query is about, best first, at most 20.
+        """Return the entities that a query concerns, best first, at most 20.
 
-        `matches` is what `names` found, `facts` those that hold its words. `cosines`, None without
-        vectors, returns the cosine of the query with every profile, shape (entities,); it is called
-        last, as the model may still be at work.
+        `matches` are those of `names`, `facts` those that hold terms of the query. `cosines`,
+        None without vectors, returns the cosine of the query with every profile, shape (entities,);
+        it is called last because the embedding may not be ready.
         """
         signals: dict[int, dict[SignalKind, Signal]] = defaultdict(dict)
-        for match in matches:
-            _keep_best(signals[match.entity], match.signal)
-        for number, signal in [*self._roles.find(query), *self._fact_signals(facts)]:
-            _keep_best(signals[number], signal)
-        for number, signal in _meaning_signals(cosines()) if cosines is not None else ():
-            _keep_best(signals[number], signal)
-        found = [(number, _strongest_first(kinds)) for number, kinds in signals.items()]
-        found.sort(key=lambda one: (-merge_signals(one[1]), -_support(one[1]),
-                                    self._entities[one[0]].id))  # fmt: skip
-        named = {match.entity for match in matches if match.named}
-        return tuple(
-            self._candidate(number, merged, number in named)
-            for number, merged in found[:MAX_ENTITIES_LIMIT]
-        )
-
-    def _candidate(self, number: int, signals: list[Signal], named: bool) -> EntityCandidate:
-        entity = self._entities[number]
-        return EntityCandidate(
-            id=entity.id,
-            name=entity.name,
-            type=entity.type,
-            path=entity.path,
-            score=merge_signals(signals),
-            named=named,
-            signals=tuple(signals),
-        )
-
-    def _fact_signals(self, facts: Sequence[FoundFact]) -> list[tuple[int, Signal]]:
-        return [
+        pairs = [(match.entity, match.signal) for match in matches]
+        pairs += self._roles.find(query)
+        pairs += [
             (number, Signal("fact", FACT_WEIGHT * fact.bm25 / (fact.bm25 + FACT_HALF), fact.text))
             for fact in facts
             if (number := self._number_of.get(fact.entity_id)) is not None
         ]
+        if cosines is not None:
+            pairs += _meaning_signals(cosines())
+        for number, signal in pairs:
+            best = signals[number].setdefault(signal.kind, signal)
+            if signal.score > best.score:
+                signals[number][signal.kind] = signal
+        ranked = [
+            (number, sorted(kinds.values(), key=lambda signal: -signal.score))
+            for number, kinds in signals.items()
+        ]
+        ranked.sort(key=lambda pair: (-merge_signals(pair[1]), -_support(pair[1]),
+                                      self._entities[pair[0]].id))  # fmt: skip
+        named = {match.entity for match in matches if match.named}
+        return tuple(
+            _candidate(self._entities[number], merge_signals(kinds), number in named, kinds)
+            for number, kinds in ranked[:MAX_ENTITIES_LIMIT]
+        )
 
 
 def with_pinned(
-    found: tuple[EntityCandidate, ...], pinned: Sequence[Entity]
+    candidates: tuple[EntityCandidate, ...], pinned: Sequence[Entity]
 ) -> tuple[EntityCandidate, ...]:
-    """Return the candidates and, after them, those of `pinned` that are not among them."""
-    known = {candidate.id for candidate in found}
-    added = {entity.id: entity for entity in pinned if entity.id not in known}
-    return (
-        *found,
-        *(
-            EntityCandidate(e.id, e.name, e.type, e.path, score=0.0, named=False, signals=())
-            for e in added.values()
-        ),
-    )
+    """Return the candidates, followed by the pinned entities that are not among them."""
+    ids = {candidate.id for candidate in candidates}
+    added = {entity.id: entity for entity in pinned if entity.id not in ids}
+    return (*candidates, *map(_candidate, added.values()))
+
+
+def _candidate(
+    e: Entity, score: float = 0.0, named: bool = False, signals: Sequence[Signal] = ()
+) -> EntityCandidate:
+    return EntityCandidate(e.id, e.name, e.type, e.path, score, named, tuple(signals))
 
 
 class _RoleIndex:
-    """Words of roles and team names, by stem."""
+    """Roles and team names by the stems of their words."""
 
     def __init__(self, entities: Sequence[Entity]) -> None:
         self._texts: list[tuple[int, SignalKind, str, int]] = []
@@ -127,18 +112,18 @@ class _RoleIndex:
         for number, entity in enumerate(entities):
             roles: list[tuple[SignalKind, str]] = [("role", entity.role), ("team", entity.team)]
             for kind, text in roles:
-                stems = {stem(w.folded) for w in words_of(text)} - FUNCTION_WORDS
-                for one in stems:
-                    self._by_stem[one].append(len(self._texts))
+                stems = {*map(stem, folded_words(text))} - FUNCTION_WORDS
+                for word_stem in stems:
+                    self._by_stem[word_stem].append(len(self._texts))
                 if stems:
                     self._texts.append((number, kind, text, len(stems)))
 
     def find(self, query: str) -> list[tuple[int, Signal]]:
+        """Return the entities, by index, with a role or team that shares words with a query."""
         counts: dict[int, int] = defaultdict(int)
-        words = [word.folded for word in words_of(query)]
-        asked = {stem(word) for word in words} - FUNCTION_WORDS
-        for one in asked:
-            for text in self._by_stem.get(one, []):
+        words = folded_words(query)
+        for word_stem in {*map(stem, words)} - FUNCTION_WORDS:
+            for text in self._by_stem.get(word_stem, []):
                 counts[text] += 1
         *before, last = words or [""]
         asks_who = tuple(word for word in before if word not in ARTICLES) in ASKING_WHO
@@ -153,17 +138,12 @@ class _RoleIndex:
 
 
 def merge_signals(signals: Sequence[Signal]) -> float:
-    """Return the entity score of signals given strongest first: the formula of this module."""
+    """Return the entity score by the formula of this module; `signals` are strongest first."""
     best = signals[0].score
     if signals[0].ambiguous:
         return best
-    second = signals[1].score if len(signals) > 1 else 0.0
-    merged = best + (1.0 - best) * SECOND_SIGNAL * second
+    merged = best + (1.0 - best) * SECOND_SIGNAL * _support(signals)
     return merged if best > HINTS_AT_MOST else min(merged, HINTS_AT_MOST)
-
-
-def _strongest_first(signals: dict[SignalKind, Signal]) -> list[Signal]:
-    return sorted(signals.values(), key=lambda signal: -signal.score)
 
 
 def _support(signals: Sequence[Signal]) -> float:
@@ -180,9 +160,3 @@ def _meaning_signals(cosines: NDArray[np.float32]) -> list[tuple[int, Signal]]:
         for n in nearest
         if cosines[n] >= MEANING_FLOOR
     ]
-
-
-def _keep_best(signals: dict[SignalKind, Signal], signal: Signal) -> None:
-    known = signals.get(signal.kind)
-    if known is None or signal.score > known.score:
-        signals[signal.kind] = signal

@@ -1,4 +1,4 @@
-"""Facts and open items by their words: what pass 1 takes for a hint at whom a query is about."""
+"""Full-text search over facts and open items, whose matches are signals in pass 1."""
 
 from __future__ import annotations
 
@@ -6,18 +6,19 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from kbx_tui.index.lexical.bm25 import Part, WordIndex
+from kbx_tui.index.lexical.bm25 import Bm25Index, PostingsSegment
 from kbx_tui.index.lexical.postings import make_postings
 from kbx_tui.index.lexical.terms import terms_in
 from kbx_tui.index.store import Store
+from kbx_tui.search.evidence.evidence import highest
 from kbx_tui.search.query.query_terms import query_terms
 
-FACTS_ASKED = 50
+FACTS_LIMIT = 50
 
 
 @dataclass(frozen=True, slots=True)
 class FoundFact:
-    """A fact that holds a word of the query."""
+    """A fact that holds a term of the query."""
 
     entity_id: str
     text: str
@@ -25,23 +26,24 @@ class FoundFact:
 
 
 class FactIndex:
-    """The facts of one generation. Those that are not active count in the statistics only."""
+    """The facts of one generation. Inactive ones only contribute to term statistics."""
 
     def __init__(self, store: Store) -> None:
         table = store.rows("facts", ["fact_id", "entity_id", "text", "status"]).sort_by("fact_id")
-        self._owners: list[str] = table["entity_id"].to_pylist()
+        self._entity_ids: list[str] = table["entity_id"].to_pylist()
         self._texts: list[str] = table["text"].to_pylist()
-        self._active = np.array([one == "active" for one in table["status"].to_pylist()], np.bool_)
-        made = make_postings(("", text) for text in self._texts)
-        self._words = WordIndex([Part(made, np.arange(len(self._texts)))], len(self._texts))
+        statuses = table["status"].to_pylist()
+        self._active = np.array([status == "active" for status in statuses], np.bool_)
+        size = len(self._texts)
+        postings = make_postings(("", text) for text in self._texts)
+        self._words = Bm25Index([PostingsSegment(postings, np.arange(size))], size)
 
     def find(self, query: str) -> list[FoundFact]:
-        """Return the active facts that hold a word of the query, at most 50, best first."""
+        """Return the active facts that hold a term of the query, best first, at most 50."""
         terms = terms_in(" ".join(query_terms(query)))
         (scores,) = self._words.bm25([dict.fromkeys(terms, 1.0)])
         rows = np.flatnonzero((scores > 0.0) & self._active)
-        best = rows[np.argsort(-scores[rows], kind="stable")][:FACTS_ASKED]
         return [
-            FoundFact(self._owners[row], self._texts[row], float(scores[row]))
-            for row in best.tolist()
+            FoundFact(self._entity_ids[row], self._texts[row], float(scores[row]))
+            for row in highest(scores, rows, FACTS_LIMIT).tolist()
         ]

@@ -1,14 +1,14 @@
-"""What a query means, drawn towards the documents that fit it best (pseudo-relevance feedback).
+"""Pseudo-relevance feedback: moves the query vector towards the documents that fit it best.
 
     q' = (q + w * m) / (1 + w)
 
-with w the weight (`[search] feedback`, 0 = off) and m the mean vector of those documents: how like
-q' something is, is the weighted mean of how like it is to the query and to them. They are chosen
-among all documents of the base, before any filter, so a score depends on no filter, batch or pool.
-A few documents' vectors are read for it.
+with the weight w (`[search] feedback`, 0 = off) and the mean vector m of these documents. A cosine
+with q' is the weighted mean of those with the query and with m. The documents are chosen from the
+whole base, before any filter, so that a score depends on no filter, batch or pool. The vectors of a
+few documents are read for it.
 
-Source: Rocchio 1971, "Relevance Feedback in Information Retrieval"; for vectors of a model Li et
-al. 2021, https://arxiv.org/abs/2108.11044.
+Source: Rocchio 1971, "Relevance Feedback in Information Retrieval"; for embeddings Li et al. 2021,
+https://arxiv.org/abs/2108.11044.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ from collections.abc import Callable
 import numpy as np
 
 from kbx_tui.embedding.embedder import Vector
-from kbx_tui.index.vectors.vector_matrix import Vectors
-from kbx_tui.search.evidence.evidence import Rows, Scores
+from kbx_tui.index.vectors.vector_matrix import VectorMatrix
+from kbx_tui.search.evidence.evidence import Rows, Scores, highest
 from kbx_tui.search.evidence.score_normalization import (
-    FEEDBACK_AMONG,
+    FEEDBACK_CANDIDATES,
     FEEDBACK_DOCUMENTS,
     fuse,
     scale_cosine,
@@ -29,75 +29,63 @@ from kbx_tui.search.evidence.score_normalization import (
 )
 
 
-class Meanings:
-    """The vectors that the wordings of one query are compared by; each is made but once.
+class FeedbackQuery:
+    """The vectors of the variants of one query, each computed once.
 
-    Only the query as typed is drawn to what fits it best. What is left when names are taken out
-    fits documents of others as well, and whose they are the links know.
+    Only the query as typed is moved. Without names, it would also match documents of other people,
+    and links already show which documents belong to an entity.
     """
 
     def __init__(
         self,
         query: str,
         raw_lexical: Scores,
-        words_weight: float,
-        vector_of: Callable[[str], Vector],
-        vectors: Vectors,
+        lexical_weight: float,
+        embed: Callable[[str], Vector],
+        vectors: VectorMatrix,
         weight: float,
     ) -> None:
-        """`raw_lexical` is BM25 of every document of the base, 0 for those not to be chosen, and
-        `words_weight` the share that words have in how well a document fits.
-        """
+        """Take BM25 of every document of the base (0: not eligible) and its weight in relevance."""
         self._query, self._raw_lexical, self._weight = query, raw_lexical, weight
-        self._words_weight = words_weight
-        self._vector_of, self._vectors = vector_of, vectors
-        self._known: dict[str, Vector] = {}
-        self.drawn_to: list[int] = []
-        """Rows of the documents that drew the query, best first; none until it was asked for."""
+        self._lexical_weight = lexical_weight
+        self._embed, self._vectors = embed, vectors
+        self._made: dict[str, Vector] = {}
+        self.feedback_rows: list[int] = []
+        """Rows of the documents the query was moved towards, best first; set by `vector`."""
 
-    def of(self, wording: str) -> Vector:
-        """Return the vector of `wording`, of length 1 or a little shorter."""
-        known = self._known.get(wording)
-        if known is None:
-            known = self._known[wording] = self._make(wording)
-        return known
-
-    def _make(self, wording: str) -> Vector:
-        asked = self._vector_of(wording)
-        if wording != self._query or not self._weight:
-            return asked
-        best = best_fitting(asked, self._raw_lexical, self._words_weight, self._vectors)
-        self.drawn_to = best.tolist()
-        return drawn_to(asked, best, self._vectors, self._weight)
+    def vector(self, variant: str) -> Vector:
+        """Return the vector of a query variant, of length 1 or slightly less."""
+        if variant not in self._made:
+            vector = self._embed(variant)
+            if variant == self._query and self._weight:
+                rows = best_documents(
+                    vector, self._raw_lexical, self._lexical_weight, self._vectors
+                )
+                self.feedback_rows = rows.tolist()
+                vector = moved_towards(vector, rows, self._vectors, self._weight)
+            self._made[variant] = vector
+        return self._made[variant]
 
 
-def best_fitting(query: Vector, raw_lexical: Scores, words_weight: float, vectors: Vectors) -> Rows:
-    """Return the rows of the documents that fit `query` best, best first.
+def best_documents(
+    query: Vector, raw_lexical: Scores, lexical_weight: float, vectors: VectorMatrix
+) -> Rows:
+    """Return the rows of the most relevant documents of the base, best first, at most 3.
 
-    They hold a word of it (`raw_lexical` above 0) and have a vector; `words_weight` is the share
-    that words have in how well a document fits.
+    They hold a term of the query (`raw_lexical` above 0) and have a vector.
     """
-    rows = _highest(raw_lexical, FEEDBACK_AMONG)
+    rows = highest(raw_lexical, np.flatnonzero(raw_lexical > 0.0), FEEDBACK_CANDIDATES)
     cosine = vectors.best_cosine_of(query, rows)
     rows, cosine = rows[~np.isnan(cosine)], cosine[~np.isnan(cosine)]
-    fit = fuse(scale_lexical(raw_lexical[rows]), scale_cosine(cosine), words_weight)
-    return rows[np.argsort(-fit, kind="stable")[:FEEDBACK_DOCUMENTS]]
+    relevance = fuse(scale_lexical(raw_lexical[rows]), scale_cosine(cosine), lexical_weight)
+    return rows[np.argsort(-relevance, kind="stable")[:FEEDBACK_DOCUMENTS]]
 
 
-def drawn_to(query: Vector, rows: Rows, vectors: Vectors, weight: float) -> Vector:
-    """Return `query` drawn to the mean of documents, itself where there are none."""
+def moved_towards(query: Vector, rows: Rows, vectors: VectorMatrix, weight: float) -> Vector:
+    """Return `query` moved towards the mean of some documents; `query` itself if there are none."""
     if not len(rows):
         return query
-    mean = vectors.wholes(rows).mean(axis=0)
+    mean = vectors.mean_vectors(rows).mean(axis=0)
     mean /= max(float(np.linalg.norm(mean)), 1e-9)
-    drawn: Vector = (query + np.float32(weight) * mean) / np.float32(1 + weight)
-    return drawn
-
-
-def _highest(scores: Scores, count: int) -> Rows:
-    """Return the rows of the highest scores above 0, highest first, equals in order of rows."""
-    rows = np.flatnonzero(scores > 0.0)
-    if count < len(rows):
-        floor = np.partition(scores[rows], len(rows) - count)[len(rows) - count]
-        rows = rows[scores[rows] >= floor]
-    return rows[np.argsort(-scores[rows], kind="stable")[:count]]
+    moved: Vector = (query + np.float32(weight) * mean) / np.float32(1 + weight)
+    return moved

@@ -1,10 +1,9 @@
-"""All the I/O of a search: from a query to Evidence."""
+"""Retrieval: does all I/O of a search and returns Evidence."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from functools import partial
 from types import MappingProxyType
 
@@ -13,163 +12,131 @@ from numpy.typing import NDArray
 
 from kbx_tui.embedding.embedder import Embedder
 from kbx_tui.index.paths.path_filter import PathFilter
-from kbx_tui.index.vectors.vector_matrix import Vectors
+from kbx_tui.index.vectors.vector_matrix import VectorMatrix
 from kbx_tui.knowledge.records import Entity
-from kbx_tui.search.evidence.evidence import (
-    EntityCandidate,
-    Evidence,
-    FeedbackDocument,
-    Flags,
-    LinkedDocuments,
-    frozen,
-)
-from kbx_tui.search.evidence.score_normalization import FEEDBACK_WEIGHT, PART_SHARE
-from kbx_tui.search.evidence.scoring import Scoring, Wording
-from kbx_tui.search.frecency import Usage
+from kbx_tui.search.evidence.evidence import EntityCandidate, Evidence, LinkedDocuments, frozen
+from kbx_tui.search.evidence.score_normalization import FEEDBACK_WEIGHT, PROPAGATION_SHARE
+from kbx_tui.search.frecency import OpenedDocuments
 from kbx_tui.search.open_index import OpenIndex
-from kbx_tui.search.query.filters import Filters
-from kbx_tui.search.query.name_index import NameMatch
+from kbx_tui.search.query.name_matching import NameMatch
 from kbx_tui.search.query.named_query import NamedQuery
-from kbx_tui.search.query.query_terms import counted_terms, lexical_weight
 from kbx_tui.search.query.query_vectors import QueryVectors
+from kbx_tui.search.request import SearchRequest
 from kbx_tui.search.results.response import Snippet
 from kbx_tui.search.results.snippets import make_snippet
-from kbx_tui.search.retrieval.compared import compared
+from kbx_tui.search.retrieval.document_pass import DocumentPass
 from kbx_tui.search.retrieval.entity_pass import with_pinned
 from kbx_tui.search.retrieval.link_strength import NOTHING_LINKED
-from kbx_tui.search.retrieval.pseudo_relevance_feedback import Meanings
-from kbx_tui.search.retrieval.scope import ALL
-from kbx_tui.search.retrieval.top_k.top_k import Once
+from kbx_tui.search.retrieval.scope import ScopedDocuments
+from kbx_tui.search.retrieval.top_k.top_k import TopKRequest
 
 
 class Retriever:
-    """Answers queries from one open index; not for several threads."""
+    """Retrieves from one open index. Not thread-safe."""
 
     def __init__(
-        self, index: OpenIndex, open_embedder: Callable[[], Embedder], usage: Usage
+        self, index: OpenIndex, open_embedder: Callable[[], Embedder], opened: OpenedDocuments
     ) -> None:
-        self._index, self._usage = index, usage
-        self._open_embedder = open_embedder
+        self._index, self._opened, self._open_embedder = index, opened, open_embedder
         self._query_vectors = QueryVectors(open_embedder)
 
     def warm(self) -> None:
-        """Load what the first query needs."""
+        """Load everything that the first query needs."""
         self._query_vectors.begin("")
-        loaded = self._index.loaded()
-        for read in (loaded.words, loaded.facts, loaded.bodies):
-            read()
-        loaded.entity_pass.names("")
+        generation = self._index.generation()
+        _ = generation.words, generation.facts, generation.bodies
+        generation.entity_pass.names.find("")
         self._vectors()
         self._query_vectors.vector("")
 
-    def begin(self, query: str, once: Once | None = None) -> None:
-        """Start embedding a query at the side, while the index is opened or looked at.
+    def begin(self, request: SearchRequest, top_k: TopKRequest | None = None) -> None:
+        """Start embedding the query in the background, before the index is opened or refreshed.
 
-        Where `once` compares documents with what names leave of it, that is begun with, as far as
-        names are known without looking long: two runs of the model take time from each other.
+        If `top_k` needs only the query without names, and the names are found quickly, that one is
+        embedded instead: two runs of the model slow each other down. Raises EmbeddingError.
         """
-        known = None if once is None or once.compares_as_typed else self._index.known
-        matches = known.names_at_once(query) if known else ()
-        entities = known.snapshot.entities if known else ()
-        self._query_vectors.begin(NamedQuery.of(query, matches, entities).document_query)
+        if request.fast:
+            return
+        as_typed = top_k is None or top_k.uses_query_as_typed
+        query, generation = request.query, None if as_typed else self._index.in_memory
+        if generation is not None:
+            matches, entities = generation.names_if_ready(query), generation.snapshot.entities
+            query = NamedQuery.of(query, matches, entities).document_query
+        self._query_vectors.begin(query)
 
     def retrieve(
-        self,
-        query: str,
-        *,
-        path: PathFilter,
-        filters: Filters = ALL,
-        fast: bool = False,
-        pinned: Sequence[str] = (),
-        once: Once | None = None,
-        feedback: float = FEEDBACK_WEIGHT,
-        parts: float = PART_SHARE,
+        self, request: SearchRequest, path: PathFilter, top_k: TopKRequest | None = None
     ) -> Evidence:
         """Return everything `rank` needs to order the documents in scope.
 
-        With `once` it may be no more than that one ranking needs: `Evidence.only_for`. `feedback`,
-        0..1, is how much the query is drawn to what fits it best, `parts`,
-        0..1, how much parts of a document lend those beside them (`continuations`).
-        Raises NotFound for the id of an entity that does not exist, pinned or filtered by.
+        With `top_k` it may hold only what that one ranking needs (`Evidence.only_for`). Where
+        `feedback` and `parts` of the request are None, their default applies. Raises NotFound for
+        the id of an entity that does not exist, pinned or filtered by.
         """
-        clock = _Clock()
-        loaded = self._index.loaded()
-        snapshot, asked_for = loaded.snapshot, [loaded.entity(one) for one in pinned]
-        for one in filters.entities:
-            loaded.entity(one)
-        scoped = loaded.scope(path, filters, fast=fast)
-        in_scope, kept = scoped.flags, scoped.rows
+        clock, fast = _Clock(), request.fast
+        share = PROPAGATION_SHARE if request.parts is None else request.parts
+        generation, filters = self._index.generation(), request.filters
+        snapshot = generation.snapshot
+        pinned = [generation.entity(entity_id) for entity_id in request.pinned]
+        for entity_id in filters.entities:
+            generation.entity(entity_id)
+        scoped = generation.scope(path, filters)
         clock.lap("open_ms")
-        named = NamedQuery.of(query, () if fast else self._names(query), snapshot.entities)
-        wordings = named.wordings
+        names = () if fast else self._names(request.query)
+        named = NamedQuery.of(request.query, names, snapshot.entities)
         if not fast:
             self._query_vectors.begin(named.document_query)
-        words = loaded.words()
-        terms = [counted_terms(query)]
-        if len(wordings) > 1:
-            terms.append(counted_terms(named.document_query, named.names_left))
-        found = words.bm25(terms)
-        weights = [lexical_weight(one, names_someone=bool(named.spans)) for one in wordings]
-        reach = loaded.reach(scoped, parts)
-        scoring = Scoring(
-            reach,
-            {
-                wording: Wording(frozen(raw[reach.rows]), 1.0 if fast else weight)
-                for wording, raw, weight in zip(wordings, found, weights, strict=True)
-            },
-            parts,
-        )
-        unknown = np.full(len(reach.rows), np.nan)
-        typed, *others = (scoring.components(wording, unknown) for wording in wordings)
+        documents = DocumentPass(generation, named, scoped, fast=fast, propagation_share=share)
+        as_typed, as_searched = documents.lexical_scores()
         clock.lap("words_ms")
-        self._look_up_links(named, parts)
+        self._prefetch_links(named, share)
         vectors = None if fast else self._vectors()
-        candidates = () if fast else self._candidates(named, vectors)
-        candidates = with_pinned(candidates, asked_for)
+        candidates = with_pinned(() if fast else self._candidates(named, vectors), pinned)
         clock.lap("pass1_ms")
-        used = [once is None or once.may_keep(entity) for entity in candidates]
-        links = self._links(candidates, used, in_scope, kept, named, parts)
+        links = [
+            self._documents_of(entity, named, share)
+            if top_k is None or top_k.may_keep(entity)
+            else NOTHING_LINKED
+            for entity in candidates
+        ]
+        if len(scoped.rows) < len(scoped.flags):
+            links = [linked.within(scoped.flags, scoped.rows) for linked in links]
         clock.lap("links_ms")
         evidence = Evidence(
-            query=query,
+            query=request.query,
             document_query=named.document_query,
-            generation=loaded.generation,
+            generation=generation.number,
             scope=scoped.scope,
             entities=candidates,
-            links=links,
+            links=tuple(links),
             paths=scoped.paths,
             titles=scoped.titles,
             dates=scoped.dates,
             kinds=scoped.kinds,
-            as_typed=typed,
-            as_searched=others[0] if others else typed,
-            exact=MappingProxyType(self._exact(named, kept)),
-            hotness=frozen(self._usage.hotness(snapshot.row_of)[kept]),
+            as_typed=as_typed,
+            as_searched=as_searched,
+            known_items=MappingProxyType(self._known_items(named, scoped)),
+            frecency=frozen(self._opened.frecency(snapshot.row_of)[scoped.rows]),
             fast=fast,
-            vector_share=vectors.share if vectors else 0.0,
+            vector_share=vectors.coverage if vectors else 0.0,
             timings=MappingProxyType(clock.laps),
         )
         if vectors is not None:
-            best_words = np.where(words.typical, found[0], 0.0)  # pages of entities draw nothing
-            meaning = Meanings(
-                query, best_words, weights[0], self._query_vectors.vector, vectors, weight=feedback
+            feedback = FEEDBACK_WEIGHT if request.feedback is None else request.feedback
+            embed = self._query_vectors.vector
+            evidence = documents.with_cosines(
+                evidence, vectors, embed, feedback=feedback, top_k=top_k
             )
-            evidence = compared(evidence, vectors, meaning, scoring, once)
-            drawn_to = tuple(
-                FeedbackDocument(snapshot.paths[row], snapshot.titles[row])
-                for row in meaning.drawn_to
-            )
-            evidence = replace(evidence, drawn_to=drawn_to)
             clock.lap("pass2_ms")
         return evidence
 
     def snippets(self, query: str, paths: Sequence[str]) -> list[Snippet]:
-        """Return the best place of each document for `query`, in order of `paths`.
+        """Return the best passage of each document for `query`, in the order of `paths`.
 
-        Where no word matches, it is the chunk nearest in meaning. A path that is gone gives an
-        empty snippet.
+        Where no word matches, it is the chunk with the best cosine. A deleted document has an empty
+        snippet.
         """
-        bodies = self._index.loaded().bodies().read(paths, self._index.reader)
+        bodies = self._index.generation().bodies.read(paths, self._index.reader)
         return [
             make_snippet(*body, query, fallback_line=partial(self._nearest_line, query, path))
             for path, body in zip(paths, bodies, strict=True)
@@ -177,99 +144,78 @@ class Retriever:
 
     def _nearest_line(self, query: str, path: str) -> int:
         vector = self._query_vectors.known(query)
-        return 0 if vector is None else self._index.loaded().best_line(path, vector)
+        return 0 if vector is None else self._index.generation().best_line(path, vector)
 
-    def _vectors(self) -> Vectors:
+    def _vectors(self) -> VectorMatrix:
         embedder = self._open_embedder()
-        return self._index.loaded().vectors(model=embedder.model, dimension=embedder.dimension)
+        return self._index.generation().vectors(model=embedder.model, dimension=embedder.dimension)
 
     def _names(self, query: str) -> Sequence[NameMatch]:
-        loaded = self._index.loaded()
-        known = loaded.pass_one.get(query)
-        return known[0] if known else loaded.entity_pass.names(query)
+        generation = self._index.generation()
+        recent = generation.pass_one.get(query)
+        return recent[0] if recent else generation.entity_pass.names.find(query)
 
     def _candidates(
-        self, named: NamedQuery, vectors: Vectors | None
+        self, named: NamedQuery, vectors: VectorMatrix | None
     ) -> tuple[EntityCandidate, ...]:
-        """Return the entities of pass 1; those of a query asked just now are known.
+        """Return the entities of pass 1, cached for recent queries.
 
-        Names are looked up as such, so it is the rest whose meaning tells of other entities; and
-        pass 2 waits for one vector instead of two. What needs none comes before it is waited for.
+        Profiles are compared with the query without names: names are matched as such, the rest may
+        describe other entities, and pass 2 waits for the same vector.
         """
-        loaded = self._index.loaded()
-        known = loaded.pass_one.get(named.text)
-        if known is None:
-            facts, cosines = loaded.facts().find(named.text), None
-            if vectors is not None:
-                cosines = partial(self._cosines_with_profiles, vectors, named.document_query)
-            found = loaded.entity_pass.find(named.text, named.matches, facts, cosines)
-            known = loaded.pass_one.put(named.text, (named.matches, found))
-        return known[1]
+        generation = self._index.generation()
+        if recent := generation.pass_one.get(named.text):
+            return recent[1]
+        facts, cosines = generation.facts.find(named.text), None
+        if vectors is not None:
+            cosines = partial(self._profile_cosines, vectors, named.document_query)
+        candidates = generation.entity_pass.find(named.text, named.matches, facts, cosines)
+        return generation.pass_one.put(named.text, (named.matches, candidates))[1]
 
-    def _cosines_with_profiles(self, vectors: Vectors, query: str) -> NDArray[np.float32]:
+    def _profile_cosines(self, vectors: VectorMatrix, query: str) -> NDArray[np.float32]:
         cosines: NDArray[np.float32] = vectors.entities @ self._query_vectors.vector(query)
         return cosines
 
-    def _look_up_links(self, named: NamedQuery, part_share: float) -> None:
-        """Make the documents of those named ready, as these will be asked for: the model still
-        runs.
-        """
-        entities = self._index.loaded().snapshot.entities
+    def _prefetch_links(self, named: NamedQuery, share: float) -> None:
+        """Compute the documents of the entities named, while the model is still running."""
+        entities = self._index.generation().snapshot.entities
         for match in named.matches:
             if match.named:
-                self._linked(entities[match.entity], named.names_only, part_share)
+                self._documents_of(entities[match.entity], named, share)
 
-    def _links(
-        self,
-        entities: Sequence[EntityCandidate],
-        used: Sequence[bool],
-        in_scope: Flags,
-        kept: NDArray[np.int64],
-        named: NamedQuery,
-        part_share: float,
-    ) -> tuple[LinkedDocuments, ...]:
-        found = [
-            self._linked(entity, named.names_only, part_share) if needed else NOTHING_LINKED
-            for entity, needed in zip(entities, used, strict=True)
-        ]
-        if len(kept) == len(in_scope):
-            return tuple(found)
-        return tuple(linked.within(in_scope, kept) for linked in found)
-
-    def _linked(
-        self, entity: Entity | EntityCandidate, names_only: bool, part_share: float
+    def _documents_of(
+        self, entity: Entity | EntityCandidate, named: NamedQuery, share: float
     ) -> LinkedDocuments:
-        """Return all documents of an entity, which are kept for the next time."""
-        loaded = self._index.loaded()
-        if names_only and entity.type == "person":
-            return loaded.about(entity.id)
-        return loaded.lent(entity.id, part_share)
+        documents = self._index.generation().entity_documents
+        if named.names_only and entity.type == "person":
+            return documents.about(entity.id)
+        return documents.propagated(entity.id, share)
 
-    def _exact(self, named: NamedQuery, kept: NDArray[np.int64]) -> dict[int, str]:
-        """Return rows of Evidence that are exactly what the query asks for, and how it says so."""
-        loaded = self._index.loaded()
-        pages = [loaded.snapshot.entities[number].path for number in named.asked_for]
-        found = [
-            *loaded.exact(named.text),
-            *loaded.exact(named.subject),
-            *((loaded.snapshot.row_of.get(page, -1), "name") for page in pages),
+    def _known_items(self, named: NamedQuery, scoped: ScopedDocuments) -> dict[int, str]:
+        """Return the `known_items` of Evidence: what the query gives in full, by row."""
+        generation = self._index.generation()
+        pages = [generation.snapshot.entities[number].path for number in named.asked_for]
+        items = [
+            *generation.known_items.find(named.text),
+            *generation.known_items.find(named.subject),
+            *((generation.snapshot.row_of.get(page, -1), "name") for page in pages),
         ]
-        exact: dict[int, str] = {}
-        for row, what in found:
-            at = int(np.searchsorted(kept, row))
-            if at < len(kept) and kept[at] == row:
-                exact.setdefault(at, what)
-        return exact
+        known_items: dict[int, str] = {}
+        for base_row, what in items:
+            if base_row >= 0 and scoped.flags[base_row]:
+                known_items.setdefault(int(np.searchsorted(scoped.rows, base_row)), what)
+        return known_items
 
 
 class _Clock:
-    """Milliseconds of consecutive stages."""
+    """A stopwatch for consecutive stages, in milliseconds."""
 
     def __init__(self) -> None:
         self.laps: dict[str, float] = {}
         self._last = time.perf_counter()
 
     def lap(self, name: str) -> None:
+        """Record the time since the last stage ended, under the name of this one."""
         now = time.perf_counter()
         self.laps[name] = round((now - self._last) * 1000, 3)
         self._last = now

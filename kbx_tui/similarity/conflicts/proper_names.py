@@ -1,8 +1,8 @@
-"""Proper names and codes in a text, told by how they are written. Pure.
+"""Proper names and codes in a text, recognised by their spelling. Pure.
 
-`Alice`, `Berlin`, `Team A`, `v2`, `KBX-12`. A word is a name when it is capitalised where nothing
-asks for it. At the start of a text it is one when a verb in the third person or another name
-follows (`Alice prefers tea`); in a headline, where every word is capitalised, nothing is.
+`Alice`, `Berlin`, `Team A`, `v2`, `KBX-12`. A word is a name when it is capitalised for no other
+reason. At the start of a sentence it is one when a third-person verb or another name follows
+(`Alice prefers tea`); in a headline, where every word is capitalised, none is.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ from kbx_tui.knowledge.folding import fold
 from kbx_tui.similarity.scoring.compared_words import FUNCTION_WORDS
 
 HEADLINE_SHARE = 0.6
-"""Share of capitalised words from which on capitals tell nothing."""
+"""Share of capitalised words from which capitals carry no information."""
 SAME_NAME = 75.0
-"""Likeness, 0..100, from which on two spellings are one name: Hezbollah, Hizbullah."""
+"""Lowest ratio, 0..100, of two spellings of one name: Hezbollah, Hizbullah."""
 SAME_START = 3
-"""Letters that forms of one name begin with: Spain, Spanish."""
+"""Letters shared at the start of forms of one name: Spain, Spanish."""
 
 _WORD = re.compile(r"[^\W_]+(?:[.'’&-][^\W_]+)*")
 _QUARTER = re.compile(r"[qQ][1-4]")
@@ -49,66 +49,66 @@ _ALIASES = {
     )
     for spelling in group
 }
-"""Countries that go by names unlike each other."""
+"""Countries with dissimilar names, mapped to one of them."""
 
 
 @dataclass(frozen=True, slots=True)
 class ProperName:
-    """A name or code of a text."""
+    """A name or code in a text."""
 
     written: str
     key: str
     """Folded."""
     is_code: bool
-    """True for single letters and what mixes letters and figures: alike is not the same."""
+    """Whether it is a single letter or mixes letters and digits: similar codes are not the same."""
 
 
-def proper_names(text: str) -> tuple[ProperName, ...]:
+def find_proper_names(text: str) -> tuple[ProperName, ...]:
     """Return the names and codes of a text in order."""
-    found = list(_WORD.finditer(text))
-    written = [match.group() for match in found]
-    capitals = [word[0].isupper() for word in written]
-    if _is_headline(written, capitals):
-        capitals = [False] * len(written)
+    matches = list(_WORD.finditer(text))
+    words = [match.group() for match in matches]
+    capitals = [word[0].isupper() for word in words]
+    if _is_headline(words, capitals):
+        capitals = [False] * len(words)
     names = []
-    for at, word in enumerate(written):
-        if word.islower() and word.isalpha():  # neither a name nor a code, as most words
+    for position, word in enumerate(words):
+        if word.islower() and word.isalpha():  # like most words, neither a name nor a code
             continue
-        before = text[: found[at].start()].rstrip(" \"'([")
+        before = text[: matches[position].start()].rstrip(" \"'([")
         starts = not before or before[-1] in ".!?:;…-–"
-        following = written[at + 1] if at + 1 < len(written) else ""
+        following = words[position + 1] if position + 1 < len(words) else ""
         if _QUARTER.fullmatch(word):  # a date
             continue
         if _is_code(word, starts):
             names.append(ProperName(word, fold(word), is_code=True))
             continue
-        if not capitals[at] or len(word) < 2 or fold(word) in _NOT_NAMES:
+        if not capitals[position] or len(word) < 2 or fold(word) in _NOT_NAMES:
             continue
-        if fold(word) not in FUNCTION_WORDS and (not starts or _acts(following)):
+        if fold(word) not in FUNCTION_WORDS and (not starts or _confirms_name(following)):
             key = fold(word).removesuffix("'s").removesuffix("’s")
             key = _ALIASES.get(key, key)
             names.append(ProperName(word, key, is_code=False))
     return tuple(names)
 
 
-def _is_headline(written: Sequence[str], capitals: Sequence[bool]) -> bool:
-    """Tell whether capitals mean nothing: in a headline, a title, a job title."""
+def _is_headline(words: Sequence[str], capitals: Sequence[bool]) -> bool:
+    """Return whether capitals carry no information: in a headline, a title, a job title."""
     if sum(capitals) < 2:
         return False
-    counted = [i for i, word in enumerate(written) if fold(word) not in FUNCTION_WORDS]
+    counted = [i for i, word in enumerate(words) if fold(word) not in FUNCTION_WORDS]
     if len(counted) < 2 or not all(capitals[i] for i in counted):
         return len(counted) >= 3 and (
             sum(capitals[i] for i in counted) >= HEADLINE_SHARE * len(counted)
         )
-    first, second = fold(written[0]), written[1]
-    speaks = first.endswith(_VERB_ENDS) and not first.endswith("ss")
-    return not (speaks and second.islower())  # `Lives in Berlin`, but `Operations Manager`
+    first, second = fold(words[0]), words[1]
+    is_verb = first.endswith(_VERB_ENDS) and not first.endswith("ss")
+    return not (is_verb and second.islower())  # `Lives in Berlin`, but `Operations Manager`
 
 
 def unmatched(
     left: Sequence[ProperName], right: Sequence[ProperName], left_text: str, right_text: str
 ) -> tuple[list[ProperName], list[ProperName]]:
-    """Return the names of each side that the other text does not hold in any spelling."""
+    """Return the names of each side that the other text does not contain in any spelling."""
     return _missing(left, right, right_text), _missing(right, left, left_text)
 
 
@@ -128,13 +128,13 @@ def _missing(
 
 @lru_cache(maxsize=65536)
 def _words_in(text: str) -> tuple[frozenset[str], str]:
-    """Return the folded words of a text, joined ones apart too, and its capital initials."""
-    found = _WORD.findall(text)
-    words = {fold(word) for word in found}
+    """Return the folded words of a text, with the parts of compounds, and its capital initials."""
+    matches = _WORD.findall(text)
+    words = {fold(word) for word in matches}
     words |= {_ALIASES[word] for word in words & _ALIASES.keys()}
-    joined = [word for word in words if not word.isalnum()]
-    words.update(part for word in joined for part in re.split(r"[.'’&-]", word))
-    return frozenset(words), "".join(word[0] for word in found if word[0].isupper()).lower()
+    compounds = [word for word in words if not word.isalnum()]
+    words.update(part for word in compounds for part in re.split(r"[.'’&-]", word))
+    return frozenset(words), "".join(word[0] for word in matches if word[0].isupper()).lower()
 
 
 def _same(one: ProperName, other: ProperName) -> bool:
@@ -159,8 +159,8 @@ def _is_code(word: str, starts: bool) -> bool:
     return _CODE.fullmatch(word) is not None
 
 
-def _acts(following: str) -> bool:
-    """Tell whether the next word makes the first one a name."""
+def _confirms_name(following: str) -> bool:
+    """Return whether the next word shows that the first word of a sentence is a name."""
     folded = fold(following)
     if following[:1].isupper():
         return len(following) > 1

@@ -1,7 +1,7 @@
-"""Numbers in a text, with their units, brought to values that can be compared. Pure.
+"""Numbers in a text with their units, converted to comparable values. Pure.
 
-`3 days` and `72 hours` are one quantity, `5 kg` and `5 g` are two. A number without a unit fits
-any unit; a measure that is another one, rounded, is the same (`0.44 percent`, `0.4 %`).
+`3 days` equals `72 hours`, `5 kg` does not equal `5 g`. A number without a unit matches any unit,
+and a rounded measure matches the exact one (`0.44 percent`, `0.4 %`).
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _SCALES = {
 """Powers of ten."""
 
 _UNITS: dict[str, tuple[str, str]] = {}
-"""Spelling of a unit -> what it measures, and how many of the base unit it is."""
+"""Spelling of a unit -> its dimension, and its size in base units."""
 for _measure, _table in {
     "time": "ms msec millisecond=0.001 s sec second=1 min minute=60 h hr hour=3600 day=86400 "
     "wk week=604800 fortnight=1209600 month=2592000 quarter=7776000 year yr=31104000",
@@ -39,13 +39,13 @@ for _measure, _table in {
     "euro": "€ eur euro=1",
     "pound": "£ gbp=1",
 }.items():
-    _waiting: list[str] = []
+    _synonyms: list[str] = []
     for _word in _table.split():
         _name, _, _size = _word.partition("=")
-        _waiting.append(_name)
+        _synonyms.append(_name)
         if _size:
-            _UNITS |= dict.fromkeys(_waiting, (_measure, _size))
-            _waiting = []
+            _UNITS |= dict.fromkeys(_synonyms, (_measure, _size))
+            _synonyms = []
 
 _ORDINALS = {"first": 1, "second": 2, "third": 3, "fourth": 4, "fifth": 5}
 
@@ -61,75 +61,75 @@ _LETTERS = re.compile("[a-z]+")
 
 
 CONVERTED = Decimal("0.01")
-"""How far a number may be off when it was converted from one unit to another."""
+"""Relative error allowed between numbers in different units."""
 
 
 @dataclass(frozen=True, slots=True)
 class Quantity:
-    """One number of a text."""
+    """One number in a text."""
 
     figure: Decimal
-    """The number as it stands there, its scale (thousand, k) applied."""
+    """The number in its own unit, with its scale (thousand, k) applied."""
     size: Decimal
-    """Base units in its unit: 3600 for an hour; 1 for a bare number."""
+    """Size of its unit in base units: 3600 for an hour, 1 for a bare number."""
     measure: str
-    """`time`, `mass`, `share`, ...; empty for a bare number, `ordinal` for a place in a row."""
+    """Dimension: `time`, `mass`, `share`, ...; `ordinal` for a rank; empty for a bare number."""
     written: str
-    """As the text has it."""
+    """The number with its unit, verbatim."""
     start: int
     end: int
     """Span in the text."""
 
     @property
     def value(self) -> Decimal:
-        """The number in the base unit of what it measures."""
+        """The number in base units."""
         return self.figure * self.size
 
 
-def quantities(text: str, taken: Iterable[tuple[int, int]] = ()) -> tuple[Quantity, ...]:
-    """Return the numbers of a text in order, without those in spans already `taken` (dates)."""
-    spans = list(taken)
-    found = []
-    at = 0
+def find_quantities(text: str, excluded: Iterable[tuple[int, int]] = ()) -> tuple[Quantity, ...]:
+    """Return the numbers of a text in order, except those in the `excluded` spans (dates)."""
+    spans = list(excluded)
+    numbers = []
+    offset = 0
     spelled_out = not _NUMERALS.isdisjoint(_LETTERS.findall(text.lower()))
-    pattern = _NUMBER if spelled_out else _IN_DIGITS  # as most are, and looking for words is slow
-    while match := pattern.search(text, at):
-        at = match.end()
+    pattern = _NUMBER if spelled_out else _IN_DIGITS  # the pattern for words is slow
+    while match := pattern.search(text, offset):
+        offset = match.end()
         if any(start < match.end() and match.start() < end for start, end in spans):
             continue
         quantity = _from_digits(match) if match["digits"] else _from_words(match)
         if quantity is not None:
-            found.append(quantity)
-            at = quantity.end
+            numbers.append(quantity)
+            offset = quantity.end
         elif match["word"]:
-            at = match.end("word")
-    return tuple(found)
+            offset = match.end("word")
+    return tuple(numbers)
 
 
 def unmatched(
     left: Sequence[Quantity], right: Sequence[Quantity]
 ) -> tuple[list[Quantity], list[Quantity]]:
-    """Return what of each side has no equal on the other; each number answers for one."""
-    rest, alone = list(right), []
+    """Return the numbers of each side without an equal on the other; each matches at most one."""
+    rest, unpaired = list(right), []
     for quantity in left:
         partner = next((other for other in rest if _same(quantity, other)), None)
         if partner is None:
-            alone.append(quantity)
+            unpaired.append(quantity)
         else:
             rest.remove(partner)
-    return alone, rest
+    return unpaired, rest
 
 
 def _same(one: Quantity, other: Quantity) -> bool:
     if "ordinal" in (one.measure, other.measure) and one.measure != other.measure:
         return False
-    if not (one.measure and other.measure):  # one of them does not say what it counts
+    if not (one.measure and other.measure):  # one of them has no unit
         return _equal(one.figure, other.figure, is_measure=bool(one.measure or other.measure))
     if one.measure != other.measure:
         return False
     if one.size != other.size:
         larger = max(abs(one.value), abs(other.value))
-        return abs(one.value - other.value) <= larger * CONVERTED  # 260 pounds are 117 kg
+        return abs(one.value - other.value) <= larger * CONVERTED  # 260 pounds is about 117 kg
     return _equal(one.figure, other.figure, is_measure=True)
 
 
@@ -144,7 +144,7 @@ def _equal(one: Decimal, other: Decimal, *, is_measure: bool) -> bool:
 def _is_rounded(rough: Decimal, exact: Decimal, *, is_measure: bool) -> bool:
     places = rough.as_tuple().exponent
     if not isinstance(places, int) or not (is_measure or places > 0):
-        return False  # 3.1 and 3.11 may be versions
+        return False  # 3.1 and 3.11 may be version numbers
     return (
         places > int(exact.as_tuple().exponent)
         and exact.quantize(Decimal(1).scaleb(places)) == rough
@@ -152,21 +152,13 @@ def _is_rounded(rough: Decimal, exact: Decimal, *, is_measure: bool) -> bool:
 
 
 def _from_digits(match: re.Match[str]) -> Quantity | None:
-    value = Decimal(match["digits"].replace(",", ""))
-    end = match.end("ordinal") if match["ordinal"] else match.end("digits")
+    value, end = Decimal(match["digits"].replace(",", "")), match.end("digits")
     if match["ordinal"]:
-        return Quantity(
-            value,
-            Decimal(1),
-            "ordinal",
-            match.string[match.start("digits") : end],
-            match.start("digits"),
-            end,
-        )
+        start, end = match.start("digits"), match.end("ordinal")
+        return Quantity(value, Decimal(1), "ordinal", match.string[start:end], start, end)
     after = (match["after"] or "").lower()
     if after in _SCALES:
-        value, end = value.scaleb(_SCALES[after]), match.end()  # 65 billion is exact to a billion
-        after = ""
+        value, end, after = value.scaleb(_SCALES[after]), match.end(), ""
     measure, size = _UNITS.get(match["before"] or "") or _unit(after)
     if measure and after and _unit(after)[0]:
         end = match.end()
@@ -179,15 +171,13 @@ def _from_words(match: re.Match[str]) -> Quantity | None:
     if word in _ORDINALS:
         if word == "second" and not unit:
             return None
-        place = Decimal(_ORDINALS[word])
-        end = match.end("word")
-        return Quantity(place, Decimal(1), "ordinal", match["word"], match.start(), end)
+        rank = Decimal(_ORDINALS[word])
+        return Quantity(rank, Decimal(1), "ordinal", match["word"], *match.span("word"))
     value, end = Decimal(NUMBER_WORDS[word]), match.end("word")
     if unit in NUMBER_WORDS:
         more = NUMBER_WORDS[unit]
         value = value * more if more >= 100 or unit == "dozen" else value + more
-        end = match.end()
-        unit = ""
+        end, unit = match.end(), ""
     measure, size = _unit(unit)
     if measure:
         end = match.end()
@@ -196,5 +186,5 @@ def _from_words(match: re.Match[str]) -> Quantity | None:
 
 
 def _unit(word: str) -> tuple[str, str]:
-    """Return what a word measures and its size; a number that measures nothing has size 1."""
+    """Return dimension and size of a unit; no dimension and size 1 for any other word."""
     return _UNITS.get(word) or _UNITS.get(word.removesuffix("s")) or ("", "1")

@@ -1,14 +1,14 @@
-"""From signals to a score that means the same for every model: the calibration tables. Pure.
+"""Calibration: maps signals to a score that means the same for every embedding model.
 
-Per embedder and form of text a table holds the weights of the signals and four knots. The weighted
-sum is a logistic regression on labelled pairs; the knots give it the meaning of the thresholds:
+Per model and form of text, a table holds the weights of the signals and four knots. The weighted
+sum is a logistic regression on labelled pairs; the knots tie it to the thresholds:
 
     .85  best F1 on those pairs
-    .80  more recall, as far as F1 stays within 4 % of its best
-    .90  more precision, as far as F1 stays within 4 % of its best
+    .80  more recall, with F1 within 4 % of its best
+    .90  more precision, with F1 within 4 % of its best
 
-Between knots a score is linear in the sum, so it is monotone in every signal of positive weight.
-`scripts/calibrate_similarity.py` makes the tables.
+Between knots the score is linear in the sum, so it is monotone in every signal with a positive
+weight. `scripts/calibrate_similarity.py` makes the tables.
 """
 
 from __future__ import annotations
@@ -25,25 +25,25 @@ from kbx_tui.similarity.scoring.signals import Form, Signals
 TABLES = Path(__file__).parent / "calibration.json"
 
 DISTINCT, BELOW = 0.84, 0.009
-"""Labels that are `distinct` and would score more than .84 score .84 to .849, in their order:
-`Platform & Infrastructure` is near `Platform`, and another one."""
+"""Cap for labels that are `distinct`, and the range above it that keeps their order: `Platform &
+Infrastructure` is close to `Platform`, but not a duplicate."""
 
 NEARLY_ONE = 0.999
-"""Most that texts can score that are not the same: 1 means identical."""
+"""Highest score of texts that differ: 1 means identical."""
 
 
 @dataclass(frozen=True, slots=True)
 class Curve:
-    """How signals of one form of text become a score."""
+    """Weights and knots that turn the signals of one form of text into a score."""
 
     cosine: float
     tokens: float
     shares_word: float
     spelling: float
     bias: float
-    """Weights of the sum."""
+    """Weights of the signals, and the bias of the sum."""
     knots: tuple[tuple[float, float], ...]
-    """Sums, ascending, and the score each stands for; first 0, last 1."""
+    """(sum, score) pairs, ascending; the first score is 0, the last 1."""
 
     def sum(self, signals: Signals) -> float:
         """Return the weighted sum of the signals."""
@@ -58,19 +58,19 @@ class Curve:
     def score(self, signals: Signals) -> float:
         """Return the score, 0..1."""
         total = self.sum(signals)
-        at = bisect_right(self.knots, (total, float("inf")))
-        if at == 0:
+        position = bisect_right(self.knots, (total, float("inf")))
+        if position == 0:
             return self.knots[0][1]
-        if at == len(self.knots):
+        if position == len(self.knots):
             return self.knots[-1][1]
-        (low, below), (high, above) = self.knots[at - 1], self.knots[at]
+        (low, below), (high, above) = self.knots[position - 1], self.knots[position]
         return below + (above - below) * (total - low) / (high - low)
 
     def least_cosine(self, score: float) -> float:
-        """Return a cosine below which no two texts reach `score`, whatever else they share."""
-        at = next(i for i, knot in enumerate(self.knots) if knot[1] >= score)
-        (high, above) = self.knots[at]
-        (low, below) = self.knots[max(at - 1, 0)]
+        """Return a cosine below which no pair reaches `score`, whatever its other signals."""
+        position = next(i for i, knot in enumerate(self.knots) if knot[1] >= score)
+        (high, above) = self.knots[position]
+        (low, below) = self.knots[max(position - 1, 0)]
         total = high if above == below else low + (high - low) * (score - below) / (above - below)
         most = max(0.0, self.tokens + self.shares_word) + max(0.0, self.spelling) + self.bias
         return (total - most) / self.cosine
@@ -78,31 +78,31 @@ class Curve:
 
 @dataclass(frozen=True, slots=True)
 class Calibration:
-    """The curves of one embedder; without any, a score is the raw cosine."""
+    """The curves of one embedding model; without any, the score is the raw cosine."""
 
     model: str
     curves: Mapping[Form, Curve]
 
     @property
     def is_known(self) -> bool:
-        """False when this embedder was never calibrated: scores are raw cosines."""
+        """Whether this model has been calibrated."""
         return bool(self.curves)
 
     def score(self, signals: Signals, form: Form) -> float:
-        """Return the score of two texts that are not the same, 0..0.999."""
-        known = self.curves.get(form)
-        score = known.score(signals) if known else signals.cosine
+        """Return the score of two texts that differ, 0..0.999."""
+        curve = self.curves.get(form)
+        score = curve.score(signals) if curve else signals.cosine
         if form == "label" and signals.distinct and score > DISTINCT:
             score = DISTINCT + BELOW * (score - DISTINCT) / (1.0 - DISTINCT)
         return min(max(score, 0.0), NEARLY_ONE)
 
     def least_cosine(self, score: float) -> float:
-        """Return a cosine below which no two texts reach `score`."""
+        """Return a cosine below which no pair reaches `score`."""
         return min((curve.least_cosine(score) for curve in self.curves.values()), default=score)
 
 
 def calibration_of(model: str) -> Calibration:
-    """Return the calibration of an embedder by its name, without curves when it has none."""
+    """Return the calibration of a model by name; without curves when there is none."""
     return Calibration(model, _tables().get(model, {}))
 
 
@@ -111,8 +111,8 @@ def _tables() -> Mapping[str, Mapping[Form, Curve]]:
     raw = json.loads(TABLES.read_text(encoding="utf-8"))
     return {
         model: {
-            form: Curve(**found["weights"], knots=tuple(map(tuple, found["knots"])))
-            for form, found in forms.items()
+            form: Curve(**table["weights"], knots=tuple(map(tuple, table["knots"])))
+            for form, table in forms.items()
         }
         for model, forms in raw["models"].items()
     }

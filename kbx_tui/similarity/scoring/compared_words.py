@@ -1,7 +1,7 @@
-"""Text as words: the forms in which two texts are compared. Pure.
+"""The words of a text in the forms used for comparison. Pure.
 
-Stems are English Snowball stems, as the full-text index uses them; other languages keep their
-folded words, so for them only equal words count as equal.
+Stems are English Snowball stems, as in the full-text index; words of other languages only match
+when they are equal after folding.
 """
 
 from __future__ import annotations
@@ -12,11 +12,11 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from kbx_tui.knowledge.folding import fold, tokens
-from kbx_tui.search.query.english_words import stem
+from kbx_tui.knowledge.stemming import stem
 
 LONGEST_LABEL = 6
-"""Words of the longest label. Longer ones, headlines and long job titles alike, need the cosines of
-sentences: measured on ESCO and STS-B, the best cut is .6 up to six words and .75 from seven on."""
+"""Words of the longest label. Longer headlines and job titles need the cosines of sentences: chosen
+by the experiment "longest label" in docs/quality.md."""
 
 
 def _words(text: str) -> frozenset[str]:
@@ -31,14 +31,14 @@ FUNCTION_WORDS = _words(
     is are was were be been being am has have had having do does did will would shall
     should can could may might must also just then so if while when where because s t re ll ve"""
 )
-"""Words that carry grammar, not the matter."""
+"""Words of grammar rather than content."""
 
 _SENTENCE_WORDS = _words(
     """a an the this that these those there i you he she it we they him them us me his her their
     our my your its is are was were be been being am has have had do does did will would shall
     should can could must not never who which"""
 )
-"""Words a label does not hold: articles, pronouns, auxiliary verbs."""
+"""Words that a label never contains: articles, pronouns, auxiliary verbs."""
 
 ABBREVIATIONS: Mapping[str, str] = {
     "admin": "administrator", "async": "asynchronous", "auth": "authentication",
@@ -51,27 +51,27 @@ ABBREVIATIONS: Mapping[str, str] = {
     "repo": "repository", "sr": "senior", "jr": "junior", "svc": "service", "sync": "synchronous",
     "vp": "vice president",
 }  # fmt: skip
-"""What people write short, written out: the words are compared in this form."""
+"""Abbreviations and their expansions; words are compared expanded."""
 
 RANKS = _words("senior junior lead principal staff deputy vice interim acting former chief head")
-"""Words that make another job of the same title."""
+"""Ranks, which make a different job of the same title."""
 
 _LONE_CAPITAL = re.compile(r"(?<=\S )[A-Z]\b(?!['’.])")
-"""A letter that names something, as in Team A, and is no article."""
+"""A single capital letter that is a name, as in Team A, and no article."""
 _SENTENCE_END = re.compile(r"[.!?…。]['\")\]]*$")
 
 
 @dataclass(frozen=True, slots=True)
-class Words:
-    """One text, taken apart once."""
+class AnalysedText:
+    """A text with its normal form, tokens and content stems."""
 
     text: str
-    """As written, without blanks around it."""
+    """As written, stripped of surrounding white space."""
     normal: str
-    """Folded tokens joined by blanks; equal for two texts that are the same to a reader."""
+    """Normal form: equal for texts that a reader takes for the same."""
     tokens: tuple[str, ...]
-    in_order: str
-    """The tokens in alphabetical order, joined by blanks."""
+    sorted_tokens: str
+    """The tokens in alphabetical order, joined by spaces."""
     content: frozenset[str]
     """Stems without function words; all stems when nothing else is left."""
     is_label: bool
@@ -79,37 +79,37 @@ class Words:
 
 
 @lru_cache(maxsize=65536)
-def words_of(text: str) -> Words:
-    """Return a text taken apart."""
+def analyse_words(text: str) -> AnalysedText:
+    """Return a text with its words analysed."""
     text = text.strip()
-    found = tuple(tokens(text))
-    stems = {word: stem(word) for word in _written_out(found)}
-    content = frozenset(one for word, one in stems.items() if word not in FUNCTION_WORDS)
-    return Words(
+    words = tuple(tokens(text))
+    stems = {word: stem(word) for word in _expand_abbreviations(words)}
+    content = frozenset(root for word, root in stems.items() if word not in FUNCTION_WORDS)
+    return AnalysedText(
         text=text,
         normal=normal_form(text),
-        tokens=found,
-        in_order=" ".join(sorted(found)),
+        tokens=words,
+        sorted_tokens=" ".join(sorted(words)),
         content=content or frozenset(stems.values()),
-        is_label=is_label(text, found),
+        is_label=is_label(text, words),
     )
 
 
-def _written_out(words: Iterable[str]) -> list[str]:
+def _expand_abbreviations(words: Iterable[str]) -> list[str]:
     return [part for word in words for part in ABBREVIATIONS.get(word, word).split()]
 
 
 def normal_form(text: str) -> str:
-    """Return what is equal for texts that differ in case, accents, spacing or end punctuation.
+    """Return a form equal for texts that differ in case, accents, spacing or end punctuation.
 
-    Signs within stay: `C` is not `C++`, `-5` is not `5`, `3.5` is not `35`.
+    Inner punctuation is kept: `C` is not `C++`, `-5` is not `5`, `3.5` is not `35`.
     """
     plain = " ".join(fold(text).split())
     return plain.strip(" .!…,;:\"'`") or plain
 
 
-def is_label(text: str, found: tuple[str, ...]) -> bool:
-    """Tell whether a text is a label: few words, no article, pronoun, auxiliary or full stop."""
-    if len(found) > LONGEST_LABEL or _SENTENCE_END.search(text):
+def is_label(text: str, words: tuple[str, ...]) -> bool:
+    """Return whether a text is a label: few words, no article, pronoun, auxiliary or full stop."""
+    if len(words) > LONGEST_LABEL or _SENTENCE_END.search(text):
         return False
     return _SENTENCE_WORDS.isdisjoint(tokens(_LONE_CAPITAL.sub("", text)))

@@ -1,4 +1,4 @@
-"""What two texts have in common, as numbers within 0..1. Pure; every signal is symmetric."""
+"""Similarity signals of two texts, each within 0..1 and symmetric. Pure."""
 
 from __future__ import annotations
 
@@ -8,17 +8,17 @@ from typing import Literal
 from rapidfuzz import fuzz
 from rapidfuzz.distance import Levenshtein
 
-from kbx_tui.search.query.english_words import stem
-from kbx_tui.similarity.scoring.compared_words import RANKS, Words
+from kbx_tui.knowledge.stemming import stem
+from kbx_tui.similarity.scoring.compared_words import RANKS, AnalysedText
 
 Form = Literal["label", "sentence"]
 
 SHORT = 10
-"""Texts under so many words are compared letter by letter too, as seed 004 asks."""
+"""Texts shorter than this many words are also compared letter by letter."""
 TYPO = 0.8
-"""Likeness of two words, 1 - Levenshtein / longer one, from which on one is the other mistyped."""
+"""Lowest normalised Levenshtein similarity of a word and its misspelling."""
 TYPO_LENGTH = 5
-"""Shorter words are too many to be one letter apart by mistake."""
+"""Shortest word that may be a misspelling: too many short words differ by one letter."""
 
 
 _RANKS = frozenset(map(stem, RANKS))
@@ -26,55 +26,55 @@ _RANKS = frozenset(map(stem, RANKS))
 
 @dataclass(frozen=True, slots=True)
 class Signals:
-    """The likeness of two texts, each side on its own."""
+    """What two texts have in common, one number per aspect."""
 
     cosine: float
-    """Of their vectors, raw: -1..1."""
+    """Raw cosine of their vectors, -1..1."""
     tokens: float
-    """Dice coefficient of their content words, whatever the order; mistyped words count when one
-    of the texts is short."""
+    """Dice coefficient of their content words, in any order; if one text is short, misspelt words
+    count as equal."""
     shares_word: bool
-    """True when a content word is common."""
+    """Whether they share a content word."""
     spelling: float
-    """Likeness of the texts, words sorted, letter by letter; for short ones 1 - Levenshtein of the
-    texts as they are, when that is more."""
+    """Similarity of the letters, with the words sorted; for short texts, the normalised Levenshtein
+    similarity of the texts as written, if that is higher."""
     contains: bool
-    """True when the content words of one are some of the other's."""
+    """Whether the content words of one are a proper subset of the other's."""
     distinct: bool
-    """True when two labels mean different things however near they are: one adds to the single
-    content word of the other (Platform, Platform & Infrastructure), or only a rank to its words
-    (Engineer, Senior Engineer), or both are one word and not the same (Oslo, Lisbon)."""
+    """Whether two labels mean different things however close they are: one adds words to the only
+    content word of the other (Platform, Platform & Infrastructure), adds only a rank (Engineer,
+    Senior Engineer), or both are different single words (Oslo, Lisbon)."""
 
 
-def form_of(left: Words, right: Words) -> Form:
-    """Return how two texts are to be compared: as labels when both are."""
+def form_of(left: AnalysedText, right: AnalysedText) -> Form:
+    """Return the form to compare two texts in: `label` when both are labels."""
     return "label" if left.is_label and right.is_label else "sentence"
 
 
-def compare(left: Words, right: Words, cosine: float) -> Signals:
-    """Return the signals of two texts with the cosine of their vectors."""
+def compare(left: AnalysedText, right: AnalysedText, cosine: float) -> Signals:
+    """Return the signals of two texts whose vectors have this cosine."""
     one, other = left.content, right.content
     shared = len(one & other)
     is_short = min(len(left.tokens), len(right.tokens)) < SHORT
-    alike = shared + (_mistyped(one - other, other - one) if is_short else 0)
-    spelling = fuzz.ratio(left.in_order, right.in_order) / 100.0
+    matching = shared + (_count_misspellings(one - other, other - one) if is_short else 0)
+    spelling = fuzz.ratio(left.sorted_tokens, right.sorted_tokens) / 100.0
     if is_short:
         as_written = Levenshtein.normalized_similarity(left.normal, right.normal)
         spelling = max(spelling, as_written)
     contains = one < other or other < one
     return Signals(
         cosine=cosine,
-        tokens=2.0 * alike / max(len(one) + len(other), 1),
-        shares_word=alike > 0,
+        tokens=2.0 * matching / max(len(one) + len(other), 1),
+        shares_word=matching > 0,
         spelling=spelling,
         contains=contains,
         distinct=(contains and (min(len(one), len(other)) == 1 or one ^ other <= _RANKS))
-        or (not alike and len(one) == len(other) == 1),
+        or (not matching and len(one) == len(other) == 1),
     )
 
 
-def _mistyped(one: frozenset[str], other: frozenset[str]) -> int:
-    """Return how many words have a partner on the other side that differs by a typo."""
+def _count_misspellings(one: frozenset[str], other: frozenset[str]) -> int:
+    """Return how many words are a misspelling of a word on the other side."""
     pairs = sorted(
         (-likeness, min(a, b), max(a, b))
         for a in one

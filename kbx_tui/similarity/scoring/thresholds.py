@@ -1,9 +1,12 @@
-"""From which score on two texts count as alike, by what they are. Pure."""
+"""Score thresholds from which two texts match, by type and length, and their measures. Pure."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
 
 from kbx_tui.config import DedupSettings
 from kbx_tui.errors import OutOfRange
@@ -13,16 +16,15 @@ from kbx_tui.similarity.scoring.signals import Signals
 WITHOUT_COMMON_WORD = 0.6
 """Cosine that texts without a common word need, unless a threshold is given.
 
-Labelled sets hold few unrelated pairs, a base hardly anything else: .6 is above 99.9 % of the
-random pairs of STS-B (.57)."""
-
+Labelled sets hold few unrelated pairs; a knowledge base holds little else. Chosen by the experiment
+"cosine of unrelated pairs" in docs/quality.md."""
 
 LONG_FACT = 20
-"""Words from which on a fact is long."""
+"""Number of words from which a fact counts as long."""
 
 
 class Scored(Protocol):
-    """What tells whether a threshold is reached: a Likeness, or what became of it."""
+    """A score with its signals: a PairScore or a PairSimilarity."""
 
     @property
     def score(self) -> float: ...
@@ -33,7 +35,7 @@ class Scored(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Thresholds:
-    """The threshold given, which rules for all, or those of `[dedup]` by type and length."""
+    """One given threshold for everything, or those of `[dedup]` by type and length."""
 
     settings: DedupSettings
     given: float | None = None
@@ -44,11 +46,11 @@ class Thresholds:
 
     @property
     def default(self) -> float:
-        """What an answer names as its threshold."""
+        """The threshold reported for a whole check."""
         return self.settings.default_threshold if self.given is None else self.given
 
     def of(self, match_type: MatchType, text: str) -> float:
-        """Return the threshold for a stored text."""
+        """Return the threshold that applies to a stored text."""
         if self.given is not None:
             return self.given
         settings = self.settings
@@ -62,12 +64,26 @@ class Thresholds:
         return settings.long_fact_threshold if is_long else settings.fact_threshold
 
     def reached(self, pair: Scored, threshold: float) -> bool:
-        """Tell whether a pair is a match."""
+        """Return whether a pair matches."""
         if pair.score < threshold:
             return False
         return self.given is not None or pair.score == 1.0 or is_near(pair.signals)
 
 
 def is_near(signals: Signals) -> bool:
-    """Tell whether a score of two texts says something where most texts are unrelated."""
+    """Return whether a score is meaningful in a base where most texts are unrelated."""
     return signals.shares_word or signals.cosine >= WITHOUT_COMMON_WORD
+
+
+def precision_recall_f1(
+    labels: NDArray[np.bool_], accepted: NDArray[np.bool_]
+) -> tuple[float, float, float]:
+    """Return precision, recall and F1 of the accepted pairs; 0 where nothing is accepted.
+
+    Both arguments have shape (pairs,); `labels` is True for a duplicate.
+    """
+    hits = int((labels & accepted).sum())
+    precision = hits / max(int(accepted.sum()), 1)
+    recall = hits / max(int(labels.sum()), 1)
+    both = precision + recall
+    return precision, recall, 2 * precision * recall / both if both else 0.0

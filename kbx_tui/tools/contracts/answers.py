@@ -1,4 +1,4 @@
-"""What each tool answers. From these the output schemas are made; tests hold answers to them."""
+"""The answers of each tool. The output schemas are made from these models."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ ErrorCode = Literal[
 
 
 class Answer(BaseModel):
-    """Exactly these fields."""
+    """A JSON object with exactly these fields."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -33,14 +33,14 @@ class ToolError(Answer):
 
 
 class Meta(Answer):
-    """About the call."""
+    """Metadata of a call."""
 
     tool: str
     duration_ms: float | None = None
 
 
 class Failed(Answer):
-    """What every tool answers when it fails."""
+    """The answer of any tool to a failed call."""
 
     ok: Literal[False]
     error: ToolError
@@ -48,9 +48,9 @@ class Failed(Answer):
 
 
 class ResultMetadata(Answer):
-    """Where a result stands, to be checked."""
+    """Where a result comes from."""
 
-    file_path: str | None = Field(description="Below the root of the knowledge base.")
+    file_path: str | None = Field(description="Relative to the root of the knowledge base.")
     chunk_index: int
     total_chunks: int
     entity_id: str | None
@@ -59,7 +59,7 @@ class ResultMetadata(Answer):
 
 
 class KbSearchResult(Answer):
-    id: str = Field(description="Of the entity or document; kb_get takes it.")
+    id: str = Field(description="Id of the entity or document, for kb_get.")
     type: str
     title: str
     snippet: str | None = Field(description="At most 200 characters.")
@@ -71,12 +71,14 @@ class KbSearchResult(Answer):
 
 class KbSearchData(Answer):
     results: list[KbSearchResult]
-    total_found: int = Field(description="Results returned.")
+    total_found: int = Field(description="Number of results returned.")
     query: str
     filters_applied: dict[str, str] | None
-    clamped: bool = Field(description="True when voice took top_k down to 3.")
-    total_matched: int = Field(description="Results there are without top_k.")
-    total_below_floor: int = Field(description="Documents too little like the query.")
+    clamped: bool = Field(description="True when voice reduced top_k to 3.")
+    total_matched: int = Field(description="Number of results without the limit of top_k.")
+    total_below_floor: int = Field(
+        description="Documents that are similar to the query, but not enough."
+    )
     notes: list[str]
 
 
@@ -100,11 +102,11 @@ class KbGetData(Answer):
     id: str
     type: str
     title: str
-    content: str = Field(description="Markdown as it stands in the file, redacted facts left out.")
+    content: str = Field(description="Markdown of the file without redacted lines.")
     metadata: KbGetMetadata
     chunks_count: int
     total_chars: int
-    next_offset: int | None = Field(description="Where to go on; null at the end.")
+    next_offset: int | None = Field(description="Offset of the rest; null at the end.")
 
 
 class KbGetAnswer(Answer):
@@ -137,7 +139,7 @@ class KbCapabilitiesAnswer(Answer):
     review_gated: Literal[False]
     writes: bool
     transports: list[Literal["mcp-stdio", "mcp-http", "jsonl"]]
-    types: list[str] = Field(description="Kinds of documents there are, for filters.")
+    types: list[str] = Field(description="Document types in the base, for filters.")
     documents: int
 
 
@@ -197,14 +199,14 @@ class KbxEntitySimilarFieldAnswer(Answer):
 
 
 class KbxMemoryAddAnswer(Answer):
-    written: bool = Field(description="False for a dry run and for what is known: see matches.")
-    matches: list[SimilarMatch] = Field(description="What says the same or the contrary.")
+    written: bool = Field(description="False for a dry run, and for a known fact: see matches.")
+    matches: list[SimilarMatch] = Field(description="Facts that state or contradict it.")
     path: str
     fact_id: int | None
     line: int | None
     diff: str = Field(description="Unified diff of the page, as written or as it would be.")
     hints: list[str]
-    entry: int | None = Field(description="Number in the journal, to undo it.")
+    entry: int | None = Field(description="Number in the journal, for kbx undo.")
 
 
 class PassOneEntity(Answer):

@@ -1,4 +1,4 @@
-"""What each tool takes. Numbers have ranges and texts a longest length: nothing is unbounded."""
+"""The arguments of each tool. Every number has a range and every text a maximum length."""
 
 from __future__ import annotations
 
@@ -8,163 +8,171 @@ from pydantic import BaseModel, ConfigDict, Field
 
 Unit = Annotated[float, Field(ge=0.0, le=1.0, allow_inf_nan=False)]
 Name = Annotated[str, Field(min_length=1, max_length=500)]
+Phrase = Annotated[str, Field(min_length=3, max_length=500)]
 PathFilter = Annotated[str, Field(max_length=1000)]
 Names = Annotated[list[Name], Field(max_length=50)]
+Text = Annotated[str, Field(min_length=1, max_length=10_000)]
+Since = Annotated[
+    Name | None, Field(alias="from", description="Earliest date: 2026-03-17, 2026-03 or 2026.")
+]
+Until = Annotated[
+    Name | None,
+    Field(alias="to", description="Latest date, inclusive: 2026-03-17, 2026-03 or 2026."),
+]
 
 
 class Arguments(BaseModel):
-    """Only what is listed, of exactly its type."""
+    """Arguments of a tool: unknown names and other types are errors."""
 
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
 
 
 class Capabilities(BaseModel):
-    """How the answer will be used; what is not listed here is ignored."""
+    """How the answer will be used. Unknown names are ignored."""
 
     model_config = ConfigDict(extra="ignore", strict=True, frozen=True)
 
-    voice: bool = Field(False, description="Read aloud: at most 3 results.")
+    voice: bool = Field(False, description="The answer is read aloud: at most 3 results.")
 
 
 class SearchFilters(Arguments):
-    """All that are given hold together."""
+    """Filters of `kb_search`; a result matches all of them."""
 
     type: Name | None = Field(
-        None, description="Only this kind: person, project, team, meeting, note ..."
+        None, description="Only this document type: person, project, team, meeting, note ..."
     )
-    path: PathFilter | None = Field(None, description="Only below this folder, file or glob.")
-    since: Name | None = Field(
-        None, alias="from", description="Not older than 2026-03-17, 2026-03 or 2026."
+    path: PathFilter | None = Field(
+        None, description="Only documents below this folder, or matching this file or glob."
     )
-    until: Name | None = Field(None, alias="to", description="Not newer than this date.")
-    tag: Name | None = Field(None, description="Only with this tag.")
-    entity: Name | None = Field(None, description="Only linked to the entity with this id.")
+    since: Since = None
+    until: Until = None
+    tag: Name | None = Field(None, description="Only documents with this tag.")
+    entity: Name | None = Field(
+        None, description="Only documents linked to the entity with this id."
+    )
 
 
 class KbSearch(Arguments):
-    """`kb_search`."""
+    """Arguments of `kb_search`."""
 
-    query: Annotated[str, Field(min_length=3, max_length=500)] = Field(
-        description="What to look for, in plain language: 3 to 500 characters."
-    )
-    top_k: Annotated[int, Field(ge=1, le=10)] = Field(5, description="At most so many results.")
-    filters: SearchFilters | None = Field(None, description="All that are given hold together.")
-    include_snippets: bool = Field(True, description="False leaves the snippets out.")
+    query: Phrase = Field(description="What to look for, in plain language: 3 to 500 characters.")
+    top_k: int = Field(5, ge=1, le=10, description="Maximum number of results.")
+    filters: SearchFilters | None = Field(None, description="A result matches all of them.")
+    include_snippets: bool = Field(True, description="False returns no snippets.")
     capabilities: Capabilities | None = Field(
-        None, description="How the answer will be used; voice gets at most 3 results."
+        None, description="How the answer will be used; with voice, at most 3 results."
     )
 
 
 class KbGet(Arguments):
-    """`kb_get`."""
+    """Arguments of `kb_get`."""
 
-    id: Annotated[str, Field(min_length=3, max_length=500)] = Field(
-        description="Id of an entity or document, as kb_search returns it, or a path."
+    id: Phrase = Field(
+        description="Id of an entity or document, as returned by kb_search, or a path."
     )
-    offset: Annotated[int, Field(ge=0, le=100_000_000)] = Field(
-        0, description="Characters to leave out at the start of the content."
+    offset: int = Field(
+        0, ge=0, le=100_000_000, description="Characters to skip at the start of the content."
     )
-    max_chars: Annotated[int, Field(ge=1, le=200_000)] = Field(
-        50_000, description="Characters of content to return at most."
+    max_chars: int = Field(
+        50_000, ge=1, le=200_000, description="Maximum number of characters of content."
     )
 
 
 class KbExperts(Arguments):
-    """`kb_experts`."""
+    """Arguments of `kb_experts`."""
 
-    topic: Annotated[str, Field(min_length=1, max_length=500)] = Field(
-        description="What the experts are to know about."
-    )
-    limit: Annotated[int, Field(ge=1, le=1000)] = Field(10, description="At most so many rows.")
-    min_claims: Annotated[int, Field(ge=1, le=1_000_000)] = Field(
-        1, description="Leave out who has fewer claims on the topic."
+    topic: Name = Field(description="What the experts should know about.")
+    limit: int = Field(10, ge=1, le=1000, description="Maximum number of experts.")
+    min_claims: int = Field(
+        1, ge=1, le=1_000_000, description="Leave out entities with fewer claims on the topic."
     )
     weight: Annotated[str, Field(max_length=100)] = Field(
         "count",
-        description="count (claims), recency (newer ones more), citation (distinct sources x "
-        "confidence) or relevance (documents on the topic speak too); any other counts.",
+        description="count (claims), recency (newer claims weigh more), citation (distinct sources "
+        "x confidence) or relevance (documents on the topic count too); any other means count.",
     )
 
 
 class KbCapabilities(Arguments):
-    """`kb_capabilities` takes nothing."""
+    """Arguments of `kb_capabilities`: none."""
 
 
 class KbxMemorySimilar(Arguments):
-    """`kbx_memory_similar`."""
+    """Arguments of `kbx_memory_similar`."""
 
-    text: Annotated[str, Field(min_length=1, max_length=10_000)] = Field(
-        description="Candidate text to check for similarity"
-    )
+    text: Text = Field(description="Candidate text to check for similarity")
     entity: Name | None = Field(None, description="Entity name to scope search (optional)")
     path: PathFilter | None = Field(None, description="Document path to scope search (optional)")
     threshold: Unit | None = Field(
-        None, description="Minimum similarity (0.0-1.0); without it the thresholds of [dedup] hold"
+        None,
+        description="Minimum similarity (0.0-1.0); by default those of [dedup] in kbx.toml",
     )
-    limit: Annotated[int, Field(ge=1, le=100)] = Field(5, description="Max matches to return")
-    chunks: bool = Field(False, description="Compare passages of all documents too.")
+    limit: int = Field(5, ge=1, le=100, description="Max matches to return")
+    chunks: bool = Field(False, description="Also compare passages of all documents.")
 
 
 class KbxEntitySimilarField(Arguments):
-    """`kbx_entity_similar_field`."""
+    """Arguments of `kbx_entity_similar_field`."""
 
     entity: Name = Field(description="Name, alias or id of the entity.")
-    field: Name = Field(description="role, team, facts, open_items or any key of its page.")
-    value: Annotated[str, Field(min_length=1, max_length=10_000)] = Field(
-        description="What the field is to be."
+    field: Name = Field(
+        description="role, team, facts, open_items or any frontmatter key of its page."
     )
+    value: Text = Field(description="The proposed value.")
     threshold: Unit | None = Field(None, description="Minimum similarity (0.0-1.0)")
 
 
 class KbxSearch(Arguments):
-    """`kbx_search`: options and names of `kbx search`."""
+    """Arguments of `kbx_search`: fields of `SearchRequest`, some under another name in JSON."""
 
-    query: Annotated[str, Field(min_length=1, max_length=2000)] = Field(
-        description="What to look for, in plain language."
+    query: str = Field(
+        min_length=1, max_length=2000, description="What to look for, in plain language."
     )
-    limit: Annotated[int, Field(ge=1, le=200)] = Field(10, description="At most so many results.")
+    limit: int = Field(10, ge=1, le=200, description="Maximum number of results.")
     path: PathFilter | None = Field(
         None, description="Folder, file or glob (*, ?, **, [1-3], {a,b}) below the root."
     )
-    types: Names = Field([], description="Only these kinds: meeting, note, person ...")
-    since: Name | None = Field(
-        None, alias="from", description="Not older than 2026-03-17, 2026-03 or 2026."
+    doc_types: Names = Field(
+        [], alias="types", description="Only these document types: meeting, note, person ..."
     )
-    until: Name | None = Field(None, alias="to", description="Not newer than this date.")
-    tags: Names = Field([], description="Only with one of these tags.")
-    entities: Names = Field([], description="Only linked to one of these entities, by id.")
-    fast: bool = Field(False, description="Words only: flat, no model is loaded.")
-    hierarchy: bool = Field(True, description="False: flat, by the documents alone.")
-    hierarchy_alpha: Unit | None = Field(
-        None, description="Weight of the document: 1 = document alone, 0 = entity alone."
+    since: Since = None
+    until: Until = None
+    tags: Names = Field([], description="Only documents with one of these tags.")
+    entities: Names = Field([], description="Only documents linked to one of these entity ids.")
+    fast: bool = Field(False, description="Search by words alone: no model, no entities.")
+    hierarchy: bool = Field(True, description="False ranks by the documents alone.")
+    alpha: Unit | None = Field(
+        None,
+        alias="hierarchy_alpha",
+        description="Weight of the document: 1 = document alone, 0 = entity alone.",
     )
-    hierarchy_threshold: Unit | None = Field(
-        None, description="Score below which an entity is not kept; none kept means flat."
+    threshold: Unit | None = Field(
+        None,
+        alias="hierarchy_threshold",
+        description="Score an entity needs to be kept; if none is kept, the ranking is flat.",
     )
     max_entities: Annotated[int, Field(ge=1, le=20)] | None = Field(
-        None, description="Keep at most so many entities."
+        None, description="Maximum number of entities kept."
     )
     gate: Literal["soft", "hard"] | None = Field(
-        None, description="soft keeps documents no entity is linked to, hard drops them."
+        None, description="soft keeps documents without a link to a kept entity, hard removes them."
     )
     parent: Literal["coverage", "max"] | None = Field(
-        None, description="Entity part: mean over the entities named, or the best one."
+        None, description="Entity part of a score: mean over the entities named, or the best one."
     )
     hotness: Unit | None = Field(
-        None, description="Weight of what was opened lately, 0 by default."
+        None, description="Weight of how often and recently a document was opened, 0 by default."
     )
-    explain: bool = Field(False, description="How each score came about.")
+    explain: bool = Field(False, description="Return how each score was computed.")
 
 
 class KbxMemoryAdd(Arguments):
-    """`kbx_memory_add`."""
+    """Arguments of `kbx_memory_add`."""
 
-    text: Annotated[str, Field(min_length=1, max_length=10_000)] = Field(
-        description="The fact, in one line."
-    )
-    entity: Name = Field(description="Name, alias or id of whom it is about.")
-    kind: Literal["fact", "open_item"] = Field("fact", description="What it is.")
-    date: Name | None = Field(None, description="Its day, 2026-03-17; a fact gets today's.")
-    source: Name | None = Field(None, description="Where it comes from: a path, a link, a title.")
-    dry_run: bool = Field(False, description="Only show what would be written, and what is alike.")
-    force: bool = Field(False, description="Write although something says the same.")
+    text: Text = Field(description="The fact, in one line.")
+    entity: Name = Field(description="Name, alias or id of the entity it is about.")
+    kind: Literal["fact", "open_item"] = Field("fact", description="A fact or an open item.")
+    date: Name | None = Field(None, description="Date, 2026-03-17; today for a fact.")
+    source: Name | None = Field(None, description="Its source: a path, a link, a title.")
+    dry_run: bool = Field(False, description="Write nothing, return the diff and similar facts.")
+    force: bool = Field(False, description="Write even if something says the same.")

@@ -1,14 +1,15 @@
-"""Errors as programs hear of them: five kinds, whether to try again, one sentence. No traceback."""
+"""Errors as programs receive them: one of five types, one sentence, no traceback."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 from pydantic import ValidationError
 
 from kbx_tui import errors
+from kbx_tui.safe_text import replace_surrogates
 from kbx_tui.tools.contracts.answers import ErrorCode, ErrorType
 
 KINDS: dict[type[errors.KbxError], tuple[ErrorType, ErrorCode]] = {
@@ -24,72 +25,75 @@ KINDS: dict[type[errors.KbxError], tuple[ErrorType, ErrorCode]] = {
     errors.NotFound: ("VALIDATION", "invalid_request"),
     errors.KbxError: ("INTERNAL", "internal_error"),
 }
-"""The nearest ancestor of an error decides."""
+"""An error not listed here has the type and code of its nearest listed base class."""
 
 RETRYABLE: frozenset[ErrorType] = frozenset({"RATE_LIMIT", "TRANSIENT"})
-LONGEST = 500
-"""Characters of a message: an argument it quotes may be long."""
+MESSAGE_LENGTH = 500
+"""Longest message, in characters: it may quote a long argument."""
 
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """One failed call."""
+    """A failed call."""
 
     type: ErrorType
     code: ErrorCode
     message: str
+    is_bug: bool = False
+    """True for an exception that is not a KbxError, which is logged."""
 
     @property
     def retryable(self) -> bool:
         return self.type in RETRYABLE
 
     def error_json(self) -> dict[str, Any]:
-        """Return the `error` of every surface."""
-        return {**asdict(self), "retryable": self.retryable}
+        """Return the `error` object of every surface."""
+        return {
+            "type": self.type,
+            "code": self.code,
+            "message": self.message,
+            "retryable": self.retryable,
+        }
 
-    def envelope(self, tool: str) -> dict[str, Any]:
-        """Return what a tool answers instead of data."""
-        return {"ok": False, "error": self.error_json(), "meta": {"tool": tool}}
 
-
-def failure_of(error: Exception, takes: Callable[[], dict[str, Any]] = dict) -> Failure:
-    """Return what to tell about an error; `takes` returns the schema of the arguments."""
+def failure_of(error: Exception, arguments_schema: Callable[[], dict[str, Any]] = dict) -> Failure:
+    """Return the failure for an exception; `arguments_schema` makes the schema of the arguments."""
     if isinstance(error, ValidationError):
-        return _invalid(error, takes)
+        return _invalid_arguments(error, arguments_schema)
     if isinstance(error, errors.KbxError):
-        known = next(kind for kind in type(error).__mro__ if kind in KINDS)
-        return Failure(*KINDS[known], message=_short(str(error)))
-    return Failure(
-        "INTERNAL", "internal_error", f"internal error ({type(error).__name__}); this is a bug"
-    )
+        kind = next(base for base in type(error).__mro__ if base in KINDS)
+        return Failure(*KINDS[kind], message=_one_line(str(error)))
+    message = f"internal error ({type(error).__name__}); this is a bug"
+    return Failure("INTERNAL", "internal_error", message, is_bug=True)
 
 
-def _invalid(error: ValidationError, takes: Callable[[], dict[str, Any]]) -> Failure:
-    """Return the first problem of the arguments; a missing one rules."""
+def _invalid_arguments(
+    error: ValidationError, arguments_schema: Callable[[], dict[str, Any]]
+) -> Failure:
+    """Return a failure for the first missing argument, else for the first problem."""
     problems = error.errors(include_url=False, include_context=False, include_input=False)
     missing = next((problem for problem in problems if problem["type"] == "missing"), None)
     problem = missing or problems[0]
-    where = ".".join(map(str, problem["loc"])) or "the arguments"
+    location = ".".join(map(str, problem["loc"])) or "the arguments"
     if missing:
-        return Failure("VALIDATION", "missing_param", _short(f"{where} is missing"))
+        return Failure("VALIDATION", "missing_param", _one_line(f"{location} is missing"))
     if problem["type"] == "extra_forbidden":
-        known = ", ".join(_names(takes(), problem["loc"]))
-        reason = "is no argument of this tool" + (f"; there are {known}" if known else "")
+        names = ", ".join(_valid_names(arguments_schema(), problem["loc"]))
+        reason = "is not an argument of this tool" + (f"; valid: {names}" if names else "")
     else:
         reason = problem["msg"].removeprefix("Input ").removeprefix("Value error, ")
-    return Failure(
-        "VALIDATION", "invalid_request", _short(f"{where} {reason[:1].lower()}{reason[1:]}")
-    )
+    message = _one_line(f"{location} {reason[:1].lower()}{reason[1:]}")
+    return Failure("VALIDATION", "invalid_request", message)
 
 
-def _names(schema: dict[str, Any], place: Sequence[int | str]) -> list[str]:
-    """Return what is known at the place of a name that is not."""
-    for part in place[:-1]:
+def _valid_names(schema: dict[str, Any], location: Sequence[int | str]) -> list[str]:
+    """Return the valid names beside the unknown one at `location`."""
+    for part in location[:-1]:
         schema = schema.get("properties", {}).get(part, {})
     return list(schema.get("properties", ()))
 
 
-def _short(text: str) -> str:
-    """Return a message in one line that is safe to pass on as JSON."""
-    line = " ".join(text.encode("utf-8", "replace").decode().split())
-    return line if len(line) <= LONGEST else f"{line[: LONGEST - 1]}…"
+def _one_line(text: str) -> str:
+    """Return a message as one line of valid, limited text."""
+    line = " ".join(replace_surrogates(text).split())
+    return line if len(line) <= MESSAGE_LENGTH else f"{line[: MESSAGE_LENGTH - 1]}…"

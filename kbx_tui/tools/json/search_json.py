@@ -1,19 +1,42 @@
-"""The JSON of a search. Names and order are a contract: docs/cli.md, tests/contract/."""
+"""The JSON of searches and expert rankings. Names and order are a contract, see docs/cli.md."""
 
 from __future__ import annotations
 
 from dataclasses import asdict
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from kbx_tui.search.results.response import SearchMeta, SearchResponse, SearchResult
+if TYPE_CHECKING:
+    from kbx_tui.experts.expert_ranking import ExpertRanking
+    from kbx_tui.search.results.response import SearchMeta, SearchResponse, SearchResult
 
 
 def search_json(response: SearchResponse) -> dict[str, Any]:
-    """Return what `--json` prints. `explain` is null unless it was asked for."""
+    """Return the output of `kbx search --json`; `explain` is null unless requested."""
     return {
         "query": response.query,
         "results": [_result(result) for result in response.results],
         "meta": _meta(response.meta),
+    }
+
+
+def experts_json(ranking: ExpertRanking) -> dict[str, Any]:
+    """Return the output of `kbx experts --json`."""
+    return {
+        "experts": [
+            {
+                "entity_id": expert.entity_id,
+                "name": expert.name,
+                "type": expert.type,
+                "claim_count": expert.claim_count,
+                "citation_count": expert.citation_count,
+                "score": expert.score,
+                "top_claim_ids": list(expert.top_claim_ids),
+            }
+            for expert in ranking.experts
+        ],
+        "topic": ranking.topic,
+        "weight": ranking.weight,
+        "total_matched": ranking.total_matched,
     }
 
 
@@ -27,7 +50,7 @@ def _result(result: SearchResult) -> dict[str, Any]:
         "snippet": result.snippet,
         "explain": result.explain,
         "line": result.line,
-        "matches": result.matches,
+        "matches": [list(span) for span in result.matches],
     }
 
 
@@ -42,6 +65,6 @@ def _meta(meta: SearchMeta) -> dict[str, Any]:
         "total_below_floor": meta.total_below_floor,
         "in_scope": meta.in_scope,
         "vector_share": meta.vector_share,
-        "notes": meta.notes,
+        "notes": list(meta.notes),
         "explain": meta.explain,
     }

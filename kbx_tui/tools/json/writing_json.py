@@ -1,4 +1,4 @@
-"""The JSON of writes, undo and drafts; it is the same on every surface."""
+"""The JSON of writes, undo and drafts, the same on every surface."""
 
 from __future__ import annotations
 
@@ -8,14 +8,13 @@ from kbx_tui.tools.json.similarity_json import conflicts_json, match_json, round
 
 if TYPE_CHECKING:
     from kbx_tui.drafting.checks import DraftCheck, Verdict
-    from kbx_tui.drafting.plans import Applied, Plan
-    from kbx_tui.drafting.written import Written
+    from kbx_tui.drafting.plans import Applied, Plan, Written
     from kbx_tui.editing.journal import JournalEntry
     from kbx_tui.knowledge.records import Fact
 
 
 def written_json(written: Written) -> dict[str, Any]:
-    """Return what a command that writes one file prints."""
+    """Return the output of a command that writes one file."""
     return {
         "written": written.written,
         "matches": [match_json(match) for match in written.matches],
@@ -29,7 +28,7 @@ def written_json(written: Written) -> dict[str, Any]:
 
 
 def fact_json(fact: Fact, entity_name: str) -> dict[str, Any]:
-    """Return a fact as `memory list` prints it."""
+    """Return a fact of `kbx memory list --json`."""
     return {
         "fact_id": fact.fact_id,
         "text": fact.text,
@@ -47,18 +46,18 @@ def fact_json(fact: Fact, entity_name: str) -> dict[str, Any]:
 
 
 def entry_json(entry: JournalEntry) -> dict[str, Any]:
-    """Return a write as `undo` prints it."""
+    """Return a write of `kbx undo --json`."""
     return {
         "entry": entry.number,
-        "at": entry.at,
-        "told": entry.told,
+        "at": entry.written_at,
+        "told": entry.description,
         "undone": entry.undone,
         "paths": [change.path for change in entry.changes],
     }
 
 
 def draft_json(check: DraftCheck, verdict: Verdict) -> dict[str, Any]:
-    """Return a draft, what is known about it and what is proposed."""
+    """Return a draft with what is similar to it and the proposal."""
     draft, entity, proposal = check.draft, check.entity, verdict.proposal
     return {
         "text": draft.text,
@@ -68,8 +67,13 @@ def draft_json(check: DraftCheck, verdict: Verdict) -> dict[str, Any]:
         "entity_id": entity.id if entity else None,
         "entity_name": entity.name if entity else None,
         "candidates": [
-            {"id": one.id, "name": one.name, "score": rounded(one.score), "reason": one.reason}
-            for one in check.candidates
+            {
+                "id": guess.id,
+                "name": guess.name,
+                "score": rounded(guess.score),
+                "reason": guess.reason,
+            }
+            for guess in check.candidates
         ],
         "state": verdict.state,
         "reason": verdict.reason,
@@ -79,28 +83,30 @@ def draft_json(check: DraftCheck, verdict: Verdict) -> dict[str, Any]:
             "text": proposal.text or None,
             "is_sure": verdict.is_sure,
         },
-        "matches": [match_json(one.known) | {"is_own": one.is_own} for one in check.matches],
+        "matches": [match_json(match.known) | {"is_own": match.is_own} for match in check.matches],
         "repeats": [
             {
-                "text": one.text,
-                "score": rounded(one.pair.score),
-                "relation": one.pair.relation,
-                "conflicts": conflicts_json(one.pair.conflicts),
+                "text": repeat.text,
+                "score": rounded(repeat.pair.score),
+                "relation": repeat.pair.relation,
+                "conflicts": conflicts_json(repeat.pair.conflicts),
             }
-            for one in check.repeats
+            for repeat in check.repeats
         ],
         "notes": list(check.notes),
     }
 
 
 def applied_json(applied: Applied) -> dict[str, Any]:
-    """Return what applying drafts did."""
+    """Return the outcome of applying drafts."""
     return {
         "created": applied.created,
         "merged": applied.merged,
         "superseded": applied.superseded,
         "skipped": applied.skipped,
-        "failed": [{"draft": one.draft_id, "reason": one.reason} for one in applied.failed],
+        "failed": [
+            {"draft": failed.draft_id, "reason": failed.reason} for failed in applied.failed
+        ],
         "paths": list(applied.paths),
         "entry": applied.entry,
     }
@@ -109,7 +115,7 @@ def applied_json(applied: Applied) -> dict[str, Any]:
 def dedup_json(
     checks: list[tuple[DraftCheck, Verdict]], plan: Plan, applied: Applied | None
 ) -> dict[str, Any]:
-    """Return what `dedup FILE` prints; the plan holds what is sure."""
+    """Return the output of `kbx dedup FILE --json`; `plan` holds the certain drafts."""
     return {
         "drafts": [draft_json(check, verdict) for check, verdict in checks],
         "diff": plan.diff,

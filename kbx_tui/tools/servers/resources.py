@@ -12,44 +12,41 @@ if TYPE_CHECKING:
 
 SCHEME = "kbx://"
 DOCUMENT, ENTITY = f"{SCHEME}document/", f"{SCHEME}entity/"
-PAGE = 200
-"""Resources listed at once."""
-LONGEST_PAGE = 1_000_000
-"""Characters of one resource; kb_get reads on."""
-
-
-def uri_of(document_id: str, path: str, *, is_entity: bool) -> str:
-    """Return the address of a document or of an entity's page."""
-    return ENTITY + quote(document_id) if is_entity else DOCUMENT + quote(path)
+PAGE_SIZE = 200
+"""Resources per page of the list."""
+TEXT_LENGTH = 1_000_000
+"""Maximum length of a resource in characters; kb_get reads the rest."""
 
 
 def list_page(kb: KnowledgeBase, offset: int) -> tuple[list[tuple[str, str, str]], int | None]:
-    """Return address, name and path of resources from `offset` on, and where the next page is."""
+    """Return URI, title and path of resources from `offset` on, and the offset of the next page."""
     if not kb.is_indexed():
         return [], None
-    from kbx_tui.tools.redaction.withheld import (
-        withheld,  # a server says hello before that is loaded
-    )
+    from kbx_tui.tools.redaction.hidden_pages import hidden_pages  # loads the engine
 
-    found, hidden = kb.listed_documents(offset, PAGE), withheld(kb)
+    documents, hidden = kb.list_documents(offset, PAGE_SIZE), hidden_pages(kb)
     rows = [
-        (uri_of(one, path, is_entity=kb.identify(path)[1] is not None), title, path)
-        for one, path, title in found
+        (
+            ENTITY + quote(document_id) if kb.identify(path)[1] else DOCUMENT + quote(path),
+            title,
+            path,
+        )
+        for document_id, path, title in documents
         if path not in hidden.paths
     ]
-    return rows, offset + PAGE if len(found) == PAGE else None
+    return rows, offset + PAGE_SIZE if len(documents) == PAGE_SIZE else None
 
 
 def read(kb: KnowledgeBase, uri: str) -> str:
-    """Return the text at an address, what is redacted left out. Raises NotFound."""
+    """Return the text of a resource without what is redacted. Raises NotFound."""
+    from kbx_tui.tools.redaction.hidden_pages import identify_visible, read_visible
     from kbx_tui.tools.redaction.redacted_text import redact
-    from kbx_tui.tools.redaction.withheld import identify_open, read_open
 
-    for start in (DOCUMENT, ENTITY):
-        if uri.startswith(start):
-            wanted = unquote(uri.removeprefix(start))
-            path, entity = identify_open(kb, wanted)
+    for prefix in (DOCUMENT, ENTITY):
+        if uri.startswith(prefix):
+            document_id = unquote(uri.removeprefix(prefix))
+            path, entity = identify_visible(kb, document_id)
             if path:
-                return redact(read_open(kb, path, wanted))[:LONGEST_PAGE]
+                return redact(read_visible(kb, path, document_id))[:TEXT_LENGTH]
             return f"# {entity.name}\n" if entity else ""
-    raise NotFound(f"no resource {uri[:200]!r}; they begin with {DOCUMENT} or {ENTITY}")
+    raise NotFound(f"no resource {uri[:200]!r}; URIs start with {DOCUMENT} or {ENTITY}")

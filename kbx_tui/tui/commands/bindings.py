@@ -1,17 +1,18 @@
-"""Bindings of Textual, made from the registry of commands."""
+"""Textual bindings built from the command registry."""
 
 from __future__ import annotations
 
 from textual.binding import Binding, BindingType
 
-from kbx_tui.tui.commands.registry import Scope, commands_in
+from kbx_tui.tui.commands.command import Scope
+from kbx_tui.tui.commands.registry import commands_in
 
 
 def bindings(*scopes: Scope) -> list[BindingType]:
-    """Return the bindings of some scopes; their ids let a keymap change the keys.
+    """Return the bindings of `scopes`; a keymap changes their keys by command id.
 
-    They have priority: they act before the next key is looked at. Otherwise a key that moves the
-    focus would leave the keys typed right after it to the widget that had it before.
+    They have priority, so each acts before the next key is processed. Otherwise the keys typed
+    right after one that moves the focus would still go to the widget that had it.
     """
     return [
         Binding(

@@ -1,4 +1,4 @@
-"""Choosing an entity by a part of its name, in the palette."""
+"""A command palette for picking an entity by part of its name."""
 
 from __future__ import annotations
 
@@ -9,34 +9,33 @@ from typing import TYPE_CHECKING
 from textual.command import CommandPalette, DiscoveryHit, Hit, Hits, Provider
 from textual.content import Content
 
-from kbx_tui.safe_text import visible
+from kbx_tui.safe_text import safe_line
 
 if TYPE_CHECKING:
     from kbx_tui.search.browsing.card import EntityName
 
-Find = Callable[[str], Awaitable["Sequence[EntityName]"]]
-Picked = Callable[[str], None]
+FindEntities = Callable[[str], Awaitable["Sequence[EntityName]"]]
+PickEntity = Callable[[str], None]
 
 
-def entity_palette(find: Find, picked: Picked) -> CommandPalette:
-    """Return a palette of entities; `picked` hears the id of the one that is chosen."""
+def entity_palette(find: FindEntities, pick: PickEntity) -> CommandPalette:
+    """Return a palette of entities that calls `pick` with the id of the selected one."""
 
     class Entities(Provider):
-        """Entities whose names fit what is typed, best first."""
+        """Entities whose names match the input, best first."""
 
         async def discover(self) -> Hits:
             for entity in await find(""):
-                words = _words(entity)
-                yield DiscoveryHit(Content(words), partial(picked, entity.id), text=words)
+                label = _label(entity)
+                yield DiscoveryHit(Content(label), partial(pick, entity.id), text=label)
 
         async def search(self, query: str) -> Hits:
-            for place, entity in enumerate(await find(query)):
-                words = _words(entity)
-                score = 1.0 / (1 + place)
-                yield Hit(score, Content(words), partial(picked, entity.id), text=words)
+            for rank, entity in enumerate(await find(query), 1):
+                label = _label(entity)
+                yield Hit(1.0 / rank, Content(label), partial(pick, entity.id), text=label)
 
     return CommandPalette(providers=[Entities], placeholder="name of a person, project or team")
 
 
-def _words(entity: EntityName) -> str:
-    return f"{visible(entity.name)} · {visible(entity.type)}"
+def _label(entity: EntityName) -> str:
+    return f"{safe_line(entity.name)} · {safe_line(entity.type)}"

@@ -1,16 +1,18 @@
-"""Which keys a command has: those of the registry, or those of `[keys]` in kbx.toml. Pure."""
+"""The keys of each command: those of the command table, or those of `[keys]` in kbx.toml. Pure."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from difflib import get_close_matches
 
 from kbx_tui.errors import ConfigError
-from kbx_tui.safe_text import visible
-from kbx_tui.tui.commands.registry import ACTIVE_TOGETHER, Command, Scope, all_commands, command
+from kbx_tui.safe_text import safe_line
+from kbx_tui.tui.commands.command import Command
+from kbx_tui.tui.commands.command_table import COMMANDS
+from kbx_tui.tui.commands.registry import ACTIVE_TOGETHER, command_by_id, commands_in
 
-NAMES: Mapping[str, str] = {
+DISPLAY_NAMES: Mapping[str, str] = {
     "up": "↑",
     "down": "↓",
     "left": "←",
@@ -27,88 +29,91 @@ NAMES: Mapping[str, str] = {
     "minus": "-",
     "plus": "+",
 }
-"""Names of keys that people know otherwise. A keymap may use either."""
+"""The familiar names of keys that Textual spells differently; `[keys]` accepts both."""
 
 KEY = re.compile(r"[a-z0-9_]*([a-z]+\+)*([a-z0-9_]+|[A-Z]|\S)", re.ASCII)
-"""How a key may be written; what it may not hold is anything a terminal would obey."""
+"""The accepted spellings of a key, without anything a terminal would interpret."""
 
-_SPELLED = {known: name for name, known in NAMES.items() if len(known) == 1}
+_TEXTUAL_NAMES = {sign: name for name, sign in DISPLAY_NAMES.items() if len(sign) == 1}
 
 
 class Keymap:
     """The keys of all commands."""
 
     def __init__(self, changes: Mapping[str, str] | None = None) -> None:
-        """Take the registry's keys but for `changes`: keys by id of the command.
+        """Take the keys of the command table, replaced by `changes`: keys by command id.
 
-        Raises ConfigError for an unknown id, an empty key, or a key that two commands would have
-        in one place.
+        Raises ConfigError for an unknown id, an empty key, or a key that two commands active
+        together would share.
         """
-        self.changes = {name: _spelled(name, keys) for name, keys in (changes or {}).items()}
-        """The new keys, as Textual spells them."""
+        self.changes = {
+            command_id: _textual_keys(command_id, keys)
+            for command_id, keys in (changes or {}).items()
+        }
+        """The changed keys by command id, in Textual's spelling."""
         self._require_known_ids()
         self._require_no_clash()
 
-    def keys(self, one: Command) -> tuple[str, ...]:
-        """Return the keys of a command, as Textual spells them."""
-        return tuple(self.changes.get(one.id, one.keys).split(","))
+    def keys(self, command: Command) -> tuple[str, ...]:
+        """Return the keys of a command in Textual's spelling."""
+        return tuple(self.changes.get(command.id, command.keys).split(","))
 
-    def shown(self, one: Command) -> str:
-        """Return the keys of a command as people know them: `↓ j`."""
-        return " ".join(map(shown_key, self.keys(one)))
+    def display_keys(self, command: Command) -> str:
+        """Return the keys of a command by their familiar names: `↓ j`."""
+        return " ".join(map(display_key, self.keys(command)))
 
-    def in_bar(self, one: Command) -> str:
-        """Return the first key of a command, and that of its pair: `[ ]`."""
-        pair = [self.keys(command(one.pair))[0]] if one.pair else []
-        return " ".join(map(shown_key, (self.keys(one)[0], *pair)))
+    def key_bar_text(self, command: Command) -> str:
+        """Return the first key of a command and of its pair: `[ ]`."""
+        first_keys = [self.keys(command)[0]]
+        if command.pair:
+            first_keys.append(self.keys(command_by_id(command.pair))[0])
+        return " ".join(map(display_key, first_keys))
+
+    def key_of(self, command_id: str) -> str:
+        """Return the first key of the command with this id, for use in a sentence."""
+        return self.key_bar_text(command_by_id(command_id))
 
     def _require_known_ids(self) -> None:
-        known = [one.id for one in all_commands()]
-        for name in self.changes:
-            if name not in known:
-                near = get_close_matches(name, known, n=1)
-                hint = f"did you mean {near[0]}?" if near else "`kbx keys` lists them"
-                raise ConfigError(f"[keys] in kbx.toml: there is no command {name!r}; {hint}")
+        known_ids = [command.id for command in COMMANDS]
+        for command_id in self.changes:
+            if command_id not in known_ids:
+                matches = get_close_matches(command_id, known_ids, n=1)
+                hint = f"did you mean {matches[0]}?" if matches else "`kbx keys` lists them"
+                raise ConfigError(f"[keys] in kbx.toml: there is no command {command_id!r}; {hint}")
 
     def _require_no_clash(self) -> None:
-        for name in self.changes:
-            one = command(name)
-            for key in set(self.keys(one)) - set(one.keys.split(",")):  # new ones
-                for other in _heard_beside(one.scope):
-                    if other is not one and key in self.keys(other):
+        for command in map(command_by_id, self.changes):
+            scopes = {
+                scope for group in ACTIVE_TOGETHER if command.scope in group for scope in group
+            }
+            for key in set(self.keys(command)) - set(command.keys.split(",")):
+                for other in commands_in(*scopes):
+                    if other is not command and key in self.keys(other):
                         raise ConfigError(
-                            f"[keys] in kbx.toml: {shown_key(key)!r} would be {one.id} ({one.help})"
-                            f" and {other.id} ({other.help}); give one of them another key"
+                            f"[keys] in kbx.toml: {display_key(key)!r} would be both"
+                            f" {command.id} ({command.help}) and {other.id} ({other.help});"
+                            " give one of them another key"
                         )
 
 
-def shown_key(key: str) -> str:
-    """Return a key as people know it: `question_mark` is `?`, `shift+left` is `shift+←`."""
-    *modifiers, name = key.split("+")
-    return "+".join([*modifiers, NAMES.get(name, name)])
+def display_key(key: str) -> str:
+    """Return the familiar name of a key: `?` for `question_mark`, `shift+←` for `shift+left`."""
+    return _rename(key, DISPLAY_NAMES)
 
 
-def _heard_beside(scope: Scope) -> Iterator[Command]:
-    beside = {other for scopes in ACTIVE_TOGETHER if scope in scopes for other in scopes}
-    return (one for one in all_commands() if one.scope in beside)
-
-
-def _spelled(command_id: str, keys: str) -> str:
-    """Return keys given by a person as Textual spells them. Raises ConfigError when empty."""
-    given = [key.strip() or key for key in keys.split(",")] if keys != "," else ["comma"]
-    for key in given:
-        if not KEY.fullmatch(key) and not (len(key) == 1 and key.isprintable()):
+def _textual_keys(command_id: str, keys: str) -> str:
+    """Return comma-separated keys in Textual's spelling. Raises ConfigError for an unknown key."""
+    names = [name.strip() or name for name in keys.split(",")] if keys != "," else ["comma"]
+    for name in names:
+        if not (KEY.fullmatch(name) or (len(name) == 1 and name.isprintable())):
             raise ConfigError(
-                f"[keys] in kbx.toml: {command_id} = {visible(keys)!r} names no key;"
-                " give one, as ctrl+t"
+                f"[keys] in kbx.toml: {command_id} = {safe_line(keys)!r} names no key;"
+                " use a name such as ctrl+t"
             )
-    if not all(given):
-        raise ConfigError(
-            f"[keys] in kbx.toml: {command_id} = {keys!r} names no key; give one, as ctrl+t"
-        )
-    return ",".join("space" if key == " " else _long_name(key) for key in given)
+    return ",".join("space" if name == " " else _rename(name, _TEXTUAL_NAMES) for name in names)
 
 
-def _long_name(key: str) -> str:
-    *modifiers, name = key.split("+") if key != "+" else ["+"]
-    return "+".join([*modifiers, _SPELLED.get(name, name)])
+def _rename(key: str, names: Mapping[str, str]) -> str:
+    """Return `key` with the part after its modifiers looked up in `names`."""
+    *modifiers, last = key.split("+") if key != "+" else ["+"]
+    return "+".join([*modifiers, names.get(last, last)])

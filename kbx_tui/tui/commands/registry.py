@@ -1,64 +1,39 @@
-"""Everything a key can ask for, once: bindings, key bar, help, palette and keymap are made of it.
+"""The commands by scope and id, and which scopes are active together.
 
-Pure: imports nothing of Textual.
+Bindings, key bar, help, palette and keymap all read this registry. Pure: no Textual import.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
-from functools import cache
-from typing import Literal
 
-Scope = Literal[
-    "query",
-    "path",
-    "list",
-    "results",
-    "entities",
-    "text",
-    "preview",
-    "card",
-    "slider",
-    "screen",
-    "draft_line",
-    "drafts",
-    "known",
-    "review",
-    "topic",
-    "expert_list",
-    "experts",
-    "mode",
-    "welcome",
-    "app",
-    "overlay",
-]
-"""Where the keys of a command work."""
+from kbx_tui.tui.commands.command import Command, Scope
+from kbx_tui.tui.commands.command_table import COMMANDS
 
 SCOPE_TITLES: dict[Scope, str] = {
     "query": "In the query line",
     "path": "In the path field",
     "results": "In the results",
     "entities": "In the entities",
-    "list": "In every list",
+    "list": "In any list",
     "preview": "In a document",
     "card": "On an entity card",
-    "text": "In every text",
+    "text": "In any text",
     "slider": "On a slider",
-    "welcome": "On the first screen",
+    "welcome": "On the welcome screen",
     "screen": "In explore, outside query and path",
-    "draft_line": "In the line of a draft",
+    "draft_line": "In the draft line",
     "drafts": "In the drafts",
-    "known": "In what is known",
-    "review": "In dedup, outside the line",
-    "topic": "In the line of a topic",
+    "known": "In the known facts",
+    "review": "In dedup, outside the draft line",
+    "topic": "In the topic line",
     "expert_list": "In the experts",
-    "experts": "In experts, outside the line",
+    "experts": "In experts, outside the topic line",
     "mode": "In every mode",
     "app": "Everywhere",
     "overlay": "In the help",
 }
-"""In the order of help and key table."""
+"""Section titles, in the order of the help screen and of `docs/keys.md`."""
 
 ACTIVE_TOGETHER: tuple[tuple[Scope, ...], ...] = (
     ("query", "app"),
@@ -80,49 +55,16 @@ ACTIVE_TOGETHER: tuple[tuple[Scope, ...], ...] = (
     ("welcome", "list", "app"),
     ("overlay", "text", "app"),
 )
-"""The scopes that hear keys at one time, nearest first: that one gets a key which two have."""
+"""Scopes that receive keys at the same time, innermost first; the innermost one wins a key."""
+
+_BY_ID = {command.id: command for command in COMMANDS}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Command:
-    """Something a person can ask for."""
-
-    id: str
-    scope: Scope
-    keys: str
-    """As Textual spells them, separated by commas."""
-    action: str
-    label: str
-    """One or two words, for the key bar."""
-    help: str
-    """A sentence without a full stop, for help and palette."""
-    bar: bool = False
-    """Whether the key bar has it."""
-    pair: str = ""
-    """Id of the command for the other direction: the key bar shows both keys as one."""
-    palette: bool = False
-    in_turn: bool = False
-    """Whether it waits for the keys typed before it: what they typed is what it takes."""
-
-
-@cache
-def all_commands() -> tuple[Command, ...]:
-    """Return the registry, in the order of the help."""
-    from kbx_tui.tui.commands.command_table import COMMANDS
-
-    return COMMANDS
-
-
-def command(command_id: str) -> Command:
-    """Return the command of that id. Raises KeyError."""
-    return _by_id()[command_id]
+def command_by_id(command_id: str) -> Command:
+    """Return the command with this id. Raises KeyError."""
+    return _BY_ID[command_id]
 
 
 def commands_in(*scopes: Scope) -> Iterator[Command]:
-    """Yield the commands of `scopes`, in the order of the registry."""
-    return (one for one in all_commands() if one.scope in scopes)
-
-
-@cache
-def _by_id() -> dict[str, Command]:
-    return {one.id: one for one in all_commands()}
+    """Yield the commands of `scopes`, in the order of the command table."""
+    return (command for command in COMMANDS if command.scope in scopes)

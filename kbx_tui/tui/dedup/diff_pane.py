@@ -1,4 +1,4 @@
-"""What would be written, exactly: the diff of a file."""
+"""The pane that shows exactly what a draft would write."""
 
 from __future__ import annotations
 
@@ -10,48 +10,45 @@ from kbx_tui.tui.widgets.lines_view import TextPane
 
 
 class DiffPane(TextPane):
-    """Lines of a unified diff; `+` is added, `-` goes."""
+    """The reason for the state of a draft, above its unified diff."""
 
     COMPONENT_CLASSES = looks("entity", "bad", "rule")
 
-    def __init__(self) -> None:
-        super().__init__()
-        self.reason = ""
-        self.lines: tuple[str, ...] = ()
-        self._first = 0
+    reason = ""
+    lines: tuple[str, ...] = ()
+    _first_change = 0
+    """Row of the first changed line, or 0."""
 
     def explain(self, reason: str) -> None:
-        """Say why the draft is what it is, above the diff."""
+        """Show the reason for the state of the draft."""
         self.reason = reason
-        self.lines_changed()
+        self.rebuild_lines()
 
     def show(self, lines: tuple[str, ...]) -> None:
-        """Show this diff, from its first line that changes on."""
+        """Show a diff, scrolled to its first change."""
         self.lines = lines
         paths = [line.removeprefix("+++ ") for line in lines if line.startswith("+++ ")]
         self.border_subtitle = Content(", ".join(paths))
-        self.lines_changed()
-        self.scroll_line(self._first - 1 if self._first >= self.line_room else 0)
+        self.rebuild_lines()
+        is_hidden = self._first_change >= self.visible_height
+        self.scroll_to_line(self._first_change - 1 if is_hidden else 0)
 
     def build(self, width: int) -> list[Line]:
         room = max(width - 1, 8)
         rows: list[Line] = []
         if self.reason:
-            rows += [(Span(f" {row}", "dim"),) for row in wrap(self.reason, room)]
-            rows.append(BLANK)
-        self._first = 0
+            rows = [*((Span(f" {row}", "dim"),) for row in wrap(self.reason, room)), BLANK]
+        self._first_change = 0
         for line in self.lines:
             look = look_of(line)
-            if look in ("entity", "bad") and not self._first:
-                self._first = len(rows)
+            if look in ("entity", "bad") and not self._first_change:
+                self._first_change = len(rows)
             rows += [(Span(f" {row}", look),) for row in wrap(line, room)]
         return rows
 
 
 def look_of(line: str) -> Look:
-    """Return how a line of a diff looks."""
+    """Return the style of a line of a diff."""
     if line.startswith(("+++", "---", "@@")):
         return "rule"
-    if line.startswith("✗"):
-        return "bad"
-    return "entity" if line.startswith("+") else "bad" if line.startswith("-") else "dim"
+    return "entity" if line.startswith("+") else "bad" if line.startswith(("-", "✗")) else "dim"

@@ -1,4 +1,4 @@
-"""The line in which a draft is typed or changed; several lines may be pasted into it."""
+"""The line in which a draft is typed or changed, or several are pasted."""
 
 from __future__ import annotations
 
@@ -6,70 +6,35 @@ from dataclasses import dataclass
 
 from textual import events
 from textual.message import Message
-from textual.widgets import Input
 
 from kbx_tui.tui.commands.bindings import bindings
-from kbx_tui.tui.widgets.path_suggester import Complete, Completing
+from kbx_tui.tui.widgets.path_input import PathInput
 
-PLACEHOLDER = "a fact, as it is to be remembered; or paste many lines"
+PLACEHOLDER = "a fact to remember; or paste several lines"
 
 
-class DraftLine(Input):
-    """A one-line field; its cursor does not blink."""
+class DraftLine(PathInput):
+    """A one-line field for a draft, or for the name of a file of drafts."""
 
     BINDINGS = bindings("draft_line")
 
     @dataclass
     class Pasted(Message):
-        """Several lines were pasted: each is a draft of its own."""
+        """Several lines were pasted, each a draft of its own."""
 
         text: str
 
-    @dataclass
-    class Offered(Message):
-        """What would continue the name of a file that is being typed."""
-
-        candidates: tuple[str, ...]
-
     def __init__(self) -> None:
-        super().__init__(placeholder=PLACEHOLDER, compact=True, select_on_focus=False)
-        self.cursor_blink = False
-
-    @property
-    def completion(self) -> str:
-        """What stands behind the cursor to be taken; empty when nothing does."""
-        return self._suggestion
-
-    def complete_with(self, complete: Complete | None) -> None:
-        """Complete what is typed from now on, as the name of a file; with None, no longer."""
-        self.suggester = None if complete is None else Completing(complete, self._offer)
-        self._suggestion = ""
-        if self.suggester is None:
-            self.post_message(self.Offered(()))
-        else:  # an empty line asks for nothing by itself
-            looking = self.suggester.get_suggestion("")
-            self.run_worker(looking, exclusive=True, exit_on_error=False)
-
-    async def action_complete(self) -> None:
-        """Take the completion; where there is none, go on to the next pane."""
-        before = self.value
-        self.cursor_position = len(before)
-        self.action_cursor_right()  # at the end, this takes the completion
-        if self.value == before:
-            await self.run_action("screen.next_pane(1)")
+        super().__init__(PLACEHOLDER, select_on_focus=False)
 
     def show_text(self, text: str) -> None:
-        """Put a text here to be changed, the cursor behind it."""
+        """Put a text into the field, with the cursor at its end."""
         self.value = text
         self.cursor_position = len(text)
 
     def on_paste(self, event: events.Paste) -> None:
-        """Take several lines as drafts; a single one is text like what is typed."""
+        """Post several pasted lines as drafts; a single line is inserted like typed text."""
         if "\n" in event.text:
             event.stop()
             event.prevent_default()
             self.post_message(self.Pasted(event.text))
-
-    def _offer(self, text: str, candidates: tuple[str, ...]) -> None:
-        if self.suggester is not None and text == self.value:
-            self.post_message(self.Offered(candidates))

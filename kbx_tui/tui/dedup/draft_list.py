@@ -1,4 +1,4 @@
-"""The drafts, each with its state and what becomes of it."""
+"""The list of drafts, each with its state and action."""
 
 from __future__ import annotations
 
@@ -7,104 +7,100 @@ from dataclasses import dataclass
 from textual.message import Message
 
 from kbx_tui.tui.commands.bindings import bindings
+from kbx_tui.tui.commands.keymap import Keymap
 from kbx_tui.tui.dedup.view import DraftRow
 from kbx_tui.tui.drawing.cell_text import fit, shorten
-from kbx_tui.tui.drawing.lines import Line, Look, Span, fit_line, looks, width_of
-from kbx_tui.tui.widgets.rows_view import RowsView, Slot
+from kbx_tui.tui.drawing.lines import BLANK, Line, Look, Span, fit_line, looks, paragraph, width_of
+from kbx_tui.tui.widgets.lines_view import EmptyState, titled_text
+from kbx_tui.tui.widgets.rows_view import RowsView
 
-STATE_LOOKS: dict[str, Look] = {
-    "new": "entity",
-    "exact": "dim",
-    "near": "document",
-    "conflict": "bad",
-    "repeated": "dim",
-}
-OUTCOME = 23
-"""Cells for state and action: `conflict → supersede ✓`."""
+STATE_LOOKS: dict[str, Look] = {"new": "entity", "near": "document", "conflict": "bad"}
+"""The styles of states; all others are dim."""
+OUTCOME_WIDTH = 23
+"""The width of state and action: `conflict → supersede ✓`."""
 
 
-class DraftList(RowsView):
-    """Drafts in the order they came, two lines each."""
+class DraftList(RowsView[DraftRow]):
+    """The drafts in the order they were added, two lines each."""
 
     COMPONENT_CLASSES = looks("strong", "accent", "entity", "document", "bad", "cursor")
     BINDINGS = bindings("drafts")
+    LEAVE_ACTION = "screen.focus_line"
 
     @dataclass
     class Highlighted(Message):
-        """Another draft came under the cursor, or the same one changed."""
+        """The cursor is on another draft, or its draft has changed."""
 
         draft_id: str
 
     @dataclass
     class Opened(Message):
-        """A person wants to change the text of a draft."""
+        """The user opened a draft to change its text."""
 
         draft_id: str
 
-    class Left(Message):
-        """The up arrow was pressed on the first draft."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.rows: tuple[DraftRow, ...] = ()
-
     def show(self, rows: tuple[DraftRow, ...]) -> None:
-        """Show these drafts; the cursor stays on its draft, or near where that was."""
-        at = self.current.id if self.current is not None else ""
+        """Show these drafts; the cursor stays on its draft, or on its row if that is gone."""
+        current_id = self.current.id if self.current is not None else ""
         self.rows = rows
         ids = [row.id for row in rows]
-        self.lines_changed()
-        self.cursor = ids.index(at) if at in ids else self.validate_cursor(self.cursor)
-        self.highlighted()
+        self.rebuild_lines()
+        self.cursor = ids.index(current_id) if current_id in ids else self.cursor
+        self.cursor_moved()
 
-    @property
-    def current(self) -> DraftRow | None:
-        """The draft under the cursor."""
-        return self.rows[self.cursor] if self.cursor < len(self.rows) else None
-
-    def count_rows(self) -> int:
-        return len(self.rows)
-
-    def slots(self) -> list[Slot]:
-        return [(row, part) for row in range(len(self.rows)) for part in (0, 1)]
+    def row_heights(self) -> list[int]:
+        return [2] * len(self.rows)
 
     def row_line(self, row: int, part: int, width: int) -> Line:
         draft = self.rows[row]
-        if part:
-            return outcome_line(draft, width)
-        return draft_line(draft, width, "›" if row == self.cursor and self.has_focus else " ")
+        return outcome_line(draft, width) if part else draft_line(draft, width, self.marker(row))
 
-    def highlighted(self) -> None:
+    def cursor_moved(self) -> None:
         if self.current is not None:
             self.post_message(self.Highlighted(self.current.id))
 
-    def opened(self) -> None:
+    def row_opened(self) -> None:
         self.post_message(self.Opened(self.rows[self.cursor].id))
-
-    def left(self) -> None:
-        self.post_message(self.Left())
 
 
 def draft_line(draft: DraftRow, width: int, marker: str = " ") -> Line:
-    """Return `› ≈ Alice favours async Slack`, exactly `width` cells."""
+    """Return `› ≈ Alice favours async Slack` in exactly `width` cells."""
     text = Span(fit(draft.text, max(width - 3, 0)), "text" if draft.action == "skip" else "strong")
     return (Span(marker, "dim"), Span(f"{draft.sign} ", look_of(draft)), text)
 
 
 def outcome_line(draft: DraftRow, width: int) -> Line:
-    """Return `near → merge?  Alice Chen · fact`; `?` where a person has to decide."""
+    """Return `near → merge?  Alice Chen · fact`, with `?` where the user has to decide."""
     outcome: Line = (Span(draft.state, look_of(draft)),)
     if draft.is_decided:
         outcome += (Span(" → ", "dim"), Span(f"{draft.action} ✓", "accent"))
     elif draft.action:
         outcome += (Span(f" → {draft.action}{'' if draft.is_sure else '?'}", "dim"),)
-    blank = " " * max(OUTCOME - width_of(outcome), 2)
-    room = max(width - 3 - width_of(outcome) - len(blank), 0)
-    return fit_line(
-        (Span("   "), *outcome, Span(blank), Span(shorten(draft.about, room), "dim")), width
-    )
+    blank = " " * max(OUTCOME_WIDTH - width_of(outcome), 2)
+    about = shorten(draft.about, max(width - 3 - width_of(outcome) - len(blank), 0))
+    return fit_line((Span("   "), *outcome, Span(blank), Span(about, "dim")), width)
 
 
 def look_of(draft: DraftRow) -> Look:
-    """Return how the state of a draft looks."""
+    """Return the style for the state of a draft."""
     return STATE_LOOKS.get(draft.state, "dim")
+
+
+def no_drafts(keymap: Keymap) -> EmptyState:
+    """Return what the list shows without drafts."""
+    new, load, scan = map(keymap.key_of, ("draft.new", "drafts.load", "drafts.scan"))
+    about = titled_text(
+        "No drafts.",
+        "A draft is a fact you may want to keep. It is compared with the known facts as you"
+        " type, and nothing is written until you say so.",
+    )
+    commands = (
+        f"{new} types a draft, or pastes several lines",
+        f"{load} loads a file, one draft per line",
+        f"{scan} finds what the knowledge base says twice",
+    )
+    return lambda width: [
+        *about(width),
+        BLANK,
+        *(line for text in commands for line in paragraph(text, width, "dim")),
+    ]

@@ -1,92 +1,112 @@
-"""The drafts of one base with their checks, and what can be taken back. No I/O."""
+"""The drafts of one base with their checks, and the steps that can be undone. No I/O."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Literal
 
 from kbx_tui.editing.state.drafts import Draft
 from kbx_tui.tui.dedup.known_rows import KnownRow, known_rows
-from kbx_tui.tui.dedup.review_steps import Applied, Changed, Steps
 from kbx_tui.tui.dedup.view import DraftRow, draft_row
-from kbx_tui.tui.engine.engine import Engine
 
 if TYPE_CHECKING:
+    from kbx_tui.api import KnowledgeBase
     from kbx_tui.drafting.checks import DraftCheck, Verdict
 
 
-class Drafted:
-    """Drafts in order, what was found out about each, and the threshold that judges."""
+MAX_STEPS = 100
+
+
+@dataclass(frozen=True, slots=True)
+class ReviewStep:
+    """Drafts and threshold before a step that can be undone."""
+
+    drafts: tuple[Draft, ...]
+    threshold: float | None
+    kind: Literal["change", "threshold", "write"] = "change"
+    """The kind of step. Successive moves of the threshold are one step."""
+    entry: int | None = None
+    """Number of the journal entry that was written; None when there was nothing to write."""
+
+
+class DraftStore:
+    """Drafts in order, the newest check of each, and the threshold that decides.
+
+    `engine` parameters are for calls without I/O; None while the engine is not open.
+    """
 
     def __init__(self) -> None:
         self.drafts: tuple[Draft, ...] = ()
         self.threshold: float | None = None
-        """None: that of its kind, as kbx.toml says."""
+        """None for those of kbx.toml, which differ by kind."""
         self._checks: dict[str, DraftCheck] = {}
-        self._steps = Steps()
+        self._steps: list[ReviewStep] = []
 
     def draft(self, draft_id: str) -> Draft:
         """Return a draft. Raises StopIteration for an unknown id."""
         return next(draft for draft in self.drafts if draft.id == draft_id)
 
     def check(self, draft_id: str) -> DraftCheck | None:
-        """Return what was found out about a draft; None while it is checked."""
+        """Return the newest check of a draft; None while it is being checked."""
         return self._checks.get(draft_id)
 
-    # What a person changes: each is a step that can be taken back.
+    # Changes by the user: each is a step that can be undone.
 
     def change(self, drafts: Iterable[Draft]) -> None:
-        """Have these drafts from now on."""
-        self._steps.take(Changed(self.drafts, self.threshold))
+        """Replace all drafts."""
+        self.push_step(ReviewStep(self.drafts, self.threshold))
         self.drafts = tuple(drafts)
 
     def replace(self, draft_id: str, **changes: Any) -> None:
-        """Change one draft."""
+        """Change fields of one draft."""
         self.change(
             replace(draft, **changes) if draft.id == draft_id else draft for draft in self.drafts
         )
 
-    def retune(self, threshold: float) -> None:
-        """Judge under another threshold."""
-        self._steps.turn(self.drafts, self.threshold)
+    def move_threshold(self, threshold: float) -> None:
+        """Set the threshold, which may change the verdicts on all drafts."""
+        if not self._steps or self._steps[-1].kind != "threshold":
+            self.push_step(ReviewStep(self.drafts, self.threshold, "threshold"))
         self.threshold = threshold
 
-    def settle(self, before: tuple[Draft, ...], entry: int | None, done: Iterable[str]) -> None:
-        """Some drafts were written, as this entry of the journal says; `before` it they were."""
-        self._steps.take(Applied(before, self.threshold, entry))
-        ids = set(done)
+    def settle(
+        self, before: tuple[Draft, ...], entry: int | None, written_ids: Iterable[str]
+    ) -> None:
+        """Drop drafts that a journal entry wrote; `before` are the drafts before that write."""
+        self.push_step(ReviewStep(before, self.threshold, "write", entry))
+        ids = set(written_ids)
         self.drafts = tuple(draft for draft in self.drafts if draft.id not in ids)
 
-    def last_step(self) -> Applied | Changed | None:
-        """Return the last step and forget it; `take_back` completes that."""
-        return self._steps.back()
+    def push_step(self, step: ReviewStep) -> None:
+        """Add a step that can be undone, and forget the oldest beyond `MAX_STEPS`."""
+        self._steps = [*self._steps[1 - MAX_STEPS :], step]
 
-    def put_back(self, step: Applied | Changed) -> None:
-        """A step could not be taken back: it is the last one again."""
-        self._steps.take(step)
+    def pop_step(self) -> ReviewStep | None:
+        """Remove and return the last step, to be passed to `take_back` or `push_step`."""
+        return self._steps.pop() if self._steps else None
 
-    def take_back(self, step: Applied | Changed) -> None:
-        """Have the drafts as they were before a step."""
+    def take_back(self, step: ReviewStep) -> None:
+        """Restore the drafts as they were before a step."""
         self.drafts, self.threshold = step.drafts, step.threshold
 
-    # What is found out.
+    # Checks.
 
-    def forget_stale(self) -> list[Draft]:
-        """Drop checks that say nothing any more about their draft; return drafts to be checked.
+    def drop_outdated_checks(self) -> list[Draft]:
+        """Drop checks of drafts that changed since, and return the drafts to check.
 
-        What stands for a fact of the base was checked when it was found.
+        Drafts from a scan were checked when they were found.
         """
-        told = {draft.id: draft for draft in self.drafts}
+        drafts = {draft.id: draft for draft in self.drafts}
         self._checks = {
-            name: check
-            for name, check in self._checks.items()
-            if name in told and is_of(check, told[name])
+            draft_id: check
+            for draft_id, check in self._checks.items()
+            if draft_id in drafts and is_current(check, drafts[draft_id])
         }
         return [draft for draft in self.drafts if draft.stands_for is None]
 
-    def take_checks(self, checks: Sequence[DraftCheck]) -> None:
-        """Take checks, and whom they guessed for drafts that nobody assigned."""
+    def add_checks(self, checks: Sequence[DraftCheck]) -> None:
+        """Add checks, and take over the entities they guessed."""
         self._checks |= {check.draft.id: check for check in checks}
         self.drafts = tuple(
             replace(draft, entity_id=self._checks[draft.id].draft.entity_id)
@@ -95,17 +115,17 @@ class Drafted:
             for draft in self.drafts
         )
 
-    # What follows, under the threshold. The engine's part in it is pure.
+    # What follows from them, under the threshold.
 
-    def verdict(self, engine: Engine | None, draft_id: str) -> Verdict | None:
-        """Return what a draft is; None while it is checked."""
+    def verdict(self, engine: KnowledgeBase | None, draft_id: str) -> Verdict | None:
+        """Return the verdict on a draft; None while it is being checked."""
         check = self._checks.get(draft_id)
         return None if check is None or engine is None else engine.decide(check, self.threshold)
 
-    def settled(self, engine: Engine | None, *, unsure: bool = False) -> list[Draft]:
-        """Return the drafts to be written; those nobody decided, as proposed.
+    def settled(self, engine: KnowledgeBase | None, *, unsure: bool = False) -> list[Draft]:
+        """Return the drafts to write, with their choices or else the ones proposed.
 
-        Without `unsure` only proposals that need nobody's eyes.
+        Proposals that the user should see first are included only with `unsure`.
         """
         settled = []
         for draft in self.drafts:
@@ -117,27 +137,29 @@ class Drafted:
                 settled.append(replace(draft, choice=verdict.proposal))
         return settled
 
-    def rows(self, engine: Engine | None) -> tuple[DraftRow, ...]:
+    def rows(self, engine: KnowledgeBase | None) -> tuple[DraftRow, ...]:
         """Return the drafts as rows."""
         return tuple(
             draft_row(draft, self.check(draft.id), self.verdict(engine, draft.id))
             for draft in self.drafts
         )
 
-    def known(self, engine: Engine | None, check: DraftCheck | None) -> tuple[KnownRow, ...]:
-        """Return what is like the draft of a check, best first."""
+    def known(self, engine: KnowledgeBase | None, check: DraftCheck | None) -> tuple[KnownRow, ...]:
+        """Return the facts and drafts that resemble the draft of a check, best first."""
         if check is None or engine is None:
             return ()
         numbers = {draft.id: number for number, draft in enumerate(self.drafts, 1)}
         return known_rows(check, numbers, engine.difference)
 
     def best_scores(self) -> tuple[float, ...]:
-        """Return the best score of every draft to which something is known."""
-        return tuple(one.matches[0].known.score for one in self._checks.values() if one.matches)
+        """Return the best score of every draft that resembles anything known."""
+        return tuple(
+            check.matches[0].known.score for check in self._checks.values() if check.matches
+        )
 
 
-def is_of(check: DraftCheck, draft: Draft) -> bool:
-    """Tell whether a check still says something about a draft."""
-    asked = check.draft
-    same = (asked.text, asked.kind, asked.date) == (draft.text, draft.kind, draft.date)
-    return same and (draft.is_guessed or asked.entity_id == draft.entity_id)
+def is_current(check: DraftCheck, draft: Draft) -> bool:
+    """Return whether a check still holds for a draft."""
+    checked = check.draft
+    same = (checked.text, checked.kind, checked.date) == (draft.text, draft.kind, draft.date)
+    return same and (draft.is_guessed or checked.entity_id == draft.entity_id)

@@ -1,123 +1,124 @@
-"""Writing what was decided about drafts, and taking it back: one at a time."""
+"""Writes the decided drafts, and undoes writes and decisions, one at a time."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from functools import partial
 from typing import TYPE_CHECKING
 
 from textual.message import Message
 
 from kbx_tui.editing.state.drafts import Draft
-from kbx_tui.formatting import count_words
-from kbx_tui.safe_text import visible
-from kbx_tui.tui.dedup.draft_store import Drafted
-from kbx_tui.tui.dedup.review_steps import Applied, Changed
-from kbx_tui.tui.dedup.view import applied_words
-from kbx_tui.tui.engine.engine import Engine
-from kbx_tui.tui.engine.engine_answers import EngineAnswers
-from kbx_tui.tui.messages import Noticed, Writing
+from kbx_tui.formatting import format_count
+from kbx_tui.safe_text import safe_line
+from kbx_tui.tui.dedup.draft_store import DraftStore, ReviewStep
+from kbx_tui.tui.dedup.messages import WriteProgress
+from kbx_tui.tui.dedup.view import describe_applied
+from kbx_tui.tui.engine.client import EngineClient
+from kbx_tui.tui.engine.status import Status
 
 if TYPE_CHECKING:
-    from kbx_tui.drafting.plans import Applied as AppliedPlan
-    from kbx_tui.drafting.plans import Plan
-    from kbx_tui.editing.journal import JournalEntry
+    from kbx_tui.api import KnowledgeBase
+    from kbx_tui.drafting.plans import Applied, Plan
 
 
 class DraftWriter:
-    """Writes on the engine's thread; while that goes on nothing else is written or taken back."""
+    """Writes on the engine's thread; meanwhile nothing else is written or undone."""
 
     def __init__(
         self,
-        answers: EngineAnswers,
-        drafted: Drafted,
-        post: Callable[[Message], object],
+        client: EngineClient,
+        store: DraftStore,
+        status: Status,
         *,
-        wrote: Callable[[Iterable[str]], object],
-        changed: Callable[[], object],
+        post: Callable[[Message], object],
+        on_write: Callable[[Iterable[str]], object],
+        on_change: Callable[[], object],
     ) -> None:
-        """`wrote` hears which files were written, `changed` that the drafts are others now."""
-        self._answers, self._drafted, self._post = answers, drafted, post
-        self._wrote, self._changed = wrote, changed
+        """`on_write` receives the files written, `on_change` is called when drafts changed."""
+        self._client, self._store, self._status = client, store, status
+        self._post, self._on_write, self._on_change = post, on_write, on_change
         self.is_writing = False
 
     def apply(self, settled: Sequence[Draft]) -> None:
-        """Write these drafts as they are decided, as one entry of the journal."""
-        if self.is_writing or not settled:
+        """Write these drafts as decided, as one entry of the journal."""
+        if self.is_writing:
+            self._status.show_notice("still writing")
+        elif settled:
+            self.is_writing = True
+            self._client.start(self._apply(settled, self._store.drafts))
+        else:
             nothing = "nothing is decided: c creates, m merges, u supersedes, x skips"
-            self._post(Noticed("still writing" if self.is_writing else nothing))
-            return
-        self.is_writing, before = True, self._drafted.drafts
+            self._status.show_notice(nothing)
 
-        def write(engine: Engine) -> tuple[Plan, AppliedPlan]:
-            plan = engine.plan(settled)
-            return plan, engine.apply(plan, self._progress)
-
-        self._answers.ask(write, partial(self._take_applied, before), failed=self._stop)
-
-    def make_page(self, draft_id: str) -> None:
-        """Make the page of a draft's entity, or of a person nobody knows yet."""
-        check = self._drafted.check(draft_id)
+    def create_page(self, draft_id: str) -> None:
+        """Create the page of a draft's entity, or of a person not known yet."""
+        check = self._store.check(draft_id)
         entity = check.entity if check is not None else None
-        name, kind = self._drafted.draft(draft_id).entity_name, "person"
         if entity is not None and entity.path:
-            self._post(Noticed("its entity has a page"))
+            self._status.show_notice("its entity has a page")
             return
+        name, kind = self._store.draft(draft_id).entity_name, "person"
         if entity is not None:
             name, kind = entity.name, entity.type
         if name:
-            self._answers.ask(lambda engine: engine.create_page(name, kind).path, self._take_page)
+            self._client.start(self._create_page(name, kind))
         else:
-            self._post(Noticed("say whose it is first: e"))
+            self._status.show_notice("say whose it is first: e")
 
     def undo(self) -> None:
-        """Take back the last change, or all that was written last."""
-        step = None if self.is_writing else self._drafted.last_step()
+        """Undo the last change, or the whole last write."""
+        step = None if self.is_writing else self._store.pop_step()
         if step is None:
-            self._post(Noticed("still writing" if self.is_writing else "nothing to take back"))
-        elif isinstance(step, Applied) and step.entry is not None:
-            entry, self.is_writing = step.entry, True
-            self._answers.ask(
-                lambda engine: engine.undo(entry),
-                partial(self._take_undone, step),
-                failed=partial(self._keep_step, step),
-            )
+            words = "still writing" if self.is_writing else "nothing to take back"
+            self._status.show_notice(words)
+        elif step.entry is not None:
+            self.is_writing = True
+            self._client.start(self._undo(step, step.entry))
         else:
             self._take_back(step)
 
-    def _progress(self, done: int, files: int) -> None:
-        words = f"writing {done} of {count_words(files, 'file')}"
-        self._answers.tell(self._post, Writing(words))
+    async def _apply(self, settled: Sequence[Draft], before: tuple[Draft, ...]) -> None:
+        def write(engine: KnowledgeBase) -> tuple[Plan, Applied]:
+            plan = engine.plan(settled)
+            return plan, engine.apply(plan, self._report)
 
-    def _take_applied(self, before: tuple[Draft, ...], written: tuple[Plan, AppliedPlan]) -> None:
-        plan, applied = written
-        self._wrote(applied.paths)
-        self._stop()
-        self._drafted.settle(before, applied.entry, applied.done)
-        words = applied_words(applied, (*plan.problems, *applied.failed))
-        self._post(Noticed(words + ("; z takes it back" if applied.entry is not None else "")))
-        self._changed()
+        try:
+            plan, applied = await self._client.run(write)
+            self._on_write(applied.paths)
+        finally:
+            self._finish()
+        self._store.settle(before, applied.entry, applied.done)
+        words = describe_applied(applied, (*plan.problems, *applied.failed))
+        words += "; z takes it back" if applied.entry is not None else ""
+        self._status.show_notice(words)
+        self._on_change()
 
-    def _stop(self) -> None:
-        self.is_writing = False
-        self._post(Writing(""))
-
-    def _keep_step(self, step: Applied) -> None:
-        """What could not be taken back now still can be, later."""
-        self._drafted.put_back(step)
-        self._stop()
-
-    def _take_undone(self, step: Applied, entry: JournalEntry) -> None:
-        self._stop()
-        self._wrote(change.path for change in entry.changes)
+    async def _undo(self, step: ReviewStep, number: int) -> None:
+        try:
+            entry = await self._client.run(lambda engine: engine.undo(number))
+        except Exception:
+            self._store.push_step(step)  # it may work later
+            raise
+        finally:
+            self._finish()
+        self._on_write(change.path for change in entry.changes)
         self._take_back(step)
 
-    def _take_back(self, step: Applied | Changed) -> None:
-        self._drafted.take_back(step)
-        what = "all that was written last is" if isinstance(step, Applied) else "the last change is"
-        self._post(Noticed(f"{what} taken back"))
-        self._changed()
+    async def _create_page(self, name: str, kind: str) -> None:
+        written = await self._client.run(lambda engine: engine.create_page(name, kind))
+        self._status.show_notice(f"created {safe_line(written.path)}")
+        self._on_change()
 
-    def _take_page(self, path: str) -> None:
-        self._post(Noticed(f"made {visible(path)}"))
-        self._changed()
+    def _report(self, done: int, files: int) -> None:
+        words = f"writing {done} of {format_count(files, 'file')}"
+        self._client.call_on_loop(self._post, WriteProgress(words))
+
+    def _finish(self) -> None:
+        self.is_writing = False
+        self._post(WriteProgress(""))
+
+    def _take_back(self, step: ReviewStep) -> None:
+        self._store.take_back(step)
+        what = "all that was written last is" if step.kind == "write" else "the last change is"
+        self._status.show_notice(f"{what} taken back")
+        self._on_change()

@@ -1,109 +1,92 @@
-"""What is like a draft, as rows: facts of the base, and earlier drafts of the batch. Pure."""
+"""Rows for what is similar to a draft: known facts and earlier drafts of the batch. Pure."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from pathlib import PurePosixPath
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from kbx_tui.formatting import score_text
-from kbx_tui.safe_text import visible
+from kbx_tui.formatting import format_score
+from kbx_tui.safe_text import safe_line
+from kbx_tui.tui.drawing.cell_text import format_place
 
 if TYPE_CHECKING:
-    from kbx_tui.drafting.checks import BatchMatch, DraftCheck, DraftMatch
+    from kbx_tui.drafting.checks import DraftCheck
     from kbx_tui.drafting.differences import Difference
     from kbx_tui.similarity.conflicts.conflict_guard import Conflict
+    from kbx_tui.similarity.matches import SimilarityMatch
+    from kbx_tui.similarity.scoring.pair_score import PairSimilarity
 
 Compare = Callable[[str, str, "Sequence[Conflict]"], "Difference"]
 
 
 @dataclass(frozen=True, slots=True)
 class KnownRow:
-    """A fact, or an earlier draft, that is like the draft a person is at."""
+    """A known fact or an earlier draft that is similar to the current draft."""
 
     text: str
     score: float
     relation: str
     decides: bool
-    """Whether it counts for the state of the draft."""
-    date: str
-    owner: str
+    """Whether it determines the state of the draft."""
     place: str
     """`people/alice-chen.md:14`, or `draft 3 of this batch`."""
     details: str
-    """What the score came from, `raw .75  words .41`."""
+    """The components of the score: `raw .75  words .41`."""
     conflicts: str
-    """The words that contradict each other, `5 → 3`."""
-    path: str
-    line: int
-    fact_id: int | None
+    """The words that contradict each other: `5 → 3`."""
     difference: Difference
+    date: str = ""
+    owner: str = ""
+    path: str = ""
+    line: int = 0
+    fact_id: int | None = None
 
 
 def known_rows(
     check: DraftCheck, numbers: Mapping[str, int], compare: Compare
 ) -> tuple[KnownRow, ...]:
-    """Return earlier drafts and facts, best first; `numbers` counts the drafts of the batch."""
-    rows = [_of_batch(check, repeat, numbers, compare) for repeat in check.repeats]
-    rows += [_of_base(check, match, compare) for match in check.matches]
+    """Return the rows, best first; `numbers` maps draft ids to their numbers in the batch."""
+
+    def row(
+        text: str, pair: PairSimilarity | SimilarityMatch, place: str, *, decides: bool = True
+    ) -> KnownRow:
+        return KnownRow(
+            text=safe_line(text),
+            score=pair.score,
+            relation=pair.relation,
+            decides=decides,
+            place=place,
+            details=f"raw {format_score(pair.cosine)}  words {format_score(pair.signals.tokens)}",
+            conflicts=format_conflicts(pair.conflicts),
+            difference=compare(safe_line(check.text), safe_line(text), pair.conflicts),
+        )
+
+    rows = []
+    for repeat in check.repeats:
+        number = numbers.get(repeat.draft_id)
+        place = f"draft {number} of this batch" if number else "an earlier draft"
+        rows.append(row(repeat.text, repeat.pair, place))
+    for match in check.matches:
+        known = match.known
+        place = format_place(known.source_path, known.line)
+        fact = row(known.text, known, place, decides=match.is_own)
+        rows.append(
+            replace(
+                fact,
+                date=safe_line(known.date),
+                owner=safe_line(known.entity_name),
+                path=known.source_path,
+                line=known.line,
+                fact_id=known.fact_id,
+            )
+        )
     return tuple(sorted(rows, key=lambda row: (not row.decides, -row.score)))
 
 
-def _of_base(check: DraftCheck, match: DraftMatch, compare: Compare) -> KnownRow:
-    known = match.known
-    return KnownRow(
-        text=visible(known.text),
-        score=known.score,
-        relation=known.relation,
-        decides=match.is_own,
-        date=visible(known.date),
-        owner=visible(known.entity_name),
-        place=place_words(known.source_path, known.line),
-        details=score_words(known.cosine, known.signals.tokens),
-        conflicts=conflict_words(known.conflicts),
-        path=known.source_path,
-        line=known.line,
-        fact_id=known.fact_id,
-        difference=compare(visible(check.text), visible(known.text), known.conflicts),
+def format_conflicts(conflicts: Sequence[Conflict]) -> str:
+    """Return the contradicting words, known first: `5 → 3`."""
+    return ", ".join(
+        f"{safe_line(conflict.right) or 'nothing'} → {safe_line(conflict.left)}"
+        for conflict in conflicts
     )
-
-
-def _of_batch(
-    check: DraftCheck, repeat: BatchMatch, numbers: Mapping[str, int], compare: Compare
-) -> KnownRow:
-    pair = repeat.pair
-    number = numbers.get(repeat.draft_id)
-    return KnownRow(
-        text=visible(repeat.text),
-        score=pair.score,
-        relation=pair.relation,
-        decides=True,
-        date="",
-        owner="",
-        place=f"draft {number} of this batch" if number else "an earlier draft",
-        details=score_words(pair.cosine, pair.signals.tokens),
-        conflicts=conflict_words(pair.conflicts),
-        path="",
-        line=0,
-        fact_id=None,
-        difference=compare(visible(check.text), visible(repeat.text), pair.conflicts),
-    )
-
-
-def conflict_words(conflicts: Sequence[Conflict]) -> str:
-    """Return what contradicts what, `5 → 3`."""
-    pairs = [f"{visible(one.right) or 'nothing'} → {visible(one.left)}" for one in conflicts]
-    return ", ".join(pairs)
-
-
-def place_words(path: str, line: int) -> str:
-    """Return where a fact stands, without the folder all pages are in."""
-    shown = PurePosixPath(path)
-    inner = shown.relative_to("memory") if shown.parts[:1] == ("memory",) else shown
-    return visible(f"{inner}:{line}" if line else str(inner))
-
-
-def score_words(cosine: float, words: float) -> str:
-    """Return what a calibrated score came from."""
-    return f"raw {score_text(cosine)}  words {score_text(words)}"

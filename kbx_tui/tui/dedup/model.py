@@ -1,277 +1,267 @@
-"""Reviewing drafts: what is known like them, what becomes of them, and how that is taken back.
+"""The review of drafts: checking, deciding, writing and undoing.
 
-Beside the controller, with the same thread for the engine. Checking and writing are calls on that
-thread; deciding is pure, so a threshold is judged on the event loop and searches nothing. Every
-check asked for replaces the one before: an answer that comes late is dropped.
+Checking and writing are engine calls. Deciding is pure: moving the threshold searches nothing.
 """
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from textual.message import Message
 
+from kbx_tui.drafting.draft_file_completion import complete_file
 from kbx_tui.editing.state.drafts import Choice, Draft, drafts_from_text, new_draft
-from kbx_tui.formatting import count_words
-from kbx_tui.knowledge.facts.draft_file_completion import complete_file
-from kbx_tui.safe_text import visible
-from kbx_tui.tui.dedup.draft_saver import DraftKeeper, Loaded
-from kbx_tui.tui.dedup.draft_store import Drafted
+from kbx_tui.formatting import format_count
+from kbx_tui.safe_text import safe_line
+from kbx_tui.tui.dedup.draft_saver import DraftSaver
+from kbx_tui.tui.dedup.draft_store import DraftStore
 from kbx_tui.tui.dedup.draft_writer import DraftWriter
 from kbx_tui.tui.dedup.known_rows import KnownRow
-from kbx_tui.tui.dedup.review_labels import Labels
+from kbx_tui.tui.dedup.messages import (
+    DraftPlanned,
+    DraftsLoaded,
+    ReviewChanged,
+    TypedTextChecked,
+)
+from kbx_tui.tui.dedup.review_labels import describe_saved, describe_threshold
 from kbx_tui.tui.dedup.view import ReviewView, plan_lines
-from kbx_tui.tui.engine.engine import Engine
-from kbx_tui.tui.engine.engine_answers import EngineAnswers
-from kbx_tui.tui.engine.engine_calls import EngineCalls
-from kbx_tui.tui.engine.threads import EngineThread, Loop
-from kbx_tui.tui.messages import Noticed, PlanShown, Reviewed, Typed
+from kbx_tui.tui.engine.client import EngineClient, LatestOnly
+from kbx_tui.tui.engine.status import Status
 
 if TYPE_CHECKING:
-    from kbx_tui.drafting.checks import DraftCheck
-    from kbx_tui.drafting.threshold_metrics import LabelledScore
+    from kbx_tui.api import KnowledgeBase
+    from kbx_tui.drafting.labels import LabelledScore
+
+TYPING_PAUSE = 0.15
+"""Seconds without a key before the text being typed is checked."""
 
 
-class Reviewing:
-    """The drafts of one base, and all that is done with them."""
+class ReviewModel:
+    """The drafts of one base. It outlives the screen."""
 
     def __init__(
         self,
-        loop: Loop,
-        thread: EngineThread,
-        calls: EngineCalls,
-        post: Callable[[Message], object],
-        wrote: Callable[[Iterable[str]], object],
+        client: EngineClient,
+        status: Status,
+        *,
+        on_write: Callable[[Iterable[str]], object],
     ) -> None:
-        """`wrote` hears which files were written here."""
-        self._post, self._thread = post, thread
-        self._answers = EngineAnswers(loop, thread, calls)
-        self.keeper = DraftKeeper(self._answers)
-        self.drafted = Drafted()
+        """`on_write` receives the files written here."""
+        self._client, self._status = client, status
+        self.post: Callable[[Message], object] = lambda message: None
+        """Takes messages to the screen; set by the screen."""
+        self.store = DraftStore()
+        self.saver = DraftSaver(client)
         self.writer = DraftWriter(
-            self._answers, self.drafted, post, wrote=wrote, changed=self._changed
+            client,
+            self.store,
+            status,
+            post=lambda message: self.post(message),
+            on_write=on_write,
+            on_change=self._save_and_check,
         )
-        self._labels = Labels()
-        self._wanted = self._planned = self._typing = 0
-        """Which check, plan and typed text were asked for last."""
-        self._checking = False
+        self._labels: Sequence[LabelledScore] = ()
+        self._checks, self._plans = LatestOnly(client), LatestOnly(client)
+        self._typed_checks, self._loading = LatestOnly(client), LatestOnly(client)
+        self.is_checking = False
+        """Whether drafts are being checked."""
 
-    @property
-    def is_checking(self) -> bool:
-        """Whether drafts are being looked up."""
-        return self._checking
-
-    # What the screen asks for, on the event loop.
+    # Drafts come and go.
 
     def open(self) -> None:
-        """Show the drafts; the first time, those kept in the base."""
-        if self.keeper.loaded:
-            self._tell()
-        else:
-            self.keeper.load(self._take_loaded)
-
-    def again(self) -> None:
-        """Files changed: what is known may be another thing now."""
-        if self.keeper.loaded and self.drafted.drafts and not self.writer.is_writing:
-            self._check()
-
-    def type(self, text: str) -> None:
-        """Check what is being typed, which is no draft yet; empty text forgets it."""
-        self._typing += 1
-        typing, draft = self._typing, new_draft(text.strip())
-        if draft.text:
-            self._answers.ask(
-                lambda engine: engine.check_drafts([draft])[0],
-                lambda check: self._post(Typed(self.drafted.known(self._answers.engine, check))),
-                due=lambda: typing == self._typing,
-            )
-        else:
-            self._post(Typed(()))
+        """Show the drafts; the first time, read those stored in the base."""
+        if self.saver.is_loaded:
+            self._show()
+        elif not self._loading.is_running:
+            self._loading.start(self._load())
 
     def add(self, text: str) -> None:
-        """Add a draft for every line of `text`. Raises ConfigError for JSON that is no draft."""
+        """Add a draft for every line of `text`. Raises ConfigError for JSON that is not a draft."""
         self._add(drafts_from_text(text))
 
     def add_line(self, text: str) -> None:
-        """Add one draft that was typed: a heading or JSON is text there."""
-        plain = text.strip().startswith(("#", "{"))
-        self._add((new_draft(text.strip()),) if plain else drafts_from_text(text))
+        """Add one draft that was typed; what looks like a heading or JSON is its text."""
+        is_plain = text.strip().startswith(("#", "{"))
+        self._add((new_draft(text.strip()),) if is_plain else drafts_from_text(text))
 
     def load(self, file: str) -> None:
         """Add the drafts of a file."""
-
-        def take(drafts: Sequence[Draft]) -> None:
-            self._add(drafts)
-            name = visible(Path(file).name)
-            self._post(Noticed(f"{count_words(len(drafts), 'draft')} loaded from {name}"))
-
-        self._answers.ask(lambda engine: engine.drafts_in(file), take)
+        self._client.start(self._load_file(file))
 
     async def complete_file(self, text: str) -> tuple[str, ...]:
-        """Return names of files that continue what is typed, folders first."""
-        return await self._thread.ask(self._files, text)
+        """Return names of files that continue `text`, folders first."""
+        return await self._client.run(lambda engine: complete_file(text, engine.root))
 
     def scan(self) -> None:
-        """Add what the base says more than once, to be joined."""
-        self._post(Noticed("looking for what the base says more than once …"))
-        self._answers.ask(lambda engine: engine.scan_drafts(), self._take_scan)
-
-    def rewrite(self, draft_id: str, text: str) -> None:
-        """Give a draft another text; what was decided about the old one is open again."""
-        self.drafted.replace(draft_id, text=text.strip(), choice=None)
-        self._changed()
-
-    def assign(self, draft_id: str, entity_id: str) -> None:
-        """Say whose a draft is."""
-        self.drafted.replace(draft_id, entity_id=entity_id, is_guessed=False, choice=None)
-        self._changed()
-
-    def turn_kind(self, draft_id: str) -> None:
-        """Make an open item of a fact, and a fact of an open item."""
-        kind = "open_item" if self.drafted.draft(draft_id).kind == "fact" else "fact"
-        self.drafted.replace(draft_id, kind=kind, choice=None)
-        self._changed()
-
-    def choose(self, draft_id: str, choice: Choice | None) -> None:
-        """Decide about a draft, or no longer."""
-        self.drafted.replace(draft_id, choice=choice)
-        self.keeper.keep(self.drafted.drafts)
-        self._tell()
+        """Add the facts that the base states more than once, to be merged."""
+        self._status.show_notice("looking for facts the base states more than once …")
+        self._client.start(self._scan())
 
     def drop(self, draft_id: str) -> None:
-        """Take a draft off the list, unwritten."""
-        self.drafted.change(draft for draft in self.drafted.drafts if draft.id != draft_id)
-        self._changed()  # others may have been repetitions of it
+        """Remove a draft without writing it."""
+        self.store.change(draft for draft in self.store.drafts if draft.id != draft_id)
+        self._save_and_check()  # other drafts may have repeated it
 
-    def retune(self, threshold: float) -> None:
-        """Judge all drafts anew under another threshold."""
-        self.drafted.retune(threshold)
-        self._tell()
+    # Changing and deciding.
+
+    def rewrite(self, draft_id: str, text: str) -> None:
+        """Change the text of a draft; the decision on the old text is dropped."""
+        self.store.replace(draft_id, text=text.strip(), choice=None)
+        self._save_and_check()
+
+    def assign(self, draft_id: str, entity_id: str) -> None:
+        """Set the entity of a draft."""
+        self.store.replace(draft_id, entity_id=entity_id, is_guessed=False, choice=None)
+        self._save_and_check()
+
+    def toggle_kind(self, draft_id: str) -> None:
+        """Turn a fact into an open item, and an open item into a fact."""
+        kind = "open_item" if self.store.draft(draft_id).kind == "fact" else "fact"
+        self.store.replace(draft_id, kind=kind, choice=None)
+        self._save_and_check()
+
+    def choose(self, draft_id: str, choice: Choice | None) -> None:
+        """Decide about a draft; None withdraws the decision."""
+        self.store.replace(draft_id, choice=choice)
+        self.saver.save_soon(self.store.drafts)
+        self._show()
+
+    def move_threshold(self, threshold: float) -> None:
+        """Decide about all drafts again, under another threshold."""
+        self.store.move_threshold(threshold)
+        self._show()
 
     def label(self, draft_id: str, known: KnownRow, *, same: bool) -> None:
-        """Keep whether two texts say the same."""
-        check = self.drafted.check(draft_id)
-        if check is None:
-            return
-        text = check.text
+        """Save whether two texts state the same."""
+        check = self.store.check(draft_id)
+        if check is not None:
+            self._client.start(self._label(check.text, known.text, same))
 
-        def keep(engine: Engine) -> Sequence[LabelledScore]:
-            engine.label(text, known.text, same)
-            return engine.labelled()
+    # Checking.
 
-        self._answers.ask(keep, self._take_labels)
+    def check_again(self) -> None:
+        """Check all drafts again: files changed, so other facts may be known."""
+        if self.saver.is_loaded and self.store.drafts and not self.writer.is_writing:
+            self._check()
 
-    def preview(self, draft_id: str) -> None:
-        """Tell what would be written for one draft, decided or proposed."""
-        self._planned += 1
-        planned = self._planned
-        settled = self.drafted.settled(self._answers.engine, unsure=True)
-        one = [draft for draft in settled if draft.id == draft_id]
-        self._answers.ask(
-            lambda engine: plan_lines(engine.plan(one)),
-            lambda lines: self._post(PlanShown(lines)),
-            due=lambda: planned == self._planned,
-        )
+    def check_typed(self, text: str) -> None:
+        """Check the text being typed, after a pause in typing."""
+        self._typed_checks.start(self._check_typed(new_draft(text.strip())))
+
+    # Writing.
+
+    def plan(self, draft_id: str) -> None:
+        """Show what would be written for one draft, as decided or proposed."""
+        settled = self.store.settled(self._client.engine, unsure=True)
+        self._plans.start(self._plan([draft for draft in settled if draft.id == draft_id]))
 
     def apply(self) -> None:
-        """Write what is decided, and what nobody has to decide."""
-        settled = self.drafted.settled(self._answers.engine)  # those whose check has come
-        if self._checking and not settled:
-            self._post(Noticed("still checking: a moment"))
+        """Write what is decided, and what needs no decision."""
+        settled = self.store.settled(self._client.engine)  # only drafts already checked
+        if self.is_checking and not settled:
+            self._status.show_notice("still checking: a moment")
         else:
             self.writer.apply(settled)
-
-    def make_page(self, draft_id: str) -> None:
-        """Make the page of a draft's entity, which has none."""
-        self.writer.make_page(draft_id)
-
-    def undo(self) -> None:
-        """Take back the last change, or all that was written last."""
-        self.writer.undo()
 
     # What the screen shows.
 
     def known(self, draft_id: str) -> tuple[KnownRow, ...]:
-        """Return what is like a draft, best first."""
-        return self.drafted.known(self._answers.engine, self.drafted.check(draft_id))
+        """Return the facts and drafts that resemble a draft, best first."""
+        return self.store.known(self._client.engine, self.store.check(draft_id))
 
     def merged_text(self, draft_id: str, known: KnownRow) -> str:
-        """Return a text that says what a draft and a fact say, to be edited."""
-        check, engine = self.drafted.check(draft_id), self._answers.engine
+        """Return a first version of the text that merges a draft and a fact."""
+        check, engine = self.store.check(draft_id), self._client.engine
         if check is None or engine is None:
             return ""
-        matches = [one for one in check.matches if one.known.fact_id == known.fact_id]
+        matches = [match for match in check.matches if match.known.fact_id == known.fact_id]
         return engine.merged_text(check, matches[0]) if matches else ""
 
-    # On the event loop, still.
+    def _show(self) -> None:
+        engine = self._client.engine
+        threshold, note = describe_threshold(engine, self._labels, self.store.threshold)
+        rows, scores = self.store.rows(engine), self.store.best_scores()
+        self.post(ReviewChanged(ReviewView(rows, self.is_checking, threshold, note, scores)))
 
-    def _changed(self) -> None:
-        self.keeper.keep(self.drafted.drafts)
+    # Requests.
+
+    def _save_and_check(self) -> None:
+        self.saver.save_soon(self.store.drafts)
         self._check()
 
-    def _add(self, added: Sequence[Draft]) -> None:
-        if added:
-            self.drafted.change((*self.drafted.drafts, *added))
-            self._changed()
+    def _add(self, drafts: Sequence[Draft]) -> None:
+        if drafts:
+            self.store.change((*self.store.drafts, *drafts))
+            self._save_and_check()
 
     def _check(self) -> None:
-        """Check all drafts: what one says may be a repetition of another."""
-        self._wanted += 1
-        wanted, drafts = self._wanted, self.drafted.forget_stale()
-        self._checking = bool(drafts)
+        """Check all drafts: any of them may repeat another."""
+        drafts = self.store.drop_outdated_checks()
+        self.is_checking = bool(drafts)
         if drafts:
-            self._answers.ask(
-                lambda engine: engine.check_drafts(drafts),
-                self._take_checks,
-                due=lambda: wanted == self._wanted,
-                failed=self._stop_checking,
-            )
-        self._tell()
+            self._checks.start(self._run_check(drafts))
+        else:
+            self._checks.cancel()
+        self._show()
 
-    def _tell(self) -> None:
-        engine = self._answers.engine
-        shown, note = self._labels.words(engine, self.drafted.threshold)
-        rows, scores = self.drafted.rows(engine), self.drafted.best_scores()
-        self._post(Reviewed(ReviewView(rows, self._checking, shown, note, scores)))
+    async def _run_check(self, drafts: list[Draft]) -> None:
+        try:
+            checks = await self._client.run(lambda engine: engine.check_drafts(drafts))
+        except Exception:
+            self.is_checking = False
+            self._show()
+            raise
+        self.is_checking = False
+        self.store.add_checks(checks)
+        self._show()
 
-    # On the engine's thread.
+    async def _check_typed(self, draft: Draft) -> None:
+        await asyncio.sleep(TYPING_PAUSE)
+        known: tuple[KnownRow, ...] = ()
+        if draft.text:
+            checks = await self._client.run(lambda engine: engine.check_drafts([draft]))
+            known = self.store.known(self._client.engine, checks[0])
+        self.post(TypedTextChecked(known))
 
-    def _files(self, text: str) -> tuple[str, ...]:
-        return complete_file(text, self._answers.opened().root)
-
-    # What the engine answered.
-
-    def _take_checks(self, checks: Sequence[DraftCheck]) -> None:
-        self._checking = False
-        self.drafted.take_checks(checks)
-        self._tell()
-
-    def _stop_checking(self) -> None:
-        self._checking = False
-        self._tell()
-
-    def _take_loaded(self, loaded: Loaded) -> None:
-        kept, self._labels.labelled = loaded
-        here = {draft.id for draft in self.drafted.drafts}
-        fresh = [one for one in kept if one.id not in here and one.stands_for is None]
-        self.drafted.drafts = (*fresh, *self.drafted.drafts)
+    async def _load(self) -> None:
+        drafts, self._labels = await self.saver.load()
+        present = {draft.id for draft in self.store.drafts}
+        loaded = [draft for draft in drafts if draft.id not in present and draft.stands_for is None]
+        self.store.drafts = (*loaded, *self.store.drafts)
         self._check()
 
-    def _take_scan(self, checks: Sequence[DraftCheck]) -> None:
-        known = {draft.stands_for for draft in self.drafted.drafts}
-        fresh = [check for check in checks if check.draft.stands_for not in known]
-        if not fresh:
-            self._post(Noticed("the base says nothing more than once"))
-            return
-        self._post(Noticed(f"{count_words(len(fresh), 'fact')} said more than once"))
-        self.drafted.change((*self.drafted.drafts, *(check.draft for check in fresh)))
-        self.drafted.take_checks(fresh)
-        self.keeper.keep(self.drafted.drafts)
-        self._tell()
+    async def _load_file(self, file: str) -> None:
+        drafts = await self._client.run(lambda engine: engine.drafts_in(file))
+        self._add(drafts)
+        self.post(DraftsLoaded())
+        name = safe_line(Path(file).name)
+        self._status.show_notice(f"{format_count(len(drafts), 'draft')} loaded from {name}")
 
-    def _take_labels(self, labelled: Sequence[LabelledScore]) -> None:
-        self._labels.labelled = labelled
-        self._post(Noticed(self._labels.kept_words()))
-        self._tell()
+    async def _scan(self) -> None:
+        checks = await self._client.run(lambda engine: engine.scan_drafts())
+        present = {draft.stands_for for draft in self.store.drafts}
+        added = [check for check in checks if check.draft.stands_for not in present]
+        if not added:
+            self._status.show_notice("the base states nothing more than once")
+            return
+        self._status.show_notice(f"{format_count(len(added), 'fact')} stated more than once")
+        self.store.change((*self.store.drafts, *(check.draft for check in added)))
+        self.store.add_checks(added)
+        self.saver.save_soon(self.store.drafts)
+        self._show()
+
+    async def _label(self, left: str, right: str, same: bool) -> None:
+        def save(engine: KnowledgeBase) -> Sequence[LabelledScore]:
+            engine.label(left, right, same)
+            return engine.labelled()
+
+        self._labels = await self._client.run(save)
+        self._status.show_notice(describe_saved(len(self._labels)))
+        self._show()
+
+    async def _plan(self, drafts: list[Draft]) -> None:
+        lines = await self._client.run(lambda engine: plan_lines(engine.plan(drafts)))
+        self.post(DraftPlanned(lines))

@@ -1,52 +1,45 @@
-"""What a person said of pairs, and how good a threshold is by that."""
+"""Pairs the user labelled, and the precision and recall they give a threshold."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from kbx_tui.formatting import count_words, score_text
-from kbx_tui.tui.engine.engine import Engine
+from kbx_tui.formatting import format_count, format_score
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from kbx_tui.drafting.threshold_metrics import LabelledScore
+    from kbx_tui.api import KnowledgeBase
+    from kbx_tui.drafting.labels import LabelledScore
 
-NEEDED = 20
-"""Pairs labelled with y or n from which on precision and recall of a threshold mean something."""
+LABELS_NEEDED = 20
+"""Labelled pairs from which precision and recall are shown."""
 START = 0.9
-"""Where the slider stands before the base is open."""
+"""Position of the slider before the base is open."""
 
 
-class Labels:
-    """The labels of one base."""
+def describe_saved(count: int) -> str:
+    """Return the notice after a pair was labelled, the last of `count`."""
+    left = LABELS_NEEDED - count
+    more = f"; {left} more show how good the threshold is" if left > 0 else ""
+    return f"{format_count(count, 'label')} saved{more}"
 
-    def __init__(self) -> None:
-        self.labelled: Sequence[LabelledScore] = ()
 
-    @property
-    def count(self) -> int:
-        """How many pairs are labelled."""
-        return len(self.labelled)
-
-    def kept_words(self) -> str:
-        """Return what a person reads after labelling a pair."""
-        left = NEEDED - self.count
-        more = f"; {left} more tell how good the threshold is" if left > 0 else ""
-        return f"{count_words(self.count, 'label')} kept{more}"
-
-    def words(self, engine: Engine | None, threshold: float | None) -> tuple[float, str]:
-        """Return where the slider stands, and what that means. Pure."""
-        if engine is None:
-            return START, ""
-        dedup = engine.settings.dedup
-        if threshold is None:
-            kinds = f"fact {score_text(dedup.fact_threshold)}"
-            kinds += f", open item {score_text(dedup.open_item_threshold)}"
-            return dedup.fact_threshold, f"by kind: {kinds}"
-        measured = engine.measure(self.labelled, threshold)
-        if measured is None:
-            return threshold, f"{NEEDED - self.count} pairs with y or n tell how good it is"
-        precision, recall = score_text(measured.precision), score_text(measured.recall)
-        said = f"on your {measured.labels} labels: precision {precision} recall {recall}"
-        return threshold, said
+def describe_threshold(
+    engine: KnowledgeBase | None, labels: Sequence[LabelledScore], threshold: float | None
+) -> tuple[float, str]:
+    """Return the position of the slider, and a note on it. Without I/O."""
+    if engine is None:
+        return START, ""
+    dedup = engine.settings.dedup
+    if threshold is None:
+        kinds = f"fact {format_score(dedup.fact_threshold)}"
+        kinds += f", open item {format_score(dedup.open_item_threshold)}"
+        return dedup.fact_threshold, f"by kind: {kinds}"
+    metrics = engine.measure(labels, threshold)
+    if metrics is None:
+        left = LABELS_NEEDED - len(labels)
+        return threshold, f"{left} pairs with y or n show how good it is"
+    precision, recall = format_score(metrics.precision), format_score(metrics.recall)
+    note = f"on your {metrics.labels} labels: precision {precision} recall {recall}"
+    return threshold, note

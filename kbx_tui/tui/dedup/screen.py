@@ -2,49 +2,71 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 from textual import on
 from textual.app import ComposeResult
 from textual.containers import Horizontal, Vertical
 from textual.geometry import Size
 from textual.widget import Widget
 
+from kbx_tui.editing.state.drafts import Action, Choice
+from kbx_tui.errors import ConfigError
+from kbx_tui.safe_text import safe_line
+from kbx_tui.tui.app_state import AppState
+from kbx_tui.tui.base_session import BaseSession
 from kbx_tui.tui.commands.bindings import bindings
-from kbx_tui.tui.commands.registry import Scope
-from kbx_tui.tui.dedup.dedup_actions import DedupActions
 from kbx_tui.tui.dedup.diff_pane import DiffPane
 from kbx_tui.tui.dedup.draft_line import DraftLine
-from kbx_tui.tui.dedup.draft_list import DraftList
-from kbx_tui.tui.dedup.known_list import KnownList
-from kbx_tui.tui.drawing import empty_states
-from kbx_tui.tui.messages import (
-    Failed,
-    Indexing,
-    Noticed,
-    PlanShown,
-    Reviewed,
-    Typed,
-    Writing,
+from kbx_tui.tui.dedup.draft_list import DraftList, no_drafts
+from kbx_tui.tui.dedup.known_list import KnownList, no_draft_selected, no_known_facts
+from kbx_tui.tui.dedup.known_rows import KnownRow
+from kbx_tui.tui.dedup.line_editor import LINE_TITLES, LineEditor
+from kbx_tui.tui.dedup.messages import (
+    DraftPlanned,
+    DraftsLoaded,
+    ReviewChanged,
+    TypedTextChecked,
+    WriteProgress,
 )
+from kbx_tui.tui.dedup.view import DraftRow
+from kbx_tui.tui.navigator import Navigator
+from kbx_tui.tui.shell.messages import Notice
+from kbx_tui.tui.shell.mode_screen import ModeScreen
 from kbx_tui.tui.widgets.key_bar import KeyBar
-from kbx_tui.tui.widgets.lines_view import LinesView
 from kbx_tui.tui.widgets.number_slider import NumberSlider
 from kbx_tui.tui.widgets.status_line import StatusLine
 
-TYPING_PAUSE = 0.15
-"""Seconds without a key before what is typed is checked."""
+PANES: dict[str, type[Widget]] = {"drafts": DraftList, "known": KnownList, "diff": DiffPane}
+"""In the order of Tab."""
 
 
-class Dedup(DedupActions):
-    """The second mode."""
+class Dedup(ModeScreen):
+    """The dedup mode."""
 
     BINDINGS = bindings("review", "mode")
     AUTO_FOCUS = "DraftLine"
+    MODE = "dedup"
+    SCOPE = "review"
+    MAIN_LIST = DraftList
+    FOCUS_SCOPES: ClassVar = {
+        DraftLine: ("draft_line",),
+        DraftList: ("drafts", "list"),
+        KnownList: ("known", "list"),
+        NumberSlider: ("slider",),
+        DiffPane: ("text",),
+    }
+
+    def __init__(self, session: BaseSession, app_state: AppState, navigator: Navigator) -> None:
+        super().__init__(session, app_state, navigator)
+        self.model = session.review
+        self.line_editor = LineEditor(self, self.model)
 
     def compose(self) -> ComposeResult:
         drafts, known, diff = DraftList(), KnownList(), DiffPane()
         drafts.border_title, known.border_title = "Drafts", "Known, closest first"
         diff.border_title = "What would be written"
-        known.invitation = empty_states.nothing_asked
+        known.empty_state = no_draft_selected
         yield DraftLine()
         with Horizontal(id="review", classes="-pane-drafts"):
             with Vertical(id="drafts"):
@@ -56,120 +78,218 @@ class Dedup(DedupActions):
         yield KeyBar()
 
     def on_mount(self) -> None:
-        self.use_keymap(self.keymap)
-        self.query_one(KeyBar).here = "dedup"
-        self.query_one(DraftLine).border_title = "new draft"
-        self.query_one(DraftList).invitation = empty_states.no_drafts(self.keymap)
-        self.query_one(DraftList).lines_changed()
-        self.controller.reviewing.open()
+        self.model.post = self.post_message
+        self.query_one(DraftLine).border_title = LINE_TITLES["new"]
+        self.query_one(DraftList).empty_state = no_drafts(self.navigator.keymap)
+        self.query_one(DraftList).rebuild_lines()
+        self.model.open()
+
+    @property
+    def draft(self) -> DraftRow | None:
+        """The draft under the cursor."""
+        return self.query_one(DraftList).current
+
+    @property
+    def known(self) -> KnownRow | None:
+        """The known text under the cursor, if it is shown for the draft under the cursor."""
+        known = self.query_one(KnownList)
+        is_for_draft = self.draft is not None and known.subject == self.draft.id
+        return known.current if is_for_draft else None
+
+    # Focus, keys and size.
 
     def fit(self, size: Size) -> None:
         self.set_class(size.height < 20, "-short")
 
     def on_descendant_focus(self) -> None:
-        self.query_one(KeyBar).show(*self.scopes())
-        self.show_pane_of(self.focused)
+        for name, kind in PANES.items():
+            if isinstance(self.focused, kind):
+                self._show_pane(name)
 
-    def scopes(self) -> tuple[Scope, ...]:
-        return scopes_of(self.focused)
+    # Messages of the model.
 
-    # What the controller tells.
-
-    def on_reviewed(self, message: Reviewed) -> None:
+    def on_review_changed(self, message: ReviewChanged) -> None:
         view = message.view
         drafts = self.query_one(DraftList)
         drafts.border_title = f"Drafts ({len(view.rows)})" if view.rows else "Drafts"
         drafts.border_subtitle = view.summary
         drafts.show(view.rows)
         if not view.rows:
-            self.show_known("", ())
+            self._show_known("", ())
             self.query_one(DiffPane).explain("")
             self.query_one(DiffPane).show(())
         slider = self.query_one(NumberSlider)
         slider.show(view.threshold)
         slider.annotate(view.note, view.scores)
 
-    def on_typed(self, message: Typed) -> None:
-        if self.line_use != "file" and self.query_one(DraftLine).value.strip():
-            self.show_known("", message.known)
-        elif (draft := self.query_one(DraftList).current) is not None:
-            self.show_draft(draft.id)
+    def on_typed_text_checked(self, message: TypedTextChecked) -> None:
+        if self.line_editor.typed:
+            self._show_known("", message.known)
+        elif self.draft is not None:
+            self._show_draft(self.draft)
 
-    def on_plan_shown(self, message: PlanShown) -> None:
+    def on_drafts_loaded(self, message: DraftsLoaded) -> None:
+        if self.line_editor.use == "file":
+            self.action_leave_field()
+
+    def on_draft_planned(self, message: DraftPlanned) -> None:
         self.query_one(DiffPane).show(message.lines)
 
-    def on_writing(self, message: Writing) -> None:
+    def on_write_progress(self, message: WriteProgress) -> None:
         self.query_one(StatusLine).show_progress(message.text)
 
-    def on_indexing(self, message: Indexing) -> None:
-        self.query_one(StatusLine).show_progress(message.text)
-
-    def on_noticed(self, message: Noticed) -> None:
+    def on_notice(self, message: Notice) -> None:
         self.query_one(StatusLine).clear_error()
-        self.notice(message.text)
-        if self.line_use == "file":
-            self.action_leave_line()
 
-    def on_failed(self, message: Failed) -> None:
-        self.query_one(StatusLine).show_error(message.text)
-
-    # What happened in the panes.
+    # What the user does in the panes.
 
     @on(DraftList.Highlighted)
-    def highlight(self, event: DraftList.Highlighted) -> None:
-        draft = self.query_one(DraftList).current
-        if draft is not None and draft.id == event.draft_id:  # else the list has moved on
-            self.show_draft(draft.id)
+    def show_highlighted(self, event: DraftList.Highlighted) -> None:
+        if self.draft is not None and self.draft.id == event.draft_id:  # else the cursor moved on
+            self._show_draft(self.draft)
 
     @on(DraftList.Opened)
-    def rewrite(self, event: DraftList.Opened) -> None:
-        self.begin_rewriting(event.draft_id)
-
-    @on(DraftList.Left)
-    def back_to_line(self) -> None:
-        self.action_focus_line()
+    def change_draft(self, event: DraftList.Opened) -> None:
+        self.line_editor.start_text(event.draft_id)
 
     @on(KnownList.Opened)
-    async def read_known(self, event: KnownList.Opened) -> None:
+    async def edit_known(self) -> None:
         await self.action_edit()
 
     @on(DraftLine.Changed)
-    def check_typed(self, event: DraftLine.Changed) -> None:
-        if self.typing_timer is not None:
-            self.typing_timer.stop()
-        text = "" if self.line_use == "file" else event.value
-        self.typing_timer = self.set_timer(
-            TYPING_PAUSE, lambda: self.controller.reviewing.type(text)
-        )
+    def check_typed(self) -> None:
+        self.model.check_typed(self.line_editor.typed)
 
-    @on(DraftLine.Offered)
-    def offer_files(self, event: DraftLine.Offered) -> None:
-        self.query_one(StatusLine).show_hint("   ".join(event.candidates))
+    @on(DraftLine.CompletionsFound)
+    def show_files(self, event: DraftLine.CompletionsFound) -> None:
+        self.query_one(StatusLine).show_hint("   ".join(event.completions))
 
     @on(DraftLine.Submitted)
-    def take_line(self, event: DraftLine.Submitted) -> None:
-        self.submit(event.value)
+    def submit_line(self, event: DraftLine.Submitted) -> None:
+        if self.line_editor.submit(event.value):
+            self.action_leave_field()
 
     @on(DraftLine.Pasted)
-    def take_lines(self, event: DraftLine.Pasted) -> None:
-        if self.line_use == "new":
-            self.add(event.text)
-            self.action_leave_line()
-        else:
+    def paste_lines(self, event: DraftLine.Pasted) -> None:
+        if self.line_editor.use != "new":
             self.query_one(DraftLine).insert_text_at_cursor(" ".join(event.text.splitlines()))
+            return
+        try:
+            self.model.add(event.text)
+        except ConfigError as error:
+            self.query_one(StatusLine).show_error(str(error))
+        self.action_leave_field()
 
     @on(NumberSlider.Changed)
-    def retune(self, event: NumberSlider.Changed) -> None:
-        self.controller.reviewing.retune(event.value)
+    def change_threshold(self, event: NumberSlider.Changed) -> None:
+        self.model.move_threshold(event.value)
 
+    # Actions: moving around.
 
-def scopes_of(widget: object) -> tuple[Scope, ...]:
-    """Return whose keys work while `widget` has the focus, the nearest first."""
-    kinds: tuple[tuple[type[Widget], tuple[Scope, ...]], ...] = (
-        (DraftLine, ("draft_line", "app")),
-        (DraftList, ("drafts", "list", "review", "mode", "app")),
-        (KnownList, ("known", "list", "review", "mode", "app")),
-        (NumberSlider, ("slider", "review", "mode", "app")),
-        (LinesView, ("text", "review", "mode", "app")),
-    )
-    return next((scopes for kind, scopes in kinds if isinstance(widget, kind)), ("mode", "app"))
+    def action_next_pane(self, step: int) -> None:
+        names = list(PANES)
+        focused = (name for name in names if isinstance(self.focused, PANES[name]))
+        name = names[(names.index(next(focused, names[-1])) + step) % len(names)]
+        self.query_one("#review").add_class(f"-pane-{name}")  # hidden, it could not take the focus
+        self.set_focus(self.query_one(PANES[name]))
+
+    def action_focus_line(self) -> None:
+        self.set_focus(self.query_one(DraftLine))
+
+    def action_leave_field(self) -> None:
+        """Go to the drafts; an unfinished change is dropped, an unfinished new draft is kept."""
+        self.line_editor.reset()
+        super().action_leave_field()
+
+    # Actions: drafts.
+
+    def action_load(self) -> None:
+        self.line_editor.start_file()
+        self.action_focus_line()
+
+    def action_assign(self) -> None:
+        if (draft := self.draft) is not None:
+            draft_id = draft.id
+            self.navigator.pick_entity(lambda entity_id: self.model.assign(draft_id, entity_id))
+
+    def action_turn_kind(self) -> None:
+        if self.draft is not None:
+            self.model.toggle_kind(self.draft.id)
+
+    def action_make_page(self) -> None:
+        if self.draft is not None:
+            self.model.writer.create_page(self.draft.id)
+
+    def action_drop(self) -> None:
+        if self.draft is not None:
+            self.model.drop(self.draft.id)
+
+    def action_scan(self) -> None:
+        self.model.scan()
+
+    # Actions: deciding and writing.
+
+    def action_choose(self, action: Action) -> None:
+        """Decide about the draft under the cursor; the same key again withdraws the decision."""
+        draft, known = self.draft, self.known
+        if draft is None:
+            return
+        if draft.is_decided and draft.action == action:
+            self.model.choose(draft.id, None)
+        elif action == "skip":
+            self.model.choose(draft.id, Choice("skip"))
+        elif not draft.has_page:
+            self.show_notice("its entity has no page: e says whose it is, P creates the page")
+        elif action == "create":
+            self.model.choose(draft.id, Choice("create"))
+        elif known is None or known.fact_id is None:
+            self.show_notice(f"nothing known resembles it: there is no fact to {action}")
+        elif known.relation == "different" and not self.query_one(KnownList).chosen:
+            self.show_notice(f"no known fact states that: to {action} one anyway, go to it first")
+        elif action == "merge":
+            merged = self.model.merged_text(draft.id, known)
+            self.line_editor.start_merge(draft.id, known.fact_id, merged)
+        else:
+            self.model.choose(draft.id, Choice(action, (known.fact_id,)))
+
+    def action_label(self, same: bool) -> None:
+        if self.draft is not None and self.known is not None:
+            self.model.label(self.draft.id, self.known, same=same)
+        else:
+            self.show_notice("no pair to label: y and n are for a draft and a known text")
+
+    def action_apply(self) -> None:
+        self.model.apply()
+
+    def action_undo(self) -> None:
+        self.model.writer.undo()
+
+    def action_threshold(self, steps: int) -> None:
+        self.query_one(NumberSlider).action_move(steps)
+
+    async def action_edit(self) -> None:
+        known = self.known
+        if known is None or not await self.edit_file(known.path, known.line):
+            self.show_notice("no file is chosen: go to a fact on the right first")
+
+    # Showing.
+
+    def _show_pane(self, name: str) -> None:
+        """Show this pane on a small terminal; a large one shows all."""
+        for other in PANES:
+            self.query_one("#review").set_class(other == name, f"-pane-{other}")
+
+    def _show_draft(self, draft: DraftRow) -> None:
+        """Show the texts that resemble a draft, and the lines it would write."""
+        self._show_known(draft.id, self.model.known(draft.id))
+        self.query_one(DiffPane).explain(draft.reason)
+        self.model.plan(draft.id)
+
+    def _show_known(self, draft_id: str, known: tuple[KnownRow, ...]) -> None:
+        """Show the texts that resemble a draft or, without an id, the text being typed."""
+        pane = self.query_one(KnownList)
+        typed = safe_line(self.query_one(DraftLine).value.strip())
+        subject = draft_id or typed
+        pane.border_subtitle = "of what you type" if typed and not draft_id else ""
+        pane.empty_state = no_known_facts if subject else no_draft_selected
+        pane.show(draft_id, known)

@@ -1,6 +1,6 @@
-"""What the dedup mode shows: drafts with their states, what is known, and what would be written.
+"""What the dedup mode shows: drafts with their states, and what would be written. Pure.
 
-Pure; texts of files and drafts are made harmless here.
+Text from files and drafts is made safe for the terminal here.
 """
 
 from __future__ import annotations
@@ -8,8 +8,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from kbx_tui.formatting import count_words
-from kbx_tui.safe_text import visible
+from kbx_tui.formatting import STATE_SIGNS, format_count
+from kbx_tui.safe_text import safe_line
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -19,116 +19,106 @@ if TYPE_CHECKING:
     from kbx_tui.editing.state.drafts import Draft
 
 CHECKING = ("·", "checking")
-"""Sign and word of a draft whose check is under way."""
+"""Sign and state of a draft that is being checked."""
 KINDS = {"fact": "fact", "open_item": "open item"}
 
 
 @dataclass(frozen=True, slots=True)
 class DraftRow:
-    """A draft, what it was found to be, and what becomes of it."""
+    """A draft, its state, and the action on it."""
 
     id: str
     sign: str
     state: str
     text: str
     about: str
-    """Whose it is and what kind, `Alice Chen (guessed) · fact`."""
+    """Owner and kind: `Alice Chen (guessed) · fact`."""
     action: str
-    """`create`, `merge`, `supersede`, `skip`; empty while nothing is known."""
+    """`create`, `merge`, `supersede` or `skip`; empty while it is being checked."""
     is_decided: bool
-    """Whether a person chose the action; else it is a proposal."""
+    """Whether the user chose the action; otherwise it is a proposal."""
     is_sure: bool
-    """Whether the proposal would be followed without a person."""
+    """Whether the proposal may be applied without a decision of the user."""
     has_page: bool
-    """Whether it can be written: its entity is known and has a page."""
+    """Whether its entity is known and has a page to write to."""
     reason: str
-    """Why the state is what it is, one sentence without a full stop."""
+    """The reason for the state: a sentence without a full stop."""
 
     @property
     def is_settled(self) -> bool:
-        """Whether `apply` takes it."""
+        """Whether `apply` writes or skips it."""
         return self.action == "skip" or self.has_page if self.is_decided else self.is_sure
 
 
 @dataclass(frozen=True, slots=True)
 class ReviewView:
-    """All drafts as they stand."""
+    """All drafts and the threshold."""
 
     rows: tuple[DraftRow, ...]
     checking: bool
     threshold: float
     note: str
-    """What the threshold means."""
+    """The effect of the threshold."""
     scores: tuple[float, ...] = ()
-    """The best score of every draft: marks on the slider."""
+    """The best score of each draft, marked on the slider."""
 
     @property
     def settled(self) -> int:
-        """How many drafts `apply` takes."""
+        """The number of drafts that `apply` writes or skips."""
         return sum(row.is_settled for row in self.rows)
 
     @property
     def summary(self) -> str:
-        """How far deciding is, for a border."""
+        """The number of writes and of open decisions, for the border."""
         if not self.rows:
             return ""
         if self.checking:
             return "checking …"
         writes = sum(row.is_settled and row.action != "skip" for row in self.rows)
-        left = len(self.rows) - self.settled
-        words = [count_words(writes, "write")]
-        words += [f"{left} to decide"] if left else []
-        return " · ".join(words)
+        undecided = len(self.rows) - self.settled
+        to_decide = f" · {undecided} to decide" if undecided else ""
+        return format_count(writes, "write") + to_decide
 
 
 def draft_row(draft: Draft, check: DraftCheck | None, verdict: Verdict | None) -> DraftRow:
-    """Return a draft as a row; without a check it is being checked."""
-    from kbx_tui.formatting import STATE_SIGNS
-
-    owner = visible(draft.entity_name or draft.entity_id)
+    """Return the row of a draft; without a check and verdict it is shown as being checked."""
+    entity = check.entity if check is not None else None
+    owner = safe_line(draft.entity_name or draft.entity_id)
     owner += " (unknown)" if owner and check is not None else ""
-    if check is not None and check.entity is not None:
-        owner = visible(check.entity.name)
+    if check is not None and entity is not None:
+        owner = safe_line(entity.name)
         owner += " (guessed)" if check.draft.is_guessed and not draft.entity_name else ""
-        owner += "" if check.entity.path else ", no page yet"
-    about = " · ".join((owner or "nobody's yet", KINDS[draft.kind]))
+        owner += "" if entity.path else ", no page yet"
     sign, state = CHECKING if verdict is None else (STATE_SIGNS[verdict.state], verdict.state)
     choice = draft.choice or (verdict.proposal if verdict is not None else None)
     return DraftRow(
         id=draft.id,
         sign=sign,
         state=state,
-        text=visible(draft.text),
-        about=about,
+        text=safe_line(draft.text),
+        about=f"{owner or 'unassigned'} · {KINDS[draft.kind]}",
         action=choice.action if choice is not None else "",
         is_decided=draft.choice is not None,
         is_sure=verdict is not None and verdict.is_sure,
-        has_page=check is not None and check.entity is not None and bool(check.entity.path),
-        reason=visible(verdict.reason) if verdict is not None else "",
+        has_page=entity is not None and bool(entity.path),
+        reason=safe_line(verdict.reason) if verdict is not None else "",
     )
 
 
-def applied_words(applied: Applied, problems: Sequence[DraftProblem]) -> str:
-    """Return in one sentence what was written, and why the rest was not."""
-    parts = [
-        f"{count} {word}"
-        for count, word in (
-            (applied.created, "created"),
-            (applied.merged, "merged"),
-            (applied.superseded, "superseded"),
-            (applied.skipped, "skipped"),
-        )
-        if count
-    ]
-    words = ", ".join(parts) or "nothing written"
+def describe_applied(applied: Applied, problems: Sequence[DraftProblem]) -> str:
+    """Return what was written, and why the rest was not, in one sentence."""
+    verbs = ("created", "merged", "superseded", "skipped")
+    counts = (applied.created, applied.merged, applied.superseded, applied.skipped)
+    parts = [f"{count} {verb}" for count, verb in zip(counts, verbs, strict=True) if count]
+    text = ", ".join(parts) or "nothing written"
     if problems:
-        first = visible(problems[0].reason)
-        words += f"; {count_words(len(problems), 'draft')} could not be: {first}"
-    return words
+        first = safe_line(problems[0].reason)
+        text += f"; {format_count(len(problems), 'draft')} could not be written: {first}"
+    return text
 
 
 def plan_lines(plan: Plan) -> tuple[str, ...]:
-    """Return the exact diff of a plan, and why parts of it cannot be carried out."""
-    problems = [f"✗ {visible(problem.reason)}" for problem in plan.problems]
+    """Return why parts of a plan cannot be carried out, then its exact diff."""
+    problems = [f"✗ {safe_line(problem.reason)}" for problem in plan.problems]
     diff = plan.diff.splitlines()
-    return (*problems, *map(visible, diff)) or ("nothing would be written",)
+    return (*problems, *map(safe_line, diff)) or ("nothing would be written",)

@@ -1,16 +1,17 @@
-"""Fitting text into the cells of a terminal: wide characters take two of them. Pure."""
+"""Fits text into terminal cells, of which wide characters take two. Pure."""
 
 from __future__ import annotations
 
-import re
+from rich.cells import cell_len, set_cell_size
 
-from rich.cells import cell_len, chop_cells, set_cell_size
+from kbx_tui.safe_text import safe_line
+from kbx_tui.tui.drawing.wrapping import wrap_ranges
 
 ELLIPSIS = "…"
 
 
 def fit(text: str, width: int) -> str:
-    """Return `text` as exactly `width` cells: cut with an ellipsis, or filled with spaces."""
+    """Return `text` in exactly `width` cells: cut with an ellipsis, or padded with spaces."""
     if cell_len(text) <= width:
         return set_cell_size(text, max(width, 0))
     if width <= 0:
@@ -19,27 +20,21 @@ def fit(text: str, width: int) -> str:
 
 
 def shorten(text: str, width: int) -> str:
-    """Return `text`, cut with an ellipsis when it takes more than `width` cells."""
+    """Return `text`, cut with an ellipsis if it is wider than `width` cells."""
     return text if cell_len(text) <= width else fit(text, width).rstrip()
 
 
 def wrap(text: str, width: int) -> list[str]:
-    """Return `text` in lines of at most `width` cells, broken at spaces or after slashes."""
+    """Return `text` as lines of at most `width` cells, with the indent of the first line."""
     if width <= 0 or cell_len(text) <= width:
         return [text]
     indent = text[: len(text) - len(text.lstrip())]
     indent = indent if cell_len(indent) < width // 2 else ""
-    lines: list[str] = []
-    line = ""
-    for word in re.findall(r"\s*[^\s/]+/*|\s*/+", text):
-        if cell_len(line) + cell_len(word) <= width:
-            line += word
-            continue
-        if line:
-            lines.append(line)
-        line = indent + word.lstrip() if lines else word
-        while cell_len(line) > width:  # one word wider than a line
-            head, *rest = chop_cells(line, width)
-            lines.append(head)
-            line = indent + "".join(rest)
-    return [*lines, line]
+    (start, end), *rest = wrap_ranges(text, width, cell_len(indent))
+    return [text[start:end], *(indent + text[start:end] for start, end in rest)]
+
+
+def format_place(path: str, line: int) -> str:
+    """Return path and line of a fact, without the `memory` folder that holds all pages."""
+    inner = path.removeprefix("memory/")
+    return safe_line(f"{inner}:{line}" if line else inner)

@@ -1,6 +1,6 @@
-"""Lines of styled text. Pure, but for `LineDrawing`.
+"""Lines of styled text, and the mixin that draws them.
 
-A widget draws `Line`s; how a look appears is decided in `styles/` under the class `look--<look>`.
+A widget draws `Line`s; `styles/` defines how a look appears, in the class `look--<look>`.
 """
 
 from __future__ import annotations
@@ -13,45 +13,29 @@ from rich.segment import Segment
 from rich.style import Style
 from textual.strip import Strip
 
-from kbx_tui.tui.drawing.cell_text import fit
+from kbx_tui.tui.drawing.cell_text import fit, wrap
 
-Look = Literal[
-    "text",
-    "dim",
-    "strong",
-    "accent",
-    "document",
-    "entity",
-    "rule",
-    "bad",
-    "label",
-    "track",
-    "knob",
-    "heading",
-    "emphasis",
-    "code",
-    "link",
-    "match",
-    "here",
-    "cursor",
-]
-"""What a piece of text is: `strong` titles and matches, `accent` keys and what moved.
+DocumentLook = Literal["heading", "emphasis", "code", "link", "match", "here"]
+"""The styles within a document; `here` is the current match or link."""
+ScoreLook = Literal["document", "entity", "label", "track", "knob"]
+"""The styles of bars and sliders."""
+Look = Literal["text", "dim", "strong", "accent", "rule", "bad", "cursor", DocumentLook, ScoreLook]
+"""Styles of text by its role: `strong` for titles and matches, `accent` for keys and moves.
 
-`heading` to `here` are for documents; `here` is the match or link a person is at. `cursor` is the
-ground of the row a person is at.
+`cursor` is the background of the row under the cursor.
 """
 
 
 def looks(*names: Look) -> set[str]:
-    """Return the component classes of a widget that draws in these looks, besides text and dim.
+    """Return the component classes for these looks (styles), and for `text` and `dim`.
 
-    A widget names the few it needs: every class is styled anew whenever its widget is.
+    A widget names only the looks it needs: restyling it restyles each of its classes.
     """
     return {f"look--{name}" for name in ("text", "dim", *names)}
 
 
 class Span(NamedTuple):
-    """A piece of a line that looks one way."""
+    """A piece of a line in a single style."""
 
     text: str
     look: Look = "text"
@@ -62,43 +46,64 @@ BLANK: Line = ()
 
 
 def width_of(line: Line) -> int:
-    """Return how many cells `line` takes."""
+    """Return the width of `line` in cells."""
     return sum(cell_len(span.text) for span in line)
 
 
 def fit_line(line: Line, width: int) -> Line:
-    """Return `line` cut to `width` cells; a shorter one is returned as it is."""
-    left, spans = width, []
+    """Return `line` cut to `width` cells; a shorter line is returned unchanged."""
+    room, spans = width, []
     for span in line:
         size = cell_len(span.text)
-        if size > left:
-            spans.append(Span(fit(span.text, left), span.look))
+        if size > room:
+            spans.append(Span(fit(span.text, room), span.look))
             break
         spans.append(span)
-        left -= size
+        room -= size
     return tuple(spans)
 
 
-def highlighted(text: str, spans: Sequence[tuple[int, int]], look: Look = "dim") -> Line:
-    """Return `text` with `spans` of it as matches."""
-    line, at = [], 0
-    for start, end in spans:
-        line += [Span(text[at:start], look), Span(text[start:end], "strong")]
-        at = end
-    return tuple(span for span in (*line, Span(text[at:], look)) if span.text)
+def slice_line(line: Line, start: int, end: int | None = None) -> Line:
+    """Return the characters of `line` from `start` to `end`, or to the end of the line."""
+    offset, spans = 0, []
+    for text, look in line:
+        stop = len(text) if end is None else max(end - offset, 0)
+        spans.append(Span(text[max(start - offset, 0) : stop], look))
+        offset += len(text)
+    return tuple(span for span in spans if span.text)
+
+
+def highlight(text: str, matches: Sequence[tuple[int, int]], look: Look = "dim") -> Line:
+    """Return `text` in `look`, with the ranges in `matches` strong."""
+    line, offset = [], 0
+    for start, end in matches:
+        line += [Span(text[offset:start], look), Span(text[start:end], "strong")]
+        offset = end
+    return tuple(span for span in (*line, Span(text[offset:], look)) if span.text)
+
+
+def paragraph(text: str, width: int, look: Look = "text") -> list[Line]:
+    """Return `text` wrapped to lines of at most `width` cells, indented by two."""
+    return [(Span(f"  {line}", look),) for line in wrap(text, max(width - 3, 1))]
+
+
+def fit_to_height(lines: list[Line], height: int) -> list[Line]:
+    """Return `lines` below a blank line, or without any blank lines if that exceeds `height`."""
+    spaced = [BLANK, *lines]
+    return spaced if len(spaced) <= height else [line for line in lines if line]
 
 
 class LineDrawing:
-    """Mixin for widgets whose component classes are `looks`."""
+    """Mixin for widgets whose component classes come from `looks`."""
 
     def draw(self: Any, line: Line, width: int, *, cursor: bool = False) -> Strip:
-        """Return `line` as exactly `width` cells in the looks of this widget."""
-        ground = Style.null()
-        if cursor:  # only its background: the looks keep their colours
-            ground = Style(bgcolor=self.get_component_rich_style("look--cursor").bgcolor)
+        """Return `line` in exactly `width` cells, in the styles of this widget."""
+        background = Style.null()
+        if cursor:  # background only: the looks keep their colours
+            background = Style(bgcolor=self.get_component_rich_style("look--cursor").bgcolor)
         segments = [
-            Segment(span.text, self.get_component_rich_style(f"look--{span.look}") + ground)
+            Segment(span.text, self.get_component_rich_style(f"look--{span.look}") + background)
             for span in line
         ]
-        blank: Style = self.get_component_rich_style("look--text") + ground
+        blank: Style = self.get_component_rich_style("look--text") + background
         return Strip(segments).adjust_cell_length(width, blank)

@@ -1,6 +1,6 @@
-"""Where long lines break: pieces are stretches of a line in characters, their width is in cells.
+"""Wraps long lines: offsets are in characters, widths in cells. Pure.
 
-Pure. Breaks at spaces, after slashes, between wide characters; a word wider than a line is cut.
+Lines break at spaces, after slashes and between wide characters; a word wider than a line is cut.
 """
 
 from __future__ import annotations
@@ -11,19 +11,19 @@ from itertools import accumulate
 
 from rich.cells import get_character_cell_size
 
-Piece = tuple[int, int]
-"""First character, and the one after the last; the spaces at a break are in no piece."""
+TextRange = tuple[int, int]
+"""Start and end offset of a wrapped line; the spaces at a break belong to no range."""
 
 _NARROW = re.compile("[\x20-\x7e\xa0-\xac\xae-\u02ff\u0370-\u0482\u2010-\u2027\u2500-\u25fc]*")
-"""Text in which every character takes one cell; most is."""
+"""Text in which every character takes one cell, as in most text."""
 _NOT_SPACE = re.compile("[^ ]")
 
 
 class _Cells(dict[int, str]):
-    """For `str.translate`: each character becomes the one whose number is its width.
+    """Maps each character, for `str.translate`, to the character whose code is its width.
 
-    Joined emoji count as if they stood apart, a presentation selector as a cell of its own: that
-    is the most any terminal takes, so no line comes out too wide.
+    Joined emoji count separately and a presentation selector takes a cell of its own: the most
+    any terminal uses, so that no line comes out too wide.
     """
 
     def __missing__(self, codepoint: int) -> str:
@@ -41,42 +41,39 @@ def is_narrow(text: str) -> bool:
 
 
 def cells_before(text: str) -> list[int] | None:
-    """Return how many cells stand before each character and after the last; None if narrow."""
+    """Return the cells before each character and in the whole text, or None if it is narrow."""
     if is_narrow(text):
         return None
     return list(accumulate(text.translate(_CELLS).encode("latin-1"), initial=0))
 
 
-def pieces(text: str, width: int, indent: int = 0) -> list[Piece]:
-    """Return the pieces of `text`, the first of at most `width` cells, the others of less.
+def wrap_ranges(text: str, width: int, indent: int = 0) -> list[TextRange]:
+    """Return the ranges of `text` that fit in `width` cells, `indent` fewer from the second on.
 
-    `indent` is what the others leave free. There is always a piece, and never an end to `text`
-    that is not shown but for spaces. Wide characters need a width of 2.
+    There is at least one range, and together they hold everything except spaces at the breaks.
+    Wide characters need a width of 2.
     """
     before = cells_before(text)
     end = len(text)
     if (end if before is None else before[-1]) <= width:
         return [(0, end)]
-    found: list[Piece] = []
+    ranges: list[TextRange] = []
     start, room = 0, width
     while True:
         stop = start + room if before is None else _reach(before, start, room)
         if stop >= end:
-            found.append((start, end))
-            return found
-        cut = _break(text, before, start, stop)
-        last = cut
-        while last > start and text[last - 1] == " ":
-            last -= 1
-        found.append((start, last))
+            ranges.append((start, end))
+            return ranges
+        cut = _break_offset(text, before, start, stop)
+        ranges.append((start, start + len(text[start:cut].rstrip(" "))))
         following = _NOT_SPACE.search(text, cut)
         if following is None:
-            return found
+            return ranges
         start, room = following.start(), width - indent
 
 
 def shorten_start(text: str, width: int) -> str:
-    """Return `text`, cut at its start when it takes more than `width` cells: the end of a path."""
+    """Return `text`, cut at its start if wider than `width` cells: it keeps the end of a path."""
     before = cells_before(text) or range(len(text) + 1)
     if before[-1] <= width:
         return text
@@ -84,16 +81,16 @@ def shorten_start(text: str, width: int) -> str:
 
 
 def _reach(before: list[int], start: int, room: int) -> int:
+    """Return the offset up to which `room` cells reach: always at least one character."""
     stop = bisect_right(before, before[start] + room, start) - 1
     return max(stop, start + 1)
 
 
-def _break(text: str, before: list[int] | None, start: int, stop: int) -> int:
-    """Return where the piece from `start`, which could go on to `stop`, had better end."""
+def _break_offset(text: str, before: list[int] | None, start: int, stop: int) -> int:
+    """Return the best offset at which to end a line that may reach from `start` to `stop`."""
     if text[stop] == " " or (before is not None and before[stop] - before[stop - 1] == 2):
         return stop
-    first = start
-    while first < stop and text[first] == " ":  # a break within an indent would leave a blank line
-        first += 1
+    # Breaking within an indent would leave a blank line.
+    first = stop - len(text[start:stop].lstrip(" "))
     cut = max(text.rfind(" ", first, stop), text.rfind("/", first, stop) + 1)
     return cut if cut > first else stop

@@ -1,122 +1,196 @@
-"""Keeping the index up with the files: indexing at the start and whenever a file changes."""
+"""Keeps the index in step with the files: indexes at the start and whenever a file changes."""
 
 from __future__ import annotations
 
+import asyncio
+import threading
+import time
 from collections.abc import Callable, Iterable
+from concurrent.futures import Future
 from typing import TYPE_CHECKING
 
-from textual.message import Message
-
 from kbx_tui.errors import IndexLocked, KbxError
-from kbx_tui.formatting import count_words
+from kbx_tui.formatting import format_count, format_duration
 from kbx_tui.log_file import logger
-from kbx_tui.tui.engine.engine_calls import EngineCalls
-from kbx_tui.tui.engine.threads import IndexThread, Loop, WatchThread
-from kbx_tui.tui.explore.search_labels import progress_words
-from kbx_tui.tui.messages import Indexing, Noticed
+from kbx_tui.tui.engine.client import EngineClient, OpenEngine
+from kbx_tui.tui.engine.status import Status
 
 if TYPE_CHECKING:
     from kbx_tui.index.build.progress import Progress
 
-LOCKED_PATIENCE = 2.0
-"""Seconds until the app looks again whether another process has finished indexing."""
+REPORT_INTERVAL = 0.1
+"""Seconds between two progress reports."""
+GROWTH_INTERVAL = 2.0
+"""Seconds between two searches of what indexing has added so far."""
+LOCK_RETRY_SECONDS = 2.0
+"""Seconds until the app tries again while another process is indexing."""
+STOP_SECONDS = 1.0
+"""Seconds the screen stays while indexing stops; the process waits for it afterwards."""
 
 
-class Upkeep:
-    """One run of indexing at a time; what changes meanwhile is indexed right after."""
+class IndexSync:
+    """One run of indexing at a time, and a watcher of the files.
+
+    Both run on threads with engines of their own, so that searches are answered meanwhile.
+    """
 
     def __init__(
         self,
-        loop: Loop,
-        calls: EngineCalls,
-        post: Callable[[Message], object],
+        client: EngineClient,
+        open_engine: OpenEngine,
+        status: Status,
         *,
-        grown: Callable[[frozenset[str]], None],
-        failed: Callable[[Exception], None],
+        on_growth: Callable[[frozenset[str]], None],
     ) -> None:
-        """`grown` hears that the index holds more, and which files changed on disk."""
-        self._loop, self._calls, self._post = loop, calls, post
-        self._grown, self._failed = grown, failed
-        self._indexing: IndexThread | None = None
-        self._watching: WatchThread | None = None
+        """`on_growth` is called when the index has new content, with the files that changed."""
+        self._client, self._open_engine, self._status = client, open_engine, status
+        self._on_growth = on_growth
+        self._indexing: asyncio.Task[object] | None = None
+        self._watching = False
+        self._index_again = False
         self._changed: frozenset[str] = frozenset()
-        self._perhaps: frozenset[str] = frozenset()
-        self._own: set[str] = set()
-        """Files that the app itself wrote, and nobody has to be told of."""
-        self._again = False
+        self._maybe_changed: frozenset[str] = frozenset()
+        self._own_writes: set[str] = set()
 
-    def index(self, perhaps: Iterable[str] = ()) -> None:
-        """Bring the index up to date; while that goes on, do it once more afterwards.
+    @property
+    def is_indexing(self) -> bool:
+        """Whether indexing is in progress."""
+        return self._indexing is not None and not self._indexing.done()
 
-        `perhaps` are files that may have changed without anyone having told.
+    @property
+    def expects_own_writes(self) -> bool:
+        """Whether files written by the app have not been indexed yet."""
+        return bool(self._own_writes)
+
+    def index(self, maybe_changed: Iterable[str] = ()) -> None:
+        """Bring the index up to date; during a run, index again afterwards.
+
+        `maybe_changed` are files that may have changed without the watcher having noticed.
         """
-        if self._loop.closed.is_set():  # a look put off until later may come after the end
-            return
-        self._perhaps |= frozenset(perhaps)
-        if self._indexing is not None:
-            self._again = True
-            return
-        self._indexing = IndexThread(
-            self._loop,
-            self._calls.index,
-            report=self._report,
-            grown=lambda: self._grown(frozenset()),
-            ended=self._ended,
-        )
-        self._indexing.start()
+        self._maybe_changed |= frozenset(maybe_changed)
+        if self.is_indexing:
+            self._index_again = True
+        else:
+            self._indexing = self._client.start(self._index())
 
     def expect(self, paths: Iterable[str]) -> None:
-        """The app wrote these files itself."""
-        self._own.update(paths)
+        """Do not announce changes of these files: the app wrote them itself."""
+        self._own_writes.update(paths)
 
     def watch(self) -> None:
         """Index whatever changes on disk from now on."""
-        if self._watching is None:
-            self._watching = WatchThread(
-                self._loop, self._calls.watch, changed=self._files_changed, ended=self._unwatched
-            )
-            self._watching.start()
+        if not self._watching:
+            self._watching = True
+            self._client.start(self._watch())
 
     async def stop(self) -> None:
-        """Indexing is told to end, by the loop that is closed, and given a moment for it."""
-        if self._indexing is not None:
-            await self._indexing.join()
+        """Wait a moment for indexing to notice that the client is closed."""
+        if self._indexing is not None and not self._indexing.done():
+            await asyncio.wait({self._indexing}, timeout=STOP_SECONDS)
 
-    def _report(self, progress: Progress) -> None:
-        self._post(Indexing(progress_words(progress)))
+    # Indexing.
+
+    async def _index(self) -> None:
+        """Index, and repeat while another run was requested in the meantime."""
+        self._index_again = True
+        while self._index_again and not self._client.closed.is_set():
+            self._index_again = False
+            try:
+                await _run_in_thread(self._index_in_thread, "kbx-index")
+            except IndexLocked:  # another process does the work
+                self._status.show_progress("another process is indexing")
+                asyncio.get_running_loop().call_later(LOCK_RETRY_SECONDS, self.index)
+                self._on_growth(frozenset())
+            except Exception as error:
+                self._status.show_progress("")
+                self._client.report(error)
+            else:
+                if self._client.closed.is_set():  # cancelled, so perhaps nothing was indexed
+                    return
+                self._status.show_progress("")
+                self._on_growth(frozenset() if self._index_again else self._take_changes())
+
+    def _take_changes(self) -> frozenset[str]:
+        """Announce how many files changed; return these and those that may have changed."""
+        changed, maybe_changed = self._changed, self._maybe_changed
+        self._changed = self._maybe_changed = frozenset()
+        if count := len(changed - self._own_writes):
+            self._status.show_notice(f"{format_count(count, 'change')} on disk indexed")
+        self._own_writes -= changed
+        return changed | maybe_changed
+
+    def _index_in_thread(self) -> None:
+        stage, reported, grown = "", 0.0, 0.0
+
+        def listen(progress: Progress) -> None:
+            nonlocal stage, reported, grown
+            now = time.monotonic()
+            if progress.stage != stage or now - reported >= REPORT_INTERVAL:
+                stage, reported = progress.stage, now
+                self._client.call_on_loop(self._status.show_progress, describe_progress(progress))
+            if progress.searchable and now - grown >= GROWTH_INTERVAL:
+                grown = now
+                self._client.call_on_loop(self._on_growth, frozenset())
+
+        engine = self._open_engine()
+        try:
+            engine.index(listen, cancelled=self._client.closed.is_set, wait=False)
+        finally:
+            engine.close()
+
+    # Watching.
+
+    async def _watch(self) -> None:
+        try:
+            # A daemon thread: it only waits, and may do so a moment longer than the app runs.
+            await _run_in_thread(self._watch_in_thread, "kbx-watch", daemon=True)
+        except Exception as error:
+            logger().warning("changes on disk are not noticed: %s", error)
+            cause = str(error) if isinstance(error, KbxError) else type(error).__name__
+            self._status.show_notice(f"changes on disk are not noticed ({cause}); R indexes them")
+
+    def _watch_in_thread(self) -> None:
+        engine = self._open_engine()
+        try:
+            if engine.settings.app.watch:
+                engine.watch(
+                    lambda paths: self._client.call_on_loop(self._files_changed, paths),
+                    stopped=self._client.closed,
+                )
+        finally:
+            engine.close()
 
     def _files_changed(self, paths: frozenset[str]) -> None:
         self._changed |= paths
-        if others := len(self._changed - self._own):
-            self._post(Indexing(f"{count_words(others, 'file')} changed on disk, indexing"))
+        if count := len(self._changed - self._own_writes):
+            self._status.show_progress(f"{format_count(count, 'file')} changed on disk, indexing")
         self.index()
 
-    def _ended(self, raised: Exception | None) -> None:
-        self._indexing = None
-        self._post(Indexing(""))
-        if raised is None:
-            self._grown(frozenset() if self._again else self._taken_in())
-        elif isinstance(raised, IndexLocked):  # another process does the work: look again
-            self._post(Indexing("another process is indexing"))
-            self._loop.adopt().call_later(LOCKED_PATIENCE, self.index)
-            self._grown(frozenset())
+
+def describe_progress(progress: Progress) -> str:
+    """Return the progress of indexing: `indexing: vectors 312 of 1,204, 26 s left`."""
+    words = f"indexing: {progress.stage} {progress.done:,} of {progress.total:,}"
+    if progress.seconds_left is not None and progress.seconds_left >= 1.0:
+        words += f", {format_duration(progress.seconds_left)} left"
+    return words
+
+
+async def _run_in_thread(work: Callable[[], None], name: str, *, daemon: bool = False) -> None:
+    """Run `work` on a thread of its own and raise what it raises.
+
+    Not a daemon thread by default: a model still running while the interpreter ends aborts
+    the process.
+    """
+    result: Future[None] = Future()
+    result.set_running_or_notify_cancel()
+
+    def run() -> None:
+        try:
+            work()
+        except Exception as error:
+            result.set_exception(error)
         else:
-            self._failed(raised)
-        if self._again:
-            self._again = False
-            self.index()
+            result.set_result(None)
 
-    def _taken_in(self) -> frozenset[str]:
-        """Tell how many files changed and return them, with those that may have."""
-        changed, perhaps = self._changed, self._perhaps
-        self._changed = self._perhaps = frozenset()
-        if others := len(changed - self._own):
-            self._post(Noticed(f"{count_words(others, 'change')} on disk taken in"))
-        self._own -= changed
-        return changed | perhaps
-
-    def _unwatched(self, raised: Exception | None) -> None:
-        if raised is not None:
-            logger().warning("changes on disk are not seen: %s", raised)
-            why = str(raised) if isinstance(raised, KbxError) else type(raised).__name__
-            self._post(Noticed(f"changes on disk are not seen by themselves ({why}); R looks"))
+    threading.Thread(target=run, name=name, daemon=daemon).start()
+    await asyncio.wrap_future(result)

@@ -1,4 +1,4 @@
-"""Experts, best first; each opens into the claims that its score is the sum of."""
+"""The experts, best first; each expands to the claims that add up to its score."""
 
 from __future__ import annotations
 
@@ -10,90 +10,73 @@ from textual.timer import Timer
 from kbx_tui.tui.commands.bindings import bindings
 from kbx_tui.tui.drawing.cell_text import fit, shorten
 from kbx_tui.tui.drawing.lines import Line, Look, Span, fit_line, looks
+from kbx_tui.tui.drawing.rank_moves import move_text, rank_moves
 from kbx_tui.tui.experts.view import ClaimRow, ExpertRow, ExpertsView, Row
-from kbx_tui.tui.explore.panes.result_list import rank_moves
-from kbx_tui.tui.widgets.rows_view import RowsView, Slot
+from kbx_tui.tui.widgets.lines_view import EmptyState, titled_text
+from kbx_tui.tui.widgets.rows_view import RowsView
 
 BAR = 12
+"""The width of a full bar in cells."""
 ROOMY = 100
-"""From this width on, counts stand beside the bar; else below it."""
+"""The width from which the counts are beside the bar instead of below it."""
 
 
-class ExpertList(RowsView):
-    """A cursor goes over experts and opened claims alike."""
+class ExpertList(RowsView[Row]):
+    """Experts and the claims of expanded ones, all under one cursor."""
 
     COMPONENT_CLASSES = looks("strong", "accent", "entity", "rule", "cursor")
     BINDINGS = bindings("expert_list")
+    LEAVE_ACTION = "screen.focus_topic"
     SETTLE_SECONDS = 3.0
-    """How long an expert whose rank changed says so."""
+    """How long an expert shows that its rank has changed."""
 
     def __init__(self) -> None:
         super().__init__()
         self.view: ExpertsView | None = None
-        self.opened_ids: frozenset[str] = frozenset()
-        self._rows: tuple[Row, ...] = ()
+        self.expanded_ids: frozenset[str] = frozenset()
         self._moves: Mapping[str, int] = {}
         self._timer: Timer | None = None
 
     def show(self, view: ExpertsView | None) -> None:
-        """Show a ranking; on the same topic, ranks that changed say by how much."""
+        """Show a ranking; on the same topic, rank changes are shown."""
         before = self.view
         same = before is not None and view is not None and before.topic == view.topic
         if not same:
-            self.opened_ids, self.chosen = frozenset(), False
-        at = self.current if self.chosen else None
+            self.expanded_ids, self.chosen = frozenset(), False
+        current = self.current if self.chosen else None
         self._moves = rank_moves(_ranks(before), _ranks(view)) if same else {}
         self.view = view
-        self._lay_out(at)
+        self._lay_out(current)
         if self._timer is not None:
             self._timer.stop()
         self._timer = self.set_timer(self.SETTLE_SECONDS, self._settle)
 
-    @property
-    def current(self) -> Row | None:
-        """The expert or claim under the cursor."""
-        return self._rows[self.cursor] if self.cursor < len(self._rows) else None
-
-    def count_rows(self) -> int:
-        return len(self._rows)
-
-    def slots(self) -> list[Slot]:
-        narrow = self.line_width < ROOMY
-        return [
-            (at, part)
-            for at, row in enumerate(self._rows)
-            for part in range(2 if narrow and isinstance(row, ExpertRow) else 1)
-        ]
+    def row_heights(self) -> list[int]:
+        height = 2 if self.line_width < ROOMY else 1
+        return [height if isinstance(row, ExpertRow) else 1 for row in self.rows]
 
     def row_line(self, row: int, part: int, width: int) -> Line:
-        shown = self._rows[row]
-        marker = "›" if row == self.cursor and self.has_focus else " "
-        if isinstance(shown, ClaimRow):
-            return claim_line(shown, width, marker)
+        content = self.rows[row]
+        marker = self.marker(row)
+        if isinstance(content, ClaimRow):
+            return claim_line(content, width, marker)
         if part:
-            return (Span("       "), Span(shorten(shown.counts, max(width - 7, 0)), "dim"))
-        return expert_line(shown, width, marker, self._moves.get(shown.id, 0))
+            return (Span("       "), Span(shorten(content.counts, max(width - 7, 0)), "dim"))
+        return expert_line(content, width, marker, self._moves.get(content.id, 0))
 
-    def opened(self) -> None:
-        """Open the claims of the expert at hand, or close them."""
+    def row_opened(self) -> None:
+        """Expand or collapse the expert under the cursor."""
         row = self.current
         if isinstance(row, ExpertRow):
-            self.opened_ids ^= {row.id}
+            self.expanded_ids ^= {row.id}
             self._lay_out(row)
 
-    def action_move_or_leave(self) -> None:
-        if self.cursor == 0:
-            self.run_later("screen.focus_topic")
-        self.choose(self.cursor - 1)
-
-    def run_later(self, action: str) -> None:
-        """Run an action of the screen."""
-        self.call_later(self.run_action, action)
-
-    def _lay_out(self, at: Row | None) -> None:
-        self._rows = self.view.rows(self.opened_ids) if self.view is not None else ()
-        self.lines_changed()
-        self.cursor = next((n for n, row in enumerate(self._rows) if _same(row, at)), 0)
+    def _lay_out(self, current: Row | None) -> None:
+        """Rebuild the rows with the cursor on the row that was `current`."""
+        self.rows = self.view.rows(self.expanded_ids) if self.view is not None else ()
+        self.rebuild_lines()
+        keys = [_key(row) for row in self.rows]
+        self.cursor = keys.index(_key(current)) if current and _key(current) in keys else 0
         self.show_cursor()
 
     def _settle(self) -> None:
@@ -103,42 +86,44 @@ class ExpertList(RowsView):
 
 def expert_line(expert: ExpertRow, width: int, marker: str, move: int) -> Line:
     """Return `› 1 ▸ Bob Okafor  person  ██████████  5.00  5 claims · 4 sources`."""
-    moved = f" ▲{move}" if move > 0 else f" ▼{-move}" if move < 0 else ""
+    moved = move_text(move)
     bar = fit("▒" * max(round(expert.share * BAR), 1), BAR)
-    head = f"{expert.rank:>3} {'▾' if expert.is_open else '▸'} "
+    head = f"{expert.rank:>3} {'▾' if expert.is_expanded else '▸'} "
     end = f" {expert.score:>6.2f}"
     counts = f"  {expert.counts}" if width >= ROOMY else ""
     kind = f" {fit(expert.type, 8)} "
     taken = 1 + cell_len(head) + cell_len(kind) + BAR + cell_len(end) + cell_len(counts)
     name = fit(expert.name, max(min(width - taken - cell_len(moved), 32), 6))
-    return fit_line(
-        (
-            Span(marker, "dim"),
-            Span(head, "dim"),
-            Span(name, "strong"),
-            Span(moved, "accent"),
-            Span(kind, "dim"),
-            Span(bar, "entity"),
-            Span(end),
-            Span(counts, "dim"),
-        ),
-        width,
-    )
+    who = (Span(marker + head, "dim"), Span(name, "strong"), Span(moved, "accent"))
+    score = (Span(bar, "entity"), Span(end), Span(counts, "dim"))
+    return fit_line((*who, Span(kind, "dim"), *score), width)
 
 
 def claim_line(claim: ClaimRow, width: int, marker: str) -> Line:
     """Return `    + 1.00  Runs the migration  2026-03-17  people/bob.md:12`."""
-    sign = f"      {'+' if not claim.status else '–'} {claim.contribution:>5.2f}  "
-    end = "  ".join(part for part in (claim.status, claim.date, claim.place) if part)
+    look: Look = "rule" if claim.status else "text"
+    sign = f"      {'–' if claim.status else '+'} {claim.contribution:>5.2f}  "
+    end = "  ".join(filter(None, (claim.status, claim.date, claim.place)))
     room = width - 1 - cell_len(sign) - 2
     end = shorten(end, max(room // 2, 0)) if width >= ROOMY else ""
     text = fit(claim.text, max(room - cell_len(end), 0))
-    look: Look = "rule" if claim.status else "text"
-    return (
-        Span(marker, "dim"),
-        Span(sign, "rule" if claim.status else "entity"),
-        Span(text, look),
-        Span(f"  {end}", "dim"),
+    signed = Span(sign, "rule" if claim.status else "entity")
+    return (Span(marker, "dim"), signed, Span(text, look), Span(f"  {end}", "dim"))
+
+
+no_topic = titled_text(
+    "Type a topic.",
+    "People, projects and teams are ranked by the facts known about them on that topic,"
+    " which add up to the score. Enter shows the facts.",
+)
+"""What the list shows before a topic is typed."""
+
+
+def no_experts(topic: str) -> EmptyState:
+    """Return what the list shows when no entity has a fact on the topic."""
+    return titled_text(
+        f"No fact mentions “{shorten(topic, 40)}”.",
+        "Try another word, or w for relevance, which also counts documents.",
     )
 
 
@@ -147,7 +132,5 @@ def _ranks(view: ExpertsView | None) -> dict[str, int]:
     return {expert.entity_id: rank for rank, expert in enumerate(experts, 1)}
 
 
-def _same(row: Row, at: Row | None) -> bool:
-    if isinstance(row, ExpertRow):
-        return isinstance(at, ExpertRow) and row.id == at.id
-    return isinstance(at, ClaimRow) and (row.expert_id, row.text) == (at.expert_id, at.text)
+def _key(row: Row) -> tuple[str, ...]:
+    return (row.id,) if isinstance(row, ExpertRow) else (row.expert_id, row.text)

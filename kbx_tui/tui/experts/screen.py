@@ -1,19 +1,22 @@
-"""Who or what is known best on a topic, and by which facts."""
+"""Who or what is known best on a topic, and from which facts."""
 
 from __future__ import annotations
+
+from typing import ClassVar
 
 from textual import on
 from textual.app import ComposeResult
 from textual.widgets import Input
 
-from kbx_tui.formatting import count_words
+from kbx_tui.formatting import format_count
+from kbx_tui.tui.app_state import AppState
+from kbx_tui.tui.base_session import BaseSession
 from kbx_tui.tui.commands.bindings import bindings
-from kbx_tui.tui.commands.registry import Scope
-from kbx_tui.tui.drawing import empty_states
-from kbx_tui.tui.experts.expert_list import ExpertList
+from kbx_tui.tui.experts.expert_list import ExpertList, no_experts, no_topic
+from kbx_tui.tui.experts.messages import ExpertsReady
 from kbx_tui.tui.experts.model import WEIGHTS
-from kbx_tui.tui.experts.view import ClaimRow, days_at, value_of
-from kbx_tui.tui.messages import ExpertsReady, Failed, Indexing, Noticed
+from kbx_tui.tui.experts.view import ClaimRow, ExpertsView, half_life_at, slider_value
+from kbx_tui.tui.navigator import Navigator
 from kbx_tui.tui.shell.mode_screen import ModeScreen
 from kbx_tui.tui.widgets.key_bar import KeyBar
 from kbx_tui.tui.widgets.number_slider import NumberSlider
@@ -23,12 +26,12 @@ WEIGHT_HELP = {
     "count": "every claim counts 1",
     "recency": "half as much after a half-life",
     "citation": "sources times confidence",
-    "relevance": "documents on the topic speak too",
+    "relevance": "documents on the topic count too",
 }
 
 
 class TopicLine(Input):
-    """The line a topic is typed into."""
+    """The field for the topic."""
 
     BINDINGS = bindings("topic")
 
@@ -38,123 +41,90 @@ class TopicLine(Input):
 
 
 class Experts(ModeScreen):
-    """The third mode."""
+    """The experts mode."""
 
     BINDINGS = bindings("experts", "mode")
     AUTO_FOCUS = "TopicLine"
+    MODE = "experts"
+    SCOPE = "experts"
+    MAIN_LIST = ExpertList
+    FOCUS_SCOPES: ClassVar = {
+        TopicLine: ("topic",),
+        NumberSlider: ("slider",),
+        ExpertList: ("expert_list", "list"),
+    }
+
+    def __init__(self, session: BaseSession, app_state: AppState, navigator: Navigator) -> None:
+        super().__init__(session, app_state, navigator)
+        self.model = session.experts
 
     def compose(self) -> ComposeResult:
         experts = ExpertList()
         experts.border_title = "Experts"
-        experts.invitation = empty_states.no_topic
+        experts.empty_state = no_topic
         yield TopicLine()
         yield experts
-        yield NumberSlider("half-life", 0.5, shown=lambda value: f"{days_at(value):.0f}d")
+        yield NumberSlider(
+            "half-life", 0.5, format_value=lambda value: f"{half_life_at(value):.0f}d"
+        )
         yield StatusLine()
         yield KeyBar()
 
     def on_mount(self) -> None:
-        self.use_keymap(self.keymap)
-        self.query_one(KeyBar).here = "experts"
+        self.model.post = self.post_message
         topic = self.query_one(TopicLine)
         topic.border_title = "topic"
-        topic.value = self.controller.expertise.question.topic
+        topic.value = self.model.question.topic
         topic.cursor_position = len(topic.value)
         self._show_weight()
-        if (view := self.controller.expertise.view) is not None:
-            self.on_experts_ready(ExpertsReady(view))
-
-    def on_descendant_focus(self) -> None:
-        self.query_one(KeyBar).show(*self.scopes())
-
-    def scopes(self) -> tuple[Scope, ...]:
-        if isinstance(self.focused, TopicLine):
-            return ("topic", "app")
-        if isinstance(self.focused, NumberSlider):
-            return ("slider", "experts", "mode", "app")
-        return ("expert_list", "list", "experts", "mode", "app")
-
-    @property
-    def palette_scopes(self) -> tuple[Scope, ...]:
-        return ("experts", "mode")
-
-    def leave_field(self) -> None:
-        if self.is_typing:
-            self.action_focus_experts()
-
-    @property
-    def is_typing(self) -> bool:
-        return isinstance(self.focused, TopicLine)
-
-    # What the controller tells.
+        if self.model.view is not None:
+            self._show(self.model.view)
 
     def on_experts_ready(self, message: ExpertsReady) -> None:
-        view = message.view
-        self.query_one(StatusLine).clear_error()
-        experts = self.query_one(ExpertList)
-        found = count_words(view.ranking.total_matched, "expert")
-        experts.border_title = f"{found} · by {view.weight}"
-        experts.invitation = empty_states.no_experts(view.topic)
-        experts.show(view)
-        self.query_one(NumberSlider).show(value_of(view.half_life_days))
-
-    def on_indexing(self, message: Indexing) -> None:
-        self.query_one(StatusLine).show_progress(message.text)
-
-    def on_noticed(self, message: Noticed) -> None:
-        self.notice(message.text)
-
-    def on_failed(self, message: Failed) -> None:
-        self.query_one(StatusLine).show_error(message.text)
-
-    # What a person does.
+        self._show(message.view)
 
     @on(TopicLine.Changed)
-    def ask(self, event: TopicLine.Changed) -> None:
+    def change_topic(self, event: TopicLine.Changed) -> None:
         topic = event.value.strip()
-        self.controller.expertise.ask(topic=topic)
+        self.model.ask(topic=topic)
         if not topic:
-            self.query_one(ExpertList).invitation = empty_states.no_topic
+            self.query_one(ExpertList).empty_state = no_topic
             self.query_one(ExpertList).show(None)
 
     @on(NumberSlider.Changed)
-    def turn_half_life(self, event: NumberSlider.Changed) -> None:
-        self.controller.expertise.ask(half_life_days=days_at(event.value))
+    def change_half_life(self, event: NumberSlider.Changed) -> None:
+        self.model.ask(half_life_days=half_life_at(event.value))
 
     def action_focus_topic(self) -> None:
         self.set_focus(self.query_one(TopicLine))
 
-    def action_focus_experts(self) -> None:
-        self.set_focus(self.query_one(ExpertList))
-
     def action_next_pane(self, step: int) -> None:
         self.focus_next() if step > 0 else self.focus_previous()
 
-    def action_back(self) -> None:
-        if isinstance(self.focused, ExpertList):
-            self._app.call_later(self._app.go_to, "explore")
-        else:
-            self.action_focus_experts()
-
     def action_next_weight(self) -> None:
-        expertise = self.controller.expertise
-        at = WEIGHTS.index(expertise.question.weight)
-        expertise.ask(weight=WEIGHTS[(at + 1) % len(WEIGHTS)])
+        weight = WEIGHTS[(WEIGHTS.index(self.model.question.weight) + 1) % len(WEIGHTS)]
+        self.model.ask(weight=weight)
         self._show_weight()
-        self.notice(f"by {expertise.question.weight}: {WEIGHT_HELP[expertise.question.weight]}")
+        self.show_notice(f"by {weight}: {WEIGHT_HELP[weight]}")
 
     def action_half_life(self, steps: int) -> None:
         self.query_one(NumberSlider).action_move(steps)
 
     async def action_edit(self) -> None:
-        row, summary = self.query_one(ExpertList).current, self._app.explore_summary
-        if not isinstance(row, ClaimRow) or summary is None:
-            self.notice("no claim at hand: enter on an expert opens its claims")
-            return
-        await self._app.edit(summary.root, row.path, row.line)
-        self.controller.upkeep.index(perhaps=[row.path])
+        row = self.query_one(ExpertList).current
+        if not isinstance(row, ClaimRow) or not await self.edit_file(row.path, row.line):
+            self.show_notice("no claim is chosen: enter on an expert opens its claims")
+
+    def _show(self, view: ExpertsView) -> None:
+        self.query_one(StatusLine).clear_error()
+        experts = self.query_one(ExpertList)
+        count = format_count(view.ranking.total_matched, "expert")
+        experts.border_title = f"{count} · by {view.weight}"
+        experts.empty_state = no_experts(view.topic)
+        experts.show(view)
+        self.query_one(NumberSlider).show(slider_value(view.half_life_days))
 
     def _show_weight(self) -> None:
-        weight = self.controller.expertise.question.weight
-        slider = self.query_one(NumberSlider)
-        slider.annotate("" if weight == "recency" else f"counts by recency only (now {weight}: w)")
+        weight = self.model.question.weight
+        note = "" if weight == "recency" else f"counts by recency only (now {weight}: w)"
+        self.query_one(NumberSlider).annotate(note)

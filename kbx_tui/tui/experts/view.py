@@ -1,4 +1,4 @@
-"""Experts on a topic as rows, their claims below them when opened. Pure."""
+"""The rows of the experts mode: experts, and claims below expanded ones. Pure."""
 
 from __future__ import annotations
 
@@ -7,15 +7,15 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from kbx_tui.formatting import count_words
-from kbx_tui.safe_text import visible
-from kbx_tui.tui.dedup.known_rows import place_words
+from kbx_tui.formatting import format_count
+from kbx_tui.safe_text import safe_line
+from kbx_tui.tui.drawing.cell_text import format_place
 
 if TYPE_CHECKING:
     from kbx_tui.experts.expert_ranking import Expert, ExpertRanking, Receipt
 
 LEAST_DAYS, MOST_DAYS = 1.0, 900.0
-"""Half-lives the slider reaches; equal steps are equal factors, 30 days stand in the middle."""
+"""The range of the half-life slider; its scale is logarithmic, with 30 days in the middle."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,21 +28,21 @@ class ExpertRow:
     type: str
     score: float
     share: float
-    """Of the best score, 0..1: the length of the bar."""
+    """The share of the best score, 0..1: the length of the bar."""
     counts: str
     """`5 claims · 4 sources · last 2026-04-16`."""
-    is_open: bool
+    is_expanded: bool
 
 
 @dataclass(frozen=True, slots=True)
 class ClaimRow:
-    """What one claim adds, under its expert."""
+    """A claim and its contribution to the score of its expert."""
 
     expert_id: str
     text: str
     contribution: float
     status: str
-    """Empty for what counts; else why it does not."""
+    """Empty if it counts, else why it does not."""
     date: str
     place: str
     path: str
@@ -54,54 +54,52 @@ Row = ExpertRow | ClaimRow
 
 @dataclass(frozen=True, slots=True)
 class ExpertsView:
-    """A ranking as it is shown."""
+    """A ranking with the settings that produced it."""
 
     topic: str
     weight: str
     half_life_days: float
     ranking: ExpertRanking
 
-    def rows(self, opened: Collection[str]) -> tuple[Row, ...]:
-        """Return the experts, those whose ids are `opened` followed by their claims."""
+    def rows(self, expanded_ids: Collection[str]) -> tuple[Row, ...]:
+        """Return the experts, with claims below those whose ids are in `expanded_ids`."""
         best = max((expert.score for expert in self.ranking.experts), default=0.0) or 1.0
         rows: list[Row] = []
         for rank, expert in enumerate(self.ranking.experts, 1):
-            is_open = expert.entity_id in opened
-            rows.append(_expert_row(expert, rank, best, is_open=is_open))
-            if is_open:
-                newest = sorted(expert.receipts, key=lambda one: one.date, reverse=True)
-                newest.sort(key=lambda one: -one.contribution)
-                rows += [_claim_row(expert, one) for one in (*newest, *expert.excluded)]
+            is_expanded = expert.entity_id in expanded_ids
+            rows.append(_expert_row(expert, rank, best, is_expanded=is_expanded))
+            if is_expanded:
+                receipts = sorted(expert.receipts, key=lambda receipt: receipt.date, reverse=True)
+                receipts.sort(key=lambda receipt: -receipt.contribution)
+                rows += [_claim_row(expert, claim) for claim in (*receipts, *expert.excluded)]
         return tuple(rows)
 
 
-def days_at(value: float) -> float:
-    """Return the half-life in days at a place of the slider, 0..1."""
+def half_life_at(value: float) -> float:
+    """Return the half-life in days at a slider value in 0..1."""
     return float(round(LEAST_DAYS * (MOST_DAYS / LEAST_DAYS) ** value))
 
 
-def value_of(days: float) -> float:
-    """Return the place on the slider of a half-life in days; the ends for what lies beyond."""
-    place = math.log(max(days, LEAST_DAYS) / LEAST_DAYS) / math.log(MOST_DAYS / LEAST_DAYS)
-    return min(place, 1.0)
+def slider_value(days: float) -> float:
+    """Return the slider value of a half-life in days, limited to 0..1."""
+    value = math.log(max(days, LEAST_DAYS) / LEAST_DAYS) / math.log(MOST_DAYS / LEAST_DAYS)
+    return min(value, 1.0)
 
 
-def _expert_row(expert: Expert, rank: int, best: float, *, is_open: bool) -> ExpertRow:
-    last = max((one.date for one in expert.receipts), default="")
-    counts = [
-        count_words(expert.claim_count, "claim"),
-        count_words(expert.citation_count, "source"),
-    ]
-    counts += [f"last {visible(last)}"] if last else []
+def _expert_row(expert: Expert, rank: int, best: float, *, is_expanded: bool) -> ExpertRow:
+    last = max((receipt.date for receipt in expert.receipts), default="")
+    claims = format_count(expert.claim_count, "claim")
+    sources = format_count(expert.citation_count, "source")
+    counts = (claims, sources, f"last {safe_line(last)}" if last else "")
     return ExpertRow(
         id=expert.entity_id,
         rank=rank,
-        name=visible(expert.name),
-        type=visible(expert.type),
+        name=safe_line(expert.name),
+        type=safe_line(expert.type),
         score=expert.score,
         share=expert.score / best,
-        counts=" · ".join(counts),
-        is_open=is_open,
+        counts=" · ".join(filter(None, counts)),
+        is_expanded=is_expanded,
     )
 
 
@@ -109,11 +107,11 @@ def _claim_row(expert: Expert, receipt: Receipt) -> ClaimRow:
     counts = receipt in expert.receipts
     return ClaimRow(
         expert_id=expert.entity_id,
-        text=visible(receipt.text) if receipt.status != "redacted" else "(redacted)",
+        text=safe_line(receipt.text) if receipt.status != "redacted" else "(redacted)",
         contribution=receipt.contribution,
         status="" if counts else receipt.status,
-        date=visible(receipt.date),
-        place=place_words(receipt.path, receipt.line),
+        date=safe_line(receipt.date),
+        place=format_place(receipt.path, receipt.line),
         path=receipt.path,
         line=receipt.line,
     )

@@ -1,4 +1,4 @@
-"""What is copied of a document, as text for somewhere else. Pure."""
+"""The current document, and the texts that can be copied from it."""
 
 from __future__ import annotations
 
@@ -6,34 +6,66 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Literal
 
-from kbx_tui.safe_text import visible
-from kbx_tui.tui.explore.view import SnippetView
+from textual.screen import Screen
 
-What = Literal["path", "citation", "snippet", "command"]
-NAMES: Mapping[What, str] = {
-    "path": "path",
-    "citation": "citation",
-    "snippet": "snippet",
-    "command": "command line",
-}
+from kbx_tui.safe_text import safe_line
+from kbx_tui.search.results.response import Snippet
+from kbx_tui.tui.explore.model import ExploreModel
+from kbx_tui.tui.explore.panes.entity_card import EntityCard
+from kbx_tui.tui.explore.panes.entity_list import EntityList
+from kbx_tui.tui.explore.panes.result_list import ResultList
+from kbx_tui.tui.explore.search_state import command_line
+from kbx_tui.tui.reading.preview_pane import PreviewPane
+
+Content = Literal["path", "citation", "snippet", "command"]
+
+
+def current_document(screen: Screen[None], snippets: Mapping[str, Snippet]) -> tuple[str, int]:
+    """Return path and 1-based line of the current document.
+
+    The path is empty without one, the line 0 where none is known. Snippets are by path.
+    """
+    focused = screen.focused
+    if isinstance(focused, PreviewPane):
+        return focused.path, focused.current_line
+    if isinstance(focused, EntityCard):
+        return focused.current_path, 0
+    if isinstance(focused, EntityList):
+        return (focused.current.path if focused.current is not None else ""), 0
+    result = screen.query_one(ResultList).current
+    if result is None:
+        return "", 0
+    snippet = snippets.get(result.path)
+    return result.path, snippet.line_start if snippet is not None else 0
+
+
+def text_to_copy(
+    screen: Screen[None], model: ExploreModel, content: Content, path: str, line: int
+) -> str:
+    """Return the text to copy of the document at `path`; empty when there is none."""
+    if content == "command":
+        root = model.summary.root if model.summary is not None else ""
+        return command_line(model.state, model.defaults, root) if model.state.query else ""
+    return text(content, path, line, _titles(screen), model.displayed.snippets)
 
 
 def text(
-    what: What,
+    content: Content,
     path: str,
     line: int,
     titles: Mapping[str, tuple[str, str]],
-    snippets: Mapping[str, SnippetView],
+    snippets: Mapping[str, Snippet],
 ) -> str:
-    """Return the text to copy, empty when there is none.
+    """Return the text to copy of the document at `path`, empty when there is none.
 
-    `titles` holds title and date by path.
+    `titles` holds title and date by path. A path with control characters is not copied: they would
+    take effect in the terminal it is pasted into.
     """
-    if not path or visible(path) != path:  # in a terminal it would act where it is pasted
+    if not path or safe_line(path) != path:
         return ""
-    if what == "path":
+    if content == "path":
         return f"{path}:{line}" if line else path
-    if what == "citation":
+    if content == "citation":
         title, date = titles.get(path, (Path(path).stem, ""))
         return citation(title, date, path)
     return snippets[path].text if path in snippets else ""
@@ -46,3 +78,13 @@ def citation(title: str, date: str, path: str) -> str:
         label = label.replace(sign, f"\\{sign}")
     target = f"<{path}>" if any(sign in path for sign in " ()<>") else path
     return f"[{label}]({target})"
+
+
+def _titles(screen: Screen[None]) -> dict[str, tuple[str, str]]:
+    """Return title and date of what is shown, by path."""
+    results = screen.query_one(ResultList).rows
+    titles = {result.path: (result.title, result.date) for result in results}
+    preview = screen.query_one(PreviewPane).preview
+    if preview is not None:
+        titles[preview.path] = (preview.title, preview.date)
+    return titles

@@ -1,4 +1,4 @@
-"""The answer that is shown: one evidence, ranked as the knobs say. No I/O, on the event loop."""
+"""The displayed answer: one Evidence and its ranking. No I/O; used on the event loop."""
 
 from __future__ import annotations
 
@@ -6,89 +6,91 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from kbx_tui.safe_text import visible
-from kbx_tui.tui.engine.engine import Engine
-from kbx_tui.tui.explore.search_state import Asking
-from kbx_tui.tui.explore.view import ExploreView, ResultRow, SnippetView, Why
+from kbx_tui.safe_text import safe_line
+from kbx_tui.search.results.response import Snippet
+from kbx_tui.tui.explore.search_state import SearchState
+from kbx_tui.tui.explore.view import ExploreView, ResultRow, Why
 
 if TYPE_CHECKING:
+    from kbx_tui.api import KnowledgeBase
     from kbx_tui.search.evidence.evidence import Evidence
     from kbx_tui.search.evidence.tuning import Tuning
     from kbx_tui.search.ranking.rank import Ranking
 
 
-class Shown:
-    """Evidence, its ranking, and what was read for it."""
+class DisplayedSearch:
+    """Evidence, its newest ranking, and the snippets read for it."""
 
     def __init__(self) -> None:
         self.evidence: Evidence | None = None
         self.ranking: Ranking | None = None
-        self.asked: Asking | None = None
-        """What the evidence was retrieved for."""
-        self.snippets: dict[str, SnippetView] = {}
+        self.view: ExploreView | None = None
+        """The newest ranking as it is shown."""
+        self.retrieved_for: SearchState | None = None
+        self.snippets: dict[str, Snippet] = {}
         """By path."""
-        self.snippets_asked: set[str] = set()
+        self.requested_snippets: set[str] = set()
+        """Paths whose snippets have been requested, arrived or not."""
 
-    def forget(self) -> None:
-        """Nothing is asked any more."""
-        self.evidence = self.ranking = self.asked = None
+    def clear(self) -> None:
+        """Clear the displayed answer, when there is no query."""
+        self.evidence = self.ranking = self.view = self.retrieved_for = None
 
-    def take(self, asked: Asking, evidence: Evidence) -> None:
-        """Show this evidence from now on."""
+    def show(self, state: SearchState, evidence: Evidence) -> None:
+        """Display this evidence, which was retrieved for `state`, once it is ranked."""
         if self.evidence is None or self.evidence.query != evidence.query:
             self.snippets = {}
-        self.snippets_asked = set(self.snippets)  # those of the evidence before may never come
-        self.evidence, self.asked = evidence, asked
+        self.requested_snippets = set(self.snippets)  # others belong to an earlier Evidence
+        self.evidence, self.retrieved_for = evidence, state
 
     def forget_snippets(self, paths: Iterable[str]) -> None:
-        """The files at these paths changed."""
+        """Drop the snippets of files that changed."""
         for path in paths:
             self.snippets.pop(path, None)
-            self.snippets_asked.discard(path)
+            self.requested_snippets.discard(path)
 
-    def answers(self, asking: Asking) -> bool:
-        """Tell whether ranking is enough: the evidence holds all that is asked for."""
-        if self.evidence is None or self.asked is None:
+    def answers(self, state: SearchState) -> bool:
+        """Return whether ranking is enough for `state`: the evidence holds all it needs."""
+        if self.evidence is None or self.retrieved_for is None:
             return False
-        if (self.asked.query, self.asked.path) != (asking.query, asking.path):
-            return False
-        if (self.asked.mode == "fast") != (asking.mode == "fast"):
-            return False
-        return asking.pinned <= {entity.id for entity in self.evidence.entities}
+        retrieved_for = replace(self.retrieved_for, pinned=state.pinned)
+        present = {entity.id for entity in self.evidence.entities}
+        return retrieved_for.retrieval_key == state.retrieval_key and state.pinned <= present
 
-    def rank(self, engine: Engine, tuning: Tuning, asking: Asking) -> ExploreView | None:
-        """Rank under the knobs of `asking`; None when there is nothing to rank."""
+    def rank(self, engine: KnowledgeBase, tuning: Tuning, state: SearchState) -> ExploreView | None:
+        """Rank with the knobs of `state`; None when there is nothing to rank."""
         from kbx_tui.tui.explore import presenting
 
         if self.evidence is None:
             return None
         tuning = replace(
             tuning,
-            hierarchy=asking.mode == "two-pass",
-            alpha=asking.alpha,
-            entity_threshold=asking.threshold,
-            muted=asking.muted,
-            pinned=asking.pinned,
+            hierarchy=state.mode == "two-pass",
+            alpha=state.alpha,
+            entity_threshold=state.threshold,
+            muted=state.muted,
+            pinned=state.pinned,
         )
         ranking = self.ranking = engine.rank(self.evidence, tuning)
-        note = engine.alpha_note(ranking, presenting.LIMIT)
+        note = engine.alpha_note(ranking, presenting.MAX_RESULTS)
         if not note:
-            below, above = engine.next_changes(ranking, presenting.FIRST)
-            note = presenting.next_change_words(below, above, asking.alpha)
-        return presenting.present(ranking, asking, note)
+            below, above = engine.next_changes(ranking, presenting.TOP_RESULTS)
+            note = presenting.next_change_note(below, above, state.alpha)
+        self.view = presenting.present(ranking, state, note)
+        return self.view
 
-    def why(self, engine: Engine, result: ResultRow) -> Why | None:
-        """Return the reasons for a result; None when the ranking is of other evidence by now."""
+    def explain(self, engine: KnowledgeBase, result: ResultRow) -> Why | None:
+        """Return the reasons for a result; None when it belongs to an earlier Evidence."""
         paths = self.ranking.evidence.paths if self.ranking is not None else ()
         if self.ranking is None or paths[result.row : result.row + 1] != (result.path,):
             return None
-        from kbx_tui.tui.drawing import rounding
+        from kbx_tui.tui.explore.present_why import present_why
 
         ranked = self.ranking.ranked(result.row, rank=0)
-        return rounding.why(self.ranking, engine.explain(self.ranking, ranked))
+        return present_why(self.ranking, engine.explain(self.ranking, ranked))
 
     def name_of(self, entity_id: str) -> str:
-        """Return the name of an entity, or its id when it is not among those shown."""
+        """Return the name of an entity, or its id if it is not displayed."""
         entities = self.evidence.entities if self.evidence is not None else ()
         names = [entity.name for entity in entities if entity.id == entity_id]
-        return visible(names[0] if names else entity_id)
+        return safe_line(names[0] if names else entity_id)

@@ -1,19 +1,23 @@
-"""From a ranking to what the explore screen shows. Pure; imports numpy, so only loaded late."""
+"""Turns engine results into the plain values the explore screen shows.
+
+Pure. Imports numpy, so modules needed for the first paint import it late.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from kbx_tui.formatting import score_text
-from kbx_tui.safe_text import visible, visible_lines
+from kbx_tui.formatting import format_score
+from kbx_tui.safe_text import safe_line, safe_lines
 from kbx_tui.search.browsing.card import EntityCard
 from kbx_tui.search.ranking.rank import Ranked, Ranking
 from kbx_tui.search.results.response import Snippet
-from kbx_tui.tui.engine.engine import DocumentText
 from kbx_tui.tui.explore.search_labels import mode_words, signal_words
-from kbx_tui.tui.explore.search_state import Asking
+from kbx_tui.tui.explore.search_state import SearchState
 from kbx_tui.tui.explore.view import (
     CardDocument,
     CardFact,
@@ -21,106 +25,110 @@ from kbx_tui.tui.explore.view import (
     CardView,
     EntityRow,
     ExploreView,
-    Place,
-    Preview,
     ResultRow,
     ScopeView,
-    SnippetView,
 )
 from kbx_tui.tui.reading.markdown_lines import find_links
+from kbx_tui.tui.reading.preview import Place, Preview
 
-LIMIT = 200
-"""Results that are shown; nobody scrolls further, and every slider move draws them anew."""
-NEWEST_OF = 50
-"""Sorted by date, this many of the best are shown: of weak results the newest is no answer."""
-FIRST = 10
-"""The results whose order is looked at for the next change."""
+if TYPE_CHECKING:
+    from kbx_tui.api.catalog import DocumentView
+
+MAX_RESULTS = 200
+"""Results shown; nobody scrolls further, and every slider move presents them again."""
+MAX_BY_DATE = 50
+"""Results shown when sorted by date: the newest of many weak results would answer nothing."""
+TOP_RESULTS = 10
+"""Results whose order decides where the next change of alpha is."""
 
 
-def present(ranking: Ranking, asking: Asking, alpha_note: str = "") -> ExploreView:
-    """Return the screen for `ranking`."""
+def present(ranking: Ranking, state: SearchState, alpha_note: str = "") -> ExploreView:
+    """Return what the screen shows of `ranking`."""
     evidence = ranking.evidence
     kept = set(ranking.kept)
     matched = int(np.count_nonzero(ranking.included))
-    by_date = asking.sort == "date"
-    results = [_result(ranking, ranked) for ranked in ranking.top(NEWEST_OF if by_date else LIMIT)]
+    by_date = state.sort == "date"
+    limit = MAX_BY_DATE if by_date else MAX_RESULTS
+    results = [_result(ranking, ranked) for ranked in ranking.top(limit)]
     if by_date:
         results.sort(key=lambda result: result.date, reverse=True)
     order = f"the best {len(results)}, newest first" if by_date else ""
     return ExploreView(
         query=evidence.query,
         mode=mode_words(ranking),
-        threshold=asking.threshold,
+        threshold=state.threshold,
         entities=tuple(
             EntityRow(
                 id=entity.id,
-                name=visible(entity.name),
-                type=visible(entity.type),
+                name=safe_line(entity.name),
+                type=safe_line(entity.type),
                 path=entity.path,
                 score=entity.score,
                 kept=index in kept,
                 signals=signal_words(entity.signals),
-                muted=entity.id in asking.muted,
-                pinned=entity.id in asking.pinned,
+                muted=entity.id in state.muted,
+                pinned=entity.id in state.pinned,
             )
             for index, entity in enumerate(evidence.entities)
         ),
         results=tuple(results),
         matched=matched,
         scope=ScopeView(
-            visible(evidence.scope.path), evidence.scope.in_scope, evidence.scope.total
+            safe_line(evidence.scope.path), evidence.scope.in_scope, evidence.scope.total
         ),
         order=order,
         alpha_note=alpha_note,
     )
 
 
-def next_change_words(below: float | None, above: float | None, alpha: float) -> str:
-    """Return at which alphas the first results change places; not at the ends, nor right here."""
+def next_change_note(below: float | None, above: float | None, alpha: float) -> str:
+    """Return a note on the next alphas that reorder the top results.
+
+    Values that would be displayed as 0, 1 or the current alpha are left out.
+    """
     below = below if below is not None and 0.005 <= below < alpha - 0.005 else None
     above = above if above is not None and alpha + 0.005 < above < 0.995 else None
     if below is not None and above is not None:
-        return f"next changes at {score_text(below)} and {score_text(above)}"
+        return f"next changes at {format_score(below)} and {format_score(above)}"
     change = below if below is not None else above
-    return "" if change is None else f"next change at {score_text(change)}"
+    return "" if change is None else f"next change at {format_score(change)}"
 
 
-def present_snippet(snippet: Snippet) -> SnippetView:
-    """Return `snippet` with nothing in it that acts on a terminal."""
+def present_snippet(snippet: Snippet) -> Snippet:
+    """Return a snippet without control characters."""
     text, matches = "", []
-    at = 0
-    for start, end in snippet.matches:  # cleaned piece by piece: spans move with the text
-        text += visible(snippet.text[at:start])
-        matched = visible(snippet.text[start:end])
+    position = 0
+    for start, end in snippet.matches:  # cleaned piece by piece: cleaning shifts the spans
+        text += safe_line(snippet.text[position:start])
+        matched = safe_line(snippet.text[start:end])
         matches.append((len(text), len(text) + len(matched)))
-        text, at = text + matched, end
-    text += visible(snippet.text[at:])
-    return SnippetView(
+        text, position = text + matched, end
+    text += safe_line(snippet.text[position:])
+    return replace(
+        snippet,
         text=text,
         matches=tuple(matches),
-        heading=visible(snippet.heading),
-        line_start=snippet.line_start,
-        line_end=snippet.line_end,
-        terms=tuple((visible(term), count) for term, count in snippet.terms),
+        heading=safe_line(snippet.heading),
+        terms=tuple((safe_line(term), count) for term, count in snippet.terms),
     )
 
 
 def present_document(
-    document: DocumentText,
-    place: SnippetView | None,
+    document: DocumentView,
+    snippet: Snippet | None,
     find_matches: Callable[[str], Sequence[tuple[int, int]]],
 ) -> Preview:
-    """Return a document with nothing in it that acts on a terminal.
+    """Return a document without control characters.
 
-    `find_matches` returns where in a text the words of the query stand.
+    `snippet` is its best passage; `find_matches` returns the spans of query words in a text.
     """
-    lines, links = find_links(visible_lines(document.text))
-    start, end = (place.line_start, place.line_end) if place is not None else (0, 0)
+    lines, links = find_links(safe_lines(document.text))
+    start, end = (snippet.line_start, snippet.line_end) if snippet is not None else (0, 0)
     return Preview(
         path=document.path,
-        title=visible(document.title),
-        date=visible(document.date),
-        kind=visible(document.kind),
+        title=safe_line(document.title),
+        date=safe_line(document.date),
+        kind=safe_line(document.kind),
         lines=lines,
         line_start=start,
         line_end=end,
@@ -130,48 +138,50 @@ def present_document(
 
 
 def present_card(card: EntityCard) -> CardView:
-    """Return an entity with nothing in it that acts on a terminal."""
+    """Return an entity card without control characters."""
     return CardView(
         id=card.id,
-        name=visible(card.name),
-        type=visible(card.type),
+        name=safe_line(card.name),
+        type=safe_line(card.type),
         path=card.path,
-        role=visible(card.role),
-        team=visible(card.team),
-        aliases=tuple(map(visible, card.aliases)),
+        role=safe_line(card.role),
+        team=safe_line(card.team),
+        aliases=tuple(map(safe_line, card.aliases)),
         facts=tuple(
             CardFact(
-                visible(fact.text),
-                visible(fact.date),
-                "" if fact.status == "active" else visible(fact.status),
-                tuple(visible(source) for source in fact.sources if source != card.path),
+                safe_line(fact.text),
+                safe_line(fact.date),
+                "" if fact.status == "active" else safe_line(fact.status),
+                tuple(safe_line(source) for source in fact.sources if source != card.path),
             )
             for fact in card.facts
         ),
         open_items=tuple(
-            CardItem(visible(item.text), visible(item.date), item.done) for item in card.open_items
+            CardItem(safe_line(item.text), safe_line(item.date), item.done)
+            for item in card.open_items
         ),
         documents=tuple(
             CardDocument(
-                one.path,
-                visible(one.title) or visible(one.path),
-                visible(one.date),
-                visible(one.kind),
-                visible(one.reason),
+                document.path,
+                safe_line(document.title) or safe_line(document.path),
+                safe_line(document.date),
+                safe_line(document.kind),
+                safe_line(document.reason),
             )
-            for one in card.documents
+            for document in card.documents
         ),
     )
 
 
 def _places(lines: Sequence[str], spans: Sequence[tuple[int, int]]) -> tuple[Place, ...]:
-    """Return spans of the lines, joined with line breaks, as places in them."""
+    """Return spans of the lines joined with line breaks as places within lines."""
     starts = np.cumsum([0, *(len(line) + 1 for line in lines)])
     places: list[Place] = []
     for start, end in spans:
-        at = int(np.searchsorted(starts, start, side="right")) - 1
-        begin = int(starts[at])
-        places.append(Place(at + 1, start - begin, min(end - begin, len(lines[at]))))
+        index = int(np.searchsorted(starts, start, side="right")) - 1
+        line_start = int(starts[index])
+        line_length = len(lines[index])
+        places.append(Place(index + 1, start - line_start, min(end - line_start, line_length)))
     return tuple(places)
 
 
@@ -180,11 +190,11 @@ def _result(ranking: Ranking, ranked: Ranked) -> ResultRow:
     return ResultRow(
         row=row,
         path=evidence.paths[row],
-        title=visible(evidence.titles[row]) or visible(evidence.paths[row]),
-        date=visible(evidence.dates[row]),
+        title=safe_line(evidence.titles[row]) or safe_line(evidence.paths[row]),
+        date=safe_line(evidence.dates[row]),
         rank=ranked.rank,
         score=ranked.score,
         document_part=ranked.document_part,
         entity_part=ranked.entity_part,
-        exact=ranked.exact,
+        known_item=ranked.known_item,
     )

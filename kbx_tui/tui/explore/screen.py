@@ -1,45 +1,94 @@
-"""Search as you type: entities, results, why, and what one reads.
-
-What keys ask for is in `explore_actions`, what the controller tells in `explore_answers`.
-"""
+"""Search as you type: entities, results, why they match, and a reader for documents and cards."""
 
 from __future__ import annotations
+
+from typing import ClassVar
 
 from textual import events, on
 from textual.app import ComposeResult
 from textual.containers import Horizontal
 from textual.geometry import Size
-from textual.widget import Widget
+from textual.widgets import Input
 
+from kbx_tui.safe_text import safe_line
+from kbx_tui.tui.app_state import AppState
+from kbx_tui.tui.base_session import BaseSession
 from kbx_tui.tui.commands.bindings import bindings
-from kbx_tui.tui.commands.registry import Scope
-from kbx_tui.tui.explore.explore_answers import ExploreAnswers
+from kbx_tui.tui.explore.answer_display import AnswerDisplay
+from kbx_tui.tui.explore.clipboard_text import Content, current_document, text_to_copy
+from kbx_tui.tui.explore.messages import (
+    BaseCounted,
+    CardReady,
+    FilesChanged,
+    LinkBroken,
+    PreviewGone,
+    PreviewReady,
+    RankingReady,
+    ScopeCounted,
+    SearchSlow,
+    SnippetsReady,
+    StateReplaced,
+)
+from kbx_tui.tui.explore.pane_switch import PaneSwitch
 from kbx_tui.tui.explore.panes.entity_card import EntityCard
 from kbx_tui.tui.explore.panes.entity_list import EntityList, EntityStrip
 from kbx_tui.tui.explore.panes.knobs import Knobs
 from kbx_tui.tui.explore.panes.mode_badge import ModeBadge
 from kbx_tui.tui.explore.panes.pane_layout import Panes
-from kbx_tui.tui.explore.panes.path_field import PathField, PathLine, meant_path
+from kbx_tui.tui.explore.panes.path_field import PathField, PathLine, effective_path
 from kbx_tui.tui.explore.panes.query_line import QueryLine
 from kbx_tui.tui.explore.panes.result_list import ResultList
 from kbx_tui.tui.explore.panes.why_pane import WhyPane
+from kbx_tui.tui.explore.reader import Reader
+from kbx_tui.tui.explore.search_state import MODES
+from kbx_tui.tui.explore.view import ExploreView
+from kbx_tui.tui.navigator import Navigator
 from kbx_tui.tui.reading.preview_pane import PreviewPane
+from kbx_tui.tui.shell.messages import Failure
+from kbx_tui.tui.shell.mode_screen import ModeScreen
 from kbx_tui.tui.widgets.key_bar import KeyBar
 from kbx_tui.tui.widgets.number_slider import NumberSlider
 from kbx_tui.tui.widgets.status_line import StatusLine
 
+MODE_HELP = {
+    "two-pass": "entities first, then their documents",
+    "flat": "all documents alike",
+    "fast": "words only, no entities and no meaning",
+}
 
-class Explore(ExploreAnswers):
-    """The screen that does most."""
+
+class Explore(ModeScreen):
+    """The explore mode. Separate objects display answers, open documents and switch panes."""
 
     BINDINGS = bindings("screen", "mode")
     AUTO_FOCUS = "QueryLine"
+    MODE = "explore"
+    SCOPE = "screen"
+    MAIN_LIST = ResultList
+    FOCUS_SCOPES: ClassVar = {
+        QueryLine: ("query",),
+        PathLine: ("path",),
+        ResultList: ("results", "list"),
+        EntityList: ("entities", "list"),
+        PreviewPane: ("preview", "text"),
+        EntityCard: ("card", "list"),
+        WhyPane: ("text",),
+        NumberSlider: ("slider",),
+    }
+
+    def __init__(self, session: BaseSession, app_state: AppState, navigator: Navigator) -> None:
+        super().__init__(session, app_state, navigator)
+        self.model = session.explore
+        self.pane_switch = PaneSwitch(self, app_state)
+        self.answer = AnswerDisplay(self, self.model, app_state)
+        self.reader = Reader(self, session.reading, self.pane_switch)
+        self.model.post = session.reading.post = self.post_message
 
     def compose(self) -> ComposeResult:
         with Horizontal(id="top"):
             yield QueryLine()
             yield ModeBadge()
-            yield PathField(self.controller.complete_path)
+            yield PathField(self.model.complete_path)
         yield EntityStrip()
         yield Panes()
         yield Knobs()
@@ -48,143 +97,261 @@ class Explore(ExploreAnswers):
 
     def on_mount(self) -> None:
         self.query_one(PathLine).border_title = "in"
-        self._invite()
+        self.answer.clear()
+
+    @property
+    def view(self) -> ExploreView | None:
+        """The answer shown; None before the first and without a query."""
+        return self.answer.view
+
+    @property
+    def panes(self) -> Panes:
+        """The container of the panes."""
+        return self.pane_switch.panes
+
+    # Focus, keys and size.
 
     def on_key(self, event: events.Key) -> None:
-        """Keys that come before the query line has the focus are for it as well."""
+        """Pass keys on to the query line if they were typed before it had the focus."""
         if self.focused is None and event.is_printable and event.character is not None:
             event.stop()
             self.query_one(QueryLine).insert_text_at_cursor(event.character)
 
     def fit(self, size: Size) -> None:
         self.set_class(size.width < 50, "-tiny")
-        self._show_focused_pane()
+        self.pane_switch.show_focused()
 
     def on_descendant_focus(self) -> None:
         focused = self.focused  # not the event's: keys may have moved on since it was posted
-        self.query_one(KeyBar).show(*self.scopes())
         self.query_one(PathField).set_class(isinstance(focused, PathLine), "-typing")
-        self._show_focused_pane()
+        self.pane_switch.show_focused()
 
-    def _show_focused_pane(self) -> None:
-        if (pane := self.panes.name_of(self.focused)) is not None:
-            self.panes.show_pane(pane)
+    @property
+    def is_typing(self) -> bool:
+        # before the first frame nothing has the focus, but the user may already be typing
+        return self.focused is None or super().is_typing
 
-    def scopes(self) -> tuple[Scope, ...]:
-        return scopes_of(self.focused)
+    # Messages of the models.
 
-    # What happened in the panes.
+    def on_base_counted(self, message: BaseCounted) -> None:
+        self.answer.show_base(message.summary)
 
-    @on(QueryLine.Changed)
-    def search(self, event: QueryLine.Changed) -> None:
-        if not isinstance(event.input, QueryLine):
-            return
+    def on_state_replaced(self, message: StateReplaced) -> None:
+        self.query_one(Knobs).show(message.state)
+        path = self.query_one(PathLine)
+        if path.value.strip() != message.state.path and not path.has_focus:
+            path.value = message.state.path
+
+    def on_search_slow(self, message: SearchSlow) -> None:
+        if self.model.is_searching:
+            self.answer.show_slow()
+
+    def on_scope_counted(self, message: ScopeCounted) -> None:
+        self.answer.show_scope_without_query(message.scope)
+
+    def on_ranking_ready(self, message: RankingReady) -> None:
+        if self.model.is_current(message.view):
+            self.answer.show(message.view, self.navigator.keymap, is_new=message.is_new)
+
+    def on_snippets_ready(self, message: SnippetsReady) -> None:
+        self.answer.show_snippets(message.query, message.snippets)
+
+    def on_files_changed(self, message: FilesChanged) -> None:
+        self.query_one(ResultList).forget_snippets(message.paths)
+        self.reader.reload(message.paths)
+
+    def on_preview_ready(self, message: PreviewReady) -> None:
+        self.reader.show_document(message.layout)
+
+    def on_preview_gone(self, message: PreviewGone) -> None:
+        self.reader.show_missing_document(message.path, message.reason)
+
+    def on_card_ready(self, message: CardReady) -> None:
+        self.reader.show_card(message.card)
+
+    def on_link_broken(self, message: LinkBroken) -> None:
+        self.reader.abandon()
+        self.show_notice(f"{message.target} leads to no page of this knowledge base")
+
+    def on_failure(self, message: Failure) -> None:
+        self.answer.show_failure(message.text)
+
+    # What the user does in the panes.
+
+    @on(Input.Changed, "QueryLine")
+    def change_query(self, event: Input.Changed) -> None:
         query = event.value.strip()
-        self.controller.ask(query=query)
+        self.model.update(query=query)
         if not query:
-            self.view = None
-            self._invite()
+            self.answer.clear()
 
-    @on(PathLine.Changed)
-    def narrow(self, event: PathLine.Changed) -> None:
-        if not isinstance(event.input, PathLine):
-            return
+    @on(Input.Changed, "PathLine")
+    def change_path(self, event: Input.Changed) -> None:
         path = event.value.strip()
         self.set_class(bool(path), "-scoped")
-        if not (path and event.input.has_focus):  # else completions tell what is meant
-            self.controller.ask(path=path)
+        if not (path and event.input.has_focus):  # while it is typed, see `show_paths`
+            self.model.update(path=path)
         if not path and self.view is None:
-            self._show_scope(None)
+            self.answer.show_scope(None)
 
-    @on(PathLine.Offered)
-    def offer_paths(self, event: PathLine.Offered) -> None:
-        self.query_one(StatusLine).show_hint("   ".join(event.candidates))
-        if event.path:
-            self.controller.ask(path=meant_path(event.path, event.candidates))
+    @on(PathLine.CompletionsFound)
+    def show_paths(self, event: PathLine.CompletionsFound) -> None:
+        self.query_one(StatusLine).show_hint("   ".join(event.completions))
+        if event.text:
+            self.model.update(path=effective_path(event.text, event.completions))
 
     @on(PathLine.Left)
-    def narrow_as_typed(self, event: PathLine.Left) -> None:
+    def take_path(self, event: PathLine.Left) -> None:
         self.query_one(StatusLine).show_hint("")
-        self.controller.ask(path=event.path)
+        self.model.update(path=event.path)
 
     @on(NumberSlider.Changed, "#alpha")
-    def retune_alpha(self, event: NumberSlider.Changed) -> None:
-        self.controller.ask(alpha=event.value)
-        inert = self.view is not None and self.view.alpha_note.startswith("alpha has no effect")
-        if inert and self.view is not None and not event.slider.note_shown:
-            self.query_one(StatusLine).show_notice(self.view.alpha_note)
+    def change_alpha(self, event: NumberSlider.Changed) -> None:
+        self.model.update(alpha=event.value)
+        note = self.view.alpha_note if self.view is not None else ""
+        if note.startswith("alpha has no effect") and not event.slider.has_note_room:
+            self.show_notice(note)
 
     @on(NumberSlider.Changed, "#threshold")
-    def retune_threshold(self, event: NumberSlider.Changed) -> None:
-        self.controller.ask(threshold=event.value)
+    def change_threshold(self, event: NumberSlider.Changed) -> None:
+        self.model.update(threshold=event.value)
 
     @on(ResultList.Highlighted)
-    def highlight(self, event: ResultList.Highlighted) -> None:
-        if event.result != self.query_one(ResultList).current:  # the list has moved on
+    def highlight_result(self, event: ResultList.Highlighted) -> None:
+        if event.result != self.query_one(ResultList).current:  # the cursor has moved on
             return
-        self.explain(event.result)
+        self.answer.explain(event.result)
         if self.panes.read == "document" and not isinstance(self.focused, PreviewPane):
-            self.read_document(event.result.path, replace=True)
+            self.reader.open_document(event.result.path, replace=True)
 
-    @on(ResultList.InSight)
-    def fetch_snippets(self, event: ResultList.InSight) -> None:
-        self.controller.ask_snippets(event.paths)
+    @on(ResultList.SnippetsMissing)
+    def request_snippets(self, event: ResultList.SnippetsMissing) -> None:
+        self.model.request_snippets(event.paths)
 
     @on(ResultList.Opened)
     def read_result(self, event: ResultList.Opened) -> None:
-        self.memory.remember_query(self.controller.asking.query)
-        self.read_document(event.result.path, focus=True)
+        self.app_state.remember_query(self.model.state.query)
+        self.reader.open_document(event.result.path, focus=True)
 
     @on(EntityList.Opened)
     def read_entity(self, event: EntityList.Opened) -> None:
-        self._came_from = "entities"
-        self.read_card(event.entity.id)
-
-    @on(EntityList.Muted)
-    def mute(self, event: EntityList.Muted) -> None:
-        self.controller.ask(muted=self.controller.asking.muted ^ {event.entity.id})
-
-    @on(EntityList.Pinned)
-    def pin(self, event: EntityList.Pinned) -> None:
-        self.controller.ask(pinned=self.controller.asking.pinned ^ {event.entity.id})
+        self.reader.origin = "entities"
+        self.reader.open_card(event.entity.id)
 
     @on(EntityCard.Opened)
     def read_from_card(self, event: EntityCard.Opened) -> None:
-        self.read_document(event.path, focus=True)
+        self.reader.open_document(event.path, focus=True)
 
     @on(PreviewPane.Followed)
-    def follow(self, event: PreviewPane.Followed) -> None:
-        width = self.query_one(PreviewPane).text_width
-        self._wants_focus = True
-        self.controller.reading.follow(event.target, event.path, width)
+    def follow_link(self, event: PreviewPane.Followed) -> None:
+        self.reader.follow(event.target, event.path)
 
     @on(PreviewPane.Resized)
-    def lay_out(self, event: PreviewPane.Resized) -> None:
-        self.controller.reading.lay_out(event.width)
+    def lay_out_document(self, event: PreviewPane.Resized) -> None:
+        self.session.reading.lay_out(event.width)
 
     @on(PreviewPane.Closed)
     @on(EntityCard.Closed)
     def close_reader(self) -> None:
-        self.action_back()
+        self.reader.back()
 
-    @on(ResultList.Left)
-    @on(EntityList.Left)
-    def back_to_query(self) -> None:
-        self.action_focus_query()
+    # Actions: focus and panes.
 
+    def action_focus_query(self) -> None:
+        self.set_focus(self.query_one(QueryLine))
 
-def scopes_of(widget: object) -> tuple[Scope, ...]:
-    """Return whose keys the key bar shows while `widget` has the focus, the nearest first."""
-    kinds: tuple[tuple[type[Widget], tuple[Scope, ...]], ...] = (
-        (QueryLine, ("query", "app")),
-        (PathLine, ("path", "app")),
-        (ResultList, ("results", "list", "screen", "mode", "app")),
-        (EntityList, ("entities", "list", "screen", "mode", "app")),
-        (PreviewPane, ("preview", "text", "screen", "mode", "app")),
-        (EntityCard, ("card", "list", "screen", "mode", "app")),
-        (WhyPane, ("text", "screen", "mode", "app")),
-        (NumberSlider, ("slider", "screen", "mode", "app")),
-    )
-    return next(
-        (scopes for kind, scopes in kinds if isinstance(widget, kind)), ("screen", "mode", "app")
-    )
+    def action_focus_path(self) -> None:
+        self.query_one(PathField).add_class("-typing")  # hidden, it could not take the focus
+        self.set_focus(self.query_one(PathLine))
+
+    def action_leave_field(self) -> None:
+        self.pane_switch.focus("results")
+
+    def action_next_pane(self, step: int) -> None:
+        self.pane_switch.focus_next(step)
+
+    def action_focus_entities(self) -> None:
+        self.pane_switch.focus_entities()
+
+    def action_toggle_why(self) -> None:
+        self.pane_switch.toggle_why()
+
+    def action_toggle_entities(self) -> None:
+        self.pane_switch.toggle_entities()
+
+    def action_toggle_preview(self) -> None:
+        self.reader.toggle_preview()
+
+    def action_back(self) -> None:
+        self.reader.back()
+
+    # Actions: the search.
+
+    def action_undo(self) -> None:
+        self.model.undo()
+
+    def action_mute_entity(self) -> None:
+        if (entity := self.query_one(EntityList).current) is not None:
+            self.model.update(muted=self.model.state.muted ^ {entity.id})
+
+    def action_pin_entity(self) -> None:
+        if (entity := self.query_one(EntityList).current) is not None:
+            self.model.update(pinned=self.model.state.pinned ^ {entity.id})
+
+    def action_alpha(self, steps: int) -> None:
+        self.query_one(Knobs).alpha.action_move(steps)
+
+    def action_threshold(self, steps: int) -> None:
+        self.query_one(Knobs).threshold.action_move(steps)
+
+    def action_next_mode(self) -> None:
+        mode = MODES[(MODES.index(self.model.state.mode) + 1) % len(MODES)]
+        self.model.update(mode=mode)
+        self.show_notice(f"{mode} search: {MODE_HELP[mode]}")
+
+    def action_next_sort(self) -> None:
+        sort = "date" if self.model.state.sort == "score" else "score"
+        self.model.update(sort=sort)
+        if self.view is None:
+            self.show_notice(f"results are sorted by {sort} now")
+
+    def action_add_entity(self) -> None:
+        self.navigator.pick_entity(self._add_entity)
+
+    def _add_entity(self, entity_id: str) -> None:
+        if self.model.state.query:
+            self.model.update(pinned=self.model.state.pinned | {entity_id})
+        else:
+            self.reader.open_card(entity_id)
+
+    def action_earlier_query(self) -> None:
+        line, queries = self.query_one(QueryLine), self.app_state.base.queries
+        earlier = queries.index(line.value) + 1 if line.value in queries else 0
+        if earlier < len(queries):
+            line.show_query(queries[earlier])
+
+    # Actions: the document the user is at.
+
+    async def action_edit(self) -> None:
+        path, line = current_document(self, self.model.displayed.snippets)
+        if path:
+            self.session.reading.count_opening(path)
+        if not await self.edit_file(path, line):
+            self.show_notice("no document is chosen: go to one first")
+
+    def action_copy(self, content: Content) -> None:
+        path, line = current_document(self, self.model.displayed.snippets)
+        text = text_to_copy(self, self.model, content, path, line)
+        if text:
+            self.app.copy_to_clipboard(text)
+            name = "command line" if content == "command" else content
+            self.show_notice(f"copied {name}: {text}")
+        elif safe_line(path) != path:
+            self.show_notice("not copied: the name of this file holds control characters")
+        else:
+            self.show_notice("nothing to copy: type a query and go to a result first")
+
+    def action_refresh_index(self) -> None:
+        shown = [result.path for result in self.query_one(ResultList).rows]
+        read = self.query_one(PreviewPane).path
+        self.session.index_sync.index(maybe_changed=[*shown, read])

@@ -1,16 +1,15 @@
-"""The words for what the engine did: modes, signals, progress. Pure."""
+"""Words for search modes and entity signals. Pure."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from kbx_tui.formatting import FLAT_REASONS, duration_words, join_words, mode_name
-from kbx_tui.safe_text import visible
+from kbx_tui.formatting import FLAT_REASONS, join_limited, mode_name
+from kbx_tui.safe_text import safe_line
 from kbx_tui.tui.explore.view import Mode
 
 if TYPE_CHECKING:
-    from kbx_tui.index.build.progress import Progress
     from kbx_tui.search.evidence.evidence import Signal
     from kbx_tui.search.ranking.rank import Ranking
 
@@ -20,7 +19,7 @@ SHORT_REASONS: Mapping[str, str] = {
     FLAT_REASONS["too_broad"]: "too many similar",
     FLAT_REASONS["nothing_linked"]: "nothing linked",
 }
-"""For small places."""
+"""Where there is little room."""
 
 SIGNAL_WORDS: Mapping[str, str] = {
     "name": "name",
@@ -36,7 +35,7 @@ SIGNAL_WORDS: Mapping[str, str] = {
 
 
 def mode_words(ranking: Ranking) -> Mode:
-    """Return what kind of search this was, in words."""
+    """Return the search mode, its reason, and how long the search took."""
     evidence = ranking.evidence
     timings = evidence.timings
     return Mode(
@@ -48,15 +47,15 @@ def mode_words(ranking: Ranking) -> Mode:
 
 
 def mode_reason(ranking: Ranking) -> str:
-    """Return the entities that opened the second pass, or why there was none."""
+    """Return the entities for which the second pass ran, or why it did not."""
     if ranking.search_mode == "two_pass":
-        names = [visible(entity.name) for entity in ranking.kept_entities]
-        return join_words(names, " + ", most=2)
+        names = [safe_line(entity.name) for entity in ranking.kept_entities]
+        return join_limited(names, " + ", limit=2)
     return FLAT_REASONS.get(ranking.search_mode_reason, ranking.search_mode_reason)
 
 
 def mode_candidates(mode: Mode) -> tuple[str, ...]:
-    """Return what the badge may say, longest first; the place it has decides."""
+    """Return texts for the badge, the longest first; it shows the first that fits."""
     time = f"{mode.milliseconds:.0f} ms"
     complete = mode.vector_share >= 1.0 or mode.name == "fast"
     meaning = "" if complete else f"meaning {mode.vector_share * 100:.0f} %"
@@ -74,7 +73,7 @@ def mode_candidates(mode: Mode) -> tuple[str, ...]:
 
 
 def signal_words(signals: Sequence[Signal], most: int = 3) -> str:
-    """Return why an entity fits: `name “alice”, 2 facts`; nothing when only its meaning does."""
+    """Return why an entity matched: `name “alice”, 2 facts`; empty when only its meaning did."""
     if all(signal.kind == "meaning" for signal in signals):
         return ""
     words: list[str] = []
@@ -85,14 +84,6 @@ def signal_words(signals: Sequence[Signal], most: int = 3) -> str:
                 words.append(f"{len(facts)} facts")
             continue
         word = SIGNAL_WORDS.get(signal.kind, signal.kind)
-        detail = visible(signal.detail)
+        detail = safe_line(signal.detail)
         words.append(f"{word} “{detail}”" if detail and signal.kind != "meaning" else word)
-    return join_words(words, ", ", most=most)
-
-
-def progress_words(progress: Progress) -> str:
-    """Return how far indexing is: `indexing: vectors 312 of 1,204, 26 s left`."""
-    words = f"indexing: {progress.stage} {progress.done:,} of {progress.total:,}"
-    if progress.seconds_left is not None and progress.seconds_left >= 1.0:
-        words += f", {duration_words(progress.seconds_left)} left"
-    return words
+    return join_limited(words, ", ", limit=most)

@@ -1,4 +1,4 @@
-"""What a person asks for: query, scope, mode and knobs, as one value that can be undone. Pure."""
+"""The search state: query, path, mode and knobs as one value with an undo history. Pure."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ Sort = Literal["score", "date"]
 UNDO_STEPS = 100
 KNOBS = ("alpha", "threshold")
 GRADUAL = (*KNOBS, "path")
-"""Fields that change in many small steps: a move in one go is one step to undo."""
+"""Fields that change in many small steps: successive changes of one are a single step to undo."""
 
 
 @dataclass(frozen=True, slots=True)
-class Asking:
-    """Everything that decides what the screen shows."""
+class SearchState:
+    """Everything that decides what the explore screen shows."""
 
     query: str = ""
     path: str = ""
@@ -29,58 +29,61 @@ class Asking:
     alpha: float = 0.5
     threshold: float = 0.5
     muted: frozenset[str] = frozenset()
-    """Ids of entities left out."""
+    """Ids of entities that are ignored."""
     pinned: frozenset[str] = frozenset()
-    """Ids of entities the query is about whatever pass 1 says."""
+    """Ids of entities that the query is about, whatever their score."""
 
     @property
-    def retrieved(self) -> tuple[str, str, bool, frozenset[str]]:
-        """The part that evidence is retrieved for; the rest only ranks it."""
+    def retrieval_key(self) -> tuple[str, str, bool, frozenset[str]]:
+        """The fields on which retrieval depends; the others affect only ranking."""
         return self.query, self.path, self.mode == "fast", self.pinned
 
 
 @dataclass
 class Undo:
-    """The askings before this one. What is typed is not among them: a field has its own undo."""
+    """Earlier states. Typing is not among them: fields have an undo of their own."""
 
-    steps: list[Asking] = field(default_factory=list)
+    steps: list[SearchState] = field(default_factory=list)
     _moving: str = ""
+    """The gradual field that the last step changed."""
 
-    def remember(self, before: Asking, changed: set[str]) -> None:
-        """Keep `before`, unless the same knob was moved just before as well."""
-        if "query" in changed:  # what a field has an undo of its own for, and what goes with it
+    def remember(self, before: SearchState, changed: set[str]) -> None:
+        """Save `before` for undo, unless the last step changed the same gradual field."""
+        if "query" in changed:
             self._moving = ""
             return
-        knob = next(iter(changed)) if len(changed) == 1 else ""
-        if knob in GRADUAL and knob == self._moving:
+        name = next(iter(changed)) if len(changed) == 1 else ""
+        if name in GRADUAL and name == self._moving:
             return
-        self._moving = knob
+        self._moving = name
         self.steps.append(before)
         del self.steps[:-UNDO_STEPS]
 
-    def back(self, now: Asking) -> Asking | None:
-        """Return the asking to go back to, with the query of now; None when there is none."""
+    def back(self, current: SearchState) -> SearchState | None:
+        """Return the state to go back to, with the current query; None when there is none."""
         self._moving = ""
         while self.steps:
             before = self.steps.pop()
-            if before.query != now.query:  # muting and pinning are for one query
-                before = replace(before, muted=now.muted, pinned=now.pinned, query=now.query)
-            if before != now:
+            if before.query != current.query:  # entities are muted and pinned for one query
+                before = replace(
+                    before, muted=current.muted, pinned=current.pinned, query=current.query
+                )
+            if before != current:
                 return before
         return None
 
 
-def changed_fields(before: Asking, after: Asking) -> set[str]:
+def changed_fields(before: SearchState, after: SearchState) -> set[str]:
     """Return the names of the fields that differ."""
     return {
         name
-        for name in Asking.__dataclass_fields__
+        for name in SearchState.__dataclass_fields__
         if getattr(before, name) != getattr(after, name)
     }
 
 
-def change_words(before: Asking, after: Asking, name_of: Callable[[str], str]) -> str:
-    """Return in words what undoing did: `alpha is .50 again`; `name_of` gives an entity's name."""
+def describe_undo(before: SearchState, after: SearchState, name_of: Callable[[str], str]) -> str:
+    """Return what undoing did, `alpha is .50 again`; `name_of` returns an entity's name."""
     words: list[str] = []
     for name in changed_fields(before, after):
         value: Any = getattr(after, name)
@@ -96,25 +99,25 @@ def change_words(before: Asking, after: Asking, name_of: Callable[[str], str]) -
     return "; ".join(sorted(words))
 
 
-def command_line(asking: Asking, defaults: Asking, root: str = "") -> str:
-    """Return the command that gives the same results; knobs that stand at `defaults` are left out.
+def command_line(state: SearchState, defaults: SearchState, root: str = "") -> str:
+    """Return the command that gives the same results, without knobs that equal `defaults`.
 
-    What the command line cannot say (pinned and muted entities, order by date) is not in it.
+    Muted and pinned entities and the order by date are left out: no option sets them.
     """
     words = ["kbx", "search"]
     if root:
         words += ["--kb", root]
-    if asking.path:
-        words += ["--path", asking.path]
-    if asking.mode == "fast":
+    if state.path:
+        words += ["--path", state.path]
+    if state.mode == "fast":
         words.append("--fast")
-    elif asking.mode == "flat":
+    elif state.mode == "flat":
         words.append("--no-hierarchy")
     else:
-        if asking.alpha != defaults.alpha:
-            words += ["--hierarchy-alpha", f"{asking.alpha:g}"]
-        if asking.threshold != defaults.threshold:
-            words += ["--hierarchy-threshold", f"{asking.threshold:g}"]
+        if state.alpha != defaults.alpha:
+            words += ["--hierarchy-alpha", f"{state.alpha:g}"]
+        if state.threshold != defaults.threshold:
+            words += ["--hierarchy-threshold", f"{state.threshold:g}"]
     return shlex.join(
-        [*words, "--", asking.query] if asking.query[:1] == "-" else [*words, asking.query]
+        [*words, "--", state.query] if state.query[:1] == "-" else [*words, state.query]
     )

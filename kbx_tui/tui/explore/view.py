@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-Spans = tuple[tuple[int, int], ...]
-
 
 @dataclass(frozen=True, slots=True)
 class ResultRow:
     """One document in the result list."""
 
     row: int
-    """Row of the Evidence: what it is asked for by."""
+    """Row of the evidence, which identifies it to the engine."""
     path: str
     title: str
     date: str
@@ -20,13 +18,13 @@ class ResultRow:
     score: float
     document_part: float
     entity_part: float
-    exact: str
-    """`title`, `path`, `id`, `date` or `name` when the query asks for just that, else empty."""
+    known_item: str
+    """`title`, `path`, `id`, `date` or `name`: what the query gives in full; else empty."""
 
 
 @dataclass(frozen=True, slots=True)
 class EntityRow:
-    """One entity that pass 1 found."""
+    """One entity found in pass 1."""
 
     id: str
     name: str
@@ -36,27 +34,27 @@ class EntityRow:
     score: float
     kept: bool
     signals: str
-    """Why it fits, in words."""
+    """Why it matched, in words."""
     muted: bool = False
     pinned: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Mode:
-    """What kind of search this was and why."""
+    """The mode of a search, and its reason."""
 
     name: str
     """`two-pass`, `flat` or `fast`."""
     reason: str
-    """In words: the entities that opened the second pass, or why there was none."""
+    """In words: the entities for which the second pass ran, or why it did not."""
     milliseconds: float
     vector_share: float
-    """Share of the chunks that can be found by meaning, 0..1."""
+    """Share of chunks that have a vector, 0..1."""
 
 
 @dataclass(frozen=True, slots=True)
 class ScopeView:
-    """How many documents the path filter leaves."""
+    """The number of documents that match a path filter."""
 
     path: str
     """As typed; empty for everywhere."""
@@ -74,33 +72,33 @@ class ExploreView:
     entities: tuple[EntityRow, ...]
     results: tuple[ResultRow, ...]
     matched: int
-    """Documents that are results at all; `results` may hold fewer."""
+    """Number of documents that match; `results` may hold fewer."""
     scope: ScopeView
     order: str
-    """How they are sorted, in words; empty when by score."""
+    """How the results are sorted, in words; empty when by score."""
     alpha_note: str
-    """Why alpha changes nothing, else where the next change is."""
+    """Why alpha has no effect, or where its next effect is."""
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class Addend:
     """One addend of a sum on screen."""
 
     value: float
-    """Rounded: what is shown."""
-    most: float | None
-    """The most it could have been, rounded; None when that says nothing."""
+    """Rounded as shown."""
+    maximum: float | None
+    """The largest possible value, rounded; None where it says nothing."""
     name: str
     reason: str
 
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """A number and the parts that sum to it, exactly as shown."""
+    """A number and the addends that sum to it, exactly as shown."""
 
     name: str
     total: float
-    parts: tuple[Part, ...]
+    addends: tuple[Addend, ...]
     note: str = ""
 
 
@@ -116,7 +114,7 @@ class Term:
 
 @dataclass(frozen=True, slots=True)
 class Why:
-    """Why a document stands where it stands, in numbers that add up as they are shown."""
+    """Why a document has its score, in numbers that add up as shown."""
 
     row: int
     title: str
@@ -125,64 +123,12 @@ class Why:
     date: str
     score: float
     terms: tuple[Term, ...]
-    """`score` is the sum of weight x value, rounded; empty when flat: then it is the document's."""
-    hotness: Term | None
-    """Present when hotness counts; then the terms weigh `1 - hotness.weight` together."""
-    exact: str
+    """Their weighted sum, rounded, is `score`; empty when the document alone makes the score."""
+    frecency: Term | None
+    """Set when hotness has a weight; the terms weigh `1 - frecency.weight` together then."""
+    known_item: str
+    """As in `ResultRow`."""
     sections: tuple[Section, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class SnippetView:
-    """The place in a document that fits best."""
-
-    text: str
-    matches: Spans
-    heading: str
-    line_start: int
-    line_end: int
-    terms: tuple[tuple[str, int], ...]
-    """Words of the query found in the document, and how often."""
-
-
-@dataclass(frozen=True, slots=True)
-class Place:
-    """A stretch of one line of a document as it is shown."""
-
-    line: int
-    """1-based."""
-    start: int
-    """In characters of the line, 0-based."""
-    end: int
-
-
-@dataclass(frozen=True, slots=True)
-class TextLink:
-    """A wikilink or a markdown link in a document."""
-
-    place: Place
-    """What is shown of it: the label, without brackets."""
-    target: str
-    """Where it leads, as it is written in the file."""
-
-
-@dataclass(frozen=True, slots=True)
-class Preview:
-    """A document's text as it is in the file now."""
-
-    path: str
-    title: str
-    date: str
-    kind: str
-    lines: tuple[str, ...]
-    """Line n of the file is item n-1; nothing in it acts on a terminal."""
-    line_start: int = 0
-    line_end: int = 0
-    """1-based lines of the best place, 0 when none is known."""
-    matches: tuple[Place, ...] = ()
-    """Words of the query, in order."""
-    links: tuple[TextLink, ...] = ()
-    """In order."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,9 +138,9 @@ class CardFact:
     text: str
     date: str
     status: str
-    """Empty when it holds, else `superseded`, `archived` or `redacted`."""
+    """Empty for an active fact, else `superseded`, `archived` or `redacted`."""
     sources: tuple[str, ...]
-    """Other than the page it stands on."""
+    """Other than its page."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -238,11 +184,11 @@ class CardView:
 
 @dataclass(frozen=True, slots=True)
 class BaseSummary:
-    """Which knowledge base is open."""
+    """The open knowledge base."""
 
     name: str
     root: str
     searchable: bool
     documents: int | None = None
-    """None while it is being counted."""
+    """None until it has been counted."""
     entities: int | None = None

@@ -1,16 +1,16 @@
-"""What was read on the way here, so that one can go back step by step. Pure."""
+"""The history of documents and cards read, for going back step by step. Pure."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 from typing import Literal
 
-MOST_STEPS = 50
+MAX_STEPS = 50
 
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """Something that was read."""
+    """A document or a card that was read."""
 
     kind: Literal["document", "card"]
     key: str
@@ -18,26 +18,26 @@ class Step:
 
 
 @dataclass
-class Trail:
-    """The last one is what is read now."""
+class History:
+    """Steps in order; the last one is being read."""
 
     steps: list[Step] = field(default_factory=list)
 
     def go(self, step: Step) -> None:
-        """Read something else."""
+        """Append a step, unless it is the current one."""
         if not self.steps or self.steps[-1] != step:
             self.steps.append(step)
-            del self.steps[:-MOST_STEPS]
+            del self.steps[:-MAX_STEPS]
 
     def replace(self, step: Step) -> None:
-        """Read something else in the place of what is read: going back leads past both."""
+        """Replace the current step."""
         self.steps[-1:] = [step]
 
     def back(self) -> Step | None:
-        """Leave what is read; return what was read before, None when nothing was."""
+        """Drop the current step and return the one before, None when there is none."""
         del self.steps[-1:]
         return self.steps[-1] if self.steps else None
 
     def clear(self) -> None:
-        """Nothing is read any more."""
+        """Drop all steps."""
         self.steps.clear()

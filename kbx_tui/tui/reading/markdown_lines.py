@@ -1,7 +1,7 @@
-"""What the lines of a markdown file are, one by one: light enough for a file of any size. Pure.
+"""Classifies and styles the lines of a Markdown file one by one, in files of any size. Pure.
 
-Nothing is parsed into a tree, so a line of a file stays a line. Only links lose their markup:
-their label is shown, and where it stands is told. Everything else is shown as it is written.
+No tree is parsed, so that a line of the file stays a line. Only links lose their markup: they are
+replaced by their labels, whose places are recorded. Everything else is shown verbatim.
 """
 
 from __future__ import annotations
@@ -12,32 +12,32 @@ from functools import lru_cache
 from typing import Literal, NamedTuple
 
 from kbx_tui.tui.drawing.lines import Look
-from kbx_tui.tui.explore.view import Place, TextLink
+from kbx_tui.tui.reading.preview import Place, TextLink
 
 Kind = Literal["front", "code", "title", "heading", "rule", "table", "text"]
-"""`title` is a heading of level 1 or 2, `rule` a line that separates, `code` also its fences."""
+"""`title` is a heading of level 1 or 2, `rule` a separator, `code` includes its fences."""
 
 STYLED = 10_000
-"""Characters of a line in which markup is looked for, links apart."""
+"""Leading characters of a line that are searched for markup other than links."""
 LINKED = 100_000
-"""Characters of a line in which links are looked for: one search must not hold up the app."""
+"""Leading characters of a line that are searched for links, so that no search blocks the app."""
 
 
 class Mark(NamedTuple):
-    """A stretch of a line that looks different from the rest of it."""
+    """A range of a line with its own style."""
 
     start: int
     end: int
     look: Look
 
 
-class Shape(NamedTuple):
-    """How a line is drawn."""
+class LineStyle(NamedTuple):
+    """The styles of a line."""
 
     look: Look
     marks: tuple[Mark, ...]
-    lead: str
-    """What stands before the rows on which the line goes on."""
+    prefix: str
+    """Starts each row but the first on which the line is wrapped."""
 
 
 _FENCE = re.compile(r" *(?:[-*+] +|\d{1,9}[.)] +)?(`{3,}(?=[^`]*$)|~{3,})")
@@ -69,95 +69,95 @@ _URL_TAIL = ".,;:!?'*_~"
 _TO_BLANK = re.compile("[^>]")
 
 
-def kinds(lines: Sequence[str]) -> list[Kind]:
-    """Return what each line is."""
-    found: list[Kind] = ["front"] * _front_length(lines)
+def line_kinds(lines: Sequence[str]) -> list[Kind]:
+    """Return the kind of each line."""
+    kinds: list[Kind] = ["front"] * _front_length(lines)
     fence = ""
-    for line in lines[len(found) :] if found else lines:
+    for line in lines[len(kinds) :] if kinds else lines:
         if fence:
-            found.append("code")
+            kinds.append("code")
             if line.strip(" ").startswith(fence) and not line.strip(f" {fence[0]}"):
                 fence = ""
         elif not (head := line.lstrip(" ")[:1]):
-            found.append("text")
+            kinds.append("text")
         elif (head in "`~-*+" or head.isdigit()) and (opened := _FENCE.match(line)):
-            found.append("code")
+            kinds.append("code")
             fence = opened[1]
         elif head == "#" and (heading := _HEADING.match(line)):
-            found.append("title" if len(heading[1]) <= 2 else "heading")
+            kinds.append("title" if len(heading[1]) <= 2 else "heading")
         elif head in "-*_|" and len(line) <= STYLED and _RULE.match(line):
-            found.append("rule")
+            kinds.append("rule")
         else:
-            found.append("table" if head == "|" else "text")
-    return found
+            kinds.append("table" if head == "|" else "text")
+    return kinds
 
 
 def find_links(lines: Sequence[str]) -> tuple[tuple[str, ...], tuple[TextLink, ...]]:
-    """Return `lines` as they are shown, links as their labels, and where the links are.
+    """Return `lines` with links replaced by their labels, and the links.
 
-    Wikilinks, markdown links and web addresses count, but not in code; a label that is empty is
-    the target. Line n stays line n. Only the first `LINKED` characters of a line are looked at.
+    Finds wikilinks, Markdown links and web addresses outside code; an empty label is replaced by
+    the target. Line numbers stay the same. Searches only the first `LINKED` characters of a line.
     """
     shown: list[str] = []
     links: list[TextLink] = []
-    for number, (line, kind) in enumerate(zip(lines, kinds(lines), strict=True), 1):
+    for number, (line, kind) in enumerate(zip(lines, line_kinds(lines), strict=True), 1):
         if kind != "code" and ("](" in line or "[[" in line or "://" in line):
-            line = _without_markup(line, number, links)
+            line = _replace_links(line, number, links)
         shown.append(line)
     return tuple(shown), tuple(links)
 
 
 @lru_cache(maxsize=512)
-def shape(text: str, kind: Kind) -> Shape:
-    """Return how a line that is `kind` looks; `text` is as shown, without the markup of links.
+def line_style(text: str, kind: Kind) -> LineStyle:
+    """Return the styles of a line of this kind; `text` is a line returned by `find_links`.
 
-    Only its first `STYLED` characters are looked at. The last shapes are remembered.
+    Styles only the first `STYLED` characters. The most recent results are cached.
     """
-    lead = lead_of(text, kind)
+    prefix = wrap_prefix(text, kind)
     if kind == "text":
-        return _text_shape(text, lead)
+        return _text_style(text, prefix)
     if kind == "table":
-        return Shape("text", layered(_pipes(text), _emphasis(text, 0)), lead)
+        return LineStyle("text", overlay(_pipes(text), _emphasis(text, 0)), prefix)
     if kind in ("title", "heading"):
         look: Look = "heading" if kind == "title" else "strong"
-        return Shape(look, (Mark(0, len(lead), "rule"),), lead)
-    return Shape("rule" if kind == "rule" else "dim", (), lead)
+        return LineStyle(look, (Mark(0, len(prefix), "rule"),), prefix)
+    return LineStyle("rule" if kind == "rule" else "dim", (), prefix)
 
 
-def lead_of(text: str, kind: Kind) -> str:
-    """Return what stands before the rows on which a line goes on when it is too long for one."""
+def wrap_prefix(text: str, kind: Kind) -> str:
+    """Return the text that starts each further row of a wrapped line: its indent and quotes."""
     if kind == "text":
         lead = _lead(text)
-        words = lead.start("date") if lead["date"] else lead.end()
-        return _TO_BLANK.sub(" ", text[:words])
+        end = lead.start("date") if lead["date"] else lead.end()
+        return _TO_BLANK.sub(" ", text[:end])
     if kind == "table":
         return "  "
     inner = text.lstrip(" #") if kind in ("title", "heading") else text.lstrip(" ")
     return " " * (len(text) - len(inner))
 
 
-def layered(below: Sequence[Mark], above: Sequence[Mark]) -> tuple[Mark, ...]:
-    """Return both, `below` only where `above` is not; each is in order and does not overlap."""
+def overlay(below: Sequence[Mark], above: Sequence[Mark]) -> tuple[Mark, ...]:
+    """Return the marks of both, `above` hiding `below`; each is sorted and without overlaps."""
     if not below or not above:
         return tuple(below or above)
-    found: list[Mark] = []
+    marks: list[Mark] = []
     following = iter(above)
     over = next(following, None)
     for start, end, look in below:
         while over is not None and over.start < end:
             if start < over.start:
-                found.append(Mark(start, over.start, look))
+                marks.append(Mark(start, over.start, look))
             start = max(start, over.end)
             if over.end > end:
                 break
-            found.append(over)
+            marks.append(over)
             over = next(following, None)
         if start < end:
-            found.append(Mark(start, end, look))
+            marks.append(Mark(start, end, look))
     while over is not None:
-        found.append(over)
+        marks.append(over)
         over = next(following, None)
-    return tuple(found)
+    return tuple(marks)
 
 
 def _front_length(lines: Sequence[str]) -> int:
@@ -169,9 +169,10 @@ def _front_length(lines: Sequence[str]) -> int:
     return 0
 
 
-def _without_markup(line: str, number: int, links: list[TextLink]) -> str:
+def _replace_links(line: str, number: int, links: list[TextLink]) -> str:
+    """Return `line` with links replaced by their labels; appends them to `links`."""
     parts: list[str] = []
-    at = length = 0
+    offset = length = 0
     for match in _LINK.finditer(line, 0, LINKED):
         start, end = match.span()
         label, target = _label_and_target(match)
@@ -179,17 +180,17 @@ def _without_markup(line: str, number: int, links: list[TextLink]) -> str:
             continue
         if match["url"] is not None:
             end = start + len(label)
-        before = line[at:start]
+        before = line[offset:start]
         parts += [before, label]
         length += len(before)
         links.append(TextLink(Place(number, length, length + len(label)), target))
         length += len(label)
-        at = end
-    return "".join(parts) + line[at:]
+        offset = end
+    return "".join(parts) + line[offset:]
 
 
 def _label_and_target(match: re.Match[str]) -> tuple[str, str]:
-    """Return both as strings, empty when it is code and no link."""
+    """Return the label and target of a link; empty strings for code."""
     if (target := match["target"]) is not None:
         target = target.rstrip("\\ ").strip()
         alias = match["alias"] or ""
@@ -199,7 +200,7 @@ def _label_and_target(match: re.Match[str]) -> tuple[str, str]:
         return match["label"] if match["label"].strip() else target, target
     if match["url"] is not None:
         url = match[0].rstrip(_URL_TAIL)
-        closing = len(url) - len(url.rstrip(")"))  # those that none opens are of the sentence
+        closing = len(url) - len(url.rstrip(")"))  # unopened ones belong to the sentence
         surplus = min(closing, max(url.count(")") - url.count("("), 0))
         url = url[: len(url) - surplus].rstrip(_URL_TAIL)
         return url, url
@@ -212,22 +213,14 @@ def _lead(text: str) -> re.Match[str]:
     return lead
 
 
-def _text_shape(text: str, leading: str) -> Shape:
+def _text_style(text: str, prefix: str) -> LineStyle:
     lead = _lead(text)
-    marks: list[Mark] = []
-    look: Look = "text"
-    if lead["quote"]:
-        marks.append(Mark(0, lead.end("quote"), "rule"))
-    if lead["bullet"]:
-        marks.append(Mark(*lead.span("bullet"), "dim"))
-    if lead["box"]:
-        done = lead["box"] != "[ ]"
-        marks.append(Mark(*lead.span("box"), "dim" if done else "accent"))
-        look = "dim" if done else "text"
-    if lead["date"]:
-        marks.append(Mark(*lead.span("date"), "dim"))
-    words = lead.end("bullet") if lead["bullet"] else lead.end("quote")
-    return Shape(look, layered(marks, _emphasis(text, words)), leading)
+    done = lead["box"] not in (None, "[ ]")
+    box: Look = "dim" if done else "accent"
+    looks: dict[str, Look] = {"quote": "rule", "bullet": "dim", "box": box, "date": "dim"}
+    marks = [Mark(*lead.span(group), look) for group, look in looks.items() if lead[group]]
+    start = lead.end("bullet") if lead["bullet"] else lead.end("quote")
+    return LineStyle("dim" if done else "text", overlay(marks, _emphasis(text, start)), prefix)
 
 
 def _emphasis(text: str, start: int) -> list[Mark]:
@@ -250,6 +243,4 @@ def _emphasis(text: str, start: int) -> list[Mark]:
 
 
 def _pipes(text: str) -> list[Mark]:
-    return [
-        Mark(at, at + 1, "rule") for at, character in enumerate(text[:STYLED]) if character == "|"
-    ]
+    return [Mark(*pipe.span(), "rule") for pipe in re.finditer(r"\|", text[:STYLED])]

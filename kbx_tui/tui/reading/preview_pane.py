@@ -1,7 +1,7 @@
-"""A document's text as it is in the file: the best place, matches and links stand out.
+"""The pane for reading a document, in which the best passage, matches and links stand out.
 
-No markdown widget: it mounts one widget per block and takes seconds on long notes. Here a layout
-that was made off the event loop is drawn row by row, and nothing is mounted at all.
+Textual's Markdown widget mounts a widget per block and is slow on long notes. This pane draws the
+rows of a layout computed off the event loop and mounts nothing.
 """
 
 from __future__ import annotations
@@ -13,27 +13,28 @@ from textual import events
 from textual.content import Content
 from textual.message import Message
 
-from kbx_tui.safe_text import visible
+from kbx_tui.safe_text import safe_line
 from kbx_tui.tui.commands.bindings import bindings
-from kbx_tui.tui.drawing.cell_text import shorten, wrap
-from kbx_tui.tui.drawing.empty_states import squeezed
-from kbx_tui.tui.drawing.lines import BLANK, Line, Look, Span, fit_line, looks
+from kbx_tui.tui.drawing.cell_text import shorten
+from kbx_tui.tui.drawing.lines import BLANK, Line, fit_line, fit_to_height, looks, paragraph
 from kbx_tui.tui.drawing.wrapping import shorten_start
-from kbx_tui.tui.explore.view import Place, Preview
-from kbx_tui.tui.reading.reading_layout import TextLayout, first_from, place_at
+from kbx_tui.tui.reading.preview import Place, Preview
+from kbx_tui.tui.reading.reading_layout import TextLayout, first_from, lay_out, place_at
 from kbx_tui.tui.reading.reading_position import (
-    NONE,
-    again,
+    NO_PLACE,
     first_match,
-    goes_on,
     is_empty,
-    line_again,
+    keeps_position,
+    restored_index,
+    restored_line,
 )
 from kbx_tui.tui.widgets.lines_view import TextPane
 
+NO_DOCUMENT = lay_out(Preview("", "", "", "", ()), 0)
+
 
 class PreviewPane(TextPane):
-    """The text of one file."""
+    """The text of one document."""
 
     COMPONENT_CLASSES = looks(
         "strong", "accent", "rule", "heading", "emphasis", "code", "link", "match", "here"
@@ -41,20 +42,20 @@ class PreviewPane(TextPane):
     BINDINGS = bindings("preview")
 
     class Closed(Message):
-        """A person is done reading."""
+        """The user closed the document."""
 
     @dataclass
     class Followed(Message):
-        """A person wants to go where a link leads."""
+        """The user followed a link."""
 
         target: str
-        """As it is written in the file."""
+        """As written in the file."""
         path: str
-        """Of the document that holds the link."""
+        """The document that contains the link."""
 
     @dataclass
     class Resized(Message):
-        """What is shown, if anything, was laid out for another width than this pane has."""
+        """The pane needs a layout for its width: the first one, or one for a new width."""
 
         width: int
 
@@ -63,233 +64,207 @@ class PreviewPane(TextPane):
 
     def __init__(self) -> None:
         super().__init__()
-        self.laid_out: TextLayout | None = None
+        self.laid_out = NO_DOCUMENT
         self.path = ""
-        """Of what is shown, also when it is gone."""
-        self._match = self._link = NONE
-        self._gone = ""
-        self._said: list[Line] = []
-        self._placed = True
-
-    # Showing.
+        """The path of the document, even if it can no longer be read."""
+        self._match = self._link = NO_PLACE
+        self._error = ""
+        """Why the document cannot be read."""
+        self._notice: list[Line] = []
+        """Shown instead of a document."""
+        self._is_placed = True
+        """Whether the best passage has been scrolled to with the height of the pane known."""
 
     def show(self, layout: TextLayout) -> None:
-        """Show a document from its best place on; the same one anew where it was."""
+        """Show a document at its best passage; the same document stays where it was."""
         before, now = self.preview, layout.preview
-        if self.laid_out is not None and before is not None and goes_on(before, now):
-            steady, below_top = self._steady_place(self.laid_out)
-            match = again(before, now, before.matches, now.matches, self._match)
-            link = again(before, now, self.laid_out.links, layout.links, self._link)
-            self._take(layout, match, link)
-            line = line_again(before.lines, now.lines, steady.line)
-            self.scroll_line(layout.row_of(line, steady.start) - below_top)
+        if before is not None and keeps_position(before, now):
+            anchor, rows_below_top = self._anchor()
+            match = restored_index(before, now, before.matches, now.matches, self._match)
+            link = restored_index(before, now, self.laid_out.links, layout.links, self._link)
+            self._set_layout(layout, match, link)
+            line = restored_line(before.lines, now.lines, anchor.line)
+            self.scroll_to_line(layout.row_of(line, anchor.start) - rows_below_top)
         else:
-            self._take(layout, first_match(now), NONE)
-            self._go_to_start()
-        self._ask_for_width()
+            self._set_layout(layout, first_match(now), NO_PLACE)
+            self._scroll_to_best()
+        self._request_layout()
 
     def show_gone(self, path: str, reason: str) -> None:
-        """Say that there is nothing to read at `path`, and why."""
-        self.laid_out, self.path, self._gone = None, path, reason
-        self._match = self._link = NONE
+        """Show that the document at `path` can no longer be read, and why."""
+        self.laid_out, self.path, self._error = NO_DOCUMENT, path, reason
+        self._match = self._link = NO_PLACE
         self.border_title = "Gone"
-        self.lines_changed()
-        self.scroll_line(0)
-        self._label()
+        self.rebuild_lines()
+        self.scroll_to_line(0)
+        self._update_subtitle()
 
     @property
     def preview(self) -> Preview | None:
-        """The document that is shown."""
-        return None if self.laid_out is None else self.laid_out.preview
+        """The document shown, if any."""
+        return None if self.laid_out is NO_DOCUMENT else self.laid_out.preview
 
     @property
     def text_width(self) -> int:
-        """Cells of a line, what a document is laid out for; 0 while that is not known."""
+        """The width in cells to lay a document out for; 0 while it is unknown."""
         return max(self.line_width, 0)
 
     @property
-    def here(self) -> Place | None:
-        """The link or match a person is at."""
-        if self.laid_out is None:
-            return None
-        if self._link != NONE:
+    def current_place(self) -> Place | None:
+        """The current link or match."""
+        if self._link != NO_PLACE:
             return self.laid_out.links[self._link]
-        return self.laid_out.preview.matches[self._match] if self._match != NONE else None
+        return self.laid_out.preview.matches[self._match] if self._match != NO_PLACE else None
 
     @property
     def position(self) -> str:
-        """Which match or link a person is at: `3/12`, `link 2/5`; at none how many there are."""
-        if self.laid_out is None:
-            return ""
-        if self._link != NONE:
+        """The current match or link: `3/12`, `link 2/5`; without one the number of matches."""
+        if self._link != NO_PLACE:
             return f"link {self._link + 1}/{len(self.laid_out.links)}"
         count = len(self.laid_out.preview.matches)
-        if self._match != NONE:
+        if self._match != NO_PLACE:
             return f"{self._match + 1}/{count}"
         return f"{count:,} match{'es' if count > 1 else ''}" if count else ""
 
     @property
     def current_line(self) -> int:
-        """The 1-based line of the file a person is at; 0 when there is none.
+        """The 1-based line of the file being read; 0 if there is no document.
 
-        That of the match or link they are at or else of the best place, if in sight; else the
-        top one.
+        The line of the current match or link, else of the best passage, if visible; else the top.
         """
-        if self.laid_out is None:
-            return 0
-        if self.here is not None and self._in_sight(self.here):
-            return self.here.line
         best = Place(self.laid_out.preview.line_start, 0, 0)
-        if best.line and self._in_sight(best):
-            return best.line
+        for place in (self.current_place, best):
+            if place is not None and place.line and self._is_visible(place):
+                return place.line
         return self.laid_out.line_of(self.scroll_offset.y)
 
-    # Drawing.
-
     def count_lines(self) -> int:
-        sentences = self._sentences(self.line_width)
-        self._said = squeezed(sentences, self.line_room) if sentences else []
-        if self._said or self.laid_out is None:
-            return len(self._said)
-        return self.laid_out.height
+        notice = self._notice_lines(self.line_width)
+        self._notice = fit_to_height(notice, self.visible_height) if notice else []
+        return len(self._notice) or self.laid_out.height
 
     def line_at(self, y: int, width: int) -> Line:
-        if self._said or self.laid_out is None:
-            return self._said[y] if y < len(self._said) else BLANK
-        if self.here is not None and y in self.laid_out.rows_of(self.here):
-            return fit_line(self.laid_out.line_with(y, self.here, "here"), width)
+        if self._notice:
+            return self._notice[y] if y < len(self._notice) else BLANK
+        place = self.current_place
+        if place is not None and y in self.laid_out.rows_of(place):
+            return fit_line(self.laid_out.line_with(y, place, "here"), width)
         return fit_line(self.laid_out.line(y), width)
 
     def on_resize(self, event: events.Resize) -> None:
-        self._label()
-        self._ask_for_width()
-        if not self._placed:  # only now is it known how much fits above the best place
-            self.call_after_refresh(self._go_to_start)
-
-    # Moving.
+        self._update_subtitle()
+        self._request_layout()
+        if not self._is_placed:
+            self.call_after_refresh(self._scroll_to_best)
 
     def action_close(self) -> None:
         self.post_message(self.Closed())
 
     def action_step_match(self, step: int) -> None:
-        """Go to the next or the previous match, from the last on to the first."""
-        if self.laid_out is not None:
-            self._match = self._stepped(self.laid_out.preview.matches, self._match, step)
-            self._link = NONE
-            self._reveal()
+        """Go to the next or the previous match, wrapping around."""
+        self._match = self._next_index(self.laid_out.preview.matches, self._match, step)
+        self._link = NO_PLACE
+        self._reveal()
 
     def action_step_link(self, step: int) -> None:
-        """Go to the next or the previous link, from the last on to the first."""
-        if self.laid_out is not None:
-            self._link = self._stepped(self.laid_out.links, self._link, step)
-            self._reveal()
+        """Go to the next or the previous link, wrapping around."""
+        self._link = self._next_index(self.laid_out.links, self._link, step)
+        self._reveal()
 
     def action_follow(self) -> None:
-        """Go where the link leads that a person is at; when at none in sight, go to one."""
-        if self.laid_out is None:
-            return
-        if self._link == NONE and self.here is not None:
-            self._link = place_at(self.laid_out.links, self.here.line, self.here.start)
-        if self._link != NONE and self._in_sight(self.laid_out.links[self._link]):
+        """Follow the current link; without a visible one, go to the next link."""
+        place = self.current_place
+        if self._link == NO_PLACE and place is not None:
+            self._link = place_at(self.laid_out.links, place.line, place.start)
+        if self._link != NO_PLACE and self._is_visible(self.laid_out.links[self._link]):
             self._follow()
         else:
             self.action_step_link(1)
 
     def on_click(self, event: events.Click) -> None:
-        inside = event.get_content_offset(self)
-        if inside is None or self.laid_out is None or self._said or event.chain > 1:
+        offset = event.get_content_offset(self)
+        if offset is None or self._notice or event.chain > 1:
             return
-        at = self.laid_out.character_at(inside.y + self.scroll_offset.y, inside.x)
-        link = NONE if at is None else place_at(self.laid_out.links, *at)
-        if link != NONE:
+        character = self.laid_out.character_at(offset.y + self.scroll_offset.y, offset.x)
+        link = NO_PLACE if character is None else place_at(self.laid_out.links, *character)
+        if link != NO_PLACE:
             self._link = link
             self._reveal()
             self._follow()
 
-    # Within.
-
-    def _take(self, layout: TextLayout, match: int, link: int) -> None:
+    def _set_layout(self, layout: TextLayout, match: int, link: int) -> None:
         self.laid_out, self._match, self._link = layout, match, link
-        self.path, self._gone = layout.preview.path, ""
-        self.border_title = Content(layout.preview.title or visible(self.path))
-        self.lines_changed()
-        self._label()
+        self.path, self._error = layout.preview.path, ""
+        self.border_title = Content(layout.preview.title or safe_line(self.path))
+        self.rebuild_lines()
+        self._update_subtitle()
 
-    def _label(self) -> None:
-        """Say below where a person is; of a link, where it leads before they go there."""
+    def _update_subtitle(self) -> None:
+        """Show the position and the path in the border; for a link, its target."""
         room = max(self.size.width - 6, 12)
-        path = visible(self.path)
-        if self.laid_out is not None and self._link != NONE:
+        path = safe_line(self.path)
+        if self._link != NO_PLACE:
             target = self.laid_out.preview.links[self._link].target
-            words = shorten(f"{self.position} → {target}", room)
+            text = shorten(f"{self.position} → {target}", room)
         elif position := self.position:
-            words = f"{position} · {shorten_start(path, max(room - len(position) - 3, 1))}"
+            text = f"{position} · {shorten_start(path, max(room - len(position) - 3, 1))}"
         else:
-            words = shorten_start(path, room)
-        self.border_subtitle = Content(words)
+            text = shorten_start(path, room)
+        self.border_subtitle = Content(text)
 
-    def _sentences(self, width: int) -> list[Line]:
-        """Return what stands here when there is no text."""
-        if self._gone:
+    def _notice_lines(self, width: int) -> list[Line]:
+        """Return what is shown instead of a document; empty if there is one."""
+        if self._error:
             return [
-                *_said(f"{visible(self.path)} cannot be read any more.", width, "strong"),
-                *_said(self._gone, width, "dim"),
+                *paragraph(f"{safe_line(self.path)} can no longer be read.", width, "strong"),
+                *paragraph(self._error, width, "dim"),
                 BLANK,
-                *_said(
-                    "Go back and choose another; the index forgets this one when it looks.", width
-                ),
+                *paragraph("Go back and choose another; the next index run drops it.", width),
             ]
-        if self.laid_out is not None and is_empty(self.laid_out.preview):
-            return _said("This file is empty.", width, "dim")
+        if self.preview is not None and is_empty(self.preview):
+            return paragraph("This file is empty.", width, "dim")
         return []
 
-    def _ask_for_width(self) -> None:
-        known = None if self.laid_out is None else self.laid_out.width
-        if self.text_width not in (0, known):
+    def _request_layout(self) -> None:
+        """Request a layout if there is none for the current width."""
+        if self.text_width not in (0, self.laid_out.width):
             self.post_message(self.Resized(self.text_width))
 
-    def _go_to_start(self) -> None:
-        """Put the best place a little below the top."""
-        self._placed = self.line_room > 0
-        if self.laid_out is not None:
-            line = self.laid_out.preview.line_start
-            self.scroll_line(self.laid_out.row_of(line) - self.line_room // 4 if line else 0)
+    def _scroll_to_best(self) -> None:
+        """Scroll until the best passage is a little below the top."""
+        self._is_placed = self.visible_height > 0
+        best_row = self.laid_out.row_of(self.laid_out.preview.line_start)
+        self.scroll_to_line(best_row - self.visible_height // 4)
 
-    def _steady_place(self, layout: TextLayout) -> tuple[Place, int]:
-        """Return what is to stay where it is on the screen, and how far below the top that is."""
-        top = self.scroll_offset.y
-        if (here := self.here) is not None and self._in_sight(here):
-            return here, layout.rows_of(here).start - top
-        rows = range(top, min(top + self.line_room, layout.height))
+    def _anchor(self) -> tuple[Place, int]:
+        """Return the place to keep at its position on the screen, and how many rows down it is."""
+        layout, top = self.laid_out, self.scroll_offset.y
+        if (place := self.current_place) is not None and self._is_visible(place):
+            return place, layout.rows_of(place).start - top
+        rows = range(top, min(top + self.visible_height, layout.height))
         row = next((row for row in rows if layout.text_of(row)), top)
         return layout.place_of(row), row - top
 
-    def _in_sight(self, place: Place) -> bool:
-        if self.laid_out is None:
-            return False
-        return 0 <= self.laid_out.rows_of(place).start - self.scroll_offset.y < self.line_room
+    def _is_visible(self, place: Place) -> bool:
+        return 0 <= self.laid_out.rows_of(place).start - self.scroll_offset.y < self.visible_height
 
-    def _stepped(self, places: Sequence[Place], at: int, step: int) -> int:
-        if not places or self.laid_out is None:
-            return NONE
-        if at != NONE and self._in_sight(places[at]):
-            return (at + step) % len(places)
+    def _next_index(self, places: Sequence[Place], index: int, step: int) -> int:
+        """Return the index `step` after `index`, or after the top if that place is not visible."""
+        if not places:
+            return NO_PLACE
+        if index != NO_PLACE and self._is_visible(places[index]):
+            return (index + step) % len(places)
         top = self.laid_out.place_of(self.scroll_offset.y)
         first = first_from(places, top.line, top.start)
         return (first if step > 0 else first - 1) % len(places)
 
     def _reveal(self) -> None:
-        here = self.here
-        if here is not None and self.laid_out is not None and not self._in_sight(here):
-            self.scroll_line(self.laid_out.rows_of(here).start - self.line_room // 4)
-        self._label()
+        """Scroll until the current match or link is visible."""
+        place = self.current_place
+        if place is not None and not self._is_visible(place):
+            self.scroll_to_line(self.laid_out.rows_of(place).start - self.visible_height // 4)
+        self._update_subtitle()
         self.refresh()
 
     def _follow(self) -> None:
-        if self.laid_out is not None:
-            target = self.laid_out.preview.links[self._link].target
-            self.post_message(self.Followed(target, self.path))
-
-
-def _said(text: str, width: int, look: Look = "text") -> list[Line]:
-    return [(Span(f"  {line}", look),) for line in wrap(text, max(width - 3, 1))]
+        self.post_message(self.Followed(self.laid_out.preview.links[self._link].target, self.path))

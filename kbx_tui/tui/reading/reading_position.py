@@ -1,54 +1,50 @@
-"""Where a person goes on reading when what they read is shown anew. Pure."""
+"""Restores the reading position when a document is shown again. Pure."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from kbx_tui.tui.explore.view import Place, Preview
+from kbx_tui.tui.reading.preview import Place, Preview
 from kbx_tui.tui.reading.reading_layout import first_from
 
-NONE = -1
-"""At none of the places."""
+NO_PLACE = -1
+"""The index for no match and no link."""
 
 
-def goes_on(before: Preview, now: Preview) -> bool:
-    """Return whether a person goes on reading: the same document, and not for another query."""
+def keeps_position(before: Preview, now: Preview) -> bool:
+    """Return whether reading continues: in the same document and for the same query."""
     if before.path != now.path:
         return False
-    if before.lines != now.lines:  # edited: matches and best place may have moved with the text
+    if before.lines != now.lines:  # an edit may have moved the matches and the best passage
         return True
     return (before.matches, before.line_start) == (now.matches, now.line_start)
 
 
-def again(
-    before: Preview, now: Preview, old: Sequence[Place], new: Sequence[Place], at: int
+def restored_index(
+    before: Preview, now: Preview, old: Sequence[Place], new: Sequence[Place], index: int
 ) -> int:
-    """Return which of the `new` places a person is at who was at one of the `old` ones."""
-    if at == NONE or not new:
-        return NONE
-    line = line_again(before.lines, now.lines, old[at].line)
-    return min(first_from(new, line, old[at].start), len(new) - 1)
+    """Return the index in `new` of the place that had `index` in `old`, or NO_PLACE."""
+    if index == NO_PLACE or not new:
+        return NO_PLACE
+    line = restored_line(before.lines, now.lines, old[index].line)
+    return min(first_from(new, line, old[index].start), len(new) - 1)
 
 
 def first_match(preview: Preview) -> int:
-    """Return the first match in the best place."""
+    """Return the index of the first match in the best passage, or NO_PLACE."""
     index = first_from(preview.matches, preview.line_start)
     in_best = index < len(preview.matches) and preview.matches[index].line <= preview.line_end
-    return index if in_best else NONE
+    return index if in_best else NO_PLACE
 
 
 def is_empty(preview: Preview) -> bool:
-    """Return whether there is nothing to read."""
+    """Return whether the document has no text."""
     return not any(line.strip(" ") for line in preview.lines)
 
 
-def line_again(before: Sequence[str], now: Sequence[str], line: int) -> int:
-    """Return which line of `now` is what `line` was `before`: the nearest that reads the same."""
+def restored_line(before: Sequence[str], now: Sequence[str], line: int) -> int:
+    """Return the line of `now` nearest to `line` with the text it had `before`."""
     if line < 1 or before is now:
         return line
-    text = before[line - 1]
-    for distance in range(max(line, len(now) - line) + 1):
-        for candidate in (line - distance, line + distance):
-            if 1 <= candidate <= len(now) and now[candidate - 1] == text:
-                return candidate
-    return min(line, len(now))
+    candidates = (number for number, text in enumerate(now, 1) if text == before[line - 1])
+    return min(candidates, key=lambda number: abs(number - line), default=min(line, len(now)))

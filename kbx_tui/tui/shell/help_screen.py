@@ -1,4 +1,4 @@
-"""The keys that work where one is, from the registry of commands; then all others."""
+"""Shows the keys that work where the focus is, then all others."""
 
 from __future__ import annotations
 
@@ -10,8 +10,9 @@ from textual.app import ComposeResult
 from textual.screen import ModalScreen, Screen
 
 from kbx_tui.tui.commands.bindings import bindings
+from kbx_tui.tui.commands.command import Scope
 from kbx_tui.tui.commands.keymap import Keymap
-from kbx_tui.tui.commands.registry import SCOPE_TITLES, Scope, commands_in
+from kbx_tui.tui.commands.registry import SCOPE_TITLES, commands_in
 from kbx_tui.tui.drawing.cell_text import fit, wrap
 from kbx_tui.tui.drawing.lines import BLANK, Line, Look, Span, looks
 from kbx_tui.tui.shell.mode_screen import ModeScreen
@@ -23,31 +24,31 @@ SIGNS: tuple[tuple[str, Look, str], ...] = (
     ("██", "document", "what the document's own text adds to its score"),
     ("▒▒", "entity", "what its link to the entities in the query adds"),
     ("●", "entity", "an entity that counts"),
-    ("○", "dim", "one that does not: below the threshold"),
-    ("✕", "dim", "one that you left out"),
-    ("+", "entity", "a draft that says something new"),
-    ("≈", "document", "one that is near to what is known"),
-    ("=", "dim", "one that is known word for word"),
-    ("!", "bad", "one that contradicts what is known"),
-    ("⧉", "dim", "one that repeats an earlier draft"),
-    ("▲2", "accent", "rose by two ranks since things last stood still"),
-    ("▼1", "accent", "fell by one"),
+    ("○", "dim", "an entity below the threshold"),
+    ("✕", "dim", "an entity that you muted"),
+    ("+", "entity", "a draft that is new"),
+    ("≈", "document", "a draft close to a known fact"),
+    ("=", "dim", "a draft that is already known"),
+    ("!", "bad", "a draft that contradicts a known fact"),
+    ("⧉", "dim", "a draft that repeats an earlier one"),
+    ("▲2", "accent", "rose by two ranks since the list last settled"),
+    ("▼1", "accent", "fell by one rank"),
 )
 
 TOUR: tuple[str, ...] = (
     "Open the demo, or a folder of markdown of your own. Nothing in it is changed.",
     "Type a person and a topic: entities appear on the left, documents in the middle.",
-    "Go down to a result. On the right stands why it is there, in numbers that add up.",
-    "[ and ] move alpha between what a document says and whom it is about; { and } move the"
+    "Go down to a result. The right pane shows why it matched, in numbers that add up.",
+    "[ and ] move alpha between a document's own text and its entities; { and } move the"
     " threshold that decides which entities count.",
     "f limits the search to a folder; m compares two-pass with flat and fast search.",
-    "Enter reads a document, o opens it in your editor, ? shows the keys of any place.",
+    "Enter reads a document, o opens it in your editor, ? shows the keys of the current pane.",
 )
-"""Six steps for someone new."""
+"""Steps for a new user."""
 
 
 class Help(ModalScreen[None]):
-    """An overlay; its own keys close or scroll it."""
+    """An overlay on the current screen."""
 
     BINDINGS = bindings("overlay")
 
@@ -72,7 +73,7 @@ class Help(ModalScreen[None]):
 
 
 class HelpText(TextPane):
-    """The keys of some scopes first, then of all others."""
+    """The tour, if any, then the keys of some scopes, then those of all others."""
 
     COMPONENT_CLASSES = looks("strong", "accent", "document", "entity", "bad")
 
@@ -87,18 +88,18 @@ class HelpText(TextPane):
         super().watch_scroll_y(old_value, new_value)
         self.show_more()
 
-    def lines_changed(self) -> None:
-        super().lines_changed()
+    def rebuild_lines(self) -> None:
+        super().rebuild_lines()
         self.show_more()
 
     def show_more(self) -> None:
-        """Say in the border whether there is more below."""
-        more = self.scroll_offset.y + self.line_room < self.virtual_size.height
+        """Show in the border whether there is more below."""
+        more = self.scroll_offset.y + self.visible_height < self.virtual_size.height
         self.border_subtitle = "↓ more · esc closes" if more else "esc closes"
 
 
 def tour_lines(tour: Sequence[str], width: int) -> list[Line]:
-    """Return numbered steps."""
+    """Return the steps of a tour, numbered."""
     lines: list[Line] = [BLANK] if tour else []
     for number, words in enumerate(tour, 1):
         first, *rest = wrap(words, max(width - 5, 10))
@@ -108,7 +109,7 @@ def tour_lines(tour: Sequence[str], width: int) -> list[Line]:
 
 
 def help_lines(scopes: Sequence[Scope], keymap: Keymap, width: int) -> list[Line]:
-    """Return every command, those of `scopes` first: keys on the left, what they do right."""
+    """Return all commands, those of `scopes` first: keys on the left, help on the right."""
     others = [scope for scope in SCOPE_TITLES if scope not in (*scopes, "overlay")]
     lines = [line for scope in scopes for line in _scope_lines(scope, keymap, width)]
     lines += [BLANK, (Span(" Signs", "strong"),), *_rows(SIGNS, width)]
@@ -119,7 +120,9 @@ def help_lines(scopes: Sequence[Scope], keymap: Keymap, width: int) -> list[Line
 
 
 def _scope_lines(scope: Scope, keymap: Keymap, width: int) -> list[Line]:
-    rows = [(keymap.shown(one), "accent", one.help) for one in commands_in(scope)]
+    rows = [
+        (keymap.display_keys(command), "accent", command.help) for command in commands_in(scope)
+    ]
     return [BLANK, (Span(f" {SCOPE_TITLES[scope]}", "strong"),), *_rows(rows, width)]  # type: ignore[arg-type]
 
 

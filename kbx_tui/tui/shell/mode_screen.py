@@ -1,121 +1,181 @@
-"""What the screens of all modes have in common: explore, dedup."""
+"""What the screens of all modes share."""
 
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Mapping
 from functools import cache
-from typing import TYPE_CHECKING, cast
+from typing import ClassVar
 
 from textual import events
 from textual.geometry import Size
 from textual.screen import Screen
+from textual.widget import Widget
+from textual.widgets import Input
 
+from kbx_tui.tui.app_state import AppState
+from kbx_tui.tui.base_session import BaseSession
+from kbx_tui.tui.commands.command import Scope
 from kbx_tui.tui.commands.keymap import Keymap
-from kbx_tui.tui.commands.registry import Scope, commands_in
+from kbx_tui.tui.commands.registry import commands_in
+from kbx_tui.tui.navigator import Navigator
+from kbx_tui.tui.shell.messages import Failure, IndexProgress, Notice
 from kbx_tui.tui.widgets.key_bar import KeyBar
+from kbx_tui.tui.widgets.path_input import PathInput
 from kbx_tui.tui.widgets.status_line import StatusLine
 
-if TYPE_CHECKING:
-    from kbx_tui.tui.app import KbxApp
-    from kbx_tui.tui.app_state import Memory
-    from kbx_tui.tui.controller import Controller
-
-A_TURN = 0.001
-"""Seconds in which the event loop does whatever else is due."""
+LAYOUT_PAUSE = 0.001
+"""Seconds in which the event loop does other work between the steps of a resize."""
 
 
 @cache
-def commands_by_letter(scopes: tuple[Scope, ...]) -> frozenset[str]:
-    """Return the actions of `scopes` that letters ask for; tab is none."""
-    actions = {one.action.partition("(")[0] for one in commands_in(*scopes)}
+def single_key_actions(scopes: tuple[Scope, ...]) -> frozenset[str]:
+    """Return the actions of `scopes` that are bound to printable characters, which Tab is not."""
+    actions = {command.action.partition("(")[0] for command in commands_in(*scopes)}
     return frozenset(actions - {"next_pane"})
 
 
 class ModeScreen(Screen[None]):
-    """A screen on the open base, with a status line and a key bar."""
+    """A screen of the open base, with a status line and a key bar."""
 
-    def __init__(self, controller: Controller, memory: Memory) -> None:
+    MODE: ClassVar[str]
+    """Its name in the key bar and for `Navigator.go_to`."""
+    SCOPE: ClassVar[Scope]
+    """The scope of the keys that work in all its panes."""
+    FOCUS_SCOPES: ClassVar[Mapping[type[Widget], tuple[Scope, ...]]]
+    """Scopes of the keys that work only in one kind of pane or field, the nearest first."""
+    MAIN_LIST: ClassVar[type[Widget]]
+    """The pane that gets the focus when the user leaves a field or another pane."""
+
+    def __init__(self, session: BaseSession, app_state: AppState, navigator: Navigator) -> None:
         super().__init__()
-        self.controller, self.memory = controller, memory
-        self.keymap = Keymap()
+        self.session, self.app_state, self.navigator = session, app_state, navigator
         self._laid_out: Size | None = None
         """The size that the screen was laid out for."""
 
+    def on_mount(self) -> None:
+        self.use_keymap(self.navigator.keymap)
+        self.query_one(KeyBar).current_mode = self.MODE
+
+    # The size.
+
     async def on_event(self, event: events.Event) -> None:
-        if isinstance(event, events.Resize):  # not prevented: other screens get the same event
-            await self._lay_out()
+        if isinstance(event, events.Resize):
+            # Handled here, not with `prevent_default`: all screens share the one event.
+            await self._resize()
         else:
             await super().on_event(event)
 
-    async def _lay_out(self) -> None:
-        """Take the terminal's size as its width wants it; in between the loop does what is due.
+    async def _resize(self) -> None:
+        """Set the classes of the new width first, then lay out once.
 
-        Textual lays a new size out and draws it, then sets the classes of its width, then does both
-        again. The size is the app's: that of an event may be older, as layouts send some as well.
+        Textual lays out and draws a new size before it sets the classes, then does both again.
+        The size is the app's: an event may hold an older one.
         """
         while (size := self.app.size) != self._laid_out:
-            if self._style_for(size.width):
-                await asyncio.sleep(A_TURN)
+            if self._set_width_class(size.width):
+                await asyncio.sleep(LAYOUT_PAUSE)
                 if size != self.app.size:
                     continue
             self._laid_out = size
             self.fit(size)
-            with self.app.batch_update():  # the layout alone: in a batch, drawing is put off
-                await super()._on_resize(events.Resize(size, size))
-            await asyncio.sleep(A_TURN)
+            with self.app.batch_update():  # lay out now, draw later
+                await super().on_event(events.Resize(size, size))
+            await asyncio.sleep(LAYOUT_PAUSE)
 
-    def _style_for(self, width: int) -> bool:
-        """Set the class of this width and return whether it was another."""
-        widths = self.app.HORIZONTAL_BREAKPOINTS or []
-        fitting = max((one for one in widths if one[0] <= width), default=(0, ""))[1]
-        if not fitting or self.has_class(fitting):
+    def _set_width_class(self, width: int) -> bool:
+        """Set the class of this width and return whether it changed."""
+        breakpoints = self.app.HORIZONTAL_BREAKPOINTS or []
+        _, name = max((entry for entry in breakpoints if entry[0] <= width), default=(0, ""))
+        if not name or self.has_class(name):
             return False
-        self.update_classes({name: name == fitting for _, name in widths}, animate=False)
+        self.update_classes({other: other == name for _, other in breakpoints}, animate=False)
         return True
 
     def fit(self, size: Size) -> None:
-        """Take in that the screen has this size from now on; its width's classes are set."""
+        """Adapt to a new size, after the class of its width has been set."""
 
-    @property
-    def _app(self) -> KbxApp:
-        return cast("KbxApp", self.app)
+    # Keys.
 
     def scopes(self) -> tuple[Scope, ...]:
-        """Return whose keys work where the focus is, the nearest first."""
-        raise NotImplementedError
+        """Return the scopes whose keys work where the focus is, the nearest first."""
+        kinds = self.FOCUS_SCOPES
+        inner = next((kinds[kind] for kind in kinds if isinstance(self.focused, kind)), ())
+        is_field = isinstance(self.focused, Input)  # there, letters are text
+        return (*inner, "app") if is_field else (*inner, *self.palette_scopes, "app")
 
     @property
     def palette_scopes(self) -> tuple[Scope, ...]:
-        """Return whose commands the palette offers."""
-        raise NotImplementedError
+        """The scopes whose commands the palette offers."""
+        return (self.SCOPE, "mode")
 
     @property
     def is_typing(self) -> bool:
-        """Whether the focus is in a field: letters are text there."""
-        raise NotImplementedError
+        """Whether the focus is in a field, where letters are text."""
+        return isinstance(self.focused, Input)
+
+    def on_descendant_focus(self) -> None:
+        self.query_one(KeyBar).show(*self.scopes())
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """Commands wait while something is typed."""
-        return not self.is_typing or action not in commands_by_letter(self.palette_scopes)
+        """Disable commands while the user types, and let Tab take a completion where there is one.
 
-    def leave_field(self) -> None:
-        """Leave what one types in, if one does: letters are commands then."""
-        raise NotImplementedError
+        A screen sees keys before the field that has the focus.
+        """
+        field = self.focused
+        if action == "next_pane" and isinstance(field, PathInput) and field.completion:
+            return parameters != (1,)
+        return not self.is_typing or action not in single_key_actions(self.palette_scopes)
 
     def use_keymap(self, keymap: Keymap) -> None:
-        """Show these keys in the key bar and the help."""
-        self.keymap = keymap
+        """Show these keys in the key bar."""
         self.query_one(KeyBar).use(keymap)
 
-    def notice(self, words: str) -> None:
-        """Say something for a moment."""
-        self.query_one(StatusLine).show_notice(words)
+    def leave_field(self) -> None:
+        """Move the focus out of a field, so that letter keys run commands."""
+        if isinstance(self.focused, Input):
+            self.action_leave_field()
+
+    # The status line.
+
+    def show_notice(self, text: str) -> None:
+        """Show a notice for a moment."""
+        self.query_one(StatusLine).show_notice(text)
+
+    def on_notice(self, message: Notice) -> None:
+        self.show_notice(message.text)
+
+    def on_failure(self, message: Failure) -> None:
+        self.query_one(StatusLine).show_error(message.text)
+
+    def on_index_progress(self, message: IndexProgress) -> None:
+        self.query_one(StatusLine).show_progress(message.text)
+
+    # Actions of every mode.
+
+    async def edit_file(self, path: str, line: int) -> bool:
+        """Open a file of the base in the user's editor, then index it; False without a file."""
+        summary = self.session.explore.summary
+        if not path or summary is None:
+            return False
+        await self.navigator.edit(summary.root, path, line)
+        self.session.index_sync.index(maybe_changed=[path])
+        return True
+
+    def action_leave_field(self) -> None:
+        self.set_focus(self.query_one(self.MAIN_LIST))
+
+    def action_back(self) -> None:
+        if isinstance(self.focused, self.MAIN_LIST):
+            self.app.call_later(self.navigator.go_to, "explore")
+        else:
+            self.set_focus(self.query_one(self.MAIN_LIST))
 
     def action_switch_base(self) -> None:
-        self._app.choose_base()
+        self.navigator.choose_base()
 
     def action_help(self) -> None:
-        self._app.show_help()
+        self.navigator.show_help()
 
     def action_leave(self) -> None:
         self.app.exit()

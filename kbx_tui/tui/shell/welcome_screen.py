@@ -1,29 +1,26 @@
-"""Which knowledge base to open: the first screen without one, and the way to another."""
+"""Asks which knowledge base to open: the first screen without one, and the way to another."""
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
 
 from textual import events, on, work
 from textual.app import ComposeResult
 from textual.containers import Vertical
 from textual.screen import Screen
-from textual.suggester import Suggester
 from textual.widgets import Input
 
-from kbx_tui.safe_text import visible
-from kbx_tui.tui.app_state import Memory
-from kbx_tui.tui.bases import Bases, folders_below, is_folder
-from kbx_tui.tui.controller import reason
-from kbx_tui.tui.widgets.choices import Choice, Choices
+from kbx_tui.safe_text import safe_line
+from kbx_tui.tui.app_state import AppState
+from kbx_tui.tui.base_session import error_line
+from kbx_tui.tui.bases import Bases, complete_folder, is_folder
+from kbx_tui.tui.navigator import Navigator
+from kbx_tui.tui.widgets.choice_list import Choice, ChoiceList
 from kbx_tui.tui.widgets.key_bar import KeyBar
+from kbx_tui.tui.widgets.path_input import PathInput
 from kbx_tui.tui.widgets.status_line import StatusLine
-
-if TYPE_CHECKING:
-    from kbx_tui.tui.app import KbxApp
 
 DEMO = Choice("demo", "Open the demo", "a fictional company, to look around in")
 FOLDER = Choice("folder", "Choose a folder", "markdown you have; nothing in it is changed")
@@ -31,39 +28,46 @@ NEW = Choice("new", "Start a new one", "empty, with a page on what goes where")
 
 
 class Welcome(Screen[Path | None]):
-    """Three choices, and the bases opened before. Dismissed with a root, or None to go back."""
+    """Three choices, and the recent bases. Dismissed with a root, or with None to go back."""
 
-    AUTO_FOCUS = "Choices"
+    AUTO_FOCUS = "ChoiceList"
 
     def __init__(
-        self, bases: Bases, memory: Memory, *, why: str = "", leaving: bool = False
+        self,
+        bases: Bases,
+        app_state: AppState,
+        navigator: Navigator,
+        *,
+        why: str = "",
+        is_base_open: bool = False,
     ) -> None:
-        """`why` says why there is no base to open; `leaving` that one is open already."""
+        """`why` is the reason why no base is open, if none is."""
         super().__init__()
-        self.bases, self.memory, self.why, self.leaving = bases, memory, why, leaving
-        self._making: Callable[[str], Path] = bases.existing
+        self.bases, self.app_state, self.navigator = bases, app_state, navigator
+        self.why, self.is_base_open = why, is_base_open
+        self._find_root: Callable[[str], Path] = bases.existing
 
     def compose(self) -> ComposeResult:
         with Vertical(id="welcome"):
-            yield Choices(self._choices())
+            yield ChoiceList(self._choices())
             yield FolderLine()
         yield StatusLine()
         yield KeyBar()
 
     def on_mount(self) -> None:
-        choices = self.query_one(Choices)
-        choices.border_title = "Open another knowledge base" if self.leaving else "kbx"
-        choices.about = () if self.leaving else (ABOUT, _reason(self.why))
-        choices.lines_changed()
-        self.query_one(KeyBar).use(cast("KbxApp", self.app).keymap)
+        choices = self.query_one(ChoiceList)
+        choices.border_title = "Open another knowledge base" if self.is_base_open else "kbx"
+        choices.intro = () if self.is_base_open else (ABOUT, _reason(self.why))
+        choices.rebuild_lines()
+        self.query_one(KeyBar).use(self.navigator.keymap)
         self.query_one(KeyBar).show("welcome", "list", "app")
         self.query_one(FolderLine).border_title = "folder"
 
-    @on(Choices.Taken)
-    def take(self, event: Choices.Taken) -> None:
+    @on(ChoiceList.Chosen)
+    def take_choice(self, event: ChoiceList.Chosen) -> None:
         if event.choice.id in (FOLDER.id, NEW.id):
             is_new = event.choice.id == NEW.id
-            self._making = self.bases.new if is_new else self.bases.existing
+            self._find_root = self.bases.new if is_new else self.bases.existing
             self._ask_for_folder("~/notes/" if is_new else "")
         elif event.choice.id == DEMO.id:
             self._open(self.bases.demo)
@@ -75,25 +79,25 @@ class Welcome(Screen[Path | None]):
     def take_folder(self, event: Input.Submitted) -> None:
         folder = event.value.strip()
         if folder:
-            self._open(lambda: self._making(folder))
+            self._open(lambda: self._find_root(folder))
 
     def action_back(self) -> None:
         if self.query_one(FolderLine).display:
             self.query_one(FolderLine).display = False
-            self.set_focus(self.query_one(Choices))
-        elif self.leaving:
+            self.set_focus(self.query_one(ChoiceList))
+        elif self.is_base_open:
             self.dismiss(None)
 
     def action_help(self) -> None:
-        cast("KbxApp", self.app).show_help()
+        self.navigator.show_help()
 
     def action_leave(self) -> None:
         self.app.exit()
 
     def _choices(self) -> list[Choice]:
         recent = [
-            Choice(base, visible(Path(base).name), visible(_short(base)))
-            for base in self.memory.user.bases
+            Choice(base, safe_line(Path(base).name), safe_line(_shorten_home(base)))
+            for base in self.app_state.user.bases
             if is_folder(base)
         ]
         return [*recent, FOLDER, DEMO, NEW] if recent else [DEMO, FOLDER, NEW]
@@ -106,50 +110,39 @@ class Welcome(Screen[Path | None]):
         self.set_focus(line)
 
     @work(exclusive=True, exit_on_error=False)
-    async def _open(self, find: Callable[[], Path]) -> None:
-        """Find or make the base on another thread: that reads the disk."""
+    async def _open(self, find_root: Callable[[], Path]) -> None:
+        """Find or create the base on another thread, which reads the disk, and open it."""
         self.query_one(StatusLine).show_progress("looking …")
         try:
-            root = await asyncio.to_thread(find)
+            root = await asyncio.to_thread(find_root)
         except Exception as error:
-            self.query_one(StatusLine).show_error(reason(error))
+            self.query_one(StatusLine).show_error(error_line(error))
             return
         finally:
             self.query_one(StatusLine).show_progress("")
-        if self.leaving:
+        if self.is_base_open:
             self.dismiss(root)
-        else:
-            app = cast("KbxApp", self.app)
-            app.call_later(app.open_base, root)  # not in a worker of the screen that goes
+        else:  # not in a worker of this screen, which is about to be removed
+            self.app.call_later(self.navigator.open_base, root)
 
 
-class FolderLine(Input):
-    """Where a folder is typed; the next one on disk stands behind the cursor."""
+class FolderLine(PathInput):
+    """The field for a folder; the first folder on disk that continues it is suggested inline."""
 
     def __init__(self) -> None:
-        super().__init__(placeholder="a folder, as ~/notes", compact=True, suggester=_Folders())
-        self.cursor_blink = False
+        super().__init__(
+            "a folder, as ~/notes", lambda text: asyncio.to_thread(complete_folder, text)
+        )
 
     async def key_tab(self, event: events.Key) -> None:
-        """Take the completion, and stay."""
+        """Take the suggestion, and keep the focus."""
         event.stop()
         self.cursor_position = len(self.value)
         self.action_cursor_right()
 
     async def key_escape(self) -> None:
-        """Back to the choices."""
+        """Return to the choices."""
         await self.run_action("screen.back")
-
-
-class _Folders(Suggester):
-    def __init__(self) -> None:
-        super().__init__(use_cache=False, case_sensitive=True)
-
-    async def get_suggestion(self, value: str) -> str | None:
-        if not value:
-            return None
-        folders = await asyncio.to_thread(folders_below, value)
-        return folders[0] if folders else None
 
 
 ABOUT = (
@@ -159,11 +152,11 @@ ABOUT = (
 
 
 def _reason(why: str) -> str:
-    """Return why there is no base, without what one would do on a command line."""
-    what = visible(why).partition(": ")[0]
-    return f"{what[:1].upper()}{what[1:]}. Choose one:" if what else ""
+    """Return why no base is open, without the advice for the command line after the colon."""
+    reason = safe_line(why).partition(": ")[0]
+    return f"{reason[:1].upper()}{reason[1:]}. Choose one:" if reason else ""
 
 
-def _short(root: str) -> str:
+def _shorten_home(root: str) -> str:
     home = str(Path.home())
     return f"~{root[len(home) :]}" if root.startswith(home + "/") else root

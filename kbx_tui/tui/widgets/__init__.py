@@ -1,1 +1,1 @@
-"""Pieces of the screen: plain values in, messages out."""
+"""Widgets shared by several screens: plain values in, messages out."""

@@ -1,4 +1,4 @@
-"""A widget of one line."""
+"""The base of widgets that are a single line."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from kbx_tui.tui.drawing.lines import Line, LineDrawing, fit_line, looks
 
 
 class LineWidget(LineDrawing, Widget):
-    """Draws what `line` returns, cut to its width."""
+    """Draws the line returned by `line`, cut to the width of the widget."""
 
     COMPONENT_CLASSES = looks()
     DEFAULT_CSS = "LineWidget { height: 1; }"
 
     def line(self, width: int) -> Line:
-        """Return what stands here when there are `width` cells."""
+        """Return the line to draw in `width` cells."""
         raise NotImplementedError
 
     def render_line(self, y: int) -> Strip:

@@ -1,6 +1,8 @@
-"""Scrolling panes of lines: nothing is mounted per row, only what is visible is drawn."""
+"""Scrolling panes of lines: no widget is mounted per line, and only visible lines are drawn."""
 
 from __future__ import annotations
+
+from collections.abc import Callable
 
 from textual import events
 from textual.geometry import Size
@@ -8,11 +10,33 @@ from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
 from kbx_tui.tui.commands.bindings import bindings
-from kbx_tui.tui.drawing.lines import BLANK, Line, LineDrawing, looks
+from kbx_tui.tui.drawing.lines import BLANK, Line, LineDrawing, fit_to_height, looks, paragraph
+
+EmptyState = Callable[[int], list[Line]]
+"""Returns the lines of an empty pane, given its width."""
+
+
+def blank(width: int) -> list[Line]:
+    """Return no lines: the empty state of a pane whose neighbour says what to do."""
+    return []
+
+
+def dim_text(text: str) -> EmptyState:
+    """Return an empty state of one dim paragraph."""
+    return lambda width: paragraph(text, width, "dim")
+
+
+def titled_text(title: str, *texts: str) -> EmptyState:
+    """Return an empty state of a title, a blank line and paragraphs."""
+    return lambda width: [
+        *paragraph(title, width, "strong"),
+        BLANK,
+        *(line for text in texts for line in paragraph(text, width)),
+    ]
 
 
 class LinesView(LineDrawing, ScrollView, can_focus=True, inherit_bindings=False):
-    """A pane that draws the lines in sight."""
+    """A pane that draws the lines scrolled into view."""
 
     COMPONENT_CLASSES = looks()
     DEFAULT_CSS = """
@@ -24,8 +48,17 @@ class LinesView(LineDrawing, ScrollView, can_focus=True, inherit_bindings=False)
     }
     """
 
+    def __init__(self) -> None:
+        super().__init__()
+        self.empty_state: EmptyState = blank
+        """Shown while the pane has nothing else to show."""
+
+    def empty_lines(self) -> list[Line]:
+        """Return the lines of the empty state, spaced as far as the height allows."""
+        return fit_to_height(self.empty_state(self.line_width), self.visible_height)
+
     def count_lines(self) -> int:
-        """Return how many lines there are at the present width."""
+        """Return the number of lines at the current width."""
         raise NotImplementedError
 
     def line_at(self, y: int, width: int) -> Line:
@@ -33,40 +66,40 @@ class LinesView(LineDrawing, ScrollView, can_focus=True, inherit_bindings=False)
         raise NotImplementedError
 
     def is_cursor_line(self, y: int) -> bool:
-        """Return whether line `y` is drawn as the one a person is at."""
+        """Return whether line `y` is drawn with the background of the cursor."""
         return False
 
     @property
     def line_width(self) -> int:
-        """Cells a line may take."""
+        """The width of a line in cells."""
         return self.scrollable_content_region.width
 
     @property
-    def line_room(self) -> int:
-        """Lines that are visible at once."""
+    def visible_height(self) -> int:
+        """The number of lines visible at once."""
         return self.scrollable_content_region.height
 
-    def lines_changed(self) -> None:
-        """Measure and draw again; call after what is shown has changed."""
+    def rebuild_lines(self) -> None:
+        """Measure and redraw; call it after changing what the pane shows."""
         self.virtual_size = Size(self.line_width, self.count_lines())
         self.refresh()
 
     def on_resize(self, event: events.Resize) -> None:
-        self.lines_changed()
+        self.rebuild_lines()
 
     def render_line(self, y: int) -> Strip:
         width, y = self.line_width, y + self.scroll_offset.y
         line = self.line_at(y, width) if y < self.virtual_size.height else BLANK
         return self.draw(line, width, cursor=self.is_cursor_line(y))
 
-    def scroll_line(self, y: int) -> None:
-        """Put line `y` at the top, as far as that goes."""
-        # Forced: whether there is a scrollbar is found out later, at the next refresh.
+    def scroll_to_line(self, y: int) -> None:
+        """Scroll line `y` to the top, or as near to it as possible."""
+        # Forced, because Textual learns only at the next refresh whether there is a scrollbar.
         self.scroll_to(y=max(y, 0), animate=False, force=True)
 
 
 class TextPane(LinesView):
-    """A pane of text that keys scroll."""
+    """A pane of text that is scrolled with keys."""
 
     BINDINGS = bindings("text")
 
@@ -86,10 +119,10 @@ class TextPane(LinesView):
         return self._lines[y] if y < len(self._lines) else BLANK
 
     def action_scroll_lines(self, lines: int) -> None:
-        self.scroll_line(self.scroll_offset.y + lines)
+        self.scroll_to_line(self.scroll_offset.y + lines)
 
     def action_scroll_pages(self, pages: int) -> None:
-        self.scroll_line(self.scroll_offset.y + pages * max(self.line_room - 1, 1))
+        self.scroll_to_line(self.scroll_offset.y + pages * max(self.visible_height - 1, 1))
 
     def action_scroll_to_end(self, bottom: bool) -> None:
-        self.scroll_line(self.virtual_size.height if bottom else 0)
+        self.scroll_to_line(self.virtual_size.height if bottom else 0)

@@ -1,4 +1,4 @@
-"""A number within 0..1 that keys and mouse move in equal steps."""
+"""A slider for a number in 0..1, moved in equal steps by keys and mouse."""
 
 from __future__ import annotations
 
@@ -10,33 +10,32 @@ from textual import events
 from textual.message import Message
 from textual.reactive import reactive
 
-from kbx_tui.formatting import score_text
+from kbx_tui.formatting import format_score
 from kbx_tui.tui.commands.bindings import bindings
 from kbx_tui.tui.drawing.cell_text import fit
 from kbx_tui.tui.drawing.lines import Line, Span, fit_line, looks
 from kbx_tui.tui.widgets.line_widget import LineWidget
 
 STEPS = 100
-"""Steps from 0 to 1: as fine as the two decimals that scores are shown with."""
+"""Steps from 0 to 1: as fine as the two decimals of the scores on screen."""
 ENDS_FROM = 60
-"""From this width on the ends have names."""
+"""The width from which the ends are labelled."""
 NOTE_FROM = 100
-"""From this width on there is room for a note."""
-VALUE = 5
-"""Cells for the value."""
+"""The width from which there is room for a note."""
+VALUE_WIDTH = 5
 
 
 class NumberSlider(LineWidget, can_focus=True):
-    """A label, a track with a knob, the value, and a note what it means now."""
+    """A label, a track with a knob, the value, and a note on its effect."""
 
     COMPONENT_CLASSES = looks("label", "track", "rule", "knob")
     BINDINGS = bindings("slider")
     position: reactive[int] = reactive(0)
-    """Whole steps above 0: counting cannot drift, adding 0.05 twenty times does."""
+    """Steps above 0; unlike a sum of floats, a count does not drift."""
 
     @dataclass
     class Changed(Message):
-        """A person moved the slider; never posted for a value set by the program."""
+        """The user moved the slider; never posted for a value set by `show`."""
 
         slider: NumberSlider
         value: float
@@ -45,7 +44,7 @@ class NumberSlider(LineWidget, can_focus=True):
         def control(self) -> NumberSlider:
             return self.slider
 
-        def can_replace(self, message: Message) -> bool:  # a held key asks for one re-ranking
+        def can_replace(self, message: Message) -> bool:  # a held key re-ranks only once
             return isinstance(message, NumberSlider.Changed) and message.slider is self.slider
 
     def __init__(
@@ -54,14 +53,14 @@ class NumberSlider(LineWidget, can_focus=True):
         start: float,
         *,
         ends: tuple[str, str] = ("", ""),
-        shown: Callable[[float], str] = score_text,
+        format_value: Callable[[float], str] = format_score,
     ) -> None:
-        """The label is the widget's id as well; `shown` says how the value is written."""
+        """`label` is also the widget's id; `format_value` formats the value for display."""
         super().__init__(id=label)
-        self.label, self.ends, self.shown = label, ends, shown
+        self.label, self.ends, self.format_value = label, ends, format_value
         self.note = ""
         self.marks: tuple[float, ...] = ()
-        """Places worth noticing: drawn on the track."""
+        """Values marked on the track."""
         self.set_reactive(NumberSlider.position, round(start * STEPS))
 
     @property
@@ -69,22 +68,21 @@ class NumberSlider(LineWidget, can_focus=True):
         return self.position / STEPS
 
     @property
-    def note_shown(self) -> bool:
-        """Whether there is room for the note."""
+    def has_note_room(self) -> bool:
         return self.size.width >= NOTE_FROM
 
     def show(self, value: float) -> None:
-        """Show a value that was set elsewhere; posts nothing."""
+        """Show a value set elsewhere, without posting `Changed`."""
         self.set_reactive(NumberSlider.position, round(value * STEPS))
         self.refresh()
 
     def annotate(self, note: str, marks: tuple[float, ...] = ()) -> None:
-        """Say what the value means now. Leaves the value alone: a hand may be moving it."""
+        """Show a note and marks; the value stays, because the user may be moving it."""
         self.note, self.marks = note, marks
         self.refresh()
 
     def line(self, width: int) -> Line:
-        return self._plan(width).line(self)
+        return self._layout_for(width).line(self)
 
     def validate_position(self, position: int) -> int:
         return max(0, min(position, STEPS))
@@ -97,11 +95,11 @@ class NumberSlider(LineWidget, can_focus=True):
 
     def on_mouse_down(self, event: events.MouseDown) -> None:
         self.capture_mouse()
-        self._move_under(event.x)
+        self._move_to_cell(event.x)
 
     def on_mouse_move(self, event: events.MouseMove) -> None:
         if self.app.mouse_captured is self:
-            self._move_under(event.x)
+            self._move_to_cell(event.x)
 
     def on_mouse_up(self) -> None:
         self.release_mouse()
@@ -114,23 +112,22 @@ class NumberSlider(LineWidget, can_focus=True):
         event.stop()
         self.action_move(-1)
 
-    def _move_under(self, x: int) -> None:
-        plan = self._plan(self.size.width)
-        self._move_to(position_at(x - plan.start, plan.track))
+    def _move_to_cell(self, x: int) -> None:
+        layout = self._layout_for(self.size.width)
+        self._move_to(position_at(x - layout.start, layout.track))
 
     def _move_to(self, position: int) -> None:
-        before = self.position
-        self.position = position
+        before, self.position = self.position, position
         if self.position != before:
             self.post_message(self.Changed(self, self.value))
 
-    def _plan(self, width: int) -> SliderPlan:
-        return SliderPlan.of(width, self.label, self.ends)
+    def _layout_for(self, width: int) -> SliderLayout:
+        return SliderLayout.of(width, self.label, self.ends)
 
 
 @dataclass(frozen=True, slots=True)
-class SliderPlan:
-    """Where things stand on the line."""
+class SliderLayout:
+    """The cells that each element of a slider takes."""
 
     label: str
     ends: tuple[str, str]
@@ -141,19 +138,19 @@ class SliderPlan:
     width: int
 
     @classmethod
-    def of(cls, width: int, label: str, ends: tuple[str, str]) -> SliderPlan:
-        """Share out `width`: when it is short the note goes first, then the names of the ends."""
+    def of(cls, width: int, label: str, ends: tuple[str, str]) -> SliderLayout:
+        """Divide `width` cells; short of room, the note goes first, then the labels of the ends."""
         if width < ENDS_FROM:
             label, ends = f"{label} ", ("", "")
         else:
             label, ends = fit(label, 10) + f"{ends[0]:>8} ", (ends[0], f" {ends[1]:<8}")
         note = width // 3 if width >= NOTE_FROM else 0
         start = 1 + cell_len(label)
-        track = max(width - start - cell_len(ends[1]) - VALUE - note - 1, 1)
+        track = max(width - start - cell_len(ends[1]) - VALUE_WIDTH - note - 1, 1)
         return cls(label, ends, start, track, width)
 
     def line(self, slider: NumberSlider) -> Line:
-        """Return the line of `slider`."""
+        """Return the line that draws `slider`."""
         knob = cell_of(slider.position, self.track)
         marks = {cell_of(round(mark * STEPS), self.track) for mark in slider.marks}
         track = [
@@ -167,18 +164,18 @@ class SliderPlan:
             Span(self.label, "label"),
             *track,
             Span(self.ends[1], "label"),
-            Span(f"{slider.shown(slider.value):>{VALUE}}", "text"),
+            Span(f"{slider.format_value(slider.value):>{VALUE_WIDTH}}", "text"),
         )
         return fit_line((*line, Span(f"   {slider.note}", "dim")), self.width - 1)
 
 
 def cell_of(position: int, track: int) -> int:
-    """Return the cell of the track the knob stands on."""
+    """Return the cell of the track that holds the knob."""
     return round(position / STEPS * (track - 1))
 
 
 def position_at(cell: int, track: int) -> int:
-    """Return the position nearest to a cell of the track; beyond the ends it is the end."""
+    """Return the position nearest to a cell of the track, limited to its ends."""
     if track <= 1:
         return 0
     return max(0, min(STEPS, round(cell / (track - 1) * STEPS)))

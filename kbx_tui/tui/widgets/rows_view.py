@@ -1,62 +1,74 @@
-"""A list of rows with a cursor. Rows may take several lines; other lines may stand between."""
+"""A scrolling list of rows with a cursor."""
 
 from __future__ import annotations
+
+from typing import Generic, TypeVar
 
 from textual import events
 from textual.reactive import reactive
 
 from kbx_tui.tui.commands.bindings import bindings
-from kbx_tui.tui.drawing.empty_states import Invitation, nothing, squeezed
 from kbx_tui.tui.drawing.lines import BLANK, Line
 from kbx_tui.tui.widgets.lines_view import LinesView
 
 Slot = tuple[int, int]
-"""What a line shows: which row (-1: none) and which line of it."""
+"""What a line shows: a row, or -1 for a line between rows, and which line of it."""
+
+RowT = TypeVar("RowT")
 
 
-class RowsView(LinesView):
-    """Rows, one of them under the cursor."""
+class RowsView(LinesView, Generic[RowT]):
+    """Rows of one or more lines, one row under the cursor, and lines between them."""
 
     BINDINGS = bindings("list")
+    LEAVE_ACTION = ""
+    """The action of moving up from the first row."""
+    rows: tuple[RowT, ...] = ()
     cursor: reactive[int] = reactive(0)
-    """The row under the cursor; 0 also when there are none."""
+    """The row under the cursor; 0 if there are no rows."""
 
     def __init__(self) -> None:
         super().__init__()
         self.chosen = False
-        """Whether a person put the cursor where it is; else it stays on the first row."""
-        self.invitation: Invitation = nothing
-        """What stands here when there are no rows."""
+        """Whether the user has moved the cursor; until then it stays on the first row."""
         self._slots: list[Slot] = []
         self._empty: list[Line] = []
 
-    def count_rows(self) -> int:
-        """Return how many rows there are."""
-        raise NotImplementedError
+    @property
+    def current(self) -> RowT | None:
+        """The row under the cursor."""
+        return self.rows[self.cursor] if self.cursor < len(self.rows) else None
+
+    def marker(self, row: int) -> str:
+        """Return the sign before a row: `›` at the cursor of a focused list."""
+        return "›" if row == self.cursor and self.has_focus else " "
+
+    def row_heights(self) -> list[int]:
+        """Return the number of lines of each row."""
+        return [1] * len(self.rows)
 
     def slots(self) -> list[Slot]:
         """Return what each line shows, from the top."""
-        raise NotImplementedError
+        return [(row, part) for row, n in enumerate(self.row_heights()) for part in range(n)]
 
     def row_line(self, row: int, part: int, width: int) -> Line:
-        """Return line `part` of `row`, or a line between when `row` is -1."""
+        """Return line `part` of `row`; a line between rows if `row` is -1."""
         raise NotImplementedError
 
-    def highlighted(self) -> None:
-        """Called when another row came under the cursor."""
+    def cursor_moved(self) -> None:
+        """Handle a move of the cursor to another row; subclasses override it."""
 
-    def opened(self) -> None:
-        """Called when a person opens the row under the cursor."""
+    def row_opened(self) -> None:
+        """Handle the opening of the row under the cursor; subclasses override it."""
 
-    def left(self) -> None:
-        """Called when a person goes up from the first row."""
+    def slot_at(self, y: int) -> Slot:
+        """Return what line `y` shows; (-1, 0) below the last line."""
+        return self._slots[y] if y < len(self._slots) else (-1, 0)
 
     def count_lines(self) -> int:
         self._slots = self.slots()
-        if self._slots:
-            return len(self._slots)
-        self._empty = squeezed(self.invitation(self.line_width), self.line_room)
-        return len(self._empty)
+        self._empty = [] if self._slots else self.empty_lines()
+        return len(self._slots or self._empty)
 
     def line_at(self, y: int, width: int) -> Line:
         if self._slots:
@@ -64,62 +76,62 @@ class RowsView(LinesView):
         return self._empty[y] if y < len(self._empty) else BLANK
 
     def is_cursor_line(self, y: int) -> bool:
-        return y < len(self._slots) and self._slots[y][0] == self.cursor
+        return self.slot_at(y)[0] == self.cursor
 
     def validate_cursor(self, cursor: int) -> int:
-        return max(0, min(cursor, self.count_rows() - 1))
+        return max(0, min(cursor, len(self.rows) - 1))
 
     def watch_cursor(self) -> None:
         self.refresh()
         self.show_cursor()
-        self.highlighted()
+        self.cursor_moved()
 
     def show_cursor(self) -> None:
-        """Scroll so that the row under the cursor is wholly visible."""
-        cursor, room, top = self.cursor, self.line_room, self.scroll_offset.y
+        """Scroll until the row under the cursor is fully visible."""
+        cursor, height, top = self.cursor, self.visible_height, self.scroll_offset.y
         lines = [y for y, (row, _) in enumerate(self._slots) if row == cursor]
-        if not lines or not room:
+        if not lines or not height:
             return
-        if cursor == self.count_rows() - 1:  # and what stands below it
-            self.scroll_line(len(self._slots) - room)
+        if cursor == len(self.rows) - 1:  # with the lines below the last row
+            self.scroll_to_line(len(self._slots) - height)
         elif lines[0] < top or cursor == 0:
-            self.scroll_line(0 if cursor == 0 else lines[0])
-        elif lines[-1] >= top + room:
-            self.scroll_line(lines[-1] - room + 1)
+            self.scroll_to_line(0 if cursor == 0 else lines[0])
+        elif lines[-1] >= top + height:
+            self.scroll_to_line(lines[-1] - height + 1)
 
     def visible_rows(self) -> list[int]:
-        """Return the rows of which a line is visible."""
+        """Return the rows that are at least partly visible."""
         top = self.scroll_offset.y
-        shown = self._slots[top : top + self.line_room]
-        return sorted({row for row, _ in shown if row >= 0})
+        visible_slots = self._slots[top : top + self.visible_height]
+        return sorted({row for row, _ in visible_slots if row >= 0})
 
     def choose(self, row: int) -> None:
-        """A person goes to `row`."""
+        """Move the cursor to `row` on behalf of the user."""
         self.chosen = True
         self.cursor = row
 
     def action_move(self, rows: int) -> None:
         self.choose(self.cursor + rows)
 
-    def action_move_or_leave(self) -> None:
+    async def action_move_or_leave(self) -> None:
         if self.cursor == 0:
-            self.left()
+            await self.run_action(self.LEAVE_ACTION)
         self.choose(self.cursor - 1)
 
     def action_move_page(self, pages: int) -> None:
         self.choose(self.cursor + pages * max(len(self.visible_rows()) - 1, 1))
 
     def action_move_to_end(self, last: bool) -> None:
-        self.choose(self.count_rows() - 1 if last else 0)
+        self.choose(len(self.rows) - 1 if last else 0)
 
     def action_open(self) -> None:
-        if self.count_rows():
-            self.opened()
+        if self.rows:
+            self.row_opened()
 
     def on_click(self, event: events.Click) -> None:
-        inside = event.get_content_offset(self)
-        y = -1 if inside is None else inside.y + self.scroll_offset.y
-        if 0 <= y < len(self._slots) and self._slots[y][0] >= 0:
-            self.choose(self._slots[y][0])
+        offset = event.get_content_offset(self)
+        row = -1 if offset is None else self.slot_at(offset.y + self.scroll_offset.y)[0]
+        if row >= 0:
+            self.choose(row)
             if event.chain == 2:
                 self.action_open()

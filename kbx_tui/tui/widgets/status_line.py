@@ -1,4 +1,4 @@
-"""One line for what a person should know: an error, a notice, progress. Nothing asks for a key."""
+"""The line for errors, notices, hints and progress. No message in it needs to be dismissed."""
 
 from __future__ import annotations
 
@@ -7,39 +7,34 @@ from textual.strip import Strip
 from textual.timer import Timer
 from textual.widget import Widget
 
-from kbx_tui.safe_text import visible
+from kbx_tui.safe_text import safe_line
 from kbx_tui.tui.drawing.cell_text import wrap
 from kbx_tui.tui.drawing.lines import BLANK, Line, LineDrawing, Span, looks
 
-MOST_LINES = 3
-"""An error that takes more is cut."""
+MAX_ERROR_LINES = 3
+"""A longer error is cut."""
 
 
 class StatusLine(LineDrawing, Widget):
-    """An error stands until something works; a notice for a moment; a hint and progress beneath."""
+    """Shows an error until it is cleared, else a notice for a moment, else a hint or progress."""
 
     COMPONENT_CLASSES = looks("bad")
     NOTICE_SECONDS = 4.0
     DEFAULT_CSS = "StatusLine { display: none; height: auto; }"
 
-    def __init__(self) -> None:
-        super().__init__()
-        self.error = ""
-        self.notice = ""
-        self.hint = ""
-        self.progress = ""
-        self._timer: Timer | None = None
+    error = notice = hint = progress = ""
+    _timer: Timer | None = None
 
     def lines(self, width: int) -> list[Line]:
-        """Return what stands here when there are `width` cells."""
+        """Return the lines to draw in `width` cells."""
         if self.error:
-            head, *rest = wrap(self.error, max(width - 4, 1))[:MOST_LINES]
-            first: Line = (Span(" ✗ ", "bad"), Span(head))
-            return [first, *((Span(f"   {line}"),) for line in rest)]
+            first, *rest = wrap(self.error, max(width - 4, 1))[:MAX_ERROR_LINES]
+            first_line: Line = (Span(" ✗ ", "bad"), Span(first))
+            return [first_line, *((Span(f"   {text}"),) for text in rest)]
         if self.notice:
-            return [(Span(f" {line}"),) for line in wrap(self.notice, max(width - 2, 1))]
-        words = self.hint or self.progress
-        return [(Span(f" {words}", "dim"),)] if words else []
+            return [(Span(f" {text}"),) for text in wrap(self.notice, max(width - 2, 1))]
+        text = self.hint or self.progress
+        return [(Span(f" {text}", "dim"),)] if text else []
 
     def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
         return len(self.lines(width))
@@ -50,37 +45,37 @@ class StatusLine(LineDrawing, Widget):
 
     def show_error(self, text: str) -> None:
         """Show an error until `clear_error`."""
-        self.error = visible(text)
-        self._changed()
+        self.error = safe_line(text)
+        self._update()
 
     def clear_error(self) -> None:
-        """Something worked: the error is history."""
+        """Remove the error, once something has worked again."""
         if self.error:
             self.error = ""
-            self._changed()
+            self._update()
 
     def show_notice(self, text: str) -> None:
-        """Show a notice for a moment."""
-        self.notice = visible(text)
+        """Show a notice for `NOTICE_SECONDS`."""
+        self.notice = safe_line(text)
         if self._timer is not None:
             self._timer.stop()
-        self._timer = self.set_timer(self.NOTICE_SECONDS, self._forget_notice)
-        self._changed()
+        self._timer = self.set_timer(self.NOTICE_SECONDS, self._clear_notice)
+        self._update()
 
     def show_hint(self, text: str) -> None:
-        """Show what might be typed; empty when there is nothing to say."""
+        """Show what could be typed; an empty text removes the hint."""
         self.hint = text
-        self._changed()
+        self._update()
 
     def show_progress(self, text: str) -> None:
-        """Show how far something is; empty when it is over."""
+        """Show the progress of a task; an empty text removes it."""
         self.progress = text
-        self._changed()
+        self._update()
 
-    def _forget_notice(self) -> None:
+    def _clear_notice(self) -> None:
         self.notice = ""
-        self._changed()
+        self._update()
 
-    def _changed(self) -> None:
+    def _update(self) -> None:
         self.display = bool(self.error or self.notice or self.hint or self.progress)
         self.refresh(layout=True)

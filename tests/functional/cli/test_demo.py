@@ -15,7 +15,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path / "demo"
 
 
-def test_smoke_indexes_searches_and_composes_the_app(folder: Path) -> None:
+def test_smoke_option_indexes_searches_and_composes_the_app(folder: Path) -> None:
     ran = run_program("demo", "--smoke", env={"KBX_DEMO_DIR": str(folder)})
     assert (ran.code, ran.err) == (0, "")
     assert ran.out.startswith("ok: ")
@@ -24,8 +24,8 @@ def test_smoke_indexes_searches_and_composes_the_app(folder: Path) -> None:
     assert (folder / ".kbx" / "index").is_dir()
 
 
-def test_reset_restores_the_sample_and_stops(kbx: CommandLine, folder: Path) -> None:
-    assert kbx("demo", "--reset").err == f"kbx: {folder} is as it came\n"
+def test_reset_restores_the_sample_and_exits(kbx: CommandLine, folder: Path) -> None:
+    assert kbx("demo", "--reset").err == f"kbx: restored the original sample in {folder}\n"
     page = folder / "memory" / "glossary.md"
     before = page.read_bytes()
     page.write_text("changed", encoding="utf-8")
@@ -33,21 +33,19 @@ def test_reset_restores_the_sample_and_stops(kbx: CommandLine, folder: Path) -> 
     assert page.read_bytes() == before
 
 
-def test_the_sample_is_in_place_even_when_the_app_cannot_open(
-    kbx: CommandLine, folder: Path
-) -> None:
+def test_sample_is_installed_even_when_the_app_cannot_open(kbx: CommandLine, folder: Path) -> None:
     assert kbx("demo").code == 1  # no terminal here
     assert (folder / "kbx.toml").is_file()
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
-def test_completion_prints_a_script(kbx: CommandLine, shell: str) -> None:
+def test_completion_prints_a_script_for_each_shell(kbx: CommandLine, shell: str) -> None:
     ran = kbx("completion", shell)
     assert ran.code == 0
     assert f"_KBX_COMPLETE={shell}_complete" in ran.out
 
 
-def test_the_script_completes_commands_and_options() -> None:
+def test_script_completes_commands_and_options() -> None:
     def completed(*words: str) -> list[str]:
         ran = run_program(
             env={

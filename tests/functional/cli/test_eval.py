@@ -1,4 +1,4 @@
-"""`kbx eval` on a small labelled base, with the real engine."""
+"""`kbx eval` on a small labelled knowledge base, with the real engine."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def labelled(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return root
 
 
-def test_figures_come_by_kind(kbx: CommandLine, labelled: Path) -> None:
+def test_metrics_are_grouped_by_kind_of_query(kbx: CommandLine, labelled: Path) -> None:
     ran = kbx("eval", labelled, "--json", "--type", "meeting,note")
     assert ran.code == 0
     person, topic, everything = ran.json["groups"]
@@ -35,47 +35,49 @@ def test_figures_come_by_kind(kbx: CommandLine, labelled: Path) -> None:
     assert everything["queries"] == 2
     assert ran.json["doc_types"] == ["meeting", "note"]
     assert ran.json["queries"][0]["top"][0] == MEETING
-    assert "1 queries have no document judged relevant" in ran.err
+    assert "left out 1 queries without a document judged relevant" in ran.err
 
 
-def test_a_run_is_kept_and_compared(kbx: CommandLine, labelled: Path, tmp_path: Path) -> None:
-    kept = tmp_path / "flat.json"
-    assert kbx("eval", labelled, "--mode", "flat", "--save", kept).code == 0
-    ran = kbx("eval", labelled, "--compare", kept)
+def test_saved_run_can_be_compared(kbx: CommandLine, labelled: Path, tmp_path: Path) -> None:
+    saved = tmp_path / "flat.json"
+    assert kbx("eval", labelled, "--mode", "flat", "--save", saved).code == 0
+    ran = kbx("eval", labelled, "--compare", saved)
     assert ran.code == 0
     assert "nDCG@10" in ran.out
     assert "against" in ran.out
-    compared = kbx("eval", labelled, "--compare", kept, "--json").json["compared"]
+    compared = kbx("eval", labelled, "--compare", saved, "--json").json["compared"]
     assert [row["group"] for row in compared] == ["person", "topic", "all"]
 
 
 @pytest.mark.parametrize("knob", ["alpha", "threshold"])
-def test_a_sweep_names_the_best_value(kbx: CommandLine, labelled: Path, knob: str) -> None:
-    swept = kbx("eval", labelled, "--sweep", knob, "--json").json
-    assert swept["knob"] == knob
-    assert len(swept["values"]) == len(swept["ndcg"]["all"]) == 21
-    assert swept["best"]["person"] in swept["values"]
+def test_sweep_marks_the_best_value(kbx: CommandLine, labelled: Path, knob: str) -> None:
+    sweep = kbx("eval", labelled, "--sweep", knob, "--json").json
+    assert sweep["knob"] == knob
+    assert len(sweep["values"]) == len(sweep["ndcg"]["all"]) == 21
+    assert sweep["best"]["person"] in sweep["values"]
     assert "*" in kbx("eval", labelled, "--sweep", knob).out
 
 
 @pytest.mark.parametrize("mode", ["flat", "two_pass", "fast"])
-def test_every_mode_can_be_measured(kbx: CommandLine, labelled: Path, mode: str) -> None:
-    found = kbx("eval", labelled, "--mode", mode, "--json").json
-    assert found["mode"] == mode
-    assert {one["search_mode"] for one in found["queries"]} <= {"flat", "two_pass"}
+def test_every_search_mode_can_be_evaluated(kbx: CommandLine, labelled: Path, mode: str) -> None:
+    run = kbx("eval", labelled, "--mode", mode, "--json").json
+    assert run["mode"] == mode
+    assert {query["search_mode"] for query in run["queries"]} <= {"flat", "two_pass"}
 
 
-def test_the_presets_can_be_told_apart(kbx: CommandLine, labelled: Path) -> None:
+def test_preset_is_recorded_in_the_run(kbx: CommandLine, labelled: Path) -> None:
     assert kbx("eval", labelled, "--preset", "seed", "--json").json["preset"] == "seed"
 
 
-def test_judgments_may_lie_elsewhere(kbx: CommandLine, labelled: Path, tmp_path: Path) -> None:
+def test_judgments_may_be_in_another_folder(
+    kbx: CommandLine, labelled: Path, tmp_path: Path
+) -> None:
     for name in ("queries.jsonl", "qrels.tsv"):
         (tmp_path / name).write_text((labelled / name).read_text())
     assert kbx("eval", tmp_path, "--kb", labelled, "--json").json["base"] == labelled.name
 
 
-def test_own_judgments_are_the_default(kbx: CommandLine, labelled: Path) -> None:
+def test_own_judgments_are_used_by_default(kbx: CommandLine, labelled: Path) -> None:
     assert kbx("eval", "--kb", labelled).code == 4
     own = labelled / ".kbx" / "judgments.jsonl"
     own.write_text('{"query": "soup", "path": "memory/notes/lunch.md", "grade": 1}\n')
@@ -83,13 +85,13 @@ def test_own_judgments_are_the_default(kbx: CommandLine, labelled: Path) -> None
     assert (row["group"], row["ndcg"]) == ("own", 1.0)
 
 
-def test_a_sweep_goes_with_no_single_mode(kbx: CommandLine, labelled: Path) -> None:
+def test_sweep_cannot_be_combined_with_a_mode(kbx: CommandLine, labelled: Path) -> None:
     ran = kbx("eval", labelled, "--sweep", "alpha", "--mode", "flat")
     assert ran.code == 2
     assert "--sweep" in ran.err
 
 
-def test_without_judgments_the_missing_file_is_named(kbx: CommandLine, demo_kb_path: Path) -> None:
+def test_error_names_the_missing_judgment_file(kbx: CommandLine, demo_kb_path: Path) -> None:
     ran = kbx("eval", demo_kb_path)
     assert ran.code == 4
     assert "qrels.tsv" in ran.err

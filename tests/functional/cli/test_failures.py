@@ -1,4 +1,4 @@
-"""Whatever goes wrong: one line on stderr, a documented exit code, no traceback."""
+"""Every failure is one line on stderr with a documented exit code and no traceback."""
 
 from __future__ import annotations
 
@@ -11,24 +11,24 @@ import pytest
 from tests.command_line import CommandLine, program_environment, run_program
 
 
-def test_a_folder_without_markdown_says_what_to_do(kbx: CommandLine, tmp_path: Path) -> None:
+def test_folder_without_markdown_is_refused_with_advice(kbx: CommandLine, tmp_path: Path) -> None:
     for arguments in (["search", "x"], ["index"], ["status"], ["config"], []):
         ran = kbx(*arguments, "--kb", tmp_path)
         assert (ran.code, ran.out) == (4, "")
         assert ran.err == (
-            f"kbx: no markdown in {tmp_path}: go to a folder of markdown, name one with --kb, "
-            "or run `kbx demo` to look around in a sample\n"
+            f"kbx: no markdown in {tmp_path}: change to a folder of markdown, name one with --kb, "
+            "or run `kbx demo` to explore a sample\n"
         )
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_folder_that_does_not_exist(kbx: CommandLine, tmp_path: Path) -> None:
+def test_missing_folder_is_named_in_the_error(kbx: CommandLine, tmp_path: Path) -> None:
     ran = kbx("status", "--kb", tmp_path / "nowhere")
     assert ran.code == 4
     assert str(tmp_path / "nowhere") in ran.err
 
 
-def test_a_home_folder_is_not_indexed_by_accident(
+def test_home_folder_is_indexed_only_when_named_explicitly(
     kbx: CommandLine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "readme.md").write_text("# Read me\n", encoding="utf-8")
@@ -36,11 +36,11 @@ def test_a_home_folder_is_not_indexed_by_accident(
     monkeypatch.chdir(tmp_path)
     ran = kbx("search", "read")
     assert ran.code == 4
-    assert "is no knowledge base" in ran.err
+    assert "is not a knowledge base" in ran.err
     assert kbx("search", "read", "--fast", "--kb", tmp_path).code == 0
 
 
-def test_a_wrong_setting_is_refused_with_file_key_value_and_range(
+def test_invalid_setting_is_refused_with_file_key_value_and_range(
     kbx: CommandLine, fresh_demo: Path
 ) -> None:
     file = fresh_demo / "kbx.toml"
@@ -48,11 +48,11 @@ def test_a_wrong_setting_is_refused_with_file_key_value_and_range(
     ran = kbx("search", "migration", "--kb", fresh_demo)
     assert ran.code == 2
     assert ran.err == (
-        f"kbx: {file}: search.hierarchy_alpha = 7 is not valid, it must be a number within 0..1\n"
+        f"kbx: {file}: search.hierarchy_alpha = 7 is not valid: must be a number within 0..1\n"
     )
 
 
-def test_an_unknown_command_names_the_nearest(kbx: CommandLine) -> None:
+def test_unknown_command_suggests_the_nearest(kbx: CommandLine) -> None:
     ran = kbx("serach", "migration")
     assert ran.code == 2
     assert ran.err.startswith("kbx: No such command 'serach'")
@@ -60,14 +60,16 @@ def test_an_unknown_command_names_the_nearest(kbx: CommandLine) -> None:
 
 
 @pytest.mark.parametrize("typo", ["--treshold", "--hierarchy"], ids=["one-guess", "several"])
-def test_a_question_of_what_was_meant_ends_as_one(kbx: CommandLine, typo: str) -> None:
-    said = kbx("search", "x", typo, ".5").err
-    assert said.endswith("`kbx search --help` shows what is possible\n")
-    assert "?;" not in said
-    assert "?);" not in said
+def test_suggestion_for_a_mistyped_option_ends_with_one_question_mark(
+    kbx: CommandLine, typo: str
+) -> None:
+    error = kbx("search", "x", typo, ".5").err
+    assert error.endswith("see `kbx search --help`\n")
+    assert "?;" not in error
+    assert "?);" not in error
 
 
-def test_an_internal_error_is_one_line_and_debug_shows_where(
+def test_internal_error_is_shown_in_one_line_and_debug_prints_the_traceback(
     kbx: CommandLine, demo_kb_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def fails(*_: object, **__: object) -> None:
@@ -77,7 +79,7 @@ def test_an_internal_error_is_one_line_and_debug_shows_where(
     ran = kbx("status", "--kb", demo_kb_path)
     assert (ran.code, ran.out) == (1, "")
     assert ran.err == (
-        "kbx: internal error: ZeroDivisionError: of all things; --debug shows where\n"
+        "kbx: internal error: ZeroDivisionError: of all things; --debug shows the traceback\n"
     )
     for arguments in (["--debug", "status"], ["status", "--debug"]):
         shown = kbx(*arguments, "--kb", demo_kb_path).err
@@ -86,7 +88,7 @@ def test_an_internal_error_is_one_line_and_debug_shows_where(
 
 
 @pytest.mark.parametrize("place", ["before", "after"])
-def test_kb_may_stand_before_or_after_the_command(
+def test_kb_option_works_before_and_after_the_command(
     kbx: CommandLine, demo_kb_path: Path, place: str
 ) -> None:
     named = ["--kb", str(demo_kb_path)]
@@ -94,7 +96,7 @@ def test_kb_may_stand_before_or_after_the_command(
     assert kbx(*arguments).json["root"] == str(demo_kb_path)
 
 
-def test_the_variable_names_the_base_and_the_option_wins(
+def test_kb_option_overrides_the_environment_variable(
     kbx: CommandLine, demo_kb_path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
@@ -105,22 +107,22 @@ def test_the_variable_names_the_base_and_the_option_wins(
     assert kbx("status", "--kb", demo_kb_path).code == 0
 
 
-def test_the_nearest_base_upward_is_found(
+def test_nearest_base_in_a_parent_folder_is_used(
     kbx: CommandLine, demo_kb_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(demo_kb_path / "memory" / "people")
     assert kbx("status", "--json").json["root"] == str(demo_kb_path)
 
 
-def test_the_app_asks_for_a_terminal(kbx: CommandLine, demo_kb_path: Path) -> None:
+def test_app_needs_a_terminal(kbx: CommandLine, demo_kb_path: Path) -> None:
     ran = kbx("--kb", demo_kb_path)
     assert (ran.code, ran.out) == (1, "")
     assert "the app needs a terminal" in ran.err
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="no pipes that close like these")
+@pytest.mark.skipif(sys.platform == "win32", reason="pipes do not close like this")
 @pytest.mark.parametrize("form", ["--json", ""])
-def test_a_reader_that_stops_reading_is_no_error(demo_kb_path: Path, form: str) -> None:
+def test_closed_pipe_is_not_an_error(demo_kb_path: Path, form: str) -> None:
     command = f"{sys.executable} -m kbx_tui search migration --limit 50 --explain --fast {form}"
     finished = subprocess.run(
         ["bash", "-c", f"set -o pipefail; {command} --kb {demo_kb_path} | head -c 1"],
@@ -135,7 +137,7 @@ def test_a_reader_that_stops_reading_is_no_error(demo_kb_path: Path, form: str) 
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a device that is always full")
-def test_a_full_disk_is_one_line(demo_kb_path: Path) -> None:
+def test_full_disk_is_reported_in_one_line(demo_kb_path: Path) -> None:
     with open("/dev/full", "w") as full:  # noqa: PTH123  # a device
         finished = subprocess.run(
             [sys.executable, "-m", "kbx_tui", "status", "--kb", demo_kb_path],
@@ -146,10 +148,10 @@ def test_a_full_disk_is_one_line(demo_kb_path: Path) -> None:
             check=False,
         )
     assert finished.returncode == 1
-    assert finished.stderr == "kbx: the output cannot be written: no space left\n"
+    assert finished.stderr == "kbx: cannot write the output: no space left on device\n"
 
 
-def test_the_program_runs_as_a_module() -> None:
+def test_program_runs_as_a_module() -> None:
     ran = run_program("--version")
     assert ran.code == 0
     assert ran.out.startswith("kbx-tui ")

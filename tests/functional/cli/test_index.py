@@ -1,4 +1,4 @@
-"""`kbx index` and `kbx status` for people."""
+"""The text that `kbx index` and `kbx status` print."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from tests.functional.vaults import FILES, write_vault
 
 @pytest.fixture
 def vault(tmp_path: Path) -> Path:
-    """A few pages without an index: all of the demo would only take longer."""
+    """A few pages without an index; indexing the whole demo would take longer."""
     return write_vault(tmp_path / "kb")
 
 
-def test_index_reports_what_it_did(kbx: CommandLine, vault: Path) -> None:
+def test_index_reports_totals_and_changes(kbx: CommandLine, vault: Path) -> None:
     ran = kbx("index", "--kb", vault)
     assert ran.code == 0
     assert ran.out.startswith(f"{len(FILES)} documents, ")
@@ -27,17 +27,19 @@ def test_index_reports_what_it_did(kbx: CommandLine, vault: Path) -> None:
     assert "kbx: vectors: " in ran.err
 
 
-def test_a_second_run_finds_nothing_to_do(kbx: CommandLine, demo_copy: Path) -> None:
+def test_second_run_has_nothing_to_do(kbx: CommandLine, demo_copy: Path) -> None:
     ran = kbx("index", "--kb", demo_copy)
     assert "no file changed; 0 texts embedded" in ran.out
 
 
-def test_a_fast_run_leaves_the_vectors_for_later(kbx: CommandLine, fresh_demo: Path) -> None:
+def test_fast_run_computes_no_vectors(kbx: CommandLine, fresh_demo: Path) -> None:
     assert kbx("index", "--fast", "--kb", fresh_demo).code == 0
     assert kbx("status", "--json", "--kb", fresh_demo).json["vectors"] == 0
 
 
-def test_problems_are_listed_first_ten_and_a_count(kbx: CommandLine, tmp_path: Path) -> None:
+def test_first_ten_problems_are_listed_with_the_number_of_the_rest(
+    kbx: CommandLine, tmp_path: Path
+) -> None:
     (tmp_path / "good.md").write_text("# Good\n", encoding="utf-8")
     for number in range(12):
         (tmp_path / f"gone-{number:02}.md").symlink_to(tmp_path / "nowhere.md")
@@ -49,20 +51,18 @@ def test_problems_are_listed_first_ten_and_a_count(kbx: CommandLine, tmp_path: P
     assert "and 2 more; `kbx status --json` lists all" in ran.out
 
 
-def test_status_says_what_to_do_next(kbx: CommandLine, vault: Path) -> None:
+def test_status_says_which_command_updates_the_index(kbx: CommandLine, vault: Path) -> None:
     before = kbx("status", "--kb", vault).out
-    assert "none yet; `kbx index` makes it" in before
+    assert "none yet; `kbx index` or the first search builds it" in before
     kbx("index", "--kb", vault)
     (vault / "memory" / "notes" / "brand-new.md").write_text("# New\n", encoding="utf-8")
     after = kbx("status", "--kb", vault).out
     assert "meaning   100 %" in after
-    assert "1 file; `kbx index` brings them in" in after
+    assert "1 file; `kbx index` updates the index" in after
     assert "new memory/notes/brand-new.md" in after
 
 
-def test_a_busy_index_can_be_refused_instead_of_waited_for(
-    kbx: CommandLine, demo_copy: Path
-) -> None:
+def test_no_wait_fails_while_another_process_is_indexing(kbx: CommandLine, demo_copy: Path) -> None:
     from kbx_tui.index.build.writer_lock import writer_lock
 
     with writer_lock(demo_copy):
@@ -71,9 +71,11 @@ def test_a_busy_index_can_be_refused_instead_of_waited_for(
     assert "is indexing" in ran.err
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="signals are another matter there")
-def test_ctrl_c_is_one_line_and_the_next_run_goes_on(kbx: CommandLine, vault: Path) -> None:
-    for number in range(500):  # enough that it goes on when the signal comes
+@pytest.mark.skipif(sys.platform == "win32", reason="needs POSIX signals")
+def test_ctrl_c_is_reported_in_one_line_and_the_next_run_continues(
+    kbx: CommandLine, vault: Path
+) -> None:
+    for number in range(500):  # enough to be still running when the signal arrives
         page = vault / "memory" / "notes" / f"page-{number}.md"
         page.write_text(f"# Page {number}\n\nNumber {number} of many pages.\n", "utf-8")
     process = subprocess.Popen(

@@ -1,4 +1,4 @@
-"""`kbx search` for people: what they read, and that any text is a query."""
+"""`kbx search`: the listing it prints, and that any text is a valid query."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ HOSTILE = {
 
 @pytest.mark.parametrize("query", HOSTILE.values(), ids=HOSTILE.keys())
 @pytest.mark.parametrize("fast", [[], ["--fast"]], ids=["meaning", "fast"])
-def test_any_text_is_a_query(
+def test_any_text_is_a_valid_query(
     kbx: CommandLine, demo_kb_path: Path, query: str, fast: list[str]
 ) -> None:
     ran = kbx("search", *fast, "--json", "--kb", demo_kb_path, "--", query)
@@ -44,32 +44,31 @@ def test_any_text_is_a_query(
 
 
 @pytest.mark.parametrize("query", ["", "   ", "\t\n"], ids=["empty", "spaces", "blanks"])
-def test_an_empty_query_is_refused(kbx: CommandLine, demo_kb_path: Path, query: str) -> None:
+def test_empty_query_is_refused(kbx: CommandLine, demo_kb_path: Path, query: str) -> None:
     ran = kbx("search", query, "--kb", demo_kb_path)
     assert (ran.code, ran.out) == (2, "")
-    assert ran.err == (
-        "kbx: the query is empty; say what to look for; "
-        "`kbx search --help` shows what is possible\n"
-    )
+    assert ran.err == ("kbx: the query is empty; say what to look for; see `kbx search --help`\n")
 
 
-def test_no_query_at_all_is_refused(kbx: CommandLine, demo_kb_path: Path) -> None:
+def test_missing_query_is_refused(kbx: CommandLine, demo_kb_path: Path) -> None:
     assert kbx("search", "--kb", demo_kb_path).code == 2
 
 
-def test_words_need_no_quotes(kbx: CommandLine, demo_kb_path: Path) -> None:
-    loose = kbx("search", "error", "code", "5032", "--json", "--kb", demo_kb_path).json
+def test_query_of_several_words_needs_no_quotes(kbx: CommandLine, demo_kb_path: Path) -> None:
+    unquoted = kbx("search", "error", "code", "5032", "--json", "--kb", demo_kb_path).json
     quoted = kbx("search", "error code 5032", "--json", "--kb", demo_kb_path).json
-    assert loose["query"] == quoted["query"] == "error code 5032"
-    assert loose["results"] == quoted["results"]
+    assert unquoted["query"] == quoted["query"] == "error code 5032"
+    assert unquoted["results"] == quoted["results"]
 
 
-def test_a_query_may_start_with_a_dash(kbx: CommandLine, demo_kb_path: Path) -> None:
+def test_query_may_start_with_a_dash(kbx: CommandLine, demo_kb_path: Path) -> None:
     ran = kbx("search", "--json", "--kb", demo_kb_path, "--", "--no-hierarchy", "migration")
     assert ran.json["query"] == "--no-hierarchy migration"
 
 
-def test_the_listing_tells_mode_score_and_place(kbx: CommandLine, demo_kb_path: Path) -> None:
+def test_listing_shows_mode_entities_scores_and_places(
+    kbx: CommandLine, demo_kb_path: Path
+) -> None:
     ran = kbx("search", "what has Grace been working on?", "--limit", "3", "--kb", demo_kb_path)
     assert (ran.code, ran.err) == (0, "")
     lines = ran.out.splitlines()
@@ -84,7 +83,7 @@ def test_the_listing_tells_mode_score_and_place(kbx: CommandLine, demo_kb_path: 
     assert int(line) >= 1
 
 
-def test_explain_adds_sums_that_add_up(
+def test_explain_prints_sums_that_add_up(
     kbx: CommandLine, demo_kb_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("COLUMNS", "120")
@@ -97,13 +96,13 @@ def test_explain_adds_sums_that_add_up(
         assert round(sum(values), 2) == float(total.split()[1]), line
 
 
-def test_nothing_found_says_what_to_try(kbx: CommandLine, demo_kb_path: Path) -> None:
+def test_search_without_results_suggests_what_to_try(kbx: CommandLine, demo_kb_path: Path) -> None:
     ran = kbx("search", "migration", "--path", "memory/nowhere", "--kb", demo_kb_path)
     assert (ran.code, ran.out) == (0, "")
-    assert "no document lies in memory/nowhere" in ran.err
+    assert "there are no documents in memory/nowhere" in ran.err
 
 
-def test_an_unindexed_base_is_indexed_on_the_way(kbx: CommandLine, fresh_demo: Path) -> None:
+def test_first_search_indexes_the_base(kbx: CommandLine, fresh_demo: Path) -> None:
     ran = kbx("search", "rollback plan", "--json", "--kb", fresh_demo)
     assert ran.code == 0
     assert "is not indexed yet" in ran.err
@@ -111,23 +110,26 @@ def test_an_unindexed_base_is_indexed_on_the_way(kbx: CommandLine, fresh_demo: P
     assert ran.json["meta"]["vector_share"] == 0.0
     assert kbx("search", "rollback plan", "--json", "--kb", fresh_demo).err == ""
     status = kbx("status", "--kb", fresh_demo).out
-    assert "0 %, 0 vectors; `kbx index` makes the rest" in status
+    assert "0 %, 0 vectors; `kbx index` computes the rest" in status
 
 
 @pytest.mark.parametrize(
-    ("given", "said"),
+    ("filters", "message"),
     [
-        (["--type", "memo"], "no document is of type memo; there are context, glossary, meeting"),
-        (["--type", "note", "--from", "2027"], "no document passes --type note and --from 2027;"),
+        (
+            ["--type", "memo"],
+            "no document has type memo; existing types: context, glossary, meeting",
+        ),
+        (["--type", "note", "--from", "2027"], "no document matches --type note and --from 2027;"),
     ],
     ids=["type", "two-filters"],
 )
-def test_filters_that_let_nothing_in_are_named(
-    kbx: CommandLine, demo_kb_path: Path, given: list[str], said: str
+def test_filters_that_match_nothing_are_named(
+    kbx: CommandLine, demo_kb_path: Path, filters: list[str], message: str
 ) -> None:
-    ran = kbx("search", "migration", *given, "--kb", demo_kb_path)
+    ran = kbx("search", "migration", *filters, "--kb", demo_kb_path)
     assert (ran.code, ran.out) == (0, "")
-    assert said in ran.err
+    assert message in ran.err
 
 
 @pytest.mark.parametrize(
@@ -139,7 +141,7 @@ def test_filters_that_let_nothing_in_are_named(
     ],
     ids=["title", "path", "id"],
 )
-def test_an_exact_title_path_or_id_comes_first(
+def test_exact_title_path_or_id_ranks_first(
     kbx: CommandLine, demo_kb_path: Path, query: str, path: str
 ) -> None:
     first = kbx("search", query, "--explain", "--json", "--kb", demo_kb_path).json["results"][0]
@@ -161,7 +163,7 @@ def test_an_exact_title_path_or_id_comes_first(
     ],
     ids=" ".join,
 )
-def test_a_wrong_value_is_one_line_and_exit_code_2(
+def test_invalid_value_gives_one_line_and_exit_code_2(
     kbx: CommandLine, demo_kb_path: Path, arguments: list[str]
 ) -> None:
     ran = kbx("search", "migration", *arguments, "--kb", demo_kb_path)
@@ -170,7 +172,7 @@ def test_a_wrong_value_is_one_line_and_exit_code_2(
     assert ran.err.count("\n") == 1
 
 
-def test_text_of_documents_never_acts_on_the_terminal(kbx: CommandLine, tmp_path: Path) -> None:
+def test_text_of_documents_never_controls_the_terminal(kbx: CommandLine, tmp_path: Path) -> None:
     evil = "\x1b]0;owned\x07\x9b31m\u202efdp.exe\x1b[2J bananas"
     (tmp_path / "evil.md").write_text(f"# Title {evil}\n\nbananas {evil}\n", encoding="utf-8")
     acting = ("\x1b", "\x07", "\x9b", "\u202e")
@@ -181,21 +183,19 @@ def test_text_of_documents_never_acts_on_the_terminal(kbx: CommandLine, tmp_path
     assert evil.split()[-1] in ran.json["results"][0]["snippet"]
 
 
-def test_bytes_that_are_no_text_are_a_query_too(demo_kb_path: Path) -> None:
+def test_undecodable_bytes_in_a_query_are_replaced(demo_kb_path: Path) -> None:
     ran = run_program("search", "--fast", "--json", b"migration \xff\xfe", "--kb", demo_kb_path)
     assert ran.code == 0
     assert ran.json["query"] == "migration \ufffd\ufffd"
 
 
-def test_bytes_that_are_no_text_name_no_path_and_no_kind(
-    kbx: CommandLine, demo_kb_path: Path
-) -> None:
+def test_undecodable_bytes_match_no_path_and_no_type(kbx: CommandLine, demo_kb_path: Path) -> None:
     for option in ("--path", "--type"):
         ran = kbx("search", "x", option, "\udcff", "--fast", "--json", "--kb", demo_kb_path)
         assert (ran.code, ran.json["results"]) == (0, [])
 
 
-def test_json_is_valid_where_the_terminal_knows_only_ascii(demo_kb_path: Path) -> None:
+def test_json_is_valid_on_an_ascii_terminal(demo_kb_path: Path) -> None:
     ran = run_program(
         "search", "café", "--fast", "--json", "--kb", demo_kb_path,
         env={"PYTHONIOENCODING": "ascii"},
@@ -204,15 +204,13 @@ def test_json_is_valid_where_the_terminal_knows_only_ascii(demo_kb_path: Path) -
     assert ran.json["query"] == "café"
 
 
-def test_a_search_says_when_files_are_newer_than_the_index(
-    kbx: CommandLine, tmp_path: Path
-) -> None:
+def test_search_warns_when_files_are_newer_than_the_index(kbx: CommandLine, tmp_path: Path) -> None:
     base = write_vault(tmp_path)
     kbx("--kb", base, "index", "--fast")
     assert "changed since" not in kbx("--kb", base, "search", "soup", "--fast").err
     write_vault(base, {"memory/notes/new.md": "# New\n\nA zorkmid.\n"})
     (base / "memory/notes/lunch.md").unlink()
     ran = kbx("--kb", base, "search", "soup", "--fast")
-    assert "changed since the last run; `kbx index` brings them in" in ran.err
+    assert "changed since the last run; `kbx index` updates the index" in ran.err
     kbx("--kb", base, "index", "--fast")
     assert "changed since" not in kbx("--kb", base, "search", "soup", "--fast").err

@@ -1,4 +1,4 @@
-"""What is different on a terminal: colours, and a bar while indexing."""
+"""Output on a terminal: colours, a progress bar, and errors of the app."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import pytest
 from tests.command_line import program_environment
 from tests.functional.vaults import FILES, write_vault
 
-pty = pytest.importorskip("pty", reason="there are no pseudo-terminals here")
+pty = pytest.importorskip("pty", reason="needs pseudo-terminals")
 
 SIZE = {"COLUMNS": "100", "LINES": "30", "TERM": "xterm-256color"}
 
@@ -30,7 +30,7 @@ sys.exit(main(sys.argv[1:]))
 
 
 def on_terminal(*arguments: str | Path, exit_code: int = 0, **env: str) -> str:
-    """Return what a command writes to the terminal it runs on."""
+    """Return the output of a command that runs on a terminal."""
     return run_on_terminal("-m", "kbx_tui", *arguments, exit_code=exit_code, **env)
 
 
@@ -48,7 +48,7 @@ def run_on_terminal(*arguments: str | Path, exit_code: int, **env: str) -> str:
     while True:
         try:
             read = os.read(leader, 65_536)
-        except OSError:  # how Linux says that the other end is closed
+        except OSError:  # Linux reports a closed other end like this
             break
         if not read:
             break
@@ -58,19 +58,19 @@ def run_on_terminal(*arguments: str | Path, exit_code: int, **env: str) -> str:
     return written.decode()
 
 
-def test_a_listing_has_colours(demo_kb_path: Path) -> None:
+def test_listing_has_colours(demo_kb_path: Path) -> None:
     shown = on_terminal("search", "rollback", "--fast", "--kb", demo_kb_path)
     assert "\x1b[1;33mrollback\x1b[0m" in shown.lower()
     assert "\x1b[36m█" in shown
 
 
-def test_no_color_switches_colours_off(demo_kb_path: Path) -> None:
+def test_no_color_turns_colours_off(demo_kb_path: Path) -> None:
     shown = on_terminal("search", "rollback", "--fast", "--kb", demo_kb_path, NO_COLOR="1")
     assert "\x1b[36m" not in shown
     assert "\x1b[1;33m" not in shown
 
 
-def test_indexing_draws_a_bar_and_clears_it(tmp_path: Path) -> None:
+def test_progress_bar_is_drawn_and_cleared(tmp_path: Path) -> None:
     shown = on_terminal("index", "--kb", write_vault(tmp_path / "kb"))
     assert "vectors" in shown
     assert "━" in shown
@@ -78,13 +78,13 @@ def test_indexing_draws_a_bar_and_clears_it(tmp_path: Path) -> None:
     assert f"{len(FILES)} documents, " in shown
 
 
-def test_an_app_that_breaks_ends_with_one_line(demo_kb_path: Path) -> None:
+def test_crashed_app_ends_with_one_line(demo_kb_path: Path) -> None:
     shown = run_on_terminal("-c", CRASH, "--kb", demo_kb_path, exit_code=1)
-    assert "kbx: internal error: ZeroDivisionError: of all things (more in " in shown
-    assert shown.rstrip().endswith("kbx-tui.log); --debug shows where")
+    assert "kbx: internal error: ZeroDivisionError: of all things (details in " in shown
+    assert shown.rstrip().endswith("kbx-tui.log); --debug shows the traceback")
     assert "Traceback" not in shown
 
 
-def test_debug_shows_where_an_app_broke(demo_kb_path: Path) -> None:
+def test_debug_prints_the_traceback_of_a_crashed_app(demo_kb_path: Path) -> None:
     shown = run_on_terminal("-c", CRASH, "--debug", "--kb", demo_kb_path, exit_code=1)
     assert "in fails" in shown

@@ -7,10 +7,10 @@ import pytest
 
 from kbx_tui import KnowledgeBase
 from tests.command_line import CommandLine, run_program
-from tests.hostile_base import acting, write_hostile_base
+from tests.hostile_base import controls_in, write_hostile_base
 
 
-def test_experts_are_listed_with_what_counts(kbx: CommandLine, demo_kb_path: Path) -> None:
+def test_experts_are_listed_with_their_facts(kbx: CommandLine, demo_kb_path: Path) -> None:
     ran = kbx("experts", "rollback", "drill", "--limit", "2", "--kb", demo_kb_path)
     assert ran.code == 0
     assert ran.out.startswith(" 1. ")
@@ -19,16 +19,16 @@ def test_experts_are_listed_with_what_counts(kbx: CommandLine, demo_kb_path: Pat
     assert ran.err == ""
 
 
-def test_an_unknown_weight_is_said_and_counts(kbx: CommandLine, demo_kb_path: Path) -> None:
+def test_unknown_weight_is_reported_and_counts_claims(kbx: CommandLine, demo_kb_path: Path) -> None:
     ran = kbx("experts", "migration", "--weight", "loudness", "--json", "--kb", demo_kb_path)
     assert ran.code == 0
     assert "loudness" in ran.err
     assert ran.json["weight"] == "count"
 
 
-def test_nobody_known_is_no_failure(kbx: CommandLine, demo_kb_path: Path) -> None:
+def test_no_experts_is_not_a_failure(kbx: CommandLine, demo_kb_path: Path) -> None:
     ran = kbx("experts", "submarines", "--kb", demo_kb_path)
-    assert (ran.code, ran.out) == (0, "nobody is known for submarines\n")
+    assert (ran.code, ran.out) == (0, "no experts found on submarines\n")
 
 
 @pytest.mark.parametrize(
@@ -46,7 +46,7 @@ def test_nobody_known_is_no_failure(kbx: CommandLine, demo_kb_path: Path) -> Non
     ],
     ids=" ".join,
 )
-def test_wrong_use_is_one_line(
+def test_usage_error_is_shown_in_one_line(
     kbx: CommandLine, demo_kb_path: Path, words: tuple[str, ...]
 ) -> None:
     ran = kbx(*words, "--kb", demo_kb_path)
@@ -56,7 +56,7 @@ def test_wrong_use_is_one_line(
 
 
 @pytest.mark.parametrize("command", ["mcp", "jsonl"])
-def test_a_server_tells_at_once_that_there_is_nothing_to_serve(
+def test_server_without_a_knowledge_base_fails_at_once(
     kbx: CommandLine, tmp_path: Path, command: str
 ) -> None:
     ran = kbx(command, "--kb", tmp_path)
@@ -64,7 +64,7 @@ def test_a_server_tells_at_once_that_there_is_nothing_to_serve(
     assert len(ran.err.splitlines()) == 1
 
 
-def test_a_tool_prints_json_whatever_happens(kbx: CommandLine, demo_kb_path: Path) -> None:
+def test_tool_always_prints_json(kbx: CommandLine, demo_kb_path: Path) -> None:
     voice = kbx("tool", "kb_search", '{"query": "migration"}', "--voice", "--kb", demo_kb_path)
     assert voice.code == 0
     assert voice.json["data"]["clamped"] is True
@@ -76,21 +76,23 @@ def test_a_tool_prints_json_whatever_happens(kbx: CommandLine, demo_kb_path: Pat
     assert schema["inputSchema"]["required"] == ["topic"]
 
 
-def test_what_a_page_says_does_not_act(kbx: CommandLine, tmp_path: Path) -> None:
+def test_text_of_a_page_never_controls_the_terminal(kbx: CommandLine, tmp_path: Path) -> None:
     root = write_hostile_base(tmp_path)
     with KnowledgeBase(root) as kb:
         kb.index()
     listed = kbx("experts", "fact", "--kb", root)
     assert listed.code == 0
     assert "Mallory" in listed.out
-    assert not acting(listed.out)
-    told = kbx("tool", "kb_search", '{"query": "quokka"}', "--kb", root)
-    assert told.code == 0
-    assert not acting(told.out) - acting("z\u200be\u2060r\U000e0041")  # nothing to be seen
-    json.loads(told.out)
+    assert not controls_in(listed.out)
+    answered = kbx("tool", "kb_search", '{"query": "quokka"}', "--kb", root)
+    assert answered.code == 0
+    assert not controls_in(answered.out) - controls_in(
+        "z\u200be\u2060r\U000e0041"
+    )  # invisible, but harmless
+    json.loads(answered.out)
 
 
-def test_bytes_that_are_no_text_are_a_topic_too(demo_kb_path: Path) -> None:
+def test_topic_may_contain_undecodable_bytes(demo_kb_path: Path) -> None:
     ran = run_program("experts", b"\xff\xfe migration", "--json", "--kb", demo_kb_path)
     assert ran.code == 0
     assert "Traceback" not in ran.err

@@ -1,4 +1,4 @@
-"""Writing from the shell: the seeds' lines, what is asked, and what an exit code means."""
+"""Commands that write: what they write, what they ask, and their exit codes."""
 
 from __future__ import annotations
 
@@ -7,14 +7,16 @@ from typing import Any
 
 import pytest
 
-from kbx_tui.cli import memory_add
-from kbx_tui.editing import file_edits
+from kbx_tui.cli.writing import memory_add
+from kbx_tui.editing.file_edits import WriteOutcome, write_files
 from tests.command_line import CommandLine
 
 ALICE = "memory/people/alice-chen.md"
 
 
-def test_a_fact_is_added_found_edited_and_taken_back(kbx: CommandLine, demo_copy: Path) -> None:
+def test_fact_is_added_found_edited_deleted_and_all_of_it_undone(
+    kbx: CommandLine, demo_copy: Path
+) -> None:
     before = (demo_copy / ALICE).read_bytes()
     base = ("--kb", demo_copy)
     added = kbx("memory", "add", "Speaks Catalan", "--entity", "Alice Chen", "--json", *base)
@@ -33,22 +35,19 @@ def test_a_fact_is_added_found_edited_and_taken_back(kbx: CommandLine, demo_copy
     assert kbx("undo", *base).code == 7
 
 
-def test_3_when_it_is_known_already(kbx: CommandLine, demo_copy: Path) -> None:
+def test_known_fact_is_not_written_and_exits_with_3(kbx: CommandLine, demo_copy: Path) -> None:
     before = (demo_copy / ALICE).read_bytes()
     line = ("memory", "add", "Prefers async Slack over email", "--entity", "Alice Chen")
     ran = kbx(*line, "--json", "--kb", demo_copy)
     assert (ran.code, ran.json["written"]) == (3, False)
     assert ran.json["matches"][0]["relation"] == "exact"
-    told = kbx(*line, "--kb", demo_copy)
-    assert (told.code, told.err) == (
-        3,
-        "kbx: nothing was written; --force writes it all the same\n",
-    )
+    listed = kbx(*line, "--kb", demo_copy)
+    assert (listed.code, listed.err) == (3, "kbx: nothing was written; --force writes it anyway\n")
     assert (demo_copy / ALICE).read_bytes() == before
     assert kbx(*line, "--force", "--kb", demo_copy).code == 0
 
 
-def test_a_dry_run_prints_a_diff_that_a_tool_can_apply(kbx: CommandLine, demo_copy: Path) -> None:
+def test_dry_run_prints_a_unified_diff(kbx: CommandLine, demo_copy: Path) -> None:
     line = ("memory", "add", "Speaks Catalan", "--entity", "Alice Chen", "--date", "2026-04-20")
     ran = kbx(*line, "--dry-run", "--kb", demo_copy)
     assert ran.code == 0
@@ -56,26 +55,26 @@ def test_a_dry_run_prints_a_diff_that_a_tool_can_apply(kbx: CommandLine, demo_co
     assert ran.out.startswith(f"--- {ALICE}\n+++ {ALICE}\n@@ ")
 
 
-def test_on_a_terminal_the_answer_decides(
+def test_answer_on_a_terminal_decides_whether_to_write(
     kbx: CommandLine, demo_copy: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    asked: list[str] = []
+    questions: list[str] = []
     monkeypatch.setattr(memory_add, "may_ask", lambda: True)
     for answer, code in ((False, 3), (True, 0)):
 
         def confirmed(question: str, answer: bool = answer) -> bool:
-            asked.append(question)
+            questions.append(question)
             return answer
 
         monkeypatch.setattr(memory_add, "confirmed", confirmed)
         line = ("memory", "add", "Prefers async Slack over email", "--entity", "Alice Chen")
         assert kbx(*line, "--kb", demo_copy).code == code
     new = kbx("memory", "add", "Knows the harbour", "--entity", "Zoe Marsh", "--kb", demo_copy)
-    assert (new.code, asked[-1]) == (0, "make a page?")
+    assert (new.code, questions[-1]) == (0, "create a page?")
     assert (demo_copy / "memory/people/zoe-marsh.md").exists()
 
 
-def test_a_file_that_changed_meanwhile_is_shown_in_both_versions(
+def test_concurrently_changed_file_is_reported_with_a_diff(
     kbx: CommandLine, demo_copy: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     base = ("--kb", demo_copy)
@@ -84,39 +83,38 @@ def test_a_file_that_changed_meanwhile_is_shown_in_both_versions(
         "--json", *base,
     ).json["matches"]  # fmt: skip
     page = demo_copy / ALICE
-    write_files = file_edits.write_files
 
-    def saved_meanwhile(*arguments: Any, **options: Any) -> file_edits.Outcome:
+    def write_after_another_edit(*arguments: Any, **options: Any) -> WriteOutcome:
         page.write_text(page.read_text().replace("async Slack over email", "phone calls"))
         return write_files(*arguments, **options)
 
-    monkeypatch.setattr(file_edits, "write_files", saved_meanwhile)
+    monkeypatch.setattr("kbx_tui.api.file_writer.write_files", write_after_another_edit)
     ran = kbx("memory", "edit-fact", str(fact["fact_id"]), "Prefers letters", *base)
     assert (ran.code, ran.out) == (7, "")
     assert "-- [2026-02-15] Prefers async Slack over email\n" in ran.err
     assert "+- [2026-02-15] Prefers phone calls\n" in ran.err
-    assert "was changed by somebody else since it was read" in ran.err.splitlines()[-1]
+    assert "was changed by another program since it was read" in ran.err.splitlines()[-1]
     assert "letters" not in page.read_text()
 
 
-def test_pages_are_made_and_changed(kbx: CommandLine, demo_copy: Path) -> None:
+def test_pages_are_created_and_edited(kbx: CommandLine, demo_copy: Path) -> None:
     base = ("--kb", demo_copy)
-    made = kbx("person", "create", "Ann Lee", "--role", "SRE", "--team", "Platform", *base)
-    assert made.out == "written · memory/people/ann-lee.md\n"
+    created = kbx("person", "create", "Ann Lee", "--role", "SRE", "--team", "Platform", *base)
+    assert created.out == "written · memory/people/ann-lee.md\n"
     edited = kbx("person", "edit", "Ann Lee", "--role", "Lead", "--meta", "hobby=chess", *base)
     assert edited.code == 0
     assert (demo_copy / "memory/people/ann-lee.md").read_text() == (
         "---\nrole: Lead\nteam: '[[Platform]]'\nhobby: chess\n---\n# Ann Lee\n"
     )
     same = kbx("person", "edit", "Alice Chen", "--role", "Engineering Director", *base)
-    assert "role says much the same: 'Director of Engineering'" in same.err
+    assert "role already has a similar value: 'Director of Engineering'" in same.err
     assert kbx("project", "create", "Blue Lagoon", "--status", "Active", *base).code == 0
     assert kbx("team", "edit", "Platform", "--lead", "Ann Lee", *base).code == 0
     assert kbx("team", "edit", "Ann Lee", "--lead", "x", *base).code == 4
     assert kbx("person", "create", "Ann Lee", *base).code == 7
 
 
-def test_drafts_in_a_file_are_checked_and_what_is_sure_is_written(
+def test_drafts_in_a_file_are_checked_and_sure_ones_written(
     kbx: CommandLine, demo_copy: Path, tmp_path: Path
 ) -> None:
     file = tmp_path / "drafts.txt"
@@ -148,11 +146,11 @@ def test_drafts_in_a_file_are_checked_and_what_is_sure_is_written(
         (["memory", "add", "x"], 2, "--entity"),
         (["memory", "add", "x", "--entity", "Zoe Marsh"], 4, "--create makes a page"),
         (["memory", "add", "x", "--entity", "Sam"], 4, "Sam Adeyemi"),
-        (["memory", "add", "x y", "--entity", "Alice Chen", "--date", "soon"], 2, "no date"),
+        (["memory", "add", "x y", "--entity", "Alice Chen", "--date", "soon"], 2, "not a date"),
         (["memory", "edit-fact", "5"], 2, "the text is empty"),
         (["memory", "edit-fact", "5", "x"], 4, "no fact has the id 5"),
         (["memory", "delete-fact", "five"], 2, "five"),
-        (["memory", "list", "--since", "soon"], 2, "no date"),
+        (["memory", "list", "--since", "soon"], 2, "not a date"),
         (["person", "edit", "Alice Chen"], 2, "nothing to change"),
         (["person", "edit", "Alice Chen", "--meta", "x"], 2, "key=value"),
         (["person", "create", "…"], 7, "no letter"),
@@ -163,7 +161,7 @@ def test_drafts_in_a_file_are_checked_and_what_is_sure_is_written(
         (["dedup", "--scan", "--apply"], 2, "--scan"),
     ],
 )
-def test_bad_input_is_one_sentence_and_a_documented_code(
+def test_bad_input_gives_one_sentence_and_a_documented_exit_code(
     kbx: CommandLine, demo_kb_path: Path, arguments: list[str], code: int, words: str
 ) -> None:
     ran = kbx(*arguments, "--kb", demo_kb_path)
@@ -172,7 +170,7 @@ def test_bad_input_is_one_sentence_and_a_documented_code(
     assert words in ran.err
 
 
-def test_a_dry_run_says_that_only_force_writes_what_is_known(
+def test_dry_run_of_a_known_fact_says_that_only_force_writes_it(
     kbx: CommandLine, demo_copy: Path
 ) -> None:
     line = ("memory", "add", "Prefers async Slack over email", "--entity", "Alice Chen")
@@ -181,27 +179,25 @@ def test_a_dry_run_says_that_only_force_writes_what_is_known(
     assert "--force" not in kbx(*line, "--dry-run", "--force", "--kb", demo_copy).err
 
 
-def test_any_field_may_be_given_as_meta(kbx: CommandLine, demo_copy: Path) -> None:
+def test_meta_accepts_any_field(kbx: CommandLine, demo_copy: Path) -> None:
     line = ("person", "create", "Ann Lee", "--alias", "A", "--kb", demo_copy)
     fields = ("name=foo", "kind=bar", "dry_run=baz", "aliases=B")
-    ran = kbx(*line, *(part for one in fields for part in ("--meta", one)))
+    ran = kbx(*line, *(part for field in fields for part in ("--meta", field)))
     assert ran.code == 0
     page = (demo_copy / "memory/people/ann-lee.md").read_text()
-    for told in ("name: foo", "kind: bar", "dry_run: baz", "aliases:\n- A\n- B"):
-        assert f"{told}\n" in page
+    for line_of_page in ("name: foo", "kind: bar", "dry_run: baz", "aliases:\n- A\n- B"):
+        assert f"{line_of_page}\n" in page
 
 
-def test_options_of_dedup_that_do_not_go_together_are_said(
-    kbx: CommandLine, demo_copy: Path
-) -> None:
+def test_conflicting_options_of_dedup_are_refused(kbx: CommandLine, demo_copy: Path) -> None:
     drafts = demo_copy / "drafts.txt"
     drafts.write_text("Alice Chen rows\n")
-    assert "--scan only looks" in kbx("dedup", "--scan", "--apply", "--kb", demo_copy).err
+    assert "--scan only searches" in kbx("dedup", "--scan", "--apply", "--kb", demo_copy).err
     ran = kbx("dedup", drafts, "--path", "memory", "--kb", demo_copy)
-    assert (ran.code, "--path goes with --scan" in ran.err) == (2, True)
+    assert (ran.code, "--path requires --scan" in ran.err) == (2, True)
 
 
-def test_dedup_says_when_files_are_newer(kbx: CommandLine, demo_copy: Path) -> None:
+def test_dedup_warns_when_files_are_newer_than_the_index(kbx: CommandLine, demo_copy: Path) -> None:
     drafts = demo_copy / "drafts.txt"
     drafts.write_text("Alice Chen rows\n")
     kbx("index", "--kb", demo_copy)

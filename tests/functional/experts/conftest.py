@@ -1,4 +1,4 @@
-"""A base in which every claim is known: who is credited, when, by how many sources."""
+"""A base whose claims, dates and sources are all known."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ PAGES = {
 
 @pytest.fixture(scope="session")
 def workshop(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The base, indexed. Shared: read it only."""
+    """The indexed base, shared by all tests, which must not change it."""
     root = tmp_path_factory.mktemp("workshop")
     for name, text in PAGES.items():
         file = root / "memory" / name

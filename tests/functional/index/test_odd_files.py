@@ -1,4 +1,4 @@
-"""Whatever lies in the folder, a run ends; each file is indexed as well as it can be, or listed."""
+"""Malformed and unusual files never stop an index run; each is indexed or listed as a problem."""
 
 from __future__ import annotations
 
@@ -46,16 +46,16 @@ def base(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def report(base: Path) -> IndexReport:
     before = tree_digest(base)
-    made = KnowledgeBase(base).index(fast=True)
+    index_report = KnowledgeBase(base).index(fast=True)
     assert tree_digest(base) == before
-    return made
+    return index_report
 
 
-def test_the_run_ends_and_lists_what_it_could_not_read_whole(report: IndexReport) -> None:
+def test_the_run_finishes_and_lists_files_it_could_not_read_completely(report: IndexReport) -> None:
     assert report.finished
-    listed = {problem.path: problem.reason for problem in report.problems}
+    reasons = {problem.path: problem.reason for problem in report.problems}
     for name in ("malformed.md", "out.md", "dangling.md"):
-        assert listed[f"memory/notes/{name}"], name
+        assert reasons[f"memory/notes/{name}"], name
 
 
 @pytest.mark.parametrize(
@@ -85,8 +85,8 @@ def test_every_readable_file_is_found(
     assert KnowledgeBase(base).search(word, fast=True, path=path).results[0].path == path
 
 
-@pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
-def test_a_file_without_rights_is_listed(tmp_path: Path) -> None:
+@pytest.mark.skipif(os.geteuid() == 0, reason="root can read everything")
+def test_a_file_without_read_permission_is_listed(tmp_path: Path) -> None:
     root = write_vault(tmp_path)
     (root / "memory/notes/lunch.md").chmod(0)
     report = KnowledgeBase(root).index(fast=True)
@@ -95,7 +95,7 @@ def test_a_file_without_rights_is_listed(tmp_path: Path) -> None:
     ]
 
 
-def test_a_name_spelled_in_parts_is_read_and_called_by_its_usual_spelling(tmp_path: Path) -> None:
+def test_a_decomposed_file_name_is_indexed_under_its_nfc_form(tmp_path: Path) -> None:
     write_vault(
         tmp_path, {unicodedata.normalize("NFD", "memory/notes/café.md"): "# Tea\n\nOolong.\n"}
     )

@@ -1,4 +1,4 @@
-"""Files that change on disk are told, in bundles, and nothing else is."""
+"""Watching reports changed files in batches, and nothing else."""
 
 from __future__ import annotations
 
@@ -16,51 +16,51 @@ from kbx_tui.knowledge.vault import walked_folder
 from tests.functional.vaults import write_vault
 
 PATIENCE = 10.0
-"""Seconds until a test gives up: a laden machine is no failure."""
+"""Seconds until a test gives up; generous, for a busy machine."""
 
 
 class Watching:
-    """A base that is watched in a thread of its own."""
+    """A base that is watched in its own thread."""
 
     def __init__(self, root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         self.root = root
-        self.told: queue.Queue[frozenset[str]] = queue.Queue()
+        self.batches: queue.Queue[frozenset[str]] = queue.Queue()
         self.raised: Exception | None = None
         self.stopped, listed = threading.Event(), threading.Event()
 
-        def say_so(root: Path) -> Path:  # what it asks for first, once it has listed all files
+        def note_listed(root: Path) -> Path:  # called first after the files were listed
             listed.set()
             return walked_folder(root)
 
-        monkeypatch.setattr("kbx_tui.index.build.watch.walked_folder", say_so)
+        monkeypatch.setattr("kbx_tui.index.build.watch.walked_folder", note_listed)
         self._thread = threading.Thread(target=self._run, daemon=True)
         self._thread.start()
-        assert listed.wait(PATIENCE)  # from now on everything is told
+        assert listed.wait(PATIENCE)  # from now on every change is reported
 
     def _run(self) -> None:
         try:
-            KnowledgeBase(self.root).watch(self.told.put, stopped=self.stopped)
+            KnowledgeBase(self.root).watch(self.batches.put, stopped=self.stopped)
         except Exception as error:
             self.raised = error
 
     def next(self) -> frozenset[str]:
-        """Return the next bundle."""
-        return self.told.get(timeout=PATIENCE)
+        """Return the next batch."""
+        return self.batches.get(timeout=PATIENCE)
 
     def until(self, path: str) -> set[str]:
-        """Return all that is told up to a bundle that names `path`."""
-        told: set[str] = set()
-        while path not in told:
-            told |= self.next()
-        return told
+        """Return everything reported up to the batch that contains `path`."""
+        reported: set[str] = set()
+        while path not in reported:
+            reported |= self.next()
+        return reported
 
     def join(self) -> None:
-        """Wait until it has ended."""
+        """Wait until watching has ended."""
         self._thread.join(PATIENCE)
         assert not self._thread.is_alive()
 
     def end(self) -> float:
-        """Stop and return how long that took."""
+        """Stop watching and return how long that took."""
         began = time.monotonic()
         self.stopped.set()
         self.join()
@@ -84,7 +84,7 @@ def prefix(watching: Watching) -> str:
     return "memory/" if (watching.root / "memory").exists() else ""
 
 
-def test_a_file_that_is_written_added_or_deleted_is_told(watching: Watching) -> None:
+def test_written_added_and_deleted_files_are_reported(watching: Watching) -> None:
     notes = watching.root / prefix(watching) / "notes"
     (notes / "a.md").write_text("# A, again\n")
     assert watching.next() == {f"{prefix(watching)}notes/a.md"}
@@ -94,17 +94,17 @@ def test_a_file_that_is_written_added_or_deleted_is_told(watching: Watching) -> 
     assert watching.next() == {f"{prefix(watching)}notes/new.md"}
 
 
-def test_a_burst_is_told_in_one_or_two_bundles(watching: Watching) -> None:
+def test_a_burst_of_changes_is_reported_in_at_most_two_batches(watching: Watching) -> None:
     folder = watching.root / prefix(watching) / "meetings" / "2026" / "03"
     folder.mkdir(parents=True)
     for number in range(40):
         (folder / f"{number}.md").write_text("# Meeting\n")
     expected = {f"{prefix(watching)}meetings/2026/03/{number}.md" for number in range(40)}
-    told = watching.next()
-    assert told == expected or told | watching.next() == expected
+    reported = watching.next()
+    assert reported == expected or reported | watching.next() == expected
 
 
-def test_a_folder_that_is_moved_tells_what_it_holds(watching: Watching) -> None:
+def test_moving_a_folder_reports_its_files(watching: Watching) -> None:
     above = watching.root / prefix(watching)
     (above / "notes").rename(above / "ideas")
     assert watching.next() == {f"{prefix(watching)}notes/a.md", f"{prefix(watching)}ideas/a.md"}
@@ -112,7 +112,7 @@ def test_a_folder_that_is_moved_tells_what_it_holds(watching: Watching) -> None:
     assert watching.next() == {f"{prefix(watching)}ideas/a.md"}
 
 
-def test_an_editor_that_replaces_the_file_is_heard(watching: Watching) -> None:
+def test_a_file_replaced_by_an_editor_is_reported(watching: Watching) -> None:
     file = watching.root / prefix(watching) / "notes" / "a.md"
     swap = file.with_name(".a.md.swp")
     swap.write_text("# A, saved\n")
@@ -120,7 +120,7 @@ def test_an_editor_that_replaces_the_file_is_heard(watching: Watching) -> None:
     assert watching.next() == {f"{prefix(watching)}notes/a.md"}
 
 
-def test_what_is_not_part_of_the_base_is_not_told(watching: Watching) -> None:
+def test_files_outside_the_base_are_not_reported(watching: Watching) -> None:
     above = watching.root / prefix(watching)
     write_vault(
         above,
@@ -133,36 +133,36 @@ def test_what_is_not_part_of_the_base_is_not_told(watching: Watching) -> None:
     assert watching.until(f"{prefix(watching)}notes/a.md") == {f"{prefix(watching)}notes/a.md"}
 
 
-def test_what_becomes_ignored_is_told_with_the_file_that_ignores_it(watching: Watching) -> None:
+def test_newly_ignored_files_are_reported_with_the_gitignore_file(watching: Watching) -> None:
     above = watching.root / prefix(watching)
     (above / ".gitignore").write_text("notes/\n")
     assert watching.next() == {f"{prefix(watching)}.gitignore", f"{prefix(watching)}notes/a.md"}
-    (above / "notes" / "a.md").write_text("# Nobody sees this\n")
+    (above / "notes" / "a.md").write_text("# Ignored\n")
     (above / "people" / "b.md").write_text("# B, again\n")
-    told = watching.until(f"{prefix(watching)}people/b.md")
-    assert told == {f"{prefix(watching)}people/b.md"}
+    reported = watching.until(f"{prefix(watching)}people/b.md")
+    assert reported == {f"{prefix(watching)}people/b.md"}
 
 
-def test_settings_and_suppressions_are_told(watching: Watching) -> None:
+def test_settings_and_suppressions_are_reported(watching: Watching) -> None:
     (watching.root / "kbx.toml").write_text("[search]\nhierarchy_alpha = 0.7\n")
     assert watching.next() == {"kbx.toml"}
     write_vault(watching.root, {".kbx/entity-suppressions.json": "{}"})
     assert watching.next() == {".kbx/entity-suppressions.json"}
 
 
-def test_nothing_is_told_when_nothing_is_different(watching: Watching) -> None:
+def test_a_file_created_and_deleted_at_once_is_not_reported(watching: Watching) -> None:
     notes = watching.root / prefix(watching) / "notes"
-    (notes / "draft.md").write_text("gone at once")
+    (notes / "draft.md").write_text("short-lived")
     (notes / "draft.md").unlink()
     (notes / "a.md").write_text("# A, again\n")
     assert watching.next() == {f"{prefix(watching)}notes/a.md"}
 
 
-def test_it_returns_within_a_second_when_it_is_stopped(watching: Watching) -> None:
+def test_watching_stops_within_a_second(watching: Watching) -> None:
     assert watching.end() < 1.0
 
 
-def test_a_folder_put_in_the_place_of_another_is_watched(
+def test_a_folder_that_replaces_another_is_watched(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     base = write_vault(tmp_path / "base", {"memory/a.md": "# A\n"})
@@ -178,7 +178,7 @@ def test_a_folder_put_in_the_place_of_another_is_watched(
         watching.end()
 
 
-def test_a_root_that_vanishes_is_one_clear_error(
+def test_deleting_the_root_raises_not_found(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     watching = Watching(write_vault(tmp_path / "base", {"a.md": "# A\n"}), monkeypatch)
@@ -188,7 +188,7 @@ def test_a_root_that_vanishes_is_one_clear_error(
     assert str(watching.root) in str(watching.raised)
 
 
-def test_a_system_that_cannot_watch_is_one_clear_error(
+def test_a_system_error_explains_how_to_raise_the_limit(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def refuse(*_: object, **__: object) -> Iterator[set[tuple[object, str]]]:
@@ -201,23 +201,23 @@ def test_a_system_that_cannot_watch_is_one_clear_error(
         kb.watch(lambda paths: None, stopped=threading.Event())
 
 
-def test_an_error_of_who_listens_comes_through(tmp_path: Path) -> None:
+def test_errors_of_the_callback_are_raised(tmp_path: Path) -> None:
     kb = KnowledgeBase(write_vault(tmp_path, {"a.md": "# A\n"}))
-    stopped, heard = threading.Event(), threading.Event()
+    stopped, called = threading.Event(), threading.Event()
 
-    def listen(paths: frozenset[str]) -> None:
-        heard.set()
-        raise RuntimeError("not ours")
+    def changed(paths: frozenset[str]) -> None:
+        called.set()
+        raise RuntimeError("from the callback")
 
     def touch() -> None:
-        while not heard.wait(0.2):
+        while not called.wait(0.2):
             (tmp_path / "a.md").write_text(f"# A {time.monotonic()}\n")
 
     writer = threading.Thread(target=touch)
     writer.start()
     try:
-        with pytest.raises(RuntimeError, match="not ours"):
-            kb.watch(listen, stopped=stopped)
+        with pytest.raises(RuntimeError, match="from the callback"):
+            kb.watch(changed, stopped=stopped)
     finally:
-        heard.set()
+        called.set()
         writer.join()

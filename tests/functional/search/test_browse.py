@@ -1,4 +1,4 @@
-"""Entities, links and marks on a small base, with the real store."""
+"""Entity cards, links, pinned entities and matches on a small base, with the real store."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def kb(tmp_path_factory: pytest.TempPathFactory) -> KnowledgeBase:
     return base
 
 
-def test_a_card_tells_all_that_is_known_about_a_person(kb: KnowledgeBase) -> None:
+def test_card_shows_everything_known_about_a_person(kb: KnowledgeBase) -> None:
     card = kb.entity("person:alice-chen")
     assert (card.id, card.name, card.type) == ("person:alice-chen", "Alice Chen", "person")
     assert (card.path, card.aliases) == ("memory/people/alice-chen.md", ("Ace",))
@@ -40,7 +40,7 @@ def test_a_card_tells_all_that_is_known_about_a_person(kb: KnowledgeBase) -> Non
     assert card.members == ()
 
 
-def test_the_card_of_a_team_names_its_members(kb: KnowledgeBase) -> None:
+def test_card_of_a_team_lists_its_members(kb: KnowledgeBase) -> None:
     card = kb.entity("team:platform")
     assert [(member.name, member.id) for member in card.members] == [
         ("Alice Chen", "person:alice-chen"),
@@ -51,35 +51,35 @@ def test_the_card_of_a_team_names_its_members(kb: KnowledgeBase) -> None:
 
 
 @pytest.mark.parametrize("entity_id", ["person:nobody", "", "it's", "alice-chen"])
-def test_an_unknown_id_is_not_found(kb: KnowledgeBase, entity_id: str) -> None:
+def test_unknown_id_is_not_found(kb: KnowledgeBase, entity_id: str) -> None:
     with pytest.raises(NotFound, match="no entity has the id"):
         kb.entity(entity_id)
     with pytest.raises(NotFound, match="no entity has the id"):
         kb.retrieve("rollback", pinned=[entity_id])
 
 
-def test_entities_are_found_by_a_piece_of_their_name(kb: KnowledgeBase) -> None:
+def test_entities_are_found_by_part_of_their_name(kb: KnowledgeBase) -> None:
     assert [entity.id for entity in kb.find_entities("oka")] == ["person:bob-okafor"]
     assert kb.find_entities("ace")[0].path == "memory/people/alice-chen.md"
     assert len(kb.find_entities("", limit=2)) == 2
 
 
-def test_a_pinned_entity_is_carried_and_counts(kb: KnowledgeBase) -> None:
+def test_evidence_holds_a_pinned_entity_and_tuning_makes_it_count(kb: KnowledgeBase) -> None:
     query = "how do deployment rollbacks work?"
     evidence = kb.retrieve(query, pinned=["person:alice-chen", "person:alice-chen"])
     plain = kb.retrieve(query)
     assert evidence.entities[: len(plain.entities)] == plain.entities
     ids = [entity.id for entity in evidence.entities]
     assert ids.count("person:alice-chen") == 1
-    at = ids.index("person:alice-chen")
-    assert len(evidence.links[at].rows) > 0
+    index = ids.index("person:alice-chen")
+    assert len(evidence.links[index].rows) > 0
     assert kb.rank(evidence).search_mode == "flat"
     ranking = kb.rank(evidence, Tuning(pinned=frozenset({"person:alice-chen"})))
-    assert ranking.kept == (at,)
+    assert ranking.kept == (index,)
     assert ranking.evidence.paths[ranking.top(1)[0].row] in (GO_NO_GO, *FILES)
 
 
-def test_a_pinned_entity_that_pass_one_does_not_find_comes_last_without_signals(
+def test_entity_that_is_only_pinned_comes_last_without_signals(
     kb: KnowledgeBase,
 ) -> None:
     evidence = kb.retrieve("what did Bob say?", fast=True, pinned=["team:platform"])
@@ -88,7 +88,7 @@ def test_a_pinned_entity_that_pass_one_does_not_find_comes_last_without_signals(
     assert kb.rank(evidence, Tuning(pinned=frozenset({only.id}))).search_mode_reason == "fast"
 
 
-def test_a_link_leads_to_the_part_it_names(kb: KnowledgeBase) -> None:
+def test_link_leads_to_the_section_it_names(kb: KnowledgeBase) -> None:
     source = "memory/notes/links.md"
     assert kb.follow("Alice Chen#Open Items", source) == Destination(
         "memory/people/alice-chen.md", "person:alice-chen", "Open Items", 13
@@ -105,28 +105,28 @@ def test_a_link_leads_to_the_part_it_names(kb: KnowledgeBase) -> None:
     assert kb.follow("Nobody Known", source) is None
 
 
-def test_the_words_pass_two_searched_for_are_marked_in_a_text(kb: KnowledgeBase) -> None:
+def test_words_of_pass_2_are_marked_in_a_text(kb: KnowledgeBase) -> None:
     evidence = kb.retrieve("what did Alice Chen decide about rollbacks?")
     text = "Alice decided: the rollback plan is decided."
     marked = [text[start:end] for start, end in kb.matches(evidence, text)]
     assert marked == ["decided", "rollback", "decided"]
 
 
-def test_changes_of_alpha_are_told_on_real_evidence(kb: KnowledgeBase) -> None:
+def test_next_changes_of_alpha_on_real_evidence(kb: KnowledgeBase) -> None:
     evidence = kb.retrieve("what did Alice Chen decide about the rollback plan?")
     ranking = kb.rank(evidence, Tuning(alpha=0.5))
     below, above = kb.next_changes(ranking)
-    here = [one.row for one in ranking.top(10)]
+    order = [ranked.row for ranked in ranking.top(10)]
     for change, beyond in ((below, -1e-6), (above, 1e-6)):
         if change is not None:
             inside = kb.rank(evidence, Tuning(alpha=(0.5 + change) / 2))
-            assert [one.row for one in inside.top(10)] == here
+            assert [ranked.row for ranked in inside.top(10)] == order
             if 0.0 <= change + beyond <= 1.0:
                 outside = kb.rank(evidence, Tuning(alpha=change + beyond))
-                assert [one.row for one in outside.top(10)] != here
+                assert [ranked.row for ranked in outside.top(10)] != order
 
 
-ASKED: list[Callable[[KnowledgeBase], object]] = [
+CALLS: list[Callable[[KnowledgeBase], object]] = [
     lambda kb: kb.entity("person:x"),
     lambda kb: kb.find_entities(""),
     lambda kb: kb.complete_path(""),
@@ -135,9 +135,9 @@ ASKED: list[Callable[[KnowledgeBase], object]] = [
 ]
 
 
-@pytest.mark.parametrize("ask", ASKED)
-def test_a_base_without_an_index_says_so(
-    tmp_path: Path, ask: Callable[[KnowledgeBase], object]
+@pytest.mark.parametrize("call", CALLS)
+def test_base_without_an_index_raises_not_found(
+    tmp_path: Path, call: Callable[[KnowledgeBase], object]
 ) -> None:
     with pytest.raises(NotFound, match="no index"):
-        ask(KnowledgeBase(write_vault(tmp_path)))
+        call(KnowledgeBase(write_vault(tmp_path)))

@@ -1,4 +1,4 @@
-"""Caches answer what was asked before, and die with what they were made from."""
+"""Caches serve repeated queries and are discarded with their index generation."""
 
 from __future__ import annotations
 
@@ -10,9 +10,8 @@ import pytest
 
 from kbx_tui import KnowledgeBase
 from kbx_tui.embedding.local import LocalEmbedder
-from kbx_tui.index import store
-from kbx_tui.index.lexical import text_cache
-from kbx_tui.index.reader import Reader
+from kbx_tui.index import derived_files, store
+from kbx_tui.index.table_reader import TableReader
 from kbx_tui.search.frecency import USAGE_NAME
 from kbx_tui.search.retrieval.entity_pass import EntityPass
 
@@ -20,7 +19,7 @@ QUERY = "what did grace say about the rollback"
 
 
 class Counted:
-    """How often two costly things were done."""
+    """Counts embedded queries and entity passes."""
 
     embedded = passes = 0
 
@@ -50,17 +49,17 @@ def kb(demo_copy: Path) -> Iterator[KnowledgeBase]:
         yield opened
 
 
-def test_a_query_is_embedded_and_looked_for_among_entities_once(
+def test_query_is_embedded_and_its_entities_are_found_once(
     kb: KnowledgeBase, counted: Counted
 ) -> None:
     first = kb.retrieve(QUERY)
-    wordings = len({first.query, first.document_query})
-    assert (counted.embedded, counted.passes) == (wordings, 1)
+    variants = len({first.query, first.document_query})
+    assert (counted.embedded, counted.passes) == (variants, 1)
     again = kb.retrieve(QUERY, path="memory/meetings")
-    assert (counted.embedded, counted.passes) == (wordings, 1)
+    assert (counted.embedded, counted.passes) == (variants, 1)
     assert again.entities == first.entities
     kb.retrieve(QUERY + " plan")
-    assert counted.passes == 2  # only the same query is the same
+    assert counted.passes == 2  # another query
 
 
 @pytest.mark.parametrize(
@@ -68,12 +67,12 @@ def test_a_query_is_embedded_and_looked_for_among_entities_once(
     [
         ("what did Grace Tully say about the rollback", "two_pass", 1),
         ("what has Grace Tully been working on?", "two_pass", 1),
-        ("what did grace say about the rollback", "two_pass", 2),  # no whole name
+        ("what did grace say about the rollback", "two_pass", 2),  # no full name
         ("how a ferry is docked", "flat", 1),
         ("how  a ferry is docked ", "flat", 1),
     ],
 )
-def test_a_search_embeds_what_is_left_of_a_whole_name(
+def test_search_embeds_only_the_query_without_the_full_name(
     kb: KnowledgeBase, counted: Counted, query: str, mode: str, texts: int
 ) -> None:
     assert kb.search(query).meta.search_mode == mode
@@ -81,27 +80,27 @@ def test_a_search_embeds_what_is_left_of_a_whole_name(
 
 
 @pytest.mark.parametrize("query", [QUERY, "what did Grace Tully and Alice say about the rollback"])
-def test_evidence_for_every_ranking_embeds_two_texts(
+def test_evidence_for_any_tuning_embeds_both_query_variants(
     kb: KnowledgeBase, counted: Counted, query: str
 ) -> None:
     evidence = kb.retrieve(query)
     assert counted.embedded == len({evidence.query, evidence.document_query}) == 2
 
 
-def test_what_is_left_of_names_is_embedded_beside_the_query_as_typed(
-    kb: KnowledgeBase, counted: Counted
-) -> None:
+def test_flat_search_embeds_both_query_variants(kb: KnowledgeBase, counted: Counted) -> None:
     kb.search("what did Grace Tully say about the rollback", hierarchy=False)
-    assert counted.embedded == 2  # pass 1 shows whom it is about all the same
+    assert counted.embedded == 2  # pass 1 still reports the entities
 
 
-def test_an_index_just_opened_keeps_no_query_waiting(demo_copy: Path, counted: Counted) -> None:
+def test_first_search_embeds_the_query_before_names_are_known(
+    demo_copy: Path, counted: Counted
+) -> None:
     with KnowledgeBase(demo_copy) as kb:
         kb.search("what did Grace Tully say about the rollback")
-    assert counted.embedded == 2  # as typed while names are not known yet
+    assert counted.embedded == 2  # as typed, as names are not known yet
 
 
-def test_a_new_generation_is_asked_anew(
+def test_new_generation_invalidates_the_caches(
     kb: KnowledgeBase, counted: Counted, demo_copy: Path
 ) -> None:
     before = kb.retrieve(QUERY)
@@ -115,40 +114,40 @@ def test_a_new_generation_is_asked_anew(
     assert "person:grace-hopper-kim" in {entity.id for entity in after.entities}
 
 
-def test_the_tables_are_asked_only_when_something_was_written(
+def test_table_versions_are_read_only_after_a_write(
     kb: KnowledgeBase, demo_copy: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    asked: list[str] = []
-    versions = Reader.versions
+    reads: list[str] = []
+    versions = TableReader.versions
 
-    def counting(self: Reader) -> dict[str, int]:
-        asked.append("versions")
+    def counting(self: TableReader) -> dict[str, int]:
+        reads.append("versions")
         return versions(self)
 
-    monkeypatch.setattr(Reader, "versions", counting)
-    monkeypatch.setattr(store, "SETTLED_NS", -(10**12))  # every commit counts as long past
+    monkeypatch.setattr(TableReader, "versions", counting)
+    monkeypatch.setattr(store, "SETTLED_NS", -(10**12))  # every commit counts as old
     kb.refresh()
-    asked.clear()
+    reads.clear()
     assert not kb.refresh()
-    assert asked == []
+    assert reads == []
     (demo_copy / "memory" / "notes" / "zebra.md").write_text("# Zebra\n", encoding="utf-8")
     kb.index(fast=True)
     assert kb.refresh()
-    assert asked
+    assert reads
 
 
-def answers(folder: Path) -> list[tuple[str, float, str]]:
+def results_of(folder: Path) -> list[tuple[str, float, str]]:
     with KnowledgeBase(folder) as opened:
-        found = opened.search(QUERY, limit=30).results
-        return [(one.path, one.score, one.snippet) for one in found]
+        results = opened.search(QUERY, limit=30).results
+        return [(result.path, result.score, result.snippet) for result in results]
 
 
 @pytest.mark.parametrize("damage", ["missing", "cut", "of another base"])
-def test_the_files_beside_the_index_may_be_lost(
+def test_derived_files_may_be_missing_or_damaged(
     demo_copy: Path, tmp_path: Path, damage: str
 ) -> None:
-    expected = answers(demo_copy)
-    for name in (text_cache.WORDS, text_cache.BODIES, text_cache.VECTORS):
+    expected = results_of(demo_copy)
+    for name in derived_files.FILE_NAMES:
         file = demo_copy / ".kbx" / "index" / name
         assert file.is_file()
         if damage == "missing":
@@ -162,13 +161,13 @@ def test_the_files_beside_the_index_may_be_lost(
             with KnowledgeBase(other) as small:
                 small.index()
             shutil.copyfile(other / ".kbx" / "index" / name, file)
-    assert answers(demo_copy) == expected
+    assert results_of(demo_copy) == expected
 
 
-def test_few_changes_are_read_beside_the_files_and_many_write_them_anew(
+def test_few_changes_are_merged_when_reading_and_many_rewrite_the_file(
     demo_copy: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    file = demo_copy / ".kbx" / "index" / text_cache.WORDS
+    file = demo_copy / ".kbx" / "index" / derived_files.WORDS.name
     before, page = file.read_bytes(), demo_copy / "memory" / "notes" / "zebra.md"
     page.write_text("# Zebra\n\nA zebra crossed the harbour.\n", encoding="utf-8")
     with KnowledgeBase(demo_copy) as kb:
@@ -176,7 +175,7 @@ def test_few_changes_are_read_beside_the_files_and_many_write_them_anew(
         assert kb.search("zebra", fast=True).results[0].path == "memory/notes/zebra.md"
         assert file.read_bytes() == before
         beside = {r.path: r.score for r in kb.search("harbour rollback", fast=True).results}
-        monkeypatch.setattr(text_cache, "STALE_SHARE", 0.0)
+        monkeypatch.setattr(derived_files, "STALE_SHARE", 0.0)
         page.write_text("# Zebra\n\nA zebra crossed the harbour.\n\n", encoding="utf-8")
         kb.index(fast=True)
         assert file.read_bytes() != before
@@ -184,13 +183,13 @@ def test_few_changes_are_read_beside_the_files_and_many_write_them_anew(
         assert {r.path: r.score for r in kb.search("harbour rollback", fast=True).results} == beside
 
 
-def test_an_opening_makes_a_document_hot(demo_copy: Path) -> None:
-    (demo_copy / ".kbx" / USAGE_NAME).unlink(missing_ok=True)  # what other tests opened
+def test_opening_a_document_raises_its_frecency(demo_copy: Path) -> None:
+    (demo_copy / ".kbx" / USAGE_NAME).unlink(missing_ok=True)  # openings of other tests
     with KnowledgeBase(demo_copy) as kb:
         path = kb.search(QUERY).results[3].path
-        assert not kb.retrieve(QUERY).hotness.any()
+        assert not kb.retrieve(QUERY).frecency.any()
         kb.opened(path)
         evidence = kb.retrieve(QUERY)
         row = evidence.paths.index(path)
-        assert evidence.hotness[row] == pytest.approx(2 / 3, abs=1e-3)
+        assert evidence.frecency[row] == pytest.approx(2 / 3, abs=1e-3)
         assert kb.rank(evidence, kb.tuning(hotness_weight=1.0)).top(1)[0].row == row

@@ -1,4 +1,4 @@
-"""Filters hold in every mode, together, before anything is scored."""
+"""Filters apply in every mode, combined, and change no score."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ CASES = list(
 
 
 @pytest.mark.parametrize("case", CASES[::4], ids=repr)
-def test_all_filters_hold_and_nothing_in_scope_is_missed(kb: KnowledgeBase, case: Any) -> None:
+def test_combined_filters_return_all_documents_that_match(kb: KnowledgeBase, case: Any) -> None:
     kinds, since, until, tags, entities = case
     wanted = {tag.lower().strip("#") for tag in tags}
     expected = {
@@ -75,9 +75,9 @@ def test_all_filters_hold_and_nothing_in_scope_is_missed(kb: KnowledgeBase, case
     }  # fmt: skip
     filters["path"] = None if kinds else "memory/{meetings,notes}/"
     for options in ({"fast": True}, {"hierarchy": False}, {}):
-        found = kb.search("the ferry at noon", limit=100, **filters, **options)
-        assert {result.path for result in found.results} == expected
-        assert found.meta.in_scope == len(expected)
+        response = kb.search("the ferry at noon", limit=100, **filters, **options)
+        assert {result.path for result in response.results} == expected
+        assert response.meta.in_scope == len(expected)
 
 
 def test_scores_do_not_depend_on_filters(kb: KnowledgeBase) -> None:
@@ -98,42 +98,44 @@ def test_scores_do_not_depend_on_filters(kb: KnowledgeBase) -> None:
         {"doc_types": ["note"]},
     ],
 )
-def test_relevance_is_the_same_to_the_last_bit_under_any_filter(
+def test_relevance_is_bit_identical_under_any_filter(
     kb: KnowledgeBase, filters: dict[str, Any]
 ) -> None:
     for query in ("what did Ada Stone say about the ferry?", "ferry 7", "pull request 7"):
-        known, inside = kb.retrieve(query), kb.retrieve(query, **filters)
-        assert 0 < len(inside) < len(known)
-        rows = [known.paths.index(path) for path in inside.paths]
-        for all_of_them, some in (
-            (known.as_typed, inside.as_typed),
-            (known.as_searched, inside.as_searched),
+        everything, inside = kb.retrieve(query), kb.retrieve(query, **filters)
+        assert 0 < len(inside) < len(everything)
+        rows = [everything.paths.index(path) for path in inside.paths]
+        for unfiltered, filtered in (
+            (everything.as_typed, inside.as_typed),
+            (everything.as_searched, inside.as_searched),
         ):
-            np.testing.assert_array_equal(all_of_them.doc_relevance[rows], some.doc_relevance)
+            np.testing.assert_array_equal(unfiltered.doc_relevance[rows], filtered.doc_relevance)
 
 
-def test_a_type_may_be_written_large(kb: KnowledgeBase) -> None:
-    small, large = (kb.search("ferry", doc_types=[kind]) for kind in ("meeting", "Meeting"))
-    assert small.results == large.results
-    assert small.results
+def test_document_type_is_case_insensitive(kb: KnowledgeBase) -> None:
+    lower, capitalised = (kb.search("ferry", doc_types=[kind]) for kind in ("meeting", "Meeting"))
+    assert lower.results == capitalised.results
+    assert lower.results
 
 
-def test_explain_tells_the_filters(kb: KnowledgeBase) -> None:
+def test_explain_shows_the_filters(kb: KnowledgeBase) -> None:
     explain = kb.search("ferry", since="2026-03", tags=["ops"], explain=True).meta.explain
     assert explain is not None
     assert explain["filters"]["from"] == "2026-03"
-    assert explain["lexical"]["filter"] == explain["vector"]["filter"] == "prefilter"
-    assert explain["lexical"]["where"] == "date >= '2026-03'"  # tags are no part of a clause
+    assert explain["filters"]["tags"] == ["ops"]
+    assert explain["lexical"] == {"in_scope": explain["lexical"]["in_scope"], "status": "complete"}
+    assert 0 < explain["lexical"]["in_scope"] < explain["documents"]
+    assert explain["vector"] == explain["lexical"]
 
 
-def test_an_unknown_entity_or_date_is_refused(kb: KnowledgeBase) -> None:
+def test_unknown_entity_or_malformed_date_is_rejected(kb: KnowledgeBase) -> None:
     with pytest.raises(NotFound, match="person:nobody"):
         kb.search("ferry", entities=["person:nobody"])
     with pytest.raises(ConfigError, match="must be a date"):
         kb.search("ferry", since="soon")
 
 
-def test_a_person_alone_is_asked_for_by_how_much_it_is_about_the_person(tmp_path: Path) -> None:
+def test_query_for_a_person_alone_prefers_documents_with_few_attendees(tmp_path: Path) -> None:
     files = {"memory/people/ada-stone.md": PERSON.format("Ada Stone", "Ada Stone")}
     for name, people in (("crowd", "Xi, Yo, Zed, Ada Stone"), ("alone", "Ada Stone")):
         files[f"memory/meetings/2026/03/01/{name}.md"] = PAGE.format(
@@ -141,13 +143,13 @@ def test_a_person_alone_is_asked_for_by_how_much_it_is_about_the_person(tmp_path
         )
     with KnowledgeBase(write_vault(tmp_path, files)) as base:
         base.index()
-        found = base.search("What has Ada Stone been working on?", doc_types=["meeting"])
-        assert [Path(result.path).stem for result in found.results] == ["alone", "crowd"]
+        response = base.search("What has Ada Stone been working on?", doc_types=["meeting"])
+        assert [Path(result.path).stem for result in response.results] == ["alone", "crowd"]
         evidence = base.retrieve("What has Ada Stone been working on?")
         assert "attendee 4 of 4" in evidence.links[0].reasons
 
 
-def test_a_name_that_several_bear_is_said(tmp_path: Path) -> None:
+def test_note_names_all_entities_that_share_a_name(tmp_path: Path) -> None:
     files = {
         f"memory/people/{slug}.md": PERSON.format(name, name)
         for slug, name in (("ada-stone", "Ada Stone"), ("ada-vale", "Ada Vale"))
@@ -158,10 +160,12 @@ def test_a_name_that_several_bear_is_said(tmp_path: Path) -> None:
         meta = base.search("What did Ada say about the ferry?").meta
     assert [entity.score for entity in meta.pass1_entities[:2]] == [0.8, 0.8]
     assert meta.notes[0].startswith("Ada may be Ada ")
-    assert meta.notes[0].endswith("their documents count alike")
+    assert meta.notes[0].endswith("their documents count equally")
 
 
-def test_nonsense_finds_nothing_and_says_what_was_below_the_floor(kb: KnowledgeBase) -> None:
+def test_nonsense_query_has_no_results_and_counts_documents_below_the_floor(
+    kb: KnowledgeBase,
+) -> None:
     response = kb.search("qwzx vbnrt plkjh")
     assert not response.results
     assert 0 < response.meta.total_below_floor <= response.meta.in_scope

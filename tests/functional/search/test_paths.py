@@ -1,4 +1,4 @@
-"""A path means the same to words and to vectors, on names as odd as people give them."""
+"""A path filter applies equally to words and vectors, for unusual file names too."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import pytest
 
 from kbx_tui import ConfigError, KnowledgeBase
 from tests.functional.vaults import write_vault
-from tests.unit.index.slow_globs import in_scope
+from tests.unit.index.paths.reference_globs import in_scope
 
 NAMES = sorted(
     f"memory/{folder}{name}.md"
@@ -36,7 +36,7 @@ def kb(tmp_path_factory: pytest.TempPathFactory) -> KnowledgeBase:
 
 
 @pytest.mark.parametrize("pattern", PATTERNS, ids=repr)
-def test_all_in_scope_is_found_and_nothing_else(kb: KnowledgeBase, pattern: str) -> None:
+def test_search_returns_exactly_the_documents_in_scope(kb: KnowledgeBase, pattern: str) -> None:
     expected = set(in_scope(pattern, NAMES))
     for options in ({"fast": True}, {"hierarchy": False}, {}):
         results = kb.search("swimming duck", path=pattern, limit=1000, **options).results
@@ -48,41 +48,28 @@ def test_all_in_scope_is_found_and_nothing_else(kb: KnowledgeBase, pattern: str)
     assert kb.count_scope(pattern) == (len(expected), len(NAMES))
 
 
-def test_scores_are_the_same_to_the_last_bit_under_any_path(kb: KnowledgeBase) -> None:
+def test_scores_are_bit_identical_under_any_path(kb: KnowledgeBase) -> None:
     everywhere = kb.retrieve("swimming duck")
-    known = dict(zip(everywhere.paths, everywhere.as_typed.cosine.tolist(), strict=True))
+    unfiltered = dict(zip(everywhere.paths, everywhere.as_typed.cosine.tolist(), strict=True))
     for pattern in ("memory/people", "**/b_c.md", "memory/it's/*"):
         inside = kb.retrieve("swimming duck", path=pattern)
         assert dict(zip(inside.paths, inside.as_typed.cosine.tolist(), strict=True)).items() <= (
-            known.items()
+            unfiltered.items()
         )
 
 
-@pytest.mark.parametrize(
-    ("path", "words", "vectors"),
-    [
-        ("", "", ""),
-        ("**", "", ""),
-        ("memory/people/", "prefilter", "prefilter"),
-        ("memory/**", "prefilter", "prefilter"),
-        ("memory/2026/0[1-3]/", "prefilter", "prefilter"),
-    ],
-)
-def test_scope_tells_how_each_pipeline_kept_to_it(
-    kb: KnowledgeBase, path: str, words: str, vectors: str
-) -> None:
+@pytest.mark.parametrize("path", ["", "**", "memory/people/", "memory/**", "memory/2026/0[1-3]/"])
+def test_scope_holds_the_path_and_is_complete(kb: KnowledgeBase, path: str) -> None:
     scope = kb.retrieve("duck", path=path).scope
-    assert (scope.path, scope.words, scope.vectors, scope.complete) == (path, words, vectors, True)
-    assert kb.retrieve("duck", path=path, fast=True).scope.vectors == ""
+    assert (scope.path, scope.in_scope, scope.complete) == (path, len(in_scope(path, NAMES)), True)
 
 
-def test_a_type_alone_is_a_filter_too(kb: KnowledgeBase) -> None:
-    scope = kb.retrieve("duck", doc_types=["person"]).scope
-    assert (scope.words, scope.vectors, scope.in_scope) == ("prefilter", "prefilter", 4)
+def test_document_type_limits_the_scope(kb: KnowledgeBase) -> None:
+    assert kb.retrieve("duck", doc_types=["person"]).scope.in_scope == 4
 
 
 @pytest.mark.parametrize("path", ["..", "memory/../../x", "/etc", "{memory,..}/x"])
-def test_a_path_out_of_the_base_is_refused(kb: KnowledgeBase, path: str) -> None:
+def test_path_outside_the_base_is_rejected(kb: KnowledgeBase, path: str) -> None:
     with pytest.raises(ConfigError, match="give one below it"):
         kb.search("duck", path=path)
 

@@ -1,4 +1,4 @@
-"""A query is embedded once, at the side; a failure is told and not kept."""
+"""Queries are embedded once, in the background; errors are raised and not cached."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from kbx_tui.errors import EmbeddingError
 from kbx_tui.search.query.query_vectors import KEPT, QueryVectors
 
 
-def test_a_vector_is_that_of_the_model_whatever_else_is_asked() -> None:
+def test_vector_does_not_depend_on_other_queries() -> None:
     embedder = open_embedder()
     vectors = QueryVectors(lambda: embedder)
     for text in ("ferry timetable", "ferry"):
@@ -23,19 +23,19 @@ def test_a_vector_is_that_of_the_model_whatever_else_is_asked() -> None:
 
 
 class Failing:
-    """Stands for a model that fails once."""
+    """A model that fails once."""
 
     def __init__(self) -> None:
-        self.asked = 0
+        self.calls = 0
 
     def embed_query(self, text: str) -> Any:
-        self.asked += 1
-        if self.asked == 1:
+        self.calls += 1
+        if self.calls == 1:
             raise EmbeddingError("the model cannot run")
         return np.ones(3, np.float32)
 
 
-def test_after_a_failure_the_next_search_tries_anew() -> None:
+def test_next_search_tries_again_after_an_error() -> None:
     failing: Any = Failing()
     vectors = QueryVectors(lambda: failing)
     with pytest.raises(EmbeddingError, match="cannot run"):
@@ -43,12 +43,12 @@ def test_after_a_failure_the_next_search_tries_anew() -> None:
     assert vectors.known("ferry") is None
     assert vectors.vector("ferry").tolist() == [1.0, 1.0, 1.0]
     assert vectors.vector("ferry") is vectors.vector("ferry")
-    assert failing.asked == 2
+    assert failing.calls == 2
 
 
-def test_the_latest_are_kept() -> None:
+def test_latest_vectors_are_cached() -> None:
     failing: Any = Failing()
-    failing.asked = 1
+    failing.calls = 1
     vectors = QueryVectors(lambda: failing)
     for number in range(KEPT + 1):
         vectors.vector(str(number))

@@ -1,4 +1,4 @@
-"""What is known already: facts, open items, passages and fields of a real base."""
+"""Similarity checks against facts, open items, passages and fields of a real base."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def kb(root: Path) -> Iterator[KnowledgeBase]:
         yield opened
 
 
-def test_another_wording_of_a_fact_is_found_with_all_that_is_needed_to_merge(
+def test_a_paraphrase_finds_the_fact_with_all_fields_needed_to_merge(
     kb: KnowledgeBase,
 ) -> None:
     (match,) = kb.memory_similar(
@@ -58,31 +58,31 @@ def test_another_wording_of_a_fact_is_found_with_all_that_is_needed_to_merge(
     assert match.score >= match.threshold == 0.9
 
 
-def test_all_entities_are_asked_without_one(kb: KnowledgeBase) -> None:
+def test_without_an_entity_all_facts_are_compared(kb: KnowledgeBase) -> None:
     (match,) = kb.memory_similar("runs the on-call rota")
     assert (match.entity_name, match.relation, match.score) == ("Bob Okafor", "exact", 1.0)
 
 
-def test_an_entity_keeps_others_out(kb: KnowledgeBase) -> None:
+def test_an_entity_restricts_the_check_to_its_facts(kb: KnowledgeBase) -> None:
     assert kb.memory_similar("runs the on-call rota", entity="Alice Chen") == []
 
 
-def test_an_open_item_has_its_own_threshold(kb: KnowledgeBase) -> None:
+def test_open_items_have_their_own_threshold(kb: KnowledgeBase) -> None:
     (match,) = kb.memory_similar("check migration schedule status", entity="Alice Chen")
     assert (match.match_type, match.threshold) == ("open_item", 0.8)
     assert match.text == "follow up on migration timeline"
 
 
-def test_a_ticked_item_says_so(kb: KnowledgeBase) -> None:
+def test_a_ticked_open_item_is_marked_done(kb: KnowledgeBase) -> None:
     (match,) = kb.memory_similar("Book the ferry", entity="Alice Wong")
     assert match.done
 
 
-def test_what_was_superseded_is_not_compared(kb: KnowledgeBase) -> None:
+def test_superseded_facts_are_not_compared(kb: KnowledgeBase) -> None:
     assert kb.memory_similar("Prefers async Slack over email", entity="Alice Wong") == []
 
 
-def test_a_threshold_given_rules_for_all(kb: KnowledgeBase) -> None:
+def test_an_explicit_threshold_overrides_all_others(kb: KnowledgeBase) -> None:
     text = "favours asynchronous communication via Slack"
     assert kb.memory_similar(text, entity="Alice Chen", threshold=0.99) == []
     everything = kb.memory_similar(text, entity="Alice Chen", threshold=0.0)
@@ -99,7 +99,7 @@ def test_thresholds_come_from_the_settings(root: Path, tmp_path: Path) -> None:
     assert found.best_score > 0.9
 
 
-def test_where_nothing_is_alike_the_nearest_is_told_with_what_it_would_need(
+def test_without_matches_the_nearest_text_is_reported_with_its_threshold(
     kb: KnowledgeBase,
 ) -> None:
     (found,) = kb.check_similar(["uses asynchronous chat on Slack at times"], entity="Alice Chen")
@@ -107,26 +107,26 @@ def test_where_nothing_is_alike_the_nearest_is_told_with_what_it_would_need(
     nearest = found.nearest[0]
     assert nearest.text == "Prefers async Slack over email"
     assert nearest.score == found.best_score < nearest.threshold == 0.9
-    assert [one.score for one in found.nearest] == sorted(
-        (one.score for one in found.nearest), reverse=True
+    assert [text.score for text in found.nearest] == sorted(
+        (text.score for text in found.nearest), reverse=True
     )
 
 
-def test_a_path_below_which_nothing_lies_is_named(kb: KnowledgeBase) -> None:
+def test_a_path_without_documents_is_named_in_a_note(kb: KnowledgeBase) -> None:
     (found,) = kb.check_similar(["anything at all"], path="memory/nowhere")
     assert found.nearest == ()
-    assert found.notes == ("no document lies below memory/nowhere",)
+    assert found.notes == ("no document matches the path memory/nowhere",)
 
 
-def test_a_conflict_is_listed_and_is_nothing_similar(kb: KnowledgeBase) -> None:
+def test_a_conflict_is_listed_but_does_not_count_as_similar(kb: KnowledgeBase) -> None:
     (found,) = kb.check_similar(["Ships 3 releases a year"], entity="Alice Wong")
     (match,) = found.matches
     assert (match.relation, found.has_similar) == ("conflict", False)
-    assert [(one.left, one.right) for one in match.conflicts] == [("3", "5")]
+    assert [(conflict.left, conflict.right) for conflict in match.conflicts] == [("3", "5")]
     assert not kb.has_similar("Ships 3 releases a year", entity="Alice Wong")
 
 
-def test_the_limit_cuts_the_list_and_not_the_answer(kb: KnowledgeBase) -> None:
+def test_the_limit_shortens_the_list_but_not_the_best_score(kb: KnowledgeBase) -> None:
     (found,) = kb.check_similar(["the migration"], threshold=0.0, limit=2)
     assert len(found.matches) == 2
     scores = [match.score for match in found.matches]
@@ -134,26 +134,26 @@ def test_the_limit_cuts_the_list_and_not_the_answer(kb: KnowledgeBase) -> None:
     assert found.best_score == scores[0]
 
 
-def test_the_same_text_is_known_without_a_model(
+def test_identical_text_is_found_without_the_model(
     kb: KnowledgeBase, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def refuse(*_: object) -> None:
-        raise AssertionError("no vector is needed")
+        raise AssertionError("no vector should be needed")
 
     monkeypatch.setattr(LocalEmbedder, "embed", refuse)
     assert kb.has_similar("prefers ASYNC slack over email.", entity="Alice Chen")
 
 
-def test_many_texts_at_once_are_answered_as_one_by_one(kb: KnowledgeBase) -> None:
+def test_a_batch_gives_the_same_results_as_single_checks(kb: KnowledgeBase) -> None:
     texts = ["favours asynchronous communication via Slack", "nothing of the kind", "the rota"] * 12
     together = kb.check_similar(texts, threshold=0.3)
     alone = [kb.check_similar([text], threshold=0.3)[0] for text in texts]
-    for one, other in zip(together, alone, strict=True):
-        assert [match.fact_id for match in one.matches] == [m.fact_id for m in other.matches]
-        assert one.best_score == pytest.approx(other.best_score, abs=1e-4)
+    for batched, single in zip(together, alone, strict=True):
+        assert [m.fact_id for m in batched.matches] == [m.fact_id for m in single.matches]
+        assert batched.best_score == pytest.approx(single.best_score, abs=1e-4)
 
 
-def test_a_path_compares_passages_of_its_documents(kb: KnowledgeBase) -> None:
+def test_a_path_also_compares_passages_of_its_documents(kb: KnowledgeBase) -> None:
     (match,) = kb.memory_similar(
         "Error code 5032 says that the rollback failed", path="memory/notes", threshold=0.6
     )
@@ -163,7 +163,7 @@ def test_a_path_compares_passages_of_its_documents(kb: KnowledgeBase) -> None:
     assert match.fact_id is None
 
 
-def test_passages_are_left_out_unless_asked_for(kb: KnowledgeBase) -> None:
+def test_passages_are_compared_only_on_request(kb: KnowledgeBase) -> None:
     text = "Soup on Monday, bread on Tuesday."
     assert kb.memory_similar(text) == []
     (match,) = kb.memory_similar(text, chunks=True)
@@ -171,9 +171,7 @@ def test_passages_are_left_out_unless_asked_for(kb: KnowledgeBase) -> None:
 
 
 @pytest.mark.parametrize("limit", [1, 2, 3, 10])
-def test_whether_something_is_similar_does_not_depend_on_how_much_is_told(
-    tmp_path: Path, limit: int
-) -> None:
+def test_has_similar_does_not_depend_on_the_limit(tmp_path: Path, limit: int) -> None:
     page = tmp_path / "memory" / "people" / "dana-lund.md"
     page.parent.mkdir(parents=True)
     page.write_text(
@@ -187,20 +185,22 @@ def test_whether_something_is_similar_does_not_depend_on_how_much_is_told(
     assert found.has_similar
 
 
-def test_passages_that_cannot_be_compared_yet_are_told(tmp_path: Path) -> None:
+def test_passages_without_vectors_are_counted_in_a_note(tmp_path: Path) -> None:
     with KnowledgeBase(write_vault(tmp_path)) as kb:
         kb.index(fast=True)
         (found,) = kb.check_similar(["Soup on Monday"], path="memory/notes")
     assert found.matches == ()
-    assert found.notes == ("0 % of the passages have a vector; `kbx index` makes the rest",)
+    assert found.notes == (
+        "only 0 % of the passages have a vector; run `kbx index` to add the rest",
+    )
 
 
-def test_a_fact_found_by_path_is_not_told_twice(kb: KnowledgeBase) -> None:
+def test_a_fact_found_by_path_is_not_listed_again_as_a_passage(kb: KnowledgeBase) -> None:
     found = kb.memory_similar("Prefers async Slack over email", path="memory/people/alice-chen.md")
     assert [match.match_type for match in found] == ["fact"]
 
 
-def test_a_fact_that_was_just_written_is_known_after_indexing(tmp_path: Path) -> None:
+def test_a_new_fact_is_found_after_fast_indexing(tmp_path: Path) -> None:
     folder = write_vault(tmp_path)
     page = folder / "memory/people/bob-okafor.md"
     with KnowledgeBase(folder) as kb:
@@ -208,11 +208,11 @@ def test_a_fact_that_was_just_written_is_known_after_indexing(tmp_path: Path) ->
         page.write_text(page.read_text() + "- Speaks fluent Norwegian\n")
         kb.index(fast=True)
         assert kb.has_similar("Speaks fluent Norwegian", entity="Bob")
-        assert kb.has_similar("speaks Norwegian fluently", entity="Bob")  # embedded on the spot
+        assert kb.has_similar("speaks Norwegian fluently", entity="Bob")  # embedded by the check
 
 
 @pytest.mark.parametrize("name", ["Alice Chen", "alice chen", "Ace", "person:alice-chen", "Ali Ch"])
-def test_an_entity_goes_by_name_alias_id_and_beginning(kb: KnowledgeBase, name: str) -> None:
+def test_an_entity_is_found_by_name_alias_id_or_prefix(kb: KnowledgeBase, name: str) -> None:
     assert kb.named_entity(name).id == "person:alice-chen"
 
 
@@ -222,7 +222,7 @@ def test_an_ambiguous_name_lists_the_candidates(kb: KnowledgeBase) -> None:
     assert set(caught.value.candidates) == {"person:alice-chen", "person:alice-wong"}
 
 
-def test_bad_input_is_one_clear_sentence(kb: KnowledgeBase) -> None:
+def test_invalid_input_raises_one_clear_sentence(kb: KnowledgeBase) -> None:
     with pytest.raises(NotFound, match="no entity is called 'Zoe'"):
         kb.memory_similar("x", entity="Zoe")
     with pytest.raises(NotFound, match="did you mean Alice Chen"):
@@ -250,7 +250,7 @@ def test_bad_input_is_one_clear_sentence(kb: KnowledgeBase) -> None:
         ("Open Items", "buy bread", None, False),
     ],
 )
-def test_a_field_is_compared_with_what_is_there(
+def test_a_field_is_compared_with_its_stored_value(
     kb: KnowledgeBase, field: str, value: str, current: str | None, is_similar: bool
 ) -> None:
     found = kb.entity_similar_field("Alice Chen", field, value)
@@ -259,25 +259,25 @@ def test_a_field_is_compared_with_what_is_there(
     assert found.proposed_value == value
 
 
-def test_any_key_of_the_page_is_a_field(kb: KnowledgeBase) -> None:
+def test_any_frontmatter_key_can_be_compared(kb: KnowledgeBase) -> None:
     assert kb.entity_similar_field("Alice Wong", "location", "oslo").is_similar
     assert kb.entity_similar_field("Alice Wong", "Location", "Lisbon").similarity < 0.85
     assert kb.entity_similar_field("Alice Wong", "tags", "Migration").current_value == "Migration"
 
 
-def test_a_field_that_is_not_there_is_like_nothing(kb: KnowledgeBase) -> None:
+def test_an_absent_field_has_similarity_zero(kb: KnowledgeBase) -> None:
     found = kb.entity_similar_field("Bob", "hobby", "chess")
     assert (found.current_value, found.similarity, found.is_similar) == (None, 0.0, False)
 
 
-def test_an_empty_value_or_field_is_refused(kb: KnowledgeBase) -> None:
+def test_an_empty_value_or_field_name_is_rejected(kb: KnowledgeBase) -> None:
     with pytest.raises(ConfigError, match="empty"):
         kb.entity_similar_field("Bob", "role", " ")
-    with pytest.raises(ConfigError, match="name of the field is empty"):
+    with pytest.raises(ConfigError, match="the field name is empty"):
         kb.entity_similar_field("Bob", " ", "x")
 
 
-def test_a_scan_finds_what_is_there_twice_and_keeps_to_its_scope(tmp_path: Path) -> None:
+def test_a_scan_finds_duplicates_within_its_scope(tmp_path: Path) -> None:
     twice = FILES["memory/people/bob-okafor.md"] + "- leads the Migration project.\n"
     folder = write_vault(tmp_path, FILES | {"memory/people/bob-okafor.md": twice})
     with KnowledgeBase(folder) as kb:

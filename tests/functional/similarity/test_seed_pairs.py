@@ -1,4 +1,4 @@
-"""The pairs of the proposal, with the bundled model."""
+"""Example pairs of the original proposal, scored with the bundled model."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from kbx_tui import KnowledgeBase
 
 @pytest.fixture(scope="module")
 def kb(tmp_path_factory: pytest.TempPathFactory) -> Iterator[KnowledgeBase]:
-    """A base without an index: scoring a pair needs none."""
+    """A base without an index, which scoring a pair does not need."""
     with KnowledgeBase(tmp_path_factory.mktemp("empty")) as opened:
         yield opened
 
@@ -25,7 +25,7 @@ def kb(tmp_path_factory: pytest.TempPathFactory) -> Iterator[KnowledgeBase]:
         ("check migration schedule status", "follow up on migration timeline", 0.80),
     ],
 )
-def test_what_means_the_same_reaches_its_threshold(
+def test_paraphrases_reach_their_threshold(
     kb: KnowledgeBase, left: str, right: str, least: float
 ) -> None:
     (found,) = kb.pair_similarity([(left, right)])
@@ -41,7 +41,7 @@ def test_what_means_the_same_reaches_its_threshold(
         ("Product Manager", "Senior Product Manager"),
     ],
 )
-def test_what_does_not_stays_below(kb: KnowledgeBase, left: str, right: str) -> None:
+def test_different_texts_stay_below_the_threshold(kb: KnowledgeBase, left: str, right: str) -> None:
     (found,) = kb.pair_similarity([(left, right)])
     assert found.score < 0.85
 
@@ -53,20 +53,20 @@ def test_what_does_not_stays_below(kb: KnowledgeBase, left: str, right: str) -> 
         ("A cow is eating grass", "A cow is not eating grass", ("eating", "not eating")),
     ],
 )
-def test_a_contradiction_is_a_conflict_with_the_words_that_differ(
+def test_a_contradiction_is_a_conflict_that_quotes_the_words(
     kb: KnowledgeBase, left: str, right: str, words: tuple[str, str]
 ) -> None:
     (found,) = kb.pair_similarity([(left, right)])
     assert found.relation == "conflict"
-    assert [(one.left, one.right) for one in found.conflicts] == [words]
+    assert [(conflict.left, conflict.right) for conflict in found.conflicts] == [words]
 
 
-def test_swapping_the_texts_changes_nothing(kb: KnowledgeBase) -> None:
+def test_swapping_the_texts_keeps_the_score(kb: KnowledgeBase) -> None:
     pairs = [("runs the on-call rota", "The rota is run by her"), ("SRE", "Site Reliability")]
-    there = kb.pair_similarity(pairs)
-    back = kb.pair_similarity([(right, left) for left, right in pairs])
-    assert [one.score for one in there] == [one.score for one in back]
+    forward = kb.pair_similarity(pairs)
+    backward = kb.pair_similarity([(right, left) for left, right in pairs])
+    assert [pair.score for pair in forward] == [pair.score for pair in backward]
 
 
-def test_no_index_is_made(kb: KnowledgeBase) -> None:
+def test_scoring_a_pair_creates_no_index(kb: KnowledgeBase) -> None:
     assert not (Path(kb.root) / ".kbx").exists()

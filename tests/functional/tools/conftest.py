@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 
 from kbx_tui import KnowledgeBase
-from kbx_tui.tools.servers.calling import Workplace
+from kbx_tui.tools.servers.engine_worker import EngineWorker
 
 SECRET = "zanzibar"
-"""Stands in redacted facts and nowhere else."""
+"""Occurs in redacted text and nowhere else."""
 
 PAGE = f"""---
 aliases: [Vee]
@@ -32,40 +32,42 @@ The lighthouse plan names {SECRET} #redacted
 
 | lighthouse | {SECRET} #redacted |
 """
-WHOLLY = (
+REDACTED_PROJECT = (
     f"---\nstatus: redacted\nrole: Lighthouse of {SECRET}\naliases: [{SECRET} Six]\n---\n"
     f"# {SECRET.title()} Project\n\nProse on the lighthouse of {SECRET}, with [[Vera Sand]]\n\n"
     f"## Facts\n- Lighthouse plan of {SECRET}\n- Lighthouse oil of {SECRET} (status: active)\n"
 )
-"""A page that is withheld: title, name, path and id hold the secret as well."""
-TITLED = (
+"""A hidden page: its title, name, path and id contain the secret too."""
+REDACTED_TITLE = (
     f"# Rota of {SECRET.title()} #redacted\n\nOf the lighthouse.\n\n"
     f"## Recent Facts\n- [2026-01-04] Lighthouse rota is kept in {SECRET}\n"
 )
-NOTE = f"---\nstatus: Redacted\ntitle: Lighthouse {SECRET}\n---\nLighthouse, by [[Vera Sand]].\n"
-MEMBER = (
+REDACTED_NOTE = (
+    f"---\nstatus: Redacted\ntitle: Lighthouse {SECRET}\n---\nLighthouse, by [[Vera Sand]].\n"
+)
+REDACTED_PERSON = (
     f"---\nstatus: redacted\nteam: Keepers\n---\n# {SECRET.title()} Kane\n\nOf the lighthouse.\n"
 )
-NESTED = (
+REDACTED_SECTION = (
     f"# Lamp Works\n\nLighthouse lamps.\n\n## Past #redacted\n\n### Facts\n"
     f"- Lighthouse lamps came from {SECRET}\n"
 )
-OPENED = "# Vera Kane\n\nMends the lighthouse.\n"
+VISIBLE = "# Vera Kane\n\nMends the lighthouse.\n"
 PAGES = {
     "people/vera-sand.md": PAGE,
-    "people/vera-kane.md": OPENED,
-    f"people/{SECRET}-kane.md": MEMBER,
-    f"people/{SECRET}-rota.md": TITLED,
-    f"projects/{SECRET}.md": WHOLLY,
-    "projects/lamp-works.md": NESTED,
-    f"notes/{SECRET}.md": NOTE,
+    "people/vera-kane.md": VISIBLE,
+    f"people/{SECRET}-kane.md": REDACTED_PERSON,
+    f"people/{SECRET}-rota.md": REDACTED_TITLE,
+    f"projects/{SECRET}.md": REDACTED_PROJECT,
+    "projects/lamp-works.md": REDACTED_SECTION,
+    f"notes/{SECRET}.md": REDACTED_NOTE,
 }
-WITHHELD = [f"memory/{path}" for path in PAGES if SECRET in path]
+HIDDEN = [f"memory/{path}" for path in PAGES if SECRET in path]
 
 
 @pytest.fixture(scope="session")
 def lighthouse(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A base with redacted facts, indexed. Shared: read it only."""
+    """An indexed base with redacted facts and pages. Shared: do not write to it."""
     root = tmp_path_factory.mktemp("lighthouse")
     for name, text in PAGES.items():
         file = root / "memory" / name
@@ -78,13 +80,13 @@ def lighthouse(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="session")
 def tools_demo(demo_kb_path: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The demo once more: kb_get notes what was opened, and the other one is for reading only."""
+    """A copy of the demo, since kb_get records openings."""
     return shutil.copytree(demo_kb_path, tmp_path_factory.mktemp("tools") / "larkwater")
 
 
 @pytest.fixture(scope="module")
-def demo(tools_demo: Path) -> Iterator[Workplace]:
-    """The tools on the demo; no writes."""
-    workplace = Workplace(lambda: KnowledgeBase(tools_demo))
-    yield workplace
-    workplace.close()
+def demo(tools_demo: Path) -> Iterator[EngineWorker]:
+    """Read-only tools on the demo."""
+    worker = EngineWorker(lambda: KnowledgeBase(tools_demo))
+    yield worker
+    worker.close()

@@ -1,4 +1,4 @@
-"""Whatever is asked, the answer is one the schemas know: no traceback, nothing from outside."""
+"""Any arguments get an answer that matches a schema: no traceback, no text from other folders."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
 from kbx_tui import KnowledgeBase
-from kbx_tui.tools.contracts.schemas import failure_schema, input_schema, output_schema
-from kbx_tui.tools.servers.calling import Workplace
-from kbx_tui.tools.servers.methods import METHODS
+from kbx_tui.tools.servers.engine_worker import EngineWorker
+from kbx_tui.tools.servers.method_table import METHODS
+from kbx_tui.tools.servers.schemas import failure_schema, input_schema, output_schema
 from tests.functional.tools.conftest import SECRET
 
 OUTSIDE = "outside.md"
@@ -69,10 +69,10 @@ ANYTHING = st.recursive(
 
 
 def arguments(name: str) -> st.SearchStrategy[dict[str, Any]]:
-    """Arguments of a method, many of them of the right type and few as they should be."""
+    """Return arguments of a method, most of the right type and few of them valid."""
     schema = input_schema(METHODS[name])
     required = schema.get("required", [])
-    known = {key: likely(one) for key, one in schema.get("properties", {}).items()}
+    known = {key: likely(value) for key, value in schema.get("properties", {}).items()}
     fitting = st.fixed_dictionaries(
         {key: known[key] for key in required},
         optional={key: value for key, value in known.items() if key not in required},
@@ -89,7 +89,7 @@ def likely(schema: dict[str, Any]) -> st.SearchStrategy[Any]:
         "array": st.lists(ODD_TEXTS, max_size=3),
     }
     if "properties" in schema:
-        inner = {key: likely(one) for key, one in schema["properties"].items()}
+        inner = {key: likely(value) for key, value in schema["properties"].items()}
         return st.fixed_dictionaries({}, optional=inner)
     fitting = st.sampled_from(schema["enum"]) if "enum" in schema else kinds[schema["type"]]
     return st.one_of(fitting, fitting, fitting, ANYTHING)
@@ -97,7 +97,7 @@ def likely(schema: dict[str, Any]) -> st.SearchStrategy[Any]:
 
 @pytest.fixture(scope="module")
 def base(demo_kb_path: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The demo with a link to a file beside it."""
+    """The demo with a symbolic link to a file outside."""
     above = tmp_path_factory.mktemp("hostile")
     root = Path(shutil.copytree(demo_kb_path, above / "base"))
     (above / OUTSIDE).write_text(f"# Outside\n\n{SECRET}\n", encoding="utf-8")
@@ -108,37 +108,37 @@ def base(demo_kb_path: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def workplace(base: Path) -> Iterator[Workplace]:
-    opened = Workplace(lambda: KnowledgeBase(base))
+def worker(base: Path) -> Iterator[EngineWorker]:
+    engine = EngineWorker(lambda: KnowledgeBase(base))
     before = everything(base.parent)
-    yield opened
-    opened.close()
+    yield engine
+    engine.close()
     assert everything(base.parent) == before
 
 
 @pytest.mark.parametrize("name", READING)
 @settings(max_examples=60, suppress_health_check=list(HealthCheck), derandomize=True)
 @given(data=st.data())
-def test_any_arguments_get_a_valid_answer(
-    workplace: Workplace, name: str, data: st.DataObject
+def test_any_arguments_get_an_answer_that_matches_a_schema(
+    worker: EngineWorker, name: str, data: st.DataObject
 ) -> None:
     params = data.draw(arguments(name))
-    answer = workplace.answer(name, params)
-    told = json.dumps(answer.json, allow_nan=False)
+    answer = worker.answer(name, params)
+    text = json.dumps(answer.json, allow_nan=False)
     if answer.failure is None:
         assert not list(Draft202012Validator(output_schema(METHODS[name])).iter_errors(answer.json))
     else:
         assert not list(Draft202012Validator(failure_schema()).iter_errors(answer.json))
         assert answer.failure.type == "VALIDATION", answer.failure
         assert "\n" not in answer.failure.message
-        assert "Traceback" not in told
-    assert SECRET not in told
+        assert "Traceback" not in text
+    assert SECRET not in text
 
 
 @settings(max_examples=40, suppress_health_check=list(HealthCheck), derandomize=True)
 @given(data=st.data())
-def test_the_writer_stays_inside_the_base(
-    writer: Workplace, writable: Path, data: st.DataObject
+def test_memory_add_writes_only_inside_the_base(
+    writer: EngineWorker, writable: Path, data: st.DataObject
 ) -> None:
     outside = {k: v for k, v in everything(writable.parent).items() if str(writable) not in k}
     params = data.draw(arguments("kbx.memory_add"))
@@ -152,7 +152,7 @@ def test_the_writer_stays_inside_the_base(
 
 @pytest.fixture(scope="module")
 def writable(base: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Another copy, to be written to, with the same file beside it."""
+    """Another copy to write to, with the same file outside."""
     above = tmp_path_factory.mktemp("writable")
     root = Path(shutil.copytree(base, above / "base", symlinks=True))
     (above / OUTSIDE).write_text("# Outside\n", encoding="utf-8")
@@ -160,13 +160,13 @@ def writable(base: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def writer(writable: Path) -> Iterator[Workplace]:
-    opened = Workplace(lambda: KnowledgeBase(writable), allow_writes=True)
-    yield opened
-    opened.close()
+def writer(writable: Path) -> Iterator[EngineWorker]:
+    engine = EngineWorker(lambda: KnowledgeBase(writable), allow_writes=True)
+    yield engine
+    engine.close()
 
 
 def everything(folder: Path) -> dict[str, bytes]:
-    """Return all files but the note of what was opened."""
+    """Return the content of all files except the record of openings."""
     files = (file for file in folder.rglob("*") if file.is_file() and file.name != "usage.jsonl")
     return {str(file): file.read_bytes() for file in files}

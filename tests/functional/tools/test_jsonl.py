@@ -10,15 +10,15 @@ from typing import Any
 import pytest
 
 from kbx_tui.tools.servers import jsonl_server
-from kbx_tui.tools.servers.calling import Workplace
+from kbx_tui.tools.servers.engine_worker import EngineWorker
 from tests.command_line import program_environment
 
 GOOD = {"id": "last", "method": "kb.experts", "params": {"topic": "migration", "limit": 1}}
 
 
-def asked(workplace: Workplace, *lines: bytes) -> list[Any]:
+def responses_to(worker: EngineWorker, *lines: bytes) -> list[Any]:
     sink = io.BytesIO()
-    jsonl_server.serve(workplace, io.BytesIO(b"".join(lines)), sink)
+    jsonl_server.serve(worker, io.BytesIO(b"".join(lines)), sink)
     return [json.loads(line) for line in sink.getvalue().splitlines()]
 
 
@@ -26,17 +26,17 @@ def line(request: object) -> bytes:
     return json.dumps(request).encode() + b"\n"
 
 
-def test_a_request_is_answered_under_its_id(demo: Workplace) -> None:
-    (response,) = asked(demo, line(GOOD))
+def test_response_has_the_id_of_the_request(demo: EngineWorker) -> None:
+    (response,) = responses_to(demo, line(GOOD))
     assert list(response) == ["id", "ok", "result"]
     assert (response["id"], response["ok"]) == ("last", True)
     assert response["result"]["experts"][0]["entity_id"] == "team:platform"
 
 
 BAD: dict[str, tuple[bytes, str]] = {
-    "no JSON": (b"hello\n", "invalid_json"),
+    "not JSON": (b"hello\n", "invalid_json"),
     "half an object": (b'{"id": 1\n', "invalid_json"),
-    "no UTF-8": (b'{"id": "\xff\xfe"}\n', "invalid_json"),
+    "not UTF-8": (b'{"id": "\xff\xfe"}\n', "invalid_json"),
     "not a number of JSON": (b'{"id": NaN, "method": "kb.experts"}\n', "invalid_json"),
     "a number too long to read": (b'{"id": ' + b"9" * 5000 + b"}\n", "invalid_json"),
     "deep nesting": (b"[" * 200_000 + b"]" * 200_000 + b"\n", "invalid_json"),
@@ -46,13 +46,13 @@ BAD: dict[str, tuple[bytes, str]] = {
     "null": (b"null\n", "invalid_request"),
     "50 MB": (b'{"id": "' + b"x" * 50_000_000 + b'"}\n', "invalid_request"),
     "no method": (b'{"id": 5}\n', "invalid_request"),
-    "a method that is no text": (b'{"id": 5, "method": ["kb.experts"]}\n', "invalid_request"),
+    "a method that is not text": (b'{"id": 5, "method": ["kb.experts"]}\n', "invalid_request"),
     "params as a list": (b'{"method": "kb.experts", "params": []}\n', "invalid_request"),
     "an unknown method": (b'{"method": "kb.destroy"}\n', "method_not_found"),
     "a missing parameter": (b'{"method": "kb.experts"}\n', "missing_param"),
     "null for params": (b'{"method": "kb.experts", "params": null}\n', "missing_param"),
     "an empty topic": (b'{"method": "kb.experts", "params": {"topic": " "}}\n', "invalid_request"),
-    "half a character": (
+    "a lone surrogate": (
         b'{"method": "kb.experts", "params": {"topic": "\\ud800"}}\n',
         "invalid_request",
     ),
@@ -60,9 +60,11 @@ BAD: dict[str, tuple[bytes, str]] = {
 
 
 @pytest.mark.parametrize("name", BAD)
-def test_a_bad_line_is_answered_and_the_next_one_too(demo: Workplace, name: str) -> None:
-    bad, code = BAD[name]
-    refused, good = asked(demo, bad, b"\n   \n", line(GOOD))
+def test_invalid_line_gets_an_error_and_the_next_line_an_answer(
+    demo: EngineWorker, name: str
+) -> None:
+    line_in, code = BAD[name]
+    refused, good = responses_to(demo, line_in, b"\n   \n", line(GOOD))
     assert refused["ok"] is False
     assert refused["error"]["code"] == code
     assert set(refused["error"]) == {"code", "message", "type", "retryable"}
@@ -71,41 +73,41 @@ def test_a_bad_line_is_answered_and_the_next_one_too(demo: Workplace, name: str)
 
 
 @pytest.mark.parametrize("identity", [None, 0, "ü\ud800", 1.5, {"a": [1]}, "x" * 10_000], ids=str)
-def test_any_id_comes_back(demo: Workplace, identity: Any) -> None:
-    (response,) = asked(demo, line({"id": identity, "method": "kb.experts"}))
+def test_response_repeats_any_json_id(demo: EngineWorker, identity: Any) -> None:
+    (response,) = responses_to(demo, line({"id": identity, "method": "kb.experts"}))
     expected = "ü?" if identity == "ü\ud800" else identity
     assert response["id"] == expected
     assert response["error"]["message"] == "topic is missing"
 
 
 @pytest.mark.parametrize(
-    ("given", "said"),
+    ("params", "message"),
     [
         (
             {"query": "rollback", "limt": 3},
-            "limt is no argument of this tool; there are query, top_k,",
+            "limt is not an argument of this tool; valid: query, top_k,",
         ),
         (
             {"query": "rollback", "filters": {"kind": "note"}},
-            "filters.kind is no argument of this tool; there are type, path, from, to, tag",
+            "filters.kind is not an argument of this tool; valid: type, path, from, to, tag",
         ),
     ],
     ids=["argument", "filter"],
 )
-def test_what_a_tool_does_not_take_is_told_with_what_it_takes(
-    demo: Workplace, given: dict[str, Any], said: str
+def test_unknown_argument_is_refused_with_the_valid_names(
+    demo: EngineWorker, params: dict[str, Any], message: str
 ) -> None:
-    (response,) = asked(demo, line({"method": "kb.search", "params": given}))
+    (response,) = responses_to(demo, line({"method": "kb.search", "params": params}))
     assert response["error"]["code"] == "invalid_request"
-    assert response["error"]["message"].startswith(said)
+    assert response["error"]["message"].startswith(message)
 
 
-def test_a_last_line_without_an_end_counts(demo: Workplace) -> None:
-    assert asked(demo, line(GOOD).strip())[0]["ok"] is True
+def test_last_line_without_a_newline_is_answered(demo: EngineWorker) -> None:
+    assert responses_to(demo, line(GOOD).strip())[0]["ok"] is True
 
 
-def test_a_program_talks_over_pipes(demo_kb_path: Path) -> None:
-    requests = [line({"id": at, "method": "kb.capabilities"}) for at in range(3)]
+def test_command_answers_over_pipes(demo_kb_path: Path) -> None:
+    requests = [line({"id": number, "method": "kb.capabilities"}) for number in range(3)]
     finished = subprocess.run(
         [sys.executable, "-m", "kbx_tui", "--kb", str(demo_kb_path), "jsonl"],
         input=b"".join([*requests, b"nonsense\n"]),
@@ -115,13 +117,13 @@ def test_a_program_talks_over_pipes(demo_kb_path: Path) -> None:
         check=False,
     )
     assert finished.returncode == 0, finished.stderr
-    responses = [json.loads(one) for one in finished.stdout.splitlines()]
-    assert [one["id"] for one in responses] == [0, 1, 2, None]
+    responses = [json.loads(response) for response in finished.stdout.splitlines()]
+    assert [response["id"] for response in responses] == [0, 1, 2, None]
     assert "kb.experts" in responses[0]["result"]["methods"]
     assert "Traceback" not in finished.stderr.decode()
 
 
-def test_a_reader_that_hangs_up_ends_it_quietly(demo_kb_path: Path) -> None:
+def test_server_ends_quietly_when_the_reader_hangs_up(demo_kb_path: Path) -> None:
     process = subprocess.Popen(
         [sys.executable, "-m", "kbx_tui", "--kb", str(demo_kb_path), "jsonl"],
         stdin=subprocess.PIPE,
@@ -138,11 +140,11 @@ def test_a_reader_that_hangs_up_ends_it_quietly(demo_kb_path: Path) -> None:
     process.stderr.close()
 
 
-def test_nothing_is_opened_before_it_is_needed(tmp_path: Path) -> None:
-    def never() -> Any:
+def test_invalid_request_does_not_open_the_base(tmp_path: Path) -> None:
+    def fail() -> Any:
         raise AssertionError("opened")
 
-    workplace = Workplace(never)
-    (response,) = asked(workplace, b"[]\n")
+    worker = EngineWorker(fail)
+    (response,) = responses_to(worker, b"[]\n")
     assert response["error"]["code"] == "invalid_request"
-    workplace.close()
+    worker.close()

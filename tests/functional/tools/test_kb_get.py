@@ -5,16 +5,16 @@ from typing import Any
 
 import pytest
 
-from kbx_tui.tools.servers.calling import Workplace
+from kbx_tui.tools.servers.engine_worker import EngineWorker
 
 
-def get(workplace: Workplace, **given: Any) -> Any:
-    answer = workplace.answer("kb.get", given)
+def get(worker: EngineWorker, **params: Any) -> Any:
+    answer = worker.answer("kb.get", params)
     assert answer.failure is None, answer.json
     return answer.json["data"]
 
 
-def test_an_entity_is_its_page(demo: Workplace) -> None:
+def test_entity_id_returns_its_page(demo: EngineWorker) -> None:
     data = get(demo, id="person:alice-chen")
     assert (data["type"], data["title"]) == ("person", "Alice Chen")
     assert data["content"].startswith("# Alice Chen")
@@ -24,28 +24,28 @@ def test_an_entity_is_its_page(demo: Workplace) -> None:
     assert data["next_offset"] is None
 
 
-def test_every_id_that_a_search_returns_can_be_read(demo: Workplace) -> None:
+def test_every_id_returned_by_a_search_can_be_read(demo: EngineWorker) -> None:
     found = demo.answer("kb.search", {"query": "migration rollback", "top_k": 10}).json
-    for one in found["data"]["results"]:
-        data = get(demo, id=one["id"])
-        assert data["id"] == one["id"]
-        assert data["metadata"]["file_path"] == one["metadata"]["file_path"]
-    assert get(demo, id=one["metadata"]["file_path"])["id"] == one["id"]
+    for result in found["data"]["results"]:
+        data = get(demo, id=result["id"])
+        assert data["id"] == result["id"]
+        assert data["metadata"]["file_path"] == result["metadata"]["file_path"]
+    assert get(demo, id=result["metadata"]["file_path"])["id"] == result["id"]
 
 
-def test_a_long_page_is_read_in_pieces(demo: Workplace) -> None:
+def test_long_page_is_read_in_parts(demo: EngineWorker) -> None:
     whole = get(demo, id="person:alice-chen")["content"]
-    pieces, offset = [], 0
+    parts, offset = [], 0
     while offset is not None:
         part = get(demo, id="person:alice-chen", offset=offset, max_chars=100)
-        pieces.append(part["content"])
+        parts.append(part["content"])
         offset = part["next_offset"]
-    assert "".join(pieces) == whole
+    assert "".join(parts) == whole
     assert get(demo, id="person:alice-chen", offset=10**6)["content"] == ""
 
 
 @pytest.mark.parametrize(
-    "wanted",
+    "document_id",
     [
         "person:nobody",
         "../../../etc/passwd",
@@ -58,15 +58,15 @@ def test_a_long_page_is_read_in_pieces(demo: Workplace) -> None:
         "' OR '1'='1",
     ],
 )
-def test_what_is_not_in_the_base_is_not_read(demo: Workplace, wanted: str) -> None:
-    answer = demo.answer("kb.get", {"id": wanted})
+def test_id_outside_the_base_is_refused(demo: EngineWorker, document_id: str) -> None:
+    answer = demo.answer("kb.get", {"id": document_id})
     assert answer.failure is not None
     assert answer.failure.type == "VALIDATION"
 
 
-def test_a_page_that_was_read_counts_as_opened(demo: Workplace, tools_demo: Path) -> None:
-    notes = tools_demo / ".kbx" / "usage.jsonl"
-    before = notes.read_text(encoding="utf-8").count("marek-dvorak") if notes.exists() else 0
+def test_reading_a_page_records_one_opening(demo: EngineWorker, tools_demo: Path) -> None:
+    usage = tools_demo / ".kbx" / "usage.jsonl"
+    before = usage.read_text(encoding="utf-8").count("marek-dvorak") if usage.exists() else 0
     get(demo, id="person:marek-dvorak", max_chars=10)
     get(demo, id="person:marek-dvorak", offset=10)
-    assert notes.read_text(encoding="utf-8").count("marek-dvorak") == before + 1
+    assert usage.read_text(encoding="utf-8").count("marek-dvorak") == before + 1

@@ -7,78 +7,80 @@ from typing import Any
 import pytest
 
 from kbx_tui import KnowledgeBase
-from kbx_tui.tools.servers.calling import Answer, Workplace
+from kbx_tui.tools.servers.dispatch import Answer
+from kbx_tui.tools.servers.engine_worker import EngineWorker
 
 QUERY = "Who worked on the migration?"
 
 
-def search(workplace: Workplace, **given: Any) -> Any:
-    answer = workplace.answer("kb.search", {"query": QUERY, **given})
+def search(worker: EngineWorker, **params: Any) -> Any:
+    answer = worker.answer("kb.search", {"query": QUERY, **params})
     assert answer.failure is None, answer.json
     assert answer.json["ok"] is True
     return answer.json["data"]
 
 
-def refused(workplace: Workplace, **given: Any) -> str:
-    answer: Answer = workplace.answer("kb.search", {"query": QUERY, **given})
+def refused(worker: EngineWorker, **params: Any) -> str:
+    answer: Answer = worker.answer("kb.search", {"query": QUERY, **params})
     assert answer.json["ok"] is False
     assert answer.json["error"]["type"] == "VALIDATION"
     assert answer.json["error"]["retryable"] is False
     return str(answer.json["error"]["message"])
 
 
-def test_results_are_ranked_and_can_be_audited(demo: Workplace) -> None:
+def test_results_are_ranked_and_name_their_location(demo: EngineWorker) -> None:
     data = search(demo, top_k=10)
-    scores = [one["score"] for one in data["results"]]
+    scores = [result["score"] for result in data["results"]]
     assert scores == sorted(scores, reverse=True)
     assert all(0.0 <= score <= 1.0 for score in scores)
     assert data["total_found"] == len(data["results"]) == 10
     assert data["total_matched"] > 10
-    ids = [one["id"] for one in data["results"]]
+    ids = [result["id"] for result in data["results"]]
     assert len(set(ids)) == len(ids)
-    assert not any("_chunk_" in one for one in ids)
-    for one in data["results"]:
-        assert len(one["snippet"]) <= 200
-        where = one["metadata"]
-        assert where["file_path"].startswith("memory/")
-        assert 0 <= where["chunk_index"] < where["total_chunks"]
+    assert not any("_chunk_" in result_id for result_id in ids)
+    for result in data["results"]:
+        assert len(result["snippet"]) <= 200
+        metadata = result["metadata"]
+        assert metadata["file_path"].startswith("memory/")
+        assert 0 <= metadata["chunk_index"] < metadata["total_chunks"]
 
 
-def test_voice_gets_three_and_never_more_than_asked(demo: Workplace) -> None:
+def test_voice_limits_results_to_three(demo: EngineWorker) -> None:
     voice = {"voice": True, "messaging": True}
     clamped = search(demo, capabilities=voice)
     assert clamped["clamped"] is True
     assert len(clamped["results"]) == 3
     assert clamped["results"] == search(demo)["results"][:3]
-    less = search(demo, capabilities=voice, top_k=2)
-    assert less["clamped"] is False
-    assert len(less["results"]) == 2
+    fewer = search(demo, capabilities=voice, top_k=2)
+    assert fewer["clamped"] is False
+    assert len(fewer["results"]) == 2
     assert search(demo, capabilities={"voice": False})["clamped"] is False
 
 
-def test_filters_all_hold(demo: Workplace) -> None:
+def test_results_match_all_filters(demo: EngineWorker) -> None:
     people = search(demo, filters={"type": "person"}, top_k=8)
-    assert {one["type"] for one in people["results"]} == {"person"}
+    assert {result["type"] for result in people["results"]} == {"person"}
     assert people["filters_applied"] == {"type": "person"}
     assert search(demo)["filters_applied"] is None
     both = search(demo, filters={"type": "meeting", "path": "memory/people"})
     assert both["results"] == []
     spring = search(demo, filters={"type": "meeting", "from": "2026-03", "to": "2026-03"})
-    assert {one["metadata"]["date"][:7] for one in spring["results"]} == {"2026-03"}
+    assert {result["metadata"]["date"][:7] for result in spring["results"]} == {"2026-03"}
 
 
-def test_nothing_on_the_topic_is_an_empty_list(demo: Workplace) -> None:
+def test_unrelated_query_returns_an_empty_list(demo: EngineWorker) -> None:
     data = search(demo, query="quantum computing blockchain NFTs")
     assert data["results"] == []
     assert data["total_found"] == 0
 
 
-def test_snippets_can_be_left_out(demo: Workplace) -> None:
-    assert {one["snippet"] for one in search(demo, include_snippets=False)["results"]} == {None}
+def test_snippets_are_optional(demo: EngineWorker) -> None:
+    results = search(demo, include_snippets=False)["results"]
+    assert {result["snippet"] for result in results} == {None}
 
 
 @pytest.mark.parametrize(
-    ("given", "named"),
+    ("params", "name"),
     [
         ({"query": "ab"}, "query"),
         ({"query": "x" * 501}, "query"),
@@ -98,29 +100,29 @@ def test_snippets_can_be_left_out(demo: Workplace) -> None:
     ],
     ids=str,
 )
-def test_what_does_not_fit_the_contract_is_refused(
-    demo: Workplace, given: dict[str, Any], named: str
+def test_invalid_arguments_are_refused_by_name(
+    demo: EngineWorker, params: dict[str, Any], name: str
 ) -> None:
-    assert named in refused(demo, **given)
+    assert name in refused(demo, **params)
 
 
-def test_without_an_index_the_answer_is_empty_and_nothing_is_written(fresh_demo: Path) -> None:
-    workplace = Workplace(lambda: KnowledgeBase(fresh_demo))
-    data = search(workplace)
+def test_search_without_an_index_is_empty_and_writes_nothing(fresh_demo: Path) -> None:
+    worker = EngineWorker(lambda: KnowledgeBase(fresh_demo))
+    data = search(worker)
     assert data["results"] == []
     assert "kbx index" in data["notes"][0]
     assert not (fresh_demo / ".kbx").exists()
-    workplace.close()
+    worker.close()
 
 
-def test_a_base_that_is_gone_is_an_error_and_no_crash(tmp_path: Path) -> None:
-    workplace = Workplace(lambda: KnowledgeBase(tmp_path / "nowhere"))
-    assert "not a folder" in refused(workplace)
-    workplace.close()
+def test_missing_base_is_an_error(tmp_path: Path) -> None:
+    worker = EngineWorker(lambda: KnowledgeBase(tmp_path / "nowhere"))
+    assert "not a folder" in refused(worker)
+    worker.close()
 
 
-def test_the_reading_tools_write_nothing(demo: Workplace, tools_demo: Path) -> None:
-    """But for the note, beside the index, of what was opened."""
+def test_read_only_tools_write_nothing(demo: EngineWorker, tools_demo: Path) -> None:
+    """The record of openings, beside the index, is the exception."""
 
     def digest() -> list[str]:
         files = sorted(file for file in tools_demo.rglob("*") if file.is_file())

@@ -1,4 +1,4 @@
-"""The MCP server, asked by the SDK's own client over real pipes and real HTTP."""
+"""The MCP server, called by the client of the SDK over real pipes and real HTTP."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ import pytest
 from mcp import Client, MCPError, StdioServerParameters
 
 from kbx_tui import ConfigError, KnowledgeBase
-from kbx_tui.tools.servers.calling import Workplace
+from kbx_tui.tools.servers.engine_worker import EngineWorker
 from kbx_tui.tools.servers.mcp_http import ENDPOINT, require_loopback
 from kbx_tui.tools.servers.mcp_server import make_server
-from kbx_tui.tools.servers.methods import METHODS
+from kbx_tui.tools.servers.method_table import METHODS
 from tests.command_line import program_environment
 
-HELLO = {
+INITIALIZE = {
     "jsonrpc": "2.0",
     "id": 1,
     "method": "initialize",
@@ -44,7 +44,7 @@ def program(base: Path, *options: str) -> StdioServerParameters:
 
 
 @pytest.mark.parametrize("mode", ["legacy", "auto"])
-async def test_a_client_lists_and_calls_over_pipes(demo_kb_path: Path, mode: str) -> None:
+async def test_client_lists_and_calls_tools_over_pipes(demo_kb_path: Path, mode: str) -> None:
     async with Client(program(demo_kb_path), mode=mode) as client:
         listed = (await client.list_tools()).tools
         assert [tool.name for tool in listed] == [
@@ -66,16 +66,16 @@ async def test_a_client_lists_and_calls_over_pipes(demo_kb_path: Path, mode: str
         assert unknown.structured_content["error"]["code"] == "method_not_found"
 
 
-async def test_resources_are_documents_and_entities(demo_kb_path: Path) -> None:
-    workplace = Workplace(lambda: KnowledgeBase(demo_kb_path))
-    async with Client(make_server(workplace)) as client:
+async def test_every_resource_can_be_read_and_nothing_outside(demo_kb_path: Path) -> None:
+    worker = EngineWorker(lambda: KnowledgeBase(demo_kb_path))
+    async with Client(make_server(worker)) as client:
         listed = (await client.list_resources()).resources
         assert len(listed) == len(list((demo_kb_path / "memory").rglob("*.md")))
-        for one in listed[::7]:
-            (content,) = (await client.read_resource(one.uri)).contents
+        for resource in listed[::7]:
+            (content,) = (await client.read_resource(resource.uri)).contents
             assert content.text.strip()  # type: ignore[union-attr]
         templates = (await client.list_resource_templates()).resource_templates
-        assert [one.name for one in templates] == ["document", "entity"]
+        assert [template.name for template in templates] == ["document", "entity"]
         for outside in (
             "kbx://document/../../etc/passwd",
             "kbx://document/%2e%2e/%2e%2e/etc/passwd",
@@ -87,28 +87,28 @@ async def test_resources_are_documents_and_entities(demo_kb_path: Path) -> None:
                 await client.read_resource(outside)
         with pytest.raises(MCPError, match="cursor"):
             await client.list_resources(cursor="-1; drop table")
-    workplace.close()
+    worker.close()
 
 
-async def test_eight_clients_at_once_get_their_own_answers(demo_kb_path: Path) -> None:
-    workplace = Workplace(lambda: KnowledgeBase(demo_kb_path))
+async def test_concurrent_clients_get_their_own_answers(demo_kb_path: Path) -> None:
+    worker = EngineWorker(lambda: KnowledgeBase(demo_kb_path))
     topics = ["migration", "rollback", "fares", "scanner", "privacy", "rota", "boarding", "tide"]
-    alone = {topic: workplace.answer("kb.experts", {"topic": topic}).json for topic in topics}
+    alone = {topic: worker.answer("kb.experts", {"topic": topic}).json for topic in topics}
 
     async def ask(topic: str) -> None:
-        async with Client(make_server(workplace)) as client:
+        async with Client(make_server(worker)) as client:
             for _ in range(5):
                 answer = await client.call_tool("kb_experts", {"topic": topic})
                 assert answer.structured_content == alone[topic]
 
     await asyncio.gather(*map(ask, topics))
-    workplace.close()
+    worker.close()
 
 
-def test_nothing_but_answers_reaches_stdout(demo_copy: Path) -> None:
-    """Indexing tells of itself, and a search loads a model: none of that may mix with answers."""
+def test_stdout_has_only_responses(demo_copy: Path) -> None:
+    """Progress of indexing and messages of the model go elsewhere."""
     requests = [
-        HELLO,
+        INITIALIZE,
         {"jsonrpc": "2.0", "method": "notifications/initialized"},
         _call(2, "kbx_search", {"query": "migration", "limit": 1}),
         _call(3, "kb_capabilities", {}),
@@ -132,8 +132,8 @@ def test_nothing_but_answers_reaches_stdout(demo_copy: Path) -> None:
     assert process.returncode == 0
 
 
-def test_a_server_says_hello_before_anything_is_loaded(tmp_path: Path) -> None:
-    """The base has no index and a model that is not there: initialize does not care."""
+def test_server_initializes_before_the_base_is_opened(tmp_path: Path) -> None:
+    """A missing index and a missing model do not matter for initialize."""
     (tmp_path / "memory").mkdir()
     (tmp_path / "memory" / "note.md").write_text("# Note\n", encoding="utf-8")
     (tmp_path / "kbx.toml").write_text('[embedding]\nmodel = "/no/model"\n', encoding="utf-8")
@@ -144,10 +144,10 @@ def test_a_server_says_hello_before_anything_is_loaded(tmp_path: Path) -> None:
         env=program_environment({}),
     )
     assert process.stdin and process.stdout
-    process.stdin.write(json.dumps(HELLO).encode() + b"\n")
+    process.stdin.write(json.dumps(INITIALIZE).encode() + b"\n")
     process.stdin.flush()
-    hello = json.loads(process.stdout.readline())
-    assert hello["result"]["serverInfo"]["name"] == "kbx-tui"
+    response = json.loads(process.stdout.readline())
+    assert response["result"]["serverInfo"]["name"] == "kbx-tui"
     assert not (tmp_path / ".kbx").exists()
     process.communicate(timeout=60)
 
@@ -181,7 +181,7 @@ def served(demo_kb_path: Path) -> Iterator[str]:
     process.stderr.close()
 
 
-async def test_a_client_calls_over_http(served: str) -> None:
+async def test_client_calls_a_tool_over_http(served: str) -> None:
     async with Client(served) as client:
         found = await client.call_tool("kb_experts", {"topic": "migration", "limit": 1})
         assert found.structured_content["experts"][0]["entity_id"] == "team:platform"
@@ -199,23 +199,25 @@ async def test_a_client_calls_over_http(served: str) -> None:
     ],
     ids=str,
 )
-def test_only_this_machine_may_ask(served: str, headers: dict[str, str], status: int) -> None:
-    told = {
+def test_requests_of_other_origins_and_hosts_are_refused(
+    served: str, headers: dict[str, str], status: int
+) -> None:
+    sent = {
         "accept": "application/json, text/event-stream",
         "content-type": "application/json",
         **headers,
     }
     try:
-        with urlopen(Request(served, json.dumps(HELLO).encode(), told)) as answer:
-            got = answer.status
+        with urlopen(Request(served, json.dumps(INITIALIZE).encode(), sent)) as answer:
+            received = answer.status
     except HTTPError as refused:
         with refused:
-            got = refused.code
-    assert got == status
+            received = refused.code
+    assert received == status
 
 
 @pytest.mark.parametrize("host", ["0.0.0.0", "::", "192.168.1.4", "example.com", ""])
-def test_other_addresses_are_refused(host: str) -> None:
+def test_listening_on_an_address_that_is_not_loopback_is_refused(host: str) -> None:
     with pytest.raises(ConfigError, match=r"127\.0\.0\.1"):
         require_loopback(host)
 
@@ -223,19 +225,19 @@ def test_other_addresses_are_refused(host: str) -> None:
 @pytest.mark.parametrize(
     ("host", "address"), [("localhost", "127.0.0.1"), ("127.0.0.1", "127.0.0.1"), ("::1", "::1")]
 )
-def test_loopback_is_listened_on(host: str, address: str) -> None:
+def test_loopback_addresses_are_accepted(host: str, address: str) -> None:
     assert require_loopback(host) == address
     assert ENDPOINT == "/mcp"
 
 
-async def test_work_that_takes_too_long_is_told_as_such(demo_kb_path: Path) -> None:
-    workplace = Workplace(lambda: KnowledgeBase(demo_kb_path), patience=0.0)
-    async with Client(make_server(workplace)) as client:
+async def test_call_that_times_out_is_a_retryable_error(demo_kb_path: Path) -> None:
+    worker = EngineWorker(lambda: KnowledgeBase(demo_kb_path), timeout=0.0)
+    async with Client(make_server(worker)) as client:
         late = await client.call_tool("kb_experts", {"topic": "migration"})
     assert late.is_error is True
     assert late.structured_content["error"]["type"] == "TRANSIENT"
     assert late.structured_content["error"]["retryable"] is True
-    workplace.close()
+    worker.close()
 
 
 def _call(number: int, tool: str, arguments: dict[str, Any]) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""What goes wrong with a model elsewhere arrives in the envelope, by kind."""
+"""Errors of a remote model, by type in the envelope."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ import pytest
 
 from kbx_tui import EmbeddingUnavailable, IndexFault, IndexForeign, IndexLocked, KnowledgeBase
 from kbx_tui.tools.contracts.failures import failure_of
-from kbx_tui.tools.servers.calling import Workplace
+from kbx_tui.tools.servers.engine_worker import EngineWorker
 
 PAGE = "# Ada\n\n## Facts\n- Fires the kiln\n"
 
 
 @pytest.fixture
-def far_model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A base whose model is a service, its text indexed and no key set."""
+def remote_model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A base with a remote model, its text indexed and no API key set."""
     monkeypatch.delenv("GEMINI_API_KEY", raising=False)
     (tmp_path / "memory").mkdir()
     (tmp_path / "memory" / "ada.md").write_text(PAGE, encoding="utf-8")
@@ -25,27 +25,27 @@ def far_model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def test_a_missing_key_is_auth_and_words_still_work(far_model: Path) -> None:
-    workplace = Workplace(lambda: KnowledgeBase(far_model))
-    refused = workplace.answer("kb.search", {"query": "kiln firing"})
+def test_missing_api_key_is_an_auth_error_and_fast_search_works(remote_model: Path) -> None:
+    worker = EngineWorker(lambda: KnowledgeBase(remote_model))
+    refused = worker.answer("kb.search", {"query": "kiln firing"})
     assert refused.json["ok"] is False
     assert refused.json["error"]["type"] == "AUTH"
     assert refused.json["error"]["retryable"] is False
     assert "GEMINI_API_KEY" in refused.json["error"]["message"]
-    assert workplace.answer("kbx.search", {"query": "kiln", "fast": True}).failure is None
-    assert workplace.answer("kb.experts", {"topic": "kiln"}).failure is None
-    assert workplace.answer("kb.capabilities", {}).json["retrieval"] == ["fts"]
-    workplace.close()
+    assert worker.answer("kbx.search", {"query": "kiln", "fast": True}).failure is None
+    assert worker.answer("kb.experts", {"topic": "kiln"}).failure is None
+    assert worker.answer("kb.capabilities", {}).json["retrieval"] == ["fts"]
+    worker.close()
 
 
-def test_an_index_of_another_model_is_internal(demo_copy: Path) -> None:
+def test_index_of_another_model_is_an_internal_error(demo_copy: Path) -> None:
     (demo_copy / "kbx.toml").write_text('[embedding]\nmodel = "gemini"\n', encoding="utf-8")
-    workplace = Workplace(lambda: KnowledgeBase(demo_copy))
-    refused = workplace.answer("kb.search", {"query": "migration"})
+    worker = EngineWorker(lambda: KnowledgeBase(demo_copy))
+    refused = worker.answer("kb.search", {"query": "migration"})
     assert refused.failure is not None
     assert (refused.failure.type, refused.failure.retryable) == ("INTERNAL", False)
     assert "kbx index --full" in refused.failure.message
-    workplace.close()
+    worker.close()
 
 
 @pytest.mark.parametrize(
@@ -60,7 +60,9 @@ def test_an_index_of_another_model_is_internal(demo_copy: Path) -> None:
     ],
     ids=repr,
 )
-def test_kinds_tell_whether_to_try_again(error: Exception, kind: str, retryable: bool) -> None:
+def test_type_of_an_error_decides_whether_it_is_retryable(
+    error: Exception, kind: str, retryable: bool
+) -> None:
     failure = failure_of(error)
     assert (failure.type, failure.retryable) == (kind, retryable)
     assert "secret" not in failure.message

@@ -1,4 +1,4 @@
-"""The demo for the app: shared, so without what the app remembered of it in an earlier test."""
+"""The demo for tests of the app, without the state that earlier tests left."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from kbx_tui.tui.app_state import BASE_FILE
 
 @pytest.fixture
 def demo(demo_kb_path: Path) -> Iterator[Path]:
-    """The indexed demo; its files are for reading only."""
-    memory = demo_kb_path / ".kbx" / BASE_FILE
-    memory.unlink(missing_ok=True)
+    """The indexed demo; read-only."""
+    state = demo_kb_path / ".kbx" / BASE_FILE
+    state.unlink(missing_ok=True)
     yield demo_kb_path
-    memory.unlink(missing_ok=True)
+    state.unlink(missing_ok=True)

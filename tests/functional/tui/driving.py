@@ -1,4 +1,4 @@
-"""Driving the app in tests: start it on the real engine, press keys, wait for what should come."""
+"""Drives the app in tests: starts it on the real engine, presses keys, waits for conditions."""
 
 from __future__ import annotations
 
@@ -7,12 +7,15 @@ import gc
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
+from typing import Any
 
 from rich.cells import cell_len
 from textual import events
+from textual.app import App
 from textual.geometry import Region
 from textual.keys import _character_to_key
 from textual.pilot import Pilot
+from textual.strip import Strip
 from textual.widget import Widget
 
 from kbx_tui.tui.app import KbxApp
@@ -21,18 +24,18 @@ from kbx_tui.tui.explore.panes.path_field import PathLine
 from kbx_tui.tui.explore.panes.query_line import QueryLine
 from kbx_tui.tui.explore.panes.result_list import ResultList
 from kbx_tui.tui.explore.screen import Explore
-from kbx_tui.tui.explore.search_state import Asking
+from kbx_tui.tui.explore.search_state import SearchState
 from kbx_tui.tui.explore.view import ExploreView
 from kbx_tui.tui.widgets.status_line import StatusLine
 from tests.functional.tui.watched import Watched, WatchedBases
 
 Size = tuple[int, int]
 WIDE, NARROW, TINY = (140, 32), (80, 24), (50, 16)
-"""One of each layout; wide has room for two lines per result."""
+"""A terminal size for each layout; wide has room for two lines per result."""
 QUESTION = "what did Alice Chen decide about the Migration"
-"""Names a person and a project, beyond any doubt."""
+"""Names a person and a project."""
 PATIENCE = 60.0
-"""Seconds until a test gives up waiting; everything takes a fraction of that."""
+"""Seconds until a test gives up waiting."""
 
 
 class Driver:
@@ -52,26 +55,26 @@ class Driver:
 
     @property
     def titles(self) -> list[str]:
-        return [result.title for result in self.results.results]
+        return [result.title for result in self.results.rows]
 
     @property
     def paths(self) -> list[str]:
-        return [result.path for result in self.results.results]
+        return [result.path for result in self.results.rows]
 
     @property
     def view(self) -> ExploreView:
-        """What is shown for the query."""
+        """The answer on the screen."""
         assert self.explore.view is not None
         return self.explore.view
 
     @property
-    def asking(self) -> Asking:
-        return self.explore.controller.asking
+    def state(self) -> SearchState:
+        return self.explore.model.state
 
     @property
     def alpha(self) -> float:
-        """What the ranking on the screen was made with."""
-        ranking = self.explore.controller.shown.ranking
+        """Alpha of the newest ranking."""
+        ranking = self.explore.model.displayed.ranking
         assert ranking is not None
         return ranking.tuning.alpha
 
@@ -82,28 +85,28 @@ class Driver:
     def has_focus(self, kind: type[Widget]) -> bool:
         return isinstance(self.app.screen.focused, kind)
 
-    # Doing.
+    # Acting.
 
     async def press(self, *keys: str) -> None:
-        """Press keys as fast as they come, and wait until the app is at rest."""
+        """Press keys without a pause, then wait until the app is idle."""
         for key in keys:
             self.app.simulate_key(key)
         await self.pilot.pause()
 
     async def write(self, text: str) -> None:
-        """Type text key by key, as fast as `press`."""
+        """Type text key by key, without a pause."""
         for character in text:
             key = character if character.isalnum() else _character_to_key(character)
             self.app.post_message(events.Key(key, character))
         await self.pilot.pause()
 
     async def ask(self, query: str) -> None:
-        """Put a query into the query line and wait for its answer."""
+        """Set the query and wait for its answer."""
         self.explore.query_one(QueryLine).value = query
         await self.until(lambda: self.explore.view is not None and self.view.query == query)
 
     async def narrow(self, path: str) -> None:
-        """Put a path into the path field and wait for what it leaves."""
+        """Set the path filter and wait for its answer."""
         self.explore.query_one(PathLine).value = path
         await self.until(lambda: self.view.scope.path == path)
 
@@ -116,35 +119,34 @@ class Driver:
             if condition():
                 return
             late = asyncio.get_running_loop().time() > deadline
-            assert not late, f"waited in vain; on the screen is\n{self._screen_in_short()}"
+            assert not late, f"the condition never held; the screen is\n{self._screen_in_short()}"
             await asyncio.sleep(wait)
-            wait = min(wait * 1.5, 0.03)  # to look takes time that the app needs as well
+            wait = min(wait * 1.5, 0.03)  # polling takes time that the app needs
 
     async def until_shown(self, widget: type[Widget], *texts: str) -> None:
-        """Wait until a widget shows all these texts, wherever its lines break."""
+        """Wait until a widget shows all these texts, whatever its line breaks."""
         await self.until(lambda: all(text in self.words_of(widget) for text in texts))
 
     async def until_focused(self, kind: type[Widget]) -> None:
         """Wait until a widget of this kind has the focus."""
         await self.until(lambda: self.has_focus(kind))
 
-    # Looking.
+    # Observing.
 
     def screen_text(self) -> str:
-        """Return what is on the screen, line by line."""
-        strips = self.app.screen._compositor.render_strips()
-        return "\n".join("".join(segment.text for segment in strip) for strip in strips)
+        """Return the text of the screen, line by line."""
+        return rendered_text(self.app)
 
     def text_of(self, widget: type[Widget]) -> str:
-        """Return what one widget shows, with its border; nothing while it is not on the screen."""
-        if not (found := self.app.screen.query(widget)):
-            return ""  # another screen lies above
-        region: Region = found.first().region
+        """Return the text of a widget with its border; empty while it is not on the screen."""
+        if not (widgets := self.app.screen.query(widget)):
+            return ""  # another screen is in front
+        region: Region = widgets.first().region
         lines = self.screen_text().split("\n")[region.y : region.bottom]
         return "\n".join(_cells(line, region.x, region.right) for line in lines)
 
     def words_of(self, widget: type[Widget]) -> str:
-        """Return what one widget shows as running text, without its border."""
+        """Return the text of a widget without its border and line breaks."""
         return " ".join(self.text_of(widget).translate(_NO_BORDER).split())
 
     def _screen_in_short(self) -> str:
@@ -152,15 +154,25 @@ class Driver:
         return "\n".join(line for line in lines if line.translate(_NO_BORDER).strip())
 
 
+def rendered_strips(app: App[Any]) -> list[Strip]:
+    """Return the lines of the topmost screen; Textual has no public way to read them."""
+    return app.screen._compositor.render_strips()
+
+
+def rendered_text(app: App[Any]) -> str:
+    """Return the text of the topmost screen, line by line."""
+    return "\n".join(strip.text for strip in rendered_strips(app))
+
+
 _NO_BORDER = str.maketrans(dict.fromkeys("╭╮╰╯│", " "))
 
 
 def _cells(line: str, start: int, end: int) -> str:
-    at, text = 0, ""
+    cell, text = 0, ""
     for character in line:
-        if start <= at < end:
+        if start <= cell < end:
             text += character
-        at += cell_len(character)
+        cell += cell_len(character)
     return text
 
 
@@ -174,14 +186,14 @@ async def starting(
     why: str = "",
     debounce: float = 0.0,
 ) -> AsyncIterator[Driver]:
-    """Start the app on the base at `root`, without waiting for anything."""
+    """Start the app on the base at `root` and do not wait."""
     watched = watched or Watched()
     app = KbxApp(root, bases=bases or WatchedBases(watched), why=why, debounce=debounce)
     thresholds = gc.get_threshold()
     try:
         async with app.run_test(size=size) as pilot:
             yield Driver(app, pilot, watched)
-    finally:  # an app has its process to itself, a test has not
+    finally:  # an app has a process of its own, a test does not
         gc.set_threshold(*thresholds)
         gc.unfreeze()
 
@@ -190,23 +202,23 @@ async def starting(
 async def running(
     root: Path, size: Size, *, watched: Watched | None = None, debounce: float = 0.0
 ) -> AsyncIterator[Driver]:
-    """Run the app on the indexed base at `root`, from the moment it has been counted."""
+    """Run the app on the indexed base at `root`, and wait until it has been counted."""
     async with starting(root, size, watched=watched, debounce=debounce) as driver:
         await driver.until(lambda: is_counted(driver))
         yield driver
 
 
 async def after_the_end(condition: Callable[[], object]) -> None:
-    """Wait until `condition` holds of an app that has ended: its threads may still be at it."""
+    """Wait until `condition` holds after the app has ended: its threads may still be busy."""
     deadline = asyncio.get_running_loop().time() + PATIENCE
     while not condition():
         assert asyncio.get_running_loop().time() < deadline, (
-            "waited in vain after the app had ended"
+            "the condition never held after the app had ended"
         )
         await asyncio.sleep(0.01)
 
 
 def is_counted(driver: Driver) -> bool:
-    """Tell whether the app knows what the index holds."""
-    summary = driver.explore.summary
+    """Return whether the app has counted the index."""
+    summary = driver.explore.model.summary
     return summary is not None and summary.documents is not None

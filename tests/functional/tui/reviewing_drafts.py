@@ -1,4 +1,4 @@
-"""Driving the dedup mode in tests, on the real engine."""
+"""Drives the dedup mode in tests, on the real engine."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Review:
 
     @property
     def rows(self) -> tuple[DraftRow, ...]:
-        lists = self.screen.query(DraftList)  # none before the screen is composed
+        lists = self.screen.query(DraftList)  # none until the screen is composed
         return lists.first().rows if lists else ()
 
     @property
@@ -47,12 +47,12 @@ class Review:
 
     @property
     def known(self) -> list[str]:
-        return [known.text for known in self.screen.query_one(KnownList).known]
+        return [known.text for known in self.screen.query_one(KnownList).rows]
 
     async def checked(self) -> None:
         """Wait until every draft has a state."""
-        reviewing = self.screen.controller.reviewing
-        await self.until(lambda: not reviewing.is_checking and "checking" not in self.states)
+        model = self.screen.model
+        await self.until(lambda: not model.is_checking and "checking" not in self.states)
 
     async def paste(self, text: str) -> None:
         await self.press("slash")
@@ -61,12 +61,12 @@ class Review:
         await self.checked()
 
     async def go_to(self, text: str) -> None:
-        """Put the cursor on the draft that begins so."""
+        """Move the cursor to the draft that starts with `text`."""
         drafts = self.screen.query_one(DraftList)
-        at = next(row for row, draft in enumerate(self.rows) if draft.text.startswith(text))
+        row = next(row for row, draft in enumerate(self.rows) if draft.text.startswith(text))
         self.screen.set_focus(drafts)
-        drafts.choose(at)
-        await self.until(lambda: self.screen.query_one(KnownList).subject == self.rows[at].id)
+        drafts.choose(row)
+        await self.until(lambda: self.screen.query_one(KnownList).subject == self.rows[row].id)
 
     def says(self, *words: str) -> Callable[[], bool]:
         status = self.screen.query_one(StatusLine)
@@ -82,11 +82,12 @@ async def reviewing(
         await driver.press("f2")
         await driver.until(lambda: isinstance(driver.app.screen, Dedup))
         review = Review(driver)
-        await review.until(lambda: review.screen.controller.reviewing.keeper.loaded)
-        await review.press("escape")  # out of the line
+        await review.until(lambda: review.screen.model.saver.is_loaded)
+        await review.press("escape")  # leave the line
         yield review
 
 
 async def paste_seven(review: Review) -> None:
-    root = review.screen.controller.reviewing._answers.opened().root
-    await review.paste((root / "drafts.md").read_text(encoding="utf-8"))
+    summary = review.screen.session.explore.summary
+    assert summary is not None
+    await review.paste((Path(summary.root) / "drafts.md").read_text(encoding="utf-8"))

@@ -1,4 +1,4 @@
-"""What a key may cost, in counts: the clock is for benchmarks."""
+"""What a key may cost, in counts; times belong in benchmarks."""
 
 from __future__ import annotations
 
@@ -17,13 +17,11 @@ from kbx_tui.tui.reading.preview_pane import PreviewPane
 from kbx_tui.tui.widgets.key_bar import KeyBar
 from tests.functional.tui.driving import NARROW, QUESTION, WIDE, Size, running
 
-RESTYLED = 50
-"""Nodes that are styled anew when the focus moves, looks of widgets included; most moves take 15.
+MAX_RESTYLED = 50
+"""Nodes restyled when the focus moves; `:focus-within` on a container would restyle hundreds."""
 
-A border of `:focus-within` on a container would take hundreds."""
-
-RELAID = 3
-"""Layouts for one new size: it, and what the panes find out about the room they have."""
+MAX_LAYOUTS = 3
+"""Layouts for one new size: one, and those the panes request when they know their size."""
 
 
 async def test_a_burst_of_keys_retrieves_once_and_ranks_once(demo: Path) -> None:
@@ -34,14 +32,14 @@ async def test_a_burst_of_keys_retrieves_once_and_ranks_once(demo: Path) -> None
         assert driver.watched.calls["rank"] == 1
 
 
-async def test_knobs_mode_order_and_a_hand_never_retrieve(demo: Path) -> None:
+async def test_knobs_mode_sorting_muting_and_pinning_never_retrieve(demo: Path) -> None:
     async with running(demo, WIDE) as driver:
         await driver.ask(QUESTION)
         await driver.press("escape", "e", "minus", "plus", "down", "minus", "s", "s")
         for key in ("left_square_bracket", "right_curly_bracket"):
             await driver.press(*[key] * 10)
         await driver.press("m", *["z"] * 6)
-        await driver.until(lambda: driver.asking.mode == "two-pass")
+        await driver.until(lambda: driver.state.mode == "two-pass")
         assert driver.watched.calls["retrieve"] == 1
 
 
@@ -60,7 +58,7 @@ async def test_moving_through_results_reads_no_document_and_each_snippet_once(de
         last = len(driver.paths) - 1
         await driver.press("down", *["down"] * last)
         await driver.until(lambda: driver.results.cursor == last)
-        asked = driver.explore.controller.shown.snippets
+        asked = driver.explore.model.displayed.snippets
         await driver.until(lambda: driver.paths[last] in asked)
         assert driver.watched.calls["document"] == 0
         snippets = driver.watched.calls["snippets"]
@@ -68,7 +66,7 @@ async def test_moving_through_results_reads_no_document_and_each_snippet_once(de
         assert driver.watched.calls["snippets"] == snippets
 
 
-async def test_a_preview_adds_no_widget_however_long_the_document(demo_copy: Path) -> None:
+async def test_a_long_document_adds_no_widgets(demo_copy: Path) -> None:
     long = "# Long quokka\n\n" + "- a **line** about [[Alice Chen]]\n" * 5_000
     (demo_copy / "memory/notes/long.md").write_text(long, encoding="utf-8")
     async with running(demo_copy, WIDE) as driver:
@@ -83,7 +81,7 @@ async def test_a_preview_adds_no_widget_however_long_the_document(demo_copy: Pat
         assert len(driver.explore.query("*")) == before
 
 
-async def test_documents_passed_over_quickly_are_not_all_read(demo: Path) -> None:
+async def test_holding_down_with_a_preview_reads_each_document_at_most_once(demo: Path) -> None:
     async with running(demo, WIDE) as driver:
         await driver.ask(QUESTION)
         await driver.press("down", "p")
@@ -120,10 +118,10 @@ async def test_moving_the_focus_restyles_few_widgets(
         for key in keys:
             styled.clear()
             await driver.press(key)
-            assert len(styled) < RESTYLED, (key, styled)
+            assert len(styled) < MAX_RESTYLED, (key, styled)
 
 
-async def test_a_new_size_is_never_laid_out_with_the_looks_of_another_width(
+async def test_a_new_size_is_laid_out_with_the_classes_of_its_width(
     demo: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     laid_out: list[tuple[int, bool]] = []
@@ -140,4 +138,4 @@ async def test_a_new_size_is_never_laid_out_with_the_looks_of_another_width(
         await driver.pilot.resize_terminal(*NARROW)
         await driver.until_shown(KeyBar, "palette")
         assert (NARROW[0], False) not in laid_out
-        assert 1 <= laid_out.count((NARROW[0], True)) <= RELAID
+        assert 1 <= laid_out.count((NARROW[0], True)) <= MAX_LAYOUTS

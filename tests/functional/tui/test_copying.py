@@ -1,4 +1,4 @@
-"""What is copied: path, citation, passage, and a command line that gives what is on the screen."""
+"""Copying a path, a citation, a snippet, and a command line with the same results."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ GO_NO_GO = "memory/meetings/2026/03/17/migration-go-no-go.transcript.md"
 ROLLBACK = "memory/notes/2026-01-30-rollback-plan.md"
 
 
-async def test_path_citation_and_passage_of_a_result(demo: Path) -> None:
+async def test_path_citation_and_snippet_of_a_result_are_copied(demo: Path) -> None:
     async with running(demo, WIDE) as driver:
         await driver.ask(QUESTION)
         await driver.until_shown(ResultList, "Alice: This is the go/no-go")
@@ -31,7 +31,7 @@ async def test_path_citation_and_passage_of_a_result(demo: Path) -> None:
         assert driver.app.clipboard.startswith("Alice: This is the go/no-go for the migration.")
 
 
-async def test_the_path_of_what_is_read_comes_with_the_line_one_is_at(demo: Path) -> None:
+async def test_path_copied_in_a_document_has_the_current_line(demo: Path) -> None:
     async with running(demo, NARROW) as driver:
         await driver.ask("rollback plan")
         await driver.press("down", "enter")
@@ -59,7 +59,7 @@ async def test_the_document_under_the_cursor_of_a_card_is_copied(demo: Path) -> 
         assert driver.app.clipboard == card.documents[-1].path
 
 
-async def test_nothing_to_copy_says_so(demo: Path) -> None:
+async def test_copying_without_a_result_shows_a_notice(demo: Path) -> None:
     async with running(demo, WIDE) as driver:
         for key in ("y", "Y", "c", "C"):
             await driver.press("escape", key)
@@ -87,7 +87,7 @@ async def test_the_copied_command_gives_the_same_paths_in_the_same_order(
         if path:
             await driver.narrow(path)
         await driver.press("escape", *keys)
-        await driver.until(lambda: driver.explore.controller.shown.answers(driver.asking))
+        await driver.until(lambda: driver.explore.model.displayed.answers(driver.state))
         await driver.press("C")
         copied, shown = driver.app.clipboard, driver.paths
         assert len(shown) > 1

@@ -1,4 +1,4 @@
-"""What becomes of a draft is proposed, and decided by a person with one key."""
+"""Proposals for drafts, and deciding about them with one key."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from tests.functional.tui.reviewing_drafts import ALICE, paste_seven, reviewing
 from tests.functional.tui.watched import Watched
 
 
-async def test_a_threshold_decides_anew_without_a_search(demo_copy: Path) -> None:
+async def test_threshold_changes_states_without_a_check(demo_copy: Path) -> None:
     watched = Watched()
     async with reviewing(demo_copy, watched=watched) as review:
         await review.paste("# Alice Chen\nFavours asynchronous communication via Slack\n")
@@ -33,10 +33,10 @@ async def test_a_threshold_decides_anew_without_a_search(demo_copy: Path) -> Non
         await review.until(lambda: review.states == ["near"])
 
 
-async def test_whose_a_draft_is_can_be_chosen(demo_copy: Path) -> None:
+async def test_entity_of_a_draft_can_be_chosen(demo_copy: Path) -> None:
     async with reviewing(demo_copy) as review:
         await review.paste("Collects ferry models\n\nReads the tide tables\n")
-        assert review.rows[0].about.startswith("nobody's")
+        assert review.rows[0].about.startswith("unassigned")
         await review.press("e")
         await review.until(lambda: review.driver.app.screen.query(Input))
         await review.driver.write("grace")
@@ -50,7 +50,7 @@ async def test_whose_a_draft_is_can_be_chosen(demo_copy: Path) -> None:
         await review.until(lambda: "grace-tully" in review.driver.text_of(DiffPane))
 
 
-async def test_a_fact_becomes_an_open_item_and_a_text_another(demo_copy: Path) -> None:
+async def test_kind_and_text_of_a_draft_can_be_changed(demo_copy: Path) -> None:
     async with reviewing(demo_copy) as review:
         await review.paste("# Alice Chen\ncheck migration schedule status\n")
         await review.press("t")
@@ -66,7 +66,7 @@ async def test_a_fact_becomes_an_open_item_and_a_text_another(demo_copy: Path) -
         assert review.states == ["new"]
 
 
-async def test_a_draft_is_dropped_and_comes_back(demo_copy: Path) -> None:
+async def test_dropped_draft_is_restored_by_undo(demo_copy: Path) -> None:
     async with reviewing(demo_copy) as review:
         await paste_seven(review)
         await review.go_to("Speaks")
@@ -76,7 +76,7 @@ async def test_a_draft_is_dropped_and_comes_back(demo_copy: Path) -> None:
         await review.until(lambda: len(review.rows) == 7)
 
 
-async def test_nothing_unlike_is_struck_out_by_one_key(demo_copy: Path) -> None:
+async def test_unrelated_fact_is_not_superseded_by_one_key(demo_copy: Path) -> None:
     async with reviewing(demo_copy) as review:
         await review.paste("# Alice Chen\nSpeaks Catalan with her grandmother\n")
         await review.press("u")
@@ -84,16 +84,16 @@ async def test_nothing_unlike_is_struck_out_by_one_key(demo_copy: Path) -> None:
         assert not review.rows[0].is_decided
 
 
-async def test_labels_are_kept_and_counted(demo_copy: Path) -> None:
+async def test_labels_are_saved_and_counted(demo_copy: Path) -> None:
     async with reviewing(demo_copy) as review:
         await paste_seven(review)
         await review.go_to("Favours")
         await review.press("y")
-        await review.until(review.says("1 label kept", "19 more"))
+        await review.until(review.says("1 label saved", "19 more"))
     assert len((demo_copy / ".kbx" / "labels.jsonl").read_text().splitlines()) == 1
 
 
-async def test_twenty_labels_tell_how_good_the_threshold_is(demo_copy: Path) -> None:
+async def test_twenty_labels_give_precision_of_the_threshold(demo_copy: Path) -> None:
     with KnowledgeBase(demo_copy) as kb:
         for number in range(10):
             kb.label(f"Likes tea number {number}", f"likes tea number {number}", True)
@@ -104,7 +104,7 @@ async def test_twenty_labels_tell_how_good_the_threshold_is(demo_copy: Path) -> 
         await review.until(lambda: "on your 20 labels: precision 1.00" in slider.note)
 
 
-async def test_what_the_base_says_twice_opens_as_drafts(demo_copy: Path) -> None:
+async def test_scan_adds_repeated_facts_as_drafts(demo_copy: Path) -> None:
     page = demo_copy / ALICE
     text = page.read_text(encoding="utf-8")
     line = "- [2026-02-15] Prefers async Slack over email\n"
@@ -122,7 +122,7 @@ async def test_what_the_base_says_twice_opens_as_drafts(demo_copy: Path) -> None
 
 
 @pytest.mark.parametrize("size", [WIDE, NARROW, TINY])
-async def test_every_pane_is_reached_with_tab(demo_copy: Path, size: Size) -> None:
+async def test_tab_reaches_every_pane(demo_copy: Path, size: Size) -> None:
     async with reviewing(demo_copy, size) as review:
         await paste_seven(review)
         review.screen.set_focus(review.screen.query_one(DraftList))

@@ -1,4 +1,4 @@
-"""Drafts are typed, pasted and loaded from files; all of it is text."""
+"""Drafts are typed, pasted and loaded from files."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tests.functional.tui.reviewing_drafts import Review, reviewing
 from tests.functional.tui.watched import Watched, WatchedBases
 
 
-async def test_what_is_typed_is_checked_before_it_is_a_draft(demo_copy: Path) -> None:
+async def test_text_is_checked_while_it_is_typed(demo_copy: Path) -> None:
     async with reviewing(demo_copy) as review:
         await review.press("slash")
         review.screen.query_one(DraftLine).value = "Alice leads the platform team"
@@ -27,19 +27,19 @@ async def test_what_is_typed_is_checked_before_it_is_a_draft(demo_copy: Path) ->
         assert review.rows[0].about.startswith("Alice Chen (guessed)")
 
 
-async def test_what_is_typed_after_f2_is_a_draft_and_no_command(demo_copy: Path) -> None:
+async def test_keys_typed_right_after_f2_go_into_the_draft_line(demo_copy: Path) -> None:
     async with running(demo_copy, WIDE) as driver:
         await driver.press("f2")
         await driver.until_focused(DraftLine)
         await driver.write("Marek likes jam, all of it")
-        driver.app.simulate_key("enter")  # overtakes nothing that was typed before it
+        driver.app.simulate_key("enter")  # after the keys still waiting
         review = Review(driver)
         await driver.until(lambda: review.rows)
         assert [row.text for row in review.rows] == ["Marek likes jam, all of it"]
 
 
 @pytest.mark.parametrize("text", ["# Alice likes hash", "{not json"])
-async def test_a_typed_line_is_text_whatever_it_begins_with(demo_copy: Path, text: str) -> None:
+async def test_typed_heading_or_brace_is_text_of_the_draft(demo_copy: Path, text: str) -> None:
     async with reviewing(demo_copy) as review:
         await review.press("slash")
         review.screen.query_one(DraftLine).show_text(text)
@@ -48,7 +48,7 @@ async def test_a_typed_line_is_text_whatever_it_begins_with(demo_copy: Path, tex
         assert review.rows[0].text == text
 
 
-async def test_a_half_typed_draft_is_still_there_after_escape(demo_copy: Path) -> None:
+async def test_escape_keeps_a_half_typed_draft(demo_copy: Path) -> None:
     async with reviewing(demo_copy) as review:
         await review.press("slash")
         review.screen.query_one(DraftLine).show_text("Alice likes")
@@ -56,21 +56,21 @@ async def test_a_half_typed_draft_is_still_there_after_escape(demo_copy: Path) -
         assert review.screen.query_one(DraftLine).value == "Alice likes"
 
 
-async def test_markup_and_escapes_in_drafts_are_text(demo_copy: Path) -> None:
+async def test_markup_and_escape_sequences_in_drafts_have_no_effect(demo_copy: Path) -> None:
     async with reviewing(demo_copy) as review:
         await review.paste("# Alice Chen\n[bold]\x1b[31mred\x1b]0;x\x07 [@click=app.quit]x[/]\n")
         assert review.rows[0].text.startswith("[bold]red")
         await review.until(lambda: "[@click=app.quit]" in review.driver.screen_text())
 
 
-async def test_hundred_drafts_at_once_are_all_checked(demo_copy: Path) -> None:
+async def test_a_hundred_pasted_drafts_are_all_checked(demo_copy: Path) -> None:
     lines = "\n".join(f"Ferry {n} was painted in colour {n * 7}" for n in range(100))
     async with reviewing(demo_copy) as review:
         await review.paste(f"# Mobile\n{lines}\n")
         assert len(review.rows) == 100
 
 
-async def test_a_file_of_drafts_is_loaded_and_one_that_is_not_there_is_one_line(
+async def test_drafts_are_loaded_from_a_file_and_a_missing_file_gives_one_error_line(
     demo_copy: Path, tmp_path: Path
 ) -> None:
     file = tmp_path / "my drafts.md"
@@ -86,7 +86,7 @@ async def test_a_file_of_drafts_is_loaded_and_one_that_is_not_there_is_one_line(
             await review.until(condition)
 
 
-async def test_the_app_opens_on_a_file_of_drafts(demo_copy: Path) -> None:
+async def test_app_starts_with_a_file_of_drafts(demo_copy: Path) -> None:
     watched = Watched()
     app = KbxApp(demo_copy, bases=WatchedBases(watched), drafts=demo_copy / "drafts.md")
     async with app.run_test(size=WIDE) as pilot:
@@ -95,7 +95,7 @@ async def test_the_app_opens_on_a_file_of_drafts(demo_copy: Path) -> None:
         await review.checked()
 
 
-async def test_tab_completes_the_name_of_a_file_of_drafts(demo_copy: Path) -> None:
+async def test_tab_completes_the_name_of_a_draft_file(demo_copy: Path) -> None:
     (demo_copy / "inbox").mkdir()
     (demo_copy / "inbox" / "monday.md").write_text("- Alice Chen collects stamps\n")
     (demo_copy / "inbox" / "tuesday.md").write_text("- Alice Chen rows\n")

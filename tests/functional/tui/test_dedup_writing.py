@@ -1,4 +1,4 @@
-"""Drafts are written all at once when one says so, and taken back; nothing is overwritten."""
+"""Drafts are written in one batch and undone; nothing is overwritten."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from tests.functional.tui.reviewing_drafts import ALICE, GANGWAY, paste_seven, r
 from tests.functional.tui.watched import Watched
 
 
-async def test_the_seven_drafts_of_the_demo_are_written_and_taken_back(demo_copy: Path) -> None:
+async def test_demo_drafts_are_written_and_taken_back(demo_copy: Path) -> None:
     files = {path: path.read_bytes() for path in (demo_copy / "memory").rglob("*.md")}
     async with reviewing(demo_copy) as review:
         await paste_seven(review)
@@ -45,7 +45,7 @@ async def test_the_seven_drafts_of_the_demo_are_written_and_taken_back(demo_copy
         assert {path: path.read_bytes() for path in files} == files
 
 
-async def test_what_was_written_is_known_to_the_next_check(demo_copy: Path) -> None:
+async def test_written_fact_is_known_to_the_next_check(demo_copy: Path) -> None:
     async with reviewing(demo_copy) as review:
         await review.paste("# Alice Chen\nSpeaks Catalan with her grandmother\n")
         await review.press("a")
@@ -54,7 +54,7 @@ async def test_what_was_written_is_known_to_the_next_check(demo_copy: Path) -> N
         assert review.states == ["exact"]
 
 
-async def test_a_page_that_is_missing_is_offered_and_made_only_when_asked_for(
+async def test_missing_page_is_created_only_on_request(
     demo_copy: Path,
 ) -> None:
     (demo_copy / "memory/notes/2026-05-02-nora.md").write_text(
@@ -67,29 +67,31 @@ async def test_a_page_that_is_missing_is_offered_and_made_only_when_asked_for(
     )
     with KnowledgeBase(demo_copy) as kb:
         kb.index()
-    made = demo_copy / "memory/teams/reliability.md"
+    created = demo_copy / "memory/teams/reliability.md"
     async with reviewing(demo_copy) as review:
         await review.paste("# Reliability\nKeeps the pager warm\n")
         assert "no page yet" in review.rows[0].about
-        assert not made.exists()
+        assert not created.exists()
         await review.press("P")
-        await review.until(made.exists)
+        await review.until(created.exists)
         await review.checked()
         await review.until(lambda: "no page" not in review.rows[0].about)
 
 
-async def test_someone_unknown_is_said_to_be_and_gets_a_page_on_demand(demo_copy: Path) -> None:
+async def test_unknown_person_gets_a_page_on_request(demo_copy: Path) -> None:
     async with reviewing(demo_copy) as review:
         await review.paste("# Zoe New\nKeeps bees\n")
         assert review.rows[0].about.startswith("Zoe New (unknown)")
         await review.press("c")
-        await review.until(lambda: "P makes the page" in review.screen.query_one(StatusLine).notice)
+        await review.until(
+            lambda: "P creates the page" in review.screen.query_one(StatusLine).notice
+        )
         await review.press("P")
         await review.until((demo_copy / "memory/people/zoe-new.md").exists)
         await review.until(lambda: review.rows[0].about.startswith("Zoe New ·"))
 
 
-async def test_a_file_edited_meanwhile_is_never_overwritten(demo_copy: Path) -> None:
+async def test_file_edited_since_the_check_is_not_overwritten(demo_copy: Path) -> None:
     async with reviewing(demo_copy) as review:
         await review.paste("# Alice Chen\nFavours asynchronous communication via Slack\n")
         await review.press("u")
@@ -105,7 +107,7 @@ async def test_a_file_edited_meanwhile_is_never_overwritten(demo_copy: Path) -> 
         assert len(review.rows) == 1
 
 
-async def test_an_engine_that_fails_is_one_line_and_the_drafts_stay(demo_copy: Path) -> None:
+async def test_failing_write_gives_one_error_line_and_keeps_the_drafts(demo_copy: Path) -> None:
     watched = Watched()
     async with reviewing(demo_copy, watched=watched) as review:
         await review.paste("# Alice Chen\nSpeaks Catalan\n")
@@ -118,7 +120,7 @@ async def test_an_engine_that_fails_is_one_line_and_the_drafts_stay(demo_copy: P
         await review.until(lambda: not review.rows)
 
 
-async def test_a_write_that_cannot_be_taken_back_is_not_written_again(demo_copy: Path) -> None:
+async def test_failing_undo_does_not_restore_the_drafts(demo_copy: Path) -> None:
     async with reviewing(demo_copy) as review:
         await review.paste("# Alice Chen\nSpeaks Catalan\n")
         await review.press("a")
@@ -132,12 +134,12 @@ async def test_a_write_that_cannot_be_taken_back_is_not_written_again(demo_copy:
             assert not review.rows
 
 
-async def test_the_apps_own_writes_are_not_told_as_changes_on_disk(demo_copy: Path) -> None:
+async def test_own_writes_are_not_announced_as_changes_on_disk(demo_copy: Path) -> None:
     async with reviewing(demo_copy) as review:
         await review.paste("# Alice Chen\nSpeaks Catalan\n")
         await review.press("a")
         await review.until(lambda: not review.rows)
-        upkeep = review.screen.controller.upkeep
-        await review.until(lambda: not upkeep._own)  # the watcher has seen it
-        await review.until(lambda: upkeep._indexing is None)
+        index_sync = review.screen.session.index_sync
+        await review.until(lambda: not index_sync.expects_own_writes)  # the watcher has seen it
+        await review.until(lambda: not index_sync.is_indexing)
         assert review.says("z takes it back")()

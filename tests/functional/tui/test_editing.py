@@ -1,4 +1,4 @@
-"""Opening a document in an editor, and what the app makes of the changes."""
+"""Opening a document in the editor, and indexing the edit."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tests.functional.tui.driving import NARROW, WIDE, running
 ROLLBACK = "memory/notes/2026-01-30-rollback-plan.md"
 
 SCRIPT = """#!/bin/sh
-printf '%s\\n' "$@" "NO_COLOR=$NO_COLOR" > "{told}"
+printf '%s\\n' "$@" "NO_COLOR=$NO_COLOR" > "{log}"
 for last; do :; done
 printf '\\nThe rollback plan lists every quokka.\\n' >> "$last"
 """
@@ -25,22 +25,22 @@ printf '\\nThe rollback plan lists every quokka.\\n' >> "$last"
 
 @pytest.fixture
 def editor(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A script as an editor, named like one that takes `+12`; it writes down its arguments."""
+    """A script as an editor that takes `+12`; returns the file it writes its arguments to."""
 
     @contextmanager
-    def suspend(app: KbxApp) -> Iterator[None]:  # a terminal that is not there needs no care
+    def suspend(app: KbxApp) -> Iterator[None]:  # there is no terminal to suspend
         yield
 
-    script, told = tmp_path / "vi", tmp_path / "told"
-    script.write_text(SCRIPT.format(told=told), encoding="utf-8")
+    script, log = tmp_path / "vi", tmp_path / "log"
+    script.write_text(SCRIPT.format(log=log), encoding="utf-8")
     script.chmod(0o755)
     monkeypatch.setattr(KbxApp, "suspend", suspend)
     monkeypatch.delenv("VISUAL", raising=False)
     monkeypatch.setenv("EDITOR", str(script))
-    return told
+    return log
 
 
-async def test_o_opens_the_result_at_its_line_and_what_was_written_is_found(
+async def test_o_opens_a_result_at_its_line_and_the_edit_is_indexed(
     demo_copy: Path, editor: Path
 ) -> None:
     async with running(demo_copy, WIDE) as driver:
@@ -54,7 +54,7 @@ async def test_o_opens_the_result_at_its_line_and_what_was_written_is_found(
         await driver.until(lambda: driver.titles[:1] == ["Rollback plan"])
 
 
-async def test_o_in_a_document_opens_it_at_the_line_one_is_at_and_shows_what_was_written(
+async def test_o_in_a_document_opens_the_current_line_and_shows_the_edit(
     demo_copy: Path, editor: Path
 ) -> None:
     async with running(demo_copy, NARROW) as driver:
@@ -70,7 +70,7 @@ async def test_o_in_a_document_opens_it_at_the_line_one_is_at_and_shows_what_was
         await driver.until(lambda: pane.preview and "every quokka" in "".join(pane.preview.lines))
 
 
-async def test_what_was_written_shows_where_nothing_watches(demo_copy: Path, editor: Path) -> None:
+async def test_edit_is_shown_without_a_file_watcher(demo_copy: Path, editor: Path) -> None:
     (demo_copy / "kbx.toml").write_text("[app]\nwatch = false\n", encoding="utf-8")
     async with running(demo_copy, NARROW) as driver:
         await driver.ask("rollback plan")
@@ -82,7 +82,7 @@ async def test_what_was_written_shows_where_nothing_watches(demo_copy: Path, edi
         await driver.until(lambda: pane.preview and "every quokka" in "".join(pane.preview.lines))
 
 
-async def test_without_an_editor_the_status_line_says_what_to_set(
+async def test_missing_editor_variable_shows_what_to_set(
     demo: Path, editor: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.delenv("EDITOR")
@@ -93,7 +93,7 @@ async def test_without_an_editor_the_status_line_says_what_to_set(
         assert not editor.exists()
 
 
-async def test_an_editor_that_is_not_there_is_one_line(
+async def test_missing_editor_program_gives_one_error_line(
     demo: Path, editor: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("EDITOR", "/nowhere/vi")
@@ -103,7 +103,7 @@ async def test_an_editor_that_is_not_there_is_one_line(
         await driver.until_shown(StatusLine, "/nowhere/vi cannot be started: No such file")
 
 
-async def test_a_terminal_that_cannot_be_left_is_one_line(
+async def test_terminal_without_suspend_support_gives_one_error_line(
     demo: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("EDITOR", "vi")
@@ -113,7 +113,7 @@ async def test_a_terminal_that_cannot_be_left_is_one_line(
         await driver.until_shown(StatusLine, "an editor cannot be opened in this terminal")
 
 
-async def test_o_without_a_document_says_so(demo: Path, editor: Path) -> None:
+async def test_o_without_a_document_shows_a_notice(demo: Path, editor: Path) -> None:
     async with running(demo, WIDE) as driver:
         await driver.press("escape", "o")
         await driver.until_shown(StatusLine, "no document is chosen")

@@ -1,4 +1,4 @@
-"""The entity card alone, in the smallest app that holds it."""
+"""The entity card in a minimal app."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from textual import on
 from textual.app import App, ComposeResult
 from textual.pilot import Pilot
 
-from kbx_tui.safe_text import visible
+from kbx_tui.safe_text import safe_line
 from kbx_tui.tui.drawing.lines import Line
-from kbx_tui.tui.explore import card_lines
+from kbx_tui.tui.explore.panes import card_lines
 from kbx_tui.tui.explore.panes.entity_card import EntityCard
 from kbx_tui.tui.explore.view import CardDocument, CardFact, CardItem, CardView
 from kbx_tui.tui.stylesheets import styles_folder
@@ -23,7 +23,7 @@ READING_STYLES: list[str | PurePath] = [
     styles_folder() / name for name in ("looks.tcss", "reading.tcss")
 ]
 SIZES = pytest.mark.parametrize("size", [(140, 40), (80, 24), (50, 16)], ids=str)
-HOSTILE = visible("[red]Alice[/red] \x1b[31mred\x1b[0m \u202etxt \x1b]52;c;aGk=\x07" + "港" * 60)
+HOSTILE = safe_line("[red]Alice[/red] \x1b[31mred\x1b[0m \u202etxt \x1b]52;c;aGk=\x07" + "港" * 60)
 
 
 def document(number: int) -> CardDocument:
@@ -60,7 +60,7 @@ class CardApp(App[None]):
         return self.query_one(EntityCard)
 
     @on(EntityCard.Opened)
-    def remember(self, event: EntityCard.Opened) -> None:
+    def record(self, event: EntityCard.Opened) -> None:
         self.opened.append(event.path)
 
     @on(EntityCard.Closed)
@@ -68,7 +68,7 @@ class CardApp(App[None]):
         self.closed += 1
 
     def rows(self) -> list[str]:
-        return [self.card.render_line(y).text.rstrip() for y in range(self.card.line_room)]
+        return [self.card.render_line(y).text.rstrip() for y in range(self.card.visible_height)]
 
 
 @asynccontextmanager
@@ -83,99 +83,99 @@ async def showing(
         yield app, pilot
 
 
-async def held(app: CardApp, pilot: Pilot[None], key: str, times: int) -> None:
-    """Press a key as fast as a held one repeats, and faster."""
+async def hold(app: CardApp, pilot: Pilot[None], key: str, times: int) -> None:
+    """Press a key faster than a held key repeats."""
     for _ in range(times):
         app.simulate_key(key)
     await pilot.pause()
 
 
-def at(app: CardApp) -> str:
-    """Return the row that carries the mark of the cursor."""
+def cursor_row(app: CardApp) -> str:
+    """Return the text of the row under the cursor."""
     return next((text for text in app.rows() if text.startswith("›")), "")
 
 
 @SIZES
-async def test_the_card_says_who_it_is_and_offers_the_page_first(size: tuple[int, int]) -> None:
+async def test_card_shows_name_and_type_and_opens_the_page_first(size: tuple[int, int]) -> None:
     async with showing(CARD, size) as (app, pilot):
         shown = app.rows()
         assert shown[0].startswith("● Alice Chen")
         assert shown[0].endswith("person")
-        assert at(app) == "› page people/alice-chen.md"
+        assert cursor_row(app) == "› page people/alice-chen.md"
         await pilot.press("enter")
         assert app.opened == ["people/alice-chen.md"]
 
 
-async def test_down_reads_on_line_by_line_until_documents_come() -> None:
+async def test_down_scrolls_by_line_until_documents_are_reached() -> None:
     async with showing(CARD) as (app, pilot):
         presses = 0
-        while "Meeting" not in at(app):
+        while "Meeting" not in cursor_row(app):
             app.card.action_move(1)
             await pilot.pause(0)
             presses += 1
             assert app.card.scroll_offset.y <= presses + card_lines.document_height(80) + 2
-        assert "Meeting 0" in at(app)
+        assert "Meeting 0" in cursor_row(app)
         assert presses > 15
         await pilot.press("j", "down")
-        assert "Meeting 2" in at(app)
+        assert "Meeting 2" in cursor_row(app)
         await pilot.press("k", "up", "enter")
         assert app.opened == [CARD.documents[0].path]
 
 
-async def test_up_reads_back_to_the_very_top() -> None:
+async def test_up_scrolls_back_to_the_top() -> None:
     async with showing(replace(CARD, documents=CARD.documents[:2])) as (app, pilot):
         await pilot.press("G")
-        assert "Meeting 1" in at(app)
-        await held(app, pilot, "k", 60)
-        assert at(app) == "› page people/alice-chen.md"
+        assert "Meeting 1" in cursor_row(app)
+        await hold(app, pilot, "k", 60)
+        assert cursor_row(app) == "› page people/alice-chen.md"
         assert app.card.scroll_offset.y == 0
 
 
-async def test_pages_and_ends() -> None:
+async def test_page_and_end_keys_move_the_cursor_of_a_card() -> None:
     async with showing(CARD) as (app, pilot):
         await pilot.press("G")
-        assert "Meeting 29" in at(app)
+        assert "Meeting 29" in cursor_row(app)
         await pilot.press("pageup")
-        assert "Meeting" in at(app)
+        assert "Meeting" in cursor_row(app)
         await pilot.press("g")
-        assert at(app) == "› page people/alice-chen.md"
+        assert cursor_row(app) == "› page people/alice-chen.md"
         assert app.card.scroll_offset.y == 0
-        await held(app, pilot, "pagedown", 8)
-        assert "Meeting 29" in at(app)
-        await held(app, pilot, "pageup", 8)
-        assert at(app) == "› page people/alice-chen.md"
+        await hold(app, pilot, "pagedown", 8)
+        assert "Meeting 29" in cursor_row(app)
+        await hold(app, pilot, "pageup", 8)
+        assert cursor_row(app) == "› page people/alice-chen.md"
 
 
-async def test_enter_never_opens_what_is_out_of_sight() -> None:
+async def test_enter_never_opens_a_row_that_is_not_visible() -> None:
     async with showing(CARD, (50, 16)) as (app, pilot):
-        app.card.scroll_line(20)
+        app.card.scroll_to_line(20)
         await pilot.press("enter")
         assert not app.opened
-        assert at(app) == "› page people/alice-chen.md"
+        assert cursor_row(app) == "› page people/alice-chen.md"
         await pilot.press("enter")
         assert app.opened == ["people/alice-chen.md"]
 
 
 @SIZES
-async def test_a_click_chooses_and_a_double_click_opens(size: tuple[int, int]) -> None:
+async def test_click_selects_and_double_click_opens(size: tuple[int, int]) -> None:
     async with showing(replace(CARD, facts=()), size) as (app, pilot):
         row = next(row for row, text in enumerate(app.rows()) if "Meeting 0" in text)
         await pilot.click(app.card, offset=(8, row + 1))
-        assert "Meeting 0" in at(app)
+        assert "Meeting 0" in cursor_row(app)
         assert app.card.current_path == CARD.documents[0].path
         assert not app.opened
         await pilot.click(app.card, offset=(8, row + 1), times=2)
         assert app.opened == [CARD.documents[0].path]
 
 
-async def test_an_entity_without_a_page_says_so_and_offers_its_documents() -> None:
+async def test_card_without_a_page_opens_its_first_document() -> None:
     async with showing(replace(CARD, path="", facts=(), open_items=())) as (app, pilot):
         assert "  no page of its own" in app.rows()
         await pilot.press("enter")
         assert app.opened == [CARD.documents[0].path]
 
 
-async def test_an_entity_of_which_nothing_is_known_bears_all_keys() -> None:
+async def test_empty_card_survives_all_keys() -> None:
     bare = CardView("person:x", "X", "person", "", "", "", (), (), (), ())
     async with showing(bare) as (app, pilot):
         assert app.rows()[:4] == [
@@ -189,7 +189,7 @@ async def test_an_entity_of_which_nothing_is_known_bears_all_keys() -> None:
         assert app.card.current_path == ""
 
 
-async def test_the_same_card_shown_anew_stays_where_it_was() -> None:
+async def test_reloaded_card_keeps_its_cursor() -> None:
     async with showing(CARD) as (app, pilot):
         await pilot.press("G", "k", "k")
         path, rows = app.card.current_path, app.rows()
@@ -202,32 +202,34 @@ async def test_the_same_card_shown_anew_stays_where_it_was() -> None:
         assert app.card.current_path == path
 
 
-async def test_another_card_begins_at_the_top() -> None:
+async def test_another_card_starts_at_the_top() -> None:
     async with showing(CARD) as (app, pilot):
         await pilot.press("G")
         app.card.show(replace(CARD, id="person:bob", name="Bob"))
         await pilot.pause()
         assert app.rows()[0].startswith("● Bob")
-        assert at(app) == "› page people/alice-chen.md"
+        assert cursor_row(app) == "› page people/alice-chen.md"
 
 
-async def test_a_card_keeps_its_cursor_in_sight_when_the_terminal_changes() -> None:
+async def test_cursor_of_a_card_stays_visible_after_a_resize() -> None:
     async with showing(CARD, (140, 40)) as (app, pilot):
         await pilot.press("G")
         for size in ((50, 16), (80, 24), (140, 40)):
             await pilot.resize_terminal(*size)
             await pilot.pause()
-            assert "Meeting 29" in at(app)
+            assert "Meeting 29" in cursor_row(app)
 
 
-async def test_escape_closes_it() -> None:
+async def test_escape_closes_the_pane() -> None:
     async with showing(CARD) as (app, pilot):
         await pilot.press("escape")
         assert app.closed == 1
 
 
 @SIZES
-async def test_what_a_file_says_is_shown_and_does_nothing(size: tuple[int, int]) -> None:
+async def test_markup_and_control_characters_have_no_effect(
+    size: tuple[int, int],
+) -> None:
     card = CardView(
         "person:x",
         HOSTILE,
@@ -245,14 +247,14 @@ async def test_what_a_file_says_is_shown_and_does_nothing(size: tuple[int, int])
         await pilot.press("G")
         shown += app.rows()
         assert any("[red]Alice[/red] red" in text for text in shown)
-        assert not any(one in "".join(shown) for one in ("\x1b", "\x07", "\u202e"))
-        for y in range(app.card.line_room):
+        assert not any(sign in "".join(shown) for sign in ("\x1b", "\x07", "\u202e"))
+        for y in range(app.card.visible_height):
             assert app.card.render_line(y).cell_length == app.card.line_width
         await pilot.press("enter")
         assert app.opened == ["m/\x1b[31m.md"]
 
 
-async def test_thousands_of_documents_are_drawn_as_they_come_into_sight(
+async def test_only_visible_documents_of_a_card_are_drawn(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     drawn: list[str] = []
@@ -267,5 +269,5 @@ async def test_thousands_of_documents_are_drawn_as_they_come_into_sight(
     async with showing(replace(CARD, documents=many)) as (app, pilot):
         await pilot.press("G")
         assert app.card.current_path == "m/4999.md"
-        assert len(set(drawn)) <= 2 * app.card.line_room
+        assert len(set(drawn)) <= 2 * app.card.visible_height
         assert not app.card.children

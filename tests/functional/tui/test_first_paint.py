@@ -1,4 +1,4 @@
-"""The first paint waits for no engine."""
+"""The first paint does not wait for the engine."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def test_importing_the_app_loads_no_engine() -> None:
     assert run(code) == "[]"
 
 
-def test_the_app_is_painted_before_the_knowledge_base_is_opened(tmp_path: Path) -> None:
+def test_app_is_painted_before_the_base_is_opened(tmp_path: Path) -> None:
     code = f"""
 import asyncio, sys
 from pathlib import Path
@@ -29,7 +29,7 @@ class Bases:
     def open(self, root):
         lines = [strip.text for strip in app.screen._compositor.render_strips()]
         painted.append(any("Type to search" in line for line in lines))
-        raise OSError("enough seen")
+        raise OSError("painted before opening")
 app = KbxApp(Path({str(tmp_path)!r}), bases=Bases())
 async def main():
     async with app.run_test(size=(140, 40)) as pilot:

@@ -1,4 +1,4 @@
-"""Indexing in the background: progress is shown, text is found at once, faults are told."""
+"""Indexing in the background: progress, early results and errors."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from tests.functional.vaults import FILES, write_vault
 
 
 def held_back() -> Watched:
-    """Indexing waits where text can be searched and vectors are still to come."""
+    """Return a watch that stops indexing between text and vectors."""
     watched = Watched()
     watched.indexing.clear()
     return watched
@@ -38,7 +38,7 @@ def indexed(root: Path) -> bool:
         return kb.is_indexed() and kb.status().vector_share == 1.0
 
 
-async def test_progress_is_shown_and_the_query_answered_before_indexing_has_ended(
+async def test_query_is_answered_and_progress_shown_during_indexing(
     tmp_path: Path,
 ) -> None:
     root, watched = write_vault(tmp_path / "kb"), held_back()
@@ -55,7 +55,7 @@ async def test_progress_is_shown_and_the_query_answered_before_indexing_has_ende
     assert indexed(root)
 
 
-async def test_every_key_works_while_indexing_goes_on(fresh_demo: Path) -> None:
+async def test_keys_work_during_indexing(fresh_demo: Path) -> None:
     watched = held_back()
     async with starting(fresh_demo, NARROW, watched=watched) as driver:
         await driver.until(lambda: watched.calls["index"])
@@ -67,16 +67,16 @@ async def test_every_key_works_while_indexing_goes_on(fresh_demo: Path) -> None:
         await driver.until(lambda: driver.explore.panes.read == "card")
 
 
-async def test_a_base_without_an_index_says_what_is_going_on(tmp_path: Path) -> None:
+async def test_base_without_an_index_shows_that_it_is_being_made(tmp_path: Path) -> None:
     root, watched = write_vault(tmp_path / "kb"), Watched(held=lambda progress: True)
     watched.indexing.clear()
     async with starting(root, WIDE, watched=watched) as driver:
-        await driver.until_shown(ResultList, "The index is being made")
+        await driver.until_shown(ResultList, "The index is being built")
         watched.indexing.set()
         await driver.until_shown(ResultList, "5 documents")
 
 
-async def test_quitting_ends_indexing_and_leaves_what_the_next_time_goes_on_from(
+async def test_quitting_stops_indexing_and_the_next_start_continues_it(
     tmp_path: Path,
 ) -> None:
     root, watched = write_vault(tmp_path / "kb"), held_back()
@@ -84,7 +84,9 @@ async def test_quitting_ends_indexing_and_leaves_what_the_next_time_goes_on_from
         await driver.ask("migration")
     await after_the_end(lambda: watched.calls["index cancelled"])
     await after_the_end(lambda: watched.calls["close"] == watched.calls["open"])
-    await after_the_end(lambda: "kbx-index" not in {one.name for one in threading.enumerate()})
+    await after_the_end(
+        lambda: "kbx-index" not in {thread.name for thread in threading.enumerate()}
+    )
     assert not indexed(root)
     async with starting(root, WIDE) as driver:
         await driver.until(lambda: is_counted(driver))
@@ -92,10 +94,10 @@ async def test_quitting_ends_indexing_and_leaves_what_the_next_time_goes_on_from
         await driver.until(lambda: indexed(root))
 
 
-async def test_another_process_that_indexes_is_no_error_and_the_app_looks_again(
+async def test_index_locked_by_another_process_is_not_an_error_and_is_retried(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("kbx_tui.tui.engine.index_sync.LOCKED_PATIENCE", 0.05)
+    monkeypatch.setattr("kbx_tui.tui.engine.index_sync.LOCK_RETRY_SECONDS", 0.05)
     root, watched = write_vault(tmp_path / "kb"), Watched()
     with writer_lock(root):
         async with starting(root, WIDE, watched=watched) as driver:
@@ -110,10 +112,10 @@ async def test_another_process_that_indexes_is_no_error_and_the_app_looks_again(
         await driver.until(lambda: "Migration go/no-go" in driver.titles)
 
 
-async def test_what_another_process_has_indexed_is_found(
+async def test_documents_indexed_by_another_process_are_found(
     demo_copy: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("kbx_tui.tui.engine.index_sync.LOCKED_PATIENCE", 0.05)
+    monkeypatch.setattr("kbx_tui.tui.engine.index_sync.LOCK_RETRY_SECONDS", 0.05)
     async with running(demo_copy, WIDE) as driver:
         await driver.ask("rehearsal")
         (demo_copy / "memory/notes/new.md").write_text("# Rehearsal rehearsal\n", encoding="utf-8")
@@ -123,7 +125,7 @@ async def test_what_another_process_has_indexed_is_found(
         await driver.until(lambda: not driver.status.progress)
 
 
-async def test_a_model_that_cannot_be_loaded_leaves_search_by_words(tmp_path: Path) -> None:
+async def test_fast_search_works_if_the_model_cannot_be_loaded(tmp_path: Path) -> None:
     root = write_vault(tmp_path / "kb")
     watched = Watched(faults={"index": EmbeddingError("no model in /nowhere")})
     with KnowledgeBase(root) as kb:
@@ -136,7 +138,7 @@ async def test_a_model_that_cannot_be_loaded_leaves_search_by_words(tmp_path: Pa
 
 
 @pytest.mark.parametrize("part", ["documents.lance/data", "chunks.lance/_versions"])
-async def test_a_damaged_index_is_one_line_that_says_what_mends_it(
+async def test_damaged_index_gives_one_error_line_that_says_how_to_repair_it(
     tmp_path: Path, part: str
 ) -> None:
     root = write_vault(tmp_path / "kb")
@@ -146,7 +148,7 @@ async def test_a_damaged_index_is_one_line_that_says_what_mends_it(
         file.write_bytes(b"rubbish")
     async with starting(root, WIDE) as driver:
         driver.explore.query_one(QueryLine).value = "migration"
-        await driver.until_shown(StatusLine, "✗ cannot ", "`kbx index --full` builds it anew")
+        await driver.until_shown(StatusLine, "✗ cannot ", "`kbx index --full` rebuilds it")
         assert not driver.titles
         with KnowledgeBase(root) as kb:
             kb.index(full=True, fast=True)
@@ -156,7 +158,7 @@ async def test_a_damaged_index_is_one_line_that_says_what_mends_it(
         await driver.until(lambda: driver.watched.calls["watch"])
 
 
-async def test_a_damaged_kbx_toml_is_told_and_read_again_with_the_next_query(
+async def test_damaged_kbx_toml_is_reported_and_read_again_with_the_next_query(
     demo_copy: Path,
 ) -> None:
     (demo_copy / "kbx.toml").write_text("[search\nhierarchy_alpha = 0.7\n", encoding="utf-8")
@@ -171,7 +173,7 @@ async def test_a_damaged_kbx_toml_is_told_and_read_again_with_the_next_query(
         await driver.until(lambda: is_counted(driver))
 
 
-async def test_a_base_without_an_index_is_indexed_once_its_kbx_toml_is_mended(
+async def test_base_is_indexed_once_its_kbx_toml_is_repaired(
     tmp_path: Path,
 ) -> None:
     root = write_vault(tmp_path / "kb", {**FILES, "kbx.toml": "[search\n"})
@@ -182,13 +184,13 @@ async def test_a_base_without_an_index_is_indexed_once_its_kbx_toml_is_mended(
         assert "Migration go/no-go" in driver.titles
 
 
-async def test_a_setting_out_of_range_names_file_value_and_what_would_do(demo_copy: Path) -> None:
+async def test_setting_out_of_range_is_reported_with_file_and_value(demo_copy: Path) -> None:
     (demo_copy / "kbx.toml").write_text("[search]\nhierarchy_alpha = 7\n", encoding="utf-8")
     async with starting(demo_copy, NARROW) as driver:
         await driver.until_shown(StatusLine, "kbx.toml: search.hierarchy_alpha = 7 is not valid")
 
 
-async def test_a_base_that_cannot_be_opened_says_why_and_is_tried_again(demo: Path) -> None:
+async def test_base_that_cannot_be_opened_is_retried_with_the_next_query(demo: Path) -> None:
     watched = Watched(faults={"open": OSError("the disk sleeps")})
     async with starting(demo, WIDE, watched=watched) as driver:
         await driver.until_shown(ResultList, "no knowledge base to search", "the disk sleeps")
@@ -198,9 +200,7 @@ async def test_a_base_that_cannot_be_opened_says_why_and_is_tried_again(demo: Pa
         assert not driver.status.error
 
 
-async def test_a_base_on_a_medium_for_reading_only_is_searched_all_the_same(
-    demo: Path, demo_copy: Path
-) -> None:
+async def test_read_only_base_can_be_searched(demo: Path, demo_copy: Path) -> None:
     watched = Watched(faults={"index": PermissionError("read-only file system")})
     (demo_copy / "memory/notes/new.md").write_text("# New\n", encoding="utf-8")
     async with starting(demo_copy, WIDE, watched=watched) as driver:

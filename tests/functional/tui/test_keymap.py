@@ -1,4 +1,4 @@
-"""Keys of one's own: they work, they are shown everywhere, and a clash is one sentence."""
+"""Keys configured in kbx.toml."""
 
 from __future__ import annotations
 
@@ -20,22 +20,24 @@ def configure(root: Path, keys: str) -> Path:
     return root
 
 
-async def test_a_key_of_ones_own_works_and_the_one_before_does_not(demo_copy: Path) -> None:
+async def test_configured_key_replaces_the_default_key(demo_copy: Path) -> None:
     configure(demo_copy, 'mode.next = "ctrl+t"\nfocus.path = "i,ctrl+l"')
     async with running(demo_copy, WIDE) as driver:
         await driver.ask(QUESTION)
         await driver.press("escape", "m", "f")
-        assert driver.asking.mode == "two-pass"
+        assert driver.state.mode == "two-pass"
         assert driver.has_focus(ResultList)
         await driver.press("ctrl+t")
-        await driver.until(lambda: driver.asking.mode == "flat")
+        await driver.until(lambda: driver.state.mode == "flat")
         await driver.press("i")
         await driver.until_focused(PathLine)
         await driver.press("down", "ctrl+l")
         await driver.until_focused(PathLine)
 
 
-async def test_key_bar_help_palette_and_empty_panes_show_it(demo_copy: Path) -> None:
+async def test_key_bar_help_and_palette_show_the_configured_key(
+    demo_copy: Path,
+) -> None:
     configure(demo_copy, 'mode.next = "ctrl+t"')
     async with running(demo_copy, WIDE) as driver:
         await driver.press("escape")
@@ -44,30 +46,30 @@ async def test_key_bar_help_palette_and_empty_panes_show_it(demo_copy: Path) -> 
         assert any("(ctrl+t)" in command.help for command in palette)
         await driver.press("ctrl+t", "ctrl+t")
         await driver.ask("zzzz")
-        await driver.until_shown(ResultList, "ctrl+t searches by meaning too.")
+        await driver.until_shown(ResultList, "ctrl+t also searches by meaning.")
         await driver.press("question_mark")
         await driver.until(lambda: isinstance(driver.app.screen, Help))
         text = driver.app.screen.query_one(HelpText)
         lines = ["".join(span.text for span in line) for line in text.build(100)]
-        assert any("ctrl+t" in line and "go round two-pass" in line for line in lines)
+        assert any("ctrl+t" in line and "switch between two-pass" in line for line in lines)
 
 
-async def test_a_click_on_the_key_bar_presses_the_new_key(demo_copy: Path) -> None:
+async def test_click_on_the_key_bar_works_with_a_configured_key(demo_copy: Path) -> None:
     configure(demo_copy, 'mode.next = "ctrl+t"')
     async with running(demo_copy, WIDE) as driver:
         await driver.press("escape")
         await driver.until_shown(KeyBar, "ctrl+t mode")
         await driver.pilot.click(KeyBar, offset=(driver.text_of(KeyBar).index("mode"), 0))
-        await driver.until(lambda: driver.asking.mode == "flat")
+        await driver.until(lambda: driver.state.mode == "flat")
 
 
-async def test_two_commands_may_swap_their_keys(demo_copy: Path) -> None:
+async def test_two_commands_can_swap_their_keys(demo_copy: Path) -> None:
     configure(demo_copy, 'mode.next = "s"\nsort.next = "m"')
     async with running(demo_copy, WIDE) as driver:
         await driver.press("escape", "s")
-        assert (driver.asking.mode, driver.asking.sort) == ("flat", "score")
+        assert (driver.state.mode, driver.state.sort) == ("flat", "score")
         await driver.press("m")
-        assert (driver.asking.mode, driver.asking.sort) == ("flat", "date")
+        assert (driver.state.mode, driver.state.sort) == ("flat", "date")
 
 
 @pytest.mark.parametrize(
@@ -79,26 +81,26 @@ async def test_two_commands_may_swap_their_keys(demo_copy: Path) -> None:
     ],
     ids=["clash", "unknown", "empty"],
 )
-async def test_wrong_keys_are_one_error_line_and_all_keys_stay_as_they_were(
+async def test_invalid_keys_are_one_error_line_and_keep_all_defaults(
     demo_copy: Path, keys: str, words: list[str]
 ) -> None:
     configure(demo_copy, f'{keys}\nsort.next = "ctrl+s"')
     async with running(demo_copy, WIDE) as driver:
         await driver.until_shown(StatusLine, "✗ [keys] in kbx.toml", *words)
         await driver.press("escape", "m", "s")
-        assert (driver.asking.mode, driver.asking.sort) == ("flat", "date")
+        assert (driver.state.mode, driver.state.sort) == ("flat", "date")
         await driver.until_shown(KeyBar, "m mode")
         await driver.ask(QUESTION)
         assert driver.titles
 
 
-async def test_the_keys_of_one_base_do_not_outlive_it(demo: Path, demo_copy: Path) -> None:
+async def test_configured_keys_end_with_their_base(demo: Path, demo_copy: Path) -> None:
     configure(demo_copy, 'mode.next = "ctrl+t"')
     async with running(demo_copy, WIDE) as driver:
         await driver.app.open_base(demo)
-        await driver.until(lambda: driver.explore.summary is not None)
+        await driver.until(lambda: driver.explore.model.summary is not None)
         await driver.press("escape", "m")
-        await driver.until(lambda: driver.asking.mode == "flat")
+        await driver.until(lambda: driver.state.mode == "flat")
         await driver.until_shown(KeyBar, "m mode")
         await driver.press("slash")
         await driver.until_focused(QueryLine)

@@ -1,4 +1,4 @@
-"""Every key of the registry does what the registry says, wherever it should work."""
+"""Every key of the registry runs its command wherever it should."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ import pytest
 from textual.binding import Binding
 from textual.widget import Widget
 
-from kbx_tui.tui.commands.registry import ACTIVE_TOGETHER, Scope, commands_in
+from kbx_tui.tui.commands.command import Scope
+from kbx_tui.tui.commands.registry import ACTIVE_TOGETHER, commands_in
 from kbx_tui.tui.explore.panes.entity_card import EntityCard
 from kbx_tui.tui.explore.panes.entity_list import EntityList
 from kbx_tui.tui.explore.panes.path_field import PathLine
 from kbx_tui.tui.explore.panes.query_line import QueryLine
 from kbx_tui.tui.explore.panes.result_list import ResultList
 from kbx_tui.tui.explore.panes.why_pane import WhyPane
-from kbx_tui.tui.explore.screen import scopes_of
 from kbx_tui.tui.reading.preview_pane import PreviewPane
 from kbx_tui.tui.shell.help_screen import Help, HelpText
-from kbx_tui.tui.widgets.choices import Choices
+from kbx_tui.tui.widgets.choice_list import ChoiceList
 from kbx_tui.tui.widgets.key_bar import KeyBar
 from kbx_tui.tui.widgets.number_slider import NumberSlider
 from kbx_tui.tui.widgets.status_line import StatusLine
@@ -55,47 +55,47 @@ async def go_to(driver: Driver, widget: type[Widget]) -> None:
     await driver.until_focused(widget)
 
 
-def heard(driver: Driver) -> dict[str, Binding]:
-    """Return what each key does now: what has priority from the outside in, the rest inside out."""
+def active_bindings(driver: Driver) -> dict[str, Binding]:
+    """Return the binding of each key now: priority ones outside in, the others inside out."""
     chain = driver.app.screen._binding_chain
-    found: dict[str, Binding] = {}
+    active: dict[str, Binding] = {}
     for priority in (True, False):
         for node, bindings in reversed(chain) if priority else chain:
             for key, binding in bindings:
                 allowed = node.check_action(binding.action.partition("(")[0], ())
-                if binding.priority == priority and allowed and key not in found:
-                    found[key] = binding
-    return found
+                if binding.priority == priority and allowed and key not in active:
+                    active[key] = binding
+    return active
 
 
-async def test_no_widget_swallows_a_key_of_the_registry(demo: Path) -> None:
+async def test_every_key_of_the_registry_works_in_every_pane(demo: Path) -> None:
     async with running(demo, WIDE) as driver:
         for widget in FOCUSED:
             await go_to(driver, widget)
-            scopes = scopes_of(driver.explore.focused)
+            scopes = driver.explore.scopes()
             assert scopes in ACTIVE_TOGETHER
-            active, seen = heard(driver), set[str]()
-            for scope in scopes:  # from the inside out: the inner scope wins
+            active, seen = active_bindings(driver), set[str]()
+            for scope in scopes:  # inside out: the inner scope wins
                 for command in commands_in(scope):
                     for key in set(command.keys.split(",")) - seen:
                         seen.add(key)
-                        same = {"close": "back"}  # a pane's escape and the screen's do the same
+                        same = {"close": "back"}  # Escape of a pane and of the screen do the same
                         does = active[key].action
-                        if (widget, key) != (PathLine, "tab"):  # whose it is, completions decide
+                        if (widget, key) != (PathLine, "tab"):  # completions decide who takes it
                             assert does in (command.action, same.get(command.action)), key
 
 
-async def test_no_key_of_the_first_screen_is_swallowed() -> None:
+async def test_every_key_works_on_the_welcome_screen() -> None:
     async with starting(None, NARROW) as driver:
-        await driver.until_focused(Choices)
-        active = heard(driver)
+        await driver.until_focused(ChoiceList)
+        active = active_bindings(driver)
         scopes: tuple[Scope, ...] = ("welcome", "app")
         for command in commands_in(*scopes):
             for key in command.keys.split(","):
                 assert active[key].action == command.action, key
 
 
-async def test_slash_and_escape_move_between_typing_and_commands(demo: Path) -> None:
+async def test_slash_and_escape_switch_between_typing_and_commands(demo: Path) -> None:
     async with running(demo, WIDE) as driver:
         await driver.ask(QUESTION)
         await driver.press("escape")
@@ -105,15 +105,15 @@ async def test_slash_and_escape_move_between_typing_and_commands(demo: Path) -> 
         assert driver.explore.query_one(QueryLine).value == QUESTION
 
 
-async def test_keys_typed_faster_than_the_app_answers_go_where_they_should(demo: Path) -> None:
+async def test_keys_typed_faster_than_the_app_responds_take_effect_in_order(demo: Path) -> None:
     async with running(demo, WIDE) as driver:
         await driver.ask(QUESTION)
         for key in ("down", "j", "m", "right_square_bracket", "slash", "a", "q"):
             driver.app.simulate_key(key)
         line = driver.explore.query_one(QueryLine)
         await driver.until(lambda: line.value.endswith("q"))
-        assert line.value == "aq"  # "/" selects what is there
-        assert (driver.asking.mode, driver.asking.alpha) == ("flat", 0.55)
+        assert line.value == "aq"  # "/" selects the query
+        assert (driver.state.mode, driver.state.alpha) == ("flat", 0.55)
 
 
 async def test_letters_typed_before_the_base_is_open_are_searched(demo: Path) -> None:
@@ -123,7 +123,9 @@ async def test_letters_typed_before_the_base_is_open_are_searched(demo: Path) ->
         assert driver.explore.query_one(QueryLine).value == "alice"
 
 
-async def test_down_goes_into_the_results_and_up_from_the_first_back(demo: Path) -> None:
+async def test_down_enters_the_results_and_up_returns_to_the_query(
+    demo: Path,
+) -> None:
     async with running(demo, WIDE) as driver:
         await driver.ask(QUESTION)
         await driver.press("down")
@@ -136,7 +138,7 @@ async def test_down_goes_into_the_results_and_up_from_the_first_back(demo: Path)
         await driver.until_focused(QueryLine)
 
 
-async def test_g_and_G_go_to_the_ends_and_pages_between(demo: Path) -> None:  # noqa: N802
+async def test_g_G_and_page_keys_move_through_the_results(demo: Path) -> None:  # noqa: N802
     async with running(demo, NARROW) as driver:
         await driver.ask(QUESTION)
         await driver.press("down", "G")
@@ -150,7 +152,7 @@ async def test_g_and_G_go_to_the_ends_and_pages_between(demo: Path) -> None:  # 
         assert driver.results.cursor == 0
 
 
-async def test_e_goes_to_the_entities_and_tab_goes_on(demo: Path) -> None:
+async def test_e_focuses_the_entities_and_tab_the_next_pane(demo: Path) -> None:
     async with running(demo, WIDE) as driver:
         await driver.ask(QUESTION)
         await driver.press("escape", "e")
@@ -172,7 +174,7 @@ async def test_the_key_bar_follows_the_focus(demo: Path) -> None:
         await driver.until_shown(KeyBar, "tab complete", "esc clear")
 
 
-async def test_a_click_on_the_key_bar_is_as_good_as_the_key(demo: Path) -> None:
+async def test_click_on_the_key_bar_runs_the_command(demo: Path) -> None:
     async with running(demo, WIDE) as driver:
         await driver.ask(QUESTION)
         await driver.press("escape")
@@ -181,7 +183,7 @@ async def test_a_click_on_the_key_bar_is_as_good_as_the_key(demo: Path) -> None:
         await driver.until_focused(EntityList)
 
 
-async def test_a_click_chooses_a_result_and_a_double_click_reads_it(demo: Path) -> None:
+async def test_click_selects_a_result_and_double_click_opens_it(demo: Path) -> None:
     async with running(demo, NARROW) as driver:
         await driver.ask(QUESTION)
         await driver.pilot.click(ResultList, offset=(10, 3))
@@ -197,18 +199,18 @@ async def test_a_click_chooses_a_result_and_a_double_click_reads_it(demo: Path) 
 HELP: dict[type[Widget], list[str]] = {
     ResultList: [
         "In the results",
-        "In every list",
+        "In any list",
         "In explore, outside query and path",
         "Everywhere",
     ],
-    EntityList: ["In the entities", "In every list"],
-    PreviewPane: ["In a document", "In every text"],
-    EntityCard: ["On an entity card", "In every list"],
+    EntityList: ["In the entities", "In any list"],
+    PreviewPane: ["In a document", "In any text"],
+    EntityCard: ["On an entity card", "In any list"],
     NumberSlider: ["On a slider", "In explore, outside query and path"],
 }
 
 
-async def test_help_begins_with_the_keys_of_the_pane_one_is_at(demo: Path) -> None:
+async def test_help_starts_with_the_keys_of_the_focused_pane(demo: Path) -> None:
     async with running(demo, WIDE) as driver:
         for widget, titles in HELP.items():
             await go_to(driver, widget)
@@ -216,18 +218,18 @@ async def test_help_begins_with_the_keys_of_the_pane_one_is_at(demo: Path) -> No
             await driver.until(lambda: isinstance(driver.app.screen, Help))
             text = driver.app.screen.query_one(HelpText)
             lines = ["".join(span.text for span in line).strip() for line in text.build(100)]
-            at = [lines.index(title) for title in titles]
-            assert at == sorted(at)
-            assert at[0] < 3
-            assert at[-1] < lines.index("Signs") < lines.index("Elsewhere")
-            for scope_title in ("In the query line", "On the first screen"):
+            positions = [lines.index(title) for title in titles]
+            assert positions == sorted(positions)
+            assert positions[0] < 3
+            assert positions[-1] < lines.index("Signs") < lines.index("Elsewhere")
+            for scope_title in ("In the query line", "On the welcome screen"):
                 assert lines.index("Elsewhere") < lines.index(scope_title)
             await driver.until(lambda title=titles[0]: title in driver.screen_text())  # type: ignore[misc]
             await driver.press("escape")
             await driver.until(lambda: driver.app.screen is driver.explore)
 
 
-async def test_help_scrolls_and_closes_again(demo: Path) -> None:
+async def test_help_scrolls_and_closes(demo: Path) -> None:
     async with running(demo, NARROW) as driver:
         await driver.press("escape", "question_mark")
         await driver.until(lambda: isinstance(driver.app.screen, Help))
@@ -242,7 +244,7 @@ async def test_help_scrolls_and_closes_again(demo: Path) -> None:
             await driver.until(lambda: isinstance(driver.app.screen, Help))
 
 
-async def test_a_question_mark_in_the_query_line_is_text(demo: Path) -> None:
+async def test_question_mark_in_the_query_line_is_text(demo: Path) -> None:
     async with running(demo, WIDE) as driver:
         await driver.ask("who")
         await driver.press("?")
@@ -251,34 +253,35 @@ async def test_a_question_mark_in_the_query_line_is_text(demo: Path) -> None:
         assert driver.app.screen is driver.explore
 
 
-async def test_f1_in_explore_stays_there(demo: Path) -> None:
+async def test_f1_in_explore_stays_in_explore(demo: Path) -> None:
     async with running(demo, WIDE) as driver:
         await driver.press("f1")
         assert driver.app.screen is driver.explore
 
 
-async def test_the_palette_holds_the_commands_of_the_registry_with_their_keys(demo: Path) -> None:
+async def test_palette_lists_commands_with_their_keys(demo: Path) -> None:
     async with running(demo, WIDE) as driver:
-        commands = {one.title: one.help for one in driver.app.get_system_commands(driver.explore)}
+        palette = driver.app.get_system_commands(driver.explore)
+        commands = {command.title: command.help for command in palette}
         assert {"Mode", "Entities", "Query", "Why", "Theme", "Undo", "Sort"} <= commands.keys()
         assert commands["Mode"].endswith("(m)")
 
 
-async def test_a_command_of_the_palette_does_what_its_key_does(demo: Path) -> None:
+async def test_palette_command_does_the_same_as_its_key(demo: Path) -> None:
     async with running(demo, WIDE) as driver:
         await driver.ask(QUESTION)
         await driver.press("escape", "ctrl+p")
         await driver.write("mode")
-        await driver.until(lambda: "go round two-pass" in driver.screen_text())
+        await driver.until(lambda: "switch between two-pass" in driver.screen_text())
         await driver.press("enter")
-        await driver.until(lambda: driver.asking.mode == "flat")
+        await driver.until(lambda: driver.state.mode == "flat")
 
 
 # Leaving.
 
 
 @pytest.mark.parametrize("keys", [("escape", "q"), ("ctrl+q",)], ids=["q", "ctrl-q-while-typing"])
-async def test_quitting(demo: Path, keys: tuple[str, ...]) -> None:
+async def test_q_and_ctrl_q_quit(demo: Path, keys: tuple[str, ...]) -> None:
     async with running(demo, WIDE) as driver:
         for key in keys:
             driver.app.simulate_key(key)
@@ -289,7 +292,7 @@ def _has_ended(driver: Driver) -> bool:
     return not driver.app.is_running
 
 
-async def test_ctrl_c_says_which_keys_leave(demo: Path) -> None:
+async def test_ctrl_c_shows_the_keys_that_quit(demo: Path) -> None:
     async with running(demo, WIDE) as driver:
         await driver.press("escape", "ctrl+c")
         await driver.until_shown(StatusLine, "q or ctrl+q leaves the app")

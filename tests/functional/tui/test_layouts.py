@@ -1,4 +1,4 @@
-"""The same app at three sizes, and at all others."""
+"""The layout at several terminal sizes."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from textual.app import App
 from textual.geometry import Size as ScreenSize
 from textual.widget import Widget
 
-from kbx_tui.formatting import score_text
+from kbx_tui.formatting import format_score
 from kbx_tui.tui.explore.panes.entity_list import EntityList, EntityStrip
 from kbx_tui.tui.explore.panes.mode_badge import ModeBadge
 from kbx_tui.tui.explore.panes.query_line import QueryLine
@@ -25,7 +25,7 @@ from kbx_tui.tui.reading.preview_pane import PreviewPane
 from tests.functional.tui.driving import NARROW, QUESTION, TINY, WIDE, Size, running
 
 
-async def test_wide_shows_all_panes_side_by_side(demo: Path) -> None:
+async def test_wide_terminal_shows_all_panes_side_by_side(demo: Path) -> None:
     async with running(demo, WIDE) as driver:
         await driver.ask(QUESTION)
         await driver.pilot.pause()
@@ -35,24 +35,24 @@ async def test_wide_shows_all_panes_side_by_side(demo: Path) -> None:
         assert not driver.explore.query_one(EntityStrip).display
 
 
-async def test_narrow_shows_entities_in_one_line_and_why_below(demo: Path) -> None:
+async def test_narrow_terminal_shows_entities_in_one_line_and_why_below(demo: Path) -> None:
     async with running(demo, NARROW) as driver:
         await driver.ask(QUESTION)
         await driver.until_shown(EntityStrip, "● Alice Chen 1.00 ● Migration 1.00 ┊ .50 ┊ ○")
         why, results = driver.explore.query_one(WhyPane), driver.results
         assert why.region.y == results.region.bottom
-        assert results.line_room >= 8
-        score = score_text(driver.results.results[0].score)
+        assert results.visible_height >= 8
+        score = format_score(driver.results.rows[0].score)
         await driver.until_shown(WhyPane, f"{score} = .50 × ", "+ .50 × 1.00 entity")
 
 
-async def test_narrow_gives_the_whole_room_to_results_before_a_query(demo: Path) -> None:
+async def test_narrow_terminal_gives_results_all_the_room_before_a_query(demo: Path) -> None:
     async with running(demo, NARROW) as driver:
         await driver.until_shown(ResultList, "Type to search")
         assert not driver.explore.query_one(WhyPane).display
 
 
-async def test_narrow_lists_the_entities_when_asked(demo: Path) -> None:
+async def test_narrow_terminal_lists_entities_on_e(demo: Path) -> None:
     async with running(demo, NARROW) as driver:
         await driver.ask(QUESTION)
         await driver.press("escape", "e")
@@ -62,7 +62,7 @@ async def test_narrow_lists_the_entities_when_asked(demo: Path) -> None:
         await driver.until_focused(ResultList)
 
 
-async def test_tiny_shows_one_pane_and_tab_goes_round(demo: Path) -> None:
+async def test_tiny_terminal_shows_one_pane_and_tab_cycles_through_them(demo: Path) -> None:
     async with running(demo, TINY) as driver:
         await driver.ask(QUESTION)
         await driver.press("escape")
@@ -79,7 +79,7 @@ async def test_tiny_shows_one_pane_and_tab_goes_round(demo: Path) -> None:
 @pytest.mark.parametrize(
     "size", [(200, 60), (110, 30), (100, 20), (79, 24), (40, 12), (20, 6)], ids=str
 )
-async def test_no_size_breaks_the_app(demo: Path, size: Size) -> None:
+async def test_app_works_at_any_terminal_size(demo: Path, size: Size) -> None:
     async with running(demo, size) as driver:
         await driver.ask(QUESTION)
         await driver.press("down", "j", "tab", "right_square_bracket", "question_mark", "escape")
@@ -91,7 +91,7 @@ async def test_no_size_breaks_the_app(demo: Path, size: Size) -> None:
         assert driver.app.is_running
 
 
-async def test_a_terminal_that_changes_its_size_changes_the_layout(demo: Path) -> None:
+async def test_resizing_the_terminal_changes_the_layout(demo: Path) -> None:
     async with running(demo, WIDE) as driver:
         await driver.ask(QUESTION)
         await driver.pilot.resize_terminal(*NARROW)
@@ -104,59 +104,68 @@ async def test_a_terminal_that_changes_its_size_changes_the_layout(demo: Path) -
 
 
 @pytest.mark.parametrize("delay", [None, 0.0, 0.0005])
-async def test_of_sizes_that_come_while_one_is_taken_the_last_is_laid_out(
+async def test_last_of_several_resizes_wins(
     demo: Path, monkeypatch: pytest.MonkeyPatch, delay: float | None
 ) -> None:
     last = ScreenSize(100, 30)
-    taken: list[ScreenSize] = []
+    sizes: list[ScreenSize] = []
     update_classes, fit = Explore.update_classes, Explore.fit
 
     def update(screen: Explore, *arguments: Any, **options: Any) -> Explore:
-        if not taken:
-            taken.append(screen.app.size)
+        if not sizes:
+            sizes.append(screen.app.size)
             if delay is None:
                 resize(screen.app, last)
             else:
                 asyncio.get_running_loop().call_later(delay, resize, screen.app, last)
         return update_classes(screen, *arguments, **options)
 
-    def note(screen: Explore, size: ScreenSize) -> None:
-        taken.append(size)
+    def record(screen: Explore, size: ScreenSize) -> None:
+        sizes.append(size)
         fit(screen, size)
 
     async with running(demo, WIDE) as driver:
         await driver.ask(QUESTION)
         monkeypatch.setattr(Explore, "update_classes", update)
-        monkeypatch.setattr(Explore, "fit", note)
+        monkeypatch.setattr(Explore, "fit", record)
         await driver.pilot.resize_terminal(*NARROW)
         await driver.until(lambda: driver.explore.size == last)
-        for _ in range(5):
-            await driver.pilot.pause(0.02)
+        for _ in range(5):  # no earlier size is laid out again
+            await driver.pilot.pause()
         assert driver.explore.size == last
-        assert len(taken) <= 3, "two sizes were laid out in turns"
+        assert len(sizes) <= 3, "two sizes were laid out in turns"
 
 
-async def test_a_busy_screen_above_takes_a_new_size_as_well(demo: Path) -> None:
+async def test_busy_overlay_and_the_screen_below_are_both_resized(demo: Path) -> None:
     async with running(demo, WIDE) as driver:
         driver.app.show_help()
         await driver.pilot.pause()
-        above = driver.app.screen
-        above.call_next(asyncio.sleep, 0.2)  # the screens below come first
-        await asyncio.sleep(0.02)
-        resize(driver.app, ScreenSize(*NARROW))
-        await driver.until(lambda: above.size == driver.explore.size == ScreenSize(*NARROW))
-        assert above.has_class("-narrow")
+        overlay, narrow = driver.app.screen, ScreenSize(*NARROW)
+        busy, gate = asyncio.Event(), asyncio.Event()
+
+        async def be_busy() -> None:
+            busy.set()
+            await gate.wait()
+
+        overlay.call_next(be_busy)
+        await busy.wait()
+        resize(driver.app, narrow)
+        while driver.explore.size != narrow:
+            await asyncio.sleep(0.001)
+        gate.set()
+        await driver.until(lambda: overlay.size == narrow)
+        assert overlay.has_class("-narrow")
         assert driver.explore.has_class("-narrow")
 
 
 def resize(app: App[None], size: ScreenSize) -> None:
-    """Tell the app the terminal's size as a terminal does, and tell the screens at once."""
+    """Resize the terminal and notify the screens at once, without the usual delay."""
     app._driver._size = (size.width, size.height)  # type: ignore[union-attr]
     app._size, app._resize_event = size, events.Resize(size, size)
     app._check_resize()
 
 
-async def test_a_terminal_that_becomes_small_shows_the_pane_one_is_at(demo: Path) -> None:
+async def test_shrinking_the_terminal_keeps_the_focused_pane_visible(demo: Path) -> None:
     async with running(demo, WIDE) as driver:
         await driver.ask(QUESTION)
         await driver.press("escape", "e")
@@ -167,12 +176,14 @@ async def test_a_terminal_that_becomes_small_shows_the_pane_one_is_at(demo: Path
         assert driver.has_focus(EntityList)
 
 
-async def test_wide_characters_keep_the_columns_straight(demo: Path) -> None:
+async def test_wide_characters_keep_columns_aligned(demo: Path) -> None:
     async with running(demo, NARROW) as driver:
         await driver.ask("spring all-hands")
         await driver.until_shown(ResultList, "🚢 Spring all-hands")
         results, width = driver.results, driver.results.line_width
-        lines = [results.draw(results.line_at(y, width), width) for y in range(results.line_room)]
+        lines = [
+            results.draw(results.line_at(y, width), width) for y in range(results.visible_height)
+        ]
         assert {line.cell_length for line in lines} == {width}
         assert (
             lines[driver.titles.index("🚢 Spring all-hands")].text.rstrip().endswith("2026-04-16")

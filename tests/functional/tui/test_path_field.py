@@ -1,4 +1,4 @@
-"""The path field: what it offers, what it leaves, and how one gets out of it."""
+"""The path field: completions, scope, and leaving it."""
 
 from __future__ import annotations
 
@@ -19,26 +19,26 @@ def path_of(driver: Driver) -> str:
     return driver.explore.query_one(PathLine).value
 
 
-async def test_tab_takes_the_completion_that_stands_behind_the_cursor(demo: Path) -> None:
+async def test_tab_accepts_the_inline_completion(demo: Path) -> None:
     async with running(demo, WIDE) as driver:
         await driver.press("escape", "f")
         await driver.write("mem")
         await driver.until_shown(PathField, "memory/")
-        for taken in ("memory/", "memory/context/"):
+        for path in ("memory/", "memory/context/"):
             await driver.press("tab")
-            await driver.until(lambda at=taken: path_of(driver) == at)  # type: ignore[misc]
-            await driver.until_shown(StatusLine, taken)
+            await driver.until(lambda path=path: path_of(driver) == path)  # type: ignore[misc]
+            await driver.until_shown(StatusLine, path)
         assert driver.has_focus(PathLine)
 
 
-async def test_all_that_would_continue_the_path_is_offered(demo: Path) -> None:
+async def test_all_completions_of_the_path_are_listed(demo: Path) -> None:
     async with running(demo, WIDE) as driver:
         await driver.press("escape", "f")
         await driver.write("memory/m")
         await driver.until_shown(StatusLine, "memory/meetings/")
         await driver.press("tab")
         await driver.until_shown(StatusLine, "memory/meetings/2025/ memory/meetings/2026/")
-        await driver.press("down")  # leaving the field takes the offer away
+        await driver.press("down")  # leaving the field hides the completions
         await driver.until(lambda: not driver.status.display)
 
 
@@ -47,16 +47,14 @@ async def test_tab_without_a_completion_goes_to_the_next_pane(demo: Path) -> Non
         await driver.press("escape", "f")
         await driver.until_focused(PathLine)
         driver.explore.query_one(PathLine).value = "memory/people/alice-chen.md"
-        await driver.until(lambda: driver.asking.path == "memory/people/alice-chen.md")
+        await driver.until(lambda: driver.state.path == "memory/people/alice-chen.md")
         await driver.press("tab")
         await driver.until(lambda: not driver.has_focus(PathLine))
         assert path_of(driver) == "memory/people/alice-chen.md"
 
 
 @pytest.mark.parametrize("size", [WIDE, NARROW, TINY], ids=["wide", "narrow", "tiny"])
-async def test_results_all_lie_below_the_path_and_their_number_is_told(
-    demo: Path, size: Size
-) -> None:
+async def test_results_are_limited_to_the_path_and_counted(demo: Path, size: Size) -> None:
     async with running(demo, size) as driver:
         await driver.ask(QUESTION)
         await driver.press("escape", "f")
@@ -67,10 +65,10 @@ async def test_results_all_lie_below_the_path_and_their_number_is_told(
         await driver.until_shown(PathField, MEETINGS, "6 in scope")
         await driver.press("enter")
         await driver.until_focused(ResultList)
-        assert MEETINGS in driver.words_of(PathField)  # still to be seen while it counts
+        assert MEETINGS in driver.words_of(PathField)  # visible as long as it applies
 
 
-async def test_a_glob_means_in_the_field_what_it_means_on_the_command_line(demo: Path) -> None:
+async def test_path_field_accepts_globs(demo: Path) -> None:
     async with running(demo, WIDE) as driver:
         await driver.ask("rehearsal")
         await driver.narrow("memory/meetings/**/*.transcript.md")
@@ -78,7 +76,7 @@ async def test_a_glob_means_in_the_field_what_it_means_on_the_command_line(demo:
         assert all(path.endswith(".transcript.md") for path in driver.paths)
 
 
-async def test_how_much_a_path_leaves_is_told_before_anything_is_asked(demo: Path) -> None:
+async def test_scope_is_counted_before_there_is_a_query(demo: Path) -> None:
     async with running(demo, WIDE) as driver:
         await driver.press("escape", "f")
         await driver.write("memory/people/")
@@ -88,7 +86,7 @@ async def test_how_much_a_path_leaves_is_told_before_anything_is_asked(demo: Pat
         assert all(path.startswith("memory/people/") for path in driver.paths)
 
 
-async def test_escape_clears_the_path_first_and_leaves_the_field_then(demo: Path) -> None:
+async def test_escape_clears_the_path_first_then_leaves_the_field(demo: Path) -> None:
     async with running(demo, WIDE) as driver:
         await driver.ask(QUESTION)
         everywhere = driver.paths
@@ -103,19 +101,19 @@ async def test_escape_clears_the_path_first_and_leaves_the_field_then(demo: Path
         await driver.until_focused(ResultList)
 
 
-async def test_a_path_out_of_the_base_is_one_error_line(demo: Path) -> None:
+async def test_path_outside_the_base_gives_one_error_line(demo: Path) -> None:
     async with running(demo, WIDE) as driver:
         await driver.ask(QUESTION)
         shown = driver.paths
         driver.explore.query_one(PathLine).value = "../elsewhere"
         await driver.until_shown(StatusLine, "✗", "../elsewhere")
-        assert driver.paths == shown  # what is there stays
+        assert driver.paths == shown  # the results stay
         assert driver.text_of(StatusLine).strip().count("\n") <= 1
         driver.explore.query_one(PathLine).value = ""
         await driver.until(lambda: not driver.status.display)
 
 
-async def test_a_path_out_of_the_base_is_an_error_without_a_query_too(demo: Path) -> None:
+async def test_path_outside_the_base_is_an_error_without_a_query(demo: Path) -> None:
     async with running(demo, WIDE) as driver:
         driver.explore.query_one(PathLine).value = "/etc"
         await driver.until_shown(StatusLine, "✗", "/etc")
@@ -125,27 +123,30 @@ async def test_a_path_out_of_the_base_is_an_error_without_a_query_too(demo: Path
         await driver.until_shown(ResultList, "Type to search.")
 
 
-async def test_a_path_that_leaves_nothing_says_so_and_how_to_get_out(demo: Path) -> None:
+async def test_path_without_documents_shows_how_to_change_it(demo: Path) -> None:
     async with running(demo, WIDE) as driver:
         await driver.ask(QUESTION)
         await driver.narrow("memory/nowhere")
         await driver.until_shown(
-            ResultList, "Nothing found", "No document lies at memory/nowhere.", "f changes the path"
+            ResultList,
+            "Nothing found",
+            "There is no document at memory/nowhere.",
+            "f changes the path",
         )
         await driver.until_shown(PathField, "0 in scope")
 
 
-async def test_a_path_of_documents_without_the_words_says_so(demo: Path) -> None:
+async def test_path_without_matching_documents_shows_how_many_there_are(demo: Path) -> None:
     async with running(demo, WIDE) as driver:
         await driver.press("escape", "m", "m")
         await driver.ask("umbrella")
         await driver.narrow("memory/people")
         await driver.until_shown(
-            ResultList, "None of the 15 documents in memory/people has these words", "all 63"
+            ResultList, "None of the 15 documents in memory/people contains these words", "all 63"
         )
 
 
-async def test_while_a_name_is_typed_its_folder_counts(demo: Path) -> None:
+async def test_folder_is_the_scope_while_a_file_name_is_typed(demo: Path) -> None:
     async with running(demo, WIDE) as driver:
         await driver.ask(QUESTION)
         await driver.press("escape", "f")
@@ -158,9 +159,7 @@ async def test_while_a_name_is_typed_its_folder_counts(demo: Path) -> None:
 
 
 @pytest.mark.parametrize("size", [NARROW, TINY], ids=["narrow", "tiny"])
-async def test_where_room_is_short_the_field_is_only_there_when_it_is_used(
-    demo: Path, size: Size
-) -> None:
+async def test_path_field_is_hidden_on_small_terminals_unless_used(demo: Path, size: Size) -> None:
     async with running(demo, size) as driver:
         await driver.ask(QUESTION)
         assert not driver.explore.query_one(PathField).display

@@ -1,4 +1,4 @@
-"""The preview alone, in the smallest app that holds it."""
+"""The preview pane in a minimal app."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from textual.app import App, ComposeResult
 from textual.message import Message
 from textual.pilot import Pilot
 
-from kbx_tui.safe_text import visible_lines
+from kbx_tui.safe_text import safe_lines
 from kbx_tui.tui.drawing.lines import Line
-from kbx_tui.tui.explore.view import Place, Preview
 from kbx_tui.tui.reading.markdown_lines import find_links
+from kbx_tui.tui.reading.preview import Place, Preview
 from kbx_tui.tui.reading.preview_pane import PreviewPane
 from kbx_tui.tui.reading.reading_layout import TextLayout, lay_out
 from kbx_tui.tui.stylesheets import styles_folder
@@ -44,7 +44,7 @@ NOTE = "\n".join(
 def preview_of(
     text: str = NOTE, best: tuple[int, int] = (0, 0), words: str = "migration", path: str = "n/p.md"
 ) -> Preview:
-    lines, links = find_links(visible_lines(text))
+    lines, links = find_links(safe_lines(text))
     matches = tuple(
         Place(number, *match.span())
         for number, line in enumerate(lines, 1)
@@ -54,7 +54,7 @@ def preview_of(
 
 
 class PreviewApp(App[None]):
-    """Lays out anew when asked to, or leaves it to the test."""
+    """Lays out again on request, unless the test does."""
 
     CSS_PATH = READING_STYLES
     CSS = "PreviewPane { border: round $accent; }"
@@ -62,7 +62,7 @@ class PreviewApp(App[None]):
     shown = True
 
     def compose(self) -> ComposeResult:
-        self.heard: list[Message] = []
+        self.messages: list[Message] = []
         pane = PreviewPane()
         pane.display = self.shown
         yield pane
@@ -71,11 +71,19 @@ class PreviewApp(App[None]):
     def pane(self) -> PreviewPane:
         return self.query_one(PreviewPane)
 
+    @property
+    def followed(self) -> list[PreviewPane.Followed]:
+        return [event for event in self.messages if isinstance(event, PreviewPane.Followed)]
+
+    @property
+    def resized(self) -> list[PreviewPane.Resized]:
+        return [event for event in self.messages if isinstance(event, PreviewPane.Resized)]
+
     @on(PreviewPane.Followed)
     @on(PreviewPane.Closed)
     @on(PreviewPane.Resized)
-    def remember(self, event: Message) -> None:
-        self.heard.append(event)
+    def record(self, event: Message) -> None:
+        self.messages.append(event)
 
     @on(PreviewPane.Resized)
     def lay_out(self, event: PreviewPane.Resized) -> None:
@@ -83,14 +91,14 @@ class PreviewApp(App[None]):
             self.pane.show(lay_out(self.pane.preview, event.width))
 
     def rows(self) -> list[str]:
-        """Return what the pane shows, row by row."""
+        """Return the text of the pane, row by row."""
         pane = self.pane
-        return [pane.render_line(y).text.rstrip() for y in range(pane.line_room)]
+        return [pane.render_line(y).text.rstrip() for y in range(pane.visible_height)]
 
-    def words_here(self) -> list[str]:
-        """Return what is drawn as the place a person is at."""
+    def highlighted_words(self) -> list[str]:
+        """Return the words drawn as the current match or link."""
         here = self.pane.get_component_rich_style("look--here")
-        strips = [self.pane.render_line(y) for y in range(self.pane.line_room)]
+        strips = [self.pane.render_line(y) for y in range(self.pane.visible_height)]
         return [segment.text for strip in strips for segment in strip if segment.style == here]
 
 
@@ -103,22 +111,22 @@ async def reading(
         await pilot.pause()
         app.pane.focus()
         app.pane.show(lay_out(preview, app.pane.text_width))
-        app.heard.clear()
+        app.messages.clear()
         await pilot.pause()
         yield app, pilot
 
 
 @SIZES
-async def test_a_document_opens_at_its_best_place(size: tuple[int, int]) -> None:
+async def test_document_opens_at_its_best_passage(size: tuple[int, int]) -> None:
     async with reading(preview_of(best=(40, 40)), size) as (app, _):
         row = next(row for row, text in enumerate(app.rows()) if text.startswith("▌"))
         assert 0 < row <= size[1] // 4
-        assert app.words_here() == ["migration"]
+        assert app.highlighted_words() == ["migration"]
         assert app.pane.position == "2/3"
         assert app.pane.current_line == 40
 
 
-async def test_without_a_best_place_it_opens_at_the_top_and_counts_matches() -> None:
+async def test_without_a_best_passage_it_opens_at_the_top_and_counts_matches() -> None:
     async with reading(preview_of()) as (app, _):
         assert app.rows()[:4] == ["  ---", "  team: 'Platform'", "  ---", "  # Rollback plan"]
         assert app.pane.position == "3 matches"
@@ -126,17 +134,17 @@ async def test_without_a_best_place_it_opens_at_the_top_and_counts_matches() -> 
         assert app.pane.current_line == 1
 
 
-async def test_n_goes_round_the_matches_and_N_back() -> None:  # noqa: N802
+async def test_n_and_N_cycle_through_the_matches() -> None:  # noqa: N802
     async with reading(preview_of(best=(40, 40))) as (app, pilot):
         seen = []
         for key in ("n", "n", "n", "N", "N"):
             await pilot.press(key)
             seen.append((app.pane.position, app.pane.current_line))
-            assert app.words_here() == ["migration"]
+            assert app.highlighted_words() == ["migration"]
         assert seen == [("3/3", 80), ("1/3", 6), ("2/3", 40), ("1/3", 6), ("3/3", 80)]
 
 
-async def test_after_scrolling_away_n_goes_on_from_what_is_in_sight() -> None:
+async def test_n_continues_from_the_visible_part_after_scrolling() -> None:
     async with reading(preview_of(best=(40, 40))) as (app, pilot):
         await pilot.press("g", "n")
         assert app.pane.position == "1/3"
@@ -144,61 +152,57 @@ async def test_after_scrolling_away_n_goes_on_from_what_is_in_sight() -> None:
         assert app.pane.position == "2/3"
 
 
-async def test_keys_go_round_the_links_and_enter_follows() -> None:
+async def test_arrow_keys_cycle_through_links_and_enter_follows() -> None:
     async with reading(preview_of()) as (app, pilot):
         seen = []
         for key in ("right", "l", "l", "l", "l", "h", "left"):
             await pilot.press(key)
-            seen.append("".join(app.words_here()))
+            seen.append("".join(app.highlighted_words()))
         assert seen == ["Platform", "Bob", "steps", "Alice Chen", "Platform", "Alice Chen", "steps"]
         assert "link 3/4 → steps.md" in str(app.pane.border_subtitle)
         await pilot.press("enter")
-        (followed,) = app.heard
+        (followed,) = app.messages
         assert isinstance(followed, PreviewPane.Followed)
         assert (followed.target, followed.path) == ("steps.md", "n/p.md")
 
 
-async def test_enter_at_no_link_goes_to_one_first() -> None:
+async def test_enter_selects_a_link_first_if_none_is_selected() -> None:
     async with reading(preview_of(best=(40, 40))) as (app, pilot):
         await pilot.press("enter")
-        assert app.words_here() == ["Alice Chen"]
-        assert not app.heard
+        assert app.highlighted_words() == ["Alice Chen"]
+        assert not app.messages
 
 
-async def test_enter_on_a_match_within_a_link_follows_it() -> None:
+async def test_enter_on_a_match_within_a_link_follows_the_link() -> None:
     async with reading(preview_of("see [[the migration]]", (1, 1))) as (app, pilot):
         await pilot.press("enter")
-        assert [one.target for one in app.heard if isinstance(one, PreviewPane.Followed)] == [
-            "the migration"
-        ]
+        assert [event.target for event in app.followed] == ["the migration"]
 
 
-async def test_a_click_on_a_link_follows_it_and_elsewhere_does_nothing() -> None:
+async def test_only_a_click_on_a_link_follows_it() -> None:
     async with reading(preview_of()) as (app, pilot):
         row = next(row for row, text in enumerate(app.rows()) if "Bob" in text)
         column = app.rows()[row].index("Bob")
         for x in (column - 2, column + 3, 0):
             await pilot.click(app.pane, offset=(x + 1, row + 1))
-        assert not app.heard
+        assert not app.messages
         await pilot.click(app.pane, offset=(column + 2 + 1, row + 1))
-        assert [one.target for one in app.heard if isinstance(one, PreviewPane.Followed)] == [
-            "Bob Okafor"
-        ]
+        assert [event.target for event in app.followed] == ["Bob Okafor"]
 
 
-async def test_a_document_without_matches_and_links_bears_all_keys() -> None:
+async def test_document_without_matches_and_links_survives_all_keys() -> None:
     async with reading(preview_of("just text")) as (app, pilot):
         await pilot.press("n", "N", "h", "l", "enter")
         assert app.pane.position == ""
-        assert not app.heard
+        assert not app.messages
 
 
-async def test_a_new_width_is_told_and_the_old_layout_shown_cut_until_then() -> None:
+async def test_old_layout_is_cut_until_the_one_for_a_new_width_arrives() -> None:
     async with reading(preview_of(best=(6, 6)), (80, 24)) as (app, pilot):
         app.answers = False
         await pilot.resize_terminal(45, 24)
         await pilot.pause()
-        widths = [one.width for one in app.heard if isinstance(one, PreviewPane.Resized)]
+        widths = [event.width for event in app.resized]
         assert widths[-1] == app.pane.text_width == 42
         assert any(text.endswith("…") for text in app.rows())
         assert all(len(text) <= 42 for text in app.rows())
@@ -208,15 +212,15 @@ async def test_a_new_width_is_told_and_the_old_layout_shown_cut_until_then() -> 
         assert not any(text.endswith("…") for text in app.rows())
 
 
-async def test_it_asks_for_its_width_as_soon_as_it_has_one() -> None:
+async def test_pane_requests_a_layout_once_it_knows_its_width() -> None:
     app = PreviewApp()
     async with app.run_test(size=(80, 24)) as pilot:
         await pilot.pause()
-        assert [one.width for one in app.heard if isinstance(one, PreviewPane.Resized)] == [77]
+        assert [event.width for event in app.resized] == [77]
 
 
 @SIZES
-async def test_shown_before_it_is_visible_it_opens_at_the_best_place_all_the_same(
+async def test_document_shown_in_a_hidden_pane_opens_at_its_best_passage(
     size: tuple[int, int],
 ) -> None:
     app = PreviewApp()
@@ -230,10 +234,10 @@ async def test_shown_before_it_is_visible_it_opens_at_the_best_place_all_the_sam
         assert app.pane.laid_out is not None
         assert app.pane.laid_out.width == app.pane.text_width
         row = next(row for row, text in enumerate(app.rows()) if text.startswith("▌"))
-        assert 0 < row <= app.pane.line_room // 4
+        assert 0 < row <= app.pane.visible_height // 4
 
 
-async def test_the_place_stays_when_the_width_changes() -> None:
+async def test_position_survives_a_new_width() -> None:
     async with reading(preview_of(best=(40, 40)), (80, 24)) as (app, pilot):
         await pilot.press("n", "N")
         row = [text[:13] for text in app.rows()].index("▌ The migrati")
@@ -243,7 +247,7 @@ async def test_the_place_stays_when_the_width_changes() -> None:
         assert app.pane.position == "2/3"
 
 
-async def test_the_place_stays_when_the_file_is_edited() -> None:
+async def test_position_survives_an_edit_of_the_file() -> None:
     async with reading(preview_of(best=(40, 40))) as (app, pilot):
         await pilot.press("G", "pageup")
         before = app.rows()
@@ -254,7 +258,7 @@ async def test_the_place_stays_when_the_file_is_edited() -> None:
         assert app.pane.position == "3/4"
 
 
-async def test_another_query_or_another_document_begins_at_its_own_best_place() -> None:
+async def test_new_query_or_document_opens_at_its_own_best_passage() -> None:
     async with reading(preview_of(best=(40, 40))) as (app, pilot):
         await pilot.press("G")
         app.pane.show(lay_out(preview_of(best=(6, 6), words="Bob"), app.pane.text_width))
@@ -267,39 +271,41 @@ async def test_another_query_or_another_document_begins_at_its_own_best_place() 
         assert app.rows()[0] == "  other"
 
 
-async def test_the_line_a_person_is_at_is_the_top_one_after_scrolling_away() -> None:
+async def test_current_line_is_the_top_one_after_scrolling_away() -> None:
     async with reading(preview_of(best=(6, 6)), (80, 24)) as (app, pilot):
         await pilot.press("pagedown", "pagedown")
         assert app.pane.current_line == app.pane.scroll_offset.y + 1 > 30
 
 
-async def test_an_empty_file_and_one_that_is_gone_say_so() -> None:
+async def test_empty_and_missing_files_show_a_message() -> None:
     async with reading(preview_of("")) as (app, pilot):
         assert any("This file is empty." in text for text in app.rows())
         app.pane.show_gone("n/p.md", "no document n/p.md in /kb")
         await pilot.pause()
         shown = "\n".join(app.rows())
-        assert "n/p.md cannot be read any more." in shown
+        assert "n/p.md can no longer be read." in shown
         assert "no document n/p.md in /kb" in shown
         assert "Go back" in shown
         assert app.pane.preview is None
         assert app.pane.path == "n/p.md"
         await pilot.press("n", "l", "enter", "G")
         await pilot.click(app.pane, offset=(5, 2))
-        assert not app.heard
+        assert not app.messages
         app.pane.show(lay_out(preview_of(), app.pane.text_width))
         await pilot.pause()
         assert app.rows()[0] == "  ---"
 
 
-async def test_escape_closes_it() -> None:
+async def test_escape_closes_the_pane() -> None:
     async with reading(preview_of()) as (app, pilot):
         await pilot.press("escape")
-        assert [type(one) for one in app.heard] == [PreviewPane.Closed]
+        assert [type(event) for event in app.messages] == [PreviewPane.Closed]
 
 
 @SIZES
-async def test_what_a_file_says_is_shown_and_does_nothing(size: tuple[int, int]) -> None:
+async def test_markup_and_control_characters_have_no_effect(
+    size: tuple[int, int],
+) -> None:
     text = (
         "# [red]not red[/red] \x1b[31mand\x1b[0m \u202etxt.exe\n"
         "[@click=app.quit]quit[/] \x1b]8;;http://evil\x07link\x1b]8;;\x07 \u200b\u2066x\n"
@@ -309,8 +315,8 @@ async def test_what_a_file_says_is_shown_and_does_nothing(size: tuple[int, int])
         shown = "\n".join(app.rows())
         assert "[red]not red[/red] and txt.exe" in shown
         assert "[@click=app.quit]quit[/]" in shown
-        assert not any(one in shown for one in ("\x1b", "\x07", "\u202e", "\u2066", "\u200b"))
-        for y in range(app.pane.line_room):
+        assert not any(sign in shown for sign in ("\x1b", "\x07", "\u202e", "\u2066", "\u200b"))
+        for y in range(app.pane.visible_height):
             for segment in app.pane.render_line(y):
                 assert segment.style is None or segment.style.link is None
                 assert segment.style is None or "@click" not in segment.style.meta
@@ -318,7 +324,7 @@ async def test_what_a_file_says_is_shown_and_does_nothing(size: tuple[int, int])
         assert app.is_running
 
 
-async def test_drawing_takes_what_is_visible_however_long_the_file(
+async def test_only_visible_rows_of_a_long_file_are_drawn(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     drawn: list[int] = []
@@ -333,5 +339,5 @@ async def test_drawing_takes_what_is_visible_however_long_the_file(
         app.pane.action_scroll_to_end(True)
         await pilot.pause()
         assert app.rows()[-2] == "  - a **line** of text"
-        assert len(set(drawn)) <= 2 * app.pane.line_room
+        assert len(set(drawn)) <= 2 * app.pane.visible_height
         assert not app.pane.children

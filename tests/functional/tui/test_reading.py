@@ -1,4 +1,4 @@
-"""Why a result stands where it stands, reading it, and going from page to page and back."""
+"""The why pane, reading documents and cards, and the way back."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from kbx_tui.formatting import score_text
+from kbx_tui.formatting import format_score
 from kbx_tui.tui.explore.panes.entity_card import EntityCard
 from kbx_tui.tui.explore.panes.entity_list import EntityList
 from kbx_tui.tui.explore.panes.query_line import QueryLine
@@ -40,47 +40,47 @@ async def test_why_follows_the_cursor_and_adds_up_at_every_alpha(demo: Path) -> 
         await driver.ask(QUESTION)
         await driver.press("down")
         for alpha in (0.5, 0.35, 0.2, 0.05):
-            await driver.until(lambda at=alpha: driver.alpha == at)  # type: ignore[misc]
-            for result in driver.results.results[:6]:
+            await driver.until(lambda alpha=alpha: driver.alpha == alpha)  # type: ignore[misc]
+            for result in driver.results.rows[:6]:
                 driver.results.choose(result.rank - 1)
                 await driver.until_shown(WhyPane, result.path.rpartition("/")[2])
-                adds_up(driver)
+                assert_adds_up(driver)
             await driver.press(*["left_square_bracket"] * 3)
         assert driver.watched.calls["retrieve"] == 1
 
 
-def adds_up(driver: Driver) -> None:
-    """Check every sum on the screen, in the digits that stand there."""
+def assert_adds_up(driver: Driver) -> None:
+    """Assert that every sum on the screen holds for the digits shown."""
     text, why = driver.words_of(WhyPane), driver.explore.query_one(WhyPane).why
-    found = re.search(r"(\S+) = (\S+) × (\S+) document \+ (\S+) × (\S+) entity", text)
-    assert found is not None, text
+    formula = re.search(r"(\S+) = (\S+) × (\S+) document \+ (\S+) × (\S+) entity", text)
+    assert formula is not None, text
     assert why is not None
-    score, alpha, document, rest, entity = map(Fraction, found.groups())
+    score, alpha, document, rest, entity = map(Fraction, formula.groups())
     assert alpha + rest == 1
     assert abs(alpha * document + rest * entity - score) <= Fraction(1, 200)
     for section, total in zip(why.sections, (document, entity), strict=True):
-        shown = [Fraction(score_text(part.value)) for part in section.parts]
-        assert sum(shown) == total == Fraction(score_text(section.total))
+        shown = [Fraction(format_score(part.value)) for part in section.addends]
+        assert sum(shown) == total == Fraction(format_score(section.total))
 
 
-async def test_why_names_the_words_found_also_where_results_have_one_line(demo: Path) -> None:
+async def test_why_lists_the_matched_words_when_results_have_one_line(demo: Path) -> None:
     async with running(demo, NARROW) as driver:
         await driver.ask(QUESTION)
-        snippets = driver.explore.controller.shown.snippets
+        snippets = driver.explore.model.displayed.snippets
         for path in driver.paths[:4]:
             await driver.press("down")
-            await driver.until(lambda at=path: at in snippets)  # type: ignore[misc]
-            found = snippets[path].terms
-            await driver.until_shown(WhyPane, ", ".join(f"{one} ×{count}" for one, count in found))
+            await driver.until(lambda path=path: path in snippets)  # type: ignore[misc]
+            terms = [f"{term} ×{count}" for term, count in snippets[path].terms]
+            await driver.until_shown(WhyPane, ", ".join(terms))
 
 
-async def test_an_exact_title_says_so_in_why(demo: Path) -> None:
+async def test_why_says_when_the_query_is_the_exact_title(demo: Path) -> None:
     async with running(demo, WIDE) as driver:
         await driver.ask("rollback plan")
         await driver.until_shown(WhyPane, "1.00 exact title: shown first else", "= the document")
 
 
-async def test_x_hides_and_shows_why(demo: Path) -> None:
+async def test_x_toggles_the_why_pane(demo: Path) -> None:
     async with running(demo, WIDE) as driver:
         await driver.ask(QUESTION)
         await driver.press("escape", "x")
@@ -93,7 +93,7 @@ async def test_x_hides_and_shows_why(demo: Path) -> None:
 
 
 @pytest.mark.parametrize("size", [WIDE, NARROW, TINY], ids=["wide", "narrow", "tiny"])
-async def test_enter_shows_the_file_at_its_best_place_and_escape_closes_it(
+async def test_enter_opens_the_file_at_its_best_passage_and_escape_closes_it(
     demo: Path, size: Size
 ) -> None:
     async with running(demo, size) as driver:
@@ -105,8 +105,8 @@ async def test_enter_shows_the_file_at_its_best_place_and_escape_closes_it(
         assert preview is not None
         assert preview.path == ROLLBACK
         text = "\n".join(preview.lines)
-        for kept in ("title: Rollback plan", "## Points of return", "deckctl db whoami"):
-            assert kept in text
+        for line in ("title: Rollback plan", "## Points of return", "deckctl db whoami"):
+            assert line in text
         assert len(preview.lines) == (demo / ROLLBACK).read_text(encoding="utf-8").count("\n") + 1
         await driver.press("escape")
         await driver.until_focused(ResultList)
@@ -122,7 +122,7 @@ async def test_keys_scroll_a_document(demo: Path) -> None:
         await driver.until_shown(PreviewPane, "title: Rollback plan")
 
 
-async def test_n_and_N_go_from_match_to_match(demo: Path) -> None:  # noqa: N802
+async def test_n_and_N_move_between_matches(demo: Path) -> None:  # noqa: N802
     async with running(demo, WIDE) as driver:
         await read_first(driver)
         await driver.press("g", "n")
@@ -132,7 +132,7 @@ async def test_n_and_N_go_from_match_to_match(demo: Path) -> None:  # noqa: N802
         assert count > 4
         lines = []
         for number in range(1, 4):
-            await driver.until(lambda at=number: pane.position == f"{at}/{count}")  # type: ignore[misc]
+            await driver.until(lambda number=number: pane.position == f"{number}/{count}")  # type: ignore[misc]
             await driver.until_shown(PreviewPane, f"{number}/{count}")
             lines.append(pane.current_line)
             await driver.press("n")
@@ -142,7 +142,7 @@ async def test_n_and_N_go_from_match_to_match(demo: Path) -> None:  # noqa: N802
         assert pane.current_line == lines[2]
 
 
-async def test_p_shows_the_document_under_the_cursor_while_moving(demo: Path) -> None:
+async def test_p_previews_the_document_under_the_cursor(demo: Path) -> None:
     async with running(demo, WIDE) as driver:
         await driver.ask(QUESTION)
         await driver.press("down", "p")
@@ -150,16 +150,16 @@ async def test_p_shows_the_document_under_the_cursor_while_moving(demo: Path) ->
         assert driver.has_focus(ResultList)
         for _ in range(3):
             await driver.press("down")
-            at = driver.results.current
-            assert at is not None
-            await driver.until_shown(PreviewPane, at.title[:30])
+            current = driver.results.current
+            assert current is not None
+            await driver.until_shown(PreviewPane, current.title[:30])
         assert driver.has_focus(ResultList)
         await driver.press("p")
         await driver.until(lambda: not pane_of(driver).display)
         await driver.until(lambda: driver.explore.query_one(WhyPane).display)
 
 
-async def test_p_in_the_why_pane_goes_to_the_document_that_takes_its_place(demo: Path) -> None:
+async def test_p_in_the_why_pane_focuses_the_preview(demo: Path) -> None:
     async with running(demo, WIDE) as driver:
         await driver.ask(QUESTION)
         await driver.press("down", "tab")
@@ -168,22 +168,22 @@ async def test_p_in_the_why_pane_goes_to_the_document_that_takes_its_place(demo:
         await driver.until_focused(PreviewPane)
 
 
-async def test_moving_with_an_open_preview_leaves_no_trail(demo: Path) -> None:
+async def test_moving_with_an_open_preview_adds_no_history(demo: Path) -> None:
     async with running(demo, WIDE) as driver:
         await driver.ask(QUESTION)
         await driver.press("down", "p")
         await driver.until_shown(PreviewPane, "Migration go/no-go")
         for _ in range(3):
             await driver.press("down")
-            at = driver.results.current
-            assert at is not None
-            await driver.until(lambda at=at.path: pane_of(driver).path == at)  # type: ignore[misc]
+            current = driver.results.current
+            assert current is not None
+            await driver.until(lambda path=current.path: pane_of(driver).path == path)  # type: ignore[misc]
         await driver.press("escape")
         await driver.until(lambda: not pane_of(driver).display)
         assert driver.has_focus(ResultList)
 
 
-async def test_a_preview_follows_a_new_query_to_its_best_result(demo: Path) -> None:
+async def test_preview_follows_a_new_query_to_its_best_result(demo: Path) -> None:
     async with running(demo, WIDE) as driver:
         await driver.ask(QUESTION)
         await driver.press("down", "p")
@@ -192,7 +192,7 @@ async def test_a_preview_follows_a_new_query_to_its_best_result(demo: Path) -> N
         await driver.until(lambda: pane_of(driver).path == ROLLBACK)
 
 
-async def test_a_new_width_lays_the_document_out_anew(demo: Path) -> None:
+async def test_document_is_laid_out_again_for_a_new_width(demo: Path) -> None:
     async with running(demo, WIDE) as driver:
         await read_first(driver)
         pane = pane_of(driver)
@@ -208,7 +208,7 @@ async def test_a_new_width_lays_the_document_out_anew(demo: Path) -> None:
 
 
 @pytest.mark.parametrize("size", [WIDE, NARROW, TINY], ids=["wide", "narrow", "tiny"])
-async def test_enter_on_an_entity_shows_all_that_is_known_about_it(demo: Path, size: Size) -> None:
+async def test_enter_on_an_entity_opens_its_card(demo: Path, size: Size) -> None:
     async with running(demo, size) as driver:
         await driver.ask(QUESTION)
         await driver.press("escape", "e", "enter")
@@ -223,11 +223,11 @@ async def test_enter_on_an_entity_shows_all_that_is_known_about_it(demo: Path, s
         assert len(card.open_items) == 4
         assert card.documents
         await driver.press("escape")
-        await driver.until_focused(EntityList)  # where one came from
+        await driver.until_focused(EntityList)  # the pane it was opened from
         assert not driver.explore.query_one(EntityCard).display
 
 
-async def test_from_a_card_to_its_page_and_back_step_by_step(demo: Path) -> None:
+async def test_escape_returns_from_page_to_card_to_entities(demo: Path) -> None:
     async with running(demo, WIDE) as driver:
         await driver.ask(QUESTION)
         await driver.press("escape", "e", "enter")
@@ -242,7 +242,7 @@ async def test_from_a_card_to_its_page_and_back_step_by_step(demo: Path) -> None
         await driver.until_focused(EntityList)
 
 
-async def test_links_lead_to_cards_and_documents_and_escape_leads_back(demo: Path) -> None:
+async def test_links_open_cards_and_documents_and_escape_returns(demo: Path) -> None:
     async with running(demo, WIDE) as driver:
         await read_first(driver)
         await driver.press("g", "right")
@@ -264,7 +264,7 @@ async def test_links_lead_to_cards_and_documents_and_escape_leads_back(demo: Pat
         await driver.until_focused(ResultList)
 
 
-async def test_a_link_to_a_document_opens_it(demo_copy: Path) -> None:
+async def test_link_to_a_document_opens_it(demo_copy: Path) -> None:
     note = demo_copy / "memory/notes/2026-05-01-quokka.md"
     note.write_text(
         "# Quokka visit\n\nAs in the [[Rollback plan]] and [elsewhere](https://x.example).\n",
@@ -284,7 +284,7 @@ async def test_a_link_to_a_document_opens_it(demo_copy: Path) -> None:
         assert pane_of(driver).path == "memory/notes/2026-05-01-quokka.md"
 
 
-async def test_an_entity_without_a_page_offers_its_documents(demo_copy: Path) -> None:
+async def test_entity_without_a_page_offers_its_documents(demo_copy: Path) -> None:
     (demo_copy / "memory/people/alice-chen.md").write_text(
         "---\nteam: Quokkas\n---\n# Alice Chen\n", encoding="utf-8"
     )
@@ -297,7 +297,7 @@ async def test_an_entity_without_a_page_offers_its_documents(demo_copy: Path) ->
         await driver.until_focused(PreviewPane)
 
 
-async def test_a_page_is_closed_by_p_wherever_the_focus_is(demo: Path) -> None:
+async def test_p_closes_a_card_wherever_the_focus_is(demo: Path) -> None:
     async with running(demo, WIDE) as driver:
         await driver.ask(QUESTION)
         await driver.press("escape", "e", "enter")
@@ -307,16 +307,18 @@ async def test_a_page_is_closed_by_p_wherever_the_focus_is(demo: Path) -> None:
         assert not driver.explore.query_one(EntityCard).display
 
 
-async def test_a_document_that_cannot_be_read_says_so_in_its_pane(demo: Path) -> None:
+async def test_unreadable_document_shows_a_message_in_its_pane(demo: Path) -> None:
     async with running(demo, WIDE) as driver:
         await driver.ask(QUESTION)
-        driver.explore.read_document("memory/gone.md", focus=True)
-        await driver.until_shown(PreviewPane, "memory/gone.md cannot be read any more")
+        driver.explore.reader.open_document("memory/gone.md", focus=True)
+        await driver.until_shown(PreviewPane, "memory/gone.md can no longer be read")
         await driver.press("escape")
         await driver.until_focused(ResultList)
 
 
-async def test_letters_typed_after_slash_never_land_in_what_opens_late(demo: Path) -> None:
+async def test_document_that_opens_late_does_not_take_typed_letters(
+    demo: Path,
+) -> None:
     async with running(demo, WIDE) as driver:
         await driver.ask("rollback plan")
         await driver.press("down", "p")
@@ -327,7 +329,7 @@ async def test_letters_typed_after_slash_never_land_in_what_opens_late(demo: Pat
         assert driver.has_focus(QueryLine)
 
 
-async def test_what_a_person_opens_is_counted_and_what_is_passed_by_is_not(demo_copy: Path) -> None:
+async def test_opened_documents_are_counted_and_previewed_ones_are_not(demo_copy: Path) -> None:
     usage = demo_copy / ".kbx" / "usage.jsonl"
     usage.unlink(missing_ok=True)  # of the tests before
     async with running(demo_copy, WIDE) as driver:

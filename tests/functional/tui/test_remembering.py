@@ -1,4 +1,4 @@
-"""What the app remembers from one time to the next: theme, panes, queries, and knobs if asked."""
+"""What the app remembers between runs: theme, panes, queries, and knobs if configured."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ async def test_a_theme_is_remembered(demo: Path) -> None:
         assert driver.app.theme == "nord"
 
 
-async def test_a_theme_that_is_gone_is_no_reason_not_to_start(demo: Path) -> None:
+async def test_unknown_theme_falls_back_to_the_default(demo: Path) -> None:
     user_file().parent.mkdir(parents=True, exist_ok=True)
     user_file().write_text(json.dumps({"theme": "of long ago"}), encoding="utf-8")
     async with running(demo, WIDE) as driver:
         assert driver.app.theme in driver.app.available_themes
 
 
-async def test_a_pane_that_is_hidden_stays_hidden(demo: Path) -> None:
+async def test_hidden_panes_stay_hidden_after_a_restart(demo: Path) -> None:
     async with running(demo, WIDE) as driver:
         await driver.ask(QUESTION)
         await driver.press("escape", "x", "E")
@@ -45,53 +45,51 @@ async def test_a_pane_that_is_hidden_stays_hidden(demo: Path) -> None:
         assert driver.explore.query_one(EntityList).display
 
 
-async def test_e_brings_hidden_entities_back(demo: Path) -> None:
+async def test_e_shows_hidden_entities_again(demo: Path) -> None:
     async with running(demo, WIDE) as driver:
         await driver.ask(QUESTION)
         await driver.press("escape", "E")
         await driver.until(lambda: not driver.explore.query_one(EntityList).display)
         await driver.press("e")
         await driver.until_focused(EntityList)
-    async with running(demo, WIDE) as driver:  # they were not hidden any more
+    async with running(demo, WIDE) as driver:  # shown again, they are not remembered as hidden
         assert driver.explore.query_one(EntityList).display
 
 
-async def test_up_in_the_query_line_goes_through_the_queries_before(demo: Path) -> None:
+async def test_up_in_the_query_line_recalls_earlier_queries(demo: Path) -> None:
     for query in ("rehearsal", "rollback plan", QUESTION):
         async with running(demo, WIDE) as driver:
             await driver.ask(query)
     async with running(demo, WIDE) as driver:
-        await driver.until_shown(ResultList, f"asked before {QUESTION[:30]}", "rollback plan")
+        await driver.until_shown(ResultList, f"recent queries {QUESTION[:30]}", "rollback plan")
         line = driver.explore.query_one(QueryLine)
         for query in (QUESTION, "rollback plan", "rehearsal", "rehearsal"):
             await driver.press("up")
-            await driver.until(lambda at=query: line.value == at)  # type: ignore[misc]
+            await driver.until(lambda query=query: line.value == query)  # type: ignore[misc]
             assert line.cursor_position == len(query)
         await driver.until(lambda: driver.explore.view is not None)
         await driver.until(lambda: driver.view.query == "rehearsal")
 
 
-async def test_a_query_whose_result_was_read_counts_as_asked(demo: Path) -> None:
+async def test_query_is_remembered_when_a_result_is_opened(demo: Path) -> None:
     async with running(demo, WIDE) as driver:
         await driver.ask("rollback plan")
         await driver.press("down", "enter")
         await driver.until(lambda: driver.explore.panes.read)
         await driver.press("slash")
         driver.explore.query_one(QueryLine).value = ""
-        await driver.until_shown(ResultList, "asked before rollback plan")
+        await driver.until_shown(ResultList, "recent queries rollback plan")
         await driver.press("up")
         await driver.until(lambda: driver.explore.query_one(QueryLine).value == "rollback plan")
 
 
 @pytest.mark.parametrize("remember", [True, False], ids=["remembering", "as-usual"])
-async def test_knobs_are_remembered_only_when_kbx_toml_says_so(
-    demo_copy: Path, remember: bool
-) -> None:
+async def test_knobs_are_remembered_only_if_configured(demo_copy: Path, remember: bool) -> None:
     toml = f"[app]\nremember_knobs = {str(remember).lower()}\n"
     (demo_copy / "kbx.toml").write_text(toml, encoding="utf-8")
     async with running(demo_copy, WIDE) as driver:
         await driver.press("escape", "right_square_bracket", "left_curly_bracket", "m")
-        await driver.until(lambda: driver.asking.threshold == 0.45)
+        await driver.until(lambda: driver.state.threshold == 0.45)
     async with running(demo_copy, WIDE) as driver:
         values = [slider.value for slider in driver.explore.query(NumberSlider)]
         assert values == ([0.55, 0.45] if remember else [0.5, 0.5])
@@ -100,7 +98,7 @@ async def test_knobs_are_remembered_only_when_kbx_toml_says_so(
         assert driver.view.mode.name == "two-pass"  # a mode is not a knob
 
 
-async def test_two_bases_have_queries_and_panes_of_their_own(demo: Path, demo_copy: Path) -> None:
+async def test_each_base_remembers_its_own_queries_and_panes(demo: Path, demo_copy: Path) -> None:
     async with running(demo, WIDE) as driver:
         await driver.ask("rehearsal")
         await driver.press("escape", "x")
@@ -113,7 +111,7 @@ async def test_two_bases_have_queries_and_panes_of_their_own(demo: Path, demo_co
         assert driver.explore.query_one(WhyPane).display
 
 
-async def test_a_memory_that_is_damaged_counts_as_none(demo: Path) -> None:
+async def test_damaged_state_files_are_ignored(demo: Path) -> None:
     (demo / ".kbx/app.json").write_text('{"hidden": 7', encoding="utf-8")
     user_file().parent.mkdir(parents=True, exist_ok=True)
     user_file().write_bytes(b"\xff\xfe")

@@ -1,4 +1,4 @@
-"""Typing searches: once per burst of keys, and never out of order."""
+"""Searching while typing: once per burst of keys, and never out of order."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tests.functional.tui.driving import NARROW, QUESTION, WIDE, running
 from tests.functional.tui.watched import Watched
 
 
-async def test_results_come_while_typing(demo: Path) -> None:
+async def test_results_appear_while_typing(demo: Path) -> None:
     async with running(demo, WIDE) as driver:
         await driver.write("alice")
         await driver.until(lambda: "Alice Chen" in driver.titles)
@@ -25,7 +25,7 @@ async def test_results_come_while_typing(demo: Path) -> None:
         assert driver.has_focus(QueryLine)
 
 
-async def test_a_burst_of_keys_is_one_retrieval(demo: Path) -> None:
+async def test_a_burst_of_keys_causes_one_retrieval(demo: Path) -> None:
     async with running(demo, WIDE, debounce=0.5) as driver:
         await driver.write("alice")
         await driver.until(lambda: driver.titles)
@@ -46,16 +46,16 @@ async def test_a_stale_answer_is_never_shown(demo: Path, monkeypatch: pytest.Mon
         line = driver.explore.query_one(QueryLine)
         watched.retrieving.clear()
         line.value = "rollback"
-        await driver.until(lambda: watched.queries == ["rollback"])  # its answer is on the way
+        await driver.until(lambda: watched.queries == ["rollback"])  # it is being retrieved
         line.value = "gangway"
-        await driver.until(lambda: driver.asking.query == "gangway")
+        await driver.until(lambda: driver.state.query == "gangway")
         watched.retrieving.set()
         await driver.until(lambda: driver.explore.view is not None)
         await driver.until(lambda: watched.queries == ["rollback", "gangway"])
         assert set(shown) == {"gangway"}
 
 
-async def test_queries_that_were_overtaken_while_waiting_are_not_retrieved(demo: Path) -> None:
+async def test_superseded_queries_in_the_queue_are_not_retrieved(demo: Path) -> None:
     watched = Watched()
     async with running(demo, WIDE, watched=watched) as driver:
         line = driver.explore.query_one(QueryLine)
@@ -63,15 +63,14 @@ async def test_queries_that_were_overtaken_while_waiting_are_not_retrieved(demo:
         line.value = "r"
         await driver.until(lambda: watched.queries == ["r"])
         for overtaken in ("ro", "rol", "roll"):
-            generation = driver.explore.controller.generation
             line.value = overtaken
-            await driver.until(lambda at=generation: driver.explore.controller.generation > at)  # type: ignore[misc]
+            await driver.until(lambda query=overtaken: driver.state.query == query)  # type: ignore[misc]
         watched.retrieving.set()
         await driver.until(lambda: driver.explore.view is not None)
         assert watched.queries == ["r", "roll"]
 
 
-async def test_a_slow_search_says_so_and_keeps_the_old_results(demo: Path) -> None:
+async def test_a_slow_search_shows_a_badge_and_keeps_the_old_results(demo: Path) -> None:
     watched = Watched()
     async with running(demo, NARROW, watched=watched) as driver:
         await driver.ask("rollback plan")
@@ -84,7 +83,7 @@ async def test_a_slow_search_says_so_and_keeps_the_old_results(demo: Path) -> No
         await driver.until(lambda: "searching" not in driver.text_of(ModeBadge))
 
 
-async def test_mode_and_reason_are_told_in_words(demo: Path) -> None:
+async def test_badge_shows_search_mode_and_reason(demo: Path) -> None:
     async with running(demo, WIDE) as driver:
         await driver.ask(QUESTION)
         await driver.until_shown(QueryLine, "two-pass · Alice Chen + Migration · ", " ms")
@@ -96,7 +95,7 @@ async def test_mode_and_reason_are_told_in_words(demo: Path) -> None:
         assert driver.titles
 
 
-async def test_the_badge_says_as_much_as_there_is_room_for(demo: Path) -> None:
+async def test_badge_is_shortened_to_the_room_available(demo: Path) -> None:
     async with running(demo, NARROW) as driver:
         await driver.ask("yellow umbrella")
         await driver.until_shown(ModeBadge, "flat · no entity named")
@@ -104,7 +103,7 @@ async def test_the_badge_says_as_much_as_there_is_room_for(demo: Path) -> None:
         await driver.until_shown(ModeBadge, "two-pass")
 
 
-async def test_missing_vectors_show_in_the_badge(demo: Path) -> None:
+async def test_badge_shows_the_share_of_vectors_while_some_are_missing(demo: Path) -> None:
     async with running(demo, WIDE, watched=Watched(vector_share=0.34)) as driver:
         await driver.ask("rehearsal")
         await driver.until_shown(QueryLine, "meaning 34 %")
@@ -123,7 +122,7 @@ async def test_entities_show_score_reason_and_threshold(demo: Path) -> None:
         assert lines[6].startswith("○ ")
 
 
-async def test_another_query_begins_at_its_first_entity(demo: Path) -> None:
+async def test_new_query_moves_the_cursor_to_the_first_entity(demo: Path) -> None:
     async with running(demo, WIDE) as driver:
         await driver.ask("Alice Chen and Grace Tully")
         entities = driver.explore.query_one(EntityList)
@@ -134,31 +133,31 @@ async def test_another_query_begins_at_its_first_entity(demo: Path) -> None:
         await driver.press("slash")
         await driver.until_focused(QueryLine)
         await driver.ask("what did Alice Chen and Grace Tully decide?")
-        assert [one.id for one in entities.entities].index(second.id) == 1
+        assert [entity.id for entity in entities.rows].index(second.id) == 1
         assert entities.cursor == 0
 
 
-async def test_who_is_among_the_entities_stays_there(demo: Path) -> None:
+async def test_focused_entity_keeps_the_cursor_when_it_is_pinned(demo: Path) -> None:
     async with running(demo, WIDE) as driver:
         await driver.ask("Alice Chen and Grace Tully")
         entities = driver.explore.query_one(EntityList)
         await driver.press("escape", "e", "down")
         second = entities.current
         await driver.press("plus")
-        await driver.until(lambda: any(one.pinned for one in entities.entities))
+        await driver.until(lambda: any(entity.pinned for entity in entities.rows))
         assert entities.current is not None
         assert second is not None
         assert entities.current.id == second.id
 
 
-async def test_matched_words_stand_in_a_line_under_the_title(demo: Path) -> None:
+async def test_snippet_is_shown_below_the_title(demo: Path) -> None:
     async with running(demo, WIDE) as driver:
         await driver.ask(QUESTION)
         await driver.until_shown(ResultList, "Alice: This is the go/no-go for the migration.")
         assert driver.watched.calls["retrieve"] == 1
 
 
-async def test_an_exact_title_comes_first_and_says_so(demo: Path) -> None:
+async def test_result_whose_title_is_the_query_comes_first_and_is_marked(demo: Path) -> None:
     async with running(demo, WIDE) as driver:
         await driver.ask("rollback plan")
         await driver.until_shown(ResultList, "1.00 ████████████ Rollback plan = title 2026-01-30")
@@ -166,10 +165,10 @@ async def test_an_exact_title_comes_first_and_says_so(demo: Path) -> None:
         assert driver.titles[0] == "Rollback plan"
 
 
-async def test_nothing_typed_says_what_to_try_and_forgets_what_was_shown(demo: Path) -> None:
+async def test_empty_query_shows_suggestions_and_clears_the_results(demo: Path) -> None:
     async with running(demo, WIDE) as driver:
         await driver.until_shown(ResultList, "Type to search", "name and topic", "63 documents")
-        await driver.until_shown(EntityList, "fit your query appear here")
+        await driver.until_shown(EntityList, "match your query appear here")
         await driver.ask("alice")
         await driver.until_shown(EntityList, "Alice Chen")
         driver.explore.query_one(QueryLine).value = ""
@@ -177,19 +176,22 @@ async def test_nothing_typed_says_what_to_try_and_forgets_what_was_shown(demo: P
         assert "Alice Chen" not in driver.screen_text()
 
 
-async def test_nothing_found_says_what_to_do(demo: Path) -> None:
+async def test_search_without_results_suggests_what_to_do(demo: Path) -> None:
     async with running(demo, WIDE) as driver:
         await driver.press("escape", "m", "m")
         await driver.ask("zzzz")
         await driver.until_shown(
-            ResultList, "Nothing found for “zzzz”", "None of 63 documents", "m searches by meaning"
+            ResultList,
+            "Nothing found for “zzzz”",
+            "None of the 63 documents",
+            "m also searches by meaning",
         )
         assert "fast · " in driver.text_of(QueryLine)
         assert "meaning" not in driver.text_of(QueryLine)
-        await driver.until_shown(EntityList, "No person, project or team fits")
+        await driver.until_shown(EntityList, "No person, project or team matches")
 
 
-async def test_an_error_is_one_line_and_the_app_lives_on(demo: Path) -> None:
+async def test_engine_error_is_shown_in_one_line_and_the_next_search_works(demo: Path) -> None:
     watched = Watched()
     async with running(demo, WIDE, watched=watched) as driver:
         watched.faults["retrieve"] = IndexFault("the index at /x is broken; run kbx index --full")
@@ -202,7 +204,7 @@ async def test_an_error_is_one_line_and_the_app_lives_on(demo: Path) -> None:
         assert driver.titles
 
 
-async def test_an_error_leaves_the_results_that_are_there(demo: Path) -> None:
+async def test_engine_error_keeps_the_results_shown(demo: Path) -> None:
     watched = Watched()
     async with running(demo, WIDE, watched=watched) as driver:
         await driver.ask("rollback plan")
@@ -212,7 +214,7 @@ async def test_an_error_leaves_the_results_that_are_there(demo: Path) -> None:
         assert driver.titles[0] == "Rollback plan"
 
 
-async def test_an_unexpected_error_is_one_line_too(demo: Path) -> None:
+async def test_unexpected_error_is_shown_in_one_line_with_its_type(demo: Path) -> None:
     watched = Watched()
     async with running(demo, WIDE, watched=watched) as driver:
         watched.faults["retrieve"] = ZeroDivisionError("oh\x1b[31m no")
@@ -220,7 +222,7 @@ async def test_an_unexpected_error_is_one_line_too(demo: Path) -> None:
         await driver.until_shown(StatusLine, "ZeroDivisionError: oh no")
 
 
-async def test_a_failing_snippet_leaves_the_results(demo: Path) -> None:
+async def test_failing_snippet_keeps_the_results(demo: Path) -> None:
     watched = Watched()
     watched.faults["snippets"] = IndexFault("no snippet today")
     async with running(demo, WIDE, watched=watched) as driver:

@@ -1,4 +1,4 @@
-"""Sliders, mode and order rank again; of all these only fast search retrieves."""
+"""Sliders, modes and sorting: only fast search retrieves again."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ async def test_no_step_of_a_held_key_is_lost(demo: Path) -> None:
         await driver.until(lambda: driver.alpha == 0.95)
 
 
-async def test_a_row_that_moved_says_by_how_much_for_a_moment(demo: Path) -> None:
+async def test_moved_row_shows_its_rank_change_for_a_moment(demo: Path) -> None:
     async with running(demo, WIDE) as driver:
         await driver.ask(QUESTION)
         driver.results.SETTLE_SECONDS = 0.5
@@ -43,7 +43,7 @@ async def test_a_row_that_moved_says_by_how_much_for_a_moment(demo: Path) -> Non
         await driver.until(lambda: "▲" not in driver.text_of(ResultList))
 
 
-async def test_the_document_under_the_cursor_stays_under_it(demo: Path) -> None:
+async def test_cursor_stays_on_its_document_when_ranks_change(demo: Path) -> None:
     async with running(demo, WIDE) as driver:
         await driver.ask(QUESTION)
         before = driver.paths
@@ -75,10 +75,10 @@ async def test_letters_and_brackets_in_the_query_are_text(demo: Path) -> None:
     async with running(demo, WIDE) as driver:
         await driver.write("[qmsz{")
         assert driver.explore.query_one(QueryLine).value == "[qmsz{"
-        assert (driver.asking.alpha, driver.asking.mode) == (0.5, "two-pass")
+        assert (driver.state.alpha, driver.state.mode) == (0.5, "two-pass")
 
 
-async def test_m_goes_round_two_pass_flat_and_fast(demo: Path) -> None:
+async def test_m_cycles_through_two_pass_flat_and_fast(demo: Path) -> None:
     async with running(demo, WIDE) as driver:
         await driver.ask(QUESTION)
         await driver.press("down", "m")
@@ -88,20 +88,20 @@ async def test_m_goes_round_two_pass_flat_and_fast(demo: Path) -> None:
         await driver.press("m")
         await driver.until(lambda: driver.view.mode.name == "fast")
         await driver.until_shown(StatusLine, "fast search: words only")
-        await driver.until_shown(EntityList, "No person, project or team fits")
+        await driver.until_shown(EntityList, "No person, project or team matches")
         await driver.press("m")
         await driver.until_shown(QueryLine, "two-pass · Alice Chen + Migration")
         assert driver.watched.queries == [QUESTION] * 3  # fast search reads other evidence
 
 
-async def test_flat_keeps_the_entities_in_sight(demo: Path) -> None:
+async def test_flat_search_keeps_the_entities_visible(demo: Path) -> None:
     async with running(demo, WIDE) as driver:
         await driver.ask(QUESTION)
         await driver.press("down", "m")
         await driver.until_shown(EntityList, "○ Alice Chen person 1.00")
 
 
-async def test_knobs_turned_before_a_query_count_for_it(demo: Path) -> None:
+async def test_knobs_moved_before_a_query_apply_to_it(demo: Path) -> None:
     async with running(demo, WIDE) as driver:
         await driver.press("escape", *["right_square_bracket"] * 2, "m")
         await driver.ask(QUESTION)
@@ -109,7 +109,7 @@ async def test_knobs_turned_before_a_query_count_for_it(demo: Path) -> None:
         assert driver.view.mode.name == "flat"
 
 
-async def test_knobs_start_where_the_configuration_says(demo_copy: Path) -> None:
+async def test_knobs_start_at_the_values_of_kbx_toml(demo_copy: Path) -> None:
     (demo_copy / "kbx.toml").write_text(
         "[search]\nhierarchy_alpha = 0.7\nhierarchy_entity_threshold = 0.3\n", encoding="utf-8"
     )
@@ -121,13 +121,13 @@ async def test_knobs_start_where_the_configuration_says(demo_copy: Path) -> None
         assert driver.view.threshold == 0.3
 
 
-async def test_an_alpha_without_effect_says_so_beside_the_slider(demo: Path) -> None:
+async def test_note_beside_the_slider_says_that_alpha_has_no_effect(demo: Path) -> None:
     async with running(demo, WIDE) as driver:
         await driver.ask("rehearsal")
         await driver.until(lambda: "alpha has no effect on a flat search" in driver.screen_text())
 
 
-async def test_an_alpha_without_effect_says_so_when_moved_where_room_is_short(demo: Path) -> None:
+async def test_notice_says_that_alpha_has_no_effect_where_the_note_has_no_room(demo: Path) -> None:
     async with running(demo, NARROW) as driver:
         await driver.ask("rehearsal")
         assert "alpha has no effect" not in driver.screen_text()
@@ -135,37 +135,37 @@ async def test_an_alpha_without_effect_says_so_when_moved_where_room_is_short(de
         await driver.until_shown(StatusLine, "alpha has no effect")
 
 
-async def test_the_place_of_the_next_change_stands_beside_the_slider(demo: Path) -> None:
+async def test_note_beside_the_slider_names_the_alpha_of_the_next_change(demo: Path) -> None:
     async with running(demo, WIDE) as driver:
         await driver.ask(QUESTION)
         await driver.until(lambda: "next change" in driver.screen_text())
         first, note = driver.titles[:10], driver.view.alpha_note
         assert note in driver.screen_text()
         change = float(note.rpartition(" ")[2])
-        driver.explore.controller.ask(alpha=change - 0.02)
+        driver.explore.model.update(alpha=change - 0.02)
         await driver.until(lambda: driver.alpha == change - 0.02)
         assert driver.titles[:10] == first
-        driver.explore.controller.ask(alpha=change + 0.02)
+        driver.explore.model.update(alpha=change + 0.02)
         await driver.until(lambda: driver.titles[:10] != first)
 
 
-async def test_s_sorts_the_best_by_date_and_back(demo: Path) -> None:
+async def test_s_toggles_sorting_the_best_results_by_date(demo: Path) -> None:
     async with running(demo, WIDE) as driver:
         await driver.ask(QUESTION)
         best = driver.paths
         await driver.press("down", "s")
         count = min(len(best), 50)
         await driver.until_shown(ResultList, f"Results · the best {count}, newest first")
-        dates = [result.date for result in driver.results.results]
+        dates = [result.date for result in driver.results.rows]
         assert dates == sorted(dates, reverse=True)
         assert set(driver.paths) == set(best[:count])
-        assert driver.results.results[0].rank > 1  # what it would be by score
+        assert driver.results.rows[0].rank > 1  # what it would be by score
         await driver.press("s")
         await driver.until(lambda: driver.paths == best)
         assert driver.watched.calls["retrieve"] == 1
 
 
-async def test_s_without_a_query_counts_for_the_next_one(demo: Path) -> None:
+async def test_sorting_chosen_without_a_query_applies_to_the_next_one(demo: Path) -> None:
     async with running(demo, WIDE) as driver:
         await driver.press("escape", "s")
         await driver.until_shown(StatusLine, "results are sorted by date now")

@@ -1,4 +1,4 @@
-"""The first screen without a base, and the way from one base to another."""
+"""The welcome screen, and switching between bases."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from kbx_tui.tui.explore.panes.query_line import QueryLine
 from kbx_tui.tui.explore.panes.result_list import ResultList
 from kbx_tui.tui.shell.help_screen import Help
 from kbx_tui.tui.shell.welcome_screen import FolderLine, Welcome
-from kbx_tui.tui.widgets.choices import Choices
+from kbx_tui.tui.widgets.choice_list import ChoiceList
 from kbx_tui.tui.widgets.status_line import StatusLine
 from tests.functional.tui.driving import (
     NARROW,
@@ -25,18 +25,22 @@ from tests.functional.tui.driving import (
 )
 from tests.functional.vaults import write_vault
 
-WHY = "/home/ida is no knowledge base: go to a folder of markdown"
+WHY = "/home/ida is not a knowledge base: change to a folder of markdown"
 
 
 def is_open(driver: Driver, root: Path) -> bool:
     opened = driver.app.explore
-    return opened is not None and opened.summary is not None and opened.summary.root == str(root)
+    return (
+        opened is not None
+        and opened.model.summary is not None
+        and opened.model.summary.root == str(root)
+    )
 
 
 async def choose(driver: Driver, title: str) -> None:
-    choices = driver.app.screen.query_one(Choices)
+    choices = driver.app.screen.query_one(ChoiceList)
     await driver.until(lambda: choices.has_focus)
-    titles = [choice.title for choice in choices.choices]
+    titles = [choice.title for choice in choices.rows]
     await driver.press(*["down"] * titles.index(title), "enter")
 
 
@@ -47,15 +51,15 @@ async def fill_in(driver: Driver, folder: Path) -> None:
 
 
 @pytest.mark.parametrize("size", [WIDE, NARROW, TINY], ids=["wide", "narrow", "tiny"])
-async def test_without_a_base_the_app_says_why_and_offers_three_ways(size: Size) -> None:
+async def test_without_a_base_the_reason_and_three_choices_are_shown(size: Size) -> None:
     async with starting(None, size, why=WHY) as driver:
-        await driver.until_shown(Choices, "› Open the demo", "Choose a folder")
-        assert "is no knowledge base" in driver.words_of(Choices)
+        await driver.until_shown(ChoiceList, "› Open the demo", "Choose a folder")
+        assert "is not a knowledge base" in driver.words_of(ChoiceList)
         await driver.press("down", "down")
-        await driver.until_shown(Choices, "› Start a new one")
+        await driver.until_shown(ChoiceList, "› Start a new one")
 
 
-async def test_the_demo_is_put_in_place_opened_and_indexed(
+async def test_demo_is_installed_opened_and_indexed(
     demo: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv(FOLDER_VARIABLE, str(tmp_path / "demo"))
@@ -68,7 +72,7 @@ async def test_the_demo_is_put_in_place_opened_and_indexed(
         assert driver.has_focus(QueryLine)
 
 
-async def test_a_folder_is_chosen_with_completion(
+async def test_folder_is_chosen_with_completion(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     root = write_vault(tmp_path / "notes-of-mine")
@@ -88,7 +92,7 @@ async def test_a_folder_is_chosen_with_completion(
         await driver.until(lambda: "Migration go/no-go" in driver.titles)
 
 
-async def test_a_folder_that_does_not_exist_is_one_error_line_and_one_may_go_back(
+async def test_missing_folder_gives_one_error_line_and_escape_returns(
     tmp_path: Path,
 ) -> None:
     async with starting(None, WIDE) as driver:
@@ -97,11 +101,11 @@ async def test_a_folder_that_does_not_exist_is_one_error_line_and_one_may_go_bac
         await driver.until_shown(StatusLine, "✗", "nowhere")
         assert driver.app.explore is None
         await driver.press("escape")
-        await driver.until_focused(Choices)
+        await driver.until_focused(ChoiceList)
         assert not driver.app.screen.query_one(FolderLine).display
 
 
-async def test_a_folder_without_markdown_is_one_error_line(tmp_path: Path) -> None:
+async def test_folder_without_markdown_gives_one_error_line(tmp_path: Path) -> None:
     (tmp_path / "empty").mkdir()
     async with starting(None, WIDE) as driver:
         await choose(driver, "Choose a folder")
@@ -110,7 +114,7 @@ async def test_a_folder_without_markdown_is_one_error_line(tmp_path: Path) -> No
         assert not (tmp_path / "empty/.kbx").exists()
 
 
-async def test_a_new_base_has_a_page_that_says_what_goes_where(tmp_path: Path) -> None:
+async def test_new_base_has_a_page_on_what_goes_where(tmp_path: Path) -> None:
     async with starting(None, WIDE) as driver:
         await choose(driver, "Start a new one")
         await fill_in(driver, tmp_path / "new")
@@ -120,19 +124,19 @@ async def test_a_new_base_has_a_page_that_says_what_goes_where(tmp_path: Path) -
         await driver.until(lambda: driver.titles[:1] == ["What goes where"])
 
 
-async def test_a_new_base_is_never_made_over_one_that_is_there(tmp_path: Path) -> None:
+async def test_new_base_is_never_created_in_an_existing_one(tmp_path: Path) -> None:
     root = write_vault(tmp_path / "mine")
     before = sorted(root.rglob("*"))
     async with starting(None, WIDE) as driver:
         await choose(driver, "Start a new one")
         await fill_in(driver, root)
-        await driver.until_shown(StatusLine, "✗", f"{root} holds", "instead")
+        await driver.until_shown(StatusLine, "✗", f"{root} already holds", "instead")
     assert sorted(root.rglob("*")) == before
 
 
-async def test_the_tour_has_six_steps_and_leads_back() -> None:
+async def test_tour_has_six_steps_and_escape_returns() -> None:
     async with starting(None, NARROW, why=WHY) as driver:
-        await driver.until_focused(Choices)
+        await driver.until_focused(ChoiceList)
         await driver.press("question_mark")
         await driver.until(lambda: isinstance(driver.app.screen, Help))
         await driver.until(lambda: "A tour in six steps" in driver.screen_text())
@@ -142,24 +146,24 @@ async def test_the_tour_has_six_steps_and_leads_back() -> None:
         await driver.until(lambda: isinstance(driver.app.screen, Welcome))
 
 
-async def test_q_and_escape_on_the_first_screen() -> None:
+async def test_escape_stays_on_the_welcome_screen_and_q_quits() -> None:
     async with starting(None, NARROW) as driver:
-        await driver.until_focused(Choices)
-        await driver.press("escape")  # there is nowhere to go back to
-        assert driver.has_focus(Choices)
+        await driver.until_focused(ChoiceList)
+        await driver.press("escape")  # there is no screen to return to
+        assert driver.has_focus(ChoiceList)
         await driver.press("q")
         await driver.until(lambda: not driver.app.is_running)
 
 
-async def test_bases_opened_before_come_first(tmp_path: Path) -> None:
+async def test_recent_bases_come_first(tmp_path: Path) -> None:
     roots = [write_vault(tmp_path / name) for name in ("one", "two", "gone")]
     for root in roots:
         async with starting(root, NARROW) as driver:
-            await driver.until(lambda at=root: is_open(driver, at))  # type: ignore[misc]
+            await driver.until(lambda root=root: is_open(driver, root))  # type: ignore[misc]
     roots[2].rename(tmp_path / "elsewhere")
     async with starting(None, WIDE) as driver:
-        choices = driver.app.screen.query_one(Choices)
-        assert [choice.title for choice in choices.choices] == [
+        choices = driver.app.screen.query_one(ChoiceList)
+        assert [choice.title for choice in choices.rows] == [
             "two",
             "one",
             "Choose a folder",
@@ -170,14 +174,12 @@ async def test_bases_opened_before_come_first(tmp_path: Path) -> None:
         await driver.until(lambda: is_open(driver, roots[0]))
 
 
-async def test_b_switches_to_another_base_and_lets_go_of_the_first(
-    demo: Path, demo_copy: Path
-) -> None:
+async def test_b_switches_to_another_base_and_closes_the_first(demo: Path, demo_copy: Path) -> None:
     async with running(demo, WIDE) as driver:
         await driver.ask("rollback plan")
         await driver.press("escape", "b")
         await driver.until(lambda: isinstance(driver.app.screen, Welcome))
-        assert "Open another knowledge base" in driver.text_of(Choices)
+        assert "Open another knowledge base" in driver.text_of(ChoiceList)
         closed = driver.watched.calls["close"]
         await choose(driver, "Choose a folder")
         await fill_in(driver, demo_copy)
@@ -187,10 +189,10 @@ async def test_b_switches_to_another_base_and_lets_go_of_the_first(
         assert driver.explore.query_one(QueryLine).value == ""
         await driver.ask("alice")
         assert driver.titles
-        assert driver.app.memory.user.bases[:2] == [str(demo_copy), str(demo)]
+        assert driver.app.app_state.user.bases[:2] == [str(demo_copy), str(demo)]
 
 
-async def test_escape_goes_back_to_the_base_that_is_open(demo: Path) -> None:
+async def test_escape_returns_to_the_open_base(demo: Path) -> None:
     async with running(demo, WIDE) as driver:
         await driver.ask("rollback plan")
         await driver.press("escape", "b")
@@ -201,7 +203,7 @@ async def test_escape_goes_back_to_the_base_that_is_open(demo: Path) -> None:
         await driver.ask("alice")
 
 
-async def test_a_base_that_cannot_be_opened_leaves_a_way_to_another(
+async def test_another_base_can_be_chosen_after_one_fails_to_open(
     demo: Path, tmp_path: Path
 ) -> None:
     root = write_vault(tmp_path / "broken")

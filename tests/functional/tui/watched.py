@@ -1,4 +1,4 @@
-"""The real engine, watched: what the app asks of it is counted, and a test may hold or break it."""
+"""The real engine with its calls counted; tests can hold or break them."""
 
 from __future__ import annotations
 
@@ -9,61 +9,63 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from kbx_tui.api import DocumentView, KnowledgeBase
+from kbx_tui.api import KnowledgeBase
+from kbx_tui.api.catalog import DocumentView
 from kbx_tui.drafting.checks import DraftCheck
 from kbx_tui.drafting.plans import Applied, Plan
-from kbx_tui.editing.file_edits import Listener
+from kbx_tui.editing.file_edits import ProgressCallback
 from kbx_tui.editing.state.drafts import Draft
 from kbx_tui.index.build.progress import IndexReport, Progress, ProgressListener
 from kbx_tui.search.browsing.card import EntityCard
 from kbx_tui.search.evidence.evidence import Evidence
 from kbx_tui.search.evidence.tuning import Tuning
 from kbx_tui.search.ranking.rank import Ranking
+from kbx_tui.search.request import SearchRequest
 from kbx_tui.search.results.response import Snippet
-from kbx_tui.tui.bases import LocalBases
+from kbx_tui.tui.bases import Bases
 
-FORGOTTEN = 30.0
-"""Seconds after which a gate that no test opened lets through."""
+GATE_TIMEOUT = 30.0
+"""Seconds after which a closed gate raises."""
 
 
 @dataclass
 class Watched:
-    """What all engines of one app were asked, and what a test does about it."""
+    """The calls to all engines of one app, and how a test interferes."""
 
     calls: Counter[str] = field(default_factory=Counter)
     queries: list[str] = field(default_factory=list)
-    """Those that were retrieved, in order."""
+    """The queries retrieved, in order."""
     faults: dict[str, Exception] = field(default_factory=dict)
-    """What a method raises, by its name; `open` for opening a base."""
+    """Errors to raise, by name of the method; `open` for opening a base."""
     retrieving: threading.Event = field(default_factory=threading.Event)
-    """When cleared, a retrieval waits for it."""
+    """While cleared, retrievals wait."""
     indexing: threading.Event = field(default_factory=threading.Event)
-    """When cleared, indexing waits for it at the first step that `held` is true of."""
+    """While cleared, indexing waits at steps for which `held` is true."""
     held: Callable[[Progress], bool] = lambda progress: progress.searchable
     vector_share: float | None = None
-    """Reported instead of the true share."""
+    """Reported instead of the real share."""
 
     def __post_init__(self) -> None:
         self.retrieving.set()
         self.indexing.set()
 
-    def hear(self, method: str) -> None:
-        """Count a call, and raise what it is to raise."""
+    def record(self, method: str) -> None:
+        """Count a call, and raise its fault if there is one."""
         self.calls[method] += 1
         if (fault := self.faults.get(method)) is not None:
             raise fault
 
 
 class WatchedKb(KnowledgeBase):
-    """Does what `KnowledgeBase` does, and tells."""
+    """A knowledge base that records its calls."""
 
     def __init__(self, root: Path, watched: Watched) -> None:
-        watched.hear("open")
+        watched.record("open")
         super().__init__(root)
         self.watched = watched
 
     def close(self) -> None:
-        self.watched.hear("close")
+        self.watched.record("close")
         super().close()
 
     def index(
@@ -73,7 +75,7 @@ class WatchedKb(KnowledgeBase):
         cancelled: Callable[[], bool] = lambda: False,
         **options: Any,
     ) -> IndexReport:
-        self.watched.hear("index")
+        self.watched.record("index")
 
         def listen(step: Progress) -> None:
             if progress is not None:
@@ -87,45 +89,45 @@ class WatchedKb(KnowledgeBase):
         return super().index(listen, cancelled=cancelled, **options)
 
     def watch(self, changed: Callable[[frozenset[str]], None], **options: Any) -> None:
-        self.watched.hear("watch")
+        self.watched.record("watch")
         super().watch(changed, **options)
 
-    def retrieve(self, query: str, **options: Any) -> Evidence:
-        self.watched.queries.append(query)
-        self.watched.hear("retrieve")
-        if not self.watched.retrieving.wait(FORGOTTEN):
-            raise TimeoutError("the test forgot to let the retrieval go on")
+    def retrieve(self, query: str | SearchRequest, **options: Any) -> Evidence:
+        self.watched.queries.append(query if isinstance(query, str) else query.query)
+        self.watched.record("retrieve")
+        if not self.watched.retrieving.wait(GATE_TIMEOUT):
+            raise TimeoutError("the test never opened the gate of the retrieval")
         evidence = super().retrieve(query, **options)
         share = self.watched.vector_share
         return evidence if share is None else replace(evidence, vector_share=share)
 
     def rank(self, evidence: Evidence, tuning: Tuning | None = None) -> Ranking:
-        self.watched.hear("rank")
+        self.watched.record("rank")
         return super().rank(evidence, tuning)
 
     def snippets(self, evidence: Evidence, rows: Sequence[int]) -> tuple[Snippet, ...]:
-        self.watched.hear("snippets")
+        self.watched.record("snippets")
         return super().snippets(evidence, rows)
 
     def document(self, path: str) -> DocumentView:
-        self.watched.hear("document")
+        self.watched.record("document")
         return super().document(path)
 
     def entity(self, entity_id: str) -> EntityCard:
-        self.watched.hear("entity")
+        self.watched.record("entity")
         return super().entity(entity_id)
 
     def check_drafts(self, drafts: Sequence[Draft]) -> list[DraftCheck]:
-        self.watched.hear("check_drafts")
+        self.watched.record("check_drafts")
         return super().check_drafts(drafts)
 
-    def apply(self, plan: Plan, progress: Listener | None = None) -> Applied:
-        self.watched.hear("apply")
+    def apply(self, plan: Plan, progress: ProgressCallback | None = None) -> Applied:
+        self.watched.record("apply")
         return super().apply(plan, progress)
 
 
-class WatchedBases(LocalBases):
-    """Folders on this machine, opened as watched ones."""
+class WatchedBases(Bases):
+    """Local folders, opened as watched knowledge bases."""
 
     def __init__(self, watched: Watched) -> None:
         self.watched = watched

@@ -1,9 +1,7 @@
-"""An id given for a line never comes to mean another one, however often it is said."""
+"""The id of a fact never refers to another fact, even among facts with the same text."""
 
 from __future__ import annotations
 
-import shutil
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -28,60 +26,51 @@ def indexed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return root
 
 
-@pytest.fixture
-def root(indexed: Path, tmp_path: Path) -> Path:
-    return shutil.copytree(indexed, tmp_path / "base")
-
-
-@pytest.fixture
-def kb(root: Path) -> Iterator[KnowledgeBase]:
-    with KnowledgeBase(root) as opened:
-        yield opened
-
-
-def saying(kb: KnowledgeBase, text: str) -> list[Fact]:
+def facts_with_text(kb: KnowledgeBase, text: str) -> list[Fact]:
     """Return the facts with this text in file order."""
-    return sorted((one for one in kb.facts() if one.text == text), key=lambda one: one.line)
+    return sorted((fact for fact in kb.facts() if fact.text == text), key=lambda fact: fact.line)
 
 
-@pytest.mark.parametrize("text", [TWICE, "Sings"], ids=["alike", "of another date"])
-def test_a_fact_is_taken_out_once(kb: KnowledgeBase, root: Path, text: str) -> None:
-    gone, _ = saying(kb, text)
-    kb.delete_fact(gone.fact_id)
-    once = (root / PAGE).read_text()
+@pytest.mark.parametrize("text", [TWICE, "Sings"], ids=["same-date", "different-date"])
+def test_deleting_the_same_id_twice_deletes_one_fact(
+    kb: KnowledgeBase, root: Path, text: str
+) -> None:
+    deleted, _ = facts_with_text(kb, text)
+    kb.delete_fact(deleted.fact_id)
+    after_first = (root / PAGE).read_text()
     with pytest.raises(NotFound) as refused:
-        kb.delete_fact(gone.fact_id)
-    told = str(refused.value)
-    assert told.startswith(f"fact {gone.fact_id} was taken out of {PAGE} on 2")
-    assert "`kbx memory list`" in told
-    assert (root / PAGE).read_text() == once
-    (left,) = saying(kb, text)
+        kb.delete_fact(deleted.fact_id)
+    message = str(refused.value)
+    assert message.startswith(f"fact {deleted.fact_id} was deleted from {PAGE} on 2")
+    assert "`kbx memory list`" in message
+    assert (root / PAGE).read_text() == after_first
+    (left,) = facts_with_text(kb, text)
     kb.delete_fact(left.fact_id)
     assert text not in (root / PAGE).read_text()
 
 
-def test_a_fact_is_worded_anew_once(kb: KnowledgeBase, root: Path) -> None:
-    first, second = saying(kb, TWICE)
+def test_rewording_the_same_id_twice_rewords_one_fact(kb: KnowledgeBase, root: Path) -> None:
+    first, second = facts_with_text(kb, TWICE)
     new = kb.edit_fact(first.fact_id, "Keeps the log")
-    assert new == saying(kb, "Keeps the log")[0].fact_id
-    with pytest.raises(NotFound, match="was worded anew in"):
+    assert new == facts_with_text(kb, "Keeps the log")[0].fact_id
+    with pytest.raises(NotFound, match="was reworded in"):
         kb.edit_fact(first.fact_id, "Keeps a log")
     assert (root / PAGE).read_text().count(TWICE) == 1
-    assert [one.date for one in saying(kb, TWICE)] == [second.date]
+    assert [fact.date for fact in facts_with_text(kb, TWICE)] == [second.date]
 
 
-def test_what_is_undone_has_its_ids_again(kb: KnowledgeBase) -> None:
-    before = [one.fact_id for one in kb.facts()]
-    kb.delete_fact(saying(kb, TWICE)[0].fact_id)
+def test_undo_restores_fact_ids(kb: KnowledgeBase) -> None:
+    before = [fact.fact_id for fact in kb.facts()]
+    kb.delete_fact(facts_with_text(kb, TWICE)[0].fact_id)
     kb.undo()
-    assert [one.fact_id for one in kb.facts()] == before
+    assert [fact.fact_id for fact in kb.facts()] == before
 
 
-def test_an_id_from_before_a_second_fact_says_the_same_is_refused(
+def test_id_is_refused_after_another_program_added_a_fact_with_its_text(
     kb: KnowledgeBase, root: Path
 ) -> None:
-    """Another program wrote it, and it is not indexed yet."""
-    (rows,) = saying(kb, "Rows")
+    """The added fact is not indexed yet."""
+    (rows,) = facts_with_text(kb, "Rows")
     text = (root / PAGE).read_text()
     (root / PAGE).write_text(text + "- [2026-03-03] Rows\n")
     with pytest.raises(WriteFault, match="another one with its text"):
@@ -89,33 +78,33 @@ def test_an_id_from_before_a_second_fact_says_the_same_is_refused(
     assert (root / PAGE).read_text().count("Rows") == 2
 
 
-def test_the_fact_that_was_added_is_told_and_no_other_with_its_text(kb: KnowledgeBase) -> None:
+def test_add_returns_the_id_of_the_new_fact_and_not_of_its_twin(kb: KnowledgeBase) -> None:
     written = kb.memory_add("Rows", entity="Ada Berg", date="2026-03-03", force=True)
-    _, added = saying(kb, "Rows")
+    _, added = facts_with_text(kb, "Rows")
     assert (written.fact_id, written.line) == (added.fact_id, added.line)
     assert added.date == "2026-03-03"
 
 
-def test_two_facts_with_one_text_are_decided_about_in_one_plan(
-    kb: KnowledgeBase, root: Path
-) -> None:
+def test_one_plan_can_supersede_two_facts_with_the_same_text(kb: KnowledgeBase, root: Path) -> None:
     drafts = [
         new_draft(
-            f"new {at}", entity_id="person:ada-berg", choice=Choice("supersede", (one.fact_id,))
+            f"new {number}",
+            entity_id="person:ada-berg",
+            choice=Choice("supersede", (fact.fact_id,)),
         )
-        for at, one in enumerate(saying(kb, TWICE))
+        for number, fact in enumerate(facts_with_text(kb, TWICE))
     ]
     applied = kb.apply(kb.plan(drafts))
     assert (applied.superseded, applied.failed) == (2, ())
     assert (root / PAGE).read_text().count(f"~~{TWICE}~~") == 2
 
 
-@pytest.mark.parametrize("text", [TWICE, "Sings"], ids=["alike", "of another date"])
-def test_of_what_is_said_twice_one_is_worded_anew_and_the_other_struck(
+@pytest.mark.parametrize("text", [TWICE, "Sings"], ids=["same-date", "different-date"])
+def test_merging_two_facts_with_the_same_text_rewords_one_and_strikes_the_other(
     kb: KnowledgeBase, root: Path, text: str
 ) -> None:
-    check = next(one for one in kb.scan_drafts() if one.draft.text == text)
-    older = tuple(one.known.fact_id for one in check.matches if one.known.fact_id is not None)
+    check = next(check for check in kb.scan_drafts() if check.draft.text == text)
+    older = tuple(match.known.fact_id for match in check.matches if match.known.fact_id is not None)
     draft = replace(check.draft, choice=Choice("merge", older, f"{text} well"))
     applied = kb.apply(kb.plan([draft]))
     assert applied.failed == ()

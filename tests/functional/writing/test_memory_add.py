@@ -1,19 +1,18 @@
-"""A fact is written once, where it belongs, and the next check knows it."""
+"""Writing facts, fields and pages through `KnowledgeBase`."""
 
 from __future__ import annotations
 
-import shutil
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from kbx_tui import ConfigError, FileChanged, KnowledgeBase, NotFound, WriteFault
-from kbx_tui.api import writing_through
+from kbx_tui.api import file_writer
+from kbx_tui.api.similarity_checks import SimilarityChecks
 from kbx_tui.index.build.writer_lock import writer_lock
-from kbx_tui.knowledge.records import Entity
-from kbx_tui.similarity.matches import SimilarityMatch
 from tests.functional.vaults import write_vault
 
 ALICE = "memory/people/alice-chen.md"
@@ -27,18 +26,7 @@ def indexed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return root
 
 
-@pytest.fixture
-def root(indexed: Path, tmp_path: Path) -> Path:
-    return shutil.copytree(indexed, tmp_path / "base")
-
-
-@pytest.fixture
-def kb(root: Path) -> Iterator[KnowledgeBase]:
-    with KnowledgeBase(root) as opened:
-        yield opened
-
-
-def test_a_new_fact_is_written_and_the_next_check_sees_it(kb: KnowledgeBase, root: Path) -> None:
+def test_added_fact_is_found_by_the_next_check(kb: KnowledgeBase, root: Path) -> None:
     before = (root / ALICE).read_text()
     written = kb.memory_add("Speaks Catalan", entity="Alice Chen", date="2026-04-05")
     line = "- [2026-04-05] Speaks Catalan\n"
@@ -48,7 +36,7 @@ def test_a_new_fact_is_written_and_the_next_check_sees_it(kb: KnowledgeBase, roo
     assert (match.relation, match.fact_id) == ("exact", written.fact_id)
 
 
-def test_the_seeds_way_of_calling_works(kb: KnowledgeBase) -> None:
+def test_signatures_of_the_original_kbx_work(kb: KnowledgeBase) -> None:
     candidate = "favours asynchronous communication via Slack"
     matches = kb.memory_similar(text=candidate, entity="Alice Chen")
     assert matches[0].fact_id is not None
@@ -57,7 +45,7 @@ def test_the_seeds_way_of_calling_works(kb: KnowledgeBase) -> None:
     assert kb.memory_add(title="Plays the cello", entity="Alice Chen").written
 
 
-def test_a_duplicate_and_a_conflict_write_nothing(kb: KnowledgeBase, root: Path) -> None:
+def test_duplicate_or_conflicting_fact_is_not_written(kb: KnowledgeBase, root: Path) -> None:
     kb.memory_add("Ships 5 releases a year", entity="Alice Chen")
     before = (root / ALICE).read_bytes()
     for text, relation in (
@@ -70,15 +58,15 @@ def test_a_duplicate_and_a_conflict_write_nothing(kb: KnowledgeBase, root: Path)
     assert kb.memory_add("Ships 3 releases a year", entity="Alice Chen", force=True).written
 
 
-def test_a_dry_run_only_shows(kb: KnowledgeBase, root: Path) -> None:
+def test_dry_run_returns_a_diff_and_writes_nothing(kb: KnowledgeBase, root: Path) -> None:
     before = (root / ALICE).read_bytes()
-    shown = kb.memory_add("Speaks Catalan", entity="Alice Chen", dry_run=True, date="2026-04-05")
-    assert (shown.written, "+- [2026-04-05] Speaks Catalan" in shown.diff) == (False, True)
+    dry = kb.memory_add("Speaks Catalan", entity="Alice Chen", dry_run=True, date="2026-04-05")
+    assert (dry.written, "+- [2026-04-05] Speaks Catalan" in dry.diff) == (False, True)
     assert (root / ALICE).read_bytes() == before
     assert kb.undoable() == ()
 
 
-def test_a_page_is_made_only_when_asked(kb: KnowledgeBase, root: Path) -> None:
+def test_missing_page_is_created_only_on_request(kb: KnowledgeBase, root: Path) -> None:
     for name in ("Zoe Marsh", "Platform"):
         with pytest.raises(NotFound, match="--create"):
             kb.memory_add("Knows the harbour", entity=name)
@@ -90,7 +78,7 @@ def test_a_page_is_made_only_when_asked(kb: KnowledgeBase, root: Path) -> None:
     assert kb.named_entity("Zoe Marsh").facts[0].text == "Knows the harbour"
 
 
-def test_a_page_edited_since_the_last_run_is_compared_as_it_is(
+def test_duplicates_are_found_on_a_page_edited_since_indexing(
     kb: KnowledgeBase, root: Path
 ) -> None:
     kb.memory_similar("anything")
@@ -99,19 +87,21 @@ def test_a_page_edited_since_the_last_run_is_compared_as_it_is(
     assert kb.memory_add("plays chess", entity="Alice Chen").matches[0].relation == "exact"
 
 
-def test_two_writers_of_one_fact_write_it_once(
+def test_fact_added_by_two_processes_is_written_once(
     kb: KnowledgeBase, root: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    check, pending = kb._known_already, ["Collects harbour lanterns."]
+    check, pending = SimilarityChecks.check, ["Collects harbour lanterns."]
 
-    def overtaken(text: str, page: Entity) -> tuple[SimilarityMatch, ...]:
-        found: tuple[SimilarityMatch, ...] = check(text, page)
+    def check_then_lose_the_race(
+        self: SimilarityChecks, texts: Sequence[str], **options: Any
+    ) -> list[Any]:
+        checks = check(self, texts, **options)
         if pending:  # another process writes between the check and the write
             with KnowledgeBase(root) as other:
                 other.memory_add(pending.pop(), entity="Alice Chen")
-        return found
+        return checks
 
-    monkeypatch.setattr(kb, "_known_already", overtaken)
+    monkeypatch.setattr(SimilarityChecks, "check", check_then_lose_the_race)
     written = kb.memory_add("collects harbour lanterns", entity="Alice Chen")
     assert (written.written, written.matches[0].relation) == (False, "exact")
     pending.append("Rows")
@@ -119,14 +109,14 @@ def test_two_writers_of_one_fact_write_it_once(
     assert (root / ALICE).read_text().casefold().count("harbour lanterns") == 1
 
 
-def test_a_field_is_found_however_its_name_is_written(kb: KnowledgeBase, root: Path) -> None:
+def test_field_names_are_matched_ignoring_case(kb: KnowledgeBase, root: Path) -> None:
     page = root / ALICE
     page.write_text(page.read_text().replace("role:", "Role:"))
     assert kb.edit_page("Alice Chen", {"role": "Harbour master"}).written
     assert "Role: Harbour master\n" in page.read_text()
 
 
-def test_facts_are_worded_anew_struck_out_and_taken_out(kb: KnowledgeBase, root: Path) -> None:
+def test_facts_are_superseded_and_deleted(kb: KnowledgeBase, root: Path) -> None:
     (slack,) = kb.memory_similar("Prefers async Slack over email")
     assert slack.fact_id is not None
     kb.supersede_fact(slack.fact_id, text="Prefers e-mail", date="2026-04-05")
@@ -144,7 +134,7 @@ def test_facts_are_worded_anew_struck_out_and_taken_out(kb: KnowledgeBase, root:
         kb.delete_fact(mail.fact_id)
 
 
-def test_undo_gives_back_the_bytes_and_the_index_follows(kb: KnowledgeBase, root: Path) -> None:
+def test_undo_restores_the_bytes_and_updates_the_index(kb: KnowledgeBase, root: Path) -> None:
     before = (root / ALICE).read_bytes()
     kb.memory_add("Speaks Catalan", entity="Alice Chen")
     kb.undo()
@@ -153,7 +143,7 @@ def test_undo_gives_back_the_bytes_and_the_index_follows(kb: KnowledgeBase, root
     assert [entry.undone for entry in kb.undoable()] == [True]
 
 
-def test_undo_after_an_edit_is_refused(kb: KnowledgeBase, root: Path) -> None:
+def test_undo_is_refused_after_a_later_edit(kb: KnowledgeBase, root: Path) -> None:
     kb.memory_add("Speaks Catalan", entity="Alice Chen")
     page = root / ALICE
     page.write_text(page.read_text() + "\nedited\n")
@@ -162,43 +152,45 @@ def test_undo_after_an_edit_is_refused(kb: KnowledgeBase, root: Path) -> None:
     assert page.read_text().endswith("\nedited\n")
 
 
-def test_fields_are_set_and_what_said_the_same_is_told(kb: KnowledgeBase, root: Path) -> None:
+def test_setting_a_similar_field_value_returns_a_hint(kb: KnowledgeBase, root: Path) -> None:
     written = kb.edit_page("Alice Chen", {"role": "Engineering Director", "timezone": "CET"})
-    assert written.hints[0].startswith("role says much the same: 'Director of Engineering' (.")
+    assert written.hints[0].startswith(
+        "role already has a similar value: 'Director of Engineering' (."
+    )
     assert kb.named_entity("Alice Chen").role == "Engineering Director"
     assert (root / ALICE).read_text().startswith("---\nrole: Engineering Director\nteam: '[[Plat")
     assert not kb.edit_page("Alice Chen", {"timezone": "CET"}).written
 
 
-def test_pages_are_made_once(kb: KnowledgeBase) -> None:
+def test_existing_page_is_not_created_again(kb: KnowledgeBase) -> None:
     kb.create_page("Blue Lagoon", "project", {"lead": "Alice Chen"})
     assert kb.named_entity("Blue Lagoon").type == "project"
     with pytest.raises(WriteFault, match=r"has a page already: memory/projects/blue-lagoon\.md"):
         kb.create_page("Blue Lagoon", "project")
 
 
-def test_a_write_does_not_wait_for_a_long_indexing_run(
+def test_write_does_not_wait_for_a_long_indexing_run(
     root: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(writing_through, "FOLLOW_SECONDS", 0.0)
-    told: list[str] = []
-    with KnowledgeBase(root, notice=told.append) as kb, writer_lock(root):
+    monkeypatch.setattr(file_writer, "INDEX_LOCK_SECONDS", 0.0)
+    notices: list[str] = []
+    with KnowledgeBase(root, notice=notices.append) as kb, writer_lock(root):
         assert kb.memory_add("Speaks Catalan", entity="Alice Chen").written
-        assert told == ["it is written; the index follows when the other process has finished"]
+        assert notices == ["saved; the index follows when the other process has finished"]
     with KnowledgeBase(root) as kb:
         kb.memory_add("Plays the cello", entity="Bob Okafor")
         kb.index(fast=True)
         assert kb.has_similar("Speaks Catalan", entity="Alice Chen")
 
 
-def test_bad_input_is_one_sentence(kb: KnowledgeBase) -> None:
+def test_invalid_input_is_refused_with_a_message(kb: KnowledgeBase) -> None:
     with pytest.raises(ConfigError, match="the text is empty"):
         kb.memory_add(" ", entity="Alice Chen")
-    with pytest.raises(ConfigError, match="no date"):
+    with pytest.raises(ConfigError, match="not a date"):
         kb.memory_add("x", entity="Alice Chen", date="soon")
 
 
-def test_git_gets_a_commit_of_the_file_when_kbx_toml_says_so(root: Path) -> None:
+def test_auto_commit_commits_only_the_written_file(root: Path) -> None:
     def git(*arguments: str) -> str:
         return subprocess.run(
             ["git", "-C", str(root), *arguments], capture_output=True, encoding="utf-8", check=True

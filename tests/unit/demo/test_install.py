@@ -1,4 +1,4 @@
-"""The demo is copied before it is opened; what is shipped is never written to."""
+"""The demo is copied before it is opened; the shipped files are never changed."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def digest(root: Path) -> dict[str, str]:
     }
 
 
-def test_the_copy_holds_every_page_and_the_settings(folder: Path) -> None:
+def test_copy_contains_every_page_and_the_settings(folder: Path) -> None:
     before = digest(SHIPPED)
     assert install_demo() == folder
     copied = digest(folder)
@@ -35,7 +35,7 @@ def test_the_copy_holds_every_page_and_the_settings(folder: Path) -> None:
     assert digest(SHIPPED) == before
 
 
-def test_what_a_person_changed_stays_until_reset(folder: Path) -> None:
+def test_changes_are_kept_until_reset(folder: Path) -> None:
     page = install_demo() / "memory" / "people" / "alice-chen.md"
     shipped = page.read_bytes()
     page.write_text("mine", encoding="utf-8")
@@ -49,26 +49,26 @@ def test_what_a_person_changed_stays_until_reset(folder: Path) -> None:
 
 
 @pytest.mark.parametrize("reset", [False, True], ids=["open", "reset"])
-def test_a_folder_with_something_else_is_never_touched(folder: Path, reset: bool) -> None:
+def test_folder_with_other_content_is_left_alone(folder: Path, reset: bool) -> None:
     folder.mkdir(parents=True)
     (folder / "thesis.md").write_text("# My thesis\n", encoding="utf-8")
-    with pytest.raises(ConfigError, match="holds something else"):
+    with pytest.raises(ConfigError, match="contains something other"):
         install_demo(reset=reset)
     assert [file.name for file in folder.iterdir()] == ["thesis.md"]
 
 
-def test_an_empty_folder_may_become_the_demo(folder: Path) -> None:
+def test_demo_is_installed_into_an_empty_folder(folder: Path) -> None:
     folder.mkdir(parents=True)
     assert (install_demo() / MARKER).is_file()
 
 
-def test_a_folder_that_cannot_be_made_is_one_sentence(folder: Path) -> None:
+def test_folder_that_cannot_be_created_is_an_error(folder: Path) -> None:
     folder.parent.write_text("a file is in the way", encoding="utf-8")
-    with pytest.raises(KbxError, match="set KBX_DEMO_DIR to a folder that can be written"):
+    with pytest.raises(KbxError, match="set KBX_DEMO_DIR to a writable folder"):
         install_demo()
 
 
-def test_the_data_folder_of_the_user_is_the_default(
+def test_default_folder_is_in_the_user_data_folder(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.delenv("KBX_DEMO_DIR", raising=False)

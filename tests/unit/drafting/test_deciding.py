@@ -1,4 +1,4 @@
-"""From a check to a state and a proposal, by a threshold alone."""
+"""State and proposal of a draft, from its check and a threshold."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def match(
 def repeat(score: float, *, conflict: bool = False) -> BatchMatch:
     conflicts = (Conflict("number", "3", "5"),) if conflict else ()
     pair = PairSimilarity(score, 0.9, SIGNALS, conflicts, "duplicate", "label", True)
-    return BatchMatch("0", "an earlier one", pair, 0.9)
+    return BatchMatch("0", "an earlier draft", pair, 0.9)
 
 
 def check(
@@ -52,7 +52,7 @@ Action = Literal["create", "merge", "supersede", "skip"]
 
 
 @pytest.mark.parametrize(
-    ("found", "state", "action", "sure"),
+    ("checked", "state", "action", "is_sure"),
     [
         (check(), "new", "create", True),
         (check(entity=None), "new", "create", False),
@@ -70,14 +70,14 @@ Action = Literal["create", "merge", "supersede", "skip"]
         (check(repeats=(repeat(0.5),)), "new", "create", True),
     ],
 )
-def test_a_state_brings_its_proposal(
-    found: DraftCheck, state: State, action: Action, sure: bool
+def test_check_leads_to_state_and_proposal(
+    checked: DraftCheck, state: State, action: Action, is_sure: bool
 ) -> None:
-    verdict = decide(found)
-    assert (verdict.state, verdict.proposal.action, verdict.is_sure) == (state, action, sure)
+    verdict = decide(checked)
+    assert (verdict.state, verdict.proposal.action, verdict.is_sure) == (state, action, is_sure)
 
 
-def test_whose_a_fact_is_by_its_neighbours_alone_is_not_sure() -> None:
+def test_proposal_is_not_sure_if_the_entity_is_only_hinted_at() -> None:
     hinted = replace(ALICE, is_named=False)
     assert not decide(check(entity=hinted)).is_sure
     chosen = check(entity=hinted)
@@ -85,19 +85,20 @@ def test_whose_a_fact_is_by_its_neighbours_alone_is_not_sure() -> None:
     assert decide(chosen).is_sure
 
 
-def test_an_open_item_that_is_done_already_is_not_skipped_unseen() -> None:
-    found = match(1.0, "exact")
-    verdict = decide(check(replace(found, known=replace(found.known, done=True))))
+def test_repeating_a_finished_open_item_needs_review() -> None:
+    exact = match(1.0, "exact")
+    verdict = decide(check(replace(exact, known=replace(exact.known, done=True))))
     assert (verdict.state, verdict.is_sure) == ("exact", False)
-    assert "done already" in verdict.reason
+    assert "already done" in verdict.reason
 
 
-def test_a_threshold_rules_for_all_types() -> None:
-    found = check(match(0.7), repeats=(repeat(0.6),))
-    assert [decide(found, at).state for at in (0.5, 0.65, 0.8)] == ["repeated", "near", "new"]
+def test_given_threshold_replaces_those_of_all_types() -> None:
+    checked = check(match(0.7), repeats=(repeat(0.6),))
+    states = [decide(checked, threshold).state for threshold in (0.5, 0.65, 0.8)]
+    assert states == ["repeated", "near", "new"]
 
 
-def test_what_is_in_the_base_twice_is_superseded_on_its_own_page_only() -> None:
+def test_stored_duplicate_is_superseded_only_on_its_own_page() -> None:
     own = decide(check(match(0.95), match(0.92), stands_for=5))
     assert (own.state, own.proposal.action, own.proposal.fact_ids) == ("near", "supersede", (7, 7))
     other = decide(check(match(0.95, own=False), stands_for=5))
@@ -105,7 +106,7 @@ def test_what_is_in_the_base_twice_is_superseded_on_its_own_page_only() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "known", "joined"),
+    ("text", "known", "merged"),
     [
         ("runs the rota", "runs the weekly rota", "runs the weekly rota"),
         ("runs the weekly rota", "runs the rota", "runs the weekly rota"),
@@ -126,7 +127,7 @@ def test_what_is_in_the_base_twice_is_superseded_on_its_own_page_only() -> None:
             "prefers **async** Slack over email (source: on async work)",
         ),
     ],
-    ids=["says less", "says more", "says else", "links", "a link it lacks", "emphasis"],
+    ids=["subset", "superset", "different", "links", "missing-link", "emphasis"],
 )
-def test_two_texts_become_one_that_says_all(text: str, known: str, joined: str) -> None:
-    assert merged_text(text, known) == joined
+def test_merged_text_contains_both_texts(text: str, known: str, merged: str) -> None:
+    assert merged_text(text, known) == merged

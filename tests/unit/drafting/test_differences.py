@@ -1,4 +1,4 @@
-"""Word by word: what differs, and which words contradict each other."""
+"""Word-by-word differences and conflicts of two texts."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ from kbx_tui.drafting.differences import Piece, difference
 from kbx_tui.similarity.conflicts.conflict_guard import find_conflicts
 
 
-def test_words_that_differ_are_marked_on_their_side() -> None:
-    found = difference("favours async Slack", "Prefers async Slack over email")
-    assert found.left == (Piece("favours", "differs"), Piece(" async Slack", "same"))
-    assert found.right[-1] == Piece("over email", "differs")
+def test_different_words_are_marked_on_their_side() -> None:
+    pieces = difference("favours async Slack", "Prefers async Slack over email")
+    assert pieces.left == (Piece("favours", "differs"), Piece(" async Slack", "same"))
+    assert pieces.right[-1] == Piece("over email", "differs")
 
 
-def test_words_in_conflict_are_marked_as_such() -> None:
+def test_conflicting_words_are_marked_as_conflicts() -> None:
     left, right = "Ships 3 releases a year", "ships 5 releases a year"
-    found = difference(left, right, find_conflicts(left, right))
-    assert [piece for piece in found.left if piece.mark != "same"] == [Piece("3", "conflict")]
-    assert [piece for piece in found.right if piece.mark != "same"] == [Piece("5", "conflict")]
+    pieces = difference(left, right, find_conflicts(left, right))
+    assert [piece for piece in pieces.left if piece.mark != "same"] == [Piece("3", "conflict")]
+    assert [piece for piece in pieces.right if piece.mark != "same"] == [Piece("5", "conflict")]
 
 
 words = st.lists(
@@ -28,9 +28,9 @@ words = st.lists(
 
 
 @given(words.map(" ".join), words.map("  ".join))
-def test_pieces_join_to_the_texts(left: str, right: str) -> None:
-    found = difference(left, right)
-    assert "".join(piece.text for piece in found.left) == left
-    assert "".join(piece.text for piece in found.right) == right
+def test_pieces_join_to_the_original_texts(left: str, right: str) -> None:
+    pieces = difference(left, right)
+    assert "".join(piece.text for piece in pieces.left) == left
+    assert "".join(piece.text for piece in pieces.right) == right
     if left.split() == right.split():
-        assert {piece.mark for piece in (*found.left, *found.right)} <= {"same"}
+        assert {piece.mark for piece in (*pieces.left, *pieces.right)} <= {"same"}

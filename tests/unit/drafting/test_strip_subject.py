@@ -1,10 +1,10 @@
-"""The name a draft begins with is not compared."""
+"""Stripping the entity name at the beginning of a text."""
 
 from __future__ import annotations
 
 import pytest
 
-from kbx_tui.drafting.strip_subject import without_subject
+from kbx_tui.drafting.strip_subject import strip_subject
 from kbx_tui.knowledge.records import Entity
 
 ALICE = Entity("person:alice-chen", "Alice Chen", "person", "p", aliases=("AC",))
@@ -12,7 +12,7 @@ PLATFORM = Entity("team:platform", "Platform", "team", "t")
 
 
 @pytest.mark.parametrize(
-    ("text", "entity", "left"),
+    ("text", "entity", "stripped"),
     [
         ("Alice Chen favours async Slack", ALICE, "favours async Slack"),
         ("alice favours async Slack", ALICE, "favours async Slack"),
@@ -27,5 +27,7 @@ PLATFORM = Entity("team:platform", "Platform", "team", "t")
         ("Alice Chen leads Platform", None, "Alice Chen leads Platform"),
     ],
 )
-def test_the_name_goes_where_enough_is_left(text: str, entity: Entity | None, left: str) -> None:
-    assert without_subject(text, entity) == left
+def test_name_is_stripped_if_two_words_remain(
+    text: str, entity: Entity | None, stripped: str
+) -> None:
+    assert strip_subject(text, entity) == stripped

@@ -10,13 +10,13 @@ from kbx_tui.embedding.local import open_embedder
 
 @pytest.fixture(scope="session")
 def embedder() -> Embedder:
-    """The bundled model; loading it once is enough, nothing about it changes."""
+    """The bundled model, loaded once as it is never modified."""
     return open_embedder()
 
 
 @pytest.fixture
 def no_network(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Make every connection and name lookup fail the way an unplugged machine does."""
+    """Make every connection and name lookup fail as without a network."""
 
     def refuse(*_: object, **__: object) -> None:
         raise OSError("Network is unreachable")

@@ -14,7 +14,7 @@ def heavy_modules_after(code: str) -> str:
     ).stdout
 
 
-def test_importing_the_room_loads_no_model_library() -> None:
+def test_importing_the_package_loads_no_model_library() -> None:
     assert heavy_modules_after("import kbx_tui.embedding.local") == "[]"
 
 
@@ -24,7 +24,7 @@ def test_counting_tokens_loads_no_onnxruntime() -> None:
     assert heavy_modules_after(code) == "[]"
 
 
-def test_asking_a_bundled_model_for_its_facts_loads_no_onnxruntime() -> None:
+def test_properties_of_the_bundled_model_load_no_onnxruntime() -> None:
     code = (
         "from kbx_tui.embedding.local import open_embedder\n"
         "e = open_embedder(); assert (e.dimension, e.max_tokens) == (384, 256)\n"

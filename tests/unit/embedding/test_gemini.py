@@ -1,4 +1,4 @@
-"""The real client against a service of our own on this machine."""
+"""Tests with the real Gemini client and a local service."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from kbx_tui.embedding.gemini import DIMENSION, KEY, GeminiEmbedder
+from kbx_tui.embedding.gemini import DIMENSION, KEY_VARIABLE, GeminiEmbedder
 from kbx_tui.embedding.local import open_embedder
 from kbx_tui.errors import (
     EmbeddingAuth,
@@ -29,10 +29,10 @@ Reply = Callable[[Any], tuple[int, Any]]
 
 
 class Service:
-    """Answers every request by `reply` and remembers what was asked."""
+    """Answers every request with `reply` and records the requests."""
 
     def __init__(self) -> None:
-        self.asked: list[Any] = []
+        self.requests: list[Any] = []
         self.keys: list[str | None] = []
         self.reply: Reply = vectors_of(DIMENSION)
         service = self
@@ -40,7 +40,7 @@ class Service:
         class Handler(BaseHTTPRequestHandler):
             def do_POST(self) -> None:
                 body = json.loads(self.rfile.read(int(self.headers["content-length"])))
-                service.asked.append(body)
+                service.requests.append(body)
                 service.keys.append(self.headers.get("x-goog-api-key"))
                 status, answer = service.reply(body)
                 payload = json.dumps(answer).encode()
@@ -59,7 +59,7 @@ class Service:
 
 
 def vectors_of(dimension: int) -> Reply:
-    """Reply with a vector per text: its length, then twos."""
+    """Return a reply with one vector per text: its length, then twos."""
 
     def reply(body: Any) -> tuple[int, Any]:
         texts = [request["content"]["parts"][0]["text"] for request in body["requests"]]
@@ -76,7 +76,7 @@ def failing(status: int, message: str) -> Reply:
 
 @pytest.fixture
 def service(monkeypatch: pytest.MonkeyPatch) -> Iterator[Service]:
-    monkeypatch.setenv(KEY, "a-key")
+    monkeypatch.setenv(KEY_VARIABLE, "a-key")
     running = Service()
     yield running
     running.server.shutdown()
@@ -88,34 +88,38 @@ def embedder(service: Service) -> GeminiEmbedder:
     return GeminiEmbedder(base_url=service.url, timeout=5.0)
 
 
-def test_vectors_are_unit_and_in_order(embedder: GeminiEmbedder, service: Service) -> None:
-    texts = [f"{'x' * at}." for at in range(150)]
+def test_vectors_have_unit_length_and_keep_the_order_of_texts(
+    embedder: GeminiEmbedder, service: Service
+) -> None:
+    texts = ["x" * length for length in range(1, 151)]
     vectors = embedder.embed(texts)
     assert vectors.shape == (150, DIMENSION)
     assert vectors.dtype == np.float32
     np.testing.assert_allclose(np.linalg.norm(vectors, axis=1), 1.0, rtol=1e-5)
-    expected = [(at + 1) / math.hypot(at + 1, 2 * math.sqrt(DIMENSION - 1)) for at in range(150)]
+    expected = [
+        length / math.hypot(length, 2 * math.sqrt(DIMENSION - 1)) for length in range(1, 151)
+    ]
     np.testing.assert_allclose(vectors[:, 0], expected, rtol=1e-4)
-    assert [len(body["requests"]) for body in service.asked] == [100, 50]
+    assert [len(body["requests"]) for body in service.requests] == [100, 50]
     assert set(service.keys) == {"a-key"}
 
 
-def test_documents_and_queries_are_asked_for_as_such(
+def test_documents_and_queries_use_different_task_types(
     embedder: GeminiEmbedder, service: Service
 ) -> None:
     embedder.embed(["a"])
     embedder.embed_query("a")
-    tasks = [body["requests"][0]["taskType"] for body in service.asked]
+    tasks = [body["requests"][0]["taskType"] for body in service.requests]
     assert tasks == ["RETRIEVAL_DOCUMENT", "RETRIEVAL_QUERY"]
-    assert {body["requests"][0]["outputDimensionality"] for body in service.asked} == {DIMENSION}
+    assert {body["requests"][0]["outputDimensionality"] for body in service.requests} == {DIMENSION}
 
 
-def test_no_text_asks_for_nothing(embedder: GeminiEmbedder, service: Service) -> None:
+def test_no_texts_send_no_request(embedder: GeminiEmbedder, service: Service) -> None:
     assert embedder.embed([]).shape == (0, DIMENSION)
-    assert service.asked == []
+    assert service.requests == []
 
 
-def test_what_holds_nothing_can_be_embedded(embedder: GeminiEmbedder) -> None:
+def test_blank_texts_can_be_embedded(embedder: GeminiEmbedder) -> None:
     assert embedder.embed(["", " \n", "\ud800"]).shape == (3, DIMENSION)
 
 
@@ -123,18 +127,18 @@ def test_what_holds_nothing_can_be_embedded(embedder: GeminiEmbedder) -> None:
 def test_without_a_key_nothing_is_sent(
     embedder: GeminiEmbedder, service: Service, monkeypatch: pytest.MonkeyPatch, key: str | None
 ) -> None:
-    monkeypatch.delenv(KEY)
+    monkeypatch.delenv(KEY_VARIABLE)
     if key is not None:
-        monkeypatch.setenv(KEY, key)
-    with pytest.raises(EmbeddingAuth, match=KEY) as caught:
+        monkeypatch.setenv(KEY_VARIABLE, key)
+    with pytest.raises(EmbeddingAuth, match=KEY_VARIABLE) as caught:
         embedder.embed(["a"])
-    assert service.asked == []
-    told = failure_of(caught.value)
-    assert (told.type, told.retryable) == ("AUTH", False)
+    assert service.requests == []
+    failure = failure_of(caught.value)
+    assert (failure.type, failure.retryable) == ("AUTH", False)
 
 
 @pytest.mark.parametrize(
-    ("status", "message", "kind", "told"),
+    ("status", "message", "error_class", "failure_type"),
     [
         (400, "API key not valid. Please pass a valid API key.", EmbeddingAuth, "AUTH"),
         (401, "who are you", EmbeddingAuth, "AUTH"),
@@ -146,25 +150,25 @@ def test_without_a_key_nothing_is_sent(
         (404, "no such model", EmbeddingError, "INTERNAL"),
     ],
 )
-def test_what_the_service_refuses_is_told_by_kind(
+def test_service_errors_are_translated_by_kind(
     embedder: GeminiEmbedder,
     service: Service,
     status: int,
     message: str,
-    kind: type[EmbeddingError],
-    told: str,
+    error_class: type[EmbeddingError],
+    failure_type: str,
 ) -> None:
     service.reply = failing(status, message)
     with pytest.raises(EmbeddingError) as caught:
         embedder.embed_query("a")
-    assert type(caught.value) is kind
+    assert type(caught.value) is error_class
     failure = failure_of(caught.value)
-    assert failure.type == told
-    assert failure.retryable is (told in ("RATE_LIMIT", "TRANSIENT"))
+    assert failure.type == failure_type
+    assert failure.retryable is (failure_type in ("RATE_LIMIT", "TRANSIENT"))
     assert "a-key" not in failure.message
 
 
-def test_a_service_that_does_not_answer_can_be_asked_again(service: Service) -> None:
+def test_timeout_raises_embedding_unavailable(service: Service) -> None:
     def slow(body: Any) -> tuple[int, Any]:
         time.sleep(1.0)
         return 200, {}
@@ -174,17 +178,17 @@ def test_a_service_that_does_not_answer_can_be_asked_again(service: Service) -> 
         GeminiEmbedder(base_url=service.url, timeout=0.2).embed_query("a")
 
 
-def test_a_service_that_is_not_there_can_be_asked_again(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv(KEY, "a-key")
+def test_refused_connection_raises_embedding_unavailable(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(KEY_VARIABLE, "a-key")
     with pytest.raises(EmbeddingUnavailable):
         GeminiEmbedder(base_url="http://127.0.0.1:1", timeout=2.0).embed_query("a")
 
 
-def test_vectors_of_another_length_are_explained(
+def test_vectors_of_unexpected_dimension_raise_embedding_error(
     embedder: GeminiEmbedder, service: Service
 ) -> None:
     service.reply = vectors_of(3072)
-    with pytest.raises(EmbeddingError, match="3072 numbers where 768") as caught:
+    with pytest.raises(EmbeddingError, match="3072 numbers instead of 768") as caught:
         embedder.embed(["a"])
     assert (failure_of(caught.value).type, failure_of(caught.value).retryable) == (
         "INTERNAL",
@@ -192,18 +196,18 @@ def test_vectors_of_another_length_are_explained(
     )
 
 
-def test_too_few_vectors_are_an_error(embedder: GeminiEmbedder, service: Service) -> None:
+def test_too_few_vectors_raise_embedding_error(embedder: GeminiEmbedder, service: Service) -> None:
     service.reply = lambda body: (200, {"embeddings": []})
     with pytest.raises(EmbeddingError, match="0 vectors for 1"):
         embedder.embed(["a"])
 
 
-def test_the_setting_names_it() -> None:
+def test_gemini_setting_selects_the_model() -> None:
     assert open_embedder("gemini").model == "gemini/gemini-embedding-001@768"
     assert open_embedder("gemini/other").model == "gemini/other@768"
 
 
-def test_chunks_are_cut_as_for_the_bundled_model(embedder: GeminiEmbedder) -> None:
+def test_tokens_are_counted_as_for_the_bundled_model(embedder: GeminiEmbedder) -> None:
     bundled = open_embedder("bundled")
     assert embedder.max_tokens == bundled.max_tokens
     assert embedder.count_tokens(["one two three"]) == bundled.count_tokens(["one two three"])

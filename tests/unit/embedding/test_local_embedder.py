@@ -23,24 +23,24 @@ def test_vectors_are_float32_of_unit_length(embedder: Embedder) -> None:
     np.testing.assert_allclose(np.linalg.norm(vectors, axis=1), 1.0, atol=1e-5)
 
 
-def test_row_i_belongs_to_text_i_whatever_shares_its_batch(embedder: Embedder) -> None:
+def test_row_i_belongs_to_text_i_regardless_of_batching(embedder: Embedder) -> None:
     texts = texts_of_mixed_length(40)
     alone = np.stack([embedder.embed([text])[0] for text in texts])
     np.testing.assert_allclose(embedder.embed(texts), alone, atol=1e-5)
 
 
-def test_a_query_and_a_document_with_the_same_text_have_the_same_vector(embedder: Embedder) -> None:
+def test_query_and_document_with_equal_text_have_equal_vectors(embedder: Embedder) -> None:
     text = "who owns the payments gateway?"
     np.testing.assert_allclose(embedder.embed_query(text), embedder.embed([text])[0], atol=1e-5)
 
 
-def test_no_texts_give_no_rows(embedder: Embedder) -> None:
+def test_no_texts_give_an_empty_matrix(embedder: Embedder) -> None:
     vectors = embedder.embed([])
     assert vectors.shape == (0, 384)
     assert vectors.dtype == np.float32
 
 
-def test_what_lies_beyond_the_model_s_length_is_cut(embedder: Embedder) -> None:
+def test_text_beyond_the_maximum_length_is_truncated(embedder: Embedder) -> None:
     start = "word " * embedder.max_tokens
     first, second = embedder.embed([start + "alpha " * 20_000, start + "omega"])
     np.testing.assert_allclose(first, second, atol=1e-5)
@@ -56,11 +56,11 @@ def test_any_text_has_a_unit_vector(embedder: Embedder, text: str) -> None:
         assert np.linalg.norm(vector) == pytest.approx(1.0, abs=1e-5)
 
 
-def test_accents_and_case_do_not_matter_to_an_uncased_model(embedder: Embedder) -> None:
+def test_accents_and_letter_case_do_not_change_the_vector(embedder: Embedder) -> None:
     assert embedder.embed_query("ZOË") @ embedder.embed_query("zoe") == pytest.approx(1.0)
 
 
-def test_threads_may_share_one_embedder(embedder: Embedder) -> None:
+def test_embedder_is_thread_safe(embedder: Embedder) -> None:
     texts = texts_of_mixed_length(24)
     expected = embedder.embed(texts)
     with ThreadPoolExecutor(4) as pool:

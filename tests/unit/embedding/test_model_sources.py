@@ -13,14 +13,14 @@ import pytest
 
 from kbx_tui.embedding.embedder import Embedder
 from kbx_tui.embedding.local import open_embedder
-from kbx_tui.embedding.pooled import multiplies_int8
+from kbx_tui.embedding.pooled import prefers_int8
 from kbx_tui.embedding.source import BUNDLED
 from kbx_tui.errors import EmbeddingError
 
-FETCHED = "sentence-transformers/all-MiniLM-L6-v2"
-CACHED_AS = "models--Qdrant--all-MiniLM-L6-v2-onnx"
-ALIKE = 1e-5 if multiplies_int8() else 0.005
-"""How far a cosine of one text may be from 1: fastembed does not widen the weights it is given."""
+MODEL = "sentence-transformers/all-MiniLM-L6-v2"
+CACHE_FOLDER = "models--Qdrant--all-MiniLM-L6-v2-onnx"
+COSINE_TOLERANCE = 1e-5 if prefers_int8() else 0.005
+"""Allowed difference to 1 of the cosine of equal texts: fastembed always computes in int8."""
 
 
 def assert_one_sentence(message: str) -> None:
@@ -31,27 +31,27 @@ def assert_one_sentence(message: str) -> None:
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    """A folder of the user's own that happens to hold the bundled model."""
+    """A folder of the user with a copy of the bundled model."""
     return Path(shutil.copytree(BUNDLED.folder, tmp_path / "mine"))
 
 
 @pytest.fixture
 def silent_hub() -> Iterator[str]:
-    """The address of a server that takes connections and never says a word."""
+    """The URL of a server that accepts connections and never answers."""
     with socket.create_server(("127.0.0.1", 0)) as server:
         yield f"http://127.0.0.1:{server.getsockname()[1]}"
 
 
-def test_a_local_folder_serves_as_the_model(folder: Path, embedder: Embedder) -> None:
-    mine = open_embedder(str(folder))
-    assert (mine.dimension, mine.max_tokens) == (384, 256)
-    assert mine.model.startswith("folder/mine-")
+def test_local_folder_can_be_the_model(folder: Path, embedder: Embedder) -> None:
+    local = open_embedder(str(folder))
+    assert (local.dimension, local.max_tokens) == (384, 256)
+    assert local.model.startswith("folder/mine-")
     texts = ["alpha beta", "a much longer text about the platform team"]
-    cosines = np.sum(mine.embed(texts) * embedder.embed(texts), axis=1)
-    np.testing.assert_allclose(cosines, 1.0, atol=ALIKE)
+    cosines = np.sum(local.embed(texts) * embedder.embed(texts), axis=1)
+    np.testing.assert_allclose(cosines, 1.0, atol=COSINE_TOLERANCE)
 
 
-def test_a_folder_s_name_changes_with_its_weights(folder: Path) -> None:
+def test_model_name_of_a_folder_changes_with_its_weights(folder: Path) -> None:
     before = open_embedder(str(folder)).model
     assert open_embedder(str(folder)).model == before
     with (folder / "model.onnx").open("ab") as file:
@@ -60,15 +60,15 @@ def test_a_folder_s_name_changes_with_its_weights(folder: Path) -> None:
 
 
 @pytest.mark.parametrize("missing", ["model.onnx", "tokenizer.json", "tokenizer_config.json"])
-def test_an_incomplete_folder_is_named_with_the_file_it_lacks(folder: Path, missing: str) -> None:
+def test_incomplete_folder_error_names_the_missing_file(folder: Path, missing: str) -> None:
     (folder / missing).unlink()
     with pytest.raises(EmbeddingError) as raised:
         open_embedder(str(folder))
     assert_one_sentence(str(raised.value))
-    assert f"{folder} holds no {missing}" in str(raised.value)
+    assert f"{folder} has no {missing}" in str(raised.value)
 
 
-def test_a_damaged_model_file_is_one_sentence(folder: Path) -> None:
+def test_corrupt_model_file_error_is_one_sentence(folder: Path) -> None:
     (folder / "model.onnx").write_bytes(b"not a model")
     with pytest.raises(EmbeddingError, match="cannot be loaded") as raised:
         open_embedder(str(folder)).embed_query("anything")
@@ -76,59 +76,59 @@ def test_a_damaged_model_file_is_one_sentence(folder: Path) -> None:
     assert str(folder) in str(raised.value)
 
 
-def test_a_folder_that_is_not_there_is_named() -> None:
+def test_missing_folder_error_names_the_folder() -> None:
     with pytest.raises(EmbeddingError, match="/no/such/folder does not exist") as raised:
         open_embedder("/no/such/folder")
     assert_one_sentence(str(raised.value))
 
 
 @pytest.mark.usefixtures("no_network")
-def test_an_unknown_name_is_answered_with_the_nearest() -> None:
+def test_unknown_model_error_suggests_the_nearest_name() -> None:
     with pytest.raises(EmbeddingError, match=r"nearest is 'BAAI/bge-small-en-v1\.5'") as raised:
         open_embedder("BAAI/bge-smal-en-v1.5")
     assert_one_sentence(str(raised.value))
 
 
 @pytest.mark.usefixtures("no_network")
-def test_a_model_in_the_cache_needs_no_network(tmp_path: Path, embedder: Embedder) -> None:
-    snapshot = tmp_path / CACHED_AS / "snapshots" / "0123abc"
+def test_cached_model_needs_no_network(tmp_path: Path, embedder: Embedder) -> None:
+    snapshot = tmp_path / CACHE_FOLDER / "snapshots" / "0123abc"
     shutil.copytree(BUNDLED.folder, snapshot)
-    (tmp_path / CACHED_AS / "refs").mkdir()
-    (tmp_path / CACHED_AS / "refs" / "main").write_text("0123abc")
-    cached = open_embedder(FETCHED.lower(), cache_dir=tmp_path)
-    assert cached.model == FETCHED
-    assert cached.embed_query("x") @ embedder.embed_query("x") == pytest.approx(1.0, abs=ALIKE)
+    (tmp_path / CACHE_FOLDER / "refs").mkdir()
+    (tmp_path / CACHE_FOLDER / "refs" / "main").write_text("0123abc")
+    cached = open_embedder(MODEL.lower(), cache_dir=tmp_path)
+    assert cached.model == MODEL
+    assert cached.embed_query("x") @ embedder.embed_query("x") == pytest.approx(
+        1.0, abs=COSINE_TOLERANCE
+    )
 
 
-def test_without_a_network_the_bundled_model_is_offered(
+def test_download_error_suggests_the_bundled_model(
     tmp_path: Path, no_network: None, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    with pytest.raises(EmbeddingError, match=f"{FETCHED!r} could not be downloaded") as raised:
-        open_embedder(FETCHED, cache_dir=tmp_path)
+    with pytest.raises(EmbeddingError, match=f"{MODEL!r} could not be downloaded") as raised:
+        open_embedder(MODEL, cache_dir=tmp_path)
     assert_one_sentence(str(raised.value))
     assert capfd.readouterr() == ("", "")
 
 
-def test_a_hub_that_never_answers_fails_within_five_seconds(
-    tmp_path: Path, silent_hub: str
-) -> None:
-    # A process of its own: the hub's address is read once, at import. The clock starts after it,
-    # as a machine that does much else may take longer for that than the hub is waited for.
+def test_unresponsive_hub_fails_within_five_seconds(tmp_path: Path, silent_hub: str) -> None:
+    # In a new process, as the URL of the hub is read at import. The clock starts after the import,
+    # which may take longer on a busy machine than the timeout.
     code = (
         "import sys, time, fastembed; from pathlib import Path\n"
         "from kbx_tui.embedding.local import open_embedder\n"
-        "began = time.perf_counter()\n"
-        f"try: open_embedder({FETCHED!r}, cache_dir=Path({str(tmp_path)!r}))\n"
+        "started = time.perf_counter()\n"
+        f"try: open_embedder({MODEL!r}, cache_dir=Path({str(tmp_path)!r}))\n"
         "except Exception as error: print(type(error).__name__, error)\n"
-        "print(time.perf_counter() - began)"
+        "print(time.perf_counter() - started)"
     )
     environment = os.environ | {"HF_ENDPOINT": silent_hub, "NO_PROXY": "127.0.0.1"}
     run = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, env=environment, check=True
     )
-    told, seconds = run.stdout.splitlines()
-    assert float(seconds) < 5.0  # the promise itself, hence a clock in a test
-    name, _, message = told.partition(" ")
+    error, seconds = run.stdout.splitlines()
+    assert float(seconds) < 5.0  # the documented limit
+    name, _, message = error.partition(" ")
     assert (name, run.stderr) == ("EmbeddingError", "")
-    assert FETCHED in message
+    assert MODEL in message
     assert_one_sentence(message)

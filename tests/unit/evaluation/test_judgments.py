@@ -17,7 +17,7 @@ def write(folder: Path, **files: str) -> Path:
 QUERY = '{"id": "q1", "text": "who decided?", "kind": "person", "form": "person-only"}\n'
 
 
-def test_a_labelled_folder_is_read_in_the_order_of_its_queries(tmp_path: Path) -> None:
+def test_labelled_folder_is_read_in_query_order(tmp_path: Path) -> None:
     write(
         tmp_path,
         queries_jsonl='{"id": "q2", "text": "rollbacks", "kind": "topic"}\n\n' + QUERY,
@@ -31,7 +31,7 @@ def test_a_labelled_folder_is_read_in_the_order_of_its_queries(tmp_path: Path) -
     assert person.entities == {"memory/people/alice.md"}
 
 
-def test_entities_are_optional_queries_and_grades_are_not(tmp_path: Path) -> None:
+def test_queries_and_grades_are_required_but_entities_optional(tmp_path: Path) -> None:
     with pytest.raises(NotFound, match=r"qrels\.tsv"):
         read_judgments(tmp_path)
     write(tmp_path, qrels_tsv="q1\tmemory/a.md\t1\n")
@@ -53,7 +53,7 @@ def test_entities_are_optional_queries_and_grades_are_not(tmp_path: Path) -> Non
         (QUERY, "q1\ta\t-1", "needs a grade"),
     ],
 )
-def test_a_line_that_is_none_is_named(
+def test_invalid_line_is_reported_with_file_and_line_number(
     tmp_path: Path, queries: str, qrels: str, message: str
 ) -> None:
     write(tmp_path, queries_jsonl=queries, qrels_tsv=qrels)
@@ -61,7 +61,7 @@ def test_a_line_that_is_none_is_named(
         read_judgments(tmp_path)
 
 
-def test_own_judgments_are_grouped_by_query_and_the_last_word_counts(tmp_path: Path) -> None:
+def test_own_judgments_are_grouped_by_query_and_the_last_grade_wins(tmp_path: Path) -> None:
     (tmp_path / ".kbx").mkdir()
     (tmp_path / ".kbx" / "judgments.jsonl").write_text(
         '{"query": "lunch", "path": "memory/a.md", "grade": 1}\n'
@@ -74,6 +74,6 @@ def test_own_judgments_are_grouped_by_query_and_the_last_word_counts(tmp_path: P
     assert rollback.grades == {"memory/b.md": 2}
 
 
-def test_without_own_judgments_the_file_is_named(tmp_path: Path) -> None:
+def test_missing_own_judgments_error_names_the_file(tmp_path: Path) -> None:
     with pytest.raises(NotFound, match=r"judgments\.jsonl"):
         read_own_judgments(tmp_path)

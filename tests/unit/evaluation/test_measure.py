@@ -1,4 +1,4 @@
-"""Runs and sweeps over evidence built from plain numbers."""
+"""Runs and sweeps over hand-made evidence."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import pytest
 from kbx_tui.errors import ConfigError, KbxError, NotFound
 from kbx_tui.evaluation.judgments import JudgedQuery
 from kbx_tui.evaluation.measure import Sweep, measure, sweep
-from kbx_tui.evaluation.runs import changed_most, compare, figures, read_run, save_run
+from kbx_tui.evaluation.runs import compare_runs, group_metrics, read_run, save_run
 from kbx_tui.search.evidence.evidence import Evidence
 from kbx_tui.search.evidence.tuning import Tuning
 from tests.unit.search.building import components, entity, evidence
@@ -22,21 +22,23 @@ TOPIC = JudgedQuery("q2", "lunch", "topic", {PATHS[0]: 1}, frozenset())
 UNJUDGED = JudgedQuery("q3", "soup", "topic", {PATHS[0]: 0}, frozenset())
 
 
-class Engine:
-    """Row 0 fits the words best, row 2 belongs to the entity; counts what it is asked."""
+class FakeRetrieval:
+    """Ranks row 0 first by words and row 2 by its entity; records the queries."""
 
     def __init__(self) -> None:
-        self.asked: list[str] = []
+        self.queries: list[str] = []
 
     def __call__(self, query: str) -> Evidence:
-        self.asked.append(query)
+        self.queries.append(query)
         scores = components([9.0, 5.0, 1.0], [0.5, 0.4, 0.3])
-        found = [(entity(0, 1.0, named=True), {2: 1.0})] if query == "alice" else []
-        return evidence(scores, entities=found)
+        entities = [(entity(0, 1.0, named=True), {2: 1.0})] if query == "alice" else []
+        return evidence(scores, entities=entities)
 
 
-def test_a_run_tells_how_good_each_query_was() -> None:
-    run = measure([PERSON, TOPIC, UNJUDGED], Engine(), Tuning(), base="b", doc_types=["note"])
+def test_run_holds_the_metrics_of_each_query() -> None:
+    run = measure(
+        [PERSON, TOPIC, UNJUDGED], FakeRetrieval(), Tuning(), base="b", doc_types=["note"]
+    )
     person, topic = run.results
     assert (person.ndcg, person.recall, person.reciprocal_rank) == (1.0, 1.0, 1.0)
     assert (person.search_mode, person.entity_first) == ("two_pass", True)
@@ -45,9 +47,9 @@ def test_a_run_tells_how_good_each_query_was() -> None:
     assert (run.skipped, run.doc_types, run.vector_share) == (1, ("note",), 1.0)
 
 
-def test_figures_are_means_by_group_and_over_all() -> None:
-    run = measure([PERSON, TOPIC], Engine(), Tuning(), base="b", mode="flat")
-    person, topic, everything = figures(run)
+def test_group_metrics_are_means_per_group_and_overall() -> None:
+    run = measure([PERSON, TOPIC], FakeRetrieval(), Tuning(), base="b", mode="flat")
+    person, topic, everything = group_metrics(run)
     assert [row.group for row in (person, topic, everything)] == ["person", "topic", "all"]
     assert person.mrr == pytest.approx(1 / 3)
     assert person.two_pass == 0.0
@@ -55,12 +57,12 @@ def test_figures_are_means_by_group_and_over_all() -> None:
     assert everything.ndcg == pytest.approx((person.ndcg + topic.ndcg) / 2)
 
 
-def test_a_single_group_needs_no_sum() -> None:
-    (only,) = figures(measure([TOPIC], Engine(), Tuning(), base="b"))
+def test_single_group_has_no_overall_row() -> None:
+    (only,) = group_metrics(measure([TOPIC], FakeRetrieval(), Tuning(), base="b"))
     assert only.group == "topic"
 
 
-def test_two_pass_keeps_entities_however_badly_they_fit() -> None:
+def test_two_pass_mode_keeps_low_scoring_entities() -> None:
     def weak(query: str) -> Evidence:
         return evidence(components([9.0, 5.0], [0.5, 0.4]), entities=[(entity(0, 0.1), {1: 1.0})])
 
@@ -69,62 +71,67 @@ def test_two_pass_keeps_entities_however_badly_they_fit() -> None:
         assert run.results[0].search_mode == expected
 
 
-def test_a_sweep_retrieves_once_per_query() -> None:
-    engine = Engine()
-    found = sweep([PERSON, TOPIC], engine, Tuning(), "alpha", values=[0.0, 0.5, 1.0])
-    assert engine.asked == ["alice", "lunch"]
-    assert found.ndcg["person"] == (1.0, 1.0, 0.5)  # at 1 the entity counts for nothing: rank 3
-    assert found.ndcg["topic"] == (1.0, 1.0, 1.0)
+def test_sweep_retrieves_each_query_once() -> None:
+    retrieval = FakeRetrieval()
+    swept = sweep([PERSON, TOPIC], retrieval, Tuning(), "alpha", values=[0.0, 0.5, 1.0])
+    assert retrieval.queries == ["alice", "lunch"]
+    assert swept.ndcg["person"] == (1.0, 1.0, 0.5)  # alpha 1 ignores the entity: rank 3
+    assert swept.ndcg["topic"] == (1.0, 1.0, 1.0)
 
 
-def test_the_best_of_equal_values_is_the_middle_one() -> None:
+def test_best_value_is_the_middle_one_on_ties() -> None:
     assert Sweep("alpha", (0.0, 0.5, 1.0), {"all": (0.3, 0.3, 0.3)}).best("all") == 0.5
     assert Sweep("alpha", (0.0, 0.5, 1.0), {"all": (0.3, 0.2, 0.4)}).best("all") == 1.0
 
 
-def test_nothing_judged_relevant_is_said() -> None:
+def test_queries_without_relevant_documents_raise_not_found() -> None:
     with pytest.raises(NotFound, match="no query"):
-        measure([UNJUDGED], Engine(), Tuning(), base="b")
+        measure([UNJUDGED], FakeRetrieval(), Tuning(), base="b")
 
 
-def test_the_listener_hears_how_far_it_is() -> None:
-    heard: list[tuple[int, int]] = []
-    measure([PERSON, TOPIC], Engine(), Tuning(), base="b", listener=lambda *at: heard.append(at))
-    assert heard == [(0, 2), (1, 2)]
+def test_progress_is_reported_per_query() -> None:
+    calls: list[tuple[int, int]] = []
+    measure(
+        [PERSON, TOPIC],
+        FakeRetrieval(),
+        Tuning(),
+        base="b",
+        progress=lambda *progress: calls.append(progress),
+    )
+    assert calls == [(0, 2), (1, 2)]
 
 
-def test_a_saved_run_comes_back_and_can_be_compared(tmp_path: Path) -> None:
+def test_saved_run_can_be_read_and_compared(tmp_path: Path) -> None:
     queries = [PERSON, TOPIC]
-    flat = measure(queries, Engine(), Tuning(), base="b", mode="flat")
+    flat = measure(queries, FakeRetrieval(), Tuning(), base="b", mode="flat")
     save_run(flat, tmp_path / "flat.json")
     assert read_run(tmp_path / "flat.json") == flat
-    auto = measure(queries, Engine(), Tuning(), base="b")
-    person, topic, everything = compare(flat, auto)
+    auto = measure(queries, FakeRetrieval(), Tuning(), base="b")
+    person, topic, everything = compare_runs(flat, auto)
     assert person.ndcg == pytest.approx(0.5)
     assert (person.better, person.worse) == (1, 0)
     assert (topic.ndcg, topic.ndcg_p, topic.better) == (0.0, 1.0, 0)
     assert everything.queries == 2
-    assert [new.id for _, new in changed_most(flat, auto)] == ["q1"]
 
 
-def test_only_queries_of_both_runs_are_compared() -> None:
-    both = measure([PERSON, TOPIC], Engine(), Tuning(), base="b")
-    one = msgspec.structs.replace(both, results=both.results[:1])
-    assert [row.queries for row in compare(one, both)] == [1, 1]
+def test_only_queries_in_both_runs_are_compared() -> None:
+    both = measure([PERSON, TOPIC], FakeRetrieval(), Tuning(), base="b")
+    first = msgspec.structs.replace(both, results=both.results[:1])
+    assert [row.queries for row in compare_runs(first, both)] == [1, 1]
 
 
-def test_what_is_no_run_is_said(tmp_path: Path) -> None:
+def test_invalid_run_file_is_reported(tmp_path: Path) -> None:
     with pytest.raises(NotFound, match="no run at"):
         read_run(tmp_path / "none.json")
     (tmp_path / "odd.json").write_text("[]", encoding="utf-8")
-    with pytest.raises(ConfigError, match=r"no run saved by"):
+    with pytest.raises(ConfigError, match=r"not a run saved by"):
         read_run(tmp_path / "odd.json")
-    run = measure([TOPIC], Engine(), Tuning(), base="b")
+    run = measure([TOPIC], FakeRetrieval(), Tuning(), base="b")
     with pytest.raises(KbxError, match="cannot write"):
         save_run(run, tmp_path / "no" / "such" / "folder.json")
 
 
-def test_knobs_of_a_mode_leave_the_others_alone() -> None:
+def test_run_records_mode_and_preset() -> None:
     tuning = replace(Tuning(), alpha=0.3)
-    run = measure([PERSON], Engine(), tuning, base="b", mode="flat", preset="seed")
+    run = measure([PERSON], FakeRetrieval(), tuning, base="b", mode="flat", preset="seed")
     assert (run.mode, run.preset) == ("flat", "seed")

@@ -1,3 +1,5 @@
+"""Properties of expert rankings."""
+
 from __future__ import annotations
 
 import pytest
@@ -22,22 +24,23 @@ receipts = st.builds(
     sources=st.lists(st.sampled_from("rst"), max_size=3).map(tuple),
     contribution=st.floats(0, 5),
 )
-held = st.dictionaries(
+receipts_by_entity = st.dictionaries(
     st.sampled_from([*ENTITIES, "person:gone"]), st.lists(receipts, max_size=6), max_size=5
 )
 
 
-@given(held, st.integers(1, 6), st.integers(1, 3))
-def test_ranking_keeps_its_laws(of: dict[str, list[Receipt]], limit: int, min_claims: int) -> None:
-    def ranked(at_most: int) -> list[tuple[float, str]]:
-        found = rank_experts(
-            "t", "count", of, ENTITIES, limit=at_most, min_claims=min_claims
-        ).experts
-        for one in found:
-            assert one.claim_count >= min_claims
-            assert all(receipt.status == "active" for receipt in one.receipts)
-            assert one.score == pytest.approx(sum(r.contribution for r in one.receipts), abs=1e-5)
-        return [(-one.score, one.entity_id) for one in found]
+@given(receipts_by_entity, st.integers(1, 6), st.integers(1, 3))
+def test_ranking_is_sorted_and_independent_of_the_limit(
+    held: dict[str, list[Receipt]], limit: int, min_claims: int
+) -> None:
+    def ranked(limit: int) -> list[tuple[float, str]]:
+        ranking = rank_experts("t", "count", held, ENTITIES, limit=limit, min_claims=min_claims)
+        for expert in ranking.experts:
+            assert expert.claim_count >= min_claims
+            assert all(receipt.status == "active" for receipt in expert.receipts)
+            total = sum(receipt.contribution for receipt in expert.receipts)
+            assert expert.score == pytest.approx(total, abs=1e-5)
+        return [(-expert.score, expert.entity_id) for expert in ranking.experts]
 
     whole = ranked(100)
     assert whole == sorted(whole)
@@ -46,6 +49,6 @@ def test_ranking_keeps_its_laws(of: dict[str, list[Receipt]], limit: int, min_cl
 
 
 @pytest.mark.parametrize("limit", [0, -1])
-def test_a_limit_is_one_or_more(limit: int) -> None:
+def test_limit_below_one_is_refused(limit: int) -> None:
     with pytest.raises(OutOfRange, match="limit"):
         rank_experts("t", "count", {}, ENTITIES, limit=limit, min_claims=1)

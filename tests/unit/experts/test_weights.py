@@ -1,3 +1,5 @@
+"""The contribution of a claim under each weight."""
+
 from __future__ import annotations
 
 from datetime import date
@@ -5,7 +7,7 @@ from datetime import date
 import pytest
 
 from kbx_tui.experts.claims import Claim
-from kbx_tui.experts.weights import contribution, decay, known_weight
+from kbx_tui.experts.weights import Weight, contribution_function, decay, parse_weight
 
 NOW = date(2026, 3, 31)
 CLAIM = Claim(
@@ -22,19 +24,20 @@ CLAIM = Claim(
 
 
 @pytest.mark.parametrize(
-    ("day", "worth"),
+    ("day", "expected"),
     [("2026-03-31", 1.0), ("2026-03-01", 0.5), ("2026-01-30", 0.25), ("2027-01-01", 1.0), ("", 0)],
 )
-def test_every_half_life_halves(day: str, worth: float) -> None:
-    assert decay(day, NOW, 30.0) == pytest.approx(worth)
+def test_decay_halves_with_every_half_life(day: str, expected: float) -> None:
+    assert decay(day, NOW, 30.0) == pytest.approx(expected)
 
 
-def test_each_weight_has_its_formula() -> None:
-    worths = {w: contribution(w, NOW, 30.0)(CLAIM) for w in ("count", "recency", "citation")}
-    assert worths == {"count": 1.0, "recency": pytest.approx(0.5), "citation": 2 * 0.5}
+def test_weights_follow_their_formulas() -> None:
+    weights: tuple[Weight, ...] = ("count", "recency", "citation")
+    contributions = {weight: contribution_function(weight, NOW, 30.0)(CLAIM) for weight in weights}
+    assert contributions == {"count": 1.0, "recency": pytest.approx(0.5), "citation": 2 * 0.5}
 
 
 @pytest.mark.parametrize("name", ["", "COUNT", "loudness", "count "])
-def test_an_unknown_weight_is_count(name: str) -> None:
-    assert known_weight(name) == "count"
-    assert known_weight("relevance") == "relevance"
+def test_unknown_weight_falls_back_to_count(name: str) -> None:
+    assert parse_weight(name) == "count"
+    assert parse_weight("relevance") == "relevance"

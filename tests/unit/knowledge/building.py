@@ -1,4 +1,4 @@
-"""Builders for test data: documents from text, folders from mappings, counters one can follow."""
+"""Builders for test data: documents, entities, folders, token counters, markdown bodies."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ def count_words(texts: Sequence[str]) -> list[int]:
 
 
 def count_quarters(texts: Sequence[str]) -> list[int]:
-    """Four characters a token, begun ones counted: not additive inside a word."""
+    """Count one token per four characters, rounded up: not additive inside a word."""
     return [sum(-(-len(word) // 4) for word in text.split()) for text in texts]
 
 
 def count_squares(texts: Sequence[str]) -> list[int]:
-    """Long words cost more than their parts together, as no real vocabulary would dare."""
+    """Count more tokens for a long word than for its parts together."""
     return [sum(1 + len(word) ** 2 // 64 for word in text.split()) for text in texts]
 
 
@@ -52,17 +52,17 @@ def project(name: str, *aliases: str, **fields: object) -> Entity:
 
 
 def kinds(links: Sequence[Link]) -> dict[str, dict[str, int]]:
-    """Links as ``{entity_id: {kind: count}}``."""
-    found: dict[str, dict[str, int]] = {}
+    """Return links as ``{entity_id: {kind: count}}``."""
+    counts: dict[str, dict[str, int]] = {}
     for link in links:
-        found.setdefault(link.entity_id, {})[link.kind] = link.count
-    return found
+        counts.setdefault(link.entity_id, {})[link.kind] = link.count
+    return counts
 
 
 def _entity(type_: str, name: str, aliases: tuple[str, ...], fields: dict[str, object]) -> Entity:
     slug = name.lower().replace(" ", "-")
-    known: dict[str, object] = {"id": f"{type_}:{slug}", "path": "", "aliases": aliases} | fields
-    return Entity(name=name, type=type_, **known)  # type: ignore[arg-type]
+    values: dict[str, object] = {"id": f"{type_}:{slug}", "path": "", "aliases": aliases} | fields
+    return Entity(name=name, type=type_, **values)  # type: ignore[arg-type]
 
 
 _LINES = [
@@ -79,4 +79,4 @@ _LINES = [
 markdown_bodies = st.lists(st.sampled_from(_LINES) | st.text(max_size=30), max_size=25).map(
     "\n".join
 )
-"""Bodies made of lines that mean something to markdown, mixed with any text."""
+"""Bodies of lines with markdown syntax, mixed with any text."""

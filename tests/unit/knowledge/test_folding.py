@@ -9,7 +9,7 @@ from kbx_tui.knowledge.folding import fold, is_word_edge, name_key, slug, strip_
 
 
 @pytest.mark.parametrize(
-    ("written", "plain"),
+    ("text", "folded"),
     [
         ("Jérôme Côté-Blanc", "jerome cote-blanc"),
         ("Łukasz Ødegård", "lukasz odegard"),
@@ -23,35 +23,35 @@ from kbx_tui.knowledge.folding import fold, is_word_edge, name_key, slug, strip_
     ],
     ids=str,
 )
-def test_accents_and_case_do_not_tell_names_apart(written: str, plain: str) -> None:
-    assert fold(written) == plain
+def test_fold_removes_accents_and_letter_case(text: str, folded: str) -> None:
+    assert fold(text) == folded
 
 
 @given(st.text())
-def test_composed_and_decomposed_spellings_are_one(text: str) -> None:
+def test_composed_and_decomposed_text_fold_to_the_same(text: str) -> None:
     assert fold(unicodedata.normalize("NFC", text)) == fold(unicodedata.normalize("NFD", text))
 
 
 @given(st.text())
-def test_folding_twice_changes_nothing_more(text: str) -> None:
+def test_folding_is_idempotent(text: str) -> None:
     assert fold(fold(text)) == fold(text)
 
 
-def test_lower_case_keeps_every_character_in_its_place() -> None:
-    """Spotting compares letter case by position."""
+def test_lower_casing_stripped_text_keeps_offsets() -> None:
+    """Mentions are compared in letter case at the offsets found in the lower-case text."""
     for code in range(sys.maxunicode + 1):
         if not 0xD800 <= code <= 0xDFFF:
             plain = strip_accents(chr(code))
             assert len(plain.lower()) == len(plain), hex(code)
 
 
-def test_tokens_are_words_and_single_characters_of_scripts_without_spaces() -> None:
+def test_tokens_are_words_or_single_characters_in_scripts_without_spaces() -> None:
     assert tokens("C++ at Node.js: ES_2015, 東京 で") == [
         "c", "at", "node", "js", "es", "2015", "東", "京", "で",
     ]  # fmt: skip
 
 
-def test_punctuation_does_not_matter_to_the_key_of_a_name() -> None:
+def test_name_key_ignores_punctuation_and_case() -> None:
     assert name_key("Mark S. Miller") == name_key("mark s miller") == "mark s miller"
 
 
@@ -64,13 +64,13 @@ def test_punctuation_does_not_matter_to_the_key_of_a_name() -> None:
         ("山田太郎", "山田太郎"),
         ("?!", ""),
     ],
-    ids=["accents", "punctuation", "slash", "no-ascii-form", "nothing-left"],
+    ids=["accents", "punctuation", "slash", "no-ascii-form", "only-punctuation"],
 )
-def test_slugs_follow_kbx(name: str, expected: str) -> None:
+def test_slugs_are_those_of_kbx(name: str, expected: str) -> None:
     assert slug(name) == expected
 
 
-def test_a_word_ends_at_punctuation_and_underscores_but_not_at_letters() -> None:
+def test_word_edges_are_punctuation_and_underscores_but_not_letters() -> None:
     assert is_word_edge("_helix_", 1, 6)
     assert is_word_edge("(helix's", 1, 6)
     assert not is_word_edge("helixes", 0, 5)

@@ -20,45 +20,45 @@ def problems(root: Path) -> dict[str, str]:
     return {problem.path: problem.reason for problem in walk(root).problems}
 
 
-def test_the_folder_with_the_settings_is_the_root_even_above_a_nearer_memory(
+def test_folder_with_kbx_toml_is_the_root_even_above_a_nearer_memory_folder(
     tmp_path: Path,
 ) -> None:
     write(tmp_path, {"kbx.toml": "", "sub/memory/people/a.md": ""})
     assert find_root(tmp_path / "sub" / "memory" / "people") == tmp_path
 
 
-def test_without_settings_the_folder_that_contains_memory_is_the_root(tmp_path: Path) -> None:
+def test_without_kbx_toml_the_folder_containing_memory_is_the_root(tmp_path: Path) -> None:
     write(tmp_path, {"kb/memory/people/a.md": ""})
     assert find_root(tmp_path / "kb" / "memory" / "people") == tmp_path / "kb"
 
 
-def test_a_plain_folder_is_its_own_root(tmp_path: Path) -> None:
+def test_plain_folder_is_its_own_root(tmp_path: Path) -> None:
     assert find_root(tmp_path) == tmp_path
 
 
-def test_a_given_folder_is_taken_as_it_is(tmp_path: Path) -> None:
+def test_explicit_root_is_used_unchanged(tmp_path: Path) -> None:
     write(tmp_path, {"kbx.toml": "", "memory/people/a.md": ""})
-    assert find_root(given=tmp_path / "memory") == tmp_path / "memory"
+    assert find_root(explicit=tmp_path / "memory") == tmp_path / "memory"
 
 
 @pytest.mark.parametrize("name", ["missing", "file.md"])
-def test_a_given_path_that_is_no_folder_is_not_found(tmp_path: Path, name: str) -> None:
+def test_explicit_root_that_is_not_a_folder_raises_not_found(tmp_path: Path, name: str) -> None:
     write(tmp_path, {"file.md": ""})
     with pytest.raises(NotFound, match=name):
-        find_root(given=tmp_path / name)
+        find_root(explicit=tmp_path / name)
 
 
-def test_where_memory_exists_only_it_is_walked(tmp_path: Path) -> None:
+def test_only_memory_is_walked_if_it_exists(tmp_path: Path) -> None:
     write(tmp_path, {"README.md": "", "memory/b.md": "", "memory/a/c.md": "", "docs/d.md": ""})
     assert paths(tmp_path) == ["memory/a/c.md", "memory/b.md"]
 
 
-def test_any_markdown_counts_and_nothing_else(tmp_path: Path) -> None:
+def test_only_md_files_in_any_letter_case_are_listed(tmp_path: Path) -> None:
     write(tmp_path, {"a.md": "", "B.MD": "", "c.markdown": "", "d.txt": "", "md": ""})
     assert paths(tmp_path) == ["B.MD", "a.md"]
 
 
-def test_hidden_and_installed_files_are_left_out(tmp_path: Path) -> None:
+def test_hidden_files_node_modules_and_virtual_environments_are_skipped(tmp_path: Path) -> None:
     write(
         tmp_path,
         {
@@ -81,36 +81,36 @@ def test_gitignore_files_are_respected_at_every_depth(tmp_path: Path) -> None:
     assert paths(tmp_path) == ["a.md", "keep.tmp.md", "sub/deep/only-here.md", "sub/x.tmp.md"]
 
 
-def test_the_files_that_ignore_others_are_listed(tmp_path: Path) -> None:
+def test_walk_lists_the_gitignore_files_that_applied(tmp_path: Path) -> None:
     write(
         tmp_path,
         {".gitignore": "memory/drafts/\n", "memory/.gitignore": "", "memory/a.md": "",
          "memory/drafts/.gitignore": "", "memory/.hidden/.gitignore": "", "docs/.gitignore": ""},
     )  # fmt: skip
-    assert [file.path for file in walk(tmp_path).ignoring] == [".gitignore", "memory/.gitignore"]
+    assert [file.path for file in walk(tmp_path).gitignores] == [".gitignore", "memory/.gitignore"]
 
 
-def test_notes_kept_out_of_git_as_a_whole_are_still_ours(tmp_path: Path) -> None:
+def test_gitignore_that_ignores_the_whole_knowledge_base_is_skipped(tmp_path: Path) -> None:
     write(tmp_path, {".gitignore": "memory/\n", "memory/a.md": ""})
     assert paths(tmp_path) == ["memory/a.md"]
 
 
-def test_exclude_patterns_are_paths_from_the_root(tmp_path: Path) -> None:
+def test_exclude_patterns_are_relative_to_the_root(tmp_path: Path) -> None:
     write(tmp_path, {"memory/a.md": "", "memory/old/b.md": "", "memory/new/old.md": ""})
     assert paths(tmp_path, "memory/old/", "**/old.md") == ["memory/a.md"]
 
 
-def test_an_unusable_exclude_pattern_is_a_config_error(tmp_path: Path) -> None:
+def test_invalid_exclude_pattern_raises_config_error(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="exclude"):
         walk(tmp_path, ["!"])
 
 
-def test_a_folder_named_like_a_file_is_walked_as_a_folder(tmp_path: Path) -> None:
+def test_folder_with_md_suffix_is_walked_as_a_folder(tmp_path: Path) -> None:
     write(tmp_path, {"x.md/inner.md": "", "y.md": ""})
     assert paths(tmp_path) == ["x.md/inner.md", "y.md"]
 
 
-def test_links_are_followed_inside_the_root_and_loops_end(tmp_path: Path) -> None:
+def test_links_inside_the_root_are_followed_and_loops_end(tmp_path: Path) -> None:
     write(tmp_path, {"memory/a.md": "", "docs/b.md": "", "memory/sub/c.md": ""})
     (tmp_path / "memory/loop").symlink_to(tmp_path / "memory", target_is_directory=True)
     (tmp_path / "memory/again").symlink_to(tmp_path / "memory/sub", target_is_directory=True)
@@ -122,7 +122,7 @@ def test_links_are_followed_inside_the_root_and_loops_end(tmp_path: Path) -> Non
     assert not problems(tmp_path)
 
 
-def test_links_out_of_the_root_or_to_nowhere_are_told_and_skipped(tmp_path: Path) -> None:
+def test_links_outside_the_root_and_broken_links_are_reported_and_skipped(tmp_path: Path) -> None:
     write(tmp_path, {"outside/secret.md": "", "kb/a.md": ""})
     kb = tmp_path / "kb"
     (kb / "out.md").symlink_to(tmp_path / "outside/secret.md")
@@ -130,35 +130,35 @@ def test_links_out_of_the_root_or_to_nowhere_are_told_and_skipped(tmp_path: Path
     (kb / "broken.md").symlink_to(tmp_path / "nowhere.md")
     (kb / "circle.md").symlink_to(kb / "circle.md")
     assert paths(kb) == ["a.md"]
-    told = problems(kb)
-    assert told["out.md"] == told["folder"] == "link leads out of the knowledge base"
-    assert set(told) == {"out.md", "folder", "broken.md", "circle.md"}
+    reasons = problems(kb)
+    assert reasons["out.md"] == reasons["folder"] == "link leads outside the knowledge base"
+    assert set(reasons) == {"out.md", "folder", "broken.md", "circle.md"}
 
 
-def test_memory_itself_may_be_a_link(tmp_path: Path) -> None:
+def test_memory_folder_may_be_a_link(tmp_path: Path) -> None:
     write(tmp_path, {"elsewhere/a.md": ""})
     (tmp_path / "kb").mkdir()
     (tmp_path / "kb/memory").symlink_to(tmp_path / "elsewhere", target_is_directory=True)
     assert paths(tmp_path / "kb") == ["memory/a.md"]
 
 
-def test_a_folder_that_cannot_be_listed_is_a_problem_and_the_rest_is_walked(
+def test_unreadable_folder_is_reported_and_the_rest_is_walked(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     write(tmp_path, {"a.md": "", "locked/b.md": ""})
-    real = os.scandir
+    scandir = os.scandir
 
-    def refusing(folder: str) -> object:
+    def failing_scandir(folder: str) -> object:
         if str(folder).endswith("locked"):
             raise PermissionError(13, "Permission denied")
-        return real(folder)
+        return scandir(folder)
 
-    monkeypatch.setattr(os, "scandir", refusing)
+    monkeypatch.setattr(os, "scandir", failing_scandir)
     assert paths(tmp_path) == ["a.md"]
     assert problems(tmp_path) == {"locked": "folder cannot be read: Permission denied"}
 
 
-def test_a_file_without_read_permission_is_a_problem(
+def test_file_without_read_permission_is_reported(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     write(tmp_path, {"a.md": "", "b.md": ""})
@@ -167,24 +167,24 @@ def test_a_file_without_read_permission_is_a_problem(
     assert list(problems(tmp_path)) == ["b.md"]
 
 
-@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no pipes here")
-def test_a_pipe_is_never_opened(tmp_path: Path) -> None:
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no named pipes on this system")
+def test_named_pipe_is_reported_and_not_opened(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe.md")
     assert stat.S_ISFIFO((tmp_path / "pipe.md").stat().st_mode)
     assert paths(tmp_path) == []
-    assert problems(tmp_path) == {"pipe.md": "is no regular file"}
+    assert problems(tmp_path) == {"pipe.md": "is not a regular file"}
 
 
-def test_two_spellings_of_one_name_are_one_path_and_a_problem(tmp_path: Path) -> None:
+def test_file_names_equal_after_nfc_are_one_path_and_a_problem(tmp_path: Path) -> None:
     composed, decomposed = (unicodedata.normalize(form, "café.md") for form in ("NFC", "NFD"))
     write(tmp_path, {composed: "", decomposed: ""})
     if len(list(tmp_path.iterdir())) == 1:
-        pytest.skip("this file system knows them as one")
+        pytest.skip("this file system treats them as one")
     assert paths(tmp_path) == [composed]
-    assert "other code points" in problems(tmp_path)[composed]
+    assert "different Unicode form" in problems(tmp_path)[composed]
 
 
-def test_a_name_spelled_in_parts_has_a_composed_path_and_opens(tmp_path: Path) -> None:
+def test_decomposed_file_name_gets_a_composed_path_and_opens(tmp_path: Path) -> None:
     decomposed = unicodedata.normalize("NFD", "café.md")
     write(tmp_path, {decomposed: "text"})
     (file,) = walk(tmp_path).files
@@ -192,10 +192,10 @@ def test_a_name_spelled_in_parts_has_a_composed_path_and_opens(tmp_path: Path) -
     assert file.absolute.read_text() == "text"
 
 
-def test_a_name_that_is_no_text_is_a_problem(tmp_path: Path) -> None:
+def test_undecodable_file_name_is_reported(tmp_path: Path) -> None:
     try:
         Path(os.fsdecode(os.fsencode(tmp_path) + b"/\xff.md")).write_text("")
     except OSError:
-        pytest.skip("this file system refuses such names")
+        pytest.skip("this file system rejects such names")
     assert paths(tmp_path) == []
     assert list(problems(tmp_path).values()) == ["file name is not valid text"]

@@ -1,4 +1,4 @@
-"""Builds Evidence from plain numbers, and hypothesis strategies for it."""
+"""Evidence made from plain numbers, and hypothesis strategies for it."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 from hypothesis import strategies as st
 
-from kbx_tui.search.evidence.continuations import Parts, Reach
+from kbx_tui.search.evidence.continuations import Continuations, ScoredDocuments
 from kbx_tui.search.evidence.evidence import (
     ComponentScores,
     EntityCandidate,
@@ -17,28 +17,33 @@ from kbx_tui.search.evidence.evidence import (
     Scope,
     Signal,
 )
-from kbx_tui.search.evidence.score_normalization import PART_SHARE
-from kbx_tui.search.evidence.scoring import Scoring, Wording
+from kbx_tui.search.evidence.score_normalization import PROPAGATION_SHARE
+from kbx_tui.search.evidence.scoring import QueryVariant, Scoring
 from kbx_tui.search.evidence.tuning import Tuning
 
 
-def alone(size: int) -> Reach:
-    """Documents without parts."""
-    return Reach.alone(np.ones(size, np.bool_), np.arange(size))
+def whole_documents(size: int) -> ScoredDocuments:
+    """Return documents none of which continues another."""
+    return ScoredDocuments.without_continuations(np.ones(size, np.bool_), np.arange(size))
 
 
-def in_parts(size: int) -> Reach:
-    """Documents of which each goes on in the next."""
+def consecutive_parts(size: int) -> ScoredDocuments:
+    """Return documents each of which continues the one before."""
     pairs = [(row, row + 1) for row in range(size - 1)]
-    return Reach.of(Parts.of(pairs), np.ones(size, np.bool_), np.arange(size))
+    continuations = Continuations.of(pairs)
+    return ScoredDocuments.of(continuations, np.ones(size, np.bool_), np.arange(size))
 
 
 def components(
-    bm25: Sequence[float], cosine: Sequence[float], query: str = "q", reach: Reach | None = None
+    bm25: Sequence[float],
+    cosine: Sequence[float],
+    query: str = "q",
+    documents: ScoredDocuments | None = None,
 ) -> ComponentScores:
-    """Scores as the search makes them; those of parts beside documents follow in `reach`."""
+    """Return the scores of documents with the given BM25 and cosines, as a search computes them."""
     raw, cosines = np.array(bm25, dtype=float), np.array(cosine, dtype=float)
-    scoring = Scoring(reach or alone(len(raw)), {query: Wording(raw, 0.7)}, PART_SHARE)
+    variants = {query: QueryVariant(raw, 0.7)}
+    scoring = Scoring(documents or whole_documents(len(raw)), variants, PROPAGATION_SHARE)
     return scoring.components(query, cosines)
 
 
@@ -55,18 +60,18 @@ def entity(number: int, score: float, *, named: bool = False) -> EntityCandidate
     )
 
 
-def asked_for(number: int) -> EntityCandidate:
-    """An entity that pass 1 did not find: it is there because somebody pinned it."""
+def only_pinned(number: int) -> EntityCandidate:
+    """Return an entity that pass 1 did not find: it is a candidate only because it is pinned."""
     return replace(entity(number, 0.0), signals=())
 
 
-def linked(pairs: dict[int, float], lent: Collection[int] = ()) -> LinkedDocuments:
-    """Documents of an entity with their strengths, and which of them only a part beside lends."""
-    rows = sorted(pairs)
-    flags = np.array([row in lent for row in rows], np.bool_) if lent else None
+def linked(strengths: dict[int, float], propagated: Collection[int] = ()) -> LinkedDocuments:
+    """Return links by row; those of `propagated` come from an adjacent part only."""
+    rows = sorted(strengths)
+    flags = np.array([row in propagated for row in rows], np.bool_) if propagated else None
     return LinkedDocuments(
         np.array(rows, dtype=np.int64),
-        np.array([pairs[row] for row in rows], dtype=float),
+        np.array([strengths[row] for row in rows], dtype=float),
         tuple("attendee" for _ in rows),
         flags,
     )
@@ -77,29 +82,30 @@ def evidence(
     searched: ComponentScores | None = None,
     entities: Sequence[tuple[EntityCandidate, dict[int, float]]] = (),
     *,
-    exact: dict[int, str] | None = None,
+    known_items: dict[int, str] | None = None,
     dates: Sequence[str] = (),
-    hotness: Sequence[float] = (),
+    frecency: Sequence[float] = (),
     fast: bool = False,
-    lent: Collection[int] = (),
+    propagated: Collection[int] = (),
 ) -> Evidence:
+    """Return Evidence with these scores, entities and the links of each."""
     size = len(typed.doc_relevance)
     names = tuple(f"memory/notes/{row:04}.md" for row in range(size))
     return Evidence(
         query=typed.query,
         document_query=(searched or typed).query,
         generation=1,
-        scope=Scope("", (), size, size, ""),
-        entities=tuple(one for one, _ in entities),
-        links=tuple(linked(pairs, lent) for _, pairs in entities),
+        scope=Scope("", (), size, size),
+        entities=tuple(candidate for candidate, _ in entities),
+        links=tuple(linked(strengths, propagated) for _, strengths in entities),
         paths=names,
         titles=names,
         dates=tuple(dates) or ("",) * size,
         kinds=("note",) * size,
         as_typed=typed,
         as_searched=searched or typed,
-        exact=exact or {},
-        hotness=np.array(hotness) if len(hotness) else np.zeros(size),
+        known_items=known_items or {},
+        frecency=np.array(frecency) if len(frecency) else np.zeros(size),
         fast=fast,
         vector_share=1.0,
         timings={},
@@ -112,14 +118,14 @@ PINNED = ["person:e0", "person:e2", "person:e7", "person:e8", "person:e99"]
 
 @st.composite
 def some_evidence(draw: st.DrawFn) -> Evidence:
-    """Any evidence: up to 12 documents, in parts or not, up to 7 entities in order of score, some
-    asked for."""
+    """Draw any evidence: up to 12 documents, perhaps consecutive parts, and up to 7 entities by
+    score, some of them only pinned."""
     size = draw(st.integers(0, 12))
     scores = st.lists(st.floats(0.0, 60.0), min_size=size, max_size=size)
     cosines = st.lists(st.floats(-1.0, 1.0), min_size=size, max_size=size)
-    reach = in_parts(size) if draw(st.booleans()) else alone(size)
-    typed = components(draw(scores), draw(cosines), reach=reach)
-    searched = components(draw(scores), draw(cosines), "r", reach)
+    documents = consecutive_parts(size) if draw(st.booleans()) else whole_documents(size)
+    typed = components(draw(scores), draw(cosines), documents=documents)
+    searched = components(draw(scores), draw(cosines), "r", documents)
     found = []
     rows = st.integers(0, size - 1) if size else st.nothing()
     for number in range(draw(st.integers(0, 7))):
@@ -128,15 +134,22 @@ def some_evidence(draw: st.DrawFn) -> Evidence:
         found.append((entity(number, score, named=named), draw(st.dictionaries(rows, unit))))
     found.sort(key=lambda pair: -pair[0].score)
     found += [
-        (asked_for(number), draw(st.dictionaries(rows, unit)))
+        (only_pinned(number), draw(st.dictionaries(rows, unit)))
         for number in draw(st.sets(st.integers(7, 8)))
     ]
-    exact = {0: "title"} if size and draw(st.booleans()) else {}
-    hotness = draw(st.lists(unit, min_size=size, max_size=size))
+    known_items = {0: "title"} if size and draw(st.booleans()) else {}
+    frecency = draw(st.lists(unit, min_size=size, max_size=size))
     dates = draw(st.lists(st.sampled_from(["", "2026-01-02", "2026-03-04"]), min_size=size,
                           max_size=size))  # fmt: skip
-    lent = draw(st.sets(rows)) if size else ()
-    return evidence(typed, searched, found, exact=exact, hotness=hotness, dates=dates, lent=lent)
+    return evidence(
+        typed,
+        searched,
+        found,
+        known_items=known_items,
+        frecency=frecency,
+        dates=dates,
+        propagated=draw(st.sets(rows)) if size else (),
+    )
 
 
 @st.composite

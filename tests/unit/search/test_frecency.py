@@ -1,4 +1,4 @@
-"""What is opened often and lately is hot."""
+"""Frecency grows with openings and halves every week."""
 
 from __future__ import annotations
 
@@ -7,45 +7,45 @@ from pathlib import Path
 
 import pytest
 
-from kbx_tui.search.frecency import DAY, Usage
+from kbx_tui.search.frecency import DAY, OpenedDocuments
 
 ROWS = {"memory/a.md": 0, "memory/b.md": 1}
 
 
-def test_hotness_is_often_times_lately(tmp_path: Path) -> None:
-    usage = Usage(tmp_path)
+def test_frecency_is_frequency_times_recency(tmp_path: Path) -> None:
+    opened = OpenedDocuments(tmp_path)
     for day in (1, 4, 9):
-        usage.opened("memory/b.md", now=day * DAY)
+        opened.add("memory/b.md", now=day * DAY)
     sigmoid = 1 / (1 + exp(-log(1 + 3)))
     expected = [0.0, sigmoid * 2 ** (-7 / 7)]
-    assert usage.hotness(ROWS, now=16 * DAY).tolist() == pytest.approx(expected)
+    assert opened.frecency(ROWS, now=16 * DAY).tolist() == pytest.approx(expected)
 
 
-def test_an_opening_counts_at_once_and_for_whoever_reads_next(tmp_path: Path) -> None:
-    usage = Usage(tmp_path)
-    assert usage.hotness(ROWS).tolist() == [0.0, 0.0]
-    usage.opened("memory/a.md", now=DAY)
-    once = usage.hotness(ROWS, now=DAY)[0]
-    usage.opened("memory/a.md", now=DAY)
-    assert usage.hotness(ROWS, now=DAY)[0] > once == pytest.approx(2 / 3)
-    assert Usage(tmp_path).hotness(ROWS, now=DAY)[0] == usage.hotness(ROWS, now=DAY)[0]
+def test_openings_count_immediately_and_for_other_readers(tmp_path: Path) -> None:
+    opened = OpenedDocuments(tmp_path)
+    assert opened.frecency(ROWS).tolist() == [0.0, 0.0]
+    opened.add("memory/a.md", now=DAY)
+    once = opened.frecency(ROWS, now=DAY)[0]
+    opened.add("memory/a.md", now=DAY)
+    assert opened.frecency(ROWS, now=DAY)[0] > once == pytest.approx(2 / 3)
+    assert OpenedDocuments(tmp_path).frecency(ROWS, now=DAY)[0] == opened.frecency(ROWS, now=DAY)[0]
     assert (tmp_path / ".kbx" / ".gitignore").exists()
 
 
-def test_a_clock_that_was_set_back_makes_nothing_hotter_than_now(tmp_path: Path) -> None:
-    usage = Usage(tmp_path)
-    usage.opened("memory/a.md", now=9 * DAY)
-    assert usage.hotness(ROWS, now=DAY)[0] == pytest.approx(2 / 3)
+def test_opening_in_the_future_counts_like_one_now(tmp_path: Path) -> None:
+    opened = OpenedDocuments(tmp_path)
+    opened.add("memory/a.md", now=9 * DAY)
+    assert opened.frecency(ROWS, now=DAY)[0] == pytest.approx(2 / 3)
 
 
-def test_lines_that_are_none_and_files_that_are_gone_are_passed_over(tmp_path: Path) -> None:
-    usage = Usage(tmp_path)
-    usage.opened("memory/gone.md", now=DAY)
+def test_malformed_lines_and_deleted_documents_are_ignored(tmp_path: Path) -> None:
+    opened = OpenedDocuments(tmp_path)
+    opened.add("memory/gone.md", now=DAY)
     file = tmp_path / ".kbx" / "usage.jsonl"
     file.write_text(file.read_text() + '{"path": "memory/a.md"}\n[]\n{"pa', encoding="utf-8")
-    assert usage.hotness(ROWS, now=DAY).tolist() == [0.0, 0.0]
+    assert opened.frecency(ROWS, now=DAY).tolist() == [0.0, 0.0]
 
 
-def test_what_cannot_be_noted_is_not(tmp_path: Path) -> None:
+def test_write_errors_are_ignored(tmp_path: Path) -> None:
     (tmp_path / ".kbx").write_text("in the way")
-    Usage(tmp_path).opened("memory/a.md")
+    OpenedDocuments(tmp_path).add("memory/a.md")

@@ -1,32 +1,32 @@
-"""What was asked lately is known, for a while."""
+"""The cache evicts the least recently used and expired entries."""
 
 from __future__ import annotations
 
-from kbx_tui.search.lru_cache import Recent
+from kbx_tui.search.lru_cache import LruCache
 
 
-def test_the_least_recently_asked_goes_first() -> None:
-    recent: Recent[str, int] = Recent(2)
-    recent.put("a", 1)
-    recent.put("b", 2)
-    assert recent.get("a") == 1
-    recent.put("c", 3)
-    assert (recent.get("a"), recent.get("b"), recent.get("c"), len(recent)) == (1, None, 3, 2)
+def test_least_recently_used_is_evicted_first() -> None:
+    cache: LruCache[str, int] = LruCache(2)
+    cache.put("a", 1)
+    cache.put("b", 2)
+    assert cache.get("a") == 1
+    cache.put("c", 3)
+    assert (cache.get("a"), cache.get("b"), cache.get("c"), len(cache)) == (1, None, 3, 2)
 
 
-def test_an_answer_grows_old() -> None:
+def test_values_expire() -> None:
     now = [0.0]
-    recent: Recent[str, int] = Recent(2, seconds=60.0, clock=lambda: now[0])
-    recent.put("a", 1)
+    cache: LruCache[str, int] = LruCache(2, seconds=60.0, clock=lambda: now[0])
+    cache.put("a", 1)
     now[0] = 60.0
-    assert recent.get("a") == 1
+    assert cache.get("a") == 1
     now[0] = 60.5
-    assert recent.get("a") is None
+    assert cache.get("a") is None
 
 
-def test_an_answer_can_be_forgotten() -> None:
-    recent: Recent[str, int] = Recent(2)
-    recent.put("a", 1)
-    recent.drop("a")
-    recent.drop("b")
-    assert recent.get("a") is None
+def test_values_can_be_dropped() -> None:
+    cache: LruCache[str, int] = LruCache(2)
+    cache.put("a", 1)
+    cache.drop("a")
+    cache.drop("b")
+    assert cache.get("a") is None

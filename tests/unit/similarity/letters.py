@@ -1,4 +1,4 @@
-"""An embedder one can compute: the vector of a text counts its letters."""
+"""An embedder simple enough to compute by hand."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from kbx_tui.embedding.embedder import Vector, Vectors
 
 
 class Letters:
-    """Counts a to z; texts with the same letters have cosine 1, without a common one 0."""
+    """Counts the letters a to z and all others: equal counts give cosine 1, none in common 0."""
 
     model = "letters"
     dimension = 27
@@ -24,8 +24,8 @@ class Letters:
         counts = np.zeros((len(texts), 27), np.float32)
         for row, text in enumerate(texts):
             for letter in text.lower():
-                at = ord(letter) - ord("a")
-                counts[row, at if 0 <= at < 26 else 26] += 1
+                column = ord(letter) - ord("a")
+                counts[row, column if 0 <= column < 26 else 26] += 1
         lengths = np.linalg.norm(counts, axis=1, keepdims=True)
         unit: Vectors = counts / np.maximum(lengths, 1e-9)
         return unit

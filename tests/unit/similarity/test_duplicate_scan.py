@@ -1,4 +1,4 @@
-"""Clusters of facts that say the same."""
+"""Clusters of duplicate facts, and conflicting pairs."""
 
 from __future__ import annotations
 
@@ -7,116 +7,105 @@ import pytest
 
 from kbx_tui.config import DedupSettings
 from kbx_tui.embedding.source import BUNDLED
-from kbx_tui.knowledge.records import Fact, FactKind
 from kbx_tui.similarity import duplicate_scan
 from kbx_tui.similarity.duplicate_scan import find_clusters
-from kbx_tui.similarity.fact_vectors import Remembered, remember
+from kbx_tui.similarity.fact_vectors import FactVectors, build_fact_vectors
 from kbx_tui.similarity.scoring.calibration import calibration_of
 from kbx_tui.similarity.scoring.thresholds import Thresholds
-from tests.unit.similarity.letters import Letters
-
-NAMES = {"person:a": "Ada", "person:b": "Bo"}
+from tests.unit.similarity.building import NAMES, embed_facts, make_fact
 
 
-def fact(text: str, *, line: int, kind: FactKind = "fact", entity: str = "person:a") -> Fact:
-    return Fact(
-        fact_id=line,
-        entity_id=entity,
-        kind=kind,
-        text=text,
-        date=f"2026-01-{line:02}",
-        path="memory/people/a.md",
-        line=line,
-        status="active",
-        done=False,
-        sources=(),
+def clusters(facts: FactVectors) -> tuple[list[list[str]], int]:
+    """Return the texts of each cluster, and the number of conflicting pairs."""
+    found, conflicting = find_clusters(
+        facts, calibration_of(BUNDLED.name), Thresholds(DedupSettings()), names=NAMES
     )
+    return [[fact.text for fact in cluster.facts] for cluster in found], len(conflicting)
 
 
-def memory_of(*facts: Fact) -> Remembered:
-    return remember(facts, Letters().embed([one.text for one in facts]))
-
-
-def clusters(memory: Remembered) -> tuple[list[list[str]], int]:
-    found = find_clusters(
-        memory, calibration_of(BUNDLED.name), Thresholds(DedupSettings()), names=NAMES
-    )
-    return [[one.text for one in cluster.facts] for cluster in found[0]], len(found[1])
-
-
-def test_the_same_text_is_a_cluster_newest_first() -> None:
+def test_identical_texts_form_a_cluster_with_the_newest_first() -> None:
     found, _ = clusters(
-        memory_of(
-            fact("runs the rota", line=1),
-            fact("Runs the rota.", line=2, entity="person:b"),
-            fact("xyzzy plugh", line=3),
+        embed_facts(
+            make_fact("runs the rota", line=1),
+            make_fact("Runs the rota.", line=2, entity="person:b"),
+            make_fact("xyzzy plugh", line=3),
         )
     )
     assert found == [["Runs the rota.", "runs the rota"]]
 
 
-def test_the_same_text_is_found_without_vectors() -> None:
-    facts = [fact("runs the rota", line=1), fact("Runs the rota", line=2)]
-    blank = remember(facts, np.zeros((2, 27), np.float32), missing=2)
+def test_identical_texts_form_a_cluster_without_vectors() -> None:
+    facts = [make_fact("runs the rota", line=1), make_fact("Runs the rota", line=2)]
+    blank = build_fact_vectors(facts, np.zeros((2, 27), np.float32), missing=2)
     assert clusters(blank)[0] == [["Runs the rota", "runs the rota"]]
 
 
-def test_another_wording_joins_the_cluster() -> None:
+def test_rephrased_facts_join_the_cluster() -> None:
     found, _ = clusters(
-        memory_of(
-            fact("She runs the weekly rota alone", line=1),
-            fact("She alone runs the weekly rota", line=2),
-            fact("runs weekly the rota she alone", line=3),
+        embed_facts(
+            make_fact("She runs the weekly rota alone", line=1),
+            make_fact("She alone runs the weekly rota", line=2),
+            make_fact("runs weekly the rota she alone", line=3),
         )
     )
     assert [len(texts) for texts in found] == [3]
 
 
-def test_a_conflict_keeps_facts_apart_and_is_counted() -> None:
+def test_conflicting_facts_form_no_cluster_and_are_counted() -> None:
     found, conflicts = clusters(
-        memory_of(fact("ships 5 releases a year", line=1), fact("ships 3 releases a year", line=2))
+        embed_facts(
+            make_fact("ships 5 releases a year", line=1),
+            make_fact("ships 3 releases a year", line=2),
+        )
     )
     assert (found, conflicts) == ([], 1)
 
 
-def test_a_conflict_is_shown_newest_first_with_the_words() -> None:
-    memory = memory_of(
-        fact("ships 5 releases a year", line=1), fact("ships 3 releases a year", line=2)
+def test_a_conflicting_pair_lists_the_newest_fact_and_its_words_first() -> None:
+    facts = embed_facts(
+        make_fact("ships 5 releases a year", line=1), make_fact("ships 3 releases a year", line=2)
     )
     _, (pair,) = find_clusters(
-        memory, calibration_of(BUNDLED.name), Thresholds(DedupSettings()), names=NAMES
+        facts, calibration_of(BUNDLED.name), Thresholds(DedupSettings()), names=NAMES
     )
-    assert [one.line for one in pair.facts] == [2, 1]
+    assert [fact.line for fact in pair.facts] == [2, 1]
     (conflict,) = pair.conflicts
     assert (conflict.kind, "3" in conflict.left, "5" in conflict.right) == ("number", True, True)
 
 
-def test_a_fact_and_an_open_item_are_no_duplicates() -> None:
+def test_a_fact_and_an_open_item_are_never_duplicates() -> None:
     found, _ = clusters(
-        memory_of(fact("book the ferry", line=1), fact("book the ferry", line=2, kind="open_item"))
+        embed_facts(
+            make_fact("book the ferry", line=1),
+            make_fact("book the ferry", line=2, kind="open_item"),
+        )
     )
     assert found == []
 
 
-def test_every_pair_across_blocks_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_pairs_in_different_blocks_are_found(monkeypatch: pytest.MonkeyPatch) -> None:
     letters = "abcdefghijklm"
-    facts = [fact(f"{one * 3} {one * 4}", line=row + 1) for row, one in enumerate(letters)]
-    facts += [fact(f"{one * 4} {one * 3}", line=row + 14) for row, one in enumerate(letters)]
-    whole, _ = clusters(memory_of(*facts))
+    facts = [
+        make_fact(f"{letter * 3} {letter * 4}", line=row + 1) for row, letter in enumerate(letters)
+    ]
+    facts += [
+        make_fact(f"{letter * 4} {letter * 3}", line=row + 14) for row, letter in enumerate(letters)
+    ]
+    whole, _ = clusters(embed_facts(*facts))
     monkeypatch.setattr(duplicate_scan, "BLOCK", 4)
-    assert clusters(memory_of(*facts))[0] == whole
+    assert clusters(embed_facts(*facts))[0] == whole
     assert len(whole) == len(letters)
 
 
-def test_nothing_gives_nothing() -> None:
-    assert clusters(remember([], np.zeros((0, 27), np.float32))) == ([], 0)
+def test_no_facts_give_no_clusters() -> None:
+    assert clusters(build_fact_vectors([], np.zeros((0, 27), np.float32))) == ([], 0)
 
 
 @pytest.mark.parametrize("width", [1, 8, 511, 512, 640, 1000, 1023])
-def test_the_nearest_of_each_are_those_of_looking_at_all(width: int) -> None:
+def test_highest_columns_agree_with_a_full_sort(width: int) -> None:
     values = np.random.default_rng(width).integers(0, 400, (5, width)).astype(np.float32)
     wanted = min(8, width)
-    columns = duplicate_scan._highest(values, wanted)
-    found = np.sort(np.take_along_axis(values, columns, axis=1), axis=1)
-    np.testing.assert_array_equal(found, np.sort(values, axis=1)[:, -wanted:])
+    columns = duplicate_scan.highest_columns(values, wanted)
+    highest = np.sort(np.take_along_axis(values, columns, axis=1), axis=1)
+    np.testing.assert_array_equal(highest, np.sort(values, axis=1)[:, -wanted:])
     assert all(len(set(row)) == wanted for row in columns.tolist())

@@ -1,4 +1,4 @@
-"""A text against the facts that stand: the best are told, and whether one says the same."""
+"""Comparing a text with stored facts."""
 
 from __future__ import annotations
 
@@ -9,92 +9,92 @@ from kbx_tui.config import DedupSettings
 from kbx_tui.embedding.embedder import Vector
 from kbx_tui.embedding.source import BUNDLED
 from kbx_tui.similarity.conflicts.conflict_guard import Conflict, find_conflicts
-from kbx_tui.similarity.fact_comparison import Found, find_alike, rows_alike
-from kbx_tui.similarity.fact_vectors import Remembered
+from kbx_tui.similarity.fact_comparison import Comparison, find_similar_facts, similar_rows
+from kbx_tui.similarity.fact_vectors import FactVectors
 from kbx_tui.similarity.scoring import pair_score
 from kbx_tui.similarity.scoring.calibration import Calibration, calibration_of
 from kbx_tui.similarity.scoring.thresholds import Thresholds
+from tests.unit.similarity.building import NAMES, embed_facts, make_fact
 from tests.unit.similarity.letters import Letters
-from tests.unit.similarity.test_duplicate_scan import NAMES, fact, memory_of
 
-ASKED = "ships 5 releases a year"
-
-
-def asked(
-    memory: Remembered, least: float | None = None
-) -> tuple[str, Vector, Remembered, Calibration, Thresholds]:
-    vector, thresholds = Letters().embed_query(ASKED), Thresholds(DedupSettings(), least)
-    return ASKED, vector, memory, calibration_of(BUNDLED.name), thresholds
+TEXT = "ships 5 releases a year"
 
 
-def alike(memory: Remembered, limit: int, least: float | None = None) -> Found:
-    return find_alike(*asked(memory, least), names=NAMES, limit=limit)
+def arguments(
+    facts: FactVectors, threshold: float | None = None
+) -> tuple[str, Vector, FactVectors, Calibration, Thresholds]:
+    vector, thresholds = Letters().embed_query(TEXT), Thresholds(DedupSettings(), threshold)
+    return TEXT, vector, facts, calibration_of(BUNDLED.name), thresholds
 
 
-def all_alike(memory: Remembered, least: float | None = None) -> list[float]:
-    found = rows_alike(*asked(memory, least), names=NAMES, limit=100)
-    return [match.score for _, match in found]
+def compare(facts: FactVectors, limit: int, threshold: float | None = None) -> Comparison:
+    return find_similar_facts(*arguments(facts, threshold), names=NAMES, limit=limit)
 
 
-def some_facts(*texts: str) -> Remembered:
-    return memory_of(*(fact(text, line=line) for line, text in enumerate(texts, 1)))
+def all_scores(facts: FactVectors, threshold: float | None = None) -> list[float]:
+    matches = similar_rows(*arguments(facts, threshold), names=NAMES, limit=100)
+    return [match.score for _, match in matches]
 
 
-def test_the_best_are_those_of_all() -> None:
-    memory = some_facts(
-        "ships 5 releases a year now", "ships 5 releases every year", ASKED, "sings"
-    )
-    every = all_alike(memory)
-    assert len(every) >= 2
-    for limit in range(1, len(every) + 1):
-        found = alike(memory, limit)
-        assert [one.score for one in found.matches][:limit] == every[:limit]
-        assert found.nearest[0].score == every[0] == 1.0
+def facts_with(*texts: str) -> FactVectors:
+    return embed_facts(*(make_fact(text, line=line) for line, text in enumerate(texts, 1)))
 
 
-def test_one_that_says_the_same_is_known_behind_many_that_contradict() -> None:
-    contradict = [f"ships {number} releases a year" for number in (3, 4, 6, 7)]
-    memory = some_facts(*contradict, "ships 5 releases of it a year")
-    found = alike(memory, 2)
-    assert [bool(one.conflicts) for one in found.matches] == [True] * 4  # all score the same
+def test_a_limit_returns_the_best_of_all_matches() -> None:
+    facts = facts_with("ships 5 releases a year now", "ships 5 releases every year", TEXT, "sings")
+    scores = all_scores(facts)
+    assert len(scores) >= 2
+    for limit in range(1, len(scores) + 1):
+        found = compare(facts, limit)
+        assert [match.score for match in found.matches][:limit] == scores[:limit]
+        assert found.nearest[0].score == scores[0] == 1.0
+
+
+def test_a_duplicate_ranked_below_the_limit_still_counts_as_similar() -> None:
+    conflicting = [f"ships {number} releases a year" for number in (3, 4, 6, 7)]
+    facts = facts_with(*conflicting, "ships 5 releases of it a year")
+    found = compare(facts, 2)
+    assert [bool(match.conflicts) for match in found.matches] == [
+        True
+    ] * 4  # all have the same score
     assert found.has_similar
-    assert not alike(some_facts(*contradict), 2).has_similar
+    assert not compare(facts_with(*conflicting), 2).has_similar
 
 
-def test_only_what_is_told_is_compared_in_full(monkeypatch: pytest.MonkeyPatch) -> None:
-    memory = some_facts(*(f"ships {n} releases a year {'x' * n}" for n in range(6, 26)))
-    assert len(all_alike(memory, 0.6)) > 10
-    in_full = []
+def test_conflicts_are_looked_for_only_in_listed_matches(monkeypatch: pytest.MonkeyPatch) -> None:
+    facts = facts_with(*(f"ships {n} releases a year {'x' * n}" for n in range(6, 26)))
+    assert len(all_scores(facts, 0.6)) > 10
+    checked = []
 
     def counted(left: str, right: str) -> tuple[Conflict, ...]:
-        in_full.append(right)
+        checked.append(right)
         return find_conflicts(left, right)
 
     monkeypatch.setattr(pair_score, "find_conflicts", counted)
-    found = alike(memory, 2, 0.6)
-    assert len(in_full) == len(found.matches) < 5
+    found = compare(facts, 2, 0.6)
+    assert len(checked) == len(found.matches) < 5
     assert len(found.texts) > 10
     assert not found.has_similar
 
 
-def test_facts_that_tie_with_the_last_are_told_too() -> None:
-    memory = some_facts("ships 3 releases a year", ASKED, "Ships 5 releases a year.")
-    assert [one.score for one in alike(memory, 1).matches] == [1.0, 1.0]
+def test_matches_that_tie_with_the_last_are_listed_too() -> None:
+    facts = facts_with("ships 3 releases a year", TEXT, "Ships 5 releases a year.")
+    assert [match.score for match in compare(facts, 1).matches] == [1.0, 1.0]
 
 
-def test_nothing_remembered_is_like_nothing() -> None:
-    assert alike(some_facts(), 5) == Found([], (), has_similar=False)
+def test_no_facts_give_no_matches() -> None:
+    assert compare(facts_with(), 5) == Comparison([], (), has_similar=False)
 
 
-def test_the_nearest_let_in_are_those_of_comparing_all_let_in() -> None:
+def test_nearest_facts_within_a_mask_agree_with_a_full_scan() -> None:
     random = np.random.default_rng(5)
-    memory = some_facts(
+    facts = facts_with(
         *("".join(random.choice(list("abcdefg ")) for _ in range(9)) for _ in range(200))
     )
     vector, within = Letters().embed_query("a bad cab"), random.random(200) < 0.4
-    found = memory.nearest(vector, 10, within)
-    cosines = memory.vectors @ vector
-    assert within[found].all()
+    rows = facts.nearest(vector, 10, within)
+    cosines = facts.vectors @ vector
+    assert within[rows].all()
     np.testing.assert_allclose(
-        np.sort(memory.cosines(vector, found)), np.sort(cosines[within])[-10:], atol=1e-6
+        np.sort(facts.cosines(vector, rows)), np.sort(cosines[within])[-10:], atol=1e-6
     )

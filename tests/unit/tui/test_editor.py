@@ -1,4 +1,4 @@
-"""How an editor is opened at a line."""
+"""The command that opens an editor at a line."""
 
 from __future__ import annotations
 
@@ -21,7 +21,9 @@ FILE = Path("/kb/a b.md")
         ({}, []),
     ],
 )
-def test_visual_rules_over_editor(environment: dict[str, str], editor: list[str]) -> None:
+def test_visual_takes_precedence_over_editor(
+    environment: dict[str, str], editor: list[str]
+) -> None:
     assert editor_command(environment) == editor
 
 
@@ -36,11 +38,11 @@ def test_visual_rules_over_editor(environment: dict[str, str], editor: list[str]
         ("vim", 0, ["vim", "/kb/a b.md"]),
     ],
 )
-def test_each_editor_is_told_the_line_in_its_way(
+def test_each_editor_gets_the_line_in_its_own_syntax(
     editor: str, line: int, command: list[str]
 ) -> None:
     assert edit_command([editor], FILE, line) == command
 
 
-def test_an_editor_that_waits_already_is_not_told_twice() -> None:
+def test_wait_option_is_not_added_twice() -> None:
     assert edit_command(["code", "-w"], FILE, 1).count("--wait") == 0

@@ -1,4 +1,4 @@
-"""Old garbage is let go while nobody waits; Python's own moment for it is never taken."""
+"""Old garbage is collected only while the app is idle, never when Python chooses."""
 
 from __future__ import annotations
 
@@ -10,22 +10,22 @@ from collections.abc import Iterator
 import pytest
 
 from kbx_tui.tui.gc_pauses import (
-    LONG_REST,
-    MANY,
-    REST,
-    Sweeper,
+    IDLE_SECONDS,
+    LONG_IDLE_SECONDS,
+    MAX_PENDING,
+    IdleCollector,
     freeze_loaded,
+    limit_automatic_collection,
     loading,
-    make_calm,
 )
 
 
-class Hands:
-    """A clock, and a collector that tells how many collections of old objects are due."""
+class FakeGc:
+    """A clock, and a stand-in for the garbage collector that counts full collections."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        self.now, self.pending, self.takes, self.sweeps = 100.0, 0, 0.01, 0
-        monkeypatch.setattr("kbx_tui.tui.gc_pauses._loads.frozen", 0)
+        self.now, self.pending, self.duration, self.collections = 100.0, 0, 0.01, 0
+        IdleCollector.reset()
         monkeypatch.setattr(gc, "get_count", lambda: (0, 0, self.pending))
         monkeypatch.setattr(gc, "collect", self.collect)
         monkeypatch.setattr(gc, "freeze", lambda: None)
@@ -34,20 +34,21 @@ class Hands:
         return self.now
 
     def collect(self, generation: int = 2) -> int:
-        self.now += self.takes
+        self.now += self.duration
         self.pending = 0
-        self.sweeps += 1
+        self.collections += 1
         return 0
 
 
 @pytest.fixture
-def hands(monkeypatch: pytest.MonkeyPatch) -> Hands:
-    return Hands(monkeypatch)
+def fake_gc(monkeypatch: pytest.MonkeyPatch) -> Iterator[FakeGc]:
+    yield FakeGc(monkeypatch)
+    IdleCollector.reset()
 
 
 @pytest.fixture
-def sweeper(hands: Hands) -> Sweeper:
-    return Sweeper(hands.clock)
+def collector(fake_gc: FakeGc) -> IdleCollector:
+    return IdleCollector(fake_gc.clock)
 
 
 @pytest.fixture
@@ -57,87 +58,97 @@ def thresholds() -> Iterator[None]:
     gc.set_threshold(*before)
 
 
-def test_nothing_is_swept_in_the_middle_of_an_action(hands: Hands, sweeper: Sweeper) -> None:
-    hands.pending = 1
-    sweeper.stir()
-    sweeper.sweep()
-    assert hands.sweeps == 0
-    hands.now += REST
-    sweeper.sweep()
-    assert hands.sweeps == 1
+def test_nothing_is_collected_right_after_activity(
+    fake_gc: FakeGc, collector: IdleCollector
+) -> None:
+    fake_gc.pending = 1
+    collector.note_activity()
+    collector.collect_if_idle()
+    assert fake_gc.collections == 0
+    fake_gc.now += IDLE_SECONDS
+    collector.collect_if_idle()
+    assert fake_gc.collections == 1
 
 
-def test_hands_that_never_rest_do_not_put_it_off_for_ever(hands: Hands, sweeper: Sweeper) -> None:
-    hands.pending = MANY
-    sweeper.stir()
-    sweeper.sweep()
-    assert hands.sweeps == 1
+def test_constant_activity_does_not_postpone_collection_forever(
+    fake_gc: FakeGc, collector: IdleCollector
+) -> None:
+    fake_gc.pending = MAX_PENDING
+    collector.note_activity()
+    collector.collect_if_idle()
+    assert fake_gc.collections == 1
 
 
-def test_an_idle_app_sweeps_nothing(hands: Hands, sweeper: Sweeper) -> None:
+def test_idle_app_without_garbage_collects_nothing(
+    fake_gc: FakeGc, collector: IdleCollector
+) -> None:
     for _ in range(100):
-        hands.now += 1.0
-        sweeper.sweep()
-    assert hands.sweeps == 0
+        fake_gc.now += 1.0
+        collector.collect_if_idle()
+    assert fake_gc.collections == 0
 
 
-def test_a_sweep_that_takes_long_comes_seldom(hands: Hands, sweeper: Sweeper) -> None:
-    hands.takes = 0.5
+def test_slow_collections_are_rare(fake_gc: FakeGc, collector: IdleCollector) -> None:
+    fake_gc.duration = 0.5
     for _ in range(20):
-        hands.pending, hands.now = 1, hands.now + 1.0
-        sweeper.sweep()
-    assert hands.sweeps == 2
+        fake_gc.pending, fake_gc.now = 1, fake_gc.now + 1.0
+        collector.collect_if_idle()
+    assert fake_gc.collections == 2
 
 
-def test_nothing_is_swept_while_a_base_is_loaded(hands: Hands, sweeper: Sweeper) -> None:
-    hands.pending, hands.now = MANY, hands.now + 1.0
+def test_nothing_is_collected_while_a_base_is_loading(
+    fake_gc: FakeGc, collector: IdleCollector
+) -> None:
+    fake_gc.pending, fake_gc.now = MAX_PENDING, fake_gc.now + 1.0
     with loading():
-        sweeper.sweep()
-    assert hands.sweeps == 1  # what `loading` itself does at its end
+        collector.collect_if_idle()
+    assert fake_gc.collections == 1  # by `loading` itself, at its end
 
 
-def test_bases_may_be_loaded_at_the_same_time(hands: Hands, sweeper: Sweeper) -> None:
-    hands.pending, hands.now = MANY, hands.now + 1.0
+def test_two_bases_may_load_at_the_same_time(fake_gc: FakeGc, collector: IdleCollector) -> None:
+    fake_gc.pending, fake_gc.now = MAX_PENDING, fake_gc.now + 1.0
     with loading():
         with loading():
             pass
-        hands.pending, hands.sweeps = MANY, 0
-        sweeper.sweep()
-        assert hands.sweeps == 0
+        fake_gc.pending, fake_gc.collections = MAX_PENDING, 0
+        collector.collect_if_idle()
+        assert fake_gc.collections == 0
 
 
-def test_what_was_frozen_is_looked_at_once_in_a_long_rest(hands: Hands, sweeper: Sweeper) -> None:
+def test_frozen_objects_are_collected_once_per_long_idle_time(
+    fake_gc: FakeGc, collector: IdleCollector
+) -> None:
     freeze_loaded()
-    hands.sweeps, hands.now = 0, hands.now + LONG_REST
+    fake_gc.collections, fake_gc.now = 0, fake_gc.now + LONG_IDLE_SECONDS
     for _ in range(5):
-        sweeper.sweep()
-        hands.now += LONG_REST
-    assert hands.sweeps == 1
+        collector.collect_if_idle()
+        fake_gc.now += LONG_IDLE_SECONDS
+    assert fake_gc.collections == 1
 
 
-@pytest.mark.skipif(sys.version_info >= (3, 14), reason="the collector works in steps there")
-def test_garbage_that_was_frozen_is_let_go_in_a_long_rest(thresholds: None) -> None:
+@pytest.mark.skipif(sys.version_info >= (3, 14), reason="the collector is incremental there")
+def test_frozen_garbage_is_collected_in_a_long_idle_time(thresholds: None) -> None:
     class Node:
         def __init__(self) -> None:
             self.itself = self
 
-    make_calm()
+    limit_automatic_collection()
     now = 0.0
-    sweeper = Sweeper(lambda: now)
+    collector = IdleCollector(lambda: now)
     node = Node()
-    gone = weakref.ref(node)
-    gc.collect()  # it is old now
+    reference = weakref.ref(node)
+    gc.collect()  # moves the node to the old generation
     del node
     freeze_loaded()
     try:
-        assert gone() is not None
-        now = LONG_REST
-        sweeper.sweep()
-        assert gone() is None
+        assert reference() is not None
+        now = LONG_IDLE_SECONDS
+        collector.collect_if_idle()
+        assert reference() is None
     finally:
         gc.unfreeze()
 
 
-def test_python_never_picks_the_moment_itself(thresholds: None) -> None:
-    make_calm()
+def test_python_never_collects_the_old_generation_by_itself(thresholds: None) -> None:
+    limit_automatic_collection()
     assert gc.get_threshold()[2] >= 1_000_000

@@ -1,4 +1,4 @@
-"""Stylesheets are found in a checkout and in a wheel, and colours are the theme's."""
+"""Stylesheets are found in a checkout and in a wheel, and use theme colours only."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ import pytest
 from kbx_tui.tui.stylesheets import styles_folder, stylesheets
 
 
-def test_stylesheets_lie_beside_the_package_in_a_checkout(tmp_path: Path) -> None:
+def test_stylesheets_are_beside_the_package_in_a_checkout(tmp_path: Path) -> None:
     assert styles_folder(tmp_path / "kbx_tui") == tmp_path / "styles"
 
 
-def test_stylesheets_lie_in_the_package_in_a_wheel(tmp_path: Path) -> None:
+def test_stylesheets_are_inside_the_package_in_a_wheel(tmp_path: Path) -> None:
     (tmp_path / "kbx_tui" / "styles").mkdir(parents=True)
     assert styles_folder(tmp_path / "kbx_tui") == tmp_path / "kbx_tui" / "styles"
 

@@ -1,8 +1,8 @@
-"""How many documents must be compared in meaning until the best are known. Pure.
+"""Stopping rules of top-k retrieval: how many documents to evaluate until the top k is known. Pure.
 
-For one ranking that is asked for once: words, links and about how alike it is are known of every
-document, so the best final score each could reach is known too. Those that can reach most come
-first, in batches, until none that is left can enter the best `limit`.
+Lexical scores, links and approximate cosines are known for every document, and with them an upper
+bound of its final score. Documents are evaluated in batches by descending bound, until no remaining
+bound exceeds the score of the k-th best.
 
 Source: two-pass proposal, "Convergence"; the exact rule is that of the threshold algorithm of
 Fagin, Lotem & Naor 2003, https://doi.org/10.1016/S0022-0000(03)00026-6.
@@ -16,61 +16,54 @@ from typing import Literal
 
 import numpy as np
 
-from kbx_tui.search.evidence.evidence import Flags, Rows, Scores
+from kbx_tui.search.evidence.evidence import Flags, Rows, Scores, highest
 
 Rule = Literal["exact", "stable"]
-Stopped = Literal["all", "exact", "stable"]
-"""Why no more were compared: there were none, none could enter, or the best did not change."""
+"""`exact` gives the top k of a full scan; `stable` may stop once the top k stays the same."""
+StoppedBy = Literal["all", "exact", "stable"]
+"""Why evaluation stopped: none were left, none could enter the top k, or it stayed the same."""
 
 BATCH, STABLE_ROUNDS = 20, 3
-"""The proposal has batches of 50. With codes of vectors to go by the best 10 of 5,706 documents are
-known after 20 in the median, under both rules; 30 more cost .4 ms of 15."""
+"""Documents per batch, and batches without a change after which the top k is stable. Chosen by the
+experiment "batch size of top-k retrieval" in docs/quality.md."""
 WORTH_FROM = 1000
-"""Documents in scope from which on it pays: fewer are compared as quickly as they are sorted."""
+"""Documents in scope below which a full scan is as fast as sorting the bounds."""
 WORTH_SHARE = 0.1
-"""Share of the documents after which comparing all of them in one sweep is quicker."""
+"""Share of the documents above which a full scan is faster than evaluating them in batches."""
 
 
 @dataclass(frozen=True, slots=True)
 class Converged:
-    """Which documents were compared, and why no more."""
+    """Which documents were evaluated, and why no more."""
 
     evaluated: Flags
-    stopped: Stopped
+    stopped_by: StoppedBy
 
 
 def converge(
-    reach: Scores, finals: Callable[[Rows], Scores], limit: int, rule: Rule
+    bounds: Scores, final_for: Callable[[Rows], Scores], k: int, rule: Rule
 ) -> Converged | None:
-    """Compare documents until the best `limit` are known; None when that takes too many.
+    """Evaluate documents until the top `k` are known; None if a full scan would be faster.
 
-    `reach` holds the best final score each document could have, shape (n,), -inf for one that is no
-    result; `finals` returns the final scores of rows, never above their reach. Under `exact` the
-    best `limit` are those of a full scan: ties with the last place are compared as well.
+    `bounds` holds an upper bound of every final score, shape (n,), -inf for a document that cannot
+    be a result; `final_for` returns the final scores of rows. Under `exact` the top `k` equals that
+    of a full scan: documents that tie with the last place are evaluated too.
     """
-    order = _highest(reach, int(WORTH_SHARE * len(reach)) + BATCH)
-    evaluated = np.zeros(len(reach), np.bool_)
+    finite = np.flatnonzero(np.isfinite(bounds))
+    order = highest(bounds, finite, int(WORTH_SHARE * len(bounds)) + BATCH)
+    evaluated = np.zeros(len(bounds), np.bool_)
     best_rows, best = np.empty(0, np.int64), np.empty(0)
     unchanged = 0
-    for at in range(0, len(order), BATCH):
-        if len(best) >= limit and best[limit - 1] > reach[order[at]]:
+    for start in range(0, len(order), BATCH):
+        if len(best) >= k and best[k - 1] > bounds[order[start]]:
             return Converged(evaluated, "exact")
-        rows = order[at : at + BATCH]
+        rows = order[start : start + BATCH]
         evaluated[rows] = True
-        known = np.concatenate((best, finals(rows)))
-        top = np.argsort(-known, kind="stable")[: max(limit, 1)]
-        rows_now = np.concatenate((best_rows, rows))[top]
-        unchanged = unchanged + 1 if np.array_equal(rows_now, best_rows) else 0
-        best_rows, best = rows_now, known[top]
+        scores = np.concatenate((best, final_for(rows)))
+        top = np.argsort(-scores, kind="stable")[: max(k, 1)]
+        top_rows = np.concatenate((best_rows, rows))[top]
+        unchanged = unchanged + 1 if np.array_equal(top_rows, best_rows) else 0
+        best_rows, best = top_rows, scores[top]
         if rule == "stable" and unchanged >= STABLE_ROUNDS:
             return Converged(evaluated, "stable")
-    left = np.count_nonzero(np.isfinite(reach)) > len(order)
-    return None if left else Converged(evaluated, "all")
-
-
-def _highest(reach: Scores, count: int) -> Rows:
-    """Return the rows that can reach most, finite ones, best first, equals in order of rows."""
-    rows = np.flatnonzero(np.isfinite(reach))
-    if count < len(rows):
-        rows = rows[np.sort(np.argpartition(-reach[rows], count)[:count])]
-    return rows[np.argsort(-reach[rows], kind="stable")]
+    return None if len(finite) > len(order) else Converged(evaluated, "all")

@@ -1,118 +1,138 @@
-"""Evidence for one ranking that is asked for once: what cannot be among its best is not compared.
+"""Top-k retrieval for one tuning: exact cosines only for documents that can enter the top k.
 
-What rounded vectors say of a document (`int8_codes`) is near enough to what it is to tell
-which could be, and how many are results at all: of 6,000 documents 20 are left to compare, or some
-hundred where only meaning decides what is a result.
+Cosines with quantized vectors (`int8_codes`) have a known maximum error. They bound the final score
+of every document, and decide for nearly all whether they are results, so that few documents need
+exact cosines.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import Protocol
 
 import numpy as np
 
-from kbx_tui.search.evidence.evidence import EntityCandidate, Evidence, Rows, Scores, frozen
+from kbx_tui.search.evidence.evidence import (
+    ComponentScores,
+    EntityCandidate,
+    Evidence,
+    Flags,
+    Rows,
+    Scores,
+    frozen,
+)
 from kbx_tui.search.evidence.scoring import Scoring
 from kbx_tui.search.evidence.tuning import Tuning
-from kbx_tui.search.ranking.rank import Ranking, choose_entities, components_for, rank, scores_of
 from kbx_tui.search.retrieval.top_k.convergence import WORTH_FROM, WORTH_SHARE, Rule, converge
 
-AboutCosine = Callable[[str], tuple[Scores, float]]
-"""Returns about what the cosine of each document in reach with a wording of the query is, NaN where
-there is no vector, and how far at most it is from that. Asked before `CosineOf` is."""
-CosineOf = Callable[[str, Rows], Scores]
-"""Returns the cosines of a wording with documents by their places in reach, NaN without vectors."""
+ApproximateCosine = Callable[[str], tuple[Scores, float]]
+"""Returns approximate cosines of a query variant with all scored documents, NaN where there is no
+vector, and the maximum error. Called before `ExactCosine`."""
+ExactCosine = Callable[[str, Rows], Scores]
+"""Returns the cosines of a query variant with the scored documents at some positions."""
+
+UNDECIDED_SHARE = 1 / 3
+"""Share of documents above which a full scan is faster, if quantized vectors leave undecided which
+of them are results. Chosen by the experiment "undecided documents in top-k retrieval" in
+docs/quality.md."""
 
 
-UNSURE_SHARE = 1 / 3
-"""Share of the documents up to which those are compared one by one of which codes do not tell
-whether they are results: of each only the chunks that can be its best are read. With a tenth, 19 of
-200 searches of 5,706 documents for someone compared all."""
+class RankedScores(Protocol):
+    """The scores of one ranking, shape (n,) over the rows of its Evidence."""
+
+    @property
+    def components(self) -> ComponentScores:
+        """The component scores that the ranking uses."""
+
+    @property
+    def final(self) -> Scores:
+        """Final scores, 0..1."""
+
+    @property
+    def matched(self) -> Flags:
+        """Rows that are results."""
+
+    def final_for(self, rows: Rows, relevance: Scores) -> Scores:
+        """Return the final scores that `rows` would have with a lower relevance."""
 
 
 @dataclass(frozen=True, slots=True)
-class Once:
-    """The one ranking that is wanted."""
+class TopKRequest:
+    """Asks for the best `limit` documents of one ranking only."""
 
     tuning: Tuning
     limit: int
+    rank: Callable[[Evidence, Tuning], RankedScores]
+    """Ranks the documents; scores should be lazy, as `query_variant` needs none."""
     rule: Rule = "exact"
 
     @property
-    def compares_as_typed(self) -> bool:
-        """True where names are not taken out, whatever is named."""
+    def uses_query_as_typed(self) -> bool:
+        """True when names stay in the query, whatever entities are named."""
         return not self.tuning.hierarchy or self.tuning.keep_names
 
     def may_keep(self, entity: EntityCandidate) -> bool:
-        """Tell whether the ranking may use the links of an entity: its score reaches the threshold,
-        or it is pinned.
-        """
+        """Return whether the ranking may keep an entity: by its score, or because it is pinned."""
         tuning = self.tuning
         return entity.score >= tuning.entity_threshold or entity.id in tuning.pinned
 
-    def wording(self, evidence: Evidence) -> str:
-        """Return the wording of the query that the ranking compares documents with."""
-        kept, _ = choose_entities(evidence, self.tuning)
-        return components_for(evidence, self.tuning, kept).query
+    def query_variant(self, evidence: Evidence) -> str:
+        """Return the query variant whose scores the ranking uses."""
+        return self.rank(evidence, self.tuning).components.query
 
 
-def all_evidence(evidence: Evidence, once: Once, scoring: Scoring, cosine: Scores) -> Evidence:
-    """Return evidence with the cosines of all documents with the one wording that is ranked by.
-
-    `cosine` has a place per document in reach, NaN where there is no vector.
-    """
-    scores = scoring.components(once.wording(evidence), cosine)
-    return replace(evidence, as_typed=scores, as_searched=scores, only_for=once.tuning)
-
-
-def best_evidence(
-    evidence: Evidence, once: Once, scoring: Scoring, about_cosine: AboutCosine, cosine_of: CosineOf
+def top_k_evidence(
+    evidence: Evidence,
+    top_k: TopKRequest,
+    scoring: Scoring,
+    approximate_cosine: ApproximateCosine,
+    exact_cosine: ExactCosine,
 ) -> Evidence | None:
-    """Return evidence whose ranking has the best `limit` documents, and how many there are; None
-    when all are to be scored.
+    """Return evidence that ranks the top k and counts the results as a full scan would.
 
-    `evidence` is complete but for meaning. The cosine of a document that was not compared is the
-    one that rounded vectors have.
+    `evidence` lacks cosines only. Documents that were not evaluated keep their approximate cosine.
+    None if a full scan would be faster.
     """
-    most = int(WORTH_SHARE * len(evidence))
-    if len(evidence) < WORTH_FROM or once.limit > most:
+    largest_limit = int(WORTH_SHARE * len(evidence))
+    if len(evidence) < WORTH_FROM or top_k.limit > largest_limit:
         return None
-    wording = once.wording(evidence)
-    cosine, slack = about_cosine(wording)
-    if not np.isfinite(slack):
+    query = top_k.query_variant(evidence)
+    cosine, error = approximate_cosine(query)
+    if not np.isfinite(error):
         return None
 
-    def ranked(cosine: Scores) -> Ranking:
-        scores = scoring.components(wording, cosine)
-        return rank(replace(evidence, as_typed=scores, as_searched=scores), once.tuning)
+    def ranked(cosine: Scores) -> RankedScores:
+        scores = scoring.components(query, cosine)
+        with_scores = replace(evidence, as_typed=scores, as_searched=scores)
+        return top_k.rank(with_scores, top_k.tuning)
 
-    hopeful = ranked(cosine + slack)
+    highest = ranked(cosine + error)
 
-    def compare(rows: Rows) -> None:
-        around = scoring.reach.around(rows)
-        cosine[around] = cosine_of(wording, around)
+    def evaluate(rows: Rows) -> None:
+        positions = scoring.documents.positions_for(rows)
+        cosine[positions] = exact_cosine(query, positions)
 
-    def finals(rows: Rows) -> Scores:
-        compare(rows)
-        return scores_of(hopeful, rows, scoring.relevance(wording, cosine, rows))
+    def final_for(rows: Rows) -> Scores:
+        evaluate(rows)
+        return highest.final_for(rows, scoring.relevance(query, cosine, rows))
 
-    highest = np.where(hopeful.matched, hopeful.final, -np.inf)
-    converged = converge(highest, finals, once.limit, once.rule)
+    bounds = np.where(highest.matched, highest.final, -np.inf)
+    converged = converge(bounds, final_for, top_k.limit, top_k.rule)
     if converged is None:
         return None
-    evaluated = converged.evaluated
-    unsure = np.flatnonzero(hopeful.matched & ~ranked(cosine - slack).matched & ~evaluated)
-    if len(unsure) > UNSURE_SHARE * len(evidence):
+    evaluated, lowest = converged.evaluated, ranked(cosine - error)
+    undecided = np.flatnonzero(highest.matched & ~lowest.matched & ~evaluated)
+    if len(undecided) > UNDECIDED_SHARE * len(evidence):
         return None
-    compare(unsure)
-    evaluated[unsure] = True
-    scores = scoring.components(wording, cosine)
+    evaluate(undecided)
+    evaluated[undecided] = True
+    scores = scoring.components(query, cosine)
     return replace(
         evidence,
         as_typed=scores,
         as_searched=scores,
         evaluated=frozen(evaluated),
-        stopped_by=converged.stopped,
-        only_for=once.tuning,
+        stopped_by=converged.stopped_by,
+        only_for=top_k.tuning,
     )

@@ -1,4 +1,4 @@
-"""All that is known about one entity: what it is, open items, facts, and its documents in time."""
+"""The card of one entity: who or what it is, open items, facts, and documents by date."""
 
 from __future__ import annotations
 
@@ -9,27 +9,26 @@ from textual.message import Message
 
 from kbx_tui.tui.commands.bindings import bindings
 from kbx_tui.tui.drawing.lines import BLANK, Line, fit_line, looks
-from kbx_tui.tui.explore import card_lines
+from kbx_tui.tui.explore.panes import card_lines
 from kbx_tui.tui.explore.view import CardView
 from kbx_tui.tui.widgets.rows_view import RowsView, Slot
 
 REACH = 3
-"""So many lines out of sight, the next row is still gone to at once; further away, text is read
-line by line until it comes."""
+"""The cursor moves to the next row if that is at most this many lines of scrolling away."""
 
 
-class EntityCard(RowsView):
-    """A page of text; its rows are what can be read: the entity's own page and its documents."""
+class EntityCard(RowsView[str]):
+    """A page of text whose rows are what can be opened: the entity's page and its documents."""
 
     COMPONENT_CLASSES = looks("strong", "accent", "document", "entity", "rule", "heading", "cursor")
     BINDINGS = bindings("card")
 
     class Closed(Message):
-        """A person is done with the card."""
+        """The user closed the card."""
 
     @dataclass
     class Opened(Message):
-        """A person wants to read a document."""
+        """The user opened a document."""
 
         path: str
 
@@ -38,83 +37,81 @@ class EntityCard(RowsView):
         self.card: CardView | None = None
         self._text: list[Line] = []
         self._tops: list[int] = []
-        """First line of each row."""
-        self._height = self._room = 1
-        """Lines of a document; lines that were visible when all was last laid out."""
+        """The first line of each row."""
+        self._document_height = 1
+        """The lines that each document takes."""
+        self._laid_out_height = 1
+        """The visible height for which the card was last laid out."""
 
     def show(self, card: CardView) -> None:
-        """Show another entity from the top, or the same one anew where it was."""
-        goes_on = self.card is not None and self.card.id == card.id
-        path, below_top = self.current_path, self._below_top() if goes_on else None
+        """Show an entity from the top; the same entity keeps its cursor and scroll position."""
+        same = self.card is not None and self.card.id == card.id
+        path, cursor_offset = self.current_path, self._cursor_offset() if same else None
         self.card = card
+        self.rows = tuple(filter(None, [card.path])) + tuple(item.path for item in card.documents)
         self.border_title = "Entity"
-        paths = self._paths() if goes_on else []
-        self.set_reactive(EntityCard.cursor, paths.index(path) if path in paths else 0)
-        self._lay_out(below_top)
-        if not goes_on:
-            self.scroll_line(0)
+        row = self.rows.index(path) if same and path in self.rows else 0
+        self.set_reactive(EntityCard.cursor, row)
+        self._lay_out(cursor_offset)
+        if not same:
+            self.scroll_to_line(0)
 
-    def lines_changed(self) -> None:
-        self._lay_out(self._below_top())
+    def rebuild_lines(self) -> None:
+        self._lay_out(self._cursor_offset())
 
     @property
     def current_path(self) -> str:
-        """Path of the document under the cursor; empty when there is none."""
-        paths = self._paths()
-        return paths[self.cursor] if self.cursor < len(paths) else ""
-
-    # Rows.
-
-    def count_rows(self) -> int:
-        return 0 if self.card is None else self._pages + len(self.card.documents)
+        """The path of the document under the cursor, or empty."""
+        return self.current or ""
 
     def slots(self) -> list[Slot]:
         card, width = self.card, self.line_width
         self._text, self._tops = [], []
-        self._height = card_lines.document_height(width)
+        self._document_height = card_lines.document_height(width)
         slots: list[Slot] = []
         if card is None or width <= 0:
             return slots
 
-        def say(lines: list[Line]) -> None:
+        def add_text(lines: list[Line]) -> None:
             slots.extend((-1, len(self._text) + index) for index in range(len(lines)))
             self._text += lines
 
-        def offer(parts: int) -> None:
+        def add_row(height: int) -> None:
             self._tops.append(len(slots))
-            slots.extend((len(self._tops) - 1, part) for part in range(parts))
+            slots.extend((len(self._tops) - 1, part) for part in range(height))
 
-        say([*card_lines.head_lines(card, width), BLANK])
+        add_text([*card_lines.head_lines(card, width), BLANK])
         if card.path:
-            offer(1)
+            add_row(1)
         else:
-            say(card_lines.no_page_lines(width))
-        say(card_lines.item_lines(card.open_items, width))
-        say(card_lines.fact_lines(card.facts, width))
+            add_text(card_lines.no_page_lines(width))
+        add_text(card_lines.item_lines(card.open_items, width))
+        add_text(card_lines.fact_lines(card.facts, width))
         if card.documents:
-            say([BLANK, card_lines.documents_title(len(card.documents), width)])
+            add_text([BLANK, card_lines.title_line("Documents", len(card.documents), width)])
         for year, count in card_lines.document_groups(card.documents):
-            say([card_lines.group_line(year, count, width)])
+            add_text([card_lines.group_line(year, count, width)])
             for _ in range(count):
-                offer(self._height)
+                add_row(self._document_height)
         return slots
 
     def row_line(self, row: int, part: int, width: int) -> Line:
         card = self.card
         if row < 0 or card is None:
             return fit_line(self._text[part], width)
-        at = row == self.cursor
-        if row < self._pages:
-            return card_lines.page_line(card.path, width, cursor=at)
-        return card_lines.document_line(card.documents[row - self._pages], part, width, cursor=at)
+        cursor = row == self.cursor
+        if row < self._page_count:
+            return card_lines.page_line(card.path, width, cursor=cursor)
+        document = card.documents[row - self._page_count]
+        return card_lines.document_line(document, part, width, cursor=cursor)
 
-    def opened(self) -> None:
-        if self._in_sight(self.cursor):
+    def row_opened(self) -> None:
+        if self._is_visible(self.cursor):
             self.post_message(self.Opened(self.current_path))
         else:
             self.show_cursor()
 
-    # Moving: rows may be pages of text apart, and that text is there to be read.
+    # Rows may be pages of text apart, and moving must not skip that text.
 
     def action_close(self) -> None:
         self.post_message(self.Closed())
@@ -123,80 +120,75 @@ class EntityCard(RowsView):
         step = 1 if rows > 0 else -1
         row = self._next_row(step)
         if row is not None and self._distance(row) <= REACH:
-            self._go(row)
+            self._go_to(row)
         else:
-            self.scroll_line(self.scroll_offset.y + step)
+            self.scroll_to_line(self.scroll_offset.y + step)
 
     def action_move_page(self, pages: int) -> None:
         before = self.scroll_offset.y
-        self.scroll_line(before + pages * max(self.line_room - 1, 1))
-        if self.scroll_offset.y == before:  # there is no further page: to its last row then
+        self.scroll_to_line(before + pages * max(self.visible_height - 1, 1))
+        if self.scroll_offset.y == before:  # already on the last page: go to its last row
             self.action_move_to_end(pages > 0)
-        elif not self._in_sight(self.cursor):
+        elif not self._is_visible(self.cursor):
             row = self._next_row(1 if pages > 0 else -1)
-            if row is not None and self._in_sight(row):
-                self._go(row)
+            if row is not None and self._is_visible(row):
+                self._go_to(row)
 
     def action_move_to_end(self, last: bool) -> None:
-        self.choose(self.count_rows() - 1 if last else 0)
-        self.scroll_line(self.virtual_size.height if last else 0)
+        super().action_move_to_end(last)
+        self.scroll_to_line(self.virtual_size.height if last else 0)
 
     def show_cursor(self) -> None:
-        if self.cursor < len(self._tops) and self.line_room:
+        if self.cursor < len(self._tops) and self.visible_height:
             bottom = self._bottom(self.cursor)
             if self._tops[self.cursor] < self.scroll_offset.y:
-                self.scroll_line(self._tops[self.cursor])
-            elif bottom >= self.scroll_offset.y + self.line_room:
-                self.scroll_line(bottom - self.line_room + 1)
-
-    # Within.
+                self.scroll_to_line(self._tops[self.cursor])
+            elif bottom >= self.scroll_offset.y + self.visible_height:
+                self.scroll_to_line(bottom - self.visible_height + 1)
 
     @property
-    def _pages(self) -> int:
+    def _page_count(self) -> int:
+        """The number of rows for the entity's own page: 0 or 1."""
         return 1 if self.card is not None and self.card.path else 0
 
-    def _paths(self) -> list[str]:
-        if self.card is None:
-            return []
-        page = [self.card.path] if self.card.path else []
-        return page + [document.path for document in self.card.documents]
-
-    def _lay_out(self, below_top: int | None) -> None:
-        """Lay out anew; `below_top` lines below the top the row under the cursor is to stay."""
-        super().lines_changed()
-        self._room = self.line_room
-        if below_top is not None and self.cursor < len(self._tops):
-            if self.scroll_offset.y:  # else the name on top stays in sight
-                self.scroll_line(self._tops[self.cursor] - below_top)
+    def _lay_out(self, cursor_offset: int | None) -> None:
+        """Rebuild the lines, keeping the cursor row `cursor_offset` lines below the top."""
+        super().rebuild_lines()
+        self._laid_out_height = self.visible_height
+        if cursor_offset is not None and self.cursor < len(self._tops):
+            if self.scroll_offset.y:  # unscrolled, the name stays visible at the top
+                self.scroll_to_line(self._tops[self.cursor] - cursor_offset)
             self.show_cursor()
 
-    def _below_top(self) -> int | None:
-        """Return how far below the top the row under the cursor is; None when out of sight."""
-        in_sight = self._in_sight(self.cursor)
-        return self._tops[self.cursor] - self.scroll_offset.y if in_sight else None
+    def _cursor_offset(self) -> int | None:
+        """Return how many lines the cursor row is below the top, or None if it is not visible."""
+        visible = self._is_visible(self.cursor)
+        return self._tops[self.cursor] - self.scroll_offset.y if visible else None
 
     def _bottom(self, row: int) -> int:
         """Return the last line of a row."""
-        return self._tops[row] + (0 if row < self._pages else self._height - 1)
+        return self._tops[row] + (0 if row < self._page_count else self._document_height - 1)
 
     def _distance(self, row: int) -> int:
-        """Return how many lines one has to scroll to see all of a row."""
+        """Return how many lines to scroll until a row is fully visible."""
         first = self.scroll_offset.y
-        return max(first - self._tops[row], self._bottom(row) - (first + self._room - 1), 0)
+        return max(
+            first - self._tops[row], self._bottom(row) - (first + self._laid_out_height - 1), 0
+        )
 
-    def _in_sight(self, row: int) -> bool:
+    def _is_visible(self, row: int) -> bool:
         return row < len(self._tops) and self._distance(row) == 0
 
-    def _go(self, row: int) -> None:
+    def _go_to(self, row: int) -> None:
         self.choose(row)
-        self.show_cursor()  # also when the cursor is there already
+        self.show_cursor()  # even if the cursor was there already
 
     def _next_row(self, step: int) -> int | None:
-        """Return the row beside the cursor, or from the edge of what is in sight if that is not."""
-        if self._in_sight(self.cursor):
+        """Return the row next to the cursor, or to the visible lines if the cursor is hidden."""
+        if self._is_visible(self.cursor):
             row = self.cursor + step
         elif step > 0:
             row = bisect_left(self._tops, self.scroll_offset.y)
         else:
-            row = bisect_left(self._tops, self.scroll_offset.y + self.line_room) - 1
+            row = bisect_left(self._tops, self.scroll_offset.y + self.visible_height) - 1
         return row if 0 <= row < len(self._tops) else None

@@ -1,43 +1,37 @@
-"""The sliders, and what they say about the ranking."""
+"""The sliders for alpha and the entity threshold."""
 
 from __future__ import annotations
 
 from textual.app import ComposeResult
 from textual.containers import Horizontal
 
-from kbx_tui.tui.explore.panes.entity_list import passing
-from kbx_tui.tui.explore.search_state import Asking
+from kbx_tui.tui.explore.panes.entity_list import count_passing
+from kbx_tui.tui.explore.search_state import SearchState
 from kbx_tui.tui.explore.view import ExploreView
 from kbx_tui.tui.widgets.number_slider import NumberSlider
 
 
 class Knobs(Horizontal):
-    """Alpha and threshold."""
+    """The two sliders, with notes on their effect."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.alpha = NumberSlider("alpha", 0.5, ends=("entity", "document"))
+        self.threshold = NumberSlider("threshold", 0.5)
 
     def compose(self) -> ComposeResult:
-        yield NumberSlider("alpha", 0.5, ends=("entity", "document"))
-        yield NumberSlider("threshold", 0.5)
+        yield from (self.alpha, self.threshold)
 
-    @property
-    def alpha(self) -> NumberSlider:
-        """The slider between entity and document."""
-        return self.query_one("#alpha", NumberSlider)
-
-    @property
-    def threshold(self) -> NumberSlider:
-        """The slider of the entity threshold."""
-        return self.query_one("#threshold", NumberSlider)
-
-    def show(self, asking: Asking) -> None:
-        """Show how the knobs stand."""
-        self.alpha.show(asking.alpha)
-        self.threshold.show(asking.threshold)
+    def show(self, state: SearchState) -> None:
+        """Move the sliders to these settings."""
+        self.alpha.show(state.alpha)
+        self.threshold.show(state.threshold)
 
     def annotate(self, view: ExploreView) -> None:
-        """Say what the knobs mean for this ranking."""
+        """Show the effect of the settings on this ranking."""
         self.alpha.annotate(view.alpha_note)
-        found, count = len(view.entities), passing(view.entities, view.threshold)
+        total, count = len(view.entities), count_passing(view.entities, view.threshold)
         self.threshold.annotate(
-            f"{count} of {found} entities reach it" if found else "",
+            f"{count} of {total} entities reach it" if total else "",
             tuple(entity.score for entity in view.entities),
         )

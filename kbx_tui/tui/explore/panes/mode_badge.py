@@ -1,4 +1,4 @@
-"""What kind of search this was and why, in as many words as there is room for."""
+"""The badge that says which kind of search ran and why."""
 
 from __future__ import annotations
 
@@ -10,41 +10,33 @@ from kbx_tui.tui.widgets.line_widget import LineWidget
 
 
 class ModeBadge(LineWidget):
-    """One line; the longest wording that fits."""
+    """Shows the longest badge text that fits."""
 
     COMPONENT_CLASSES = looks("document", "entity")
 
-    def __init__(self) -> None:
-        super().__init__()
-        self.candidates: tuple[str, ...] = ()
-        """Wordings, longest first."""
-        self.busy = False
+    candidates: tuple[str, ...] = ()
+    """The possible texts, longest first."""
+    busy = False
 
     def show(self, candidates: tuple[str, ...], *, busy: bool = False) -> None:
-        """Show the first of these wordings that fits."""
+        """Show the longest of these texts that fits; all of it dimmed when `busy`."""
         self.candidates, self.busy = candidates, busy
         self.refresh()
 
     @property
-    def wording(self) -> str:
-        """What stands on the screen now."""
-        return choose(self.candidates, self.size.width)
+    def text(self) -> str:
+        """The text on screen."""
+        return longest_that_fits(self.candidates, self.size.width)
 
     def line(self, width: int) -> Line:
-        return badge_line(choose(self.candidates, width), self.busy)
+        text = longest_that_fits(self.candidates, width)
+        if self.busy:
+            return (Span(text, "dim"),)
+        name, dot, rest = text.partition(" · ")
+        return (Span(name, "entity" if name == "two-pass" else "document"), Span(dot + rest, "dim"))
 
 
-def choose(candidates: tuple[str, ...], width: int) -> str:
-    """Return the first of `candidates` that takes at most `width` cells, the last one cut to it."""
-    for words in candidates:
-        if cell_len(words) <= width:
-            return words
-    return shorten(candidates[-1], width) if candidates else ""
-
-
-def badge_line(words: str, busy: bool) -> Line:
-    """Return the mode's name in its look, the rest dim."""
-    if busy:
-        return (Span(words, "dim"),)
-    name, dot, rest = words.partition(" · ")
-    return (Span(name, "entity" if name == "two-pass" else "document"), Span(dot + rest, "dim"))
+def longest_that_fits(candidates: tuple[str, ...], width: int) -> str:
+    """Return the first candidate of at most `width` cells, else the last one, shortened."""
+    shortest = shorten(candidates[-1], width) if candidates else ""
+    return next((text for text in candidates if cell_len(text) <= width), shortest)

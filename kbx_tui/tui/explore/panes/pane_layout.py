@@ -1,8 +1,9 @@
-"""The panes of the explore screen, and which of them are shown where room is short.
+"""The panes of the explore screen, and which of them are visible.
 
-Classes on this container decide, in `styles/explore.tcss`: `-pane-...` names the pane a small
-terminal shows, `-reading` puts what is read (a document or an entity card) in the place of why,
-`-no-why` and `-no-entities` hide a pane, and `-idle` says that there is nothing to explain yet.
+`styles/explore.tcss` shows and hides panes by the classes of their container: `-pane-...` names
+the one pane a small terminal shows, `-reading` replaces the why pane with the reader (a document
+or an entity card), `-no-why` and `-no-entities` hide a pane, and `-idle` means that there is
+nothing to explain yet.
 """
 
 from __future__ import annotations
@@ -21,18 +22,14 @@ from kbx_tui.tui.reading.preview_pane import PreviewPane
 from kbx_tui.tui.widgets.lines_view import LinesView
 
 Pane = Literal["results", "entities", "why"]
-PANES: dict[Pane, type[LinesView]] = {
-    "results": ResultList,
-    "entities": EntityList,
-    "why": WhyPane,
-}
-"""In the order Tab goes where one is shown at a time."""
+PANES: dict[Pane, type[LinesView]] = {"results": ResultList, "entities": EntityList, "why": WhyPane}
+"""In the order of Tab where one pane is shown at a time."""
 Read = Literal["document", "card"]
 READERS: dict[Read, type[LinesView]] = {"document": PreviewPane, "card": EntityCard}
 
 
 class Panes(Horizontal):
-    """Entities, results, why, and what is read in the place of why."""
+    """The panes for entities, results and why, and the readers that replace the why pane."""
 
     def __init__(self) -> None:
         super().__init__(classes="-pane-results -idle")
@@ -40,33 +37,29 @@ class Panes(Horizontal):
     def compose(self) -> ComposeResult:
         entities, results, why = EntityList(), ResultList(), WhyPane()
         entities.border_title, results.border_title, why.border_title = "Entities", "Results", "Why"
-        yield entities
-        yield results
-        yield why
-        yield PreviewPane()
-        yield EntityCard()
+        yield from (entities, results, why, PreviewPane(), EntityCard())
 
     def pane(self, name: Pane) -> LinesView:
         """Return the widget of a pane."""
         return self.query_one(PANES[name])
 
     def name_of(self, widget: Widget | None) -> Pane | None:
-        """Return which pane `widget` is, if it is one."""
+        """Return the name of a pane, or None if `widget` is not one."""
         return next((name for name, kind in PANES.items() if isinstance(widget, kind)), None)
 
     def beside(self, name: Pane, step: int) -> Pane:
-        """Return the pane `step` further than `name`, round and round."""
+        """Return the pane `step` places after `name`, wrapping around."""
         names = list(PANES)
         return names[(names.index(name) + step) % len(names)]
 
     def show_pane(self, name: Pane) -> None:
-        """Let this be the pane that a small terminal shows; a wide one shows all anyway."""
+        """Make this the pane that a small terminal shows; a wide one shows them all."""
         if not (self.has_class(f"-pane-{name}") or self.screen.has_class("-wide")):
             self.remove_class(*(f"-pane-{other}" for other in PANES), update=False)
             self.add_class(f"-pane-{name}")
 
     def show_reader(self, read: Read | None) -> None:
-        """Show a document, a card, or why again."""
+        """Show the document or the card in place of the why pane; None shows the why pane again."""
         self.set_class(read is not None, "-reading")
         for name in READERS:
             self.set_class(name == read, f"-{name}")
@@ -78,5 +71,5 @@ class Panes(Horizontal):
 
     @property
     def read(self) -> Read | None:
-        """What is being read."""
+        """The reader that is shown, if any."""
         return next((name for name in READERS if self.has_class(f"-{name}")), None)

@@ -1,139 +1,97 @@
-"""The field for the path filter: a completion stands behind the cursor while one types."""
+"""The path filter: a field that completes paths, and the number of documents in scope."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-from textual import events
 from textual.app import ComposeResult
 from textual.containers import Horizontal
 from textual.content import Content
 from textual.message import Message
-from textual.widgets import Input
 
 from kbx_tui.tui.commands.bindings import bindings
 from kbx_tui.tui.drawing.lines import Line, Span
 from kbx_tui.tui.explore.view import ScopeView
 from kbx_tui.tui.widgets.line_widget import LineWidget
-from kbx_tui.tui.widgets.path_suggester import Complete, Completing
+from kbx_tui.tui.widgets.path_input import CompletePath, PathInput
 
 
-class PathLine(Input):
-    """The path itself."""
+class PathLine(PathInput):
+    """The line in which the path is typed."""
 
     BINDINGS = bindings("path")
 
     @dataclass
-    class Offered(Message):
-        """What would continue the path that is being typed."""
-
-        path: str
-        candidates: tuple[str, ...]
-
-    @dataclass
     class Left(Message):
-        """A person is done with the path."""
+        """The user left the field with this path in it."""
 
         path: str
 
-    def __init__(self, complete: Complete) -> None:
-        super().__init__(
-            placeholder="everywhere", compact=True, suggester=Completing(complete, self._offer)
-        )
-        self.cursor_blink = False
+    def __init__(self, complete: CompletePath) -> None:
+        super().__init__("everywhere", complete)
 
     @property
-    def completion(self) -> str:
-        """What stands behind the cursor to be taken; empty when nothing does."""
-        return self._suggestion
-
-    async def action_complete(self) -> None:
-        """Take the completion; where there is none, go on to the next pane."""
-        before = self.value
-        self.cursor_position = len(before)
-        self.action_cursor_right()  # at the end, this takes the completion
-        if self.value == before:
-            await self.run_action("screen.next_pane(1)")
+    def is_completing(self) -> bool:
+        return self.has_focus
 
     async def action_clear_or_leave(self) -> None:
-        """Empty the field, or leave it when it is empty."""
+        """Clear the field, or leave it if it is empty."""
         if self.value:
             self.value = ""
         else:
             await self.run_action("screen.leave_field")
 
-    def on_focus(self, event: events.Focus) -> None:
+    def on_focus(self) -> None:
         self.cursor_position = len(self.value)
-        self.run_worker(self._look(self.value), exclusive=True, exit_on_error=False)
+        self.request_completions()
 
     def on_blur(self) -> None:
         self.post_message(self.Left(self.value.strip()))
 
-    async def _look(self, value: str) -> None:
-        if self.suggester is not None:
-            await self.suggester.get_suggestion(value)
-
-    def _offer(self, path: str, candidates: tuple[str, ...]) -> None:
-        if self.has_focus and path == self.value:
-            self.post_message(self.Offered(path.strip(), candidates))
-
 
 class PathField(Horizontal):
-    """The path with how many documents it leaves."""
+    """The path, with the number of documents in its scope."""
 
-    def __init__(self, complete: Complete) -> None:
+    def __init__(self, complete: CompletePath) -> None:
         super().__init__()
-        self._complete = complete
+        self.line = PathLine(complete)
 
     def compose(self) -> ComposeResult:
-        yield PathLabel()
-        yield PathLine(self._complete)
-        yield ScopeCount()
-
-    @property
-    def line(self) -> PathLine:
-        """Where it is typed."""
-        return self.query_one(PathLine)
+        yield from (PathLabel(), self.line, ScopeCount())
 
     def show(self, scope: ScopeView | None) -> None:
-        """Say how many documents are in scope."""
-        words = scope_words(scope)
-        self.line.border_subtitle = Content(words)
-        self.query_one(ScopeCount).show(words)
+        """Show how many documents are in scope."""
+        text = "" if scope is None or not scope.path else f"{scope.in_scope:,} in scope"
+        self.line.border_subtitle = Content(text)
+        self.query_one(ScopeCount).show(text)
 
 
 class PathLabel(LineWidget):
-    """The word before the path, where there is no border to say it."""
+    """The label of the path field, for layouts in which it has no border."""
 
     def line(self, width: int) -> Line:
         return (Span("in", "dim"),)
 
 
 class ScopeCount(LineWidget):
-    """The count, where there is no border to say it."""
+    """The number of documents in scope, for a path field without a border to show it in."""
 
-    words = ""
+    text = ""
 
-    def show(self, words: str) -> None:
-        """Show these words."""
-        self.words = words
+    def show(self, text: str) -> None:
+        self.text = text
         self.refresh()
 
     def line(self, width: int) -> Line:
-        return (Span(f"{self.words:>{width}}", "dim"),)
+        return (Span(f"{self.text:>{width}}", "dim"),)
 
 
-def meant_path(path: str, candidates: tuple[str, ...]) -> str:
-    """Return which path counts while `path` is typed: `memory/me` is still `memory/`.
+def effective_path(path: str, candidates: tuple[str, ...]) -> str:
+    """Return the path to filter by while `path` is being typed: `memory/` for `memory/me`.
 
-    A path that nothing continues counts as it is: a glob, a whole file name, a mistake.
+    A path without completions is used verbatim: a glob, a complete file name or a mistake.
     """
     if not candidates or path.endswith("/") or {path, f"{path}/"} & set(candidates):
         return path
     folder, slash, _ = path.rpartition("/")
     return folder + slash
-
-
-def scope_words(scope: ScopeView | None) -> str:
-    """Return `12 in scope`; nothing when everything is."""
-    return "" if scope is None or not scope.path else f"{scope.in_scope:,} in scope"

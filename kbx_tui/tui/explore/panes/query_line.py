@@ -1,4 +1,4 @@
-"""The line a person types the query into."""
+"""The line in which the query is typed."""
 
 from __future__ import annotations
 
@@ -6,26 +6,26 @@ from textual.content import Content
 from textual.widgets import Input
 
 from kbx_tui.tui.commands.bindings import bindings
-from kbx_tui.tui.explore.panes.mode_badge import choose
+from kbx_tui.tui.explore.panes.mode_badge import longest_that_fits
 
 
 class QueryLine(Input):
-    """A one-line field; its cursor does not blink. With a border, that holds the badge."""
+    """A one-line field with a non-blinking cursor; its border, if any, shows the mode badge."""
 
     BINDINGS = bindings("query")
 
     def __init__(self) -> None:
-        super().__init__(placeholder="search: a person, a project, words", compact=True)
+        super().__init__(placeholder="search: a person, a project, any words", compact=True)
         self.cursor_blink = False
         self._badge: tuple[str, ...] = ()
 
     def show_query(self, query: str) -> None:
-        """Show a query that was not typed, the cursor behind it."""
+        """Put a query into the field, with the cursor at its end."""
         self.value = query
         self.cursor_position = len(query)
 
     def show_badge(self, candidates: tuple[str, ...]) -> None:
-        """Say what kind of search this was in the border, as long as fits."""
+        """Show the longest of these badge texts that fits in the border."""
         self._badge = candidates
         self._fit_badge()
 
@@ -33,5 +33,6 @@ class QueryLine(Input):
         self._fit_badge()
 
     def _fit_badge(self) -> None:
-        name, dot, rest = choose(self._badge, max(self.size.width - 2, 0)).partition(" · ")
+        text = longest_that_fits(self._badge, max(self.size.width - 2, 0))
+        name, dot, rest = text.partition(" · ")
         self.border_subtitle = Content.assemble((name, "bold"), dot + rest)

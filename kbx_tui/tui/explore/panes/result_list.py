@@ -1,4 +1,4 @@
-"""Ranked documents: rank, score, stacked bar, title, date, and the words that matched."""
+"""The ranked documents: rank, score, stacked bar, title, date and snippet."""
 
 from __future__ import annotations
 
@@ -9,35 +9,32 @@ from rich.cells import cell_len
 from textual.message import Message
 from textual.timer import Timer
 
-from kbx_tui.formatting import score_text, stacked_bar
+from kbx_tui.formatting import format_score, stacked_bar
+from kbx_tui.search.results.response import Snippet
 from kbx_tui.tui.commands.bindings import bindings
 from kbx_tui.tui.drawing.cell_text import fit
-from kbx_tui.tui.drawing.empty_states import Invitation
-from kbx_tui.tui.drawing.lines import Line, Span, fit_line, highlighted, looks
-from kbx_tui.tui.explore.view import ResultRow, SnippetView
+from kbx_tui.tui.drawing.lines import Line, Span, fit_line, highlight, looks
+from kbx_tui.tui.drawing.rank_moves import move_text, rank_moves
+from kbx_tui.tui.explore.view import ResultRow
+from kbx_tui.tui.widgets.lines_view import EmptyState
 from kbx_tui.tui.widgets.rows_view import RowsView, Slot
 
 TALL = 20
-"""From this many lines on, each result has a second line with its snippet."""
+"""The height from which each result has a second line with its snippet."""
 
 
 @dataclass(frozen=True, slots=True)
 class Columns:
-    """Cells each column takes."""
+    """The width of each column in cells."""
 
     rank: int
     bar: int
     title: int
     date: int
 
-    @property
-    def indent(self) -> int:
-        """Where the title starts."""
-        return self.rank + 6 + self.bar + 2
-
     @classmethod
     def of(cls, width: int, rows: int) -> Columns:
-        """Share out `width`: the date goes first, then the bar shrinks."""
+        """Divide `width` cells; short of room, the bar shrinks and the date goes."""
         rank = max(2, len(str(rows))) + 1
         bar = 20 if width >= 90 else 12 if width >= 54 else 8
         date = 10 if width >= 50 else 0
@@ -45,17 +42,18 @@ class Columns:
         return cls(rank, bar, max(width - taken, 0), date)
 
 
-class ResultList(RowsView):
-    """The results; a row that moved since things last stood still says by how many ranks."""
+class ResultList(RowsView[ResultRow]):
+    """The results; a row that has moved shows by how many ranks."""
 
     COMPONENT_CLASSES = looks("strong", "accent", "document", "entity", "cursor")
     BINDINGS = bindings("results")
+    LEAVE_ACTION = "screen.focus_query"
     SETTLE_SECONDS = 3.0
-    """How long a moved row says so."""
+    """How long a row shows that it has moved."""
 
     @dataclass
     class Highlighted(Message):
-        """Another result came under the cursor."""
+        """The cursor is on another result."""
 
         result: ResultRow
 
@@ -64,136 +62,118 @@ class ResultList(RowsView):
 
     @dataclass
     class Opened(Message):
-        """A person wants to read a result."""
+        """The user opened a result."""
 
         result: ResultRow
 
     @dataclass
-    class InSight(Message):
-        """The documents at these paths are visible and have no snippet yet."""
+    class SnippetsMissing(Message):
+        """The documents at these paths are visible without a snippet."""
 
         paths: tuple[str, ...]
 
         def can_replace(self, message: Message) -> bool:
-            return isinstance(message, ResultList.InSight)
-
-    class Left(Message):
-        """The up arrow was pressed on the first result."""
+            return isinstance(message, ResultList.SnippetsMissing)
 
     def __init__(self) -> None:
         super().__init__()
-        self.results: tuple[ResultRow, ...] = ()
-        self._snippets: dict[str, SnippetView] = {}
-        self._settled: dict[str, int] = {}
+        self._snippets: dict[str, Snippet] = {}
+        self._settled_ranks: dict[str, int] = {}
         self._moves: dict[str, int] = {}
         self._timer: Timer | None = None
         self._more = 0
 
-    @property
-    def current(self) -> ResultRow | None:
-        """The result under the cursor."""
-        return self.results[self.cursor] if self.results else None
-
     def show(self, results: tuple[ResultRow, ...], *, fresh: bool, more: int = 0) -> None:
-        """Show other results; with `fresh` of another query, else of the same one re-ranked.
+        """Show results: with `fresh` those of a new query, else the same query re-ranked.
 
-        `more` tells how many there are that are not among them.
+        `more` is the number of results that are not among them.
         """
-        at = self.current
-        self.results, self._more = results, more
+        current = self.current
+        self.rows, self._more = results, more
         ranks = ranks_of(results)
         if fresh:
-            self._snippets, self._settled, self._moves = {}, ranks, {}
+            self._snippets, self._settled_ranks, self._moves = {}, ranks, {}
         else:
-            self._moves = rank_moves(self._settled, ranks)
-            self._settle_later()
+            self._moves = rank_moves(self._settled_ranks, ranks)
+            if self._timer is not None:
+                self._timer.stop()
+            self._timer = self.set_timer(self.SETTLE_SECONDS, self._settle)
         self.chosen = self.chosen and not fresh
         rows = {result.path: row for row, result in enumerate(results)}
-        wanted = rows.get(at.path, self.cursor) if self.chosen and at is not None else 0
-        # Before the lines: fewer of them scroll, and whoever hears that asks for the row at hand.
-        self.set_reactive(RowsView.cursor, self.validate_cursor(wanted))
-        self.lines_changed()
+        row = rows.get(current.path, self.cursor) if self.chosen and current is not None else 0
+        # Set before the lines are rebuilt: fewer lines may scroll the list, which reads the cursor.
+        self.set_reactive(RowsView.cursor, self.validate_cursor(row))
+        self.rebuild_lines()
         self.show_cursor()
-        self.highlighted()
+        self.cursor_moved()
 
-    def invite(self, invitation: Invitation) -> None:
-        """Show no results but this."""
-        self.invitation = invitation
-        self.results, self._settled, self._moves = (), {}, {}
-        self.lines_changed()
+    def show_empty(self, empty_state: EmptyState) -> None:
+        """Show this text instead of results."""
+        self.empty_state = empty_state
+        self.rows, self._settled_ranks, self._moves = (), {}, {}
+        self.rebuild_lines()
 
     def forget_snippets(self, paths: Iterable[str]) -> None:
-        """These documents changed: ask for what fits in them again."""
+        """Drop the snippets of changed documents and request them again."""
         for path in paths:
             self._snippets.pop(path, None)
-        self._tell_what_is_in_sight()
+        self._request_snippets()
 
-    def add_snippets(self, snippets: Mapping[str, SnippetView]) -> None:
-        """Show snippets, by path."""
+    def add_snippets(self, snippets: Mapping[str, Snippet]) -> None:
+        """Show snippets, keyed by path."""
         self._snippets.update(snippets)
         self.refresh()
 
     @property
-    def two_lines(self) -> bool:
+    def has_snippet_lines(self) -> bool:
         """Whether there is room for snippets."""
-        return self.line_room >= TALL
+        return self.visible_height >= TALL
 
-    def count_rows(self) -> int:
-        return len(self.results)
+    def row_heights(self) -> list[int]:
+        return [2 if self.has_snippet_lines else 1] * len(self.rows)
 
     def slots(self) -> list[Slot]:
-        parts = range(2 if self.two_lines else 1)
-        slots = [(row, part) for row in range(len(self.results)) for part in parts]
+        slots = super().slots()
         return [*slots, (-1, 0)] if slots and self._more else slots
 
     def row_line(self, row: int, part: int, width: int) -> Line:
         if row < 0:
             return (Span(f"   and {self._more:,} more: add a word to narrow it", "dim"),)
-        result, columns = self.results[row], Columns.of(width, len(self.results))
+        result, columns = self.rows[row], Columns.of(width, len(self.rows))
         if part == 0:
             move = self._moves.get(result.path, 0)
             return result_line(result, columns, move, cursor=row == self.cursor)
-        snippet = self._snippets.get(result.path)
-        if snippet is None:
+        if (snippet := self._snippets.get(result.path)) is None:
             return ()
         indent = Span(" " * (columns.rank + 6))
-        return fit_line((indent, *highlighted(snippet.text, snippet.matches)), width - 1)
+        return fit_line((indent, *highlight(snippet.text, snippet.matches)), width - 1)
 
-    def highlighted(self) -> None:
+    def cursor_moved(self) -> None:
         if (result := self.current) is not None:
             self.post_message(self.Highlighted(result))
-            self._tell_what_is_in_sight()
+            self._request_snippets()
 
-    def opened(self) -> None:
-        if (result := self.current) is not None:
-            self.post_message(self.Opened(result))
-
-    def left(self) -> None:
-        self.post_message(self.Left())
+    def row_opened(self) -> None:
+        self.post_message(self.Opened(self.rows[self.cursor]))
 
     def watch_scroll_y(self, old_value: float, new_value: float) -> None:
         super().watch_scroll_y(old_value, new_value)
-        self._tell_what_is_in_sight()
+        self._request_snippets()
 
-    def lines_changed(self) -> None:
-        super().lines_changed()
-        self._tell_what_is_in_sight()
+    def rebuild_lines(self) -> None:
+        super().rebuild_lines()
+        self._request_snippets()
 
-    def _tell_what_is_in_sight(self) -> None:
-        rows = self.visible_rows() if self.two_lines else []
-        paths = {self.results[row].path for row in rows}
-        if (at := self.current) is not None:
-            paths.add(at.path)
+    def _request_snippets(self) -> None:
+        rows = self.visible_rows() if self.has_snippet_lines else []
+        paths = {self.rows[row].path for row in rows}
+        if self.current is not None:
+            paths.add(self.current.path)
         if missing := tuple(sorted(paths - self._snippets.keys())):
-            self.post_message(self.InSight(missing))
-
-    def _settle_later(self) -> None:
-        if self._timer is not None:
-            self._timer.stop()
-        self._timer = self.set_timer(self.SETTLE_SECONDS, self._settle)
+            self.post_message(self.SnippetsMissing(missing))
 
     def _settle(self) -> None:
-        self._settled, self._moves = ranks_of(self.results), {}
+        self._settled_ranks, self._moves = ranks_of(self.rows), {}
         self.refresh()
 
 
@@ -202,23 +182,16 @@ def ranks_of(results: Iterable[ResultRow]) -> dict[str, int]:
     return {result.path: result.rank for result in results}
 
 
-def rank_moves(before: Mapping[str, int], now: Mapping[str, int]) -> dict[str, int]:
-    """Return by how many ranks each document rose (positive) or fell, without those that stayed."""
-    return {
-        path: before[path] - rank for path, rank in now.items() if before.get(path, rank) != rank
-    }
-
-
 def result_line(result: ResultRow, columns: Columns, move: int, *, cursor: bool) -> Line:
     """Return the first line of a result, exactly as wide as its columns."""
-    parts = (1.0, 0.0) if result.exact else (result.document_part, result.entity_part)
-    document, entity = stacked_bar(*parts, columns.bar)
-    moved = f" ▲{move}" if move > 0 else f" ▼{-move}" if move < 0 else ""
-    exact = f" = {result.exact}" if result.exact else ""
+    shares = (1.0, 0.0) if result.known_item else (result.document_part, result.entity_part)
+    document, entity = stacked_bar(*shares, columns.bar)
+    moved = move_text(move)
+    exact = f" = {result.known_item}" if result.known_item else ""
     room = max(columns.title - cell_len(moved) - cell_len(exact), 0)
     line = (
         Span(("›" if cursor else " ") + f"{result.rank:>{columns.rank - 1}} ", "dim"),
-        Span(f"{score_text(result.score):>4} ", "text"),
+        Span(f"{format_score(result.score):>4} ", "text"),
         Span(document, "document"),
         Span(entity, "entity"),
         Span(" " * (columns.bar - len(document) - len(entity) + 2)),

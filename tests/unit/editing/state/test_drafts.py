@@ -1,4 +1,4 @@
-"""Drafts from text, and kept in a file."""
+"""Drafts parsed from text and stored in a file."""
 
 from __future__ import annotations
 
@@ -12,12 +12,11 @@ from kbx_tui.editing.state.drafts import (
     Choice,
     Draft,
     drafts_from_text,
-    merged,
+    merge_drafts,
     new_draft,
     read_drafts,
     write_drafts,
 )
-from kbx_tui.editing.state.labels import LABELS, Label, read_labels, write_labels
 from kbx_tui.errors import ConfigError
 
 PASTED = """
@@ -32,34 +31,34 @@ PASTED = """
 """
 
 
-def test_every_line_that_says_something_is_a_draft() -> None:
-    found = drafts_from_text(PASTED)
-    assert [(one.text, one.kind, one.date, one.entity_name, one.source) for one in found] == [
+def test_every_line_with_text_becomes_a_draft() -> None:
+    drafts = drafts_from_text(PASTED)
+    assert [(d.text, d.kind, d.date, d.entity_name, d.source) for d in drafts] == [
         ("Prefers **async** [[Slack]] (source: Kickoff)", "fact", "2026-03-10", "", ""),
         ("Speaks Catalan", "fact", "", "", ""),
         ("send the plan", "open_item", "", "", ""),
         ("Plays chess", "fact", "", "Alice Chen", ""),
         ("likes tea", "open_item", "2026-01-02", "Bob", "x"),
     ]
-    assert len({one.id for one in found}) == len(found)
+    assert len({draft.id for draft in drafts}) == len(drafts)
 
 
 @pytest.mark.parametrize(
-    ("line", "words"),
+    ("line", "message"),
     [
         ("{", "line 1 is not valid JSON"),
         ('{"text":' + "[" * 100_000, "line 1 is nested too deeply"),
-        ('{"txt": "x"}', "txt is no field; valid: text"),
+        ('{"txt": "x"}', "unknown field txt; valid: text"),
         ('{"text": " "}', "line 1 has no text"),
         ('{"text": "x", "kind": "idea"}', "kind must be fact or open_item, got idea"),
     ],
 )
-def test_json_that_is_no_draft_is_said(line: str, words: str) -> None:
-    with pytest.raises(ConfigError, match=words):
+def test_invalid_json_draft_is_reported_with_its_line(line: str, message: str) -> None:
+    with pytest.raises(ConfigError, match=message):
         drafts_from_text(line)
 
 
-def test_drafts_come_back_as_they_were_kept(tmp_path: Path) -> None:
+def test_drafts_survive_a_round_trip_through_the_file(tmp_path: Path) -> None:
     kept = (
         replace(new_draft("one\u2028 [[x]]"), choice=Choice("merge", (1, 2), "joined")),
         new_draft("zwei", kind="open_item", entity_id="person:a", is_guessed=False, stands_for=9),
@@ -69,32 +68,32 @@ def test_drafts_come_back_as_they_were_kept(tmp_path: Path) -> None:
     assert (tmp_path / ".kbx" / ".gitignore").read_text() == "*\n"
 
 
-def test_a_line_that_cannot_be_read_harms_no_other(tmp_path: Path) -> None:
+def test_unreadable_line_does_not_affect_other_drafts(tmp_path: Path) -> None:
     write_drafts(tmp_path, [new_draft("one")])
     file = tmp_path / DRAFTS
     file.write_text('{"id": "x"}\nnonsense\n' + file.read_text() + "[]\n", encoding="utf-8")
     assert [draft.text for draft in read_drafts(tmp_path)] == ["one"]
 
 
-def test_what_another_process_added_is_kept_and_what_we_settled_is_gone() -> None:
+def test_merge_keeps_drafts_added_elsewhere_and_drops_those_settled_here() -> None:
     ours, settled, theirs = new_draft("ours"), new_draft("settled"), new_draft("theirs")
     known = {one.id: one for one in (ours, settled)}
-    assert merged([ours], known, [ours, settled, theirs]) == [ours, theirs]
+    assert merge_drafts([ours], known, [ours, settled, theirs]) == [ours, theirs]
 
 
-def test_what_another_process_settled_stays_gone_unless_it_was_changed_here() -> None:
+def test_merge_drops_drafts_settled_elsewhere_unless_changed_here() -> None:
     settled, changed = new_draft("settled there"), new_draft("before")
     known = {one.id: one for one in (settled, changed)}
-    now = replace(changed, text="after")
-    assert merged([settled, now], known, []) == [now]
+    edited = replace(changed, text="after")
+    assert merge_drafts([settled, edited], known, []) == [edited]
 
 
-def test_of_two_versions_of_a_draft_the_changed_one_is_kept() -> None:
+def test_merge_keeps_the_changed_version_of_a_draft() -> None:
     ours, theirs = new_draft("ours"), new_draft("theirs")
     known = {one.id: one for one in (ours, theirs)}
     changed = [replace(ours, text="ours now"), theirs]
-    there = [ours, replace(theirs, choice=Choice("skip"))]
-    assert merged(changed, known, there) == [changed[0], there[1]]
+    stored = [ours, replace(theirs, choice=Choice("skip"))]
+    assert merge_drafts(changed, known, stored) == [changed[0], stored[1]]
 
 
 @pytest.mark.parametrize(
@@ -109,7 +108,7 @@ def test_of_two_versions_of_a_draft_the_changed_one_is_kept() -> None:
         b"[" * 100_000,
     ],
 )
-def test_a_line_that_is_no_draft_is_kept_as_it_is(tmp_path: Path, line: bytes) -> None:
+def test_line_that_is_not_a_draft_is_preserved(tmp_path: Path, line: bytes) -> None:
     write_drafts(tmp_path, [Draft("a", "first")])
     file = tmp_path / DRAFTS
     file.write_bytes(file.read_bytes() + line + b"\n")
@@ -119,24 +118,7 @@ def test_a_line_that_is_no_draft_is_kept_as_it_is(tmp_path: Path, line: bytes) -
     assert [draft.text for draft in read_drafts(tmp_path)] == ["first", "new"]
 
 
-def test_a_broken_sign_harms_only_itself(tmp_path: Path) -> None:
+def test_invalid_utf8_byte_becomes_one_replacement_character(tmp_path: Path) -> None:
     write_drafts(tmp_path, [])
     (tmp_path / DRAFTS).write_bytes(b'{"id":"c","text":"caf\xe9 at noon"}\n')
     assert [draft.text for draft in read_drafts(tmp_path)] == ["caf\ufffd at noon"]
-
-
-def test_labels_that_cannot_be_read_are_kept(tmp_path: Path) -> None:
-    write_labels(tmp_path, [Label("a", "b", True)])
-    with (tmp_path / LABELS).open("ab") as file:
-        file.write(b'\xff\n{"left":1,"right":"b","same":"no"}\n')
-    write_labels(tmp_path, [*read_labels(tmp_path), Label("c", "d", False)])
-    assert read_labels(tmp_path) == (Label("a", "b", True), Label("c", "d", False))
-    assert b"\xff\n" in (tmp_path / LABELS).read_bytes()
-
-
-def test_the_newest_label_on_a_pair_rules(tmp_path: Path) -> None:
-    labels = [Label("a", "b", True), Label("c", "d", True), Label("b", "a", False)]
-    write_labels(tmp_path, labels)
-    with (tmp_path / LABELS).open("a", encoding="utf-8") as file:
-        file.write("nonsense\n")
-    assert read_labels(tmp_path) == (Label("b", "a", False), Label("c", "d", True))

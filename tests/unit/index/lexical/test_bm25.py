@@ -1,4 +1,4 @@
-"""BM25 is the formula of the book, whatever part of the texts comes from where."""
+"""BM25 agrees with the published formula, whichever segment a text is in."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kbx_tui.index.lexical.bm25 import Part, Term, WordIndex
+from kbx_tui.index.lexical.bm25 import Bm25Index, PostingsSegment, Term
 from kbx_tui.index.lexical.postings import make_postings
 from kbx_tui.index.lexical.terms import terms_in
 
@@ -19,64 +19,63 @@ some_texts = st.lists(
 )
 
 
-def index_of(*parts: list[tuple[int, str]], size: int) -> WordIndex:
-    """An index of several parts; each text stands with its row, -1 for one that is gone."""
-    return WordIndex(
-        [
-            Part(make_postings(("", text) for _, text in part), np.array([r for r, _ in part], int))
-            for part in parts
-        ],
-        size,
-    )
+def segment_of(texts: list[tuple[int, str]]) -> PostingsSegment:
+    """Return a segment of texts, each given with its row, -1 for one that was deleted."""
+    postings = make_postings(("", text) for _, text in texts)
+    return PostingsSegment(postings, np.array([row for row, _ in texts], int))
 
 
-def by_the_book(texts: list[str], query: dict[str, float]) -> list[float]:
-    """BM25, one number at a time."""
+def index_of(*segments: list[tuple[int, str]], size: int) -> Bm25Index:
+    return Bm25Index(list(map(segment_of, segments)), size)
+
+
+def bm25_by_formula(texts: list[str], query: dict[str, float]) -> list[float]:
+    """Return BM25 of each text, computed one number at a time."""
     documents = [terms_in(text) for text in texts]
     mean = sum(map(len, documents)) / len(documents) if documents else 0.0
     scores = []
     for document in documents:
         score = 0.0
-        for term, times in query.items():
+        for term, weight in query.items():
             holding = sum(term in other for other in documents)
             idf = log(1 + (len(documents) - holding + 0.5) / (holding + 0.5))
-            count = document.count(term)
-            if count:
+            frequency = document.count(term)
+            if frequency:
                 norm = 1 - 0.75 + 0.75 * len(document) / mean
-                score += times * idf * count * 2.2 / (count + 1.2 * norm)
+                score += weight * idf * frequency * 2.2 / (frequency + 1.2 * norm)
         scores.append(score)
     return scores
 
 
-def test_one_text_in_two() -> None:
+def test_the_score_of_one_matching_text_follows_the_formula() -> None:
     (scores,) = index_of([(0, "team plan"), (1, "migrate")], size=2).bm25([{"team": 1.0}])
     norm = 0.25 + 0.75 * 2 / 1.5
     assert scores.tolist() == [pytest.approx(log(1 + 1.5 / 1.5) * 2.2 / (1 + 1.2 * norm)), 0.0]
 
 
 @given(some_texts, st.dictionaries(st.sampled_from(["team", "plan", "none"]), st.floats(0.5, 3.0)))
-def test_scores_are_those_of_the_formula(texts: list[str], query: dict[str, float]) -> None:
+def test_scores_equal_the_formula(texts: list[str], query: dict[str, float]) -> None:
     index = index_of(list(enumerate(texts)), size=len(texts))
     for scores in index.bm25([query, query]):
-        np.testing.assert_allclose(scores, by_the_book(texts, query))
+        np.testing.assert_allclose(scores, bm25_by_formula(texts, query))
 
 
 @given(some_texts, st.data())
-def test_it_does_not_matter_which_texts_are_newer_or_what_is_gone(
+def test_scores_do_not_depend_on_segments_or_deleted_texts(
     texts: list[str], data: st.DataObject
 ) -> None:
     rows = list(enumerate(texts))
-    newer = data.draw(st.lists(st.booleans(), min_size=len(rows), max_size=len(rows)))
-    kept = [row for row, is_new in zip(rows, newer, strict=True) if not is_new]
-    added = [row for row, is_new in zip(rows, newer, strict=True) if is_new]
-    gone = [(-1, text) for text in data.draw(some_texts)]
-    whole = index_of(rows, size=len(rows))
-    parts = index_of([*gone, *reversed(kept)], added, size=len(rows))
+    is_newer = data.draw(st.lists(st.booleans(), min_size=len(rows), max_size=len(rows)))
+    older = [row for row, newer in zip(rows, is_newer, strict=True) if not newer]
+    newer = [row for row, newer in zip(rows, is_newer, strict=True) if newer]
+    deleted = [(-1, text) for text in data.draw(some_texts)]
+    single = index_of(rows, size=len(rows))
+    segmented = index_of([*deleted, *reversed(older)], newer, size=len(rows))
     query: dict[Term, float] = {"team": 1.0, "plan": 2.0, ("team", "plan"): 0.5}
-    np.testing.assert_allclose(parts.bm25([query])[0], whole.bm25([query])[0])
+    np.testing.assert_allclose(segmented.bm25([query])[0], single.bm25([query])[0])
 
 
-def test_a_pair_is_found_where_its_words_stand_side_by_side() -> None:
+def test_a_pair_matches_adjacent_terms_only() -> None:
     texts = ["team plan", "plan team", "team the plan", "team", "plan", "a team plan, team plan"]
     index = index_of(list(enumerate(texts)), size=len(texts))
     (scores,) = index.bm25([{("team", "plan"): 1.0}])
@@ -84,18 +83,23 @@ def test_a_pair_is_found_where_its_words_stand_side_by_side() -> None:
     assert scores[5] > scores[0]
 
 
-def test_statistics_are_those_of_typical_texts() -> None:
+def test_only_flagged_rows_count_in_the_statistics() -> None:
     texts = ["team plan", "team migrate now", *["team"] * 6]
-    typical = np.array([True, True, *[False] * 6])
-    part = Part(make_postings(("", text) for text in texts), np.arange(len(texts)))
-    (found,) = WordIndex([part], len(texts), typical=typical).bm25([{"team": 1.0}])
-    np.testing.assert_allclose(found[:2], by_the_book(texts[:2], {"team": 1.0}))
-    assert (found[2:] > 0).all()
-    none = np.zeros(len(texts), np.bool_)
-    (every,) = WordIndex([part], len(texts), typical=none).bm25([{"team": 1.0}])
-    np.testing.assert_allclose(every, by_the_book(texts, {"team": 1.0}))
+    in_statistics = np.array([True, True, *[False] * 6])
+    segment = segment_of(list(enumerate(texts)))
+    index = Bm25Index([segment], len(texts), in_statistics=in_statistics)
+    (scores,) = index.bm25([{"team": 1.0}])
+    np.testing.assert_allclose(scores[:2], bm25_by_formula(texts[:2], {"team": 1.0}))
+    assert (scores[2:] > 0).all()
 
 
-def test_nothing_is_found_in_nothing() -> None:
+def test_all_rows_count_in_the_statistics_when_none_is_flagged() -> None:
+    texts = ["team plan", "team migrate now", "team"]
+    segment, no_row = segment_of(list(enumerate(texts))), np.zeros(len(texts), np.bool_)
+    (scores,) = Bm25Index([segment], len(texts), in_statistics=no_row).bm25([{"team": 1.0}])
+    np.testing.assert_allclose(scores, bm25_by_formula(texts, {"team": 1.0}))
+
+
+def test_empty_indexes_texts_and_queries_score_zero() -> None:
     assert index_of(size=0).bm25([{"team": 1.0}])[0].tolist() == []
     assert index_of([(0, "")], size=1).bm25([{"team": 1.0}, {}])[1].tolist() == [0.0]

@@ -1,4 +1,4 @@
-"""What a text can be found by."""
+"""Terms of a text: folded, stemmed, without stop words."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kbx_tui.index.lexical.terms import LONGEST_WORD, STOP_WORDS, terms_in
+from kbx_tui.index.lexical.terms import LONGEST_WORD, STOP_WORDS, separate_cjk, terms_in
 from kbx_tui.knowledge.folding import fold
 
 
@@ -20,13 +20,18 @@ from kbx_tui.knowledge.folding import fold
         ("x" * (LONGEST_WORD - 1) + " " + "y" * LONGEST_WORD, ["x" * (LONGEST_WORD - 1)]),
         ("", []),
     ],
-    ids=["stems", "signs", "accents", "japanese", "long", "empty"],
+    ids=["stemming", "punctuation", "accents", "japanese", "long-words", "empty"],
 )
-def test_a_text_has_terms(text: str, terms: list[str]) -> None:
+def test_terms_are_folded_and_stemmed_words(text: str, terms: list[str]) -> None:
     assert terms_in(text) == terms
 
 
 @given(st.text(max_size=60))
-def test_spelling_with_or_without_accents_is_the_same(text: str) -> None:
+def test_terms_do_not_depend_on_accents(text: str) -> None:
     assert terms_in(text) == terms_in(fold(text))
     assert not STOP_WORDS.intersection(terms_in(text))
+
+
+def test_each_cjk_character_becomes_a_word() -> None:
+    assert terms_in(separate_cjk("plan日本")) == ["plan", "日", "本"]
+    assert separate_cjk("no CJK characters") == "no CJK characters"

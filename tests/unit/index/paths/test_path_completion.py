@@ -1,4 +1,4 @@
-"""A path goes on as in a shell: one level at a time, folders first."""
+"""Paths are completed as in a shell: one level at a time, folders first."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kbx_tui.index.paths.path_completion import complete
-from tests.unit.index.slow_globs import trees
+from tests.unit.index.paths.reference_globs import trees
 
 ROOT = Path("/base")
 TREE = sorted(
@@ -47,24 +47,26 @@ TREE = sorted(
         ("/elsewhere/", []),
     ],
 )
-def test_what_is_typed_is_continued(typed: str, expected: list[str]) -> None:
+def test_a_typed_path_is_completed_by_one_level(typed: str, expected: list[str]) -> None:
     assert complete(TREE, typed, ROOT, 20) == tuple(expected)
 
 
-def test_no_more_than_asked_for_are_returned() -> None:
+def test_completions_are_limited() -> None:
     assert complete(TREE, "memory/", ROOT, 3) == (
         "memory/meetings/", "memory/notes[1]/", "memory/people-ops/",
     )  # fmt: skip
 
 
 @given(trees, st.data())
-def test_every_document_can_be_reached_key_by_key(tree: list[str], data: st.DataObject) -> None:
+def test_any_prefix_of_a_path_has_a_completion(tree: list[str], data: st.DataObject) -> None:
     tree = [path for path in tree if path == path.strip() and "//" not in path]
     if not tree:
         return
     path = data.draw(st.sampled_from(tree))
     typed = path[: data.draw(st.integers(0, len(path)))]
-    found = complete(tree, typed, ROOT, 100)
-    assert all(one.startswith(typed) for one in found)
-    assert any(path == one or (one.endswith("/") and path.startswith(one)) for one in found)
-    assert all("/" not in one[len(typed) :].rstrip("/") for one in found)
+    completions = complete(tree, typed, ROOT, 100)
+    assert all(text.startswith(typed) for text in completions)
+    assert any(
+        path == text or (text.endswith("/") and path.startswith(text)) for text in completions
+    )
+    assert all("/" not in text[len(typed) :].rstrip("/") for text in completions)

@@ -1,4 +1,4 @@
-"""Blocks of work are done once each, by two threads where it is worth it."""
+"""Every block is scanned once, on a second thread too where that pays off."""
 
 from __future__ import annotations
 
@@ -7,34 +7,34 @@ import time
 
 import pytest
 
-from kbx_tui.index.vectors.parallel_scan import share
+from kbx_tui.index.vectors.parallel_scan import parallel_scan
 
 
-@pytest.mark.parametrize("worth_from", [1, 100])
-def test_every_block_is_done_once(worth_from: int) -> None:
-    done: list[int] = []
-    share(range(40), done.append, worth_from=worth_from)
-    assert sorted(done) == list(range(40))
+@pytest.mark.parametrize("parallel_from", [1, 100])
+def test_every_block_is_scanned_once(parallel_from: int) -> None:
+    scanned: list[int] = []
+    parallel_scan(range(40), scanned.append, parallel_from=parallel_from)
+    assert sorted(scanned) == list(range(40))
 
 
-def test_a_second_thread_helps_from_so_many_blocks_on() -> None:
+def test_a_second_thread_is_used_only_for_many_blocks() -> None:
     threads = set[int]()
 
     def work(_: int) -> None:
         threads.add(threading.get_ident())
         time.sleep(0.002)
 
-    share(range(3), work, worth_from=4)
+    parallel_scan(range(3), work, parallel_from=4)
     assert threads == {threading.get_ident()}
-    share(range(40), work, worth_from=4)
+    parallel_scan(range(40), work, parallel_from=4)
     assert len(threads) == 2
 
 
-def test_what_goes_wrong_in_either_thread_is_raised() -> None:
+def test_errors_of_either_thread_are_raised() -> None:
     def work(block: int) -> None:
         time.sleep(0.001)
         if block > 20:
             raise ZeroDivisionError(block)
 
     with pytest.raises(ZeroDivisionError):
-        share(range(40), work, worth_from=1)
+        parallel_scan(range(40), work, parallel_from=1)

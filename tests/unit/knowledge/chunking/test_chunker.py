@@ -1,10 +1,12 @@
 import time
+from collections.abc import Sequence
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kbx_tui.knowledge.chunking.chunker import CountTokens, split_chunks, split_many
+from kbx_tui.knowledge.chunking.chunker import CountTokens, split_documents
+from kbx_tui.knowledge.records import Chunk, Document
 from tests.unit.knowledge.building import (
     count_quarters,
     count_squares,
@@ -17,17 +19,21 @@ counters = st.sampled_from([count_words, count_quarters, count_squares])
 limits = st.integers(min_value=1, max_value=60)
 
 
+def split(document: Document, count: CountTokens, limit: int) -> tuple[Chunk, ...]:
+    return split_documents([document], count, limit)[0]
+
+
 def texts(body: str, limit: int = 8, count: CountTokens = count_words) -> list[str]:
-    return [chunk.text for chunk in split_chunks(page(body), count, limit)]
+    return [chunk.text for chunk in split(page(body), count, limit)]
 
 
 @given(markdown_bodies, counters, limits)
 @settings(max_examples=300)
-def test_no_character_is_lost_and_no_chunk_is_blank_or_too_long(
+def test_chunks_join_to_the_body_and_none_is_blank_or_too_long(
     body: str, count: CountTokens, limit: int
 ) -> None:
     document = page(body)
-    chunks = split_chunks(document, count, limit)
+    chunks = split(document, count, limit)
     if document.body.strip():
         assert "".join(chunk.text for chunk in chunks) == document.body
     else:
@@ -39,31 +45,31 @@ def test_no_character_is_lost_and_no_chunk_is_blank_or_too_long(
 
 
 @given(markdown_bodies, counters, limits)
-def test_lines_are_those_of_the_file(body: str, count: CountTokens, limit: int) -> None:
+def test_chunk_lines_are_lines_of_the_file(body: str, count: CountTokens, limit: int) -> None:
     text = f"---\ntitle: T\n---\n{body}"
     document = page(text)
     lines = [*document.body.split("\n")]
-    for chunk in split_chunks(document, count, limit):
+    for chunk in split(document, count, limit):
         first, last = (
             lines[line - document.body_line] for line in (chunk.line_start, chunk.line_end)
         )
-        inked = chunk.text.strip()
-        assert inked.split("\n")[0].rstrip() in first
-        assert inked.split("\n")[-1].strip() in last
+        text = chunk.text.strip()
+        assert text.split("\n")[0].rstrip() in first
+        assert text.split("\n")[-1].strip() in last
 
 
 @given(st.lists(markdown_bodies, max_size=6), counters, limits)
-def test_documents_split_together_as_they_split_alone(
+def test_documents_have_the_same_chunks_split_together_or_one_by_one(
     bodies: list[str], count: CountTokens, limit: int
 ) -> None:
     documents = [page(body) for body in bodies]
-    assert split_many(documents, count, limit) == [
-        split_chunks(document, count, limit) for document in documents
+    assert split_documents(documents, count, limit) == [
+        split(document, count, limit) for document in documents
     ]
 
 
 @pytest.mark.parametrize("body", ["", "\n", " \t\n \n", "\u00a0\n"])
-def test_a_blank_body_has_no_chunks(body: str) -> None:
+def test_blank_body_has_no_chunks(body: str) -> None:
     assert texts(body) == []
 
 
@@ -71,7 +77,7 @@ def test_whole_paragraphs_are_packed_while_they_fit() -> None:
     assert texts("a b c\n\nd e f\n\ng h i\n") == ["a b c\n\nd e f\n\n", "g h i\n"]
 
 
-def test_sections_are_not_mixed() -> None:
+def test_sections_do_not_share_a_chunk() -> None:
     assert texts("# A\n\na b c\n\n## B\n\nd e f\n", 12) == ["# A\n\na b c\n\n", "## B\n\nd e f\n"]
 
 
@@ -80,34 +86,34 @@ def test_tiny_sections_share_a_chunk() -> None:
     assert texts(body, 20) == ["# A\n\na\n\n## B\n\nb\n\n", "## C\n\nc\n"]
 
 
-def test_what_says_next_to_nothing_joins_its_neighbour() -> None:
+def test_negligible_text_joins_the_neighbouring_chunk() -> None:
     long = "word " * 60
     assert texts(f"---\n\n# A\n\n{long}\n\n## End\n", 100) == [f"---\n\n# A\n\n{long}\n\n## End\n"]
 
 
-def test_deeper_headings_do_not_part_a_section() -> None:
+def test_headings_of_level_four_do_not_start_a_section() -> None:
     assert texts("# A\n\na b\n\n#### B\n\nd e\n", 12) == ["# A\n\na b\n\n#### B\n\nd e\n"]
 
 
-def test_a_heading_stays_with_what_follows_it() -> None:
+def test_heading_stays_with_the_text_below_it() -> None:
     assert texts("a b c d e\n\n#### H\n\nf g h\n") == ["a b c d e\n\n", "#### H\n\nf g h\n"]
 
 
-def test_a_paragraph_is_cut_when_its_heading_would_not_fit() -> None:
+def test_paragraph_is_split_if_it_does_not_fit_with_its_heading() -> None:
     assert texts("# H\n\na b c d. e f g h.\n") == ["# H\n\na b c d. ", "e f g h.\n"]
 
 
-def test_a_heading_without_text_goes_with_the_next_section() -> None:
+def test_heading_without_text_joins_the_next_section() -> None:
     assert texts("# A\n\n## B\n\na b c\n", 12) == ["# A\n\n## B\n\na b c\n"]
 
 
 @pytest.mark.parametrize("turn", ["**Maria:** ", "**Maria**: "])
-def test_speakers_turns_are_kept_whole(turn: str) -> None:
+def test_speaker_turns_are_not_split(turn: str) -> None:
     body = f"{turn}a b c\n{turn}d e f\n{turn}g h i\n"
     assert texts(body) == [f"{turn}a b c\n{turn}d e f\n", f"{turn}g h i\n"]
 
 
-def test_a_long_paragraph_is_cut_after_sentences_then_between_words() -> None:
+def test_long_paragraph_is_split_after_sentences_then_between_words() -> None:
     body = "One two three. Four five! " + " ".join("abcdefghijkl") + ".\n"
     assert texts(body, 5) == [
         "One two three. Four five! ",
@@ -117,47 +123,47 @@ def test_a_long_paragraph_is_cut_after_sentences_then_between_words() -> None:
     ]
 
 
-def test_a_long_word_is_cut_at_characters_and_counted_again() -> None:
-    pieces = texts("x" * 100, 5, count_quarters)
-    assert "".join(pieces) == "x" * 100
-    assert max(map(len, pieces)) <= 20
-    assert len(pieces) <= 8
+def test_long_word_is_split_inside_and_counted_again() -> None:
+    chunks = texts("x" * 100, 5, count_quarters)
+    assert "".join(chunks) == "x" * 100
+    assert max(map(len, chunks)) <= 20
+    assert len(chunks) <= 8
 
 
-def test_sentences_without_spaces_are_joined_again() -> None:
-    pieces = texts("漢字。" * 40, 12, lambda found: [len(text) for text in found])
-    assert "".join(pieces) == "漢字。" * 40
-    assert all(len(piece) == 12 for piece in pieces)
+def test_sentences_without_spaces_are_packed_into_full_chunks() -> None:
+    chunks = texts("漢字。" * 40, 12, lambda counted: [len(text) for text in counted])
+    assert "".join(chunks) == "漢字。" * 40
+    assert all(len(chunk) == 12 for chunk in chunks)
 
 
-def test_a_word_unknown_to_the_vocabulary_does_not_make_an_endless_chunk() -> None:
-    pieces = texts("data " + "x" * 100_000, 10, lambda found: [len(t.split()) for t in found])
-    assert max(map(len, pieces)) <= 165
+def test_long_unknown_word_is_limited_by_characters() -> None:
+    chunks = texts("data " + "x" * 100_000, 10, count_words)
+    assert max(map(len, chunks)) <= 165
 
 
-def test_headings_above_a_chunk_are_told() -> None:
+def test_chunk_heading_is_the_path_of_headings_above_it() -> None:
     body = "intro " * 5 + "\n\n# A\n\n" + "a " * 5 + "\n\n## B [x](y)\n\n" + "b " * 5
-    chunks = split_chunks(page(body), count_words, 8)
+    chunks = split(page(body), count_words, 8)
     assert [chunk.heading for chunk in chunks] == ["", "A", "A > B x"]
 
 
-def test_a_chunk_of_two_sections_is_under_what_they_share() -> None:
-    (chunk,) = split_chunks(page("# A\n## B\n\nb\n\n## C\n\nc\n"), count_words, 40)
+def test_heading_of_a_chunk_with_two_sections_is_their_common_path() -> None:
+    (chunk,) = split(page("# A\n## B\n\nb\n\n## C\n\nc\n"), count_words, 40)
     assert chunk.heading == "A"
 
 
-def test_all_documents_are_counted_together() -> None:
+def test_tokens_of_all_documents_are_counted_in_one_call() -> None:
     calls = []
 
-    def counting(found: object) -> list[int]:
-        calls.append(found)
-        return count_words(list(found))  # type: ignore[call-overload]
+    def counting(counted: Sequence[str]) -> list[int]:
+        calls.append(counted)
+        return count_words(counted)
 
-    split_many([page("a b\n\nc d\n"), page("e f\n"), page("")], counting, 8)
+    split_documents([page("a b\n\nc d\n"), page("e f\n"), page("")], counting, 8)
     assert len(calls) == 1
 
 
-def test_a_limit_below_one_is_refused() -> None:
+def test_max_tokens_below_one_raises_value_error() -> None:
     with pytest.raises(ValueError, match="max_tokens"):
         texts("a", 0)
 

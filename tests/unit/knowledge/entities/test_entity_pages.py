@@ -1,6 +1,5 @@
 from kbx_tui.knowledge.entities.entity_pages import build_entities
-from kbx_tui.knowledge.entities.ids import unique_ids
-from kbx_tui.knowledge.records import Document, Entity
+from kbx_tui.knowledge.records import Entity
 from tests.unit.knowledge.building import page
 
 
@@ -9,7 +8,7 @@ def built(files: dict[str, str]) -> dict[str, Entity]:
     return {entity.id: entity for entity in build_entities(documents)}
 
 
-def test_a_kbx_person_page_is_an_entity() -> None:
+def test_person_page_is_an_entity_with_all_fields() -> None:
     text = (
         "---\naliases:\n- JCB\n- Jérôme\nemail: J@Example.com\nrole: SRE Lead\n"
         "team: '[[Platform]]'\n---\n# Jérôme Côté-Blanc\n"
@@ -34,7 +33,7 @@ def test_a_kbx_person_page_is_an_entity() -> None:
     )
 
 
-def test_a_page_without_frontmatter_is_read_in_kbx_old_form() -> None:
+def test_legacy_fields_are_read_from_a_page_without_frontmatter() -> None:
     text = (
         "# Tom Reed\n\n**Role:** Designer\n**Also known as:** TR, Tommy\n**Email**: tom@x.org\n"
         "**Team:** [[Design]]\n\n## Recent Facts\n\n**Role:** not this\n"
@@ -44,7 +43,7 @@ def test_a_page_without_frontmatter_is_read_in_kbx_old_form() -> None:
     assert tom.team == "Design"
 
 
-def test_aliases_are_gathered_longest_first_without_the_name_itself() -> None:
+def test_aliases_are_sorted_longest_first_and_exclude_the_name() -> None:
     text = (
         "---\nname: Helix Search\naliases: helix, 'the big rewrite', HELIX REWRITE\n"
         "codename: Spiral\nnickname: [hx]\n---\n# Helix Rewrite (HX)\n"
@@ -55,13 +54,13 @@ def test_aliases_are_gathered_longest_first_without_the_name_itself() -> None:
     )  # fmt: skip
 
 
-def test_a_persons_title_is_a_role_and_no_alias() -> None:
+def test_title_field_of_a_person_is_the_role_not_an_alias() -> None:
     maria = built({"memory/people/m.md": "---\ntitle: VP Engineering\n---\n# Maria Novak\n"})
     assert maria["person:maria-novak"].role == "VP Engineering"
     assert maria["person:maria-novak"].aliases == ()
 
 
-def test_listed_types_are_entities_and_the_rest_is_not() -> None:
+def test_only_pages_of_entity_types_are_entities() -> None:
     entities = built(
         {
             "memory/x/acme.md": "---\ntype: company\n---\n# Acme\n",
@@ -73,7 +72,7 @@ def test_listed_types_are_entities_and_the_rest_is_not() -> None:
     assert list(entities) == ["company:acme"]
 
 
-def test_teams_come_from_company_md() -> None:
+def test_teams_are_read_from_company_md() -> None:
     text = (
         "# Company\n\n## Teams (from Linear)\n\n- **Platform** (PLA) — keeps it running\n"
         "- **Design** — draws\n- no team\n\n## Other\n\n- **Not** (NO) — a team\n"
@@ -85,7 +84,7 @@ def test_teams_come_from_company_md() -> None:
     ]
 
 
-def test_members_are_gathered_from_both_sides_under_any_of_a_teams_names() -> None:
+def test_members_come_from_the_team_page_and_from_person_pages() -> None:
     entities = built(
         {
             "memory/teams/platform.md": (
@@ -104,7 +103,7 @@ def test_members_are_gathered_from_both_sides_under_any_of_a_teams_names() -> No
     assert len(entities) == 4
 
 
-def test_several_teams_in_one_text_are_parted_but_not_a_name_with_commas() -> None:
+def test_text_with_commas_is_several_teams_unless_it_is_one_name() -> None:
     entities = built(
         {
             "memory/teams/t.md": "# Trust, Safety and Policy\n",
@@ -122,7 +121,7 @@ def test_several_teams_in_one_text_are_parted_but_not_a_name_with_commas() -> No
     assert entities["person:bo-lund"].team == "Platform, Data"
 
 
-def test_a_project_named_as_someones_team_makes_no_second_entity() -> None:
+def test_project_given_as_a_team_does_not_create_a_team() -> None:
     entities = built(
         {
             "memory/projects/helix.md": "# Helix\n",
@@ -133,11 +132,11 @@ def test_a_project_named_as_someones_team_makes_no_second_entity() -> None:
     assert entities["project:helix"].members == ()
 
 
-def test_an_id_in_frontmatter_wins() -> None:
+def test_id_in_frontmatter_takes_precedence() -> None:
     assert list(built({"memory/people/a.md": "---\nid: ana\n---\n# Ana Sol\n"})) == ["ana"]
 
 
-def test_colliding_ids_become_the_shortest_paths_that_differ() -> None:
+def test_colliding_ids_become_the_shortest_distinct_paths() -> None:
     entities = built(
         {
             "memory/people/alex.md": "# Alex Kim\n",
@@ -148,19 +147,7 @@ def test_colliding_ids_become_the_shortest_paths_that_differ() -> None:
     assert list(entities) == ["person:alex", "person:alex-2", "person:bo-lund"]
 
 
-def test_paths_grow_until_no_id_is_taken() -> None:
-    documents: list[Document] = [
-        page("# Alex Kim\n", "memory/people/x.md"),
-        page("---\ntype: person\n---\n# Alex Kim\n", "memory/old/x.md"),
-        page("---\nid: person:people/x\n---\n# Other\n", "memory/people/y.md"),
-        page("---\nid: person:memory/people/x.md\n---\n", "memory/notes/z.md"),
-    ]
-    ids = unique_ids(documents)
-    assert len(set(ids.values())) == 4
-    assert ids["memory/people/y.md"] == "person:people/x"
-
-
-def test_the_order_of_files_does_not_matter() -> None:
+def test_entities_do_not_depend_on_the_order_of_files() -> None:
     files = {
         "memory/people/a.md": "---\nteam: Data\n---\n# Ana Sol\n",
         "memory/people/b.md": "---\nteam: data\n---\n# Ana Sol\n",

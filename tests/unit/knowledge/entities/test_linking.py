@@ -1,12 +1,10 @@
-import json
 import unicodedata
-from pathlib import Path
 
 import pytest
 from hypothesis import given
 
 from kbx_tui.knowledge.entities.entity_pages import build_entities
-from kbx_tui.knowledge.entities.linking import Linker, load_suppressions
+from kbx_tui.knowledge.entities.linking import Linker
 from kbx_tui.knowledge.records import Entity
 from tests.unit.knowledge.building import (
     MEETING,
@@ -17,7 +15,6 @@ from tests.unit.knowledge.building import (
     person,
     project,
     team,
-    write,
 )
 
 MARIA = person("Maria Novak", "MNK", path=PERSON, emails=("maria@example.com",))
@@ -39,25 +36,25 @@ def front(block: str, body: str = "") -> str:
      "Maria Novak @mn", "{name: M., email: Maria@Example.com}", "'X <maria@example.com>'",
      "'[[Maria Novak]]'"],
 )  # fmt: skip
-def test_attendees_are_found_by_name_alias_or_address(attendee: str) -> None:
+def test_attendees_are_resolved_by_name_alias_or_mail_address(attendee: str) -> None:
     assert linked(front(f"attendees:\n- {attendee}"), MARIA, TOM) == {
         "person:maria-novak": {"attendee": 1}
     }
 
 
 @pytest.mark.parametrize("attendee", ["Maria", "Ria", "Novak", "Mar Novak", "maria@other.org"])
-def test_an_attendee_is_never_matched_by_a_part_of_a_name(attendee: str) -> None:
+def test_part_of_a_name_does_not_match_an_attendee(attendee: str) -> None:
     assert linked(front(f"attendees: [{attendee}]"), MARIA) == {}
 
 
-def test_an_address_decides_between_people_of_one_name() -> None:
-    one = person("Alex Kim", id="person:a", emails=("a@x.org",))
-    two = person("Alex Kim", id="person:b", emails=("b@x.org",))
+def test_mail_address_distinguishes_people_of_the_same_name() -> None:
+    first = person("Alex Kim", id="person:a", emails=("a@x.org",))
+    second = person("Alex Kim", id="person:b", emails=("b@x.org",))
     text = front("attendees:\n- {name: Alex Kim, email: b@x.org}", "Alex Kim spoke. Alex left.")
-    assert linked(text, one, two) == {"person:b": {"attendee": 1, "mention": 2}}
+    assert linked(text, first, second) == {"person:b": {"attendee": 1, "mention": 2}}
 
 
-def test_on_its_own_page_an_entity_is_linked_once() -> None:
+def test_entity_page_links_to_its_own_entity_once() -> None:
     text = front(
         "name: Maria Novak\nlead: Tom Reed", "# Maria Novak\n\nMaria Novak and [[Tom Reed]]"
     )
@@ -78,12 +75,12 @@ def test_references_and_tags_are_frontmatter_links() -> None:
     }
 
 
-def test_wikilinks_are_counted_by_name_page_or_path() -> None:
+def test_wikilinks_are_resolved_by_name_file_name_or_path() -> None:
     body = "[[Maria Novak]] [[maria-novak|her]] [[people/maria-novak.md#x]] `[[MNK]]` [[Nobody]]"
     assert linked(body, MARIA)["person:maria-novak"]["wikilink"] == 3
 
 
-def test_names_in_titles_and_bodies_are_counted_on_word_edges() -> None:
+def test_mentions_are_counted_at_word_edges() -> None:
     body = "helix refactor, HELIX\nREFACTOR and Helix-Refactor; _Helix_ Helixed"
     assert linked(front("title: About Hélix Refactor", body), HELIX) == {
         "project:helix-refactor": {"title": 1, "mention": 4}
@@ -91,19 +88,19 @@ def test_names_in_titles_and_bodies_are_counted_on_word_edges() -> None:
 
 
 @pytest.mark.parametrize("title", ["Function.pipe & flow", "function-pipe: FLOW, once more"])
-def test_punctuation_does_not_matter_in_titles(title: str) -> None:
+def test_title_mentions_ignore_punctuation(title: str) -> None:
     entity = project("Function pipe, flow()")
     assert linked(front(f'title: "{title}"', title), entity) == {entity.id: {"title": 1}}
 
 
-def test_both_spellings_of_an_accent_are_found() -> None:
+def test_composed_and_decomposed_accents_are_found() -> None:
     jerome = person("Jérôme Côté")
     for form in ("NFC", "NFD"):
         body = unicodedata.normalize(form, "Jérôme Côté was here, JÉRÔME CÔTÉ")
         assert linked(body, jerome) == {jerome.id: {"mention": 2}}
 
 
-def test_the_longest_name_wins() -> None:
+def test_longest_of_overlapping_names_wins() -> None:
     assert linked("Helix Refactor Two", HELIX, project("Helix Refactor Two")) == {
         "project:helix-refactor-two": {"mention": 1}
     }
@@ -111,36 +108,38 @@ def test_the_longest_name_wins() -> None:
     assert linked("the Artist Depotstore", art, depot) == {"project:artist": {"mention": 1}}
 
 
-def test_first_names_count_for_people_who_are_there_anyway() -> None:
+def test_first_name_counts_only_if_the_person_is_present() -> None:
     body = "Maria said so. Maria's plan, MARIA, Marian, maria. Maria Novak agreed. Tom too."
     text = front("attendees: [Maria Novak]", body)
     assert linked(text, MARIA, TOM) == {"person:maria-novak": {"attendee": 1, "mention": 3}}
     assert linked("Maria said so", MARIA) == {}
 
 
-def test_a_shared_first_name_counts_when_one_bearer_is_there() -> None:
-    other = person("Maria Lopez")
-    assert linked(front("attendees: [Maria Novak]", "Maria said"), MARIA, other) == {
+def test_shared_first_name_counts_if_only_one_person_is_present() -> None:
+    lopez = person("Maria Lopez")
+    assert linked(front("attendees: [Maria Novak]", "Maria said"), MARIA, lopez) == {
         "person:maria-novak": {"attendee": 1, "mention": 1}
     }
-    both = linked(front("attendees: [Maria Novak, Maria Lopez]", "Maria said"), MARIA, other)
+    both = linked(front("attendees: [Maria Novak, Maria Lopez]", "Maria said"), MARIA, lopez)
     assert both == {"person:maria-novak": {"attendee": 1}, "person:maria-lopez": {"attendee": 1}}
 
 
-def test_an_alias_that_is_someone_elses_first_name_needs_its_bearer_there() -> None:
+def test_alias_equal_to_another_first_name_is_ambiguous() -> None:
     maria = person("Maria Novak", "Maria")
     assert linked("Maria said", maria) == {"person:maria-novak": {"mention": 1}}
     assert linked("Maria said", maria, person("Maria Lopez")) == {}
 
 
-def test_an_alias_of_several_counts_for_the_one_who_is_there() -> None:
-    one, two = project("Blue Lagoon", "lagoon"), project("Green Lagoon", "lagoon")
-    assert linked("lagoon news", one, two) == {}
-    assert linked("Blue Lagoon: lagoon news", one, two) == {"project:blue-lagoon": {"mention": 2}}
+def test_shared_alias_counts_for_the_only_entity_present() -> None:
+    blue, green = project("Blue Lagoon", "lagoon"), project("Green Lagoon", "lagoon")
+    assert linked("lagoon news", blue, green) == {}
+    assert linked("Blue Lagoon: lagoon news", blue, green) == {
+        "project:blue-lagoon": {"mention": 2}
+    }
 
 
 @pytest.mark.parametrize(
-    ("entity", "found", "missed"),
+    ("entity", "matching", "other"),
     [
         (team("Platform"), "ask Platform; the platform team", "a platform for all"),
         (project("PLA"), "PLA is late", "pla is late"),
@@ -152,14 +151,14 @@ def test_an_alias_of_several_counts_for_the_one_who_is_there() -> None:
     ],
     ids=["common", "short", "short-lower-case", "hyphens", "handle", "plain", "no-spaces"],
 )
-def test_names_that_may_be_words_have_to_be_written_as_they_are(
-    entity: Entity, found: str, missed: str
+def test_names_that_may_be_words_must_match_in_letter_case(
+    entity: Entity, matching: str, other: str
 ) -> None:
-    assert linked(found, entity)
-    assert linked(missed, entity) == {}
+    assert linked(matching, entity)
+    assert linked(other, entity) == {}
 
 
-def test_initials_count_for_people_who_are_there_anyway() -> None:
+def test_initials_count_only_if_the_person_is_present() -> None:
     andrew = person("Andrew Paprocki", "API")
     assert linked("The API is ready", andrew) == {}
     assert linked(front("attendees: [Andrew Paprocki]", "API: yes"), andrew) == {
@@ -167,7 +166,7 @@ def test_initials_count_for_people_who_are_there_anyway() -> None:
     }
 
 
-def test_a_team_is_linked_to_what_its_members_are_in() -> None:
+def test_team_is_linked_to_documents_of_its_members() -> None:
     platform = team("Platform", members=(MARIA.id, TOM.id, "person:gone"))
     assert linked(front("attendees: [Maria Novak, Tom Reed]"), MARIA, TOM, platform) == {
         "person:maria-novak": {"attendee": 1},
@@ -177,7 +176,7 @@ def test_a_team_is_linked_to_what_its_members_are_in() -> None:
     assert "team:platform" not in linked("Maria Novak was named", MARIA, platform)
 
 
-def test_suppressed_links_are_left_out() -> None:
+def test_suppressed_links_are_omitted() -> None:
     platform = team("Platform", members=(MARIA.id,))
     text = front("attendees: [Maria Novak, Tom Reed]", "Maria Novak, Tom Reed")
     linker = Linker([MARIA, TOM, platform], suppressions={MEETING: ["maria novak"]})
@@ -187,29 +186,12 @@ def test_suppressed_links_are_left_out() -> None:
     assert "person:maria-novak" in kinds(linker.links(page(text, "memory/other.md")))
 
 
-def test_the_suppressions_of_kbx_are_read(tmp_path: Path) -> None:
-    path = unicodedata.normalize("NFD", "memory/café.md")
-    stored = json.dumps({path: ["Maria Novak", 5], "b.md": "Tom Reed", "c.md": None})
-    write(tmp_path, {"memory/.kbx/entity-suppressions.json": stored})
-    assert load_suppressions(tmp_path) == {
-        "memory/café.md": ("Maria Novak", "5"),
-        "b.md": ("Tom Reed",),
-        "c.md": (),
-    }
-
-
-@pytest.mark.parametrize("stored", ["", "[1]", "{", "[" * 100_000, "\x00"])
-def test_a_broken_suppressions_file_rules_out_nothing(tmp_path: Path, stored: str) -> None:
-    write(tmp_path, {"memory/.kbx/entity-suppressions.json": stored})
-    assert load_suppressions(tmp_path) == {}
-
-
-def test_without_entities_nothing_is_linked() -> None:
+def test_without_entities_there_are_no_links() -> None:
     assert linked("Maria Novak") == {}
 
 
 @given(markdown_bodies)
-def test_links_are_sorted_and_always_the_same(body: str) -> None:
+def test_links_are_sorted_unique_and_deterministic(body: str) -> None:
     document = page(front("attendees: [Maria Novak]", f"{body}\n[[Helix]] Tom Reed"), MEETING)
     entities = build_entities([page("# Maria Novak\n", PERSON), page("# Tom Reed", "people/t.md")])
     links = Linker(entities).links(document)
@@ -228,31 +210,31 @@ def test_links_are_sorted_and_always_the_same(body: str) -> None:
         ("---\ntitle: Plan\n---\nA Record and Tuple is late.", "mention"),
     ],
 )
-def test_a_thing_is_found_in_the_plural_and_with_and(text: str, kind: str) -> None:
+def test_plural_and_ampersand_spellings_are_found(text: str, kind: str) -> None:
     assert linked(text, project("Record & Tuple", id="project:record-tuple")) == {
         "project:record-tuple": {kind: 1}
     }
 
 
-def test_a_name_of_one_word_is_found_in_the_plural_and_never_cut() -> None:
+def test_single_word_name_is_found_in_the_plural_but_not_the_singular() -> None:
     realm, windows = project("ShadowRealm"), project("Windows")
     text = "---\ntitle: ShadowRealms update\n---\nA window in the wall."
     assert linked(text, realm, windows) == {"project:shadowrealm": {"title": 1}}
 
 
-def test_a_name_as_it_is_written_goes_before_a_plural_of_another() -> None:
-    one, several = project("Class Field"), project("Class Fields")
-    for text, entity in (("A Class Field is late.", one), ("Class Fields are late.", several)):
-        assert linked(text, one, several) == {entity.id: {"mention": 1}}
+def test_exact_name_wins_over_the_plural_of_another() -> None:
+    field, fields = project("Class Field"), project("Class Fields")
+    for text, entity in (("A Class Field is late.", field), ("Class Fields are late.", fields)):
+        assert linked(text, field, fields) == {entity.id: {"mention": 1}}
     titled = "---\ntitle: Class Fields update\n---\nNothing."
-    assert linked(titled, one, several) == {several.id: {"title": 1}}
+    assert linked(titled, field, fields) == {fields.id: {"title": 1}}
 
 
-def test_a_plural_of_one_word_must_be_written_as_a_name() -> None:
+def test_plural_of_a_single_word_name_must_match_in_letter_case() -> None:
     zoom = project("Zoomer")
     assert linked("All Zoomers came.", zoom) == {zoom.id: {"mention": 1}}
     assert linked("the camera zoomers in", zoom) == {}
 
 
-def test_a_person_has_no_plural() -> None:
+def test_plural_of_a_person_name_is_not_a_mention() -> None:
     assert linked("Two Tom Reeds came.", TOM) == {}

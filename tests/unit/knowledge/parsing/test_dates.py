@@ -12,7 +12,7 @@ from kbx_tui.knowledge.parsing.dates import date_of, iso_date
         ("17.03.2026", "2026-03-17"), ("03/17/2026", ""), ("2026-13-45", ""), ("soon", ""),
     ],
 )  # fmt: skip
-def test_dates_become_iso_where_their_order_is_certain(text: str, expected: str) -> None:
+def test_unambiguous_dates_are_converted_to_iso(text: str, expected: str) -> None:
     assert iso_date(text) == expected
 
 
@@ -28,7 +28,7 @@ def test_dates_become_iso_where_their_order_is_certain(text: str, expected: str)
     ],
     ids=["frontmatter", "number", "file-name", "folders", "impossible", "no-date"],
 )
-def test_a_date_comes_from_frontmatter_then_name_then_folders(
+def test_document_date_comes_from_frontmatter_then_file_name_then_folders(
     date: object, path: str, expected: str
 ) -> None:
     assert date_of({} if date is None else {"date": date}, path) == expected

@@ -20,17 +20,17 @@ TEXT = "Köln, naïve café: 5 €\nzweite Zeile\n"
     ],
     ids=str,
 )
-def test_a_byte_order_mark_tells_the_encoding_and_is_dropped(bom: bytes, encoding: str) -> None:
+def test_byte_order_mark_determines_the_encoding_and_is_dropped(bom: bytes, encoding: str) -> None:
     assert decode(bom + TEXT.encode(encoding)) == (TEXT, "")
 
 
 @pytest.mark.parametrize("encoding", ["utf-16-le", "utf-16-be"])
-def test_wide_text_without_a_mark_is_recognised(encoding: str) -> None:
+def test_utf16_without_byte_order_mark_is_recognised(encoding: str) -> None:
     assert decode(TEXT.encode(encoding))[0] == TEXT
 
 
 @pytest.mark.parametrize("encoding", ["latin-1", "cp1252"])
-def test_western_text_is_read_and_noted(encoding: str) -> None:
+def test_western_encoding_is_guessed_and_noted(encoding: str) -> None:
     text = TEXT.replace("€", "EUR")
     assert decode(text.encode(encoding)) == (text, "is not UTF-8, read as cp1252")
 
@@ -46,17 +46,17 @@ def test_western_text_is_read_and_noted(encoding: str) -> None:
     ],
     ids=["cyrillic", "japanese"],
 )
-def test_other_scripts_are_detected(text: str, encoding: str) -> None:
+def test_encodings_of_other_scripts_are_detected(text: str, encoding: str) -> None:
     assert decode(text.encode(encoding))[0] == text
 
 
-def test_one_broken_byte_does_not_spoil_utf8_around_it() -> None:
+def test_utf8_with_an_invalid_byte_is_still_read_as_utf8() -> None:
     text, note = decode(("Müller Jérôme Ødegård Łukasz " * 3).encode() + b"\xff end")
     assert text.startswith("Müller Jérôme") and text.endswith("\ufffd end")
     assert note
 
 
-def test_nul_characters_are_replaced() -> None:
+def test_nul_characters_are_replaced_and_noted() -> None:
     text, note = decode(b"a\0b and some more text")
     assert text == "a\ufffdb and some more text"
     assert "NUL" in note
@@ -77,17 +77,17 @@ def test_line_ends_become_line_feeds(data: bytes) -> None:
 
 
 @given(st.binary())
-def test_any_bytes_give_text_that_can_be_stored(data: bytes) -> None:
+def test_any_bytes_decode_to_encodable_text(data: bytes) -> None:
     text, _ = decode(data)
     text.encode("utf-8")
     assert "\0" not in text and "\r" not in text
 
 
 @given(st.text(st.characters(exclude_categories=["Cc", "Cs"]), min_size=1))
-def test_utf8_comes_back_as_it_was(text: str) -> None:
+def test_utf8_round_trips(text: str) -> None:
     assert decode(text.encode())[0] == text.removeprefix("\ufeff")
 
 
-def test_the_hash_is_32_hex_characters_of_the_bytes() -> None:
+def test_content_hash_is_32_hex_characters() -> None:
     assert content_hash(b"a") != content_hash(b"b")
     assert len(content_hash(b"")) == 32 and int(content_hash(b"a"), 16)

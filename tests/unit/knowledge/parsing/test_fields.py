@@ -14,7 +14,7 @@ MARIA, TOM = Attendee("Maria Novak", "maria@example.com"), Attendee("Tom Reed")
 
 
 @pytest.mark.parametrize(
-    "written",
+    "value",
     [
         [
             {"name": "Maria Novak", "email": "maria@example.com"},
@@ -47,11 +47,11 @@ MARIA, TOM = Attendee("Maria Novak", "maria@example.com"), Attendee("Tom Reed")
         "twice-and-junk",
     ],
 )
-def test_attendees_are_read_however_they_are_written(written: Any) -> None:
-    assert attendees_of({"attendees": written}) == (MARIA, TOM)
+def test_attendees_are_read_from_every_supported_form(value: Any) -> None:
+    assert attendees_of({"attendees": value}) == (MARIA, TOM)
 
 
-def test_authors_are_attendees_too_in_file_order() -> None:
+def test_authors_are_attendees_in_file_order() -> None:
     front = {"Authors": "Tom Reed", "title": "x", "attendees": [{"email": "maria@example.com"}]}
     assert attendees_of(front) == (TOM, Attendee("maria@example.com", "maria@example.com"))
 
@@ -59,12 +59,12 @@ def test_authors_are_attendees_too_in_file_order() -> None:
 @pytest.mark.parametrize(
     "junk", [None, 5, True, "", "---", [None, 3.5, [], {}], {"x": 1}, "x" * 300]
 )
-def test_junk_is_nobody(junk: Any) -> None:
+def test_invalid_attendees_are_ignored(junk: Any) -> None:
     assert attendees_of({"attendees": junk}) == ()
 
 
 @pytest.mark.parametrize(
-    ("written", "expected"),
+    ("value", "expected"),
     [
         (["a", 2026, 1.5, True, None, "#b", {"x": 1}], ("a", "2026", "1.5", "true", "b")),
         ("alpha, beta gamma", ("alpha", "beta gamma")),
@@ -75,11 +75,11 @@ def test_junk_is_nobody(junk: Any) -> None:
     ],
     ids=["numbers", "commas", "spaces", "number", "none", "repeated"],
 )
-def test_tags_are_text(written: Any, expected: tuple[str, ...]) -> None:
-    assert tags_of({"tags": written}) == expected
+def test_tags_are_distinct_texts(value: Any, expected: tuple[str, ...]) -> None:
+    assert tags_of({"tags": value}) == expected
 
 
-def test_references_are_named_fields_and_wikilinks_anywhere() -> None:
+def test_references_are_reference_fields_and_wikilinks_at_any_depth() -> None:
     front = {
         "team": "[[Platform]]",
         "Reports_To": "Maria Novak",
@@ -100,7 +100,7 @@ def test_references_are_named_fields_and_wikilinks_anywhere() -> None:
     )  # fmt: skip
 
 
-def test_a_name_with_commas_and_an_and_is_given_whole_as_well() -> None:
+def test_text_that_may_be_one_name_is_also_returned_whole() -> None:
     assert names_of("Trust, Safety and Policy") == (
         "Trust, Safety and Policy",
         "Trust",

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from kbx_tui.knowledge.parsing.frontmatter import Frontmatter, read_frontmatter
 
 
-def test_values_and_body_are_parted() -> None:
+def test_values_and_body_are_separated() -> None:
     front = read_frontmatter("---\ntitle: A\ntags: [x, y]\n---\nBody\n")
     assert front == Frontmatter({"title": "A", "tags": ["x", "y"]}, "Body\n", 5)
 
@@ -18,26 +18,26 @@ def test_values_and_body_are_parted() -> None:
     ["", "Body", "\n---\na: 1\n---\n", "--- \n", "----\na: 1\n---\n"],
     ids=["empty", "none", "not-on-top", "alone", "four-dashes"],
 )
-def test_without_frontmatter_all_is_body(text: str) -> None:
+def test_without_frontmatter_the_whole_text_is_the_body(text: str) -> None:
     assert read_frontmatter(text) == Frontmatter({}, text, 1)
 
 
-def test_frontmatter_without_an_end_is_body_and_a_problem() -> None:
+def test_unclosed_frontmatter_is_body_and_a_fault() -> None:
     front = read_frontmatter("---\ntitle: A\n\nText\n")
     assert front.body == "---\ntitle: A\n\nText\n"
     assert (front.fault, front.fault_line) == ("frontmatter has no closing ---", 1)
 
 
-def test_a_rule_on_top_is_no_unfinished_frontmatter() -> None:
+def test_horizontal_rule_at_the_top_is_not_a_fault() -> None:
     assert read_frontmatter("---\n\nText\n").fault == ""
 
 
-def test_an_empty_block_is_no_problem() -> None:
+def test_empty_block_is_not_a_fault() -> None:
     assert read_frontmatter("---\n# nothing\n---\nText") == Frontmatter({}, "Text", 4)
 
 
 @pytest.mark.parametrize("block", ["- a\n- b\n", "just words\n", "42\n"])
-def test_frontmatter_that_is_no_mapping_stays_in_the_body(block: str) -> None:
+def test_block_that_is_not_a_mapping_stays_in_the_body(block: str) -> None:
     text = f"---\n{block}---\nText"
     front = read_frontmatter(text)
     assert (front.values, front.body, front.body_line) == ({}, text, 1)
@@ -54,12 +54,12 @@ def test_dates_times_versions_and_no_are_text() -> None:
     }  # fmt: skip
 
 
-def test_numbers_booleans_and_nothing_are_values() -> None:
+def test_numbers_booleans_and_null_keep_their_type() -> None:
     front = read_frontmatter("---\na: 5\nb: 0.5\nc: true\nd:\ne: -3\nf: ~\n---\n")
     assert front.values == {"a": 5, "b": 0.5, "c": True, "d": None, "e": -3, "f": None}
 
 
-def test_broken_yaml_names_its_line_and_keeps_the_entries_around_it() -> None:
+def test_invalid_yaml_reports_its_line_and_keeps_valid_entries() -> None:
     front = read_frontmatter(
         "---\ntitle: Decision: use LanceDB\ndate: 2026-03-17\ntags: [a, b]\nbad: [x\n---\nBody"
     )
@@ -78,13 +78,13 @@ def test_broken_yaml_names_its_line_and_keeps_the_entries_around_it() -> None:
      "a: !!float nan\n", "a: \"\\ud800\"\n", "a: b\x07\n", "\ta: b\n", "a: *nowhere\n", "<<: [1]\n",
      "a: !!int " + "9" * 5000 + "\n", "1: 2\nnull: 3\n[4]: 5\n", "a: !!null x\n", "a: !!bool x\n"],
 )  # fmt: skip
-def test_odd_yaml_never_raises_and_is_json(block: str) -> None:
+def test_odd_yaml_is_read_as_json_values(block: str) -> None:
     front = read_frontmatter(f"---\n{block}---\nBody")
     json.dumps(front.values, allow_nan=False).encode()
     assert front.body == "Body"
 
 
-def test_a_bomb_of_aliases_is_bounded() -> None:
+def test_exponential_yaml_aliases_are_bounded() -> None:
     lines = ["a0: &a0 [x, x, x, x, x, x, x, x, x, x]"]
     lines += [f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 10)}]" for n in range(1, 12)]
     front = read_frontmatter("---\n" + "\n".join(lines) + "\n---\nBody")
@@ -94,13 +94,13 @@ def test_a_bomb_of_aliases_is_bounded() -> None:
 
 
 @pytest.mark.parametrize("mark", ["[", "{a: ", "- ", "? "])
-def test_nesting_without_end_does_not_end_the_process(mark: str) -> None:
+def test_extreme_nesting_does_not_crash_the_process(mark: str) -> None:
     front = read_frontmatter("---\n" + mark * 200_000 + "\n---\nBody")
     assert (front.values, front.body) == ({}, "Body")
     assert front.fault
 
 
-def test_huge_frontmatter_is_passed_over_in_no_time() -> None:
+def test_huge_frontmatter_is_skipped_quickly() -> None:
     block = "".join(f"key{n}: value {n}\n" for n in range(200_000))
     started = time.perf_counter()
     front = read_frontmatter(f"---\n{block}---\nBody")

@@ -4,7 +4,7 @@ from kbx_tui.knowledge.parsing.kinds import document_id, is_entity_kind, kind_of
 
 
 @pytest.mark.parametrize(
-    ("path", "written", "expected"),
+    ("path", "declared_type", "expected"),
     [
         ("memory/meetings/2026/03/17/a.md", "transcript", ("meeting", "transcript")),
         ("memory/meetings/people/a.md", "person", ("meeting", "person")),
@@ -26,13 +26,13 @@ from kbx_tui.knowledge.parsing.kinds import document_id, is_entity_kind, kind_of
         ("a.md", "!!!", ("note", "")),
     ],
 )
-def test_folder_decides_then_type_then_note(
-    path: str, written: object, expected: tuple[str, str]
+def test_kind_comes_from_folder_then_type_then_defaults_to_note(
+    path: str, declared_type: object, expected: tuple[str, str]
 ) -> None:
-    assert kind_of(path, {} if written is None else {"type": written}) == expected
+    assert kind_of(path, {} if declared_type is None else {"type": declared_type}) == expected
 
 
-def test_entities_are_the_core_types_and_the_listed_ones() -> None:
+def test_entity_kinds_are_core_types_and_configured_ones() -> None:
     assert [kind for kind in ("person", "lab", "company", "note") if is_entity_kind(kind)] == [
         "person",
         "lab",
@@ -43,7 +43,7 @@ def test_entities_are_the_core_types_and_the_listed_ones() -> None:
     assert not is_entity_kind("lab", frozenset({"device"}))
 
 
-def test_ids_are_given_or_slugs_of_entities_or_paths_of_documents() -> None:
+def test_document_id_is_explicit_or_entity_slug_or_path() -> None:
     path = "memory/people/jcb.md"
     assert document_id(path, "person", "Jérôme C.", "my id", entity=True) == "my id"
     assert document_id(path, "person", "Jérôme C.", "", entity=True) == "person:jerome-c"

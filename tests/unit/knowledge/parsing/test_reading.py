@@ -12,7 +12,7 @@ from kbx_tui.knowledge.records import Attendee, Problem
 from tests.unit.knowledge.building import MEETING, PERSON, markdown_bodies, page
 
 
-def test_a_meeting_is_read_whole() -> None:
+def test_meeting_has_all_fields_of_its_file() -> None:
     text = (
         "---\ntitle: Helix sync\ndate: '2026-03-17'\ntype: notes\ntags: [infra]\n"
         "attendees:\n- {name: Maria Novak, email: maria@example.com}\nproject: '[[Helix]]'\n---\n"
@@ -55,11 +55,13 @@ def test_a_meeting_is_read_whole() -> None:
         "entity-heading", "entity-name", "entity-title", "entity-stem",
     ],
 )  # fmt: skip
-def test_titles(text: str, path: str, title: str) -> None:
+def test_title_comes_from_frontmatter_heading_or_file_name(
+    text: str, path: str, title: str
+) -> None:
     assert page(text, path).title == title
 
 
-def test_broken_yaml_keeps_the_body_and_tells_the_line() -> None:
+def test_invalid_yaml_keeps_the_body_and_reports_the_line() -> None:
     document = page("---\ntags: [a\n---\n# Heading\n\nText\n")
     assert document.title == "Heading"
     assert document.body == "# Heading\n\nText\n"
@@ -69,31 +71,31 @@ def test_broken_yaml_keeps_the_body_and_tells_the_line() -> None:
     assert "YAML" in problem.reason
 
 
-def test_binary_content_is_skipped() -> None:
+def test_binary_file_has_an_empty_body_and_a_skipped_problem() -> None:
     document = parse_document("memory/a.md", b"\x00\x01\x02\x03" * 100)
     assert document.body == ""
     assert document.problems == (Problem("memory/a.md", BINARY, skipped=True),)
 
 
-def test_dos_line_ends_do_not_shift_lines() -> None:
+def test_crlf_line_ends_do_not_shift_lines() -> None:
     document = parse_document("a.md", b"---\r\ntitle: T\r\n---\r\n# H\r\n\r\nText\r\n")
     assert (document.title, document.body, document.body_line) == ("T", "# H\n\nText\n", 4)
 
 
-def test_a_byte_order_mark_does_not_hide_the_frontmatter() -> None:
+def test_frontmatter_is_read_after_a_byte_order_mark() -> None:
     assert parse_document("a.md", b"\xef\xbb\xbf---\ntitle: T\n---\n").title == "T"
 
 
-def test_wide_text_is_read() -> None:
+def test_utf16_file_is_read() -> None:
     assert parse_document("a.md", "---\ntitle: Ü\n---\nText".encode("utf-16")).title == "Ü"
 
 
-def test_an_empty_file_is_a_document() -> None:
+def test_empty_file_is_a_document() -> None:
     document = parse_document("memory/notes/2026-03-17-empty.md", b"")
     assert (document.title, document.date, document.body) == ("empty", "2026-03-17", "")
 
 
-def test_wikilinks_in_code_do_not_count() -> None:
+def test_wikilinks_in_code_are_ignored() -> None:
     body = (
         "[[A]] `[[B]]` ``x ` [[C]]`` [[D\\|d]]\n\n```\n[[E]]\n```\n\n    [[F]]\n\n"
         "![[G.png]] [[#h]]\n"
@@ -101,12 +103,12 @@ def test_wikilinks_in_code_do_not_count() -> None:
     assert page(body).wikilinks == ("A", "D", "G.png")
 
 
-def test_paths_are_composed() -> None:
+def test_path_is_normalised_to_nfc() -> None:
     path = unicodedata.normalize("NFD", "memory/notes/café.md")
     assert parse_document(path, b"").path == "memory/notes/café.md"
 
 
-def test_types_that_are_entities_can_be_chosen() -> None:
+def test_entity_types_are_configurable() -> None:
     data = b"---\ntype: device\n---\n# Scope\n"
     assert parse_document("memory/x.md", data).id == "device:x"
     listed = parse_document("memory/x.md", data, entity_types=frozenset({"device"}))
@@ -125,7 +127,7 @@ def test_types_that_are_entities_can_be_chosen() -> None:
     ids=lambda body: repr(body[:8]),
 )  # fmt: skip
 @pytest.mark.parametrize("path", ["memory/notes/a.md", PERSON], ids=["note", "entity"])
-def test_extreme_bodies_are_read_within_seconds(path: str, body: str) -> None:
+def test_extreme_bodies_are_parsed_within_seconds(path: str, body: str) -> None:
     started = time.process_time()
     assert page(body + " [[Link]]", path).body == body + " [[Link]]"
     assert time.process_time() - started < 10
@@ -141,14 +143,14 @@ def test_any_bytes_make_a_document(data: bytes) -> None:
 
 
 @given(st.text(max_size=60), markdown_bodies, st.sampled_from([PERSON, MEETING, "a.md"]))
-def test_any_text_makes_a_document(front: str, body: str, path: str) -> None:
+def test_any_text_makes_a_document_with_a_title(front: str, body: str, path: str) -> None:
     document = parse_document(path, f"---\n{front}\n---\n{body}".encode(errors="replace"))
     json.dumps(dict(document.frontmatter), allow_nan=False).encode()
     assert document.title
 
 
 @given(markdown_bodies)
-def test_the_body_begins_on_its_line(body: str) -> None:
+def test_body_line_is_where_the_body_starts(body: str) -> None:
     text = f"---\ntitle: T\nlist:\n- a\n---\n{body}"
     document = page(text)
     assume(not any(problem.skipped for problem in document.problems))

@@ -1,4 +1,4 @@
-"""A card shows what is known about an entity, the newest first."""
+"""An entity card lists facts, open items and documents, newest first."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def document(path: str, date: str) -> EntityDocument:
     return EntityDocument(path, path, date, "note", "mention", 0.6)
 
 
-def test_facts_and_documents_are_newest_first_and_undated_ones_last() -> None:
+def test_facts_and_documents_are_newest_first_undated_last() -> None:
     card = make_card(
         person("A"),
         members=[],
@@ -27,11 +27,11 @@ def test_facts_and_documents_are_newest_first_and_undated_ones_last() -> None:
         ],
         documents=[document("a", ""), document("b", "2025-01-01"), document("c", "2026-01-01")],
     )  # fmt: skip
-    assert [one.text for one in card.facts] == ["new, above", "new, below", "old", "undated"]
-    assert [one.path for one in card.documents] == ["c", "b", "a"]
+    assert [fact.text for fact in card.facts] == ["new, above", "new, below", "old", "undated"]
+    assert [document.path for document in card.documents] == ["c", "b", "a"]
 
 
-def test_open_items_come_before_those_that_are_done() -> None:
+def test_open_items_precede_done_ones() -> None:
     items = [
         fact("done", "2026-03-01", 1, "open_item", done=True),
         fact("first", "", 2, "open_item"),
@@ -39,12 +39,12 @@ def test_open_items_come_before_those_that_are_done() -> None:
         fact("dated", "2026-02-01", 4, "open_item"),
     ]
     card = make_card(person("A"), [], items, [])
-    assert [one.text for one in card.open_items] == ["dated", "first", "second", "done"]
+    assert [item.text for item in card.open_items] == ["dated", "first", "second", "done"]
     assert card.facts == ()
 
 
-def test_a_team_lists_its_members_by_name() -> None:
+def test_members_of_a_team_are_sorted_by_name() -> None:
     card = make_card(team("Platform"), [person("Bob"), person("Alice")], [], [])
-    assert [(one.name, one.id) for one in card.members] == [
+    assert [(member.name, member.id) for member in card.members] == [
         ("Alice", "person:alice"), ("Bob", "person:bob"),
     ]  # fmt: skip

@@ -1,8 +1,7 @@
-"""A link leads where linking says it does, then to a document, then nowhere."""
+"""A link target resolves to an entity, otherwise to a document, otherwise to nothing."""
 
 from __future__ import annotations
 
-import numpy as np
 import pytest
 
 from kbx_tui.index.snapshot import Snapshot
@@ -31,7 +30,6 @@ NOTE = "memory/notes/migration.md"
 def snapshot(entities: list[Entity]) -> Snapshot:
     paths = tuple(sorted(DOCUMENTS))
     rows = {path: row for row, path in enumerate(paths)}
-    keys = np.arange(len(paths))
     return Snapshot(
         paths=paths,
         ids=tuple(f"note:{path}" for path in paths),
@@ -41,14 +39,12 @@ def snapshot(entities: list[Entity]) -> Snapshot:
         tags=((),) * len(paths),
         attendees=("[]",) * len(paths),
         row_of=rows,
-        keys=keys,
-        key_rows=keys,
         entities=tuple(entities),
         links={},
     )
 
 
-KNOWN = Destinations(
+DESTINATIONS = Destinations(
     snapshot(
         [
             person("Alice Chen", "Ace", path=ALICE),
@@ -61,9 +57,9 @@ KNOWN = Destinations(
 )
 
 
-def lead(target: str, source: str = NOTE) -> tuple[str, str] | None:
-    found = KNOWN.find(target, source)
-    return None if found is None else (found.entity_id, found.path)
+def resolve(target: str, source: str = NOTE) -> tuple[str, str] | None:
+    destination = DESTINATIONS.find(target, source)
+    return None if destination is None else (destination.entity_id, destination.path)
 
 
 @pytest.mark.parametrize(
@@ -78,8 +74,8 @@ def lead(target: str, source: str = NOTE) -> tuple[str, str] | None:
         ("[[Alice Chen|her]]", "person:alice-chen", ALICE),
         ("Alice%20Chen", "person:alice-chen", ALICE),
         ("Alice Chen#Recent Facts", "person:alice-chen", ALICE),
-        ("Migration", "project:migration", MIGRATION),  # as linking has it: entities first
-        ("migration.md", "", NOTE),  # an address: the file beside it
+        ("Migration", "project:migration", MIGRATION),  # entities first
+        ("migration.md", "", NOTE),  # a relative path
         ("./migration.md", "", NOTE),
         ("Security", "team:security", ""),  # an entity without a page
         ("How to roll back", "", "memory/notes/rollback plan.md"),
@@ -90,12 +86,12 @@ def lead(target: str, source: str = NOTE) -> tuple[str, str] | None:
         ("/memory/notes/sub/deep.md", "", "memory/notes/sub/deep.md"),
         ("notes/sub/deep", "", "memory/notes/sub/deep.md"),
         ("e\u0301.md", "", "memory/notes/é.md"),
-        ("Weekly sync", "", SYNC),  # of two, the newest
+        ("Weekly sync", "", SYNC),  # the newest of two
         ("#Decisions", "", NOTE),
     ],
 )
-def test_a_link_leads_to(target: str, entity_id: str, path: str) -> None:
-    assert lead(target) == (entity_id, path)
+def test_target_resolves_to_entity_or_document(target: str, entity_id: str, path: str) -> None:
+    assert resolve(target) == (entity_id, path)
 
 
 @pytest.mark.parametrize(
@@ -103,13 +99,13 @@ def test_a_link_leads_to(target: str, entity_id: str, path: str) -> None:
     ["https://example.com/x.md", "HTTP://x", "mailto:a@b.c", "file:///etc/passwd", "", "   ", "#",
      "Nobody", "../nowhere.md", "../../../../etc/passwd", "javascript:alert(1)", "[[]]", "/", ".."],
 )  # fmt: skip
-def test_a_link_leads_nowhere(target: str) -> None:
-    assert lead(target) is None
+def test_target_resolves_to_nothing(target: str) -> None:
+    assert resolve(target) is None
 
 
-def test_of_several_the_nearest_is_meant() -> None:
+def test_nearest_of_several_documents_wins() -> None:
     here = "memory/meetings/2026/03/10/notes.md"
-    assert lead("Weekly sync", here) == ("", "memory/meetings/2026/03/10/sync.md")
+    assert resolve("Weekly sync", here) == ("", "memory/meetings/2026/03/10/sync.md")
 
 
 @pytest.mark.parametrize(
@@ -122,7 +118,7 @@ def test_of_several_the_nearest_is_meant() -> None:
         ("Page\\|shown", ("Page", "")),
     ],
 )
-def test_page_and_part_are_told_apart(target: str, expected: tuple[str, str]) -> None:
+def test_target_splits_into_page_and_heading(target: str, expected: tuple[str, str]) -> None:
     assert split_target(target) == expected
 
 
@@ -134,5 +130,5 @@ BODY = "# Title\n\n## Part *two*\n\ntext\n\n```\n# code\n```\n\n## What's new?\n
     [("Part two", 7), ("part-two", 7), ("Title#Part two", 7), ("whats-new", 15),
      ("What's new?", 15), ("code", 0), ("", 0), ("Nothing", 0), ("part%20two", 7)],
 )  # fmt: skip
-def test_a_heading_is_found_by_text_or_anchor(heading: str, line: int) -> None:
+def test_heading_is_found_by_text_or_anchor(heading: str, line: int) -> None:
     assert heading_line(BODY, 5, heading) == line

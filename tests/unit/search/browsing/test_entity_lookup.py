@@ -1,4 +1,4 @@
-"""A piece of a name finds its entity while it is being typed."""
+"""Part of a name finds its entity while the user types."""
 
 from __future__ import annotations
 
@@ -50,27 +50,27 @@ def found(text: str, limit: int = 20) -> list[str]:
         ("?", []),
     ],
 )
-def test_the_best_fit_comes_first(text: str, expected: list[str]) -> None:
+def test_best_match_comes_first(text: str, expected: list[str]) -> None:
     assert found(text) == expected
 
 
 @pytest.mark.parametrize("text", ["", "  "])
-def test_without_text_those_with_most_documents_come_first_then_by_name(text: str) -> None:
+def test_without_text_entities_are_sorted_by_documents_then_name(text: str) -> None:
     assert found(text, 5) == ["Bob Okafor", "Platform", "Alan Turing", "Alice Chen", "Chen Alibaba"]
 
 
-def test_a_spelling_alike_is_offered_only_where_nothing_fits() -> None:
+def test_similar_spelling_matches_only_if_nothing_else_does() -> None:
     assert found("alan") == ["Alan Turing"]
 
 
 @given(st.sampled_from(ENTITIES), st.data())
-def test_every_entity_is_found_by_any_beginning_of_its_name(entity, data) -> None:  # type: ignore[no-untyped-def]
+def test_every_prefix_of_a_name_finds_its_entity(entity, data) -> None:  # type: ignore[no-untyped-def]
     text = entity.name[: data.draw(st.integers(1, len(entity.name)))]
     assert entity.name in found(text)
 
 
 @given(st.text(max_size=12), st.integers(1, 4))
-def test_no_text_is_too_odd_and_no_limit_is_passed(text: str, limit: int) -> None:
+def test_any_text_respects_the_limit(text: str, limit: int) -> None:
     names = found(text, limit)
     assert len(names) <= limit
     assert len(set(names)) == len(names)

@@ -1,4 +1,4 @@
-"""What documents are called: path, id, title, date."""
+"""Known-item search by path, id, title and date."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from kbx_tui.search.query.known_item import ExactNames
+from kbx_tui.search.query.known_item import KnownItems
 
 SNAPSHOT: Any = SimpleNamespace(
     paths=("notes/leak.md", "meetings/plan.md", "notes/empty.md"),
@@ -18,7 +18,7 @@ SNAPSHOT: Any = SimpleNamespace(
 
 
 @pytest.mark.parametrize(
-    ("text", "found"),
+    ("text", "items"),
     [
         ("/notes/leak.md", [(0, "path")]),
         ("Note:Leak", [(0, "id")]),
@@ -32,5 +32,7 @@ SNAPSHOT: Any = SimpleNamespace(
         (" / ", []),
     ],
 )
-def test_a_document_is_found_by_what_it_is_called(text: str, found: list[tuple[int, str]]) -> None:
-    assert ExactNames(SNAPSHOT).find(text) == found
+def test_document_is_found_by_full_path_id_title_or_date(
+    text: str, items: list[tuple[int, str]]
+) -> None:
+    assert KnownItems(SNAPSHOT).find(text) == items

@@ -1,11 +1,11 @@
-"""What a query is searched for, and whom alone it asks for."""
+"""The query of pass 2, and the entity whose name is the whole query."""
 
 from __future__ import annotations
 
 import pytest
 
 from kbx_tui.knowledge.records import Entity
-from kbx_tui.search.query.name_index import NameIndex
+from kbx_tui.search.query.name_matching import NameMatcher
 from kbx_tui.search.query.named_query import NamedQuery
 
 ENTITIES = (
@@ -17,31 +17,31 @@ ENTITIES = (
     Entity("person:sam-low", "Sam Low", "person", "memory/people/sam-low.md"),
     Entity("person:sam-dry", "Sam Dry", "person", "memory/people/sam-dry.md"),
 )
-INDEX = NameIndex(ENTITIES)
+NAMES = NameMatcher(ENTITIES)
 
 
 def named(query: str) -> NamedQuery:
-    return NamedQuery.of(query, INDEX.find(query), ENTITIES)
+    return NamedQuery.of(query, NAMES.find(query), ENTITIES)
 
 
 @pytest.mark.parametrize(
-    ("query", "left"),
+    ("query", "document_query"),
     [
         ("what did Ada Stone say about the tide?", "what did say about the tide?"),
         ("Harbour Crew's plan for the tide", "plan for the tide"),
-        ("the tide at Night Ferry", "the tide at Night Ferry"),  # a project is what is asked about
-        ("what did Ada Stone say?", "what did Ada Stone say?"),  # nothing would be left
+        ("the tide at Night Ferry", "the tide at Night Ferry"),  # projects stay
+        ("what did Ada Stone say?", "what did Ada Stone say?"),  # no topic would be left
         ("the  tide ", "the  tide "),
         ("", ""),
     ],
 )
-def test_names_of_people_and_teams_are_taken_out(query: str, left: str) -> None:
-    assert named(query).document_query == left
+def test_names_of_people_and_teams_are_removed(query: str, document_query: str) -> None:
+    assert named(query).document_query == document_query
 
 
-def test_wordings_are_told_once() -> None:
-    assert named("the tide").wordings == ["the tide"]
-    assert named("Ada Stone on the tide").wordings == ["Ada Stone on the tide", "on the tide"]
+def test_equal_variants_are_listed_once() -> None:
+    assert named("the tide").variants == ["the tide"]
+    assert named("Ada Stone on the tide").variants == ["Ada Stone on the tide", "on the tide"]
     assert named("Ada Stone on Night Ferry").names_left == ["Night Ferry"]
 
 
@@ -55,7 +55,7 @@ def test_wordings_are_told_once() -> None:
         ("", ""),
     ],
 )
-def test_a_query_has_a_subject(query: str, subject: str) -> None:
+def test_subject_is_the_query_without_its_phrasing(query: str, subject: str) -> None:
     assert named(query).subject == subject
 
 
@@ -77,7 +77,7 @@ def test_a_query_has_a_subject(query: str, subject: str) -> None:
         ("team Harbour Crew", [2]),
         ("what is the night ferry?", [3]),
         ("“Ada Stone”,", [0]),
-        ("Adda Stone", []),  # may be another
+        ("Adda Stone", []),  # may be another person
         ("team of Harbour Crew", []),
         ("about will", []),
         ("what did Ada say?", []),
@@ -88,5 +88,5 @@ def test_a_query_has_a_subject(query: str, subject: str) -> None:
         ("", []),
     ],
 )
-def test_a_query_may_ask_for_one_and_nothing_else(query: str, entities: list[int]) -> None:
+def test_entities_whose_name_is_the_whole_query(query: str, entities: list[int]) -> None:
     assert list(named(query).asked_for) == entities

@@ -1,4 +1,4 @@
-"""What the words of a query are searched with."""
+"""The terms of a query and their weights."""
 
 from __future__ import annotations
 
@@ -22,24 +22,24 @@ from kbx_tui.search.query.query_terms import (
 )
 
 
-def test_words_that_only_say_what_to_do_are_left_out() -> None:
+def test_request_words_are_left_out() -> None:
     assert weighted_terms("Latest updates on Temporal") == ["on", "Temporal"]
 
 
-def test_a_query_of_nothing_else_keeps_its_words() -> None:
+def test_query_of_only_request_words_keeps_them() -> None:
     assert weighted_terms("latest updates") == ["latest", "updates"]
     assert weighted_terms("") == []
 
 
-def test_a_repeated_word_counts_up_to_three_times() -> None:
+def test_repeated_word_counts_up_to_three_times() -> None:
     counts = Counter(weighted_terms("texture analysis, texture synthesis " + "log " * 20_000))
     assert counts == {"texture": 2, "analysis": 1, "synthesis": 1, "log": REPEATS_COUNTED}
 
 
 @pytest.mark.parametrize("query", ["pull request 2718", "#138", "error code E5032", "issue 1015"])
-def test_a_lookup_is_about_its_identifier(query: str) -> None:
-    (wanted,) = identifiers(query)
-    assert Counter(weighted_terms(query))[wanted] == IDENTIFIER_TIMES
+def test_identifier_of_a_lookup_counts_three_times(query: str) -> None:
+    (identifier,) = identifiers(query)
+    assert Counter(weighted_terms(query))[identifier] == IDENTIFIER_TIMES
     assert lexical_weight(query) > LEXICAL_WEIGHT
 
 
@@ -47,19 +47,19 @@ def test_a_lookup_is_about_its_identifier(query: str) -> None:
     "query",
     ["the local production of N95 masks and gowns", "where did we go on May 3?", "plans for 2026"],
 )
-def test_a_number_in_passing_or_a_date_is_no_identifier(query: str) -> None:
+def test_number_among_many_words_or_date_is_not_an_identifier(query: str) -> None:
     assert not identifiers(query)
     assert lexical_weight(query) == LEXICAL_WEIGHT
 
 
 @given(st.text(max_size=400))
-def test_any_text_gives_a_bounded_search(query: str) -> None:
+def test_number_of_terms_is_bounded_for_any_text(query: str) -> None:
     counts = Counter(weighted_terms(query))
     assert len(counts) <= MAX_TERMS
     assert all(1 <= count <= IDENTIFIER_TIMES for count in counts.values())
 
 
-def test_a_pair_within_a_name_counts_less() -> None:
+def test_pair_within_a_name_has_a_lower_weight() -> None:
     words = "iterator chunking costs"
     typed, rest = counted_terms(words), counted_terms(words, ["iterator chunking"])
     (named, other) = (term for term in typed if isinstance(term, tuple))

@@ -1,3 +1,5 @@
+"""The numbers of an explanation add up, exact and rounded."""
+
 from __future__ import annotations
 
 import pytest
@@ -20,12 +22,12 @@ def test_rounded_parts_sum_to_the_rounded_total(numbers: list[float]) -> None:
 
 
 @given(parts)
-def test_no_rounded_part_is_off_by_a_whole_last_digit(numbers: list[float]) -> None:
+def test_rounded_parts_are_off_by_less_than_one_last_digit(numbers: list[float]) -> None:
     for number, shown in zip(numbers, rounded_parts(sum(numbers), numbers), strict=True):
         assert abs(number - shown) < 0.01 + 1e-8
 
 
-def test_an_unlinked_entity_is_shown_with_no_share() -> None:
+def test_unlinked_entity_is_listed_with_share_0() -> None:
     found = evidence(
         components([5.0, 5.0], [0.0, 0.0]),
         entities=[
@@ -34,7 +36,7 @@ def test_an_unlinked_entity_is_shown_with_no_share() -> None:
         ],
     )
     ranking = rank(found, Tuning())
-    first = next(one for one in ranking.top(2) if one.row == 0)
+    first = next(ranked for ranked in ranking.top(2) if ranked.row == 0)
     shares = explain(ranking, first).entities
     assert [(s.name, s.reason) for s in shares] == [
         ("Entity 0", "attendee"),
@@ -43,7 +45,7 @@ def test_an_unlinked_entity_is_shown_with_no_share() -> None:
     assert [s.share for s in shares] == [pytest.approx(0.4), 0.0]
 
 
-def test_with_the_best_entity_only_the_others_get_nothing() -> None:
+def test_only_the_best_entity_has_a_share_if_the_maximum_counts() -> None:
     found = evidence(
         components([5.0], [0.0]),
         entities=[(entity(0, 0.9), {0: 1.0}), (entity(1, 0.8), {0: 1.0})],
@@ -53,7 +55,7 @@ def test_with_the_best_entity_only_the_others_get_nothing() -> None:
     assert [s.share for s in why.entities] == [pytest.approx(0.9), 0.0]
 
 
-def test_a_pinned_entity_is_explained_with_the_score_it_counts_with() -> None:
+def test_pinned_entity_is_explained_with_score_1() -> None:
     found = evidence(
         components([5.0], [0.0]),
         entities=[(entity(0, 1.0, named=True), {0: 1.0}), (entity(1, 0.2), {0: 0.5})],
@@ -64,7 +66,7 @@ def test_a_pinned_entity_is_explained_with_the_score_it_counts_with() -> None:
     assert sum(s.share for s in why.entities) == ranking.parent_entity_score[0]
 
 
-def test_a_document_without_a_vector_says_so() -> None:
+def test_document_without_a_vector_has_no_cosine() -> None:
     found = evidence(components([5.0], [float("nan")]))
     ranking = rank(found, Tuning())
     assert explain(ranking, ranking.top(1)[0]).cosine is None

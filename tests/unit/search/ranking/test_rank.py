@@ -1,4 +1,4 @@
-"""Ranking is pure arithmetic over Evidence; these are its laws."""
+"""Laws of ranking, and when a ranking is flat."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from kbx_tui.search.evidence.tuning import Parent, Tuning
 from kbx_tui.search.ranking.explain import explain
 from kbx_tui.search.ranking.rank import rank
 from tests.unit.search.building import (
-    asked_for,
     components,
     entity,
     evidence,
+    only_pinned,
     some_evidence,
     some_tuning,
     unit,
@@ -28,28 +28,32 @@ TWO_DOCUMENTS = components([5.0, 15.0], [0.5, 0.5])
 
 
 @given(some_evidence(), some_tuning())
-def test_every_score_is_within_zero_and_one(found: Evidence, tuning: Tuning) -> None:
+def test_scores_are_within_0_and_1(found: Evidence, tuning: Tuning) -> None:
     ranking = rank(found, tuning)
     assert np.all((ranking.final >= 0.0) & (ranking.final <= 1.0 + 1e-12))
 
 
 @given(some_evidence(), some_tuning())
-def test_results_come_in_descending_order_and_each_once(found: Evidence, tuning: Tuning) -> None:
+def test_results_are_distinct_and_in_descending_order(found: Evidence, tuning: Tuning) -> None:
     ranking = rank(found, tuning)
     top = ranking.top(len(found) + 1)
-    assert [one.score for one in top] == sorted((one.score for one in top), reverse=True)
-    assert len({one.row for one in top}) == len(top) == int(ranking.included.sum())
+    assert [ranked.score for ranked in top] == sorted(
+        (ranked.score for ranked in top), reverse=True
+    )
+    assert len({ranked.row for ranked in top}) == len(top) == int(ranking.included.sum())
 
 
 @given(some_evidence(), some_tuning())
-def test_a_small_limit_is_the_head_of_the_whole_order(found: Evidence, tuning: Tuning) -> None:
+def test_top_equals_the_head_of_the_order(found: Evidence, tuning: Tuning) -> None:
     ranking = rank(found, tuning)
     for limit in (1, 2, 5):
-        assert [one.row for one in ranking.top(limit)] == list(ranking.order[:limit])
+        assert [ranked.row for ranked in ranking.top(limit)] == list(ranking.order[:limit])
 
 
 @given(some_evidence(), some_tuning())
-def test_ranking_twice_gives_the_same_and_changes_nothing(found: Evidence, tuning: Tuning) -> None:
+def test_ranking_is_deterministic_and_leaves_evidence_unchanged(
+    found: Evidence, tuning: Tuning
+) -> None:
     before = found.as_typed.doc_relevance.copy(), found.as_searched.doc_relevance.copy()
     first, second = rank(found, tuning), rank(found, tuning)
     np.testing.assert_array_equal(first.final, second.final)
@@ -59,53 +63,53 @@ def test_ranking_twice_gives_the_same_and_changes_nothing(found: Evidence, tunin
 
 
 @given(some_evidence(), some_tuning())
-def test_the_parts_of_every_result_sum_to_its_score(found: Evidence, tuning: Tuning) -> None:
+def test_parts_of_a_result_sum_to_its_score(found: Evidence, tuning: Tuning) -> None:
     ranking = rank(found, tuning)
-    for one in ranking.top(len(found)):
-        why = explain(ranking, one)
-        if not one.exact:
-            parts = one.document_part + one.entity_part + one.hotness_part
-            assert parts == pytest.approx(one.score)
-        document = why.lexical_part + why.vector_part + why.lent
-        assert document == pytest.approx(one.doc_relevance)
-        assert bool(why.lent_by) == (why.lent > 0.0)
+    for ranked in ranking.top(len(found)):
+        why = explain(ranking, ranked)
+        if not ranked.known_item:
+            parts = ranked.document_part + ranked.entity_part + ranked.frecency_part
+            assert parts == pytest.approx(ranked.score)
+        document = why.lexical_part + why.vector_part + why.propagated
+        assert document == pytest.approx(ranked.doc_relevance)
+        assert bool(why.propagated_from) == (why.propagated > 0.0)
         if why.two_pass:
             shares = sum(share.share for share in why.entities)
-            assert shares == pytest.approx(one.parent_entity_score)
+            assert shares == pytest.approx(ranked.parent_entity_score)
 
 
 @given(some_evidence(), some_tuning())
-def test_a_hard_gate_lets_only_linked_or_exact_documents_in(
+def test_hard_gate_keeps_only_linked_documents_and_known_items(
     found: Evidence, tuning: Tuning
 ) -> None:
     ranking = rank(found, replace(tuning, gate="hard"))
     if ranking.search_mode == "two_pass":
         linked = {int(row) for i in ranking.kept for row in found.links[i].rows}
-        assert {one.row for one in ranking.top(len(found))} <= linked | set(found.exact)
+        assert {ranked.row for ranked in ranking.top(len(found))} <= linked | set(found.known_items)
 
 
 @given(some_evidence(), some_tuning())
-def test_an_exact_title_comes_first(found: Evidence, tuning: Tuning) -> None:
+def test_known_items_come_first(found: Evidence, tuning: Tuning) -> None:
     top = rank(found, tuning).top(len(found))
-    exact = [one.rank for one in top if one.exact]
-    assert exact == list(range(1, len(found.exact) + 1))
+    ranks = [ranked.rank for ranked in top if ranked.known_item]
+    assert ranks == list(range(1, len(found.known_items) + 1))
 
 
 @given(some_evidence(), some_tuning())
-def test_flat_always_has_a_reason_and_keeps_no_entity(found: Evidence, tuning: Tuning) -> None:
+def test_flat_ranking_has_a_reason_and_keeps_no_entity(found: Evidence, tuning: Tuning) -> None:
     ranking = rank(found, tuning)
     assert (ranking.search_mode == "flat") == (ranking.kept == ())
     assert (ranking.search_mode_reason == "entities") == (ranking.search_mode == "two_pass")
 
 
-def test_alpha_slides_from_the_entity_to_the_document() -> None:
+def test_alpha_weighs_document_against_entity() -> None:
     found = evidence(TWO_DOCUMENTS, entities=[(entity(0, 1.0, named=True), {0: 1.0})])
-    assert [one.row for one in rank(found, Tuning(alpha=0.0)).top(2)] == [0]
-    assert [one.row for one in rank(found, Tuning(alpha=0.5)).top(2)] == [0, 1]
-    assert [one.row for one in rank(found, Tuning(alpha=1.0)).top(2)] == [1, 0]
+    assert [ranked.row for ranked in rank(found, Tuning(alpha=0.0)).top(2)] == [0]
+    assert [ranked.row for ranked in rank(found, Tuning(alpha=0.5)).top(2)] == [0, 1]
+    assert [ranked.row for ranked in rank(found, Tuning(alpha=1.0)).top(2)] == [1, 0]
 
 
-def test_two_pass_uses_the_stripped_query_and_flat_the_typed_one() -> None:
+def test_two_pass_uses_the_query_without_names_and_flat_the_typed_one() -> None:
     searched = components([0.0, 45.0], [0.0, 0.0], "stripped")
     found = evidence(TWO_DOCUMENTS, searched, [(entity(0, 1.0, named=True), {0: 1.0})])
     assert rank(found, Tuning()).doc_relevance[1] == pytest.approx(0.7 * 45 / (45 + 15))
@@ -113,7 +117,7 @@ def test_two_pass_uses_the_stripped_query_and_flat_the_typed_one() -> None:
     assert rank(found, Tuning(hierarchy=False)).components is found.as_typed
 
 
-def test_coverage_rewards_being_linked_to_all_that_were_named() -> None:
+def test_coverage_prefers_documents_linked_to_all_named_entities() -> None:
     found = evidence(
         TWO_DOCUMENTS,
         entities=[
@@ -125,7 +129,7 @@ def test_coverage_rewards_being_linked_to_all_that_were_named() -> None:
     assert list(rank(found, Tuning(parent="max")).parent_entity_score) == [1.0, 1.0]
 
 
-def test_found_entities_count_only_when_none_is_named_outright() -> None:
+def test_other_entities_count_only_if_none_is_named_outright() -> None:
     found = evidence(
         TWO_DOCUMENTS,
         entities=[(entity(0, 1.0, named=True), {0: 1.0}), (entity(1, 0.8), {1: 1.0})],
@@ -146,7 +150,7 @@ def test_found_entities_count_only_when_none_is_named_outright() -> None:
         ([0.9], Tuning(muted=frozenset({"person:e0"})), "no_entities"),
     ],
 )
-def test_every_way_to_flat_is_named(scores: list[float], tuning: Tuning, reason: str) -> None:
+def test_reason_for_a_flat_ranking(scores: list[float], tuning: Tuning, reason: str) -> None:
     found = [(entity(i, score), {0: 1.0}) for i, score in enumerate(scores)]
     assert rank(evidence(TWO_DOCUMENTS, entities=found), tuning).search_mode_reason == reason
 
@@ -156,7 +160,7 @@ def test_entities_without_documents_in_scope_fall_back_to_flat() -> None:
     assert rank(found, Tuning()).search_mode_reason == "nothing_linked"
 
 
-def test_fast_never_asks_for_entities() -> None:
+def test_fast_evidence_gives_a_flat_ranking() -> None:
     assert rank(evidence(TWO_DOCUMENTS, fast=True), Tuning()).search_mode_reason == "fast"
 
 
@@ -169,18 +173,18 @@ def test_equal_scores_are_ordered_by_newer_date_then_path() -> None:
     found = evidence(
         components([5.0] * 3, [0.0] * 3), dates=["2026-01-01", "2026-03-01", "2026-01-01"]
     )
-    assert [one.row for one in rank(found, Tuning()).top(3)] == [1, 0, 2]
+    assert [ranked.row for ranked in rank(found, Tuning()).top(3)] == [1, 0, 2]
 
 
 @pytest.mark.parametrize("field", ["alpha", "entity_threshold", "hotness_weight"])
 @pytest.mark.parametrize("number", [-0.01, 1.01, float("nan")])
-def test_a_knob_outside_its_range_is_refused_by_name(field: str, number: Any) -> None:
+def test_knob_out_of_range_is_rejected_by_name(field: str, number: Any) -> None:
     with pytest.raises(OutOfRange, match=field):
         replace(Tuning(), **dict[str, Any]({field: number}))
 
 
 @pytest.mark.parametrize("change", [{"gate": "open"}, {"parent": "mean"}, {"max_entities": 0}])
-def test_an_unknown_choice_is_refused(change: dict[str, Any]) -> None:
+def test_unknown_choice_is_rejected(change: dict[str, Any]) -> None:
     with pytest.raises(ConfigError):
         replace(Tuning(), **change)
 
@@ -193,21 +197,21 @@ def pinned(*numbers: int, **changes: Any) -> Tuning:
     return replace(Tuning(), pinned=ids, **changes)
 
 
-def test_a_pinned_entity_is_kept_below_the_threshold_and_beyond_the_spread_rule() -> None:
+def test_pinned_entity_is_kept_below_the_threshold_and_if_the_query_is_too_broad() -> None:
     found = evidence(TWO_DOCUMENTS, entities=WEAK)
     assert rank(found, Tuning()).search_mode_reason == "below_threshold"
     assert rank(found, pinned(4)).kept == (4,)
     assert rank(found, replace(pinned(4), entity_threshold=0.2)).kept == (4, 0, 1, 2, 3)
 
 
-def test_pinned_entities_are_never_cut_off_by_the_most_that_are_kept() -> None:
+def test_max_entities_never_drops_pinned_entities() -> None:
     strong = [(entity(number, 0.9 - number / 100), {0: 1.0}) for number in range(4)]
     found = evidence(TWO_DOCUMENTS, entities=strong)
     assert rank(found, pinned(2, 3, max_entities=1)).kept == (2, 3)
     assert rank(found, pinned(3, max_entities=2)).kept == (3, 0)
 
 
-def test_a_pinned_entity_counts_as_one_that_is_named_outright() -> None:
+def test_pinned_entity_counts_as_named_outright() -> None:
     weak = [(entity(0, 1.0, named=True), {0: 1.0}), (entity(1, 0.2), {1: 0.8})]
     named = [(entity(0, 1.0, named=True), {0: 1.0}), (entity(1, 1.0, named=True), {1: 0.8})]
     choices: tuple[Parent, ...] = ("coverage", "max")
@@ -219,43 +223,46 @@ def test_a_pinned_entity_counts_as_one_that_is_named_outright() -> None:
         assert by_hand.entity_score(1) == 1.0
 
 
-def test_a_muted_entity_stays_out_when_it_is_pinned() -> None:
+def test_muting_wins_over_pinning() -> None:
     found = evidence(TWO_DOCUMENTS, entities=[(entity(0, 1.0, named=True), {0: 1.0})])
     tuning = pinned(0, muted=frozenset({"person:e0"}))
     assert rank(found, tuning).search_mode_reason == "no_entities"
 
 
-def test_an_entity_that_was_only_asked_for_counts_while_it_is_pinned_and_not_after() -> None:
+def test_entity_that_pass_1_did_not_find_counts_only_while_pinned() -> None:
     others = [(entity(number, 0.9 - number / 20), {0: 1.0}) for number in range(4)]
-    found = evidence(TWO_DOCUMENTS, entities=[*others, (asked_for(7), {1: 1.0})])
+    found = evidence(TWO_DOCUMENTS, entities=[*others, (only_pinned(7), {1: 1.0})])
     assert rank(found, pinned(7)).kept == (4, 0, 1, 2, 3)
     for threshold in (0.0, 0.5):
         without = rank(found, Tuning(entity_threshold=threshold, max_entities=20))
         assert without.kept == (0, 1, 2, 3)
 
 
-def test_pinning_what_the_evidence_does_not_hold_changes_nothing() -> None:
+def test_pinning_an_entity_missing_from_the_evidence_changes_nothing() -> None:
     found = evidence(TWO_DOCUMENTS, entities=[(entity(0, 0.9), {0: 1.0})])
     assert rank(found, pinned(99)).final.tolist() == rank(found, Tuning()).final.tolist()
 
 
 @given(some_evidence(), some_tuning(), unit)
-def test_a_ranking_at_another_alpha_is_what_ranking_anew_gives(
+def test_ranking_at_another_alpha_equals_ranking_again(
     found: Evidence, tuning: Tuning, alpha: float
 ) -> None:
-    moved, anew = rank(found, tuning).at(alpha), rank(found, replace(tuning, alpha=alpha))
-    np.testing.assert_array_equal(moved.final, anew.final)
-    np.testing.assert_array_equal(moved.order, anew.order)
-    assert moved.tuning == anew.tuning
+    moved, again = rank(found, tuning).at(alpha), rank(found, replace(tuning, alpha=alpha))
+    np.testing.assert_array_equal(moved.final, again.final)
+    np.testing.assert_array_equal(moved.order, again.order)
+    assert moved.tuning == again.tuning
 
 
-def test_a_link_that_is_lent_counts_where_the_document_says_something_itself() -> None:
+def test_propagated_link_counts_only_if_the_document_is_relevant() -> None:
     found = evidence(
         components([5.0, 0.0, 0.0], [0.5, 0.0, 0.0]),
         entities=[(entity(0, 1.0, named=True), {0: 0.9, 1: 0.9, 2: 1.0})],
-        lent={0, 1},
+        propagated={0, 1},
     )
     ranking = rank(found, Tuning())
     assert ranking.parent_entity_score.tolist() == [0.9, 0.0, 1.0]
     assert ranking.order.tolist() == [0, 2]
-    assert [explain(ranking, one).entities[0].link_strength for one in ranking.top(3)] == [0.9, 1.0]
+    assert [explain(ranking, ranked).entities[0].link_strength for ranked in ranking.top(3)] == [
+        0.9,
+        1.0,
+    ]

@@ -1,4 +1,4 @@
-"""A snippet is the place that fits best, readable on one line, with its matches marked."""
+"""A snippet is the best passage on one line, with its matches marked."""
 
 from __future__ import annotations
 
@@ -6,11 +6,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kbx_tui.search.results.snippets import SNIPPET_LENGTH, _plain, make_snippet, match_spans
+from kbx_tui.search.results.snippets import (
+    SNIPPET_LENGTH,
+    lower_in_place,
+    make_snippet,
+    match_spans,
+)
 
 
 @given(st.text(max_size=600), st.text(max_size=60))
-def test_matches_lie_inside_a_snippet_of_one_line(body: str, query: str) -> None:
+def test_snippet_is_one_line_and_contains_its_matches(body: str, query: str) -> None:
     snippet = make_snippet(body, 1, query)
     assert len(snippet.text) <= SNIPPET_LENGTH
     assert "\n" not in snippet.text
@@ -19,7 +24,7 @@ def test_matches_lie_inside_a_snippet_of_one_line(body: str, query: str) -> None
     assert 1 <= snippet.line_start <= snippet.line_end <= body.count("\n") + 1
 
 
-def test_the_place_where_most_words_stand_together_wins() -> None:
+def test_passage_with_most_words_wins() -> None:
     body = "A budget.\n\n" + "Nothing here. " * 40 + "\n\nThe budget of the migration grew.\n"
     snippet = make_snippet(body, 10, "migration budget")
     assert snippet.text == "The budget of the migration grew."
@@ -28,7 +33,7 @@ def test_the_place_where_most_words_stand_together_wins() -> None:
     assert snippet.terms == (("migration", 1), ("budget", 2))
 
 
-def test_a_match_inside_a_heading_does_not_cut_its_name() -> None:
+def test_heading_with_a_match_is_complete() -> None:
     assert make_snippet("# About Gardens\n", 1, "gardens").heading == "About Gardens"
 
 
@@ -37,7 +42,7 @@ def test_inflected_words_match() -> None:
     assert [snippet.text[a:b] for a, b in snippet.matches] == ["migrating", "databases"]
 
 
-def test_a_heading_is_named_rather_than_quoted() -> None:
+def test_text_below_a_heading_is_preferred_to_the_heading() -> None:
     snippet = make_snippet("# Rollbacks\n\nA rollback puts it back.\n", 1, "rollback")
     assert (snippet.heading, snippet.text) == ("Rollbacks", "A rollback puts it back.")
 
@@ -54,12 +59,12 @@ def test_markup_is_left_out(body: str, shown: str) -> None:
     assert make_snippet(body, 1, "5032 migration").text == shown
 
 
-def test_no_word_is_cut_at_the_end() -> None:
+def test_last_word_is_complete() -> None:
     body = "migration " + "extraordinary " * 40
     assert make_snippet(body, 1, "migration").text.endswith(" extraordinary")
 
 
-def test_without_a_matching_word_the_nearest_chunk_is_shown() -> None:
+def test_fallback_line_is_shown_if_no_word_matches() -> None:
     body = "# Title\n\nFirst.\n\nSecond.\n"
     assert make_snippet(body, 5, "zzz", fallback_line=lambda: 9).text.startswith("Second.")
     assert make_snippet(body, 5, "zzz").text.startswith("First.")
@@ -78,13 +83,13 @@ def test_without_a_matching_word_the_nearest_chunk_is_shown() -> None:
         ("ΑΒΓΔΕΖΗΘ Ο ΛΟΓΟΣ", "λογος"),
     ],
 )
-def test_spelling_does_not_hide_a_word(word: str, query: str) -> None:
+def test_word_matches_regardless_of_spelling(word: str, query: str) -> None:
     snippet = make_snippet(f"About {word} here.", 1, query)
     assert snippet.matches
 
 
 @given(st.text(max_size=300), st.text(max_size=60))
-def test_spans_of_matches_are_in_order_and_apart(text: str, query: str) -> None:
+def test_spans_are_ordered_and_disjoint(text: str, query: str) -> None:
     ends = [0, *(end for span in match_spans(text, query) for end in span), len(text)]
     assert ends == sorted(ends)
     assert all(start < end for start, end in match_spans(text, query))
@@ -107,7 +112,7 @@ def test_all_words_of_the_query_are_marked(text: str, query: str, marked: list[s
     assert [text[start:end] for start, end in match_spans(text, query)] == marked
 
 
-def test_a_snippet_marks_what_all_matches_hold() -> None:
+def test_snippet_marks_the_same_spans_as_match_spans() -> None:
     body = "The budget of the migration grew."
     query = "migration budget"
     assert make_snippet(body, 1, query).matches == match_spans(body, query)
@@ -117,15 +122,18 @@ LETTERS = st.text(st.sampled_from("aAzZ ÄäÖÉéØøßẞİıſΣσςΛλόΌ�
 
 
 @given(LETTERS, st.sampled_from(["", "aeo", "σz"]))
-def test_how_many_capitals_there_are_makes_no_difference(text: str, under: str) -> None:
-    capitals = "ÁÀÂÃÅÆÇÈÊËÌÍ"  # more than are replaced one by one
-    few, many = _plain(text, frozenset(under)), _plain(text + capitals, frozenset(under))
+def test_lower_case_does_not_depend_on_the_number_of_capitals(text: str, letters: str) -> None:
+    capitals = "ÁÀÂÃÅÆÇÈÊËÌÍ"  # too many to be replaced one by one
+    few, many = (
+        lower_in_place(text, frozenset(letters)),
+        lower_in_place(text + capitals, frozenset(letters)),
+    )
     assert many[: len(text)] == few
     assert (len(few), len(many)) == (len(text), len(text) + len(capitals))
 
 
-def test_a_text_is_written_small_whatever_its_letters() -> None:
+def test_lower_case_equals_str_lower_for_any_letters() -> None:
     for first in range(0x80, 0x3000, 64):
-        signs = "".join(map(chr, range(first, first + 64)))
-        plain = _plain(f"A{signs}Z", frozenset())
-        assert plain == f"A{signs}Z".replace("\u0130", "I").lower(), hex(first)
+        letters = "".join(map(chr, range(first, first + 64)))
+        lowered = lower_in_place(f"A{letters}Z", frozenset())
+        assert lowered == f"A{letters}Z".replace("\u0130", "I").lower(), hex(first)

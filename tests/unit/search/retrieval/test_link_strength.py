@@ -1,4 +1,4 @@
-"""How strongly documents belong to entities."""
+"""Link strength grows with the number of links, and is 1 for explicit ones."""
 
 from __future__ import annotations
 
@@ -9,29 +9,29 @@ from kbx_tui.knowledge.records import LinkKind
 from kbx_tui.search.retrieval.link_strength import about_person, linked_documents
 
 
-def links(*found: tuple[int, LinkKind, int]) -> EntityLinks:
+def links(*links: tuple[int, LinkKind, int]) -> EntityLinks:
     return EntityLinks(
-        np.array([row for row, _, _ in found]),
-        tuple(kind for _, kind, _ in found),
-        np.array([count for _, _, count in found], np.int32),
+        np.array([row for row, _, _ in links]),
+        tuple(kind for _, kind, _ in links),
+        np.array([count for _, _, count in links], np.int32),
     )
 
 
-def test_what_says_outright_whose_it_is_counts_fully() -> None:
+def test_explicit_links_have_strength_1() -> None:
     linked = linked_documents(links((0, "attendee", 1), (1, "title", 1), (2, "own_page", 1)))
     assert linked.strengths.tolist() == [1.0, 1.0, 1.0]
 
 
-def test_more_mentions_and_more_members_are_stronger() -> None:
+def test_strength_grows_with_mentions_and_members() -> None:
     linked = linked_documents(
         links((0, "mention", 1), (1, "mention", 4), (2, "member", 1), (3, "member", 3))
     )
-    one, many, member, members = linked.strengths
-    assert one < many < member < members < 1.0
+    mention, mentions, member, members = linked.strengths
+    assert mention < mentions < member < members < 1.0
     assert linked.reasons[1:] == ("4 mentions", "member", "3 members")
 
 
-def test_a_document_is_about_whom_it_names_first_among_few() -> None:
+def test_document_concerns_an_attendee_more_if_listed_early_among_few() -> None:
     linked = linked_documents(
         links((0, "attendee", 1), (1, "attendee", 1), (2, "attendee", 1), (3, "mention", 50))
     )

@@ -1,4 +1,4 @@
-"""Two texts that read alike and say different things are told apart, and only those."""
+"""Contradictions between similar texts are found, and nothing else."""
 
 from __future__ import annotations
 
@@ -59,15 +59,15 @@ NO_CONFLICTS = [
 
 
 @pytest.mark.parametrize(("left", "right", "kind", "said", "contradicted"), CONFLICTS)
-def test_what_differs_is_told_with_the_words_of_both(
+def test_a_conflict_quotes_the_words_of_both_texts(
     left: str, right: str, kind: str, said: str, contradicted: str
 ) -> None:
-    (found,) = find_conflicts(left, right)
-    assert (found.kind, found.left, found.right) == (kind, said, contradicted)
+    (conflict,) = find_conflicts(left, right)
+    assert (conflict.kind, conflict.left, conflict.right) == (kind, said, contradicted)
 
 
 @pytest.mark.parametrize(("left", "right"), NO_CONFLICTS)
-def test_another_wording_or_an_omission_is_no_conflict(left: str, right: str) -> None:
+def test_a_paraphrase_or_an_omission_is_not_a_conflict(left: str, right: str) -> None:
     assert find_conflicts(left, right) == ()
 
 
@@ -96,23 +96,27 @@ words = st.sampled_from(
 
 
 @given(st.lists(words, max_size=8).map(" ".join), st.lists(words, max_size=8).map(" ".join))
-def test_swapping_the_texts_swaps_the_sides(left: str, right: str) -> None:
-    there = {(one.kind, one.left, one.right) for one in find_conflicts(left, right)}
-    back = {(one.kind, one.right, one.left) for one in find_conflicts(right, left)}
-    assert {kind for kind, *_ in there} == {kind for kind, *_ in back}
-    assert len(there) == len(back)
+def test_swapping_the_texts_finds_the_same_kinds_of_conflict(left: str, right: str) -> None:
+    forward = {
+        (conflict.kind, conflict.left, conflict.right) for conflict in find_conflicts(left, right)
+    }
+    backward = {
+        (conflict.kind, conflict.right, conflict.left) for conflict in find_conflicts(right, left)
+    }
+    assert {kind for kind, *_ in forward} == {kind for kind, *_ in backward}
+    assert len(forward) == len(backward)
 
 
 @given(st.lists(words, max_size=8).map(" ".join), st.lists(words, max_size=8).map(" ".join))
 @example("ships 5 releases", "ships 3 releases")
 @example("Reports to Grace", "Reports to Alice")
 @example("it is done", "it is blocked")
-def test_that_there_is_a_conflict_is_told_before_all_are_found(left: str, right: str) -> None:
+def test_contradict_agrees_with_find_conflicts(left: str, right: str) -> None:
     assert contradict(left, right) == bool(find_conflicts(left, right))
 
 
 @pytest.mark.parametrize(("left", "right"), [conflict[:2] for conflict in CONFLICTS])
-def test_every_kind_of_conflict_is_told_by_itself(left: str, right: str) -> None:
+def test_contradict_recognises_every_kind_of_conflict(left: str, right: str) -> None:
     assert contradict(left, right)
 
 

@@ -1,4 +1,4 @@
-"""The tables of the package, and what a curve does with a sum."""
+"""The bundled calibration tables, and scoring with a curve."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ CURVE = Curve(10.0, 0.0, 0.0, 0.0, -5.0, ((-5.0, 0.0), (0.0, 0.85), (5.0, 1.0)))
     ("cosine", "expected"),
     [(-1.0, 0.0), (0.0, 0.0), (0.25, 0.425), (0.5, 0.85), (0.75, 0.925), (1.0, 1.0)],
 )
-def test_between_knots_a_score_is_linear(cosine: float, expected: float) -> None:
+def test_scores_are_linear_between_knots(cosine: float, expected: float) -> None:
     assert CURVE.score(with_cosine(cosine)) == pytest.approx(expected)
 
 
@@ -36,5 +36,5 @@ def test_the_bundled_model_is_calibrated_for_both_forms(form: str) -> None:
     assert curve.cosine > 0.0
 
 
-def test_another_model_has_none() -> None:
+def test_an_unknown_model_has_no_calibration() -> None:
     assert not calibration_of("no-such-model").is_known

@@ -1,4 +1,4 @@
-"""The score of a pair: symmetric, 1 for the same text alone, monotone in the cosine."""
+"""The score of a pair: symmetric, 1 only for identical texts, monotone in the cosine."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from kbx_tui.embedding.source import BUNDLED
 from kbx_tui.errors import ConfigError
 from kbx_tui.similarity.scoring.calibration import Calibration, calibration_of
-from kbx_tui.similarity.scoring.pair_score import likeness, pair_similarity, similarity
+from kbx_tui.similarity.scoring.pair_score import pair_similarity, score_pair, similarity
 from tests.unit.similarity.letters import Letters
 
 OURS = calibration_of(BUNDLED.name)
@@ -22,12 +22,14 @@ cosines = st.floats(-1.0, 1.0)
 
 @given(phrases, phrases, cosines)
 def test_the_order_of_the_texts_does_not_matter(left: str, right: str, cosine: float) -> None:
-    one, other = (similarity(*pair, cosine, OURS) for pair in ((left, right), (right, left)))
-    assert (one.score, one.relation, one.signals) == (other.score, other.relation, other.signals)
+    forward, backward = similarity(left, right, cosine, OURS), similarity(right, left, cosine, OURS)
+    assert forward.score == backward.score
+    assert forward.relation == backward.relation
+    assert forward.signals == backward.signals
 
 
 @given(texts, cosines)
-def test_a_text_is_exactly_itself(text: str, cosine: float) -> None:
+def test_a_text_scores_exactly_one_against_itself(text: str, cosine: float) -> None:
     found = similarity(text, f"  {text}\n", cosine, OURS)
     assert (found.score, found.relation, found.conflicts) == (1.0, "exact", ())
 
@@ -41,12 +43,12 @@ def test_a_text_is_exactly_itself(text: str, cosine: float) -> None:
         ("e\u0301quipe", "\u00e9quipe"),
     ],
 )
-def test_case_accents_spacing_and_a_full_stop_do_not_matter(left: str, right: str) -> None:
+def test_case_accents_spacing_and_final_punctuation_are_ignored(left: str, right: str) -> None:
     assert similarity(left, right, 0.3, OURS).score == 1.0
 
 
 @pytest.mark.parametrize(("left", "right"), [("C", "C++"), ("-5", "5"), ("3.5", "35"), ("a?", "a")])
-def test_signs_that_mean_something_do_matter(left: str, right: str) -> None:
+def test_meaningful_punctuation_is_kept(left: str, right: str) -> None:
     assert similarity(left, right, 1.0, OURS).score < 1.0
 
 
@@ -55,7 +57,7 @@ def test_a_higher_cosine_never_lowers_the_score(
     left: str, right: str, one: float, other: float
 ) -> None:
     low, high = sorted((one, other))
-    assert likeness(left, right, low, OURS).score <= likeness(left, right, high, OURS).score
+    assert score_pair(left, right, low, OURS).score <= score_pair(left, right, high, OURS).score
 
 
 @given(texts, texts, cosines)
@@ -64,12 +66,12 @@ def test_a_score_lies_within_0_and_1(left: str, right: str, cosine: float) -> No
 
 
 @given(phrases, phrases, cosines)
-def test_a_conflict_is_told_before_it_is_spelled_out(left: str, right: str, cosine: float) -> None:
-    found = likeness(left, right, cosine, OURS)
-    assert found.is_conflict() == (found.judged().relation == "conflict")
+def test_is_conflict_agrees_with_the_full_relation(left: str, right: str, cosine: float) -> None:
+    found = score_pair(left, right, cosine, OURS)
+    assert found.is_conflict() == (found.with_conflicts().relation == "conflict")
 
 
-def test_without_a_calibration_the_score_is_the_cosine_and_it_says_so() -> None:
+def test_without_a_calibration_the_score_is_the_raw_cosine() -> None:
     found = similarity("He leads the migration", "The migration is led by him", 0.71, UNKNOWN)
     assert (found.score, found.is_calibrated) == (0.71, False)
     assert similarity("a b", "c d", -0.2, UNKNOWN).score == 0.0
@@ -85,39 +87,39 @@ def test_without_a_calibration_the_score_is_the_cosine_and_it_says_so() -> None:
         ("Oslo", "Lisbon"),
     ],
 )
-def test_a_label_that_is_qualified_or_another_word_is_no_duplicate(left: str, right: str) -> None:
+def test_labels_that_add_a_qualifier_or_differ_are_not_duplicates(left: str, right: str) -> None:
     found = similarity(left, right, 0.95, OURS)
     assert found.score < 0.85
     assert found.relation == "related"
     assert found.signals.distinct
 
 
-def test_an_abbreviation_counts_as_the_word() -> None:
+def test_an_abbreviation_matches_its_expansion() -> None:
     short = similarity("async Slack", "asynchronous Slack", 0.7, OURS)
     assert short.signals.tokens == 1.0
 
 
-def test_a_typo_counts_as_the_word() -> None:
+def test_a_misspelt_word_matches_the_correct_one() -> None:
     assert similarity("Kubernets expert", "Kubernetes expert", 0.9, OURS).signals.tokens == 1.0
 
 
-def test_each_text_is_embedded_once_and_pairs_keep_their_order() -> None:
+def test_each_text_is_embedded_once_and_results_keep_the_order_of_pairs() -> None:
     letters = Letters()
     found = pair_similarity([("abc", "cab"), ("abc", "xyz"), ("xyz", "abc")], letters)
     assert letters.calls == 1
-    assert [one.cosine for one in found] == [1.0, 0.0, 0.0]
+    assert [pair.cosine for pair in found] == [1.0, 0.0, 0.0]
 
 
-def test_no_pairs_give_no_answers() -> None:
+def test_no_pairs_give_an_empty_list() -> None:
     assert pair_similarity([], Letters()) == []
 
 
-def test_an_empty_text_is_refused() -> None:
+def test_a_blank_text_is_rejected() -> None:
     with pytest.raises(ConfigError, match="the text is empty"):
         pair_similarity([("a", " ")], Letters())
 
 
-def test_a_conflict_is_no_duplicate_however_alike() -> None:
+def test_a_high_score_with_a_conflict_is_not_a_duplicate() -> None:
     found = similarity("ships 5 releases", "ships 3 releases", 0.99, OURS)
     assert found.score > 0.9
     assert found.relation == "conflict"

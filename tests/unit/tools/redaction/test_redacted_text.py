@@ -30,20 +30,20 @@ def read(text: str) -> str:
         ("open\n- secret #redacted\n", "open"),
     ],
 )
-def test_what_is_marked_is_blanked_and_the_rest_stays(hidden: str, kept: str) -> None:
+def test_marked_lines_are_blanked_and_the_others_stay(hidden: str, kept: str) -> None:
     shown = read(f"# Ada\n\n{hidden}")
     assert "secret" not in shown
     assert kept in shown
     assert shown.count("\n") == f"# Ada\n\n{hidden}".count("\n")
 
 
-def test_a_page_may_be_redacted_as_a_whole() -> None:
+def test_marked_page_is_blanked_completely() -> None:
     shown = read("---\nstatus: redacted\n---\n# Ada\n\n## Facts\n- secret one\n- secret two\n")
     assert "secret" not in shown
     assert "secret" not in read("# Ada (redacted)\n\nsecret prose\n\n# More\n\nsecret as well\n")
     assert "secret" not in read("---\nStatus: Redacted\n---\n# Ada\n\nsecret prose\n\n| secret |\n")
 
 
-def test_other_words_are_no_mark() -> None:
+def test_the_word_redacted_in_a_sentence_is_not_a_mark() -> None:
     text = "# Ada\n\n## Facts\n- Redacted the report\n- superseded (status: superseded)\n"
     assert read(text) == text

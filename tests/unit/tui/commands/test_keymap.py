@@ -1,16 +1,16 @@
-"""Keys can be changed, unless that would make one mean two things."""
+"""Keys can be changed unless one would then have two meanings."""
 
 from __future__ import annotations
 
 import pytest
 
 from kbx_tui.errors import ConfigError
-from kbx_tui.tui.commands.keymap import Keymap, shown_key
-from kbx_tui.tui.commands.registry import command
+from kbx_tui.tui.commands.keymap import Keymap, display_key
+from kbx_tui.tui.commands.registry import command_by_id
 
 
 @pytest.mark.parametrize(
-    ("key", "shown"),
+    ("key", "display"),
     [
         ("left_square_bracket", "["),
         ("shift+left", "shift+←"),
@@ -19,43 +19,42 @@ from kbx_tui.tui.commands.registry import command
         ("G", "G"),
     ],
 )
-def test_keys_are_shown_as_people_know_them(key: str, shown: str) -> None:
-    assert shown_key(key) == shown
+def test_keys_are_displayed_by_their_familiar_names(key: str, display: str) -> None:
+    assert display_key(key) == display
 
 
-def test_a_command_has_the_keys_it_was_given() -> None:
+def test_changed_keys_replace_those_of_the_table() -> None:
     keymap = Keymap({"edit": "ctrl+e, f4"})
-    assert keymap.keys(command("edit")) == ("ctrl+e", "f4")
-    assert keymap.shown(command("edit")) == "ctrl+e f4"
-    assert keymap.keys(command("undo")) == ("z",)
+    assert keymap.keys(command_by_id("edit")) == ("ctrl+e", "f4")
+    assert keymap.display_keys(command_by_id("edit")) == "ctrl+e f4"
+    assert keymap.keys(command_by_id("undo")) == ("z",)
 
 
-def test_keys_may_be_written_as_people_know_them() -> None:
-    assert Keymap({"focus.path": "["} | {"alpha.less": "ctrl+left"}).changes["focus.path"] == (
-        "left_square_bracket"
-    )
+def test_keys_may_be_given_by_their_familiar_names() -> None:
+    keymap = Keymap({"focus.path": "[", "alpha.less": "ctrl+left"})
+    assert keymap.changes["focus.path"] == "left_square_bracket"
 
 
 def test_two_commands_may_swap_their_keys() -> None:
     keymap = Keymap({"edit": "p", "preview.toggle": "o"})
-    assert keymap.keys(command("edit")) == ("p",)
+    assert keymap.keys(command_by_id("edit")) == ("p",)
 
 
-def test_a_key_that_is_taken_is_refused_with_both_names() -> None:
-    with pytest.raises(ConfigError, match=r"'z' would be edit .* and undo "):
+def test_a_key_in_use_is_refused_and_both_commands_are_named() -> None:
+    with pytest.raises(ConfigError, match=r"'z' would be both edit .* and undo "):
         Keymap({"edit": "z"})
 
 
-def test_a_key_taken_in_a_pane_is_refused_for_the_whole_screen() -> None:
-    with pytest.raises(ConfigError, match=r"'j' would be edit .* and (list|text)\.down"):
+def test_a_key_used_in_a_pane_is_refused_for_the_whole_screen() -> None:
+    with pytest.raises(ConfigError, match=r"'j' would be both edit .* and (list|text)\.down"):
         Keymap({"edit": "j"})
 
 
-def test_panes_that_never_hear_keys_together_may_share_one() -> None:
-    assert Keymap({"entities.mute": "n"}).keys(command("entities.mute")) == ("n",)
+def test_panes_that_are_never_active_together_may_share_a_key() -> None:
+    assert Keymap({"entities.mute": "n"}).keys(command_by_id("entities.mute")) == ("n",)
 
 
-def test_an_unknown_command_is_answered_with_the_nearest() -> None:
+def test_an_unknown_command_id_suggests_the_nearest_one() -> None:
     with pytest.raises(ConfigError, match=r"no command 'alpha\.les'; did you mean alpha\.less"):
         Keymap({"alpha.les": "x"})
 

@@ -1,4 +1,4 @@
-"""Text takes exactly the cells it is given."""
+"""Text fits the cells it is given."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.cells import cell_len
 
-from kbx_tui.safe_text import visible
+from kbx_tui.safe_text import safe_line
 from kbx_tui.tui.drawing.cell_text import fit, shorten, wrap
 
 words = st.text(alphabet="abc /·é港🛳", max_size=40)
@@ -19,12 +19,12 @@ def test_fitted_text_takes_exactly_its_width(text: str, width: int) -> None:
 
 
 @given(words, widths)
-def test_shortened_text_is_never_wider(text: str, width: int) -> None:
+def test_shortened_text_is_never_wider_than_requested(text: str, width: int) -> None:
     assert cell_len(shorten(text, width)) <= width
 
 
 @given(words, widths)
-def test_wrapping_loses_no_letter_and_fits(text: str, width: int) -> None:
+def test_wrapped_lines_fit_and_lose_no_letters(text: str, width: int) -> None:
     lines = wrap(text, width)
     assert all(cell_len(line) <= width for line in lines)
     assert "".join("".join(lines).split()) == "".join(text.split())
@@ -37,5 +37,5 @@ def test_a_path_breaks_after_a_slash() -> None:
     ]
 
 
-def test_a_title_of_nothing_is_blank() -> None:
-    assert fit(visible("\x1b[31m"), 4) == "    "
+def test_a_title_of_escape_sequences_is_blank() -> None:
+    assert fit(safe_line("\x1b[31m"), 4) == "    "

@@ -1,4 +1,4 @@
-"""Lines break without losing anything, and every piece fits."""
+"""Wrapping loses nothing and every line fits."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.cells import cell_len, get_character_cell_size
 
-from kbx_tui.tui.drawing.wrapping import _NARROW, pieces, shorten_start
+from kbx_tui.tui.drawing.wrapping import is_narrow, shorten_start, wrap_ranges
 
 texts = st.text(alphabet="ab /-é港🛳\u200d\ufe0f\u0301☀5", max_size=60)
 
 
 @given(texts, st.integers(4, 24), st.integers(0, 2))
-def test_every_piece_fits_and_only_spaces_are_in_none(text: str, width: int, indent: int) -> None:
-    found = pieces(text, width, indent)
-    assert all(cell_len(text[start:end]) <= width - indent for start, end in found[1:])
-    assert cell_len(text[slice(*found[0])]) <= width
-    edges = [0, *(edge for piece in found for edge in piece), len(text)]
+def test_every_range_fits_and_gaps_hold_only_spaces(text: str, width: int, indent: int) -> None:
+    ranges = wrap_ranges(text, width, indent)
+    assert all(cell_len(text[start:end]) <= width - indent for start, end in ranges[1:])
+    assert cell_len(text[slice(*ranges[0])]) <= width
+    edges = [0, *(edge for text_range in ranges for edge in text_range), len(text)]
     gaps = [text[end:start] for end, start in zip(edges[::2], edges[1::2], strict=True)]
     assert not "".join(gaps).strip(" ")
     assert edges == sorted(edges)
@@ -38,17 +38,18 @@ def test_every_piece_fits_and_only_spaces_are_in_none(text: str, width: int, ind
         ("", [""]),
     ],
 )
-def test_lines_break_where_a_person_would(text: str, shown: list[str]) -> None:
-    assert [text[start:end] for start, end in pieces(text, 8)] == shown
+def test_lines_break_at_spaces_slashes_and_wide_characters(text: str, shown: list[str]) -> None:
+    assert [text[start:end] for start, end in wrap_ranges(text, 8)] == shown
 
 
-def test_what_counts_as_narrow_is_narrow() -> None:
-    narrow = [chr(code) for code in range(0x3000) if _NARROW.fullmatch(chr(code))]
+def test_narrow_characters_take_one_cell() -> None:
+    printable = [chr(code) for code in range(0x20, 0x3000) if code != 0x7F]
+    narrow = list(filter(is_narrow, printable))
     assert {get_character_cell_size(character) for character in narrow} == {1}
 
 
 @given(texts, st.integers(1, 20))
-def test_the_end_of_a_path_is_what_is_kept(text: str, width: int) -> None:
+def test_shortening_the_start_keeps_the_end(text: str, width: int) -> None:
     shown = shorten_start(text, width)
     assert cell_len(re.sub("[\u200d\ufe0f]", "", shown)) <= width
     assert text.endswith(shown.removeprefix("…"))

@@ -1,4 +1,4 @@
-"""From a ranking to the screen."""
+"""The views made from rankings, snippets and documents."""
 
 from __future__ import annotations
 
@@ -7,44 +7,44 @@ import re
 import pytest
 from hypothesis import given
 
-from kbx_tui.api import DocumentView
+from kbx_tui.api.catalog import DocumentView
 from kbx_tui.search.evidence.evidence import Evidence
 from kbx_tui.search.evidence.tuning import Tuning
 from kbx_tui.search.ranking.rank import rank
 from kbx_tui.search.results.response import Snippet
 from kbx_tui.tui.explore.presenting import (
-    next_change_words,
+    next_change_note,
     present,
     present_document,
     present_snippet,
 )
-from kbx_tui.tui.explore.search_state import Asking
-from kbx_tui.tui.explore.view import Place
+from kbx_tui.tui.explore.search_state import SearchState
+from kbx_tui.tui.reading.preview import Place
 from tests.unit.search.building import components, evidence, some_evidence, some_tuning
 
 
 @given(some_evidence(), some_tuning())
-def test_parts_of_a_row_sum_to_its_score_unless_it_is_exact(
-    found: Evidence, tuning: Tuning
+def test_parts_of_a_row_sum_to_its_score_unless_it_is_a_known_item(
+    evidence: Evidence, tuning: Tuning
 ) -> None:
-    ranking = rank(found, tuning)
-    for row in present(ranking, Asking()).results:
-        hot = tuning.hotness_weight * float(found.hotness[row.row])
-        if not row.exact:
+    ranking = rank(evidence, tuning)
+    for row in present(ranking, SearchState()).results:
+        hot = tuning.hotness_weight * float(evidence.frecency[row.row])
+        if not row.known_item:
             assert abs(row.document_part + row.entity_part + hot - row.score) < 1e-9
 
 
-def test_sorted_by_date_the_best_come_newest_first() -> None:
-    found = evidence(
+def test_sorting_by_date_puts_the_newest_of_the_best_first() -> None:
+    retrieved = evidence(
         components([9.0, 5.0, 1.0], [0.9, 0.5, 0.4]), dates=["2026-01-01", "", "2026-03-01"]
     )
-    view = present(rank(found, Tuning()), Asking(sort="date"))
+    view = present(rank(retrieved, Tuning()), SearchState(sort="date"))
     assert [row.date for row in view.results] == ["2026-03-01", "2026-01-01", ""]
     assert view.order == "the best 3, newest first"
 
 
 @pytest.mark.parametrize(
-    ("below", "above", "words"),
+    ("below", "above", "note"),
     [
         (None, 0.63, "next change at .63"),
         (0.38, 0.63, "next changes at .38 and .63"),
@@ -54,17 +54,17 @@ def test_sorted_by_date_the_best_come_newest_first() -> None:
         (0.5, 0.501, ""),
     ],
 )
-def test_the_next_change_is_told_when_it_is_within_reach(
-    below: float | None, above: float | None, words: str
+def test_next_change_note_names_only_reachable_changes(
+    below: float | None, above: float | None, note: str
 ) -> None:
-    assert next_change_words(below, above, 0.5) == words
+    assert next_change_note(below, above, 0.5) == note
 
 
-def test_matches_are_placed_in_their_lines_and_links_show_their_label() -> None:
+def test_document_view_places_matches_and_shows_links_as_labels() -> None:
     text = "# Plan\n\nmigration by [[Alice Chen|Alice]]\n\x1b[31mmigration\x1b[0m"
     document = DocumentView("a.md", "Plan", "", "note", text)
     shown = present_document(
-        document, None, lambda found: [m.span() for m in re.finditer("migration", found)]
+        document, None, lambda text: [m.span() for m in re.finditer("migration", text)]
     )
     assert shown.lines[2:] == ("migration by Alice", "migration")
     assert shown.matches == (Place(3, 0, 9), Place(4, 0, 9))
@@ -72,7 +72,7 @@ def test_matches_are_placed_in_their_lines_and_links_show_their_label() -> None:
     assert (link.target, link.place) == ("Alice Chen", Place(3, 13, 18))
 
 
-def test_spans_of_a_snippet_move_with_what_is_taken_out() -> None:
+def test_snippet_matches_move_when_control_characters_are_removed() -> None:
     shown = present_snippet(
         Snippet(
             "a \x1b[31mred\x1b[0m migration\x07!", ((15, 24),), "h\x1b[1m", 3, 4, (("x\x07", 2),)

@@ -1,4 +1,4 @@
-"""What is asked for, taken back, and said as a command line."""
+"""Search states: undo, and the equivalent command line."""
 
 from __future__ import annotations
 
@@ -9,74 +9,77 @@ from itertools import pairwise
 import pytest
 
 from kbx_tui.tui.explore.search_state import (
-    Asking,
+    SearchState,
     Undo,
-    change_words,
     changed_fields,
     command_line,
+    describe_undo,
 )
 
 
-def play(*askings: Asking) -> Undo:
+def undo_after(*states: SearchState) -> Undo:
     undo = Undo()
-    for before, after in pairwise(askings):
+    for before, after in pairwise(states):
         undo.remember(before, changed_fields(before, after))
     return undo
 
 
-def test_undo_goes_back_one_change_at_a_time() -> None:
-    one, two, three = Asking(), Asking(path="memory"), Asking(path="memory", mode="flat")
-    undo = play(one, two, three)
+def test_undo_reverts_one_change_at_a_time() -> None:
+    one, two = SearchState(), SearchState(path="memory")
+    three = replace(two, mode="flat")
+    undo = undo_after(one, two, three)
     assert undo.back(three) == two
     assert undo.back(two) == one
     assert undo.back(one) is None
 
 
-def test_moving_a_slider_in_one_go_is_one_step() -> None:
-    askings = [Asking(alpha=step / 20) for step in range(10, 18)]
-    undo = play(*askings)
-    assert undo.back(askings[-1]) == askings[0]
+def test_consecutive_moves_of_a_slider_are_one_undo_step() -> None:
+    states = [SearchState(alpha=step / 20) for step in range(10, 18)]
+    undo = undo_after(*states)
+    assert undo.back(states[-1]) == states[0]
 
 
-def test_another_change_between_makes_two_steps_of_a_slider() -> None:
-    askings = [Asking(alpha=0.5), Asking(alpha=0.6), Asking(alpha=0.6, mode="flat")]
-    askings.append(replace(askings[-1], alpha=0.7))
-    undo = play(*askings)
-    assert undo.back(askings[-1]) == askings[-2]
+def test_another_change_separates_moves_of_a_slider() -> None:
+    states = [SearchState(alpha=0.5), SearchState(alpha=0.6), SearchState(alpha=0.6, mode="flat")]
+    states.append(replace(states[-1], alpha=0.7))
+    undo = undo_after(*states)
+    assert undo.back(states[-1]) == states[-2]
 
 
-def test_typing_is_no_step_and_stays_when_something_is_taken_back() -> None:
-    askings = [Asking(), Asking(mode="flat"), Asking(mode="flat", query="alice")]
-    undo = play(*askings)
-    assert undo.back(askings[-1]) == Asking(query="alice")
+def test_typing_is_not_an_undo_step_and_survives_undo() -> None:
+    states = [SearchState(), SearchState(mode="flat"), SearchState(mode="flat", query="alice")]
+    undo = undo_after(*states)
+    assert undo.back(states[-1]) == SearchState(query="alice")
 
 
-def test_undo_says_what_it_did() -> None:
-    before = Asking(alpha=0.7, muted=frozenset({"person:alice-chen"}))
-    after = Asking(alpha=0.5)
-    words = change_words(before, after, {"person:alice-chen": "Alice Chen"}.__getitem__)
+def test_undo_is_described() -> None:
+    before = SearchState(alpha=0.7, muted=frozenset({"person:alice-chen"}))
+    after = SearchState(alpha=0.5)
+    words = describe_undo(before, after, {"person:alice-chen": "Alice Chen"}.__getitem__)
     assert words == "alpha is .50 again; muted: Alice Chen as before"
 
 
 @pytest.mark.parametrize(
-    ("asking", "words"),
+    ("state", "words"),
     [
-        (Asking(query="alice"), ["kbx", "search", "alice"]),
-        (Asking(query="a b's"), ["kbx", "search", "a b's"]),
-        (Asking(query="-x"), ["kbx", "search", "--", "-x"]),
-        (Asking(query="a", path="m/*"), ["kbx", "search", "--path", "m/*", "a"]),
-        (Asking(query="a", mode="fast", alpha=0.9), ["kbx", "search", "--fast", "a"]),
-        (Asking(query="a", mode="flat"), ["kbx", "search", "--no-hierarchy", "a"]),
+        (SearchState(query="alice"), ["kbx", "search", "alice"]),
+        (SearchState(query="a b's"), ["kbx", "search", "a b's"]),
+        (SearchState(query="-x"), ["kbx", "search", "--", "-x"]),
+        (SearchState(query="a", path="m/*"), ["kbx", "search", "--path", "m/*", "a"]),
+        (SearchState(query="a", mode="fast", alpha=0.9), ["kbx", "search", "--fast", "a"]),
+        (SearchState(query="a", mode="flat"), ["kbx", "search", "--no-hierarchy", "a"]),
         (
-            Asking(query="a", alpha=0.65, threshold=0.4),
+            SearchState(query="a", alpha=0.65, threshold=0.4),
             ["kbx", "search", "--hierarchy-alpha", "0.65", "--hierarchy-threshold", "0.4", "a"],
         ),
     ],
 )
-def test_a_command_line_says_what_is_not_default(asking: Asking, words: list[str]) -> None:
-    assert shlex.split(command_line(asking, Asking())) == words
+def test_command_line_has_options_for_non_default_settings(
+    state: SearchState, words: list[str]
+) -> None:
+    assert shlex.split(command_line(state, SearchState())) == words
 
 
-def test_a_command_line_names_the_base_when_given() -> None:
-    line = command_line(Asking(query="a"), Asking(), "/my notes")
+def test_command_line_names_the_base_if_given() -> None:
+    line = command_line(SearchState(query="a"), SearchState(), "/my notes")
     assert line == "kbx search --kb '/my notes' a"

@@ -1,39 +1,39 @@
-"""Going back through what was read."""
+"""The history of documents and cards that were read."""
 
 from __future__ import annotations
 
-from kbx_tui.tui.reading.history import MOST_STEPS, Step, Trail
+from kbx_tui.tui.reading.history import MAX_STEPS, History, Step
 
 CARD, NOTE, OTHER = Step("card", "person:a"), Step("document", "a.md"), Step("document", "b.md")
 
 
-def test_back_leads_through_what_was_read() -> None:
-    trail = Trail()
+def test_back_returns_the_previous_steps_in_reverse() -> None:
+    history = History()
     for step in (CARD, NOTE, OTHER):
-        trail.go(step)
-    assert trail.back() == NOTE
-    assert trail.back() == CARD
-    assert trail.back() is None
-    assert trail.back() is None
+        history.go(step)
+    assert history.back() == NOTE
+    assert history.back() == CARD
+    assert history.back() is None
+    assert history.back() is None
 
 
-def test_what_is_replaced_is_no_way_back() -> None:
-    trail = Trail()
-    trail.go(CARD)
-    trail.go(NOTE)
-    trail.replace(OTHER)
-    assert trail.back() == CARD
+def test_a_replaced_step_is_not_returned_to() -> None:
+    history = History()
+    history.go(CARD)
+    history.go(NOTE)
+    history.replace(OTHER)
+    assert history.back() == CARD
 
 
-def test_the_same_thing_again_is_one_step() -> None:
-    trail = Trail()
-    trail.go(NOTE)
-    trail.go(NOTE)
-    assert trail.back() is None
+def test_repeating_a_step_adds_none() -> None:
+    history = History()
+    history.go(NOTE)
+    history.go(NOTE)
+    assert history.back() is None
 
 
-def test_a_trail_does_not_grow_for_ever() -> None:
-    trail = Trail()
-    for number in range(MOST_STEPS * 2):
-        trail.go(Step("document", f"{number}.md"))
-    assert len(trail.steps) == MOST_STEPS
+def test_history_is_limited() -> None:
+    history = History()
+    for number in range(MAX_STEPS * 2):
+        history.go(Step("document", f"{number}.md"))
+    assert len(history.steps) == MAX_STEPS

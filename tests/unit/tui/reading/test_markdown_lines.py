@@ -1,4 +1,4 @@
-"""Lines keep what is written in them; only links lose their markup."""
+"""Lines are shown verbatim, except that links lose their markup."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kbx_tui.safe_text import visible_lines
-from kbx_tui.tui.reading.markdown_lines import Mark, find_links, kinds, layered, shape
+from kbx_tui.safe_text import safe_lines
+from kbx_tui.tui.reading.markdown_lines import Mark, find_links, line_kinds, line_style, overlay
 
 MARKUP = (
     "[[ ]] [ ] ( ) ![ ]( | ` `` ``` ** * __ _ ~~ \\ # > - 1. --- https://a.b/c [[Alice]] [x](y.md)"
@@ -15,22 +15,22 @@ MARKUP = (
 WORDS = "word c 港 🛳 <a> \x1b[31m \u202e [red]"
 fragments = st.sampled_from([*MARKUP.split(), *WORDS.split(), " "])
 lines_of_markup = st.lists(fragments, max_size=14).map("".join)
-files = st.lists(lines_of_markup, max_size=8).map(lambda lines: visible_lines("\n".join(lines)))
+files = st.lists(lines_of_markup, max_size=8).map(lambda lines: safe_lines("\n".join(lines)))
 
 
 @given(files)
-def test_what_is_shown_is_what_is_written_without_the_markup_of_links(lines: list[str]) -> None:
+def test_only_the_markup_of_links_is_removed(lines: list[str]) -> None:
     shown, links = find_links(lines)
     assert len(shown) == len(lines)
-    for number, (line, written) in enumerate(zip(shown, lines, strict=True), 1):
-        rest = iter(written)
+    for number, (line, source) in enumerate(zip(shown, lines, strict=True), 1):
+        rest = iter(source)
         assert all(character in rest for character in line)  # in order, nothing added
         if not any(link.place.line == number for link in links):
-            assert line == written
+            assert line == source
 
 
 @given(files)
-def test_links_are_in_order_and_have_something_to_click_on(lines: list[str]) -> None:
+def test_links_are_sorted_and_have_a_visible_label(lines: list[str]) -> None:
     shown, links = find_links(lines)
     places = [(link.place.line, link.place.start, link.place.end) for link in links]
     assert places == sorted(places)
@@ -60,18 +60,19 @@ def test_links_are_in_order_and_have_something_to_click_on(lines: list[str]) -> 
         ("[[]] []() [[ ]]", "[[]] []() [[ ]]", []),
     ],
 )
-def test_links_are_shown_as_their_labels(
+def test_links_are_replaced_by_their_labels(
     line: str, shown: str, links: list[tuple[str, str]]
 ) -> None:
-    (text,), found = find_links([line])
+    (text,), actual = find_links([line])
     assert text == shown
-    assert [(text[one.place.start : one.place.end], one.target) for one in found] == links
+    labels = [text[link.place.start : link.place.end] for link in actual]
+    assert list(zip(labels, (link.target for link in actual), strict=True)) == links
 
 
-def test_code_and_frontmatter_are_told_from_text() -> None:
+def test_code_and_frontmatter_are_distinguished_from_text() -> None:
     lines = ["---", "a: b", "---", "# T", "### t", "```py", "# [[x]]", "```", "| a |", "|---|", ""]
     expected = ["front"] * 3 + ["title", "heading", "code", "code", "code", "table", "rule", "text"]
-    assert kinds(lines) == expected
+    assert line_kinds(lines) == expected
     assert find_links(lines) == (tuple(lines), ())
 
 
@@ -86,8 +87,10 @@ def test_code_and_frontmatter_are_told_from_text() -> None:
         (["* * *", "***", "**b**", "- a"], ["rule", "rule", "text", "text"]),
     ],
 )
-def test_doubtful_lines(lines: list[str], expected: list[str]) -> None:
-    assert kinds(lines) == expected
+def test_ambiguous_lines_get_the_kind_markdown_gives_them(
+    lines: list[str], expected: list[str]
+) -> None:
+    assert line_kinds(lines) == expected
 
 
 @pytest.mark.parametrize(
@@ -106,15 +109,13 @@ def test_doubtful_lines(lines: list[str], expected: list[str]) -> None:
         ("12. twelfth", [("12.", "dim")]),
     ],
 )
-def test_markup_stands_back_and_what_it_marks_stands_out(
-    text: str, looks: list[tuple[str, str]]
-) -> None:
-    marks = shape(text, "text").marks
+def test_markup_is_dimmed_and_marked_text_styled(text: str, looks: list[tuple[str, str]]) -> None:
+    marks = line_style(text, "text").marks
     assert [(text[start:end], look) for start, end, look in marks] == looks
 
 
 @pytest.mark.parametrize(
-    ("text", "lead"),
+    ("text", "prefix"),
     [
         ("- item", "  "),
         ("  10) item", "      "),
@@ -124,21 +125,21 @@ def test_markup_stands_back_and_what_it_marks_stands_out(
         ("text", ""),
     ],
 )
-def test_a_long_line_goes_on_under_its_own_words(text: str, lead: str) -> None:
-    assert shape(text, "text").lead == lead
+def test_wrapped_rows_align_with_the_text_of_their_line(text: str, prefix: str) -> None:
+    assert line_style(text, "text").prefix == prefix
 
 
 spans = st.lists(st.integers(0, 30), max_size=8, unique=True).map(sorted)
 
 
 @given(spans, spans)
-def test_what_is_above_hides_what_is_below(below: list[int], above: list[int]) -> None:
+def test_upper_marks_hide_lower_ones(below: list[int], above: list[int]) -> None:
     under = [Mark(a, b, "link") for a, b in zip(below[::2], below[1::2], strict=False)]
     over = [Mark(a, b, "match") for a, b in zip(above[::2], above[1::2], strict=False)]
     expected: dict[int, str] = {}
     for start, end, look in (*under, *over):
         expected |= dict.fromkeys(range(start, end), look)
-    found = layered(under, over)
-    assert list(found) == sorted(found)
-    assert {at: look for start, end, look in found for at in range(start, end)} == expected
-    assert sum(end - start for start, end, _ in found) == len(expected)
+    marks = overlay(under, over)
+    assert list(marks) == sorted(marks)
+    assert {i: look for start, end, look in marks for i in range(start, end)} == expected
+    assert sum(end - start for start, end, _ in marks) == len(expected)

@@ -1,4 +1,4 @@
-"""Every character has its place, and every row its room."""
+"""Wrapping a document shows every character once, in rows that fit."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kbx_tui.tui.drawing.lines import width_of
-from kbx_tui.tui.explore.view import Place, Preview
 from kbx_tui.tui.reading.markdown_lines import find_links
+from kbx_tui.tui.reading.preview import Place, Preview
 from kbx_tui.tui.reading.reading_layout import (
     LEAST_TEXT,
     MARGIN,
@@ -40,41 +40,41 @@ def text_in(layout: TextLayout, row: int) -> str:
 
 
 @given(files, widths)
-def test_every_character_stands_in_its_row_and_every_row_fits(lines: list[str], width: int) -> None:
+def test_every_character_is_shown_and_every_row_fits(lines: list[str], width: int) -> None:
     preview = preview_of(lines)
     layout = lay_out(preview, width)
-    seen = [""] * len(preview.lines)
+    shown = [""] * len(preview.lines)
     for row in range(layout.height):
         assert width_of(layout.line(row)) < width
         assert text_in(layout, row)[layout.indents[row] :] == layout.text_of(row)
-        seen[layout.line_of(row) - 1] += layout.text_of(row)
-    for text, line in zip(seen, preview.lines, strict=True):
+        shown[layout.line_of(row) - 1] += layout.text_of(row)
+    for text, line in zip(shown, preview.lines, strict=True):
         assert text.replace(" ", "") == line.replace(" ", "")
 
 
 @given(files, widths)
-def test_places_point_at_what_is_shown_there(lines: list[str], width: int) -> None:
+def test_places_point_at_their_text(lines: list[str], width: int) -> None:
     preview = preview_of(lines)
     layout = lay_out(preview, width)
     for place in (*preview.matches, *layout.links):
-        written = preview.lines[place.line - 1][place.start : place.end]
+        source = preview.lines[place.line - 1][place.start : place.end]
         shown = "".join(
             span.text
             for row in layout.rows_of(place)
             for span in layout.line_with(row, place, "here")
             if span.look == "here"
         )
-        assert shown.replace(" ", "") == written.replace(" ", "")
+        assert shown.replace(" ", "") == source.replace(" ", "")
     for place in preview.matches:
         row = layout.row_of(place.line, place.start)
         assert any(span.look == "match" for span in layout.line(row))
 
 
 @given(files, widths)
-def test_a_click_finds_the_character_under_it(lines: list[str], width: int) -> None:
+def test_character_at_finds_the_character_under_a_click(lines: list[str], width: int) -> None:
     layout = lay_out(preview_of(lines), width)
     for row in range(layout.height):
-        start = layout.firsts[row]
+        start = layout.row_offsets[row]
         for character, letter in enumerate(layout.text_of(row), start):
             if letter.isascii():
                 cell = layout.indents[row] + width_of(layout.line(row)[:0])
@@ -90,7 +90,7 @@ def _cells(text: str) -> int:
     return sum(map(get_character_cell_size, text))
 
 
-def test_a_row_goes_on_under_its_own_words() -> None:
+def test_wrapped_rows_have_a_hanging_indent() -> None:
     layout = lay_out(
         preview_of(["- [2026-01-02] Alice signs off", "> quoted and long, so it wraps"]), 25
     )
@@ -102,36 +102,36 @@ def test_a_row_goes_on_under_its_own_words() -> None:
     ]
 
 
-def test_the_best_place_is_marked_on_all_its_rows() -> None:
+def test_best_passage_is_marked_on_all_its_rows() -> None:
     layout = lay_out(preview_of(["a", "long enough for two rows", "", "b"], best=(2, 3)), 20)
     marked = [row for row in range(layout.height) if text_in(layout, row).startswith("▌")]
     assert [layout.line_of(row) for row in marked] == [2, 2, 3]
 
 
-def test_lines_of_a_file_and_rows_of_a_pane_lead_to_each_other() -> None:
+def test_line_of_and_row_of_are_inverse() -> None:
     layout = lay_out(preview_of(["one", "two " * 20, "three"]), 30)
-    assert [layout.row_of(line) for line in (1, 2, 3)] == list(layout.starts)
+    assert [layout.row_of(line) for line in (1, 2, 3)] == list(layout.first_rows)
     assert layout.line_of(layout.row_of(2, 60)) == 2
     assert layout.row_of(2, 60) > layout.row_of(2)
-    assert layout.row_of(99) == layout.starts[-1]
+    assert layout.row_of(99) == layout.first_rows[-1]
     assert layout.line(layout.height) == layout.line(-1) == ()
 
 
-def test_places_that_overlap_or_lie_outside_change_no_text() -> None:
+def test_overlapping_or_invalid_places_do_not_change_the_text() -> None:
     places = (Place(1, 0, 5), Place(1, 3, 8), Place(1, 7, 99), Place(9, 0, 4))
     layout = lay_out(replace(preview_of(["one two three"]), matches=places), 40)
     assert text_in(layout, 0) == "  one two three"
 
 
-def test_a_width_that_is_not_known_yet_or_absurd_lays_out_all_the_same() -> None:
+def test_unknown_or_tiny_widths_fall_back_to_defaults() -> None:
     preview = preview_of(["word " * 40])
     assert lay_out(preview, 0).width == 0
     assert lay_out(preview, 0).height == lay_out(preview, 80).height
     assert lay_out(preview, 1).height == lay_out(preview, LEAST_TEXT + MARGIN + 1).height
 
 
-def test_laying_out_a_long_file_leaves_nothing_to_the_garbage_collector() -> None:
-    """A collection walks through all that is tracked while the event loop waits."""
+def test_layout_of_a_long_file_adds_few_objects_for_the_garbage_collector() -> None:
+    """A collection traverses all tracked objects while the event loop waits."""
     preview = preview_of(["- **item** with enough words to be wrapped at forty"] * 5_000, "none")
     gc.collect()
     before = len(gc.get_objects())
@@ -140,7 +140,7 @@ def test_laying_out_a_long_file_leaves_nothing_to_the_garbage_collector() -> Non
     assert len(gc.get_objects()) - before < 50
 
 
-def test_places_are_found_by_where_they_are() -> None:
+def test_places_are_found_by_line_and_character() -> None:
     places = (Place(1, 2, 5), Place(1, 7, 9), Place(3, 0, 4))
-    assert [place_at(places, 1, at) for at in (1, 2, 4, 5, 7)] == [-1, 0, 0, -1, 1]
+    assert [place_at(places, 1, character) for character in (1, 2, 4, 5, 7)] == [-1, 0, 0, -1, 1]
     assert [first_from(places, line) for line in (1, 2, 3, 4)] == [0, 2, 2, 3]

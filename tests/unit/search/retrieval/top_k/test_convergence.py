@@ -1,4 +1,4 @@
-"""The best are the best of a full scan, however few were compared."""
+"""Converging gives the top k of a full scan, however few documents are evaluated."""
 
 from __future__ import annotations
 
@@ -27,41 +27,41 @@ def best(scores: Scores, rows: Rows, limit: int) -> list[float]:
 
 
 @given(some_scores, st.integers(1, 12))
-def test_exact_is_identical_to_a_full_scan(pairs: list[tuple[float, float]], limit: int) -> None:
-    reach = np.array([most for most, _ in pairs], dtype=float)
-    final = reach * [share for _, share in pairs]
-    found = converge(reach, lambda rows: final[rows], limit, "exact")
-    assert found is not None
-    compared = np.flatnonzero(found.evaluated)
-    assert best(final, compared, limit) == best(final, np.arange(len(final)), limit)
-    if not found.evaluated.all():  # not even a tie with the last place was left out
-        assert found.stopped == "exact"
-        assert reach[~found.evaluated].max() < best(final, compared, limit)[-1]
+def test_exact_rule_equals_a_full_scan(pairs: list[tuple[float, float]], k: int) -> None:
+    bounds = np.array([bound for bound, _ in pairs], dtype=float)
+    final = bounds * [share for _, share in pairs]
+    converged = converge(bounds, lambda rows: final[rows], k, "exact")
+    assert converged is not None
+    evaluated = np.flatnonzero(converged.evaluated)
+    assert best(final, evaluated, k) == best(final, np.arange(len(final)), k)
+    if not converged.evaluated.all():  # documents that tie with the last place are evaluated
+        assert converged.stopped_by == "exact"
+        assert bounds[~converged.evaluated].max() < best(final, evaluated, k)[-1]
 
 
-def test_what_is_no_result_is_never_compared() -> None:
-    reach = np.array([0.5, -np.inf, 0.4])
-    found = converge(reach, lambda rows: reach[rows], 5, "exact")
-    assert found is not None
-    assert (found.evaluated.tolist(), found.stopped) == ([True, False, True], "all")
+def test_documents_that_cannot_be_results_are_not_evaluated() -> None:
+    bounds = np.array([0.5, -np.inf, 0.4])
+    converged = converge(bounds, lambda rows: bounds[rows], 5, "exact")
+    assert converged is not None
+    assert (converged.evaluated.tolist(), converged.stopped_by) == ([True, False, True], "all")
 
 
-def test_stable_stops_when_the_best_stay_the_same() -> None:
-    reach = np.linspace(1.0, 0.9, 90)
-    final = np.where(reach > 0.99, 0.5, 0.1)
-    found = converge(reach, lambda rows: final[rows], 2, "stable")
-    assert found is not None
-    assert found.stopped == "stable"
-    assert found.evaluated.sum() == 3 * (1 + STABLE_ROUNDS)
+def test_stable_rule_stops_once_the_top_k_stays_the_same() -> None:
+    bounds = np.linspace(1.0, 0.9, 90)
+    final = np.where(bounds > 0.99, 0.5, 0.1)
+    converged = converge(bounds, lambda rows: final[rows], 2, "stable")
+    assert converged is not None
+    assert converged.stopped_by == "stable"
+    assert converged.evaluated.sum() == 3 * (1 + STABLE_ROUNDS)
 
 
-def test_too_many_to_compare_one_by_one_are_left_to_one_sweep(
+def test_nothing_is_returned_if_a_full_scan_would_be_faster(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(convergence, "WORTH_SHARE", 0.1)
-    reach = np.ones(90)
-    assert converge(reach, lambda rows: np.zeros(len(rows)), 2, "exact") is None
+    bounds = np.ones(90)
+    assert converge(bounds, lambda rows: np.zeros(len(rows)), 2, "exact") is None
 
 
-def test_the_best_must_stay_the_same_for_as_many_rounds_as_proposed() -> None:
+def test_number_of_stable_rounds_is_that_of_the_proposal() -> None:
     assert STABLE_ROUNDS == 3

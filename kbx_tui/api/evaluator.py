@@ -1,0 +1,79 @@
+"""Retrieval quality measured on judged queries."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from kbx_tui.api.searcher import Searcher
+from kbx_tui.api.session import Session
+from kbx_tui.evaluation.judgments import JudgedQuery, read_judgments, read_own_judgments
+from kbx_tui.evaluation.measure import Knob, Mode, ProgressCallback, Retrieve, Sweep, measure, sweep
+from kbx_tui.evaluation.runs import Run
+from kbx_tui.search.evidence.tuning import Tuning
+from kbx_tui.search.request import SearchRequest
+
+
+class Evaluator:
+    """Runs judged queries over a session. `KnowledgeBase` documents the methods."""
+
+    def __init__(self, session: Session) -> None:
+        self._session, self._searcher = session, Searcher(session)
+
+    def judgments(self, folder: Path | str | None) -> tuple[JudgedQuery, ...]:
+        return (
+            read_own_judgments(self._session.root)
+            if folder is None
+            else read_judgments(Path(folder))
+        )
+
+    def evaluate(
+        self,
+        queries: Sequence[JudgedQuery],
+        mode: Mode,
+        preset: str | None,
+        doc_types: Sequence[str],
+        progress: ProgressCallback | None,
+    ) -> Run:
+        tuning, retrieve = self._prepare(preset, doc_types, fast=mode == "fast")
+        return measure(
+            queries,
+            retrieve,
+            tuning,
+            base=self._session.root.name,
+            mode=mode,
+            preset=preset or self._session.settings.search.hierarchy_preset,
+            doc_types=doc_types,
+            progress=progress,
+        )
+
+    def sweep(
+        self,
+        queries: Sequence[JudgedQuery],
+        knob: Knob,
+        preset: str | None,
+        doc_types: Sequence[str],
+        progress: ProgressCallback | None,
+    ) -> Sweep:
+        tuning, retrieve = self._prepare(preset, doc_types)
+        return sweep(queries, retrieve, tuning, knob, progress=progress)
+
+    def _prepare(
+        self, preset: str | None, doc_types: Sequence[str], *, fast: bool = False
+    ) -> tuple[Tuning, Retrieve]:
+        """Return knobs and retrieval of a preset, with index and model loaded."""
+        self._session.ensure_indexed(fast=False)
+        search = self._session.settings.search
+        tuning, propagation = self._searcher.tuning(), None
+        if preset == "seed":
+            tuning = Tuning.seed(
+                alpha=search.hierarchy_alpha, entity_threshold=search.hierarchy_entity_threshold
+            )
+            propagation = 0.0  # the seed had neither feedback nor parts
+        request = SearchRequest(
+            "", doc_types=doc_types, fast=fast, feedback=propagation, parts=propagation
+        )
+        if not fast:
+            self._searcher.warm()  # so that the first query is timed like the others
+        return tuning, lambda query: self._searcher.retrieve(replace(request, query=query))

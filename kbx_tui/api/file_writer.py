@@ -1,0 +1,164 @@
+"""Writes to the base and undo. Each write is journaled, then indexed and committed to git."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from functools import partial
+
+from kbx_tui.api.session import Session
+from kbx_tui.drafting.applying import rebase_edits
+from kbx_tui.drafting.planning import file_diff
+from kbx_tui.drafting.plans import Written
+from kbx_tui.editing import journal
+from kbx_tui.editing.file_change import read_file
+from kbx_tui.editing.file_edits import FileEdit, write_files
+from kbx_tui.editing.git_commit import commit_files
+from kbx_tui.editing.journal import JournalEntry, finish_interrupted
+from kbx_tui.editing.pages.fact_edits import AddFact, ChangeFact
+from kbx_tui.editing.pages.page_edits import PageEdit, apply_edits
+from kbx_tui.editing.undo import undo
+from kbx_tui.errors import IndexFault, IndexLocked, KbxError, NotFound
+from kbx_tui.knowledge.facts.fact_sections import first_new_fact, read_facts
+from kbx_tui.knowledge.parsing.decoding import content_hash
+from kbx_tui.knowledge.parsing.reading import parse_document
+from kbx_tui.search.browsing.browse import indexed_hash
+
+INDEX_LOCK_SECONDS = 2.0
+"""Longest wait for another process that writes the index; after that the index follows later."""
+
+
+class FileWriter:
+    """Writes files of a session, each write as one journal entry, and undoes them."""
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+
+    def read(self, path: str) -> bytes:
+        """Return what a file of the base contains. Raises NotFound and WriteFault."""
+        data = read_file(self._session.root, path)
+        if data is None:
+            raise NotFound(f"{path} is gone; `kbx index` updates the index")
+        return data
+
+    def edit_page(
+        self,
+        path: str,
+        edits: Sequence[PageEdit],
+        description: str,
+        *,
+        dry_run: bool = False,
+        before: bytes | None = None,
+        template: bytes | None = None,
+        force: bool = False,
+        result: Callable[..., Written] = Written,
+    ) -> Written:
+        """Apply edits to one file and return `result` of what was written.
+
+        `before` is the file as read earlier, `template` what a new page starts from. A fact that
+        someone else added since `before` is not added again, except with `force`.
+        """
+        if template is None and before is None:
+            before = self.read(path)
+        start = before or b"" if template is None else template
+        after = apply_edits(path, start, edits)
+        fact_id, line = _written_fact(path, start, after, edits)
+        result = partial(
+            result, path=path, diff=file_diff(path, before, after), fact_id=fact_id, line=line
+        )
+        if dry_run or after == before:
+            return result(written=False)
+        rebase = partial(rebase_edits, path, tuple(edits), None if force else before or b"")
+        entry = self.write([FileEdit(path, before, after, rebase)], description)
+        return result(written=True, entry=entry)
+
+    def write(self, edits: Sequence[FileEdit], description: str) -> int | None:
+        """Write files, all or none, update index and git, and return the journal number."""
+        outcome = write_files(self._session.root, edits, description, all_or_nothing=True)
+        operation, _, target = description.partition(" ")
+        self.publish(outcome.paths, operation, target)
+        return outcome.entry.number if outcome.entry else None
+
+    def publish(self, paths: Sequence[str], operation: str, target: str) -> None:
+        """Index files just written and commit them, as far as kbx.toml asks for that."""
+        if not paths:
+            return
+        self._update_index(paths)
+        writes = self._session.settings.writes
+        if not writes.auto_commit:
+            return
+        message, author = writes.auto_commit_message_format, writes.auto_commit_author
+        root = self._session.root
+        if problem := commit_files(root, paths, operation, target, message=message, author=author):
+            self._session.notice(f"saved, but not committed: {problem}")
+
+    def undo(self, number: int | None) -> JournalEntry:
+        entry = undo(self._session.root, number)
+        self.publish([change.path for change in entry.changes], "undo", str(entry.number))
+        return entry
+
+    def history(self, limit: int) -> tuple[JournalEntry, ...]:
+        writes = [entry for entry in journal.entries(self._session.root) if entry.undoes is None]
+        return tuple(reversed(writes[-limit:] if limit else []))
+
+    def finish_interrupted(self) -> tuple[str, ...]:
+        session = self._session
+        try:
+            paths = finish_interrupted(session.root)
+        except KbxError as error:
+            session.notice(f"an interrupted write is still to be finished: {error}")
+            return ()
+        if paths:
+            session.notice(f"finished an interrupted write of {', '.join(paths)}")
+        return paths
+
+    def index_edited(self, paths: Sequence[str]) -> bool:
+        """Index those of `paths` that were edited since the last run; return whether any was."""
+        session = self._session
+        edited = [
+            path
+            for path in dict.fromkeys(paths)
+            if (data := read_file(session.root, path)) is not None
+            and content_hash(data) != indexed_hash(session.open_index(), path)
+        ]
+        if edited:
+            self._update_index(edited, f"{edited[0]} was edited")
+        return bool(edited)
+
+    def _update_index(self, paths: Sequence[str], reason: str = "saved") -> None:
+        """Index `paths`, or leave them for the next write or run when the index is locked.
+
+        A failure is a notice, not an error: the files themselves are written. Waits for a process
+        that indexes its own write, not for one that indexes the whole base.
+        """
+        session = self._session
+        session.unindexed_paths.update(paths)
+        deadline = time.monotonic() + INDEX_LOCK_SECONDS
+        while True:
+            try:
+                session.index(fast=True, wait=False, only=sorted(session.unindexed_paths))
+            except IndexLocked:
+                if time.monotonic() < deadline:
+                    time.sleep(0.05)
+                    continue
+                session.notice(f"{reason}; the index follows when the other process has finished")
+            except IndexFault as error:
+                session.notice(f"{reason}, but the index was not updated: {error}")
+            else:
+                session.unindexed_paths.clear()
+                session.refresh()
+            return
+
+
+def _written_fact(
+    path: str, before: bytes, after: bytes, edits: Sequence[PageEdit]
+) -> tuple[int | None, int]:
+    """Return id and line of the fact that `edits` added or reworded; None and 0 without one."""
+    for edit in edits:
+        if isinstance(edit, AddFact | ChangeFact):
+            old, new = (
+                read_facts(parse_document(path, data), edit.entity_id) for data in (before, after)
+            )
+            if fact := first_new_fact(old, new):
+                return fact.fact_id, fact.line
+    return None, 0

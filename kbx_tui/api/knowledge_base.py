@@ -1,0 +1,714 @@
+"""KnowledgeBase: everything the app, the command line, the servers and programs can call.
+
+Every public method is here, with its documentation; the work is done by parts that share one
+`Session`. A part is imported when it is first needed, so that a search loads no markdown parser and
+a write no evaluation.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import fields, replace
+from datetime import UTC, datetime
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Self
+
+from kbx_tui.api.session import Notice, Session
+from kbx_tui.config import Settings
+from kbx_tui.editing.journal import PENDING
+from kbx_tui.errors import OutOfRange
+from kbx_tui.index.build.progress import Cancelled, IndexReport, ProgressListener
+from kbx_tui.index.build.watch import watch
+from kbx_tui.index.index_status import Status, count_newer_files, read_status
+from kbx_tui.knowledge.vault import find_root
+from kbx_tui.safe_text import replace_surrogates
+from kbx_tui.search.frecency import OpenedDocuments
+from kbx_tui.search.ranking.alpha import alpha_note, next_changes
+from kbx_tui.search.ranking.explain import Explanation, explain
+from kbx_tui.search.ranking.rank import Ranked, Ranking, rank
+from kbx_tui.search.request import SearchRequest
+from kbx_tui.settings_file import knowledge_base_from_environment, load_settings
+
+if TYPE_CHECKING:
+    import threading
+    from datetime import date
+
+    from kbx_tui.api.catalog import Catalog, DocumentView, LineRange
+    from kbx_tui.api.draft_review import DraftReview
+    from kbx_tui.api.evaluator import Evaluator
+    from kbx_tui.api.file_writer import FileWriter
+    from kbx_tui.api.page_writer import PageWriter
+    from kbx_tui.api.searcher import Searcher
+    from kbx_tui.api.similarity_checks import SimilarityChecks
+    from kbx_tui.drafting.checks import DraftCheck, DraftMatch, Verdict
+    from kbx_tui.drafting.differences import Difference
+    from kbx_tui.drafting.labels import LabelledScore, ThresholdMetrics
+    from kbx_tui.drafting.plans import Applied, Plan, Written
+    from kbx_tui.editing.file_edits import ProgressCallback
+    from kbx_tui.editing.journal import JournalEntry
+    from kbx_tui.editing.pages.field_edits import Value
+    from kbx_tui.editing.state.drafts import Draft
+    from kbx_tui.evaluation.judgments import JudgedQuery
+    from kbx_tui.evaluation.measure import Knob, Mode, Sweep
+    from kbx_tui.evaluation.measure import ProgressCallback as QueryProgress
+    from kbx_tui.evaluation.runs import Run
+    from kbx_tui.experts.expert_ranking import ExpertRanking
+    from kbx_tui.knowledge.records import Document, Entity, Fact, FactKind
+    from kbx_tui.search.browsing.card import EntityCard, EntityName
+    from kbx_tui.search.browsing.destination import Destination
+    from kbx_tui.search.evidence.evidence import Evidence
+    from kbx_tui.search.evidence.tuning import Tuning
+    from kbx_tui.search.results.response import SearchResponse, Snippet
+    from kbx_tui.similarity.conflicts.conflict_guard import Conflict
+    from kbx_tui.similarity.duplicate_scan import DuplicateScan
+    from kbx_tui.similarity.matches import FieldSimilarity, SimilarityCheck, SimilarityMatch
+    from kbx_tui.similarity.scoring.pair_score import PairSimilarity
+
+
+class KnowledgeBase:
+    """One knowledge base. Cheap to open; index and model load on first use.
+
+    For one thread at a time. `notice` is called with a sentence about anything that delays or
+    degrades a call, such as building an index first or waiting for another process.
+    """
+
+    def __init__(
+        self,
+        root: Path | str | None = None,
+        *,
+        settings: Settings | None = None,
+        notice: Notice | None = None,
+    ) -> None:
+        """Open the base at `root`, else at KBX_ROOT, else the nearest one upward.
+
+        Completes a write during which a process died. Raises NotFound and ConfigError.
+        """
+        folder = Path(root).expanduser() if root is not None else knowledge_base_from_environment()
+        self.root = find_root(explicit=folder)
+        self.settings = settings if settings is not None else load_settings(self.root)
+        self._session = Session(self.root, self.settings, notice or (lambda text: None))
+        self.finish_interrupted()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Release model, tables and caches; the base may be used again."""
+        self._session.close()
+
+    # Index
+
+    def is_indexed(self) -> bool:
+        """Return whether text and entities can be searched; loads nothing for a local index."""
+        return self._session.is_indexed()
+
+    def index(
+        self,
+        progress: ProgressListener | None = None,
+        *,
+        fast: bool = False,
+        full: bool = False,
+        cancelled: Cancelled = lambda: False,
+        wait: bool = True,
+        only: Collection[str] | None = None,
+    ) -> IndexReport:
+        """Bring the index up to date with the files.
+
+        `fast` stops once text and entities can be searched; `full` rebuilds everything but known
+        vectors; `only` limits the run to these paths. Raises IndexFault, IndexLocked (only without
+        `wait`), IndexForeign and EmbeddingError.
+        """
+        return self._session.index(
+            progress, fast=fast, full=full, cancelled=cancelled, wait=wait, only=only
+        )
+
+    def refresh(self) -> bool:
+        """Return whether the index has a newer generation, which later calls then read.
+
+        While another process is indexing, its newest vectors may be missing for some seconds.
+        """
+        return self._session.refresh()
+
+    def warm(self) -> None:
+        """Load what the first search needs: model, vectors, entities. Raises as `retrieve`."""
+        self._searcher.warm()
+
+    def watch(self, changed: Callable[[frozenset[str]], None], *, stopped: threading.Event) -> None:
+        """Call `changed` with the paths of files that change on disk, until `stopped` is set.
+
+        Blocks, and may run in a thread of its own: it shares no state with other methods. Paths are
+        relative to the root; changes in quick succession come as one call. Raises NotFound when the
+        root is gone and KbxError when the system cannot watch it.
+        """
+        watch(self.root, self.settings.index.exclude, changed, stopped=stopped)
+
+    def count_newer_files(self) -> int:
+        """Return how many files changed since the last run, by modification time alone."""
+        return count_newer_files(self.root, self.settings)
+
+    def status(self) -> Status:
+        """Return what is indexed, what is out of date, and which files had problems."""
+        return read_status(self.root, self.settings)
+
+    # Search
+
+    def tuning(self, **changes: Any) -> Tuning:
+        """Return the knobs of kbx.toml with `changes`, where None keeps the configured value.
+
+        Raises OutOfRange and ConfigError.
+        """
+        knobs = {name: value for name, value in changes.items() if value is not None}
+        return replace(self._searcher.tuning(), **knobs)
+
+    def search(self, query: str | SearchRequest, **options: Any) -> SearchResponse:
+        """Return ranked results with snippets; a base without an index is indexed first.
+
+        `options` are the fields of `SearchRequest`: filters (`path`, `doc_types`, `since`, ...),
+        knobs (`alpha`, `threshold`, ...), `limit`, `fast`, `explain`. Raises TypeError for any
+        other, OutOfRange, ConfigError for a path outside the base or a malformed date, NotFound for
+        an unknown entity, IndexFault and EmbeddingError.
+        """
+        return self._searcher.search(_search_request(query, options))
+
+    def retrieve(self, query: str | SearchRequest, **options: Any) -> Evidence:
+        """Return everything `rank` needs to order the documents in scope, from the newest index.
+
+        Options and errors as `search`; NotFound without an index. Only filters, `fast`, `feedback`,
+        `parts` and `pinned` (entities that are retrieved in any case) affect retrieval: the
+        other knobs are left to `rank`.
+        """
+        return self._searcher.retrieve(_search_request(query, options))
+
+    def rank(self, evidence: Evidence, tuning: Tuning | None = None) -> Ranking:
+        """Return the documents of `evidence` ranked. Pure."""
+        return rank(evidence, tuning or self.tuning())
+
+    def explain(self, ranking: Ranking, ranked: Ranked) -> Explanation:
+        """Return how the score of one result was computed. Pure."""
+        return explain(ranking, ranked)
+
+    def alpha_note(self, ranking: Ranking, limit: int = 200) -> str:
+        """Return why no alpha changes the order of the results, empty when one does. Pure."""
+        return alpha_note(ranking, limit)
+
+    def next_changes(self, ranking: Ranking, limit: int = 10) -> tuple[float | None, float | None]:
+        """Return the nearest alphas below and above that change the top `limit` results. Pure."""
+        return next_changes(ranking, limit)
+
+    def matches(self, evidence: Evidence, text: str) -> tuple[tuple[int, int], ...]:
+        """Return the spans of words in `text` that pass 2 searched for, in order. Pure."""
+        return self._searcher.match_spans(evidence, text)
+
+    def snippets(self, evidence: Evidence, rows: Sequence[int]) -> tuple[Snippet, ...]:
+        """Return the best passage for the query of each document at `rows` of `evidence`."""
+        return self._searcher.snippets(evidence, rows)
+
+    def opened(self, path: str) -> None:
+        """Count an opening of a document towards its frecency. Write errors are ignored."""
+        OpenedDocuments(self.root).add(path)
+
+    # Documents and entities
+
+    def document(self, path: str) -> DocumentView:
+        """Return a document as it is on disk now.
+
+        Raises NotFound when there is none at `path` or it is outside the base.
+        """
+        return self._catalog.document(path)
+
+    def entity(self, entity_id: str) -> EntityCard:
+        """Return everything known about an entity. Raises NotFound."""
+        return self._catalog.entity(entity_id)
+
+    def named_entity(self, name: str) -> EntityCard:
+        """Return everything known about the entity with this name, alias or id.
+
+        Prefixes of its words are enough if they fit only one. Raises NotFound and Ambiguous.
+        """
+        return self._catalog.entity(self._catalog.find_entity(name).id)
+
+    def find_entities(self, text: str, limit: int = 20) -> tuple[EntityName, ...]:
+        """Return entities with `text` in their name or an alias, best first.
+
+        Without text, those with the most documents.
+        """
+        return self._catalog.find_entities(text, limit)
+
+    def follow(self, target: str, source: str) -> Destination | None:
+        """Return where a wikilink or relative link in the document `source` leads.
+
+        None for other addresses (`https://`) and for targets that do not exist.
+        """
+        return self._catalog.follow(target, source)
+
+    def complete_path(self, text: str, limit: int = 20) -> tuple[str, ...]:
+        """Return completions of a partial path: folders (with a final slash), then files."""
+        return self._catalog.complete_path(text, limit)
+
+    def count_scope(self, path: str) -> tuple[int, int]:
+        """Return how many documents a path filter matches, and how many there are in total.
+
+        Raises ConfigError for a path outside the base.
+        """
+        return self._catalog.count_scope(path)
+
+    def document_kinds(self) -> Mapping[str, int]:
+        """Return the number of documents of each kind, sorted by kind."""
+        return dict(sorted(Counter(self._session.snapshot().kinds).items()))
+
+    def document_ids(self, paths: Sequence[str]) -> Mapping[str, str]:
+        """Return the ids of documents by path; a page has the id of its entity."""
+        rows, ids = self._session.snapshot().row_of, self._session.snapshot().ids
+        return {path: ids[rows[path]] for path in paths if path in rows}
+
+    def identify(self, document_id: str) -> tuple[str, Entity | None]:
+        """Return the path and the entity that an id or path names; either may be missing.
+
+        The path is empty for an entity without a page. Raises NotFound.
+        """
+        return self._catalog.identify(document_id)
+
+    def list_documents(self, offset: int, limit: int) -> Sequence[tuple[str, str, str]]:
+        """Return id, path and title of documents, sorted by path."""
+        snapshot, page = self._session.snapshot(), slice(offset, offset + limit)
+        return list(
+            zip(snapshot.ids[page], snapshot.paths[page], snapshot.titles[page], strict=True)
+        )
+
+    def stored_documents(self, paths: Sequence[str]) -> Mapping[str, Document]:
+        """Return documents as they were indexed, by path; unknown paths are left out."""
+        return self._catalog.stored_documents(paths)
+
+    def documents_containing(self, word: str) -> Mapping[str, Document]:
+        """Return the indexed documents with a word in title or frontmatter, by path.
+
+        Letter case is ignored. Empty without an index.
+        """
+        return self._catalog.documents_containing(word)
+
+    def chunk_lines(self, paths: Sequence[str]) -> Mapping[str, Sequence[LineRange]]:
+        """Return first and last line of each chunk, in order, by path of the document."""
+        return self._catalog.chunk_lines(paths)
+
+    def read_document(self, path: str) -> Document:
+        """Return an indexed document, parsed as it is on disk now. Raises NotFound."""
+        return self._catalog.read_document(path)
+
+    # Experts
+
+    def experts(
+        self,
+        topic: str,
+        limit: int = 10,
+        min_claims: int = 1,
+        weight: str = "count",
+        *,
+        half_life_days: float | None = None,
+        now: date | None = None,
+    ) -> ExpertRanking:
+        """Return the entities best known on a topic, best first; equal scores by id.
+
+        `weight`: `count` (claims), `recency` (halved every `half_life_days`), `citation` (distinct
+        sources x confidence), `relevance` (documents on the topic count too); any other is `count`.
+        Claims are the facts of any page that contain a word of the topic or concern an entity it
+        names, except superseded, archived and redacted ones. `now` is the date ages are measured
+        from. Raises ConfigError (empty topic), OutOfRange, IndexFault and EmbeddingError.
+        """
+        from kbx_tui.experts.expert_engine import ExpertEngine  # only experts need it
+        from kbx_tui.experts.weights import parse_weight
+
+        if half_life_days is None:
+            half_life_days = self.settings.experts.half_life_days
+        if not half_life_days > 0.0:  # put this way round, NaN fails too
+            raise OutOfRange(f"half_life_days must be above 0, got {half_life_days}")
+        self._session.ensure_indexed()
+        index = self._session.fresh_index()
+        engine = self._session.shared(
+            ExpertEngine, lambda: ExpertEngine(index, self.root, self.retrieve)
+        )
+        return engine.rank(
+            replace_surrogates(topic),
+            parse_weight(weight),
+            limit=limit,
+            min_claims=min_claims,
+            now=now or datetime.now(UTC).date(),
+            half_life_days=half_life_days,
+        )
+
+    # Similarity
+
+    def pair_similarity(self, pairs: Sequence[tuple[str, str]]) -> list[PairSimilarity]:
+        """Return how similar the two texts of each pair are, in order; reads no index.
+
+        Symmetric; identical texts, apart from case, accents and spacing, score exactly 1. Raises
+        ConfigError for an empty text and EmbeddingError.
+        """
+        return self._similarity.compare_pairs(pairs)
+
+    def memory_similar(
+        self,
+        text: str,
+        *,
+        entity: str | None = None,
+        path: str | None = None,
+        threshold: float | None = None,
+        limit: int = 5,
+        chunks: bool = False,
+    ) -> list[SimilarityMatch]:
+        """Return the facts and open items similar to `text`, best first: check before you write.
+
+        `entity` (name, alias or id) and `path` restrict the search; with `path` or `chunks`,
+        passages of documents are compared too. `threshold` replaces those of `[dedup]`. Conflicting
+        matches are included, see `relation`. Raises ConfigError (empty text), OutOfRange, NotFound
+        and Ambiguous (entity), EmbeddingError and IndexForeign.
+        """
+        (check,) = self.check_similar(
+            [text], entity=entity, path=path, threshold=threshold, limit=limit, chunks=chunks
+        )
+        return list(check.matches)
+
+    def check_similar(
+        self,
+        texts: Sequence[str],
+        *,
+        entity: str | None = None,
+        path: str | None = None,
+        threshold: float | None = None,
+        limit: int = 5,
+        chunks: bool = False,
+    ) -> list[SimilarityCheck]:
+        """Return a complete check of each text, in order; faster than one call per text.
+
+        Arguments and errors as `memory_similar`.
+        """
+        return self._similarity.check(
+            texts, entity=entity, path=path, threshold=threshold, limit=limit, chunks=chunks
+        )
+
+    def has_similar(
+        self,
+        text: str,
+        *,
+        entity: str | None = None,
+        path: str | None = None,
+        threshold: float | None = None,
+    ) -> bool:
+        """Return whether anything says the same as `text` without contradicting it.
+
+        Arguments and errors as `memory_similar`.
+        """
+        return self._similarity.has_similar(text, entity, path, threshold)
+
+    def entity_similar_field(
+        self, entity: str, field: str, value: str, *, threshold: float | None = None
+    ) -> FieldSimilarity:
+        """Return how similar a proposed value is to the current value of an entity's field.
+
+        `field` is role, team, facts, open_items or any frontmatter key of the page. Raises as
+        `memory_similar`.
+        """
+        return self._similarity.check_field(entity, field, value, threshold)
+
+    def scan_duplicates(
+        self, *, entity: str | None = None, path: str | None = None, threshold: float | None = None
+    ) -> DuplicateScan:
+        """Return clusters of facts, and of open items, that say the same.
+
+        Arguments and errors as `memory_similar`.
+        """
+        return self._similarity.scan(entity, path, threshold)
+
+    # Writes: each is one journal entry, and indexed before the method returns
+
+    def memory_add(
+        self,
+        text: str | None = None,
+        *,
+        entity: str,
+        title: str | None = None,
+        kind: FactKind = "fact",
+        date: str | None = None,
+        source: str | None = None,
+        force: bool = False,
+        dry_run: bool = False,
+        create: bool = False,
+    ) -> Written:
+        """Add a fact or open item to the page of an entity, unless it is known already.
+
+        If the page says the same or the contrary, nothing is written and `matches` lists it;
+        `force` writes anyway. A fact without a date gets today's. `create` creates a missing page;
+        an unknown name becomes a person. `title` is another name for `text`. Raises ConfigError
+        (empty text), NotFound (entity or page), Ambiguous, WriteFault, EmbeddingError and
+        IndexForeign.
+        """
+        text = text or title or ""
+        return self._pages.add_fact(
+            text, entity, kind, date, source, force=force, dry_run=dry_run, create=create
+        )
+
+    def edit_fact(self, fact_id: int, text: str, *, date: str | None = None) -> int:
+        """Reword a fact and return its new id; date, notes and position stay.
+
+        Raises NotFound for an id that no fact has, WriteFault and FileChanged.
+        """
+        return self.reword_fact(fact_id, text, date=date).fact_id or fact_id
+
+    def reword_fact(
+        self, fact_id: int, text: str, *, date: str | None = None, dry_run: bool = False
+    ) -> Written:
+        """Reword a fact as `edit_fact` does, and return the full result of the write."""
+        return self._pages.reword_fact(fact_id, text, date=date, dry_run=dry_run)
+
+    def delete_fact(self, fact_id: int, *, dry_run: bool = False) -> Written:
+        """Delete the line of a fact. Raises as `edit_fact`."""
+        return self._pages.delete_fact(fact_id, dry_run=dry_run)
+
+    def supersede_fact(
+        self,
+        fact_id: int,
+        *,
+        text: str | None = None,
+        date: str | None = None,
+        source: str | None = None,
+        dry_run: bool = False,
+    ) -> Written:
+        """Strike out a fact; with `text`, add the fact that replaces it. Raises as `edit_fact`."""
+        return self._pages.supersede_fact(fact_id, text, date, source, dry_run=dry_run)
+
+    def facts(self, *, entity: str | None = None, since: str | None = None) -> tuple[Fact, ...]:
+        """Return facts and open items of any status, newest first, undated ones last.
+
+        `entity` restricts them to one entity, `since` to dates from that one on. Raises
+        ConfigError, NotFound and Ambiguous.
+        """
+        return self._catalog.facts(entity, since)
+
+    def create_page(
+        self,
+        name: str,
+        kind: str = "person",
+        fields: Mapping[str, Value] | None = None,
+        *,
+        dry_run: bool = False,
+    ) -> Written:
+        """Create the page of a person, project or team, with `fields` as frontmatter.
+
+        Raises WriteFault if the page exists, the name has no letter, or a name or value would be
+        read back as something else.
+        """
+        return self._pages.create_page(name, kind, fields or {}, dry_run=dry_run)
+
+    def edit_page(
+        self,
+        entity: str,
+        fields: Mapping[str, Value],
+        *,
+        kind: str | None = None,
+        dry_run: bool = False,
+    ) -> Written:
+        """Set frontmatter fields of an entity's page; None removes a field.
+
+        `kind` is the type the entity must have. `hints` list fields whose old value was similar.
+        Raises NotFound, Ambiguous, WriteFault, FileChanged and EmbeddingError.
+        """
+        return self._pages.edit_page(entity, fields, kind=kind, dry_run=dry_run)
+
+    def undo(self, number: int | None = None) -> JournalEntry:
+        """Revert a write, by default the last one not yet undone, and return its entry.
+
+        Raises WriteFault when there is none and FileChanged when a file was edited since.
+        """
+        return self._files.undo(number)
+
+    def undoable(self, limit: int = 20) -> tuple[JournalEntry, ...]:
+        """Return the last writes, newest first; undone ones are marked, undos are left out."""
+        return self._files.history(limit)
+
+    def finish_interrupted(self) -> tuple[str, ...]:
+        """Complete a write during which a process died; return the files it wrote."""
+        is_pending = (self.root / PENDING).exists()
+        return self._files.finish_interrupted() if is_pending else ()
+
+    # Drafts: facts to be checked, decided, planned and applied together
+
+    def drafts(self) -> tuple[Draft, ...]:
+        """Return the drafts stored in this base, in order."""
+        return self._drafts.drafts()
+
+    def drafts_in(self, file: Path | str) -> tuple[Draft, ...]:
+        """Return a draft for each line of a file, which may be relative to the root.
+
+        Stores nothing. Raises NotFound for a file that cannot be read and ConfigError for JSON that
+        is not a draft.
+        """
+        return self._drafts.drafts_in(file)
+
+    def save_drafts(self, drafts: Sequence[Draft]) -> None:
+        """Store `drafts` at once, merged with what other processes did in the meantime.
+
+        Drafts they added stay, drafts they settled stay removed unless changed here, and of two
+        versions the changed one wins. Raises WriteFault, with the stored drafts unchanged.
+        """
+        self._drafts.save(drafts)
+
+    def check_drafts(self, drafts: Sequence[Draft]) -> list[DraftCheck]:
+        """Return for each draft its probable entity and what is similar, in base and batch.
+
+        Pages edited since the last run are indexed first. Faster for many drafts at once; texts
+        checked recently are not embedded again. Raises EmbeddingError, IndexForeign and IndexFault.
+        """
+        return self._drafts.check(drafts)
+
+    def scan_drafts(
+        self, *, entity: str | None = None, path: str | None = None, threshold: float | None = None
+    ) -> list[DraftCheck]:
+        """Return the result of `scan_duplicates` as checks of the newest fact of each group.
+
+        `stands_for` is that fact, the matches are the older ones. Raises as `scan_duplicates`.
+        """
+        return self._drafts.scan(entity, path, threshold)
+
+    def decide(self, check: DraftCheck, threshold: float | None = None) -> Verdict:
+        """Return state and proposal of a draft under `threshold`, 0..1, or `[dedup]`. Pure.
+
+        Raises OutOfRange.
+        """
+        return self._drafts.decide(check, threshold)
+
+    def difference(self, left: str, right: str, conflicts: Sequence[Conflict] = ()) -> Difference:
+        """Return two texts as pieces that agree, differ or contradict each other. Pure."""
+        return self._drafts.difference(left, right, conflicts)
+
+    def merged_text(self, check: DraftCheck, match: DraftMatch) -> str:
+        """Return a first version of the text that merges a draft into a fact. Pure."""
+        return self._drafts.merged_text(check, match)
+
+    def plan(self, drafts: Sequence[Draft]) -> Plan:
+        """Return exactly what applying the drafts with a choice would write. Writes nothing.
+
+        Raises IndexFault; drafts that cannot be applied are the plan's `problems`.
+        """
+        return self._drafts.plan(drafts)
+
+    def apply(self, plan: Plan, progress: ProgressCallback | None = None) -> Applied:
+        """Write a plan as one journal entry and remove the drafts it settled.
+
+        A file changed since gets those edits that still fit; drafts that do not are in `failed`,
+        and all others are written. Raises WriteFault while another process writes.
+        """
+        return self._drafts.apply(plan, progress)
+
+    def label(self, left: str, right: str, same: bool) -> int:
+        """Store whether two texts say the same and return the number of labels.
+
+        A newer label of a pair replaces the older one. Raises WriteFault.
+        """
+        return self._drafts.label(left, right, same=same)
+
+    def labelled(self) -> tuple[LabelledScore, ...]:
+        """Return the labels with the scores of their pairs. Raises EmbeddingError."""
+        return self._drafts.labelled()
+
+    def measure(
+        self, labelled: Sequence[LabelledScore], threshold: float
+    ) -> ThresholdMetrics | None:
+        """Return precision and recall of a threshold; None for too few labels. Pure."""
+        return self._drafts.measure(labelled, threshold)
+
+    # Evaluation
+
+    def judgments(self, folder: Path | str | None = None) -> tuple[JudgedQuery, ...]:
+        """Return the judged queries of a labelled folder, or the user's own in this base.
+
+        Raises NotFound and ConfigError.
+        """
+        return self._evaluator.judgments(folder)
+
+    def evaluate(
+        self,
+        queries: Sequence[JudgedQuery],
+        *,
+        mode: Mode = "auto",
+        preset: str | None = None,
+        doc_types: Sequence[str] = (),
+        progress: QueryProgress | None = None,
+    ) -> Run:
+        """Return the quality of the results of each judged query; indexes the base first if needed.
+
+        Raises NotFound when no query has a relevant document.
+        """
+        return self._evaluator.evaluate(queries, mode, preset, doc_types, progress)
+
+    def sweep(
+        self,
+        queries: Sequence[JudgedQuery],
+        knob: Knob,
+        *,
+        preset: str | None = None,
+        doc_types: Sequence[str] = (),
+        progress: QueryProgress | None = None,
+    ) -> Sweep:
+        """Return nDCG@10 at many values of a knob, retrieving once per query.
+
+        Raises as `evaluate`.
+        """
+        return self._evaluator.sweep(queries, knob, preset, doc_types, progress)
+
+    # Parts, imported on first use: tests/contract/test_imports.py shows what each would load
+
+    @cached_property
+    def _catalog(self) -> Catalog:
+        from kbx_tui.api.catalog import Catalog
+
+        return Catalog(self._session)
+
+    @cached_property
+    def _drafts(self) -> DraftReview:
+        from kbx_tui.api.draft_review import DraftReview
+
+        return DraftReview(self._session)
+
+    @cached_property
+    def _evaluator(self) -> Evaluator:
+        from kbx_tui.api.evaluator import Evaluator
+
+        return Evaluator(self._session)
+
+    @cached_property
+    def _files(self) -> FileWriter:
+        from kbx_tui.api.file_writer import FileWriter
+
+        return FileWriter(self._session)
+
+    @cached_property
+    def _pages(self) -> PageWriter:
+        from kbx_tui.api.page_writer import PageWriter
+
+        return PageWriter(self._session)
+
+    @cached_property
+    def _searcher(self) -> Searcher:
+        from kbx_tui.api.searcher import Searcher
+
+        return Searcher(self._session)
+
+    @cached_property
+    def _similarity(self) -> SimilarityChecks:
+        from kbx_tui.api.similarity_checks import SimilarityChecks
+
+        return SimilarityChecks(self._session)
+
+
+def _search_request(query: str | SearchRequest, options: Mapping[str, Any]) -> SearchRequest:
+    """Return a request for `query`, or the given one with some of its fields replaced."""
+    valid = [field.name for field in fields(SearchRequest) if field.name != "query"]
+    if unknown := sorted(set(options).difference(valid)):
+        raise TypeError(f"unknown search option {unknown[0]!r}; valid: {', '.join(valid)}")
+    if isinstance(query, SearchRequest):
+        return replace(query, **options)
+    return SearchRequest(query, **options)

@@ -1,0 +1,247 @@
+"""Pages of entities: creating them, setting their fields and editing their facts."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from kbx_tui.api.catalog import Catalog, require_iso_date
+from kbx_tui.api.file_writer import FileWriter
+from kbx_tui.api.session import Session
+from kbx_tui.api.similarity_checks import SimilarityChecks
+from kbx_tui.drafting.planning import file_diff
+from kbx_tui.drafting.plans import Written
+from kbx_tui.drafting.strip_subject import strip_subject
+from kbx_tui.editing.file_change import read_file
+from kbx_tui.editing.file_edits import FileEdit
+from kbx_tui.editing.pages import fact_edits
+from kbx_tui.editing.pages.fact_edits import AddFact, fact_identity
+from kbx_tui.editing.pages.field_edits import SetFields, Value, field_value, shown_value
+from kbx_tui.editing.pages.page_edits import PageEdit, new_page, page_path
+from kbx_tui.errors import Ambiguous, FileChanged, NotFound, WriteFault
+from kbx_tui.formatting import format_score
+from kbx_tui.knowledge.facts.fact_line import read_fact_line
+from kbx_tui.knowledge.facts.fact_sections import ID_LIMIT
+from kbx_tui.knowledge.parsing.reading import parse_document
+from kbx_tui.knowledge.records import Entity, Fact, FactKind
+from kbx_tui.knowledge.vault import walked_folder
+from kbx_tui.safe_text import replace_surrogates
+from kbx_tui.search.browsing.browse import facts_by_id
+from kbx_tui.similarity.matches import SimilarityMatch
+from kbx_tui.similarity.scoring.pair_score import require_text
+
+GONE_LIMIT = 200
+"""Journal entries searched, newest first, for what happened to an id."""
+
+
+class PageWriter:
+    """Edits pages; all other bytes of a file stay. `KnowledgeBase` documents the methods."""
+
+    def __init__(self, session: Session) -> None:
+        self._session, self._files = session, FileWriter(session)
+        self._catalog, self._similarity = Catalog(session), SimilarityChecks(session)
+
+    def create_page(
+        self, name: str, kind: str, fields: Mapping[str, Value], *, dry_run: bool
+    ) -> Written:
+        name = replace_surrogates(name).strip()
+        path = self._free_path(kind, name)
+        data = new_page(kind, name, fields)
+        written = Written(written=False, path=path, diff=file_diff(path, None, data))
+        if dry_run:
+            return written
+        entry = self._files.write([FileEdit(path, None, data)], f"{kind} create {name}")
+        return replace(written, written=True, entry=entry)
+
+    def edit_page(
+        self, name: str, fields: Mapping[str, Value], *, kind: str | None, dry_run: bool
+    ) -> Written:
+        self._session.ensure_indexed()
+        entity = self._catalog.find_entity(name, kind)
+        if not entity.path:
+            raise NotFound(f"{entity.name} has no page yet; `kbx {entity.type} create` creates one")
+        before = self._files.read(entity.path)
+        frontmatter = parse_document(entity.path, before).frontmatter
+        old = {key: shown_value(field_value(frontmatter, key)) for key in fields}
+        changed = {key: value for key, value in fields.items() if shown_value(value) != old[key]}
+        if not changed:
+            hints = ("nothing to change",)
+            return Written(written=False, path=entity.path, diff="", hints=hints)
+        edit = SetFields(tuple(changed.items()), tuple((key, old[key]) for key in changed))
+        return self._files.edit_page(
+            entity.path,
+            [edit],
+            f"{entity.type} edit {entity.name}",
+            dry_run=dry_run,
+            before=before,
+            result=partial(Written, hints=self._field_hints(entity, changed)),
+        )
+
+    def add_fact(
+        self,
+        text: str,
+        entity: str,
+        kind: FactKind,
+        date: str | None,
+        source: str | None,
+        *,
+        force: bool,
+        dry_run: bool,
+        create: bool,
+    ) -> Written:
+        text = require_text(replace_surrogates(text))
+        page = self._page_of(replace_surrogates(entity), create=create)
+        edit = _added_fact(page.id, kind, text, date, source)
+        before = read_file(self._session.root, page.path)  # read first: the check is no older
+        template = new_page(page.type, page.name, {}) if before is None else None
+        matches = self._matches(text, page)
+        if matches and not (force or dry_run):
+            return Written(written=False, path=page.path, diff="", matches=matches)
+        try:
+            return self._files.edit_page(
+                page.path,
+                [edit],
+                f"memory add {page.name}",
+                dry_run=dry_run,
+                before=before,
+                template=template,
+                force=force,
+                result=partial(Written, matches=matches),
+            )
+        except FileChanged:  # perhaps by another process that added the same
+            matches = self._matches(text, page)
+            if not matches:
+                raise
+            return Written(written=False, path=page.path, diff="", matches=matches)
+
+    def reword_fact(self, fact_id: int, text: str, *, date: str | None, dry_run: bool) -> Written:
+        fact = self._fact(fact_id)
+        text, date = replace_surrogates(text), replace_surrogates(date or "")
+        edit = fact_edits.ChangeFact(fact.entity_id, fact_id, text, date, fact_identity(fact))
+        return self._edit_fact(fact, [edit], "edit-fact", dry_run=dry_run)
+
+    def delete_fact(self, fact_id: int, *, dry_run: bool) -> Written:
+        fact = self._fact(fact_id)
+        edit = fact_edits.DeleteFact(fact.entity_id, fact_id, fact_identity(fact))
+        return self._edit_fact(fact, [edit], "delete-fact", dry_run=dry_run)
+
+    def supersede_fact(
+        self, fact_id: int, text: str | None, date: str | None, source: str | None, *, dry_run: bool
+    ) -> Written:
+        fact = self._fact(fact_id)
+        edits: list[PageEdit] = [
+            fact_edits.StrikeFact(fact.entity_id, fact_id, fact_identity(fact))
+        ]
+        if text:
+            text = replace_surrogates(text)
+            edits.append(_added_fact(fact.entity_id, fact.kind, text, date, source))
+        return self._edit_fact(fact, edits, "supersede", dry_run=dry_run)
+
+    def _edit_fact(
+        self, fact: Fact, edits: Sequence[PageEdit], command: str, *, dry_run: bool
+    ) -> Written:
+        description = f"memory {command} {fact.fact_id}"
+        return self._files.edit_page(fact.path, edits, description, dry_run=dry_run)
+
+    def _page_of(self, name: str, *, create: bool) -> Entity:
+        """Return the entity to write about; with `create`, its page may not exist yet."""
+        self._session.ensure_indexed()
+        try:
+            entity = self._catalog.find_entity(name)
+        except Ambiguous:
+            raise
+        except NotFound as error:
+            if not create:
+                raise NotFound(f"{error}; --create makes a page for a new person") from error
+            path = self._free_path("person", name)
+            return Entity(f"person:{Path(path).stem}", name, "person", path)
+        if entity.path:
+            return entity
+        if not create:
+            raise NotFound(f"{entity.name} has no page yet; --create makes one")
+        return replace(entity, path=self._new_path(entity.type, entity.name))
+
+    def _new_path(self, kind: str, name: str) -> str:
+        """Return the path for a new page, below `memory/` or the base itself."""
+        root = self._session.root
+        return page_path(kind, name, "" if walked_folder(root) == root else "memory/")
+
+    def _free_path(self, kind: str, name: str) -> str:
+        """Return the path for a new page. Raises WriteFault if there is a file."""
+        path = self._new_path(kind, name)
+        if read_file(self._session.root, path) is not None:
+            raise WriteFault(f"{name} has a page already: {path}")
+        return path
+
+    def _matches(self, text: str, page: Entity) -> tuple[SimilarityMatch, ...]:
+        """Return what the page of an entity says already, best first, with and without its name."""
+        self._files.index_edited([page.path])
+        entity = self._session.open_index().generation().entities.get(page.id)
+        if entity is None:
+            return ()
+        text = read_fact_line(text).text or text
+        variants = dict.fromkeys((strip_subject(text, entity), text))
+        best: dict[Any, SimilarityMatch] = {}
+        for check in self._similarity.check(list(variants), entity=page.id):
+            for match in check.matches:
+                key = (match.fact_id, match.source_path, match.line)
+                if key not in best or match.score > best[key].score:
+                    best[key] = match
+        return tuple(sorted(best.values(), key=lambda match: (-match.score, bool(match.conflicts))))
+
+    def _field_hints(self, entity: Entity, fields: Mapping[str, Value]) -> tuple[str, ...]:
+        """Return a sentence for each field whose current value is similar to the new one."""
+        hints = []
+        for key, value in fields.items():
+            if isinstance(value, str) and value.strip():
+                check = self._similarity.check_field(entity.id, key, value)
+                if check.is_similar:
+                    current = f"{check.current_value!r} ({format_score(check.similarity)})"
+                    hints.append(f"{key} already has a similar value: {current}")
+        return tuple(hints)
+
+    def _fact(self, fact_id: int) -> Fact:
+        """Return a fact by id; when the index does not have it, index the files again first."""
+        self._session.ensure_indexed()
+        if not 0 < fact_id < ID_LIMIT:
+            raise _no_fact(fact_id)
+        index = self._session.fresh_index()
+        for _ in range(2):
+            facts = facts_by_id(index, [fact_id])
+            if fact_id in facts:
+                return facts[fact_id]
+            self._session.index(fast=True)
+            self._session.refresh()
+        raise self._gone(fact_id)
+
+    def _gone(self, fact_id: int) -> NotFound:
+        """Return an error that says what happened to a fact, as far as the journal knows."""
+        verbs = {
+            f"memory delete-fact {fact_id}": "was deleted from",
+            f"memory edit-fact {fact_id}": "was reworded in",
+        }
+        for entry in self._files.history(GONE_LIMIT):
+            if entry.description in verbs and not entry.undone:
+                path, day = entry.changes[0].path, entry.written_at[:10]
+                return NotFound(
+                    f"fact {fact_id} {verbs[entry.description]} {path} on {day}; "
+                    "`kbx memory list` shows current ids, `kbx undo --list` the writes"
+                )
+        return _no_fact(fact_id)
+
+
+def _no_fact(fact_id: int) -> NotFound:
+    return NotFound(f"no fact has the id {fact_id}; `kbx memory list` shows them")
+
+
+def _added_fact(
+    entity_id: str, kind: FactKind, text: str, date: str | None, source: str | None
+) -> AddFact:
+    """Return the edit that adds a fact, without a date as of today. Raises ConfigError."""
+    today = time.strftime("%Y-%m-%d") if kind == "fact" else ""
+    date = require_iso_date(date) or today
+    return AddFact(entity_id, kind, text, date, replace_surrogates(source or ""))

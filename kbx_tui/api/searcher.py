@@ -1,0 +1,87 @@
+"""Search: retrieval and ranking composed."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+from kbx_tui.api.session import Session
+from kbx_tui.search.evidence.evidence import Evidence
+from kbx_tui.search.evidence.tuning import Tuning
+from kbx_tui.search.frecency import OpenedDocuments
+from kbx_tui.search.ranking.rank import rank
+from kbx_tui.search.request import SearchRequest
+from kbx_tui.search.results.answer import answer
+from kbx_tui.search.results.response import SearchResponse, Snippet
+from kbx_tui.search.results.snippets import match_spans
+from kbx_tui.search.retrieval.retrieve import Retriever
+from kbx_tui.search.retrieval.top_k.top_k import TopKRequest
+
+
+class Searcher:
+    """Searches the index of a session. `KnowledgeBase` documents the methods."""
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+
+    def tuning(self) -> Tuning:
+        search = self._session.settings.search
+        knobs: dict[str, Any] = {
+            "alpha": search.hierarchy_alpha,
+            "entity_threshold": search.hierarchy_entity_threshold,
+            "max_entities": search.hierarchy_max_entities,
+            "hotness_weight": search.hotness_weight,
+        }
+        if search.hierarchy_preset == "seed":
+            return replace(Tuning.seed(), **knobs)
+        return Tuning(gate=search.hierarchy_gate, parent=search.hierarchy_parent, **knobs)
+
+    def retrieve(self, request: SearchRequest, top_k: TopKRequest | None = None) -> Evidence:
+        """Return the evidence for `request`; with `top_k`, only as much as that one ranking needs.
+
+        The query is embedded while the index is opened and checked for changes.
+        """
+        path, retriever = self._session.path_filter(request.path), self._retriever()
+        search = self._session.settings.search
+        is_seed = search.hierarchy_preset == "seed"  # the seed had neither feedback nor parts
+        if request.feedback is None:
+            request = replace(request, feedback=0.0 if is_seed else search.feedback)
+        if request.parts is None:
+            request = replace(request, parts=0.0 if is_seed else search.parts)
+        retriever.begin(request, top_k)
+        self._session.fresh_index()
+        return retriever.retrieve(request, path, top_k)
+
+    def search(self, request: SearchRequest) -> SearchResponse:
+        tuning = request.tuning(self.tuning())
+        self._session.ensure_indexed()
+        start = time.perf_counter()
+        convergence = self._session.settings.search.convergence
+        evidence = self.retrieve(request, TopKRequest(tuning, request.limit, rank, convergence))
+        ranking = rank(evidence, tuning)
+        top = ranking.top(request.limit)
+        snippets = self.snippets(evidence, [ranked.row for ranked in top])
+        total_ms = (time.perf_counter() - start) * 1000
+        return answer(ranking, top, snippets, total_ms=total_ms, with_explain=request.explain)
+
+    def snippets(self, evidence: Evidence, rows: Sequence[int]) -> tuple[Snippet, ...]:
+        self._session.fresh_index()
+        paths = [evidence.paths[row] for row in rows]
+        return tuple(self._retriever().snippets(evidence.document_query, paths))
+
+    def match_spans(self, evidence: Evidence, text: str) -> tuple[tuple[int, int], ...]:
+        return match_spans(text, evidence.document_query)
+
+    def warm(self) -> None:
+        self._retriever().warm()
+
+    def _retriever(self) -> Retriever:
+        session = self._session
+        return session.shared(
+            Retriever,
+            lambda: Retriever(
+                session.open_index(), session.embedder, OpenedDocuments(session.root)
+            ),
+        )

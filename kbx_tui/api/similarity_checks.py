@@ -1,0 +1,77 @@
+"""Similarity checks of texts, fields and the whole base."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from kbx_tui.api.session import Session
+from kbx_tui.safe_text import replace_surrogates
+from kbx_tui.similarity.comparison_scope import ComparisonScope
+from kbx_tui.similarity.duplicate_scan import DuplicateScan
+from kbx_tui.similarity.matches import FieldSimilarity, SimilarityCheck
+from kbx_tui.similarity.scoring.pair_score import PairSimilarity, pair_similarity
+from kbx_tui.similarity.similarity_engine import SimilarityEngine
+
+
+class SimilarityChecks:
+    """Compares texts with a session's index. `KnowledgeBase` documents the methods."""
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+
+    def compare_pairs(self, pairs: Sequence[tuple[str, str]]) -> list[PairSimilarity]:
+        cleaned = [(replace_surrogates(left), replace_surrogates(right)) for left, right in pairs]
+        return pair_similarity(cleaned, self._session.embedder())
+
+    def check(
+        self,
+        texts: Sequence[str],
+        *,
+        entity: str | None = None,
+        path: str | None = None,
+        threshold: float | None = None,
+        limit: int = 5,
+        chunks: bool = False,
+    ) -> list[SimilarityCheck]:
+        engine, scope = self._scoped(entity, path, chunks=chunks)
+        return engine.check([replace_surrogates(text) for text in texts], scope, threshold, limit)
+
+    def has_similar(
+        self, text: str, entity: str | None, path: str | None, threshold: float | None
+    ) -> bool:
+        """Return whether a similar text is known; identical text is found without the model."""
+        text = replace_surrogates(text)
+        engine, scope = self._scoped(entity, path)
+        is_known = engine.has_identical(text, scope)
+        return is_known or engine.check([text], scope, threshold, 1)[0].has_similar
+
+    def check_field(
+        self, entity: str, field: str, value: str, threshold: float | None = None
+    ) -> FieldSimilarity:
+        field, value = replace_surrogates(field), replace_surrogates(value)
+        return self.engine().field(entity, field, value, threshold)
+
+    def scan(self, entity: str | None, path: str | None, threshold: float | None) -> DuplicateScan:
+        path_filter, engine = self._session.path_filter(path), self.engine()
+        return engine.scan(engine.scope(entity, path_filter), threshold)
+
+    def engine(self, *, with_chunks: bool = False) -> SimilarityEngine:
+        """Return the engine on the newest index; `with_chunks` needs vectors of documents too.
+
+        Vectors of facts are made as they are needed.
+        """
+        session = self._session
+        session.ensure_indexed(fast=not with_chunks)
+        index = session.fresh_index()
+        return session.shared(
+            SimilarityEngine,
+            lambda: SimilarityEngine(index, session.embedder(), session.settings.dedup),
+        )
+
+    def _scoped(
+        self, entity: str | None, path: str | None, *, chunks: bool = False
+    ) -> tuple[SimilarityEngine, ComparisonScope]:
+        """Return the engine and the scope of the comparison; with a path, it includes passages."""
+        path_filter = self._session.path_filter(path)
+        engine = self.engine(with_chunks=chunks or bool(path_filter.text))
+        return engine, engine.scope(entity, path_filter, chunks=chunks)

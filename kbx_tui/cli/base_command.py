@@ -1,0 +1,97 @@
+"""Click classes with the options that every command accepts: `--kb` and `--debug`."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import click
+
+WHOLE_SENTENCE = 1_000
+"""Longer than any summary line, so that click never truncates one."""
+
+
+@dataclass
+class GlobalOptions:
+    """Values of `--kb` and `--debug`, given before or after the command's name."""
+
+    kb: Path | None = None
+    debug: bool = False
+
+
+class OutputClosed(Exception):
+    """The reader of stdout has closed it; not a failure."""
+
+
+def global_options() -> GlobalOptions:
+    """Return the global options of the running command."""
+    return click.get_current_context().ensure_object(GlobalOptions)
+
+
+def _store_global(ctx: click.Context, param: click.Parameter, value: Path | bool | None) -> None:
+    if value:
+        setattr(ctx.ensure_object(GlobalOptions), str(param.name), value)
+
+
+_GLOBAL_PARAMETERS = (
+    click.Option(
+        ["--kb"],
+        type=click.Path(path_type=Path),
+        metavar="PATH",
+        expose_value=False,
+        callback=_store_global,
+        help="Knowledge base; default: KBX_ROOT, else the nearest one from here upwards.",
+    ),
+    click.Option(
+        ["--debug"],
+        is_flag=True,
+        expose_value=False,
+        callback=_store_global,
+        help="Print a traceback when an error occurs.",
+    ),
+)
+
+
+class DecodedText(click.types.StringParamType):
+    """Text with U+FFFD for undecodable bytes, which are lone surrogates in `sys.argv`."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        return str(value).encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+
+
+class Command(click.Command):
+    """A command that also accepts the global options, and whose text arguments are decoded."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        for parameter in self.params:
+            if parameter.type is click.STRING:
+                parameter.type = DecodedText()
+        self.params += _GLOBAL_PARAMETERS
+
+    def get_short_help_str(self, limit: int = WHOLE_SENTENCE) -> str:
+        """Return the first sentence of the help text."""
+        return super().get_short_help_str(WHOLE_SENTENCE)
+
+
+class Group(Command, click.Group):
+    """A group of commands that also accepts the global options."""
+
+    command_class = Command
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Return the commands in the order they were added, the most used first."""
+        return list(self.commands)
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run the named command; leave broken pipes and ctrl+c to `runner.run`."""
+        try:
+            result = super().invoke(ctx)
+            sys.stdout.flush()
+        except BrokenPipeError as error:
+            raise OutputClosed from error
+        except KeyboardInterrupt as error:  # click would print an empty line first
+            raise click.Abort from error
+        return result

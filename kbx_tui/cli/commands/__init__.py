@@ -1,0 +1,1 @@
+"""Commands that read or serve, one module each."""

@@ -1,0 +1,83 @@
+"""`kbx index`: bring the index up to date with the files."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import TYPE_CHECKING
+
+import click
+
+from kbx_tui.cli.base_command import Command
+from kbx_tui.cli.listings.index_listing import problem_lines, totals
+from kbx_tui.cli.open_kb import open_kb
+from kbx_tui.cli.options import json_option
+from kbx_tui.cli.output import print_result, say
+from kbx_tui.cli.runner import EXIT_INTERRUPTED
+from kbx_tui.formatting import format_count, format_size
+
+if TYPE_CHECKING:
+    from kbx_tui.index.build.progress import IndexReport
+
+
+@click.command(name="index", cls=Command)
+@click.option(
+    "--full", is_flag=True, help="Rebuild everything; vectors of unchanged texts are reused."
+)
+@click.option("--fast", is_flag=True, help="Index text and entities only, no vectors.")
+@click.option("--no-wait", is_flag=True, help="Fail if another process is indexing.")
+@json_option
+def command(full: bool, fast: bool, no_wait: bool, as_json: bool) -> None:
+    """Bring the index up to date with the files.
+
+    Only changed files are read and embedded again. Text and entities come first and are searchable
+    while vectors are computed. You may stop at any time; the next run continues from there. Your
+    files are only read, and .kbx/index can be deleted without losing anything.
+
+    \b
+    Examples:
+      kbx index
+      kbx index --fast             words only, ready in seconds
+      kbx index --json | jq .seconds
+    """
+    from kbx_tui.cli.listings.progress import show_progress
+
+    try:
+        with open_kb() as kb, show_progress() as listener:
+            report = kb.index(listener, fast=fast, full=full, wait=not no_wait)
+    except KeyboardInterrupt:
+        say("interrupted; what is indexed is searchable, and the next run continues from there")
+        click.get_current_context().exit(EXIT_INTERRUPTED)
+    seconds = {stage: round(spent, 3) for stage, spent in report.seconds.items()}
+    print_result(asdict(report) | {"seconds": seconds}, report_lines(report), as_json=as_json)
+
+
+def report_lines(report: IndexReport) -> list[str]:
+    """Return the report as lines of text: totals, changes, seconds, problems."""
+    size = format_size(report.size_bytes)
+    lines = [f"{totals(report)}; {size}", _changes(report), _seconds(report)]
+    if report.problems:
+        lines.append(f"{format_count(len(report.problems), 'problem')}:")
+        lines += [f"  {line}" for line in problem_lines(report.problems)]
+    return lines
+
+
+def _changes(report: IndexReport) -> str:
+    changes = {
+        "new": report.added,
+        "changed": report.changed,
+        "moved": report.moved,
+        "deleted": report.deleted,
+    }
+    parts = [f"{count:,} {name}" for name, count in changes.items() if count]
+    embedded = f"{report.embedded:,} texts embedded, {report.reused:,} reused"
+    return f"{', '.join(parts) or 'no file changed'}; {embedded}"
+
+
+def _seconds(report: IndexReport) -> str:
+    stages = [
+        f"{stage} {spent:.1f}"
+        for stage, spent in report.seconds.items()
+        if stage != "total" and spent >= 0.05
+    ]
+    detail = f" ({', '.join(stages)})" if stages else ""
+    return f"{report.seconds['total']:.1f} s{detail}"

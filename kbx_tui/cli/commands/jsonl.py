@@ -1,0 +1,29 @@
+"""`kbx jsonl`: the tools for programs, one JSON object per line."""
+
+from __future__ import annotations
+
+import click
+
+from kbx_tui.cli.base_command import Command
+from kbx_tui.cli.open_kb import open_worker
+from kbx_tui.cli.options import allow_writes_option
+
+
+@click.command(name="jsonl", cls=Command)
+@allow_writes_option("Offer the method that adds facts.")
+def command(allow_writes: bool) -> None:
+    """Serve programs, one JSON object per line.
+
+    Each request line on stdin is answered by one line on stdout.
+
+    \b
+    Examples:
+      kbx jsonl
+      kbx jsonl < requests.jsonl > responses.jsonl
+      kbx --kb ~/notes jsonl --allow-writes
+    """
+    from kbx_tui.tools.servers.jsonl_server import serve_stdio
+
+    worker = open_worker(allow_writes=allow_writes)
+    serve_stdio(worker)
+    worker.close()

@@ -1,0 +1,109 @@
+"""`kbx search`: find documents from the shell."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from kbx_tui.cli.base_command import Command
+from kbx_tui.cli.gc_disabled import gc_disabled
+from kbx_tui.cli.open_kb import open_kb, warn_if_outdated
+from kbx_tui.cli.options import (
+    count_option,
+    json_option,
+    list_option,
+    text_argument,
+    types_option,
+    unit_option,
+)
+from kbx_tui.cli.output import print_json
+
+
+@click.command(name="search", cls=Command)
+@text_argument("query", "QUERY...", "the query is empty; say what to look for")
+@click.option(
+    "--path", metavar="P", help="Only documents in this folder, this file, or matching this glob."
+)
+@types_option
+@click.option(
+    "--from",
+    "since",
+    metavar="DATE",
+    help="Only documents from this day, month or year on: 2026-03-17, 2026-03, 2026.",
+)
+@click.option("--to", "until", metavar="DATE", help="Only documents up to and including DATE.")
+@list_option("--tag", "tags", "T,...", "Only documents with one of these tags.")
+@list_option("--entity", "entities", "ID,...", "Only documents linked to one of these entities.")
+@count_option("--limit", 10, "Maximum number of results.")
+@click.option(
+    "--no-hierarchy",
+    "hierarchy",
+    flag_value=False,
+    default=True,
+    help="Search flat: rank by document relevance alone.",
+)
+@unit_option(
+    "--hierarchy-alpha", "alpha", "Weight of the document: 1 = document alone, 0 = entity alone."
+)
+@unit_option(
+    "--hierarchy-threshold",
+    "threshold",
+    "Score an entity needs to be kept; if none is kept, the search is flat.",
+)
+@click.option(
+    "--max-entities",
+    type=click.IntRange(1, 20),
+    metavar="N",
+    help="Maximum number of entities to keep.",
+)
+@click.option(
+    "--gate",
+    type=click.Choice(["soft", "hard"]),
+    help="soft keeps documents without a linked entity, hard drops them.",
+)
+@click.option(
+    "--parent",
+    type=click.Choice(["coverage", "max"]),
+    help="Entity part of a score: mean over the named entities, or the best one.",
+)
+@unit_option(
+    "--hotness",
+    "hotness",
+    "Weight of how often and how recently a document was opened; 0 by default.",
+)
+@click.option("--fast", is_flag=True, help="Search by words only: flat, without loading a model.")
+@click.option("--explain", is_flag=True, help="Show how each score is computed.")
+@json_option
+def command(query: str, explain: bool, as_json: bool, **fields: Any) -> None:
+    """Find documents, entities first.
+
+    The people, projects and teams that the query names come first, then the documents linked to
+    them. If no entity matches well enough, the search is flat, and the output says why. Defaults
+    come from kbx.toml. A query may be any text, with or without quotes; put -- before one that
+    starts with a dash.
+
+    \b
+    Examples:
+      kbx search "what did the platform team decide about migration?"
+      kbx search grace tully rollout --type meeting --path memory/meetings/2026
+      kbx search "error code 5032" --fast
+      kbx search alice migration --hierarchy-alpha 0.7 --explain
+      kbx search "rollback plan" --json | jq -r '.results[].path'
+      kbx search -- --no-hierarchy
+    """
+    with gc_disabled(), open_kb() as kb:
+        from kbx_tui.search.request import SearchRequest
+
+        request = SearchRequest(query, explain=explain or not as_json, **fields)
+        response = kb.search(request)
+        warn_if_outdated(kb)
+        document_types = {} if as_json or response.results else kb.document_kinds()
+    if as_json:
+        from kbx_tui.tools.json.search_json import search_json
+
+        print_json(search_json(response))
+    else:
+        from kbx_tui.cli.listings.search_listing import print_listing
+
+        print_listing(response, document_types, explain=explain)

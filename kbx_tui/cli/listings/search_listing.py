@@ -1,0 +1,256 @@
+"""Search results as text: a score bar for each, and an explanation on request."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from rich.cells import cell_len, set_cell_size
+from rich.text import Text
+
+from kbx_tui.cli.output import console, say
+from kbx_tui.formatting import FLAT_REASONS, format_score, join_limited, mode_name, stacked_bar
+from kbx_tui.safe_text import safe_line
+from kbx_tui.search.ranking.explain import rounded_parts
+
+if TYPE_CHECKING:
+    from kbx_tui.search.results.response import SearchMeta, SearchResponse, SearchResult
+
+MAX_WIDTH = 120
+ENTITIES_SHOWN = 5
+DATE_WIDTH = len("2026-03-17")
+SCORE_WIDTH = len(" 1.00 ")
+FEEDBACK_TITLE_WIDTH = 60
+_FILTER_OPTIONS = {"types": "type", "from": "from", "to": "to", "tags": "tag", "entities": "entity"}
+"""Filter of `meta.explain` -> option of the command line."""
+DOCUMENT, ENTITY, DIM = "cyan", "magenta", "dim"
+
+
+def print_listing(
+    response: SearchResponse, document_types: Collection[str], *, explain: bool
+) -> None:
+    """Print the results, or on stderr what to try when there are none.
+
+    `document_types` are those that occur in the knowledge base.
+    """
+    for note in response.meta.notes:
+        say(note)
+    if not response.results:
+        for hint in nothing_found(response, document_types):
+            say(hint)
+        return
+    out = console()
+    width = min(out.width, MAX_WIDTH)
+    rank_width = len(str(len(response.results)))
+    lines = [heading(response)]
+    if response.meta.pass1_entities:
+        lines.append(entity_line(response.meta, width))
+    if explain and (feedback := feedback_line(response.meta)):
+        lines += _wrapped(Text(feedback, DIM), width)
+    for rank, result in enumerate(response.results, 1):
+        lines += [Text(), *result_lines(rank, result, width, rank_width)]
+        for sum_line in explain_lines(result.explain or {}) if explain else []:
+            lines += _indented(Text(sum_line, DIM), width, rank_width)
+    out.print(*lines, sep="\n")
+
+
+def heading(response: SearchResponse) -> Text:
+    """Return the search mode, the reason, and the number of results.
+
+    No timing: a single search mostly loads the engine. `--json` has the timings.
+    """
+    meta = response.meta
+    name = mode_name(meta.search_mode, meta.search_mode_reason)
+    count = f"{len(response.results)} of {meta.total_matched:,}"
+    details = [detail for detail in (_reason(meta), count) if detail]
+    return Text.assemble((name, "bold"), (f" · {' · '.join(details)}", DIM))
+
+
+def entity_line(meta: SearchMeta, width: int) -> Text:
+    """Return the entities of pass 1 with their scores, the kept ones marked ●."""
+    kept = _kept(meta)
+    line = Text()
+    for entity in meta.pass1_entities[:ENTITIES_SHOWN]:
+        is_kept = entity.id in kept
+        label = f"{'●' if is_kept else '○'} {safe_line(entity.name)} {format_score(entity.score)}"
+        if line and cell_len(line.plain) + 3 + cell_len(label) > width:
+            break
+        line.append("   " if line else "").append(label, ENTITY if is_kept else DIM)
+    return line
+
+
+def feedback_line(meta: SearchMeta) -> str:
+    """Return the documents that the query vector moved towards; empty if there are none."""
+    documents = (meta.explain or {}).get("drawn_to", ())
+    titles = [shortened(safe_line(row["title"]), FEEDBACK_TITLE_WIDTH) for row in documents]
+    return f"meaning moved towards {join_limited(titles)}" if titles else ""
+
+
+def result_lines(rank: int, result: SearchResult, width: int, rank_width: int) -> list[Text]:
+    """Return lines for one result: score and title, its place, the snippet."""
+    explanation = result.explain or {}
+    bar_width = 20 if width >= 100 else 10 if width >= 60 else 0
+    first = Text(f"{rank:>{rank_width}} ")
+    first.append(f"{format_score(result.score):>4} ", "bold")
+    if bar_width:
+        document_part, entity_part = 1.0, 0.0
+        if not explanation.get("exact"):
+            document_part = explanation.get("document_part", 0.0)
+            entity_part = explanation.get("entity_part", 0.0)
+        document, entity = stacked_bar(document_part, entity_part, bar_width)
+        first.append(document, DOCUMENT).append(entity, ENTITY)
+        first.append(" " * (bar_width - len(document) - len(entity) + 1))
+    date = safe_line(result.date)
+    title_width = max(width - cell_len(first.plain) - (DATE_WIDTH + 1 if date else 0), 10)
+    title = shortened(safe_line(result.title), title_width)
+    first.append(title, "bold")
+    if date:
+        first.append(" " * (title_width - cell_len(title) + 1)).append(date, DIM)
+    place = Text(
+        f"{' ' * (rank_width + SCORE_WIDTH)}{safe_line(result.path)}:{result.line}", style=DIM
+    )
+    snippet = highlighted(result.snippet, result.matches)
+    return [first, place, *_indented(snippet, width, rank_width)]
+
+
+def explain_lines(explanation: Mapping[str, Any]) -> list[str]:
+    """Return the sums that make up one score; rounded parts add up to rounded totals."""
+    parts = {
+        "document": explanation["document_part"],
+        "entity": explanation["entity_part"],
+        "hotness": explanation["hotness_part"],
+    }
+    exact = explanation["exact"]
+    name = "otherwise" if exact else "score"
+    lines = [
+        _sum(sum(parts.values()), name, [(value, part) for part, value in parts.items() if value]),
+        _sum(explanation["doc_relevance"], "document", _document_parts(explanation)),
+    ]
+    shares = [
+        (entity["share"], _with_detail(safe_line(entity["name"]), safe_line(entity["reason"])))
+        for entity in explanation["entities"]
+        if entity["share"]
+    ]
+    if shares:
+        lines.append(_sum(explanation["parent_entity_score"], "entity", shares))
+    if exact:
+        return [f"exact {exact} match: ranked first, with score 1.00", *lines]
+    return lines
+
+
+def _document_parts(explanation: Mapping[str, Any]) -> list[tuple[float, str]]:
+    """Return the parts of `doc_relevance`: words, meaning, what a continuation propagated."""
+    words = explanation["lexical_score"] * explanation["lexical_weight"]
+    meaning = explanation["vector_score"] * explanation["vector_weight"]
+    terms = [
+        f"{safe_line(term['term'])} ×{term['body_count']}" for term in explanation["matched_terms"]
+    ]
+    if words and not terms:
+        terms = ["in its title or frontmatter"]
+    cosine = explanation["cosine"]
+    similarity = "no vector" if cosine is None else f"cosine {format_score(cosine)}"
+    parts = [
+        (words, _with_detail("words", join_limited(terms, limit=5))),
+        (meaning, _with_detail("meaning", similarity)),
+    ]
+    if explanation["lent_by"]:
+        parts.append((explanation["lent"], f"propagated from the {explanation['lent_by']}"))
+    return parts
+
+
+def nothing_found(response: SearchResponse, document_types: Collection[str]) -> list[str]:
+    """Return what to try when a search has no results."""
+    meta = response.meta
+    if not meta.in_scope:
+        return [_nothing_in_scope(meta, document_types)]
+    name = mode_name(meta.search_mode, meta.search_mode_reason)
+    mode = join_limited([text for text in (name, _reason(meta)) if text], ": ")
+    lines = [f"nothing found in {meta.in_scope:,} documents ({mode})"]
+    if meta.search_mode_reason == "fast":
+        lines.append("without --fast, documents with a similar meaning are found too")
+    if meta.path_filter:
+        lines.append("without --path, all folders are searched")
+    return [*lines, "try fewer words, or the name of a person, project or team"]
+
+
+def _nothing_in_scope(meta: SearchMeta, document_types: Collection[str]) -> str:
+    filters = (meta.explain or {}).get("filters", {})
+    options = [
+        f"--{_FILTER_OPTIONS[name]} {_option_value(value)}"
+        for name, value in filters.items()
+        if value
+    ]
+    path = safe_line(meta.path_filter or "")
+    if not document_types:
+        return "there are no documents to search; `kbx status` shows what is indexed"
+    if unknown := [name for name in filters.get("types", ()) if name not in document_types]:
+        existing = ", ".join(document_types)
+        return f"no document has type {_option_value(unknown)}; existing types: {existing}"
+    if not options:
+        return f"there are no documents in {path}; paths start at the root: memory/meetings"
+    if path:
+        options.insert(0, f"--path {path}")
+    return f"no document matches {' and '.join(options)}; omit or change one of them"
+
+
+def _option_value(value: str | Iterable[str]) -> str:
+    return safe_line(value if isinstance(value, str) else ",".join(value))
+
+
+def highlighted(text: str, matches: Iterable[Sequence[int]]) -> Text:
+    """Return `text` with the `[start, end]` spans of `matches` in bold.
+
+    Text is made safe piece by piece, because the spans refer to the original.
+    """
+    line, position = Text(), 0
+    for start, end in matches:
+        line.append(safe_line(text[position:start]))
+        line.append(safe_line(text[start:end]), "bold yellow")
+        position = end
+    return line.append(safe_line(text[position:]))
+
+
+def shortened(text: str, width: int) -> str:
+    """Return `text`, truncated with an ellipsis if wider than `width` cells."""
+    if cell_len(text) <= width:
+        return text
+    return set_cell_size(text, width - 1).rstrip() + "…"
+
+
+def _reason(meta: SearchMeta) -> str:
+    if meta.search_mode == "two_pass":
+        kept = _kept(meta)
+        names = [safe_line(entity.name) for entity in meta.pass1_entities if entity.id in kept]
+        return join_limited(names, " + ", limit=2)
+    return FLAT_REASONS.get(meta.search_mode_reason, meta.search_mode_reason)
+
+
+def _kept(meta: SearchMeta) -> set[str]:
+    return set((meta.explain or {}).get("kept_entities", ()))
+
+
+def _indented(text: Text, width: int, rank_width: int) -> list[Text]:
+    """Return `text` wrapped to `width` cells, indented to the title of its result."""
+    indent = " " * (rank_width + SCORE_WIDTH)
+    room = max(width - len(indent), 20)
+    return [Text(indent).append_text(line) for line in _wrapped(text, room)]
+
+
+def _wrapped(text: Text, width: int) -> list[Text]:
+    lines = text.wrap(console(), width)
+    for line in lines:
+        line.rstrip()
+    return list(lines)
+
+
+def _sum(total: float, name: str, parts: Sequence[tuple[float, str]]) -> str:
+    """Return `document .78 = .36 words + .42 meaning`; the rounded parts add up to the total."""
+    values = rounded_parts(total, [value for value, _ in parts])
+    terms = [
+        f"{format_score(value)} {part}" for value, (_, part) in zip(values, parts, strict=True)
+    ]
+    return f"{name} {format_score(total)} = {' + '.join(terms) or '0'}"
+
+
+def _with_detail(name: str, detail: str) -> str:
+    return f"{name} ({detail})" if detail else name

@@ -1,0 +1,72 @@
+"""Arguments and options that several commands share, each declared once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import click
+
+Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
+
+
+def text_argument(name: str, metavar: str, if_empty: str = "") -> Decorator:
+    """Return an argument of one or more words, which the command receives joined by spaces.
+
+    `if_empty` is the message of the usage error for blank text; without it, blank text is accepted.
+    """
+
+    def join(context: click.Context, argument: click.Parameter, words: Sequence[str]) -> str:
+        text = " ".join(words)
+        if if_empty and not text.strip():
+            raise click.UsageError(if_empty)
+        return text
+
+    return click.argument(name, nargs=-1, metavar=metavar, callback=join)
+
+
+def list_option(name: str, variable: str, metavar: str, help_text: str) -> Decorator:
+    """Return an option that may be repeated or contain commas."""
+
+    def split(
+        context: click.Context, option: click.Parameter, values: Sequence[str]
+    ) -> tuple[str, ...]:
+        return tuple(filter(None, map(str.strip, ",".join(values).split(","))))
+
+    return click.option(
+        name, variable, multiple=True, metavar=metavar, callback=split, help=help_text
+    )
+
+
+def unit_option(name: str, variable: str, help_text: str) -> Decorator:
+    """Return an option for a number within 0..1."""
+    return click.option(
+        name, variable, type=click.FloatRange(0.0, 1.0), metavar="F", help=help_text
+    )
+
+
+def count_option(name: str, default: int, help_text: str) -> Decorator:
+    """Return an option for a number of at least 1."""
+    number = click.IntRange(min=1)
+    return click.option(
+        name, type=number, default=default, show_default=True, metavar="N", help=help_text
+    )
+
+
+def allow_writes_option(help_text: str) -> Decorator:
+    """Return `--allow-writes`, without which agents and programs only read."""
+    return click.option("--allow-writes", is_flag=True, help=help_text)
+
+
+json_option = click.option(
+    "--json", "as_json", is_flag=True, help="Print JSON; docs/cli.md lists the fields."
+)
+entity_option = click.option(
+    "--entity", metavar="NAME", help="Only facts of this entity: name, alias or id."
+)
+threshold_option = unit_option(
+    "--threshold", "threshold", "Minimum similarity; default: [dedup] of kbx.toml."
+)
+types_option = list_option(
+    "--type", "doc_types", "T,...", "Only documents of these types: meeting,note."
+)

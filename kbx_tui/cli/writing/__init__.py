@@ -1,0 +1,1 @@
+"""Commands that write, one module each, and what they share."""

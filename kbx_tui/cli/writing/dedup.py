@@ -1,0 +1,117 @@
+"""`kbx dedup`: check drafts before they are written, and find duplicate facts."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from kbx_tui.cli.app import has_terminal, run_app
+from kbx_tui.cli.base_command import Command
+from kbx_tui.cli.gc_disabled import gc_disabled
+from kbx_tui.cli.open_kb import open_kb, selected_root, warn_if_outdated
+from kbx_tui.cli.options import json_option, threshold_option
+from kbx_tui.cli.output import print_json
+from kbx_tui.errors import WriteFault
+from kbx_tui.tools.json.similarity_json import scan_json
+from kbx_tui.tools.json.writing_json import dedup_json
+
+if TYPE_CHECKING:
+    from kbx_tui.api import KnowledgeBase
+    from kbx_tui.drafting.checks import DraftCheck, Verdict
+    from kbx_tui.editing.state.drafts import Draft
+    from kbx_tui.similarity.duplicate_scan import DuplicateScan
+
+STDIN = "-"
+
+
+@click.command(name="dedup", cls=Command)
+@click.argument("file", required=False, type=click.UNPROCESSED, metavar="[FILE]")
+@click.option("--apply", is_flag=True, help="Write the drafts that need no decision.")
+@click.option("--scan", is_flag=True, help="Search the knowledge base instead of a file.")
+@click.option(
+    "--entity",
+    metavar="NAME",
+    help="Entity of drafts without one; with --scan, only facts of this entity.",
+)
+@click.option("--path", metavar="P", help="With --scan, only facts on pages below this path.")
+@threshold_option
+@json_option
+def command(
+    file: str | None,
+    apply: bool,
+    scan: bool,
+    entity: str | None,
+    path: str | None,
+    threshold: float | None,
+    as_json: bool,
+) -> int:
+    """Find duplicate facts and check drafts.
+
+    FILE holds one draft per line; a heading names the entity of the lines below it. Each draft is
+    compared with known facts and with the other drafts. On a terminal the app opens with them; with
+    an option or in a pipe they are listed. Nothing is written without --apply.
+
+    --scan lists clusters of duplicate facts in the knowledge base, then pairs that contradict each
+    other, the most certain first.
+
+    \b
+    Examples:
+      kbx dedup drafts.txt
+      kbx dedup drafts.txt --apply --json
+      kbx dedup --scan --entity "Alice Chen"
+    """
+    if scan and apply:
+        raise click.UsageError("--scan only searches; --apply needs a file of drafts")
+    if path and not scan:
+        raise click.UsageError("--path requires --scan")
+    if scan and file:
+        raise click.UsageError("--scan searches the knowledge base and takes no file of drafts")
+    if not (scan or file):
+        raise click.UsageError("name a file of drafts, or use --scan to search the knowledge base")
+    is_plain = not (apply or as_json or entity) and threshold is None
+    if file and file != STDIN and has_terminal() and is_plain:
+        run_app(selected_root(), drafts=Path(file).expanduser().absolute())
+        return 0
+    with gc_disabled(), open_kb() as kb:
+        if file is None:
+            duplicates = kb.scan_duplicates(entity=entity, path=path, threshold=threshold)
+            warn_if_outdated(kb)
+            _print_scan(duplicates, as_json=as_json)
+            return 0
+        drafts = _read_drafts(kb, file, entity or "")
+        checks = [(check, kb.decide(check, threshold)) for check in kb.check_drafts(drafts)]
+        plan = kb.plan([_with_sure_choice(check, verdict) for check, verdict in checks])
+        applied = kb.apply(plan) if apply else None
+        warn_if_outdated(kb)
+    if as_json:
+        print_json(dedup_json(checks, plan, applied))
+    else:
+        from kbx_tui.cli.listings.drafts_listing import print_drafts
+
+        print_drafts(checks, plan, applied)
+    return WriteFault.exit_code if applied and applied.failed else 0
+
+
+def _print_scan(scan: DuplicateScan, *, as_json: bool) -> None:
+    if as_json:
+        print_json(scan_json(scan))
+    else:
+        from kbx_tui.cli.listings.similarity_listing import print_scan
+
+        print_scan(scan)
+
+
+def _read_drafts(kb: KnowledgeBase, file: str, default_entity: str) -> list[Draft]:
+    from kbx_tui.editing.state.drafts import drafts_from_text
+
+    drafts = drafts_from_text(sys.stdin.read()) if file == STDIN else kb.drafts_in(file)
+    return [replace(draft, entity_name=draft.entity_name or default_entity) for draft in drafts]
+
+
+def _with_sure_choice(check: DraftCheck, verdict: Verdict) -> Draft:
+    """Return the draft with the proposal as its choice, if it needs no decision by the user."""
+    return replace(check.draft, choice=verdict.proposal if verdict.is_sure else None)

@@ -1,0 +1,107 @@
+"""`kbx memory add`: add a fact to the page of an entity, unless it is known."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING
+
+import click
+
+from kbx_tui.cli.base_command import Command
+from kbx_tui.cli.open_kb import open_kb
+from kbx_tui.cli.options import text_argument
+from kbx_tui.cli.output import say
+from kbx_tui.cli.writing.write_output import (
+    EXIT_KNOWN,
+    confirmed,
+    may_ask,
+    print_written,
+    writing_options,
+)
+from kbx_tui.errors import Ambiguous, NotFound
+
+if TYPE_CHECKING:
+    from kbx_tui.knowledge.records import FactKind
+
+KINDS: dict[str, FactKind] = {"fact": "fact", "open-item": "open_item", "open_item": "open_item"}
+KNOWN = "a known fact says the same or contradicts it"
+
+
+@click.command(name="add", cls=Command)
+@text_argument("text", "TEXT...", "the text is empty; give the text to write")
+@click.option(
+    "--entity", required=True, metavar="NAME", help="Entity of the fact: name, alias or id."
+)
+@click.option("--date", metavar="D", help="Date of the fact, as 2026-03-17; default: today.")
+@click.option("--source", metavar="S", help="Source of the fact: a path, a link, a title.")
+@click.option(
+    "--kind",
+    type=click.Choice(list(KINDS)),
+    default="fact",
+    show_default=True,
+    help="Write to Recent Facts (fact) or Open Items (open-item).",
+)
+@click.option("--force", is_flag=True, help="Write even a known or contradicting fact.")
+@click.option("--create", is_flag=True, help="Create the page if there is none.")
+@writing_options
+def command(
+    text: str,
+    entity: str,
+    date: str | None,
+    source: str | None,
+    kind: str,
+    force: bool,
+    create: bool,
+    dry_run: bool,
+    as_json: bool,
+) -> int:
+    """Add a fact to the page of an entity, unless it is known.
+
+    If a known fact says the same or contradicts it, you are asked on a terminal; elsewhere nothing
+    is written and the exit code is 3.
+
+    \b
+    Examples:
+      kbx memory add "Prefers async Slack over email" --entity "Alice Chen"
+      kbx memory add "send the plan" --entity Migration --kind open-item --source Kickoff
+      kbx memory add "Speaks Catalan" --entity "Alice Chen" --dry-run
+    """
+    with open_kb() as kb:
+        add = partial(
+            kb.memory_add,
+            text,
+            entity=entity,
+            kind=KINDS[kind],
+            date=date,
+            source=source,
+            dry_run=dry_run,
+        )
+        interactive = may_ask() and not as_json
+        try:
+            written = add(force=force, create=create)
+        except Ambiguous:
+            raise
+        except NotFound as error:
+            if create or not interactive:
+                raise
+            say(str(error))
+            if not confirmed("create a page?"):
+                return NotFound.exit_code
+            create, written = True, add(force=force, create=True)
+        if dry_run and written.matches and not (force or as_json):
+            say(f"{KNOWN}: only --force writes it")
+        if written.matches and not written.written and not as_json:
+            from kbx_tui.cli.listings.similarity_listing import print_matches
+
+            print_matches(written.matches)
+        if not written.matches or written.written or dry_run:
+            print_written(written, as_json=as_json, dry_run=dry_run)
+            return 0
+        if interactive and confirmed(f"{KNOWN}; write it anyway?"):
+            print_written(add(force=True, create=create), as_json=False, dry_run=False)
+            return 0
+    if as_json:
+        print_written(written, as_json=True, dry_run=False)
+    else:
+        say("nothing was written; --force writes it anyway")
+    return EXIT_KNOWN

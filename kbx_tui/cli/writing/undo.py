@@ -1,0 +1,41 @@
+"""`kbx undo`: undo writes."""
+
+from __future__ import annotations
+
+import click
+
+from kbx_tui.cli.base_command import Command
+from kbx_tui.cli.open_kb import open_kb
+from kbx_tui.cli.options import json_option
+from kbx_tui.cli.output import print_result
+from kbx_tui.tools.json.writing_json import entry_json
+
+
+@click.command(name="undo", cls=Command)
+@click.argument("number", type=click.IntRange(min=1), required=False, metavar="[NUMBER]")
+@click.option("--list", "listing", is_flag=True, help="List the last writes with their numbers.")
+@json_option
+def command(number: int | None, listing: bool, as_json: bool) -> None:
+    """Undo the last write.
+
+    NUMBER names an earlier write. A batch is undone as a whole. A file edited since the write is
+    left alone, and a message says how to revert it by hand.
+
+    \b
+    Examples:
+      kbx undo
+      kbx undo --list
+    """
+    with open_kb() as kb:
+        if not listing:
+            entry = kb.undo(number)
+            paths = ", ".join(change.path for change in entry.changes)
+            line = f"undone: {entry.description} ({paths})"
+            print_result(entry_json(entry), [line], as_json=as_json)
+            return
+        entries = kb.undoable()
+    lines = (
+        f"{entry.number:>5}  {entry.written_at}  {entry.description}{'  (undone)' * entry.undone}"
+        for entry in entries
+    )
+    print_result([entry_json(entry) for entry in entries], lines, as_json=as_json)

@@ -1,0 +1,91 @@
+"""Options, questions and output shared by the commands that write."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from difflib import unified_diff
+from functools import wraps
+from typing import TYPE_CHECKING, Any, TypeVar, cast
+
+import click
+
+from kbx_tui.cli.options import json_option
+from kbx_tui.cli.output import console, print_json, say
+from kbx_tui.errors import FileChanged
+from kbx_tui.safe_text import safe_line
+from kbx_tui.tools.json.writing_json import written_json
+
+if TYPE_CHECKING:
+    from kbx_tui.drafting.plans import Written
+
+EXIT_KNOWN = 3
+"""Nothing was written: the fact is known already, or contradicts a known one."""
+
+Function = TypeVar("Function", bound=Callable[..., object])
+
+DIFF_STYLES = {"+": "green", "-": "red", "@": "cyan"}
+
+
+def writing_options(command: Function) -> Function:
+    """Add `--dry-run` and `--json`, and print a diff if a file changed while the command ran."""
+
+    @wraps(command)
+    def run(**options: Any) -> Any:
+        try:
+            return command(**options)
+        except FileChanged as error:
+            read, current = error.expected.splitlines(), error.found.splitlines()
+            names = (f"{error.path} as read", f"{error.path} now")
+            for line in unified_diff(read, current, *names, lineterm=""):
+                click.echo(safe_line(line), err=True)
+            raise
+
+    dry_run_option = click.option(
+        "--dry-run", is_flag=True, help="Show what would be written, without writing."
+    )
+    return dry_run_option(json_option(cast(Function, run)))
+
+
+def prints_written(write: Callable[..., Written]) -> Callable[..., None]:
+    """Add the options of writing to a command, and print what it returns."""
+
+    @wraps(write)
+    def run(*, as_json: bool, dry_run: bool, **options: Any) -> None:
+        print_written(write(dry_run=dry_run, **options), as_json=as_json, dry_run=dry_run)
+
+    return writing_options(run)
+
+
+def print_written(written: Written, *, as_json: bool, dry_run: bool) -> None:
+    """Print what was written, or would be."""
+    if as_json:
+        print_json(written_json(written))
+        return
+    for hint in written.hints:
+        say(hint)
+    if dry_run:
+        print_diff(written.diff)
+    elif written.written:
+        place = f"{written.path}:{written.line}" if written.line else written.path
+        parts = ["written", place, *([str(written.fact_id)] if written.fact_id else [])]
+        click.echo(safe_line(" · ".join(parts)))
+
+
+def print_diff(diff: str) -> None:
+    """Print a unified diff, coloured on a terminal."""
+    from rich.text import Text
+
+    out = console()
+    for line in diff.splitlines():
+        out.print(Text(safe_line(line), DIFF_STYLES.get(line[:1], "")))
+
+
+def may_ask() -> bool:
+    """Return whether the user can be asked: stdin and stderr are a terminal."""
+    return sys.stdin.isatty() and sys.stderr.isatty()
+
+
+def confirmed(question: str) -> bool:
+    """Ask a yes-or-no question; the default is no."""
+    return click.confirm(safe_line(question), default=False, err=True)

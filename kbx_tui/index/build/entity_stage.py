@@ -1,0 +1,122 @@
+"""Second stage of a build: entities, facts and links, derived from the documents in the index."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from kbx_tui.config import Settings
+from kbx_tui.index import rows
+from kbx_tui.index.build.file_changes import Changes
+from kbx_tui.index.build.progress import ProgressMeter
+from kbx_tui.index.schema import SCHEMAS
+from kbx_tui.index.snapshot import stored_entities
+from kbx_tui.index.store import Store
+from kbx_tui.index.where_clause import batched_clauses, is_one_of, quoted
+from kbx_tui.knowledge.entities.entity_pages import build_entities
+from kbx_tui.knowledge.entities.linking import Linker
+from kbx_tui.knowledge.entities.suppressions import load_suppressions
+from kbx_tui.knowledge.facts.fact_sections import read_facts
+from kbx_tui.knowledge.parsing.kinds import CORE_ENTITY_TYPES
+from kbx_tui.knowledge.records import Document, Entity, Fact
+
+BATCH = 1000
+"""Documents read at once."""
+
+REPORT_EVERY = 100
+"""Documents between two progress reports."""
+
+ENTITY_SOURCES = ("context",)
+"""Kinds that name entities without being their page (teams in company.md)."""
+
+_TEAM_KEY = '"team"'
+"""Occurs in the JSON of a frontmatter that names a team."""
+
+
+def entity_types(settings: Settings) -> frozenset[str]:
+    """Return the kinds whose pages are entities."""
+    return CORE_ENTITY_TYPES | frozenset(settings.entities.types)
+
+
+def write_entities_and_links(
+    root: Path,
+    store: Store,
+    settings: Settings,
+    changes: Changes,
+    meter: ProgressMeter,
+    *,
+    whole: bool,
+) -> None:
+    """Derive entities, facts and links and replace their tables.
+
+    With `whole`, or when an entity changed, every document is linked again; else only changed ones.
+    """
+    types = entity_types(settings)
+    is_source = is_one_of("kind", sorted({*types, *ENTITY_SOURCES}))
+    where = f"{is_source} OR contains(frontmatter, {quoted(_TEAM_KEY)})"
+    pages = sorted(_documents(store, [where]), key=lambda page: page.path)
+    entities = build_entities(pages, types)
+    old = {} if whole else {entity.id: entity for entity in stored_entities(store)}
+    facts_of = _derive_facts(store, entities, pages, old, changes)
+    linker = Linker(entities, suppressions=load_suppressions(root))
+    whole = not old or old != {entity.id: entity for entity in entities}
+    links = _derive_links(store, linker, changes, meter, whole=whole)
+    fact_rows = [rows.fact_row(fact) for entity in entities for fact in facts_of[entity.id]]
+    store.replace("entities", [rows.entity_row(entity, facts_of[entity.id]) for entity in entities])
+    store.replace("facts", fact_rows)
+    store.replace("links", links)
+
+
+def _derive_facts(
+    store: Store,
+    entities: Sequence[Entity],
+    pages: Sequence[Document],
+    old: Mapping[str, Entity],
+    changes: Changes,
+) -> dict[str, list[Fact]]:
+    """Return the facts of each entity in file order.
+
+    Only changed pages are parsed: in a large base that is most of the time a single edit takes.
+    """
+    page_at = {page.path: page for page in pages}
+    touched = {*changes.added, *changes.changed, *changes.deleted}
+    stored: dict[str, list[Fact]] = defaultdict(list)
+    for row in store.rows("facts", rows.FACT_COLUMNS).to_pylist() if old else ():
+        stored[row["entity_id"]].append(rows.fact_from_row(row))
+
+    def facts_of(entity: Entity) -> list[Fact]:
+        before = old.get(entity.id)
+        if before is not None and before.path == entity.path and entity.path not in touched:
+            return sorted(stored[entity.id], key=lambda fact: fact.line)
+        page = page_at.get(entity.path)
+        return list(read_facts(page, entity.id)) if page else []
+
+    return {entity.id: facts_of(entity) for entity in entities}
+
+
+def _derive_links(
+    store: Store, linker: Linker, changes: Changes, meter: ProgressMeter, *, whole: bool
+) -> list[dict[str, Any]]:
+    """Return the rows of all links; with `whole`, unchanged documents are linked again."""
+    touched = set(changes.hashes) if whole else {*changes.added, *changes.changed}
+    outdated = touched.union(changes.deleted)
+    stored = [] if whole else store.rows("links", SCHEMAS["links"].names).to_pylist()
+    links: list[dict[str, Any]] = [row for row in stored if row["path"] not in outdated]
+    clauses = [None] if whole else batched_clauses("path", sorted(touched), BATCH)
+    meter.begin("entities", len(touched))
+    for count, document in enumerate(_documents(store, clauses), 1):
+        links += map(rows.field_values, linker.links(document))
+        if count % REPORT_EVERY == 0:
+            meter.report(count)
+    links.sort(key=lambda row: (row["path"], row["entity_id"], row["kind"]))
+    return links
+
+
+def _documents(store: Store, clauses: Iterable[str | None]) -> Iterator[Document]:
+    """Yield the documents that match one of the where clauses."""
+    for clause in clauses:
+        table = store.rows("documents", rows.DOCUMENT_COLUMNS, clause)
+        for batch in table.to_batches(max_chunksize=BATCH):
+            yield from map(rows.document_from_row, batch.to_pylist())

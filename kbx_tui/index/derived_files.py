@@ -1,0 +1,190 @@
+"""Files derived from the tables (words.bin, bodies.bin, vectors.bin), memory-mapped for reading.
+
+They lie in the folder of a local index and only save time: whatever a file lacks is read from the
+tables, and a missing, damaged or outdated file never changes a result. A remote index has none.
+
+Format: a line with the format tag; a line of JSON with the dtype, length and offset of each array;
+then the arrays, one-dimensional, aligned to 64 bytes. This module alone knows how the files are
+named, versioned, checked, mapped, judged stale, written and deleted. Each is one dataclass of
+arrays, whose field `versions` says which documents it covers.
+"""
+
+from __future__ import annotations
+
+import json
+import mmap
+import os
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import Any, Generic, TypeVar
+from uuid import uuid4
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kbx_tui.index.lexical.bodies import Bodies
+from kbx_tui.index.lexical.postings import Postings
+from kbx_tui.index.snapshot import Rows, rows_of
+from kbx_tui.index.store import Store, translate_errors
+from kbx_tui.index.vectors.stored_vectors import StoredVectors
+
+ALIGNMENT = 64
+"""Bytes that the offset of every array is a multiple of."""
+
+STALE_SHARE = 0.05
+"""Share of the documents that may differ from a file before it is rewritten."""
+
+
+T = TypeVar("T", Postings, Bodies, StoredVectors)
+
+
+@dataclass(frozen=True, slots=True)
+class DerivedFile(Generic[T]):
+    """One kind of derived file."""
+
+    name: str
+    format_tag: str
+    """First line of the file. A change of layout or of what the arrays mean needs another tag."""
+    layout: type[T]
+    array_names: Mapping[str, str]
+    """Names of the arrays in the file, for the fields of `layout` that are called otherwise."""
+
+    def map(self, store: Store) -> T | None:
+        """Memory-map the file, read-only.
+
+        Returns None when it is missing, cut off, or of another format, and for a remote index.
+        """
+        file = Path(store.uri) / self.name
+        arrays = _map_arrays(file, self.format_tag) if store.is_local else {}
+        names = self._names()
+        if arrays.keys() != set(names.values()):
+            return None
+        return self.layout(**{field: arrays[name] for field, name in names.items()})
+
+    def refresh(
+        self, store: Store, document_versions: Sequence[str], make: Callable[[], T | None]
+    ) -> None:
+        """Rewrite the file with what `make` returns, unless few documents differ from it.
+
+        `document_versions` are those in the index. Nothing is written when `make` returns None.
+        Raises IndexFault.
+        """
+        if not store.is_local:
+            return
+        if (mapped := self.map(store)) is not None:
+            differing = set(mapped.versions.tolist()) ^ set(map(str.encode, document_versions))
+            if is_few(len(differing), len(document_versions)):
+                return
+        if (made := make()) is not None:
+            self.write(store, made)
+
+    def write(self, store: Store, content: T) -> None:
+        """Write the file of a local index atomically. Raises IndexFault."""
+        arrays = {name: getattr(content, field) for field, name in self._names().items()}
+        with translate_errors(f"write {self.name}", store.uri):
+            _write_arrays(Path(store.uri) / self.name, self.format_tag, arrays)
+
+    def _names(self) -> dict[str, str]:
+        """Return the name in the file of each field, in the order of the fields."""
+        names = [field.name for field in fields(self.layout)]
+        return {name: self.array_names.get(name, name) for name in names}
+
+
+WORDS = DerivedFile(
+    "words.bin",
+    "kbx words 1",
+    Postings,
+    {
+        "versions": "names",
+        "text_starts": "begins",
+        "term_bytes": "spelling",
+        "term_byte_starts": "spelling_starts",
+        "posting_starts": "starts",
+        "doc_ids": "slots",
+        "term_frequencies": "counts",
+        "position_starts": "place_starts",
+        "positions": "places",
+    },
+)
+BODIES = DerivedFile(
+    "bodies.bin",
+    "kbx bodies 1",
+    Bodies,
+    {"versions": "names", "utf8": "letters", "first_lines": "lines"},
+)
+VECTORS_NAME = "vectors.bin"
+FILE_NAMES = (WORDS.name, BODIES.name, VECTORS_NAME)
+
+
+def vectors_file(model: str, dimension: int) -> DerivedFile[StoredVectors]:
+    """Return the kind of file that holds the vectors of one embedding model."""
+    tag = f"kbx vectors 2, {dimension} numbers each, {' '.join(model.split())}"
+    return DerivedFile(
+        VECTORS_NAME, tag, StoredVectors, {"versions": "names", "chunk_weights": "chunk_shares"}
+    )
+
+
+def delete_derived_files(store: Store) -> None:
+    """Delete all derived files, when what they were derived from is rebuilt. Raises IndexFault."""
+    if store.is_local:
+        for name in FILE_NAMES:
+            with translate_errors(f"delete {name}", store.uri):
+                (Path(store.uri) / name).unlink(missing_ok=True)
+
+
+def rows_of_versions(versions: NDArray[np.bytes_], snapshot_versions: Sequence[str]) -> Rows:
+    """Return the snapshot row of each document version of a file, -1 where it has none."""
+    current = np.array(snapshot_versions or [], dtype=np.bytes_)
+    if np.array_equal(current, versions):
+        return np.arange(len(current))
+    row_of = {version: row for row, version in enumerate(current.tolist())}
+    return rows_of(versions.tolist(), row_of)
+
+
+def is_few(count: int, documents: int) -> bool:
+    """Return whether `count` of all documents are few enough to read them from the tables."""
+    return count <= STALE_SHARE * documents
+
+
+def _write_arrays(file: Path, format_tag: str, arrays: Mapping[str, NDArray[Any]]) -> None:
+    """Write arrays to a temporary file and move it into place. Raises OSError."""
+    directory, offset = {}, 0
+    for name, array in arrays.items():
+        directory[name] = [array.dtype.str, len(array), offset]
+        offset += _aligned(array.nbytes)
+    header = f"{format_tag}\n{json.dumps(directory)}\n".encode()
+    temporary = file.with_name(f"{file.name}.{uuid4().hex}")
+    try:
+        with temporary.open("wb") as out:
+            out.write(header.ljust(_aligned(len(header)), b"\0"))
+            for array in arrays.values():
+                out.write(np.ascontiguousarray(array).data)
+                out.write(b"\0" * (_aligned(array.nbytes) - array.nbytes))
+            out.flush()
+            os.fsync(out.fileno())
+        temporary.replace(file)
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def _map_arrays(file: Path, format_tag: str) -> dict[str, NDArray[Any]]:
+    """Memory-map the arrays of a file; none when it is missing, cut off or of another format."""
+    try:
+        with file.open("rb") as source:
+            if source.readline().decode() != f"{format_tag}\n":
+                return {}
+            directory: dict[str, list[Any]] = json.loads(source.readline())
+            begin = _aligned(source.tell())
+            mapped = mmap.mmap(source.fileno(), 0, access=mmap.ACCESS_READ)
+        return {
+            name: np.frombuffer(mapped, np.dtype(dtype), length, begin + offset)
+            for name, (dtype, length, offset) in directory.items()
+        }
+    except (OSError, ValueError, TypeError):
+        return {}
+
+
+def _aligned(size: int) -> int:
+    """Return `size` rounded up to the alignment of the arrays."""
+    return -(-size // ALIGNMENT) * ALIGNMENT

@@ -1,0 +1,104 @@
+"""A reader of tables for searches, through LanceDB's asynchronous interface.
+
+Its blocking interface crosses to an event loop six times for one query; here a read crosses once.
+Chosen by the experiment "asynchronous reader" in docs/quality.md.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Coroutine, Sequence
+from concurrent.futures import Future
+from threading import Thread
+from typing import Any
+from weakref import finalize
+
+from kbx_tui.index.store import TABLES, translate_errors
+
+
+class TableReader:
+    """Reads the tables at one URI as of the last call of `versions`; connects on first use.
+
+    Looking for a newer version before each read would take a third of its time.
+    """
+
+    def __init__(self, uri: str) -> None:
+        self._uri = uri
+        self._session: _Session | None = None
+
+    def rows(self, table: str, columns: Sequence[str], where: str) -> Any:
+        """Return the given columns of the matching rows as a pyarrow Table. Raises IndexFault."""
+        with translate_errors(f"read table {table}", self._uri):
+            return self.start_reading(table, columns, where).result()
+
+    def start_reading(self, table: str, columns: Sequence[str], where: str) -> Future[Any]:
+        """Start a read and return its future, without translating errors."""
+        session = self._open()
+        return session.start(session.rows(table, columns, where))
+
+    def versions(self) -> dict[str, int]:
+        """Switch to the newest version of every table and return the version numbers."""
+        with translate_errors("read the index", self._uri):
+            session = self._open()
+            return dict(session.start(session.versions()).result())
+
+    def close(self) -> None:
+        """Close the tables; reads already started are finished, then the event loop ends."""
+        if self._session is not None:
+            self._session.end()
+        self._session = None
+
+    def _open(self) -> _Session:
+        if self._session is None:
+            self._session = _Session(self._uri)
+            end = finalize(self, self._session.end)  # in case `close` is never called
+            end.atexit = False  # its thread is a daemon
+        return self._session
+
+
+class _Session:
+    """An event loop in its own thread, with the tables opened on it."""
+
+    def __init__(self, uri: str) -> None:
+        self._uri = uri
+        self._loop = asyncio.new_event_loop()
+        self._database: Any = None
+        self._tables: dict[str, Any] = {}
+        Thread(target=_run, args=(self._loop,), name="kbx-reader", daemon=True).start()
+
+    def start(self, work: Coroutine[Any, Any, Any]) -> Future[Any]:
+        return asyncio.run_coroutine_threadsafe(work, self._loop)
+
+    def end(self) -> None:
+        if not self._loop.is_closed():
+            self._loop.call_soon_threadsafe(self._loop.stop)
+
+    async def rows(self, name: str, columns: Sequence[str], where: str) -> Any:
+        table = await self._table(name)
+        return await table.query().where(where).select(list(columns)).to_arrow()
+
+    async def versions(self) -> dict[str, int]:
+        tables = await asyncio.gather(*(self._table(name) for name in TABLES))
+        await asyncio.gather(*(table.checkout_latest() for table in tables))
+        versions = await asyncio.gather(*(table.version() for table in tables))
+        return dict(zip(TABLES, map(int, versions), strict=True))
+
+    async def _table(self, name: str) -> Any:
+        if self._database is None:
+            import lancedb
+
+            self._database = await lancedb.connect_async(self._uri)
+        if name not in self._tables:
+            self._tables[name] = await self._database.open_table(name)
+        return self._tables[name]
+
+
+def _run(loop: asyncio.AbstractEventLoop) -> None:
+    """Run until stopped, finish the reads already started, and close the loop.
+
+    LanceDB answers from its own threads and would fail on a closed loop.
+    """
+    loop.run_forever()
+    while remaining := asyncio.all_tasks(loop):
+        loop.run_until_complete(asyncio.wait(remaining))
+    loop.close()

@@ -1,0 +1,75 @@
+"""The arrays of vectors.bin: a VectorMatrix flattened, with what identifies its rows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kbx_tui.index.snapshot import Rows, Snapshot
+from kbx_tui.index.vectors.int8_codes import QuantizedVectors
+from kbx_tui.index.vectors.vector_matrix import VectorMatrix
+
+
+@dataclass(frozen=True, slots=True)
+class StoredVectors:
+    """The vectors of one generation by one model, flattened to one dimension. Read-only.
+
+    Fields that VectorMatrix has too are as there, with indices into `versions` as document rows.
+    """
+
+    versions: NDArray[np.bytes_]
+    """Versions of all documents, including those without a chunk."""
+    document_rows: Rows
+    starts: Rows
+    lines: NDArray[np.int32]
+    chunks: NDArray[np.float32]
+    contexts: NDArray[np.float32]
+    chunk_weights: NDArray[np.float32]
+    codes: NDArray[np.int8]
+    code_scales: NDArray[np.float32]
+    code_errors: NDArray[np.float32]
+    profiles: NDArray[np.bytes_]
+    """Hash of the profile of each row of `entities`, empty without a vector."""
+    entities: NDArray[np.float32]
+
+    @classmethod
+    def of(cls, vectors: VectorMatrix, snapshot: Snapshot, profile_hashes: list[str]) -> Self:
+        """Return the arrays to store for vectors that cover all of `snapshot`."""
+        profiles = np.array(profile_hashes or [], dtype=np.bytes_)
+        return cls(
+            versions=np.array(snapshot.versions, dtype=np.bytes_),
+            document_rows=vectors.document_rows,
+            starts=vectors.starts,
+            lines=vectors.lines,
+            chunks=vectors.chunks.reshape(-1),
+            contexts=vectors.contexts.reshape(-1),
+            chunk_weights=vectors.chunk_weights,
+            codes=vectors.quantized.codes.reshape(-1),
+            code_scales=vectors.quantized.scales,
+            code_errors=vectors.quantized.errors,
+            profiles=np.where(vectors.entities.any(axis=1), profiles, b""),
+            entities=vectors.entities.reshape(-1),
+        )
+
+    def to_matrix(self, dimension: int) -> VectorMatrix:
+        """Return a VectorMatrix of views of the arrays, with document rows as stored."""
+        return VectorMatrix(
+            chunks=self.chunks.reshape(-1, dimension),
+            lines=self.lines,
+            document_rows=self.document_rows,
+            starts=self.starts,
+            contexts=self.contexts.reshape(-1, dimension),
+            chunk_weights=self.chunk_weights,
+            quantized=QuantizedVectors(
+                self.codes.reshape(-1, dimension), self.code_scales, self.code_errors
+            ),
+            entities=self.entities.reshape(-1, dimension),
+            coverage=1.0 if len(self.lines) else 0.0,
+        )
+
+    def profile_hashes(self) -> list[str]:
+        """Return the profile hash of each entity vector, empty without a vector."""
+        return [name.decode() for name in self.profiles.tolist()]

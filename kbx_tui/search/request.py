@@ -1,0 +1,109 @@
+"""A search request: query, path, filters, knobs and limit in one value. Pure.
+
+Every surface (Python, command line, MCP, JSON lines, app) builds a `SearchRequest`. A new filter or
+knob is a new field here, and in `Filters` (parsed filters) or `Tuning` (knobs of one ranking).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from kbx_tui.errors import OutOfRange
+from kbx_tui.safe_text import replace_surrogates
+from kbx_tui.search.evidence.tuning import Tuning
+from kbx_tui.search.query.filters import Filters
+
+
+@dataclass(frozen=True, slots=True)
+class SearchRequest:
+    """What to search for, where, and how to rank it. None keeps the configured value.
+
+    Lone surrogates in text are replaced, and sequences become tuples: requests are hashable. Raises
+    OutOfRange for a limit below 1 or a share outside 0..1, ConfigError for a malformed date.
+    """
+
+    query: str
+    """The query as typed."""
+    limit: int = 10
+    """Results wanted, 1 or more."""
+    path: str | None = None
+    """A folder, a file or a glob (`*`, `?`, `**`, `[1-3]`, `{a,b}`); None or empty: the base."""
+    doc_types: Sequence[str] | None = ()
+    """Document types, any of which matches: `meeting`, `note`. Empty: all."""
+    since: str | None = None
+    """First date, or a prefix of one (`2026-03`), inclusive. Undated documents do not match."""
+    until: str | None = None
+    """Last date, or a prefix of one, inclusive."""
+    tags: Sequence[str] = ()
+    """Tags, any of which matches."""
+    entities: Sequence[str] = ()
+    """Ids of entities; only documents linked to one of them match."""
+    fast: bool = False
+    """True searches by words alone: no vectors, no entities."""
+    hierarchy: bool = True
+    """False ranks flat, whatever entities are found."""
+    alpha: float | None = None
+    """Weight of document relevance against entities, 0..1 (`Tuning.alpha`)."""
+    threshold: float | None = None
+    """Score an entity needs to be kept, 0..1 (`Tuning.entity_threshold`)."""
+    max_entities: int | None = None
+    """How many entities are kept at most, 1..20 (`Tuning.max_entities`)."""
+    gate: str | None = None
+    """`soft` keeps unlinked documents, `hard` removes them (`Tuning.gate`)."""
+    parent: str | None = None
+    """How entities make up the parent score: `coverage` or `max` (`Tuning.parent`)."""
+    hotness: float | None = None
+    """Weight of a document's frecency in its score, 0..1 (`Tuning.hotness_weight`)."""
+    pinned: Sequence[str] = ()
+    """Ids of entities that are kept whatever their score (`Tuning.pinned`)."""
+    feedback: float | None = None
+    """Weight of pseudo-relevance feedback, 0..1; 0 turns it off."""
+    parts: float | None = None
+    """Share of a score difference that propagates between adjacent parts of a document, 0..1."""
+    explain: bool = False
+    """True explains the score of every result."""
+
+    def __post_init__(self) -> None:
+        tidy: dict[str, Any] = {
+            "query": replace_surrogates(self.query),
+            "path": None if self.path is None else replace_surrogates(self.path),
+            "doc_types": tuple(map(replace_surrogates, self.doc_types or ())),
+            "tags": tuple(map(replace_surrogates, self.tags)),
+            "entities": tuple(self.entities),
+            "pinned": tuple(self.pinned),
+        }
+        for name, value in tidy.items():
+            object.__setattr__(self, name, value)
+        if self.limit < 1:
+            raise OutOfRange(f"limit must be 1 or more, got {self.limit}")
+        for name, share in (("feedback", self.feedback), ("parts", self.parts)):
+            if share is not None and not 0.0 <= share <= 1.0:  # also rejects NaN
+                raise OutOfRange(f"{name} must be within 0..1, got {share}")
+        _ = self.filters  # raises ConfigError before anything is searched
+
+    @property
+    def filters(self) -> Filters:
+        """The filters, parsed."""
+        return Filters.of(
+            doc_types=self.doc_types or (),
+            since=self.since,
+            until=self.until,
+            tags=self.tags,
+            entities=self.entities,
+        )
+
+    def tuning(self, defaults: Tuning) -> Tuning:
+        """Return `defaults` with the knobs that are not None. Raises OutOfRange and ConfigError."""
+        knobs = {
+            "alpha": self.alpha,
+            "entity_threshold": self.threshold,
+            "max_entities": self.max_entities,
+            "gate": self.gate,
+            "parent": self.parent,
+            "hotness_weight": self.hotness,
+            "pinned": frozenset(self.pinned) or None,
+        }
+        changes: dict[str, Any] = {name: knob for name, knob in knobs.items() if knob is not None}
+        return replace(defaults, hierarchy=self.hierarchy, **changes)

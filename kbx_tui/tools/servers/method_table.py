@@ -1,0 +1,119 @@
+"""The methods that programs can call, for MCP, JSON Lines and the command line."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from pydantic import BaseModel
+
+from kbx_tui.tools.contracts import answers, arguments
+
+
+@dataclass(frozen=True, slots=True)
+class Method:
+    """A method: its names, its contracts and what agents read about it."""
+
+    name: str
+    """In JSON Lines and Python: `kb.search`."""
+    command: tuple[str, ...]
+    """The command that prints the same with `--json`; empty if only `kbx tool` does."""
+    title: str
+    description: str
+    arguments: type[BaseModel]
+    answer: type[BaseModel]
+    writes: bool = False
+
+    @property
+    def tool(self) -> str:
+        """The name in MCP, where the first dot is an underscore: `kb_search`."""
+        return self.name.replace(".", "_", 1)
+
+
+_ALL = (
+    Method(
+        "kb.search",
+        (),
+        "Search the knowledge base",
+        "Search people, projects, teams and documents by meaning and by words. Returns ranked "
+        "results with scores, snippets of at most 200 characters and their locations; an empty "
+        "list when nothing matches. kb_get returns the full text of a result.",
+        arguments.KbSearch,
+        answers.KbSearchAnswer,
+    ),
+    Method(
+        "kb.get",
+        (),
+        "Read an entity or a document",
+        "Return the full text of an entity's page or of a document, by the id a search returned.",
+        arguments.KbGet,
+        answers.KbGetAnswer,
+    ),
+    Method(
+        "kb.experts",
+        ("experts",),
+        "Find experts on a topic",
+        "Rank entities by the evidence about them on a topic: facts still in force, weighted by "
+        "number, recency or citations, optionally with documents on the topic.",
+        arguments.KbExperts,
+        answers.KbExpertsAnswer,
+    ),
+    Method(
+        "kb.capabilities",
+        (),
+        "List what is available",
+        "Return the version, methods, retrieval modes, transports and document types that are "
+        "available now.",
+        arguments.KbCapabilities,
+        answers.KbCapabilitiesAnswer,
+    ),
+    Method(
+        "kbx.search",
+        ("search",),
+        "Search with all options",
+        "Search documents in two passes, entities first, with every filter and ranking option; "
+        "with explain, return how each score was computed.",
+        arguments.KbxSearch,
+        answers.KbxSearchAnswer,
+    ),
+    Method(
+        "kbx.memory_similar",
+        ("memory", "similar"),
+        "Check for duplicates before writing",
+        "Find existing facts or content semantically similar to candidate text. Use before writing "
+        "new facts to check for duplicates.",
+        arguments.KbxMemorySimilar,
+        answers.KbxMemorySimilarAnswer,
+    ),
+    Method(
+        "kbx.entity_similar_field",
+        ("entity", "similar-field"),
+        "Check a field before changing it",
+        "Return whether the page of an entity already has a value similar to a proposed one.",
+        arguments.KbxEntitySimilarField,
+        answers.KbxEntitySimilarFieldAnswer,
+    ),
+    Method(
+        "kbx.memory_add",
+        ("memory", "add"),
+        "Write a fact",
+        "Add a fact to the page of an entity. If the page already states or contradicts it, "
+        "nothing is written and the matches are returned. dry_run writes nothing.",
+        arguments.KbxMemoryAdd,
+        answers.KbxMemoryAddAnswer,
+        writes=True,
+    ),
+)
+
+METHODS: Mapping[str, Method] = {method.name: method for method in _ALL}
+"""By name, in listing order."""
+
+
+def find_method(name: str) -> Method | None:
+    """Return the method with this name or tool name, None for an unknown one."""
+    return next((method for method in _ALL if name in (method.name, method.tool)), None)
+
+
+def available_methods(*, allow_writes: bool) -> list[Method]:
+    """Return the methods that may be called."""
+    return [method for method in _ALL if allow_writes or not method.writes]

@@ -1,0 +1,148 @@
+"""One open knowledge base: the client of its engine, and the models of the modes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Protocol
+
+from kbx_tui.errors import KbxError
+from kbx_tui.log_file import logger
+from kbx_tui.safe_text import safe_line
+from kbx_tui.tui.dedup.model import ReviewModel
+from kbx_tui.tui.engine.client import EngineClient, OpenEngine
+from kbx_tui.tui.engine.index_sync import IndexSync
+from kbx_tui.tui.engine.status import Status
+from kbx_tui.tui.experts.model import ExpertSearch
+from kbx_tui.tui.explore.model import DEBOUNCE_SECONDS, ExploreModel
+from kbx_tui.tui.explore.reading_model import ReadingModel
+from kbx_tui.tui.explore.view import BaseSummary
+from kbx_tui.tui.gc_pauses import loading
+
+if TYPE_CHECKING:
+    from kbx_tui.api import KnowledgeBase
+    from kbx_tui.config import Settings
+    from kbx_tui.search.evidence.tuning import Tuning
+
+
+class SessionHost(Status, Protocol):
+    """The interface that a session needs from the app."""
+
+    def configure(self, settings: Settings) -> None:
+        """Apply the settings of the base, after it has been opened."""
+        ...
+
+
+class BaseSession:
+    """Opens the base, keeps its index up to date, and refreshes the models."""
+
+    def __init__(
+        self,
+        open_engine: OpenEngine,
+        host: SessionHost,
+        *,
+        debounce: float = DEBOUNCE_SECONDS,
+        on_answer: Callable[[], object] = lambda: None,
+    ) -> None:
+        """`on_answer` is called after each answer of the engine."""
+        self._host = host
+        self._is_open = False
+        self.client = EngineClient(open_engine, on_error=self._show_error, on_answer=on_answer)
+        self.index_sync = IndexSync(self.client, open_engine, host, on_growth=self.refresh)
+        self.explore = ExploreModel(
+            self.client, host, open_base=self._open_searchable, debounce=debounce
+        )
+        self.reading = ReadingModel(self.client, lambda: self.explore.displayed.evidence)
+        self.experts = ExpertSearch(self.client)
+        self.review = ReviewModel(self.client, host, on_write=self.index_sync.expect)
+
+    def start(self) -> None:
+        """Open the base; call after the first paint."""
+        self.client.start(self._open())
+
+    async def stop(self) -> None:
+        """Release the base, after giving indexing a moment to stop."""
+        self.client.closed.set()
+        await self.index_sync.stop()
+        self.client.close(self.review.saver.save)
+
+    def refresh(self, changed: frozenset[str] = frozenset()) -> None:
+        """Show the new content of the index; `changed` are files that were edited on disk."""
+        if changed:
+            self.explore.forget_files(changed)
+            self.review.check_again()
+            self.experts.ask_again()
+        self.client.start(self._search_again())
+
+    async def _open(self) -> None:
+        """Open the base, unless it is open already."""
+        if self._is_open:
+            return
+        settings, tuning, summary = await self.client.run(_read_basics)
+        if self._is_open:  # another request was waiting for the engine at the same time
+            return
+        self._is_open = True
+        self.explore.configure(tuning)
+        self._host.configure(settings)
+        self.explore.show_base(summary)
+        self.client.start(self._prepare())
+
+    async def _open_searchable(self) -> bool:
+        await self._open()
+        return self.explore.is_searchable
+
+    async def _prepare(self) -> None:
+        """Load what the first search needs, index what is missing, and watch the files."""
+        is_complete = False
+        try:
+            if self.explore.is_searchable:
+                await self.client.run(_warm)
+                is_complete = await self._count()
+        finally:
+            if not is_complete:
+                self.index_sync.index()
+            self.index_sync.watch()
+
+    async def _search_again(self) -> None:
+        await self._count()
+        if self.explore.is_searchable:
+            self.explore.search_again()
+
+    async def _count(self) -> bool:
+        """Show what the index holds and return whether it is up to date."""
+        counted = await self.client.run(_read_counts)
+        if counted is None:  # another process is still making the index
+            self.explore.mark_unsearchable()
+            return False
+        summary, is_complete = counted
+        self.explore.show_base(summary)
+        return is_complete
+
+    def _show_error(self, error: Exception) -> None:
+        if not isinstance(error, KbxError):
+            logger().error("%s", error, exc_info=error)
+        self._host.show_error(error_line(error))
+
+
+def error_line(error: Exception) -> str:
+    """Return an error as one line for the user; errors that are not ours name their type."""
+    text = safe_line(str(error).strip() or type(error).__name__)
+    return text if isinstance(error, KbxError) else f"{type(error).__name__}: {text}"
+
+
+def _read_basics(engine: KnowledgeBase) -> tuple[Settings, Tuning, BaseSummary]:
+    name, root = safe_line(engine.root.name), str(engine.root)
+    return engine.settings, engine.tuning(), BaseSummary(name, root, engine.is_indexed())
+
+
+def _warm(engine: KnowledgeBase) -> None:
+    with loading():
+        engine.warm()
+
+
+def _read_counts(engine: KnowledgeBase) -> tuple[BaseSummary, bool] | None:
+    """Return what the index holds, and whether it is up to date; None without an index."""
+    if not engine.is_indexed():
+        return None
+    status, name, root = engine.status(), safe_line(engine.root.name), str(engine.root)
+    is_complete = not status.stale and status.vector_share >= 1.0
+    return BaseSummary(name, root, True, status.documents, status.entities), is_complete

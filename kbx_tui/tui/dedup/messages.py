@@ -1,0 +1,45 @@
+"""Messages from the review model to the dedup screen."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from textual.message import Message
+
+from kbx_tui.tui.dedup.known_rows import KnownRow
+from kbx_tui.tui.dedup.view import ReviewView
+
+
+@dataclass
+class ReviewChanged(Message):
+    """The drafts after a change or a check."""
+
+    view: ReviewView
+
+    def can_replace(self, message: Message) -> bool:
+        return isinstance(message, ReviewChanged)
+
+
+@dataclass
+class TypedTextChecked(Message):
+    """The texts that resemble the text being typed, best first."""
+
+    known: tuple[KnownRow, ...]
+
+
+class DraftsLoaded(Message):
+    """The drafts of a file have been added."""
+
+
+@dataclass
+class DraftPlanned(Message):
+    """What would be written for one draft: lines of a diff."""
+
+    lines: tuple[str, ...]
+
+
+@dataclass
+class WriteProgress(Message):
+    """The progress of writing; empty text when it has ended."""
+
+    text: str

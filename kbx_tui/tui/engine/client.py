@@ -1,0 +1,137 @@
+"""The app's client of the engine: calls on a thread of their own, results on the event loop."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Callable, Coroutine
+from concurrent.futures import ThreadPoolExecutor
+from typing import TYPE_CHECKING, Any, TypeVar
+
+if TYPE_CHECKING:
+    from kbx_tui.api import KnowledgeBase
+
+
+T = TypeVar("T")
+OpenEngine = Callable[[], "KnowledgeBase"]
+
+
+class EngineClient:
+    """Owns the engine and the one thread that calls it.
+
+    Nothing else in the app makes engine calls that do I/O, except indexing and watching, which
+    open engines of their own (`index_sync`).
+    """
+
+    def __init__(
+        self,
+        open_engine: OpenEngine,
+        *,
+        on_error: Callable[[Exception], object],
+        on_answer: Callable[[], object] = lambda: None,
+    ) -> None:
+        """Open nothing yet: the first call opens the engine.
+
+        `on_error` receives what background requests raise, `on_answer` is called after each
+        answer; both run on the event loop.
+        """
+        self._open_engine = open_engine
+        self._on_error, self._on_answer = on_error, on_answer
+        self._pool = ThreadPoolExecutor(max_workers=1, thread_name_prefix="kbx-engine")
+        self._tasks: set[asyncio.Task[object]] = set()
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self.engine: KnowledgeBase | None = None
+        """The engine, for calls without I/O; None until it is open."""
+        self.closed = threading.Event()
+        """Set when the app lets go of the engine; long calls watch it."""
+
+    async def run(self, call: Callable[[KnowledgeBase], T]) -> T:
+        """Return what `call` returns for the engine; calls run one after the other.
+
+        Raises what `call`, or opening the engine, raises. If the awaiting task is cancelled, a
+        call that has not begun is skipped, and the result of one that has is dropped.
+        """
+        answer = await asyncio.wrap_future(self._pool.submit(self._call, call))
+        self._on_answer()
+        return answer
+
+    def start(self, request: Coroutine[Any, Any, object]) -> asyncio.Task[object] | None:
+        """Run a request in the background and report what it raises; None after closing."""
+        if self.closed.is_set():
+            request.close()
+            return None
+        self._loop = asyncio.get_running_loop()
+        task: asyncio.Task[object] = asyncio.create_task(request)
+        self._tasks.add(task)  # asyncio itself keeps only weak references
+        task.add_done_callback(self._finish)
+        return task
+
+    def call_on_loop(self, callback: Callable[..., object], *args: object) -> None:
+        """Call back on the event loop, from any thread; do nothing after closing."""
+        if self._loop is None or self.closed.is_set():
+            return
+        try:
+            self._loop.call_soon_threadsafe(callback, *args)
+        except RuntimeError:  # the loop has been closed
+            self.closed.set()
+
+    def report(self, error: Exception) -> None:
+        """Pass an error to `on_error`, unless the client is closed."""
+        if not self.closed.is_set():
+            self._on_error(error)
+
+    def close(self, last: Callable[[KnowledgeBase], object]) -> None:
+        """Cancel all requests, then call `last` and close the engine. Does not wait."""
+        self.closed.set()
+        for task in self._tasks:
+            task.cancel()
+        self._pool.submit(self._close, last)
+        self._pool.shutdown(wait=False)
+
+    def _finish(self, task: asyncio.Task[object]) -> None:
+        self._tasks.discard(task)
+        if not task.cancelled() and isinstance(error := task.exception(), Exception):
+            self.report(error)
+
+    # On the engine's thread.
+
+    def _call(self, call: Callable[[KnowledgeBase], T]) -> T:
+        if self.closed.is_set():
+            raise asyncio.CancelledError
+        if self.engine is None:
+            self.engine = self._open_engine()
+        return call(self.engine)
+
+    def _close(self, last: Callable[[KnowledgeBase], object]) -> None:
+        if self.engine is not None:
+            try:
+                last(self.engine)
+            finally:
+                self.engine.close()
+
+
+class LatestOnly:
+    """Keeps at most one request of its kind active: starting another cancels the previous one.
+
+    So an answer that comes late cannot replace a newer one, and nobody has to compare versions.
+    """
+
+    def __init__(self, client: EngineClient) -> None:
+        self._client = client
+        self._task: asyncio.Task[object] | None = None
+
+    @property
+    def is_running(self) -> bool:
+        """Whether the newest request has not been answered yet."""
+        return self._task is not None and not self._task.done()
+
+    def start(self, request: Coroutine[Any, Any, object]) -> None:
+        """Cancel the active request, if any, and start this one."""
+        self.cancel()
+        self._task = self._client.start(request)
+
+    def cancel(self) -> None:
+        """Cancel the active request, if any."""
+        if self._task is not None:
+            self._task.cancel()
+            self._task = None

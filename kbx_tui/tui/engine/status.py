@@ -1,0 +1,21 @@
+"""Where the parts of the app report what the user should know."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+
+class Status(Protocol):
+    """The status line of the current mode. Call its methods on the event loop."""
+
+    def show_notice(self, text: str) -> None:
+        """Show a notice for a moment."""
+        ...
+
+    def show_error(self, text: str) -> None:
+        """Show an error until something works again."""
+        ...
+
+    def show_progress(self, text: str) -> None:
+        """Show the progress of indexing; empty text removes it."""
+        ...

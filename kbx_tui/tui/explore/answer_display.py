@@ -1,0 +1,139 @@
+"""Shows the answer to a search in the panes of the explore screen, or what to do without one."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from textual.content import Content
+from textual.screen import Screen
+
+from kbx_tui.formatting import format_count
+from kbx_tui.search.results.response import Snippet
+from kbx_tui.tui.app_state import AppState
+from kbx_tui.tui.commands.keymap import Keymap
+from kbx_tui.tui.explore.model import ExploreModel
+from kbx_tui.tui.explore.panes import empty_states
+from kbx_tui.tui.explore.panes.entity_list import EntityList, EntityStrip
+from kbx_tui.tui.explore.panes.knobs import Knobs
+from kbx_tui.tui.explore.panes.mode_badge import ModeBadge
+from kbx_tui.tui.explore.panes.pane_layout import Panes
+from kbx_tui.tui.explore.panes.path_field import PathField
+from kbx_tui.tui.explore.panes.query_line import QueryLine
+from kbx_tui.tui.explore.panes.result_list import ResultList
+from kbx_tui.tui.explore.panes.why_pane import WhyPane
+from kbx_tui.tui.explore.search_labels import mode_candidates
+from kbx_tui.tui.explore.view import BaseSummary, EntityRow, ExploreView, ResultRow, ScopeView
+from kbx_tui.tui.widgets.lines_view import EmptyState, blank
+from kbx_tui.tui.widgets.status_line import StatusLine
+
+RECENT_QUERIES = 3
+"""Earlier queries that an empty result list offers."""
+
+
+class AnswerDisplay:
+    """The display of the answer to the current query."""
+
+    def __init__(self, screen: Screen[None], model: ExploreModel, app_state: AppState) -> None:
+        self._screen, self._model, self._app_state = screen, model, app_state
+        self.view: ExploreView | None = None
+        """The answer shown; None before the first and without a query."""
+
+    def show(self, view: ExploreView, keymap: Keymap, *, is_new: bool) -> None:
+        """Show a ranking: of a new query, or of the same one under other knobs."""
+        self.view = view
+        self._screen.query_one(StatusLine).clear_error()
+        self._show_badge(mode_candidates(view.mode))
+        self.show_scope(view.scope)
+        self._screen.query_one(Knobs).annotate(view)
+        entities = self._screen.query_one(EntityList)
+        entities.empty_state = empty_states.no_entities
+        self._show_entities(view.entities, view.threshold, is_new=is_new)
+        results = self._screen.query_one(ResultList)
+        count = view.order or f"{view.matched:,} of {view.scope.in_scope:,}"
+        results.border_title = f"Results · {count}"
+        self._screen.query_one(Panes).remove_class("-idle")
+        if view.results:
+            more = 0 if view.order else view.matched - len(view.results)
+            results.show(view.results, fresh=is_new, more=more)
+        else:
+            results.show_empty(empty_states.no_results(view, keymap))
+            self._show_no_reasons(blank)
+
+    def clear(self) -> None:
+        """Clear the answer, and show what the user could type."""
+        self.view = None
+        self._screen.query_one(EntityList).empty_state = empty_states.entities_without_query
+        self._show_entities((), self._model.state.threshold)
+        self._screen.query_one(ResultList).border_title = "Results"
+        self._show_examples()
+        self._show_no_reasons(empty_states.why_without_query)
+        self._screen.query_one(Panes).add_class("-idle")
+        self._show_badge(())
+
+    def show_base(self, summary: BaseSummary) -> None:
+        """Show the name and size of the base."""
+        words = f"kbx · {summary.name}"
+        if summary.documents is not None:
+            words += f" · {format_count(summary.documents, 'document')}"
+        self._screen.query_one(QueryLine).border_title = Content(words)
+        if self.view is None:
+            self._show_examples()
+
+    def show_slow(self) -> None:
+        """Show that a search is in progress."""
+        self._show_badge(("searching …",), busy=True)
+
+    def show_failure(self, text: str) -> None:
+        """Show an error in place of results, unless there are results to keep."""
+        view = self.view
+        self._show_badge(mode_candidates(view.mode) if view is not None else ())
+        if view is None:
+            is_open = self._model.summary is not None
+            failed = empty_states.search_failed(text, is_open=is_open)
+            self._screen.query_one(ResultList).show_empty(failed)
+
+    def show_scope(self, scope: ScopeView | None) -> None:
+        """Show how many documents match the path."""
+        self._screen.query_one(PathField).show(scope)
+
+    def show_scope_without_query(self, scope: ScopeView) -> None:
+        """Show how many documents match the path before anything has been typed."""
+        if self.view is None:
+            self._screen.query_one(StatusLine).clear_error()  # of an earlier invalid path
+            self._show_examples()
+            self.show_scope(scope)
+
+    def show_snippets(self, query: str, snippets: Mapping[str, Snippet]) -> None:
+        """Show snippets, by path, below their results."""
+        if self.view is None or query != self.view.query:
+            return
+        results = self._screen.query_one(ResultList)
+        results.add_snippets(snippets)
+        if results.current is not None and results.current.path in snippets:
+            self.explain(results.current)
+
+    def explain(self, result: ResultRow) -> None:
+        """Show why this result has its rank."""
+        why = self._model.explain(result)
+        snippet = self._model.displayed.snippets.get(result.path)
+        self._screen.query_one(WhyPane).show(why, snippet)
+
+    def _show_entities(
+        self, entities: tuple[EntityRow, ...], threshold: float, *, is_new: bool = False
+    ) -> None:
+        self._screen.query_one(EntityStrip).show(entities, threshold)
+        self._screen.query_one(EntityList).show(entities, threshold, fresh=is_new)
+
+    def _show_badge(self, candidates: tuple[str, ...], *, busy: bool = False) -> None:
+        self._screen.query_one(ModeBadge).show(candidates, busy=busy)
+        self._screen.query_one(QueryLine).show_badge(candidates)
+
+    def _show_examples(self) -> None:
+        recent = tuple(self._app_state.base.queries[:RECENT_QUERIES])
+        examples = empty_states.no_query(self._model.summary, recent)
+        self._screen.query_one(ResultList).show_empty(examples)
+
+    def _show_no_reasons(self, empty_state: EmptyState) -> None:
+        pane = self._screen.query_one(WhyPane)
+        pane.empty_state = empty_state
+        pane.show(None, None)

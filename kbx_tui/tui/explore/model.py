@@ -1,0 +1,301 @@
+"""The search of the explore mode: its state, its answer, and when to retrieve.
+
+Retrieval does I/O and runs on the engine's thread. Ranking is pure and quick, so alpha, threshold,
+muted entities and the order rank again on the event loop, without a retrieval.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from textual.message import Message
+
+from kbx_tui.safe_text import safe_line
+from kbx_tui.tui.engine.client import EngineClient, LatestOnly
+from kbx_tui.tui.engine.status import Status
+from kbx_tui.tui.explore.displayed_search import DisplayedSearch
+from kbx_tui.tui.explore.messages import (
+    BaseCounted,
+    FilesChanged,
+    RankingReady,
+    ScopeCounted,
+    SearchSlow,
+    SnippetsReady,
+    StateReplaced,
+)
+from kbx_tui.tui.explore.search_state import (
+    SearchState,
+    Undo,
+    changed_fields,
+    describe_undo,
+)
+from kbx_tui.tui.explore.view import BaseSummary, ExploreView, ResultRow, ScopeView, Why
+from kbx_tui.tui.gc_pauses import freeze_loaded
+
+if TYPE_CHECKING:
+    from kbx_tui.api import KnowledgeBase
+    from kbx_tui.search.browsing.card import EntityName
+    from kbx_tui.search.evidence.evidence import Evidence
+    from kbx_tui.search.evidence.tuning import Tuning
+    from kbx_tui.search.results.response import Snippet
+
+DEBOUNCE_SECONDS = 0.08
+"""Seconds without a key before a query is searched."""
+SLOW_SEARCH_SECONDS = 0.15
+"""Seconds after which the screen shows that a search is in progress."""
+
+
+class ExploreModel:
+    """The state of the search, and the answer on the screen."""
+
+    def __init__(
+        self,
+        client: EngineClient,
+        status: Status,
+        *,
+        open_base: Callable[[], Awaitable[bool]],
+        debounce: float = DEBOUNCE_SECONDS,
+    ) -> None:
+        """`open_base` opens the base if need be and returns whether it can be searched."""
+        self._client, self._status = client, status
+        self._open_base, self._debounce = open_base, debounce
+        self.post: Callable[[Message], object] = lambda message: None
+        """Takes messages to the screen; set by the screen."""
+        self.state = SearchState()
+        """What is searched for now."""
+        self.defaults = SearchState()
+        """What kbx.toml says."""
+        self.displayed = DisplayedSearch()
+        """The answer on the screen."""
+        self.summary: BaseSummary | None = None
+        """The open base; None before it is open."""
+        self._undo = Undo()
+        self._changed_fields: set[str] = set()
+        self._tuning: Tuning | None = None
+        self._index_generation = -1
+        self._search = LatestOnly(client)
+        self._searched_for: object = None
+        """What the newest search retrieves: `SearchState.retrieval_key`."""
+        self._is_outdated = False
+        """Whether the index grew during the newest search."""
+
+    @property
+    def is_searching(self) -> bool:
+        """Whether a search is in progress or about to start."""
+        return self._search.is_running
+
+    @property
+    def is_searchable(self) -> bool:
+        """Whether there is an index to search."""
+        return self.summary is not None and self.summary.searchable
+
+    def is_current(self, view: ExploreView) -> bool:
+        """Return whether a view shows the newest ranking of the current query."""
+        return view is self.displayed.view and self.displayed.answers(self.state)
+
+    # Changing what is searched for.
+
+    def update(self, **changes: Any) -> None:
+        """Change the search: retrieve after a pause in typing, or only rank again."""
+        after = replace(self.state, **changes)
+        if not after.query:  # entities are muted and pinned for one query
+            after = replace(after, muted=frozenset(), pinned=frozenset())
+        if after == self.state:
+            return
+        changed = changed_fields(self.state, after)
+        self._changed_fields |= changed
+        self._undo.remember(self.state, changed)
+        self._set(after)
+
+    def undo(self) -> None:
+        """Undo the last change."""
+        before = self._undo.back(self.state)
+        if before is None:
+            self._status.show_notice("nothing to take back")
+            return
+        self._status.show_notice(describe_undo(self.state, before, self.displayed.name_of))
+        self._set(before)
+        self.post(StateReplaced(before))
+
+    def restore_knobs(self, alpha: float, threshold: float) -> None:
+        """Restore alpha and threshold of the last session, unless the user has moved them."""
+        knobs: dict[str, Any] = {"alpha": alpha, "threshold": threshold}
+        knobs = {name: value for name, value in knobs.items() if name not in self._changed_fields}
+        self._set(replace(self.state, **knobs))
+        self.post(StateReplaced(self.state))
+
+    def configure(self, tuning: Tuning) -> None:
+        """Apply the defaults of kbx.toml to whatever the user has not changed."""
+        self._tuning = tuning
+        self.defaults = SearchState(
+            mode="two-pass" if tuning.hierarchy else "flat",
+            alpha=tuning.alpha,
+            threshold=tuning.entity_threshold,
+        )
+        changes = {name: getattr(self.state, name) for name in self._changed_fields}
+        self.state = replace(self.defaults, **changes)
+        self._undo.steps.clear()  # they hold defaults from before kbx.toml was read
+        self.post(StateReplaced(self.state))
+
+    # The base.
+
+    def show_base(self, summary: BaseSummary) -> None:
+        """Store the counts of the base, and show them."""
+        self.summary = summary
+        self.post(BaseCounted(summary))
+
+    def mark_unsearchable(self) -> None:
+        """Note that there is no index to search yet."""
+        if self.summary is not None and self.summary.searchable:
+            self.show_base(replace(self.summary, searchable=False))
+
+    def forget_files(self, paths: frozenset[str]) -> None:
+        """Read the displayed content of these changed files again."""
+        self.displayed.forget_snippets(paths)
+        self.post(FilesChanged(paths))
+
+    def search_again(self) -> None:
+        """Search again, because the index has new content."""
+        if self._search.is_running:
+            self._is_outdated = True  # it may be reading the index as it was
+        elif self.state.query:
+            self._start_search(0.0, is_new=not self.displayed.answers(self.state))
+
+    # Reading what belongs to the answer.
+
+    def explain(self, result: ResultRow) -> Why | None:
+        """Return the reasons for a result of the newest ranking."""
+        engine = self._client.engine
+        return None if engine is None else self.displayed.explain(engine, result)
+
+    def request_snippets(self, paths: Sequence[str]) -> None:
+        """Show the snippets of documents; each is read once per query."""
+        displayed = self.displayed
+        known = {path: displayed.snippets[path] for path in paths if path in displayed.snippets}
+        if known:
+            self.post(SnippetsReady(self.state.query, known))
+        missing = [path for path in paths if path not in displayed.requested_snippets]
+        if missing and displayed.evidence is not None:
+            displayed.requested_snippets.update(missing)
+            self._client.start(self._read_snippets(displayed.evidence, missing))
+
+    async def complete_path(self, text: str) -> tuple[str, ...]:
+        """Return completions of the path `text`; none until the base is indexed."""
+        if not self.is_searchable:
+            return ()
+        return await self._client.run(lambda engine: engine.complete_path(text))
+
+    async def find_entities(self, text: str) -> tuple[EntityName, ...]:
+        """Return the entities that match part of a name; none until the base is indexed."""
+        if not self.is_searchable:
+            return ()
+        return await self._client.run(lambda engine: engine.find_entities(text))
+
+    # Running a search.
+
+    def _set(self, after: SearchState) -> None:
+        before, self.state = self.state, after
+        if not after.query:
+            self._search.cancel()
+            self.displayed.clear()
+            if after.path != before.path:
+                self._client.start(self._count_scope(after.path))
+        elif self.displayed.answers(after):
+            if self._searched_for != after.retrieval_key:  # typed back to what is shown
+                self._search.cancel()
+            self._rank(is_new=False)
+        elif after.query != before.query:
+            self._start_search(self._debounce)
+        elif not (self.is_searching and self._searched_for == after.retrieval_key):
+            self._start_search(0.0)
+
+    def _start_search(self, debounce: float, *, is_new: bool = True) -> None:
+        self._searched_for = self.state.retrieval_key
+        self._search.start(self._run_search(debounce, is_new=is_new))
+
+    async def _run_search(self, debounce: float, *, is_new: bool) -> None:
+        """Wait for further keys, retrieve, rank and show; the list then requests its snippets."""
+        await asyncio.sleep(debounce)  # a further key cancels this search here
+        self._is_outdated = True
+        while self._is_outdated:
+            self._is_outdated = False
+            state = self.state
+            try:
+                evidence = await self._retrieve(state)
+            except Exception:
+                if not self._is_outdated:
+                    raise
+                continue
+            if evidence is not None:
+                self.displayed.show(state, evidence)
+                self._rank(is_new=is_new)
+                is_new = False
+
+    async def _retrieve(self, state: SearchState) -> Evidence | None:
+        """Return the evidence for `state`; None when there is no index to search yet."""
+        slow = asyncio.get_running_loop().call_later(SLOW_SEARCH_SECONDS, self._say_searching)
+        try:
+            if not await self._open_base():
+                return None  # `search_again` follows as soon as the index holds text
+            return await self._client.run(lambda engine: self._read_evidence(engine, state))
+        finally:
+            slow.cancel()
+
+    def _read_evidence(self, engine: KnowledgeBase, state: SearchState) -> Evidence:
+        evidence = engine.retrieve(
+            state.query,
+            path=state.path or None,
+            fast=state.mode == "fast",
+            pinned=sorted(state.pinned),
+        )
+        from kbx_tui.tui.explore import presenting  # noqa: F401  # loaded here, not between frames
+
+        if evidence.generation != self._index_generation:
+            self._index_generation = evidence.generation
+            freeze_loaded()
+        return evidence
+
+    def _say_searching(self) -> None:
+        if self.is_searchable and not self.displayed.answers(self.state):
+            self.post(SearchSlow())
+
+    def _rank(self, *, is_new: bool) -> None:
+        engine = self._client.engine
+        if engine is not None and self._tuning is not None:
+            view = self.displayed.rank(engine, self._tuning, self.state)
+            if view is not None:
+                self.post(RankingReady(view, is_new))
+
+    async def _read_snippets(self, evidence: Evidence, paths: Sequence[str]) -> None:
+        def read(engine: KnowledgeBase) -> dict[str, Snippet]:
+            is_displayed = evidence is self.displayed.evidence
+            return read_snippets(engine, evidence, paths) if is_displayed else {}
+
+        snippets = await self._client.run(read)
+        if snippets and evidence is self.displayed.evidence:
+            self.displayed.snippets |= snippets
+            self.post(SnippetsReady(evidence.query, snippets))
+
+    async def _count_scope(self, path: str) -> None:
+        def count(engine: KnowledgeBase) -> tuple[int, int] | None:
+            return engine.count_scope(path) if path == self.state.path else None
+
+        if self.is_searchable and (counts := await self._client.run(count)) is not None:
+            self.post(ScopeCounted(ScopeView(safe_line(path), *counts)))
+
+
+def read_snippets(
+    engine: KnowledgeBase, evidence: Evidence, paths: Sequence[str]
+) -> dict[str, Snippet]:
+    """Return the best passage for the query in each of these documents, by path."""
+    from kbx_tui.tui.explore.presenting import present_snippet
+
+    rows = [evidence.paths.index(path) for path in paths if path in evidence.paths]
+    snippets = engine.snippets(evidence, rows)
+    return {
+        evidence.paths[row]: present_snippet(snippet)
+        for row, snippet in zip(rows, snippets, strict=True)
+    }

@@ -1,0 +1,97 @@
+"""Explains the score of one result in numbers that add up as shown. Pure.
+
+Sums are rounded by largest remainder (`rounded_parts`), the formula by `formula_values`.
+"""
+
+from __future__ import annotations
+
+from kbx_tui.formatting import join_limited
+from kbx_tui.safe_text import safe_line
+from kbx_tui.search.ranking.explain import Explanation, rounded_parts
+from kbx_tui.search.ranking.rank import Ranking
+from kbx_tui.tui.drawing.rounding import formula_values
+from kbx_tui.tui.explore.view import Addend, Section, Term, Why
+
+
+def present_why(ranking: Ranking, explanation: Explanation) -> Why:
+    """Return what the why pane shows about one result."""
+    ranked, evidence = explanation.ranked, ranking.evidence
+    row, alpha = ranked.row, explanation.alpha
+    hot_weight = ranking.frecency_weight
+    blended = ranked.document_part + ranked.entity_part + ranked.frecency_part
+    names, weights, values = ["document"], [1.0], [ranked.doc_relevance]
+    if explanation.two_pass:
+        names, weights = ["document", "entity"], [alpha, 1.0 - alpha]
+        values.append(ranked.parent_entity_score)
+    all_weights = weights
+    if hot_weight:
+        all_weights = [*((1.0 - hot_weight) * weight for weight in weights), hot_weight]
+        values.append(float(evidence.frecency[row]))
+    rounded = formula_values(blended, [_plain(weight) for weight in all_weights], values)
+    terms = tuple(
+        Term(_plain(weight), value, name)
+        for weight, value, name in zip(weights, rounded, names, strict=False)
+    )
+    sections = [_document_section(explanation, rounded[0], ranking)]
+    if explanation.two_pass:
+        sections.append(_entity_section(explanation, rounded[1], ranking.is_coverage))
+    return Why(
+        row=row,
+        title=safe_line(evidence.titles[row]),
+        path=safe_line(evidence.paths[row]),
+        kind=safe_line(evidence.kinds[row]),
+        date=safe_line(evidence.dates[row]),
+        score=float(f"{blended:.2f}"),
+        terms=terms,
+        frecency=Term(hot_weight, rounded[-1], "hotness") if hot_weight else None,
+        known_item=ranked.known_item,
+        sections=tuple(sections),
+    )
+
+
+def _document_section(explanation: Explanation, total: float, ranking: Ranking) -> Section:
+    lexical, vector, propagated = rounded_parts(
+        total, [explanation.lexical_part, explanation.vector_part, explanation.propagated]
+    )
+    maxima = rounded_parts(1.0, [explanation.lexical_weight, explanation.vector_weight])
+    cosine = explanation.cosine
+    feedback = [
+        safe_line(document.title) for document in ranking.feedback_documents if cosine is not None
+    ]
+    addends = [
+        Addend(lexical, maxima[0], "words", f"bm25 {explanation.raw_lexical:.1f}"),
+        Addend(
+            vector,
+            maxima[1],
+            "meaning",
+            "no vector yet" if cosine is None else f"cosine {cosine:.2f}",
+        ),
+    ]
+    if explanation.propagated_from:
+        addends.append(
+            Addend(propagated, None, "propagated", f"from the {explanation.propagated_from}")
+        )
+    return Section(
+        "document",
+        total,
+        tuple(addends),
+        f"feedback from {join_limited(feedback)}" if feedback else "",
+    )
+
+
+def _entity_section(explanation: Explanation, total: float, mean: bool) -> Section:
+    shares = explanation.entities
+    values = rounded_parts(total, [share.share for share in shares])
+    addends = tuple(
+        Addend(value, None, safe_line(share.name), safe_line(share.reason))
+        for value, share in zip(values, shares, strict=True)
+    )
+    note = ""
+    if len(shares) > 1:
+        note = f"mean of the {len(shares)} named" if mean else "the best of them counts"
+    return Section("entity", total, addends, note)
+
+
+def _plain(weight: float) -> float:
+    """Return `weight` without float noise, so that 1 - .7 is .3."""
+    return round(weight, 6)

@@ -1,0 +1,137 @@
+"""Opens documents and entity cards in place of the why pane, and navigates back."""
+
+from __future__ import annotations
+
+from textual.screen import Screen
+from textual.widget import Widget
+
+from kbx_tui.tui.explore.pane_switch import PaneSwitch
+from kbx_tui.tui.explore.panes.entity_card import EntityCard
+from kbx_tui.tui.explore.panes.pane_layout import Pane
+from kbx_tui.tui.explore.panes.result_list import ResultList
+from kbx_tui.tui.explore.panes.why_pane import WhyPane
+from kbx_tui.tui.explore.reading_model import ReadingModel
+from kbx_tui.tui.explore.view import CardView
+from kbx_tui.tui.reading.history import History, Step
+from kbx_tui.tui.reading.preview_pane import PreviewPane
+from kbx_tui.tui.reading.reading_layout import TextLayout
+
+LEAST_WIDTH = 20
+"""Minimum width in cells to lay a document out for, before its pane has a width."""
+
+
+class Reader:
+    """The document or card being read, and the history of those read before."""
+
+    def __init__(
+        self, screen: Screen[None], reading: ReadingModel, pane_switch: PaneSwitch
+    ) -> None:
+        self._screen, self._reading, self._pane_switch = screen, reading, pane_switch
+        self.history = History()
+        self.origin: Pane = "results"
+        """The pane to return to when nothing is read any more."""
+        self._takes_focus = False
+        """Whether what is opened next gets the focus when it arrives."""
+        self._replaces = False
+        """Whether what is opened next takes the place of what is read now in the history."""
+
+    @property
+    def is_open(self) -> bool:
+        """Whether something is being read."""
+        return self._pane_switch.panes.read is not None
+
+    # Opening.
+
+    def open_document(self, path: str, *, focus: bool = False, replace: bool = False) -> None:
+        """Open a document; its pane is shown when the text arrives."""
+        self._takes_focus, self._replaces = focus, replace
+        if focus:  # a document passed over with the cursor does not count as opened
+            self._reading.count_opening(path)
+        self._reading.open_document(path, self._width())
+
+    def open_card(self, entity_id: str, *, replace: bool = False) -> None:
+        """Open an entity card."""
+        self._takes_focus, self._replaces = True, replace
+        self._reading.open_card(entity_id)
+
+    def follow(self, target: str, source: str) -> None:
+        """Open the target of a link, given as written in the document at `source`."""
+        self._takes_focus = True
+        self._reading.follow(target, source, self._screen.query_one(PreviewPane).text_width)
+
+    def reload(self, paths: frozenset[str]) -> None:
+        """Read the open document again if it is among these files."""
+        path = self._screen.query_one(PreviewPane).path
+        if self._pane_switch.panes.read == "document" and path in paths:
+            self._reading.reload(path)
+
+    # Arriving.
+
+    def show_document(self, layout: TextLayout) -> None:
+        """Show a document that has been read."""
+        pane = self._screen.query_one(PreviewPane)
+        pane.show(layout)
+        self._arrive(Step("document", layout.preview.path), pane)
+
+    def show_missing_document(self, path: str, reason: str) -> None:
+        """Show that a document cannot be read."""
+        pane = self._screen.query_one(PreviewPane)
+        pane.show_gone(path, reason)
+        self._arrive(Step("document", path), pane)
+
+    def show_card(self, card: CardView) -> None:
+        """Show an entity card."""
+        pane = self._screen.query_one(EntityCard)
+        pane.show(card)
+        self._arrive(Step("card", card.id), pane)
+
+    def abandon(self) -> None:
+        """Leave the focus where it is, because the link target does not exist."""
+        self._takes_focus = False
+
+    # Going back.
+
+    def back(self) -> None:
+        """Return to what was read before; at the start of the history, to the previous pane."""
+        self._reading.cancel()
+        step = self.history.back() if self.is_open else None
+        if step is None:
+            self._close()
+            self._pane_switch.focus(self.origin)
+            self.origin = "results"
+        elif step.kind == "card":
+            self.open_card(step.key, replace=True)
+        else:
+            self.open_document(step.key, focus=True, replace=True)
+
+    def toggle_preview(self) -> None:
+        """Close what is read; when nothing is, preview the result under the cursor."""
+        results = self._screen.query_one(ResultList)
+        if self.is_open:
+            self._reading.cancel()
+            self._close()
+            if not isinstance(self._screen.focused, ResultList):
+                self._pane_switch.focus("results")
+        elif results.current is not None:
+            self.open_document(results.current.path)
+
+    def _close(self) -> None:
+        self.history.clear()
+        self._pane_switch.panes.show_reader(None)
+
+    def _arrive(self, step: Step, pane: Widget) -> None:
+        if self._replaces:
+            self.history.replace(step)
+        else:
+            self.history.go(step)
+        self._replaces = False
+        self._pane_switch.panes.show_reader(step.kind)
+        if self._takes_focus or isinstance(self._screen.focused, WhyPane):  # its place is taken
+            self._takes_focus = False
+            self._screen.set_focus(pane)
+
+    def _width(self) -> int:
+        """Return the width to lay a document out for; approximate before its pane is shown."""
+        results = self._screen.query_one(ResultList)
+        width = self._screen.query_one(PreviewPane).text_width
+        return width or max(results.size.width - 3, LEAST_WIDTH)

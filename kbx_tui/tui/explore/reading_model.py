@@ -1,0 +1,115 @@
+"""Reads documents and entity cards, and follows links. A newer request replaces an older one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from textual.message import Message
+
+from kbx_tui.errors import NotFound
+from kbx_tui.safe_text import safe_line
+from kbx_tui.tui.engine.client import EngineClient, LatestOnly
+from kbx_tui.tui.explore.messages import CardReady, LinkBroken, PreviewGone, PreviewReady
+from kbx_tui.tui.explore.model import read_snippets
+from kbx_tui.tui.explore.view import CardView
+from kbx_tui.tui.reading.preview import Preview
+from kbx_tui.tui.reading.reading_layout import TextLayout, lay_out
+
+if TYPE_CHECKING:
+    from kbx_tui.api import KnowledgeBase
+    from kbx_tui.search.evidence.evidence import Evidence
+
+
+class ReadingModel:
+    """The document or card being read in the explore mode."""
+
+    def __init__(self, client: EngineClient, evidence: Callable[[], Evidence | None]) -> None:
+        """`evidence` returns that of the query on the screen, for the best passage."""
+        self._client, self._evidence = client, evidence
+        self.post: Callable[[Message], object] = lambda message: None
+        """Takes messages to the screen; set by the screen."""
+        self._requests = LatestOnly(client)
+        self._width = 0
+        """Cells of the pane that a document is laid out for."""
+        self._preview: Preview | None = None
+
+    def open_document(self, path: str, width: int) -> None:
+        """Read a document, and lay it out for a pane of `width` cells."""
+        self._width = width
+        self._requests.start(self._read_document(path))
+
+    def open_card(self, entity_id: str) -> None:
+        """Read all that is known about an entity."""
+        self._requests.start(self._read_card(entity_id))
+
+    def follow(self, target: str, source: str, width: int) -> None:
+        """Open the target of a link in the document at `source`."""
+        self._width = width
+        self._requests.start(self._follow(target, source))
+
+    def reload(self, path: str) -> None:
+        """Read the document on the screen again, unless another has been requested."""
+        if not self._requests.is_running:
+            self._requests.start(self._read_document(path))
+
+    def lay_out(self, width: int) -> None:
+        """Lay out the document on the screen for a pane of another width."""
+        self._width = width
+        if self._preview is not None and not self._requests.is_running:
+            self._requests.start(self._lay_out(self._preview))
+
+    def count_opening(self, path: str) -> None:
+        """Count that the user opened a document, for its frecency."""
+        self._client.start(self._client.run(lambda engine: engine.opened(path)))
+
+    def cancel(self) -> None:
+        """Drop the active request."""
+        self._requests.cancel()
+
+    async def _read_document(self, path: str) -> None:
+        evidence = self._evidence()
+
+        def read(engine: KnowledgeBase) -> TextLayout:
+            return lay_out(_read_preview(engine, path, evidence), self._width)
+
+        try:
+            self._show(await self._client.run(read))
+        except NotFound as error:
+            self.post(PreviewGone(safe_line(path), safe_line(str(error))))
+
+    async def _lay_out(self, preview: Preview) -> None:
+        """Lay a document out on the engine's thread: a long one takes longer than a frame."""
+        self._show(await self._client.run(lambda engine: lay_out(preview, self._width)))
+
+    async def _read_card(self, entity_id: str) -> None:
+        def read(engine: KnowledgeBase) -> CardView:
+            from kbx_tui.tui.explore.presenting import present_card
+
+            return present_card(engine.entity(entity_id))
+
+        self.post(CardReady(await self._client.run(read)))
+
+    async def _follow(self, target: str, source: str) -> None:
+        destination = await self._client.run(lambda engine: engine.follow(target, source))
+        if destination is None:
+            self.post(LinkBroken(safe_line(target)))
+        elif destination.entity_id:
+            await self._read_card(destination.entity_id)
+        else:
+            await self._read_document(destination.path)
+
+    def _show(self, layout: TextLayout) -> None:
+        self._preview = layout.preview
+        self.post(PreviewReady(layout))
+
+
+def _read_preview(engine: KnowledgeBase, path: str, evidence: Evidence | None) -> Preview:
+    """Return a document as its file is now, with its best passage when there is a query."""
+    from kbx_tui.tui.explore.presenting import present_document
+
+    document = engine.document(path)
+    if evidence is None:
+        return present_document(document, None, lambda text: ())
+    snippet = read_snippets(engine, evidence, [path]).get(path)
+    return present_document(document, snippet, lambda text: engine.matches(evidence, text))

@@ -1,0 +1,42 @@
+"""The interface of the app for screens, so that they need not import it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Protocol
+
+from kbx_tui.tui.commands.keymap import Keymap
+
+
+class Navigator(Protocol):
+    """Moves between screens and knowledge bases."""
+
+    @property
+    def keymap(self) -> Keymap:
+        """The keys of all commands, as kbx.toml changes them."""
+        ...
+
+    async def go_to(self, mode: str) -> None:
+        """Show a mode of the open base: `explore`, `dedup` or `experts`."""
+        ...
+
+    async def open_base(self, root: Path) -> None:
+        """Close the open base, if any, and open another."""
+        ...
+
+    def choose_base(self) -> None:
+        """Ask which base to open."""
+        ...
+
+    def show_help(self) -> None:
+        """Show the keys that work where the focus is."""
+        ...
+
+    def pick_entity(self, pick: Callable[[str], None]) -> None:
+        """Let the user choose an entity by name; `pick` receives its id."""
+        ...
+
+    async def edit(self, root: str, path: str, line: int) -> None:
+        """Open a document in the user's editor and wait until it returns."""
+        ...

@@ -1,0 +1,32 @@
+"""Messages to the screen of the current mode, for its status line."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from textual.message import Message
+
+
+@dataclass
+class Notice(Message):
+    """A short message for the user, shown for a moment."""
+
+    text: str
+
+
+@dataclass
+class Failure(Message):
+    """Something went wrong; the app carries on."""
+
+    text: str
+    """One line, without control characters."""
+
+
+@dataclass
+class IndexProgress(Message):
+    """The progress of indexing; empty text when it has ended."""
+
+    text: str
+
+    def can_replace(self, message: Message) -> bool:
+        return isinstance(message, IndexProgress)

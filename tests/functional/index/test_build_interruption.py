@@ -1,0 +1,144 @@
+"""An index run killed at any moment leaves a searchable index, and the next run completes it."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from kbx_tui import IndexFault, IndexLocked, KnowledgeBase
+from kbx_tui.index.build.writer_lock import writer_lock
+from kbx_tui.index.store import TABLES
+from tests.functional.vaults import FILES, stored_rows, write_vault
+
+INDEX = """
+import sys
+from kbx_tui import KnowledgeBase
+def report(progress):
+    print(progress.stage, progress.done, flush=True)
+KnowledgeBase(sys.argv[1]).index(report)
+"""
+
+
+def many_files(root: Path, count: int = 60) -> Path:
+    write_vault(root)
+    return write_vault(
+        root,
+        {
+            f"memory/notes/n{number:03}.md": f"# Note {number}\n\nAlice Chen on topic {number}.\n"
+            for number in range(count)
+        },
+    )
+
+
+def content(base: Path) -> dict[str, list[str]]:
+    return {name: stored_rows(base, name) for name in TABLES}
+
+
+@pytest.mark.parametrize("stage", ["reading 0", "entities", "text index", "chunks", "vectors 0"])
+def test_after_kill_9_in_any_stage_the_next_run_completes_the_index(
+    tmp_path: Path, stage: str
+) -> None:
+    whole, killed = many_files(tmp_path / "whole"), many_files(tmp_path / "killed")
+    KnowledgeBase(whole).index()
+    process = subprocess.Popen(
+        [sys.executable, "-c", INDEX, str(killed)], stdout=subprocess.PIPE, text=True
+    )
+    assert process.stdout is not None
+    for line in process.stdout:
+        if line.startswith(stage):
+            break
+    process.send_signal(signal.SIGKILL)
+    assert process.wait() == -signal.SIGKILL
+    assert len(KnowledgeBase(killed).search("topic", limit=5).results) == 5
+    KnowledgeBase(killed).index()
+    assert content(killed) == content(whole)
+
+
+@pytest.mark.parametrize("stage", ["reading 0", "chunks", "vectors 0"])
+def test_after_kill_9_in_a_full_run_the_next_run_completes_the_index(
+    tmp_path: Path, stage: str
+) -> None:
+    base = many_files(tmp_path)
+    KnowledgeBase(base).index()
+    before = content(base)
+    process = subprocess.Popen(
+        [sys.executable, "-c", INDEX.replace("(report)", "(report, full=True)"), str(base)],
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    assert process.stdout is not None
+    for line in process.stdout:
+        if line.startswith(stage):
+            break
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+    kb = KnowledgeBase(base)
+    assert kb.search("topical", fast=True, limit=5).results  # found by its stem
+    assert kb.index().embedded <= 1
+    assert content(base) == before
+
+
+def test_without_waiting_a_second_writer_gets_an_error_that_names_the_first(tmp_path: Path) -> None:
+    base = write_vault(tmp_path)
+    with writer_lock(base), pytest.raises(IndexLocked, match=r"process \d+ on .+ .since"):
+        KnowledgeBase(base).index(wait=False)
+    assert KnowledgeBase(base).index(wait=False).finished
+
+
+def test_a_second_writer_waits_for_the_first(tmp_path: Path) -> None:
+    base = many_files(tmp_path)
+    first, second = (
+        subprocess.Popen([sys.executable, "-c", INDEX, str(base)], stdout=subprocess.DEVNULL)
+        for _ in range(2)
+    )
+    assert (first.wait(), second.wait()) == (0, 0)
+    assert KnowledgeBase(base).index().embedded == 0
+    assert KnowledgeBase(base).status().documents == len(FILES) + 60
+
+
+def test_searches_work_while_another_process_writes(tmp_path: Path) -> None:
+    base = many_files(tmp_path)
+    KnowledgeBase(base).index()
+    write_vault(base, {f"memory/notes/m{n}.md": f"# M{n}\n\nA zorkmid.\n" for n in range(40)})
+    process = subprocess.Popen([sys.executable, "-c", INDEX, str(base)], stdout=subprocess.DEVNULL)
+    reader, searches = KnowledgeBase(base), 0
+    while process.poll() is None:
+        reader.refresh()
+        assert reader.search("topic", limit=3).results
+        searches += 1
+        time.sleep(0.01)
+    assert process.returncode == 0
+    assert searches
+    reader.refresh()
+    assert len(reader.search("zorkmid", limit=50, fast=True).results) == 40
+
+
+def test_a_base_that_cannot_be_written_is_an_index_fault(tmp_path: Path) -> None:
+    base = write_vault(tmp_path)
+    (base / ".kbx").write_text("a file where the folder should be")
+    with pytest.raises(IndexFault, match="cannot write"):
+        KnowledgeBase(base).index()
+
+
+def test_a_full_disk_is_an_index_fault_and_loses_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    base = write_vault(tmp_path)
+    KnowledgeBase(base).index()
+    write_vault(base, {"memory/notes/new.md": "# New\n\nA zorkmid.\n"})
+
+    def full(*_: object) -> None:
+        raise OSError("LanceError(IO): No space left on device (os error 28)")
+
+    with monkeypatch.context() as patched:
+        patched.setattr("lancedb.table.LanceTable.add", full)
+        with pytest.raises(IndexFault, match="no space left"):
+            KnowledgeBase(base).index()
+    assert KnowledgeBase(base).search("soup", fast=True).results
+    KnowledgeBase(base).index()
+    assert KnowledgeBase(base).search("zorkmid", fast=True).results

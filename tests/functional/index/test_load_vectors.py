@@ -1,0 +1,203 @@
+"""Vectors loaded with the help of vectors.bin equal those of the tables, whatever changed since."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import fields
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from kbx_tui import KnowledgeBase
+from kbx_tui.embedding.source import BUNDLED
+from kbx_tui.index.derived_files import VECTORS_NAME
+from kbx_tui.index.snapshot import read_snapshot
+from kbx_tui.index.vectors.load_vectors import load_vectors, refresh_vectors_file
+from kbx_tui.index.vectors.vector_matrix import VectorMatrix
+from kbx_tui.index.vectors.vector_tables import read_vectors
+from tests.functional.vaults import store_of
+
+MODEL, DIMENSION = BUNDLED.name, 384
+PAGE = "# Zebra\n\nA zebra crossed the harbour.\n\n## Later\n\nIt came back.\n"
+STALE_SHARE = "kbx_tui.index.derived_files.STALE_SHARE"
+
+
+def vectors_file_of(base: Path) -> Path:
+    return base / ".kbx" / "index" / VECTORS_NAME
+
+
+def load(base: Path) -> tuple[VectorMatrix, VectorMatrix]:
+    """Return the vectors loaded with the help of the file, and those read from the tables."""
+    store = store_of(base)
+    snapshot = read_snapshot(store)
+    loaded = load_vectors(store, snapshot, model=MODEL, dimension=DIMENSION)
+    return loaded, read_vectors(store, snapshot, DIMENSION)
+
+
+def assert_equal(vectors: VectorMatrix, expected: VectorMatrix) -> None:
+    for actual, wanted in ((vectors, expected), (vectors.quantized, expected.quantized)):
+        for field in fields(actual):
+            if field.name != "quantized":
+                np.testing.assert_array_equal(
+                    getattr(actual, field.name), getattr(wanted, field.name), err_msg=field.name
+                )
+
+
+@pytest.fixture
+def no_full_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Fail when all vectors are read from the tables to load them."""
+
+    def fail(*_: object) -> VectorMatrix:
+        raise AssertionError("all vectors were read from the tables")
+
+    monkeypatch.setattr("kbx_tui.index.vectors.load_vectors.read_vectors", fail)
+
+
+@pytest.mark.usefixtures("no_full_read")
+def test_loading_an_unchanged_index_maps_the_file_without_copying(demo_copy: Path) -> None:
+    loaded, from_tables = load(demo_copy)
+    assert_equal(loaded, from_tables)
+    assert not loaded.chunks.flags.owndata
+    assert not loaded.chunks.flags.writeable
+
+
+def add(base: Path) -> None:
+    (base / "memory" / "notes" / "zebra.md").write_text(PAGE, encoding="utf-8")
+
+
+def change(base: Path) -> None:
+    page = next(iter(sorted((base / "memory" / "meetings").rglob("*.md"))))
+    page.write_text(page.read_text("utf-8") + "\n## More\n\nA zebra.\n", encoding="utf-8")
+
+
+def change_a_person(base: Path) -> None:
+    page = next(iter(sorted((base / "memory" / "people").glob("*.md"))))
+    page.write_text(page.read_text("utf-8") + "\n## Facts\n\n- Keeps a zebra\n", encoding="utf-8")
+
+
+def delete(base: Path) -> None:
+    next(iter(sorted((base / "memory" / "notes").rglob("*.md")))).unlink()
+
+
+def delete_a_person(base: Path) -> None:
+    sorted((base / "memory" / "people").glob("*.md"))[1].unlink()
+
+
+def add_an_empty_file(base: Path) -> None:
+    (base / "memory" / "notes" / "empty.md").write_text("", encoding="utf-8")
+
+
+def add_change_and_delete(base: Path) -> None:
+    for edit in (add, change, delete, add_an_empty_file):
+        edit(base)
+
+
+@pytest.mark.parametrize(
+    "edit",
+    [
+        add, change, change_a_person, delete, delete_a_person, add_an_empty_file,
+        add_change_and_delete,
+    ],
+    ids=lambda edit: edit.__name__,
+)  # fmt: skip
+@pytest.mark.usefixtures("no_full_read")
+def test_changed_documents_are_merged_with_the_file(
+    demo_copy: Path, edit: Callable[[Path], None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(STALE_SHARE, 0.9)
+    before = vectors_file_of(demo_copy).read_bytes()
+    edit(demo_copy)
+    with KnowledgeBase(demo_copy) as kb:
+        kb.index()
+    assert vectors_file_of(demo_copy).read_bytes() == before
+    assert_equal(*load(demo_copy))
+
+
+@pytest.mark.usefixtures("no_full_read")
+def test_chunks_without_vectors_lower_the_coverage(
+    demo_copy: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(STALE_SHARE, 0.9)
+    add(demo_copy)
+    with KnowledgeBase(demo_copy) as kb:
+        kb.index(fast=True)
+        assert_equal(*load(demo_copy))
+        kb.index()
+    complete, _ = load(demo_copy)
+    store_of(demo_copy).table("vectors").delete("true")
+    loaded, from_tables = load(demo_copy)
+    assert 0.0 < loaded.coverage < complete.coverage == 1.0
+    assert from_tables.coverage == 0.0
+
+
+def test_the_file_is_rewritten_after_many_changes(
+    demo_copy: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = vectors_file_of(demo_copy).read_bytes()
+    add(demo_copy)
+    monkeypatch.setattr(STALE_SHARE, 0.0)
+    assert_equal(*load(demo_copy))
+    with KnowledgeBase(demo_copy) as kb:
+        kb.index()
+    assert vectors_file_of(demo_copy).read_bytes() != before
+    assert_equal(*load(demo_copy))
+
+
+@pytest.mark.parametrize("damage", ["missing", "cut off", "other model", "older format"])
+def test_without_a_valid_file_vectors_are_read_from_the_tables(
+    demo_copy: Path, damage: str
+) -> None:
+    file, (_, expected) = vectors_file_of(demo_copy), load(demo_copy)
+    if damage == "missing":
+        file.unlink()
+    elif damage == "cut off":
+        file.write_bytes(file.read_bytes()[:-4096])
+    else:
+        current, other = (
+            (b"MiniLM", b"MaxiLM") if damage == "other model" else (b"vectors 2", b"vectors 1")
+        )
+        header, _, rest = file.read_bytes().partition(b"\n")
+        assert current in header
+        file.write_bytes(header.replace(current, other) + b"\n" + rest)
+    loaded, from_tables = load(demo_copy)
+    assert_equal(loaded, from_tables)
+    assert_equal(loaded, expected)
+    assert loaded.chunks.flags.owndata
+    with KnowledgeBase(demo_copy) as kb:
+        kb.index()
+    assert not load(demo_copy)[0].chunks.flags.owndata
+
+
+def test_the_file_is_not_written_while_vectors_are_missing(demo_copy: Path) -> None:
+    vectors_file_of(demo_copy).unlink()
+    store = store_of(demo_copy)
+    hashes = store.rows("vectors", ["text_hash"])["text_hash"].to_pylist()[:-20:2]
+    store.table("vectors").delete(f"text_hash IN ({', '.join(map(repr, hashes))})")
+    refresh_vectors_file(store, model=MODEL, dimension=DIMENSION)
+    assert not vectors_file_of(demo_copy).exists()
+
+
+def test_a_full_run_deletes_the_file_first(demo_copy: Path) -> None:
+    with KnowledgeBase(demo_copy) as kb:
+        kb.index(full=True, cancelled=lambda: True)
+    assert not vectors_file_of(demo_copy).exists()
+
+
+def test_an_empty_base_has_no_vectors(tmp_path: Path) -> None:
+    (tmp_path / "memory").mkdir()
+    with KnowledgeBase(tmp_path) as kb:
+        kb.index()
+    loaded, from_tables = load(tmp_path)
+    assert_equal(loaded, from_tables)
+    assert len(loaded.chunks) == 0
+
+
+def test_an_older_snapshot_gets_its_own_vectors(demo_copy: Path) -> None:
+    store = store_of(demo_copy)
+    snapshot = read_snapshot(store)
+    expected = read_vectors(store, snapshot, DIMENSION)
+    delete(demo_copy)
+    with KnowledgeBase(demo_copy) as kb:
+        kb.index()
+    assert_equal(load_vectors(store, snapshot, model=MODEL, dimension=DIMENSION), expected)

@@ -1,0 +1,91 @@
+"""Pseudo-relevance feedback: its setting, the seed preset, and the feedback documents."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from kbx_tui import KnowledgeBase
+from kbx_tui.config import SearchSettings, Settings
+from kbx_tui.embedding.embedder import Vector
+from kbx_tui.errors import OutOfRange
+from kbx_tui.evaluation.judgments import JudgedQuery
+from kbx_tui.index.vectors.vector_matrix import VectorMatrix
+from kbx_tui.search.evidence.evidence import Evidence, Rows
+from kbx_tui.search.evidence.score_normalization import FEEDBACK_DOCUMENTS, FEEDBACK_WEIGHT
+from kbx_tui.search.retrieval import pseudo_relevance_feedback
+
+TOPIC = "how do we roll the cut-over back?"
+
+
+def retrieved(base: Path, **search: object) -> Evidence:
+    settings = Settings(search=SearchSettings(**search))  # type: ignore[arg-type]
+    with KnowledgeBase(base, settings=settings) as kb:
+        evidence: Evidence = kb.retrieve(TOPIC)
+        return evidence
+
+
+def test_default_of_the_setting_equals_that_of_retrieval() -> None:
+    assert SearchSettings().feedback == FEEDBACK_WEIGHT
+
+
+def test_explain_lists_three_feedback_documents(demo_kb_path: Path) -> None:
+    with KnowledgeBase(demo_kb_path) as kb:
+        evidence = kb.retrieve(TOPIC)
+        response = kb.search(TOPIC, explain=True)
+    assert len(evidence.feedback_documents) == FEEDBACK_DOCUMENTS
+    documents = evidence.feedback_documents
+    assert {document.path for document in documents} <= set(evidence.paths)
+    assert response.meta.explain is not None
+    listed = [(row["path"], row["title"]) for row in response.meta.explain["drawn_to"]]
+    assert listed == [(document.path, document.title) for document in documents]
+    json.dumps(response.meta.explain["drawn_to"])
+
+
+@pytest.mark.parametrize("off", [{"feedback": 0.0}, {"hierarchy_preset": "seed"}])
+def test_no_feedback_if_switched_off_or_with_the_seed_preset(
+    demo_kb_path: Path, off: dict[str, object]
+) -> None:
+    without, with_feedback = retrieved(demo_kb_path, **off), retrieved(demo_kb_path)
+    assert without.feedback_documents == ()
+    assert not np.array_equal(without.as_typed.cosine, with_feedback.as_typed.cosine)
+    with KnowledgeBase(demo_kb_path) as kb:
+        same = kb.retrieve(TOPIC, feedback=0.0)
+    assert np.array_equal(without.as_typed.cosine, same.as_typed.cosine)
+
+
+def test_search_without_names_uses_no_feedback_documents(demo_kb_path: Path) -> None:
+    with KnowledgeBase(demo_kb_path) as kb:
+        response = kb.search("what did grace moyo say about the cut-over?", explain=True)
+    assert response.meta.search_mode == "two_pass"
+    assert response.meta.explain is not None
+    assert response.meta.explain["drawn_to"] == []
+
+
+def test_no_feedback_when_evaluating_the_seed_preset(
+    demo_kb_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    weights: list[float] = []
+    moved_towards = pseudo_relevance_feedback.moved_towards
+
+    def recording(query: Vector, rows: Rows, vectors: VectorMatrix, weight: float) -> Vector:
+        weights.append(weight)
+        return moved_towards(query, rows, vectors, weight)
+
+    monkeypatch.setattr(pseudo_relevance_feedback, "moved_towards", recording)
+    with KnowledgeBase(demo_kb_path) as kb:
+        path = kb.retrieve(TOPIC, fast=True).paths[0]
+        judged = [JudgedQuery("1", TOPIC, "topic", {path: 1}, frozenset())]
+        kb.evaluate(judged, preset="seed")
+        assert weights == []
+        kb.evaluate(judged)
+    assert weights == [FEEDBACK_WEIGHT]
+
+
+@pytest.mark.parametrize("weight", [-0.1, 1.1, float("nan")])
+def test_weight_out_of_range_is_rejected(demo_kb_path: Path, weight: float) -> None:
+    with KnowledgeBase(demo_kb_path) as kb, pytest.raises(OutOfRange, match="feedback"):
+        kb.retrieve(TOPIC, feedback=weight)

@@ -1,0 +1,151 @@
+"""Files that change on disk while the app is open, with the real watcher."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from kbx_tui.errors import KbxError
+from kbx_tui.tui.explore.panes.entity_list import EntityList
+from kbx_tui.tui.explore.panes.query_line import QueryLine
+from kbx_tui.tui.explore.panes.result_list import ResultList
+from kbx_tui.tui.reading.preview_pane import PreviewPane
+from kbx_tui.tui.widgets.status_line import StatusLine
+from tests.functional.tui.driving import NARROW, WIDE, Driver, running
+from tests.functional.tui.watched import Watched
+
+NOTE = "memory/notes/2026-05-01-quokka.md"
+ROLLBACK = "memory/notes/2026-01-30-rollback-plan.md"
+
+
+async def watching(driver: Driver) -> None:
+    await driver.until(lambda: driver.watched.calls["watch"])
+
+
+def text_read(driver: Driver) -> str:
+    preview = driver.explore.query_one(PreviewPane).preview
+    return "" if preview is None else "\n".join(preview.lines)
+
+
+def add_line(file: Path, line: str) -> None:
+    with file.open("a", encoding="utf-8") as text:
+        text.write(f"\n{line}\n")
+
+
+async def test_file_written_while_the_app_was_closed_is_found(demo_copy: Path) -> None:
+    (demo_copy / NOTE).write_text("# Quokka visit\n\nThey arrive on Tuesday.\n", encoding="utf-8")
+    async with running(demo_copy, WIDE) as driver:
+        await driver.ask("quokka visit")
+        await driver.until(lambda: driver.titles[:1] == ["Quokka visit"])
+
+
+async def test_result_and_preview_update_when_the_file_changes(demo_copy: Path) -> None:
+    async with running(demo_copy, WIDE) as driver:
+        await watching(driver)
+        await driver.ask("rollback plan quokka")
+        await driver.press("down", "enter")
+        await driver.until_focused(PreviewPane)
+        before = driver.results.rows[0].score
+        add_line(demo_copy / ROLLBACK, "The rollback plan lists every quokka.")
+        await driver.until_shown(StatusLine, "1 change on disk indexed")
+        await driver.until(lambda: "every quokka" in text_read(driver))
+        await driver.until(lambda: driver.results.rows[0].score > before)
+        await driver.until_shown(ResultList, "The rollback plan lists every quokka.")
+        assert driver.has_focus(PreviewPane)
+        assert driver.watched.calls["retrieve"] >= 2
+
+
+async def test_new_file_joins_the_results_and_the_cursor_stays(demo_copy: Path) -> None:
+    async with running(demo_copy, WIDE) as driver:
+        await watching(driver)
+        await driver.ask("rehearsal")
+        await driver.press("down", "down", "down")
+        before = driver.results.current
+        assert before is not None
+        (demo_copy / NOTE).write_text("# Rehearsal rehearsal\n\nRehearsal.\n", encoding="utf-8")
+        await driver.until(lambda: NOTE in driver.paths)
+        assert driver.results.current is not None
+        assert driver.results.current.path == before.path
+        await driver.until_shown(QueryLine, "64 documents")
+
+
+async def test_page_of_a_new_person_becomes_an_entity(demo_copy: Path) -> None:
+    async with running(demo_copy, WIDE) as driver:
+        await watching(driver)
+        await driver.ask("zora")
+        person = demo_copy / "memory/people/zora-quill.md"
+        person.write_text("# Zora Quill\n\n## Recent Facts\n- Keeps quokkas\n", encoding="utf-8")
+        await driver.until_shown(EntityList, "● Zora Quill person 1.00")
+
+
+async def test_file_deleted_while_read_shows_a_message_and_leaves_the_results(
+    demo_copy: Path,
+) -> None:
+    async with running(demo_copy, NARROW) as driver:
+        await watching(driver)
+        await driver.ask("rollback plan")
+        await driver.press("down", "enter")
+        await driver.until_focused(PreviewPane)
+        (demo_copy / ROLLBACK).unlink()
+        await driver.until_shown(PreviewPane, "Gone", "can no longer be read")
+        assert driver.has_focus(PreviewPane)
+        await driver.press("escape")
+        await driver.until_focused(ResultList)
+        await driver.until(lambda: ROLLBACK not in driver.paths)
+        assert driver.titles
+
+
+async def test_moved_file_is_found_at_its_new_path(demo_copy: Path) -> None:
+    async with running(demo_copy, WIDE) as driver:
+        await watching(driver)
+        await driver.ask("rollback plan")
+        moved = "memory/notes/moved.md"
+        (demo_copy / ROLLBACK).rename(demo_copy / moved)
+        await driver.until(lambda: driver.paths[:1] == [moved])
+
+
+async def test_file_change_while_typing_keeps_query_and_focus(demo_copy: Path) -> None:
+    async with running(demo_copy, WIDE) as driver:
+        await watching(driver)
+        await driver.ask("rollback plan")
+        await driver.press("down", "p")
+        await driver.until_shown(PreviewPane, "Rollback plan")
+        await driver.press("slash")
+        add_line(demo_copy / ROLLBACK, "The rollback plan lists every quokka.")
+        await driver.until_shown(StatusLine, "1 change on disk indexed")
+        assert driver.has_focus(QueryLine)
+
+
+async def test_broken_link_does_not_move_the_focus_later(demo_copy: Path) -> None:
+    add_line(demo_copy / ROLLBACK, "See [[nowhere at all]].")
+    async with running(demo_copy, WIDE) as driver:
+        await watching(driver)
+        await driver.ask("rollback plan")
+        await driver.press("down", "enter")
+        await driver.until_focused(PreviewPane)
+        await driver.press("g", "left", "enter")
+        await driver.until_shown(StatusLine, "nowhere at all leads to no page")
+        await driver.press("slash")
+        add_line(demo_copy / ROLLBACK, "One line more.")
+        await driver.until(lambda: "One line more." in text_read(driver))
+        assert driver.has_focus(QueryLine)
+
+
+async def test_failing_watcher_shows_the_key_that_indexes(demo_copy: Path) -> None:
+    watched = Watched(faults={"watch": KbxError("no watches left")})
+    async with running(demo_copy, WIDE, watched=watched) as driver:
+        await driver.until_shown(StatusLine, "changes on disk are not noticed (no watches left); R")
+        (demo_copy / NOTE).write_text("# Quokka visit\n", encoding="utf-8")
+        await driver.press("escape", "R")
+        await driver.until_shown(QueryLine, "64 documents")
+
+
+async def test_refresh_key_indexes_changes_without_a_watcher(demo_copy: Path) -> None:
+    (demo_copy / "kbx.toml").write_text("[app]\nwatch = false\n", encoding="utf-8")
+    async with running(demo_copy, WIDE) as driver:
+        await driver.ask("rollback plan quokka")
+        await driver.press("down", "p")
+        await driver.until_shown(PreviewPane, "Rollback plan")
+        add_line(demo_copy / ROLLBACK, "The rollback plan lists every quokka.")
+        await driver.press("R")
+        await driver.until_shown(ResultList, "The rollback plan lists every quokka.")
+        await driver.until(lambda: "every quokka" in text_read(driver))

@@ -1,0 +1,200 @@
+"""The search model with a gated engine: a stale answer never replaces a newer one."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, cast
+
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+from textual.message import Message
+
+from kbx_tui.api import KnowledgeBase
+from kbx_tui.config import Settings
+from kbx_tui.index.build.progress import IndexReport
+from kbx_tui.search.evidence.evidence import Evidence, Scope
+from kbx_tui.search.evidence.tuning import Tuning
+from kbx_tui.search.ranking.rank import Ranking, rank
+from kbx_tui.tui.base_session import BaseSession
+from kbx_tui.tui.explore.messages import RankingReady
+from kbx_tui.tui.explore.search_state import MODES, SearchState
+from kbx_tui.tui.explore.view import ExploreView
+from tests.unit.search.building import components, evidence
+
+Step = tuple[str, Any]
+STEPS = st.one_of(
+    st.tuples(st.just("query"), st.sampled_from(["a", "ab", "abc", "x", ""])),
+    st.tuples(st.just("path"), st.sampled_from(["", "m", "n"])),
+    st.tuples(st.just("mode"), st.sampled_from(MODES)),
+    st.tuples(st.just("alpha"), st.sampled_from([0.1, 0.5, 0.9])),
+    st.tuples(st.just("undo"), st.none()),
+    st.tuples(st.just("grow"), st.none()),
+    st.tuples(st.just("begin"), st.none()),
+    st.tuples(st.just("answer"), st.none()),
+)
+PATIENCE = 10.0
+"""Seconds until a wait fails."""
+
+
+class GatedEngine:
+    """Answers a retrieval only when the gate is opened for it."""
+
+    root = Path("/kb")
+    settings = Settings()
+
+    def __init__(self) -> None:
+        self.gate = threading.Semaphore(0)
+        self.waiting = threading.Event()
+        """Set while a retrieval waits at the gate."""
+        self.answered = 0
+
+    def tuning(self) -> Tuning:
+        return Tuning()
+
+    def is_indexed(self) -> bool:
+        return True
+
+    def index(self, *_: object, **__: object) -> IndexReport:
+        return cast(IndexReport, None)
+
+    def watch(self, changed: object, *, stopped: threading.Event) -> None:
+        pass
+
+    def warm(self) -> None:
+        pass
+
+    def count_scope(self, path: str) -> tuple[int, int]:
+        return 0, 0
+
+    def status(self) -> Any:
+        class Counts:
+            documents, entities, vector_share = 2, 0, 1.0
+            stale: tuple[()] = ()
+
+        return Counts()
+
+    def retrieve(
+        self, query: str, *, path: str | None, fast: bool, pinned: Sequence[str]
+    ) -> Evidence:
+        self.waiting.set()
+        self.gate.acquire()
+        self.waiting.clear()
+        answer = evidence(components([3.0, 1.0], [0.5, 0.4], query), fast=fast)
+        self.answered += 1
+        return replace(answer, scope=Scope(path or "", (), 2, 2))
+
+    def rank(self, evidence: Evidence, tuning: Tuning) -> Ranking:
+        return rank(evidence, tuning)
+
+    def alpha_note(self, ranking: Ranking, limit: int) -> str:
+        return ""
+
+    def next_changes(self, ranking: Ranking, limit: int) -> tuple[None, None]:
+        return None, None
+
+    def close(self) -> None:
+        pass
+
+
+class SilentHost:
+    """Shows nothing of what a session reports, but raises its errors."""
+
+    def show_notice(self, text: str) -> None:
+        pass
+
+    def show_error(self, text: str) -> None:
+        raise AssertionError(text)
+
+    def show_progress(self, text: str) -> None:
+        pass
+
+    def configure(self, settings: Settings) -> None:
+        pass
+
+
+async def until(condition: Callable[[], object]) -> None:
+    """Wait until `condition` holds."""
+    deadline = asyncio.get_running_loop().time() + PATIENCE
+    while not condition():
+        if asyncio.get_running_loop().time() > deadline:
+            raise TimeoutError("waited in vain")
+        await asyncio.sleep(0.0005)
+
+
+async def play(steps: Sequence[Step]) -> None:
+    engine = GatedEngine()
+    session = BaseSession(lambda: cast(KnowledgeBase, engine), SilentHost(), debounce=0.0)
+    model = session.explore
+    shown: list[tuple[ExploreView, SearchState]] = []
+    """What a screen would show, and the search state at that moment."""
+
+    def receive(message: Message) -> None:
+        if isinstance(message, RankingReady) and model.is_current(message.view):
+            shown.append((message.view, model.state))
+
+    async def reach_the_gate() -> None:
+        """Wait until a retrieval, if one is to come, waits at the gate."""
+        await until(lambda: engine.waiting.is_set() or not model.is_searching)
+
+    model.post = receive
+    session.start()
+    for name, value in steps:
+        if name == "begin":
+            await reach_the_gate()
+        elif name == "answer":
+            await reach_the_gate()
+            if engine.waiting.is_set():
+                answered = engine.answered
+                engine.gate.release()
+                await until(lambda count=answered: engine.answered > count)  # type: ignore[misc]
+                await reach_the_gate()  # the answer has arrived, another retrieval may be due
+        elif name == "grow":
+            session.refresh()
+        elif name == "undo":
+            model.undo()
+        else:
+            model.update(**{name: value})
+        await asyncio.sleep(0)
+    wanted = model.state
+    engine.gate.release(1_000)
+    await session.client.run(lambda engine: None)
+    await until(lambda: not model.is_searching)
+    await session.stop()
+    assert all(answers(view, state) for view, state in shown)
+    # In the end, the answer to the last state is on the screen.
+    assert not wanted.query or answers(shown[-1][0], wanted)
+
+
+def answers(view: ExploreView, state: SearchState) -> bool:
+    asked = (state.query, state.path, state.mode == "fast")
+    return asked == (view.query, view.scope.path, view.mode.name == "fast")
+
+
+@settings(max_examples=60)
+@example(
+    [
+        ("query", "a"),
+        ("answer", None),
+        ("query", "ab"),
+        ("begin", None),
+        ("query", "a"),
+        ("answer", None),
+    ]
+)
+@example(
+    [
+        ("query", "a"),
+        ("answer", None),
+        ("mode", "fast"),
+        ("begin", None),
+        ("mode", "two-pass"),
+        ("answer", None),
+    ]
+)
+@given(st.lists(STEPS, max_size=14))
+def test_a_stale_answer_never_replaces_a_newer_one(steps: list[Step]) -> None:
+    asyncio.run(play(steps))

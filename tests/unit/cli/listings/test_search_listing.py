@@ -1,0 +1,174 @@
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from rich.cells import cell_len
+
+from kbx_tui.cli.listings import search_listing as listing
+from kbx_tui.search.results.response import PassOneEntity, SearchMeta, SearchResponse, SearchResult
+
+EXPLANATION: dict[str, Any] = {
+    "final_score": 0.8649,
+    "doc_relevance": 0.7821,
+    "parent_entity_score": 0.9477,
+    "document_part": 0.391,
+    "entity_part": 0.4739,
+    "hotness_part": 0.0,
+    "lexical_score": 0.71,
+    "lexical_weight": 0.5,
+    "vector_score": 0.8542,
+    "vector_weight": 0.5,
+    "lent": 0.0,
+    "lent_by": None,
+    "cosine": 0.61,
+    "exact": None,
+    "entities": [
+        {"name": "Alice Chen", "reason": "attendee", "share": 0.5},
+        {"name": "Migration", "reason": "title, 4 mentions", "share": 0.4477},
+    ],
+    "matched_terms": [{"term": "migration", "body_count": 4}],
+}
+RESULT = SearchResult(
+    path="memory/meetings/2026/03/17/go-no-go.md",
+    title="Migration go/no-go, 移行の計画, and a title that is longer than most terminals are wide "
+    * 2,
+    date="2026-03-17",
+    doc_type="meeting",
+    score=0.8649,
+    snippet="We cut over on Thursday, Alice signs off after the migration rehearsal. " * 3,
+    line=14,
+    matches=((51, 60), (123, 132)),
+    explain=EXPLANATION,
+)
+META = SearchMeta(
+    search_mode="two_pass",
+    search_mode_reason="entities",
+    pass1_entities=(
+        PassOneEntity("person:alice-chen", "Alice Chen", "person", 1.0, "memory/people/a.md"),
+        PassOneEntity("team:platform", "Platform", "team", 0.41, "memory/teams/platform.md"),
+    ),
+    path_filter=None,
+    timings={"total_ms": 9.4},
+    total_matched=43,
+    in_scope=43,
+    vector_share=1.0,
+    explain={"kept_entities": ["person:alice-chen"]},
+)
+RESPONSE = SearchResponse("alice migration", (RESULT,), META)
+
+
+@pytest.mark.parametrize("width", [40, 50, 80, 100, 120])
+def test_no_line_except_the_path_is_wider_than_the_terminal(width: int) -> None:
+    first, path, *snippet = listing.result_lines(1, RESULT, width, rank_width=2)
+    for line in (first, *snippet, listing.entity_line(META, width)):
+        assert cell_len(line.plain) <= width
+    assert path.plain.strip() == f"{RESULT.path}:14"
+
+
+@pytest.mark.parametrize(("width", "bar"), [(50, 0), (60, 9), (100, 17)], ids=str)
+def test_score_bar_shrinks_with_the_terminal(width: int, bar: int) -> None:
+    first = listing.result_lines(1, RESULT, width, rank_width=2)[0].plain
+    assert sum(first.count(block) for block in "█▒") == bar
+
+
+def test_heading_names_the_kept_entities() -> None:
+    assert listing.heading(RESPONSE).plain == "two-pass · Alice Chen · 1 of 43"
+
+
+@pytest.mark.parametrize(
+    ("reason", "heading"),
+    [
+        ("disabled", "flat · entities switched off · 1 of 43"),
+        ("fast", "fast · 1 of 43"),
+        ("no_entities", "flat · no entity named · 1 of 43"),
+        ("too_broad", "flat · too many similar entities · 1 of 43"),
+    ],
+)
+def test_heading_says_why_a_search_was_flat(reason: str, heading: str) -> None:
+    meta = replace(META, search_mode="flat", search_mode_reason=reason)
+    assert listing.heading(replace(RESPONSE, meta=meta)).plain == heading
+
+
+def test_kept_entities_are_marked_differently_from_dropped_ones() -> None:
+    assert listing.entity_line(META, 80).plain == "● Alice Chen 1.00   ○ Platform .41"
+
+
+def test_rounded_parts_of_an_explanation_add_up_to_the_rounded_total() -> None:
+    assert listing.explain_lines(EXPLANATION) == [
+        "score .86 = .39 document + .47 entity",
+        "document .78 = .35 words (migration ×4) + .43 meaning (cosine .61)",
+        "entity .95 = .50 Alice Chen (attendee) + .45 Migration (title, 4 mentions)",
+    ]
+
+
+def test_word_score_without_matches_in_the_text_names_title_and_frontmatter() -> None:
+    document_line = listing.explain_lines({**EXPLANATION, "matched_terms": []})[1]
+    assert "words (in its title or frontmatter) +" in document_line
+    document_line = listing.explain_lines(
+        {**EXPLANATION, "matched_terms": [], "lexical_score": 0.0}
+    )[1]
+    assert "title" not in document_line
+
+
+def test_exact_match_is_explained_first() -> None:
+    first, otherwise, *_ = listing.explain_lines({**EXPLANATION, "exact": "title"})
+    assert first == "exact title match: ranked first, with score 1.00"
+    assert otherwise.startswith("otherwise .86 = ")
+
+
+def test_highlighted_spans_stay_on_their_words_after_escape_sequences_are_removed() -> None:
+    line = listing.highlighted("\x1b[31mred\x1b[0m apple\tpie", [(13, 18)])
+    assert line.plain == "red apple pie"
+    (span,) = [span for span in line.spans if "bold" in str(span.style)]
+    assert line.plain[span.start : span.end] == "apple"
+
+
+def with_filters(**filters: list[str]) -> dict[str, Any]:
+    return {"in_scope": 0, "explain": {"filters": filters}}
+
+
+@pytest.mark.parametrize(
+    ("changes", "hint"),
+    [
+        (
+            {"path_filter": "memory/nowhere", "in_scope": 0},
+            "there are no documents in memory/nowhere",
+        ),
+        (with_filters(types=["note"], tags=["a"]), "no document matches --type note and --tag a;"),
+        (
+            with_filters(types=["memo", "note"]),
+            "no document has type memo; existing types: meeting, note",
+        ),
+        (
+            {**with_filters(types=["note"]), "path_filter": "memory/meetings"},
+            "no document matches --path memory/meetings and --type note;",
+        ),
+        ({"search_mode": "flat", "search_mode_reason": "fast"}, "without --fast"),
+        ({"path_filter": "memory/notes"}, "without --path"),
+        ({}, "try fewer words"),
+    ],
+    ids=["empty-folder", "filters", "no-such-kind", "path-and-filter", "fast", "path", "else"],
+)
+def test_search_without_results_hints_at_what_would_help(
+    changes: dict[str, Any], hint: str
+) -> None:
+    response = SearchResponse("x", (), replace(META, **changes))
+    assert hint in " ".join(listing.nothing_found(response, ["meeting", "note"]))
+
+
+def test_empty_index_is_blamed_before_any_filter() -> None:
+    response = SearchResponse("x", (), replace(META, **with_filters(types=["note"])))
+    (hint,) = listing.nothing_found(response, [])
+    assert hint.startswith("there are no documents to search; `kbx status`")
+
+
+def test_feedback_documents_are_named() -> None:
+    drawn_to = [
+        {"path": "a.md", "title": "Ferries"},
+        {"path": "b.md", "title": "Red\x1b[31m boats"},
+    ]
+    explained = replace(META, explain={"kept_entities": [], "drawn_to": drawn_to})
+    assert listing.feedback_line(explained) == "meaning moved towards Ferries, Red boats"
+    assert listing.feedback_line(META) == ""

@@ -1,0 +1,153 @@
+"""Derived files: their bytes on disk, memory mapping, damage, staleness and deletion."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import fields
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from kbx_tui.errors import IndexFault
+from kbx_tui.index.derived_files import (
+    BODIES,
+    FILE_NAMES,
+    STALE_SHARE,
+    WORDS,
+    delete_derived_files,
+    rows_of_versions,
+    vectors_file,
+)
+from kbx_tui.index.lexical.bodies import make_bodies
+from kbx_tui.index.lexical.postings import Postings, make_postings
+from kbx_tui.index.store import Store
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Store:
+    return Store(str(tmp_path))
+
+
+def postings_of(*texts: str) -> Postings:
+    return make_postings((f"v{number}", text) for number, text in enumerate(texts))
+
+
+@pytest.mark.parametrize("texts", [[], [""], ["the"], ["a team", "", "two teams"]])
+def test_a_mapped_file_equals_what_was_written(texts: list[str], store: Store) -> None:
+    postings = postings_of(*texts)
+    WORDS.write(store, postings)
+    mapped = WORDS.map(store)
+    assert mapped is not None
+    for field in fields(Postings):
+        array = getattr(mapped, field.name)
+        np.testing.assert_array_equal(array, getattr(postings, field.name))
+        assert not array.flags.writeable
+    assert [path.name for path in Path(store.uri).iterdir()] == ["words.bin"]
+
+
+def test_the_bytes_of_words_bin_do_not_change(store: Store) -> None:
+    texts = [("v1", "The team plans a migration"), ("v2", "Teams in Łódź, a team plan")]
+    WORDS.write(store, make_postings(texts))
+    content = (Path(store.uri) / "words.bin").read_bytes()
+    assert content.split(b"\n")[:2] == [
+        b"kbx words 1",
+        b'{"names": ["|S2", 2, 0], "lengths": ["<i4", 2, 64], "begins": ["<i8", 3, 128], '
+        b'"spelling": ["|u1", 18, 192], "spelling_starts": ["<i8", 5, 256], '
+        b'"starts": ["<i8", 5, 320], "slots": ["<i4", 6, 384], "counts": ["<i4", 6, 448], '
+        b'"place_starts": ["<i8", 5, 512], "places": ["<i4", 7, 576]}',
+    ]
+    digest = "e8334cf5d972694529b1de761a17e6ea82065886efe09a122d05fc6d29efad68"
+    assert hashlib.sha256(content).hexdigest() == digest
+
+
+def test_the_bytes_of_bodies_bin_do_not_change(store: Store) -> None:
+    BODIES.write(store, make_bodies([("v1", "Alpha\n", 1), ("v2", "Łódź", 4)]))
+    content = (Path(store.uri) / "bodies.bin").read_bytes()
+    assert content.split(b"\n")[:2] == [
+        b"kbx bodies 1",
+        b'{"names": ["|S2", 2, 0], "letters": ["|u1", 13, 64], "starts": ["<i8", 3, 128], '
+        b'"lines": ["<i4", 2, 192]}',
+    ]
+    digest = "73f15a76b69c08e0c3e46c4199540c69df6e6d669f1c95a240124e340371371a"
+    assert hashlib.sha256(content).hexdigest() == digest
+
+
+def test_bodies_are_read_by_doc_id(store: Store) -> None:
+    BODIES.write(store, make_bodies([("v1", "Alpha\n", 1), ("v2", "Łódź", 4), ("v3", "", 1)]))
+    bodies = BODIES.map(store)
+    assert bodies is not None
+    assert [bodies[doc_id] for doc_id in range(3)] == [("Alpha\n", 1), ("Łódź", 4), ("", 1)]
+
+
+def test_the_format_tag_of_vectors_names_dimension_and_model() -> None:
+    file = vectors_file("some/model  v2", 384)
+    assert file.format_tag == "kbx vectors 2, 384 numbers each, some/model v2"
+
+
+def test_mapped_arrays_survive_a_rewrite_of_the_file(store: Store) -> None:
+    WORDS.write(store, postings_of("one team"))
+    mapped = WORDS.map(store)
+    WORDS.write(store, postings_of("another"))
+    assert mapped is not None
+    assert len(mapped.lookup("team")[0]) == 1
+
+
+@pytest.mark.parametrize(
+    "content",
+    [b"", b"kbx words 1", b"kbx words 0\n{}\n", b"kbx words 1\n{]\n", b"kbx words 1\n{}\n", None],
+    ids=["empty", "tag-only", "other-format", "invalid-json", "no-arrays", "cut-off"],
+)
+def test_a_damaged_file_is_treated_as_missing(content: bytes | None, store: Store) -> None:
+    WORDS.write(store, postings_of("a team of two", "teams"))
+    file = Path(store.uri) / "words.bin"
+    file.write_bytes(file.read_bytes()[:-200] if content is None else content)
+    assert WORDS.map(store) is None
+
+
+def test_a_missing_file_maps_to_none(store: Store) -> None:
+    assert WORDS.map(store) is None
+
+
+def test_a_remote_index_has_no_derived_files() -> None:
+    remote = Store("s3://bucket/index")
+    WORDS.refresh(remote, ["v0"], lambda: pytest.fail("made for a remote index"))
+    delete_derived_files(remote)
+    assert WORDS.map(remote) is None
+
+
+@pytest.mark.parametrize(("added", "is_stale"), [(0, False), (5, False), (6, True)])
+def test_a_file_is_rewritten_when_many_documents_differ(
+    store: Store, added: int, is_stale: bool
+) -> None:
+    assert STALE_SHARE == 0.05
+    WORDS.write(store, postings_of(*["team"] * (100 - added)))
+    before = (Path(store.uri) / "words.bin").read_bytes()
+    versions = [f"v{number}" for number in range(100)]
+    WORDS.refresh(store, versions, lambda: postings_of(*["team"] * 100))
+    assert ((Path(store.uri) / "words.bin").read_bytes() != before) is is_stale
+
+
+def test_refresh_writes_nothing_when_make_returns_none(store: Store) -> None:
+    WORDS.refresh(store, ["v0"], lambda: None)
+    assert WORDS.map(store) is None
+
+
+def test_write_errors_are_index_faults(tmp_path: Path) -> None:
+    with pytest.raises(IndexFault, match=r"cannot write words\.bin"):
+        WORDS.write(Store(str(tmp_path / "no-such-folder")), postings_of("team"))
+
+
+def test_deleting_removes_all_derived_files_and_nothing_else(store: Store) -> None:
+    for name in (*FILE_NAMES, "BUILD"):
+        (Path(store.uri) / name).write_bytes(b"")
+    delete_derived_files(store)
+    delete_derived_files(store)
+    assert [path.name for path in Path(store.uri).iterdir()] == ["BUILD"]
+
+
+def test_versions_are_mapped_to_the_rows_of_a_snapshot() -> None:
+    versions = np.array(["a", "b", "c"], dtype=np.bytes_)
+    assert rows_of_versions(versions, ["a", "b", "c"]).tolist() == [0, 1, 2]
+    assert rows_of_versions(versions, ["c", "d", "a"]).tolist() == [2, -1, 0]
+    assert rows_of_versions(versions, []).tolist() == [-1, -1, -1]

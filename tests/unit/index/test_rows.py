@@ -1,0 +1,52 @@
+"""Records are stored as rows of the tables and read back unchanged."""
+
+from __future__ import annotations
+
+import pyarrow as pa
+
+from kbx_tui.index import rows
+from kbx_tui.index.schema import SCHEMAS
+from kbx_tui.knowledge.records import Attendee, Document, Entity, Fact, Problem
+
+DOCUMENT = Document(
+    path="notes/a.md",
+    id="note:notes/a.md",
+    title="A",
+    date="2025-01-02",
+    kind="note",
+    subtype="",
+    tags=("x", "y"),
+    attendees=(Attendee("Dana", "dana@example.com"), Attendee("Łu")),
+    references=(),
+    wikilinks=("B",),
+    frontmatter={"aliases": ["Alpha"], "role": "lead"},
+    body="Text\n",
+    body_line=4,
+    content_hash="ab12",
+    size=40,
+    problems=(Problem("notes/a.md", "a reason", 3), Problem("notes/a.md", "another", skipped=True)),
+)
+ENTITY = Entity("person:dana", "Dana", "person", "people/dana.md", aliases=("D",), emails=())
+FACT = Fact(
+    7, "person:dana", "fact", "Owns it", "2025-01-02", "people/dana.md", 9, "active", False, ("s",)
+)
+
+
+def test_a_document_is_read_back_unchanged() -> None:
+    table = pa.Table.from_pylist([rows.document_row(DOCUMENT)], schema=SCHEMAS["documents"])
+    assert rows.document_from_row(table.to_pylist()[0]) == DOCUMENT
+
+
+def test_an_entity_is_read_back_unchanged() -> None:
+    table = pa.Table.from_pylist([rows.entity_row(ENTITY, [FACT])], schema=SCHEMAS["entities"])
+    assert rows.entity_from_row(table.to_pylist()[0]) == ENTITY
+
+
+def test_a_fact_is_read_back_unchanged() -> None:
+    table = pa.Table.from_pylist([rows.fact_row(FACT)], schema=SCHEMAS["facts"])
+    assert rows.fact_from_row(table.to_pylist()[0]) == FACT
+
+
+def test_the_searched_text_holds_title_names_tags_and_body() -> None:
+    text = rows.document_row(DOCUMENT)["text"]
+    assert text.split("\n") == ["A", "Dana", "Łu", "Alpha", "x", "y", "lead", "Text", ""]

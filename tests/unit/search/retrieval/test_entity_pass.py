@@ -1,0 +1,34 @@
+"""Pass 1 finds people by their role."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from kbx_tui.knowledge.records import Entity
+from kbx_tui.search.retrieval.entity_pass import PART_OF_ROLE, WHOLE_ROLE, EntityPass
+
+BJORN = Entity("person:bjorn", "Björn Ek", "person", "people/bjorn.md", role="Beekeeper")
+TESSA = Entity("person:tessa", "Tessa Moor", "person", "people/tessa.md", role="Head Gardener")
+SNAPSHOT: Any = SimpleNamespace(entities=(BJORN, TESSA))
+
+
+@pytest.mark.parametrize(
+    ("query", "score"),
+    [
+        ("who is the beekeeper?", WHOLE_ROLE),
+        ("Who are our beekeepers", WHOLE_ROLE),
+        ("who's our beekeeper", WHOLE_ROLE),
+        ("beekeeper", PART_OF_ROLE),
+        ("who is beekeeping", PART_OF_ROLE),
+        ("who beekeeper", PART_OF_ROLE),
+        ("who fed the bees of the beekeeper", PART_OF_ROLE),
+        ("the head gardener on hedges", WHOLE_ROLE),
+        ("who is the gardener", PART_OF_ROLE / 2),
+    ],
+)
+def test_role_scores_by_how_much_of_it_the_query_contains(query: str, score: float) -> None:
+    (candidate,) = EntityPass(SNAPSHOT).find(query, [], [], None)
+    assert candidate.score == pytest.approx(score)

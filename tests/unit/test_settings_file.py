@@ -1,0 +1,73 @@
+"""Reading kbx.toml: an invalid setting is refused with file, key, value and valid values."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from kbx_tui.config import Settings
+from kbx_tui.errors import ConfigError
+from kbx_tui.settings_file import describe_settings, load_settings
+
+
+def write(folder: Path, text: str) -> Path:
+    (folder / "kbx.toml").write_text(text, encoding="utf-8")
+    return folder
+
+
+def test_missing_file_means_default_settings(tmp_path: Path) -> None:
+    assert load_settings(tmp_path) == Settings()
+
+
+def test_sections_of_other_programs_are_ignored(tmp_path: Path) -> None:
+    base = write(tmp_path, '[sources]\nmemory = "memory"\n[user]\nname = "J"\n')
+    assert load_settings(base) == Settings()
+
+
+def test_values_in_the_file_override_defaults(tmp_path: Path) -> None:
+    base = write(tmp_path, '[search]\nhierarchy_alpha = 1\nhierarchy_gate = "hard"\n')
+    settings = load_settings(base).search
+    assert (settings.hierarchy_alpha, settings.hierarchy_gate) == (1.0, "hard")
+
+
+@pytest.mark.parametrize(
+    ("text", "needles"),
+    [
+        ("[search]\nhierarchy_alpha = 1.5", ["search.hierarchy_alpha", "1.5", "0..1"]),
+        ("[search]\nhierarchy_alpha = nan", ["search.hierarchy_alpha", "nan", "0..1"]),
+        ("[search]\nhierarchy_max_entities = 0", ["hierarchy_max_entities", "= 0", "1..20"]),
+        ("[search]\nhierarchy_max_entities = true", ["hierarchy_max_entities", "True"]),
+        ('[search]\nhierarchy_gate = "open"', ["hierarchy_gate", "open", "hard or soft"]),
+        ("[search]\nhierarchy_alhpa = 0.5", ["hierarchy_alhpa", "did you mean hierarchy_alpha"]),
+        ("search = 3", ["[search] must be a table", "3"]),
+        ('[index]\nexclude = "drafts"', ["index.exclude", "drafts", "list of texts"]),
+        ("[embedding]\nmodel = 3", ["embedding.model", "3", "text"]),
+        ("[search", ["not valid TOML"]),
+    ],
+)
+def test_invalid_setting_is_refused_with_file_key_value_and_valid_values(
+    tmp_path: Path, text: str, needles: list[str]
+) -> None:
+    base = write(tmp_path, text)
+    with pytest.raises(ConfigError) as refusal:
+        load_settings(base)
+    message = str(refusal.value)
+    assert "\n" not in message
+    for needle in [str(tmp_path / "kbx.toml"), *needles]:
+        assert needle in message
+
+
+def test_file_that_is_not_text_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "kbx.toml").write_bytes(b"\xff\xfe\x00")
+    with pytest.raises(ConfigError, match=r"kbx\.toml"):
+        load_settings(tmp_path)
+
+
+def test_every_setting_is_described_with_its_source(tmp_path: Path) -> None:
+    base = write(tmp_path, "[search]\nhierarchy_alpha = 0.7\n")
+    rows = {row.key: row for row in describe_settings(base)}
+    assert rows["search.hierarchy_alpha"].source.endswith("kbx.toml")
+    assert rows["search.hierarchy_alpha"].value == 0.7
+    assert rows["embedding.model"].source == "default"
+    assert all(row.help and row.valid for row in rows.values())

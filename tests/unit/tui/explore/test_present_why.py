@@ -1,0 +1,148 @@
+"""The numbers of an explanation add up exactly as the why pane shows them."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from fractions import Fraction
+
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+from kbx_tui.search.evidence.evidence import Evidence, FeedbackDocument
+from kbx_tui.search.evidence.tuning import Tuning
+from kbx_tui.search.ranking.explain import explain
+from kbx_tui.search.ranking.rank import rank
+from kbx_tui.tui.drawing.lines import Line
+from kbx_tui.tui.explore.panes.why_pane import formula_lines, section_lines, why_lines
+from kbx_tui.tui.explore.present_why import present_why
+from kbx_tui.tui.explore.view import Why
+from tests.unit.search.building import (
+    components,
+    consecutive_parts,
+    entity,
+    evidence,
+    some_evidence,
+)
+
+hundredths = st.integers(0, 100).map(lambda number: number / 100)
+HALF = Fraction(1, 200)
+
+
+@st.composite
+def slider_tuning(draw: st.DrawFn) -> Tuning:
+    """Return any tuning that the sliders can set."""
+    return Tuning(
+        alpha=draw(hundredths),
+        entity_threshold=draw(hundredths),
+        hotness_weight=draw(st.sampled_from([0.0, 0.1, 0.25])),
+        parent=draw(st.sampled_from(["coverage", "max"])),
+    )
+
+
+def explanations(retrieved: Evidence, tuning: Tuning) -> list[Why]:
+    ranking = rank(retrieved, tuning)
+    return [present_why(ranking, explain(ranking, ranked)) for ranked in ranking.top(20)]
+
+
+def text_of(lines: list[Line]) -> str:
+    return "\n".join("".join(span.text for span in line) for line in lines)
+
+
+def evaluate(formula: str) -> tuple[Fraction, Fraction]:
+    """Return both sides of a formula such as `.86 = .50 × .78 document + .50 × .94 entity`."""
+    left, right = formula.split("=")
+    terms = re.sub(r"[a-z]+", "", right).replace("×", "*")
+    exact = re.sub(r"\d*\.\d+", lambda match: f"Fraction('{match[0]}')", terms)
+    return Fraction(left.strip()), eval(exact, {"Fraction": Fraction})
+
+
+@given(some_evidence(), slider_tuning())
+def test_the_formula_on_screen_gives_the_score_on_screen(
+    retrieved: Evidence, tuning: Tuning
+) -> None:
+    for why in explanations(retrieved, tuning):
+        formula = text_of(formula_lines(why)).replace("\n", " ")
+        if "alone" in formula:
+            continue
+        score, result = evaluate(formula.split("else")[-1])
+        assert abs(score - result) <= HALF, formula
+
+
+@given(some_evidence(), slider_tuning())
+def test_addends_on_screen_sum_to_the_values_of_the_formula(
+    retrieved: Evidence, tuning: Tuning
+) -> None:
+    for why in explanations(retrieved, tuning):
+        assert [section.total for section in why.sections] == [term.value for term in why.terms]
+        for section in why.sections:
+            head, *rest = text_of(section_lines(section, 80)).split("\n")
+            total = re.search(r"\d?\.\d\d", head)
+            values = [re.match(r" *(\d?\.\d\d)", line) for line in rest]
+            assert total is not None
+            assert sum(Fraction(value[1]) for value in values if value) == Fraction(total[0])
+
+
+@given(some_evidence(), slider_tuning())
+def test_no_number_on_screen_is_off_by_a_whole_last_digit(
+    retrieved: Evidence, tuning: Tuning
+) -> None:
+    ranking = rank(retrieved, tuning)
+    for ranked in ranking.top(20):
+        explanation = explain(ranking, ranked)
+        why = present_why(ranking, explanation)
+        exact = {"document": ranked.doc_relevance, "entity": ranked.parent_entity_score}
+        for section in why.sections:
+            assert abs(section.total - exact[section.name]) < 0.01
+        addends = why.sections[0].addends
+        assert abs(addends[0].value - explanation.lexical_part) <= 0.01
+        assert abs(addends[1].value - explanation.vector_part) <= 0.01
+
+
+def test_an_exact_title_is_said_to_be_shown_first() -> None:
+    retrieved = evidence(components([3.0, 1.0], [0.5, 0.4]), known_items={1: "title"})
+    first = explanations(retrieved, Tuning())[0]
+    assert "1.00 exact title: shown first" in text_of(why_lines(first, None, 36))
+
+
+def test_an_unlinked_document_is_said_to_be_not_linked() -> None:
+    retrieved = evidence(
+        components([3.0, 1.0], [0.5, 0.4]), entities=[(entity(1, 1.0, named=True), {0: 1.0})]
+    )
+    unlinked = next(why for why in explanations(retrieved, Tuning()) if why.row == 1)
+    assert "not linked" in text_of(why_lines(unlinked, None, 40))
+    assert unlinked.sections[1].total == 0.0
+
+
+def test_relevance_propagated_from_a_continuation_is_an_addend() -> None:
+    retrieved = evidence(components([1.0, 40.0], [0.2, 0.6], documents=consecutive_parts(2)))
+    receiver, source = explanations(retrieved, Tuning())[::-1]
+    assert [addend.name for addend in source.sections[0].addends] == ["words", "meaning"]
+    addends = receiver.sections[0].addends
+    assert (addends[-1].name, addends[-1].reason) == ("propagated", "from the part after")
+    assert sum(addend.value for addend in addends) == pytest.approx(receiver.sections[0].total)
+    assert "propagated" in text_of(why_lines(receiver, None, 40))
+
+
+def test_a_document_without_a_vector_says_so() -> None:
+    retrieved = evidence(components([3.0], [float("nan")]))
+    assert "no vector yet" in text_of(why_lines(explanations(retrieved, Tuning())[0], None, 40))
+
+
+def test_feedback_documents_are_named_in_the_document_section() -> None:
+    feedback = (FeedbackDocument("a.md", "Ferries"), FeedbackDocument("b.md", "Boats"))
+    retrieved = evidence(components([3.0, 2.0], [0.5, float("nan")]))
+    retrieved = replace(retrieved, feedback_documents=feedback)
+    first, without_vector = explanations(retrieved, Tuning())
+    assert "feedback from Ferries, Boats" in text_of(why_lines(first, None, 60))
+    assert "feedback" not in text_of(why_lines(without_vector, None, 60))
+
+
+@pytest.mark.parametrize("width", [24, 36, 46, 80])
+@given(retrieved=some_evidence(), tuning=slider_tuning())
+def test_no_line_is_wider_than_the_pane(retrieved: Evidence, tuning: Tuning, width: int) -> None:
+    assume(len(retrieved) > 0)
+    for why in explanations(retrieved, tuning)[:3]:
+        for line in why_lines(why, None, width)[:2]:
+            assert sum(len(span.text) for span in line) <= width

@@ -1,0 +1,25 @@
+"""The cell of the knob and the value of a click."""
+
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kbx_tui.tui.widgets.number_slider import STEPS, SliderLayout, cell_of, position_at
+
+
+@given(st.integers(0, STEPS), st.integers(2, 120))
+def test_a_click_on_the_knob_moves_it_by_less_than_a_cell(position: int, track: int) -> None:
+    clicked = position_at(cell_of(position, track), track)
+    assert abs(clicked - position) <= STEPS / (track - 1)
+
+
+@given(st.integers(-50, 200), st.integers(1, 120))
+def test_a_click_beside_the_track_stays_in_range(cell: int, track: int) -> None:
+    assert 0 <= position_at(cell, track) <= STEPS
+
+
+@given(st.integers(0, STEPS), st.integers(24, 160))
+def test_the_slider_fits_its_width(position: int, width: int) -> None:
+    layout = SliderLayout.of(width, "threshold", ("entity", "document"))
+    assert layout.start + layout.track <= width

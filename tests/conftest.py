@@ -17,11 +17,14 @@ TESTS = Path(__file__).parent
 
 SLOW = (
     "contract/test_imports.py",
+    "contract/test_parity.py",
+    "contract/test_similarity_json.py",
     "contract/test_tool_imports.py",
     "contract/test_transcripts.py",
     "functional/cli/test_demo.py",
     "functional/cli/test_eval.py",
     "functional/cli/test_failures.py",
+    "functional/cli/test_index.py",
     "functional/cli/test_terminal.py",
     "functional/index/test_build.py",
     "functional/index/test_build_interruption.py",
@@ -32,9 +35,12 @@ SLOW = (
     "functional/tui/",
     "functional/writing/test_crash_safety.py",
     "packaging/",
+    "snapshots/",
     "terminal/",
+    "unit/embedding/test_gemini.py",
+    "unit/tui/explore/test_present_why.py",
 )
-"""Real terminals and processes, whole runs of indexing, the app from end to end."""
+"""Terminals, many processes, runs of indexing, the whole app, screenshots, long property tests."""
 
 OUR_VARIABLES = ("KBX_ROOT", "KBX_DEMO_DIR", "NO_COLOR", "FORCE_COLOR", "COLUMNS", "_KBX_COMPLETE")
 

@@ -103,7 +103,11 @@ class BaseSession:
             self.index_sync.watch()
 
     async def _search_again(self) -> None:
-        await self._count()
+        try:
+            await self._count()
+        except Exception as error:  # an index that cannot be counted may still be searched
+            self.client.report(error)
+            self.explore.set_searchable(True)
         if self.explore.is_searchable:
             self.explore.search_again()
 
@@ -111,7 +115,7 @@ class BaseSession:
         """Show what the index holds and return whether it is up to date."""
         counted = await self.client.run(_read_counts)
         if counted is None:  # another process is still making the index
-            self.explore.mark_unsearchable()
+            self.explore.set_searchable(False)
             return False
         summary, is_complete = counted
         self.explore.show_base(summary)

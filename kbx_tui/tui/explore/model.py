@@ -147,10 +147,10 @@ class ExploreModel:
         self.summary = summary
         self.post(BaseCounted(summary))
 
-    def mark_unsearchable(self) -> None:
-        """Note that there is no index to search yet."""
-        if self.summary is not None and self.summary.searchable:
-            self.show_base(replace(self.summary, searchable=False))
+    def set_searchable(self, searchable: bool) -> None:
+        """Note whether there is an index to search."""
+        if self.summary is not None and self.summary.searchable != searchable:
+            self.show_base(replace(self.summary, searchable=searchable))
 
     def forget_files(self, paths: frozenset[str]) -> None:
         """Read the displayed content of these changed files again."""

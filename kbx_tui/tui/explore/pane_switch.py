@@ -48,14 +48,14 @@ class PaneSwitch:
         self.focus("entities")
 
     def toggle_why(self) -> None:
-        """Show or hide the why pane; where one pane is shown at a time, go there or back."""
+        """Show or hide the why pane; where only one pane fits, move the focus there or back."""
         if self._screen.has_class("-small"):
             self._go_or_return("why")
         else:
             self._toggle("why")
 
     def toggle_entities(self) -> None:
-        """Show or hide the entities; where they have no column of their own, go there or back."""
+        """Show or hide the entities; without a separate column, move the focus there or back."""
         if self._screen.has_class("-wide"):
             self._toggle("entities")
         else:

@@ -43,7 +43,7 @@ def is_empty(preview: Preview) -> bool:
 
 
 def restored_line(before: Sequence[str], now: Sequence[str], line: int) -> int:
-    """Return the line of `now` nearest to `line` with the text it had `before`."""
+    """Return the line of `now` that is nearest to `line` and has the text of `line` in `before`."""
     if line < 1 or before is now:
         return line
     candidates = (number for number, text in enumerate(now, 1) if text == before[line - 1])

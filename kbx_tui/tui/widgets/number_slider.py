@@ -139,7 +139,7 @@ class SliderLayout:
 
     @classmethod
     def of(cls, width: int, label: str, ends: tuple[str, str]) -> SliderLayout:
-        """Divide `width` cells; short of room, the note goes first, then the labels of the ends."""
+        """Divide `width` cells; if they are few, omit the note first, then the end labels."""
         if width < ENDS_FROM:
             label, ends = f"{label} ", ("", "")
         else:

@@ -115,7 +115,7 @@ def test_explain_shows_the_propagated_score_and_the_part_it_is_from(kb: Knowledg
 
 
 @pytest.mark.parametrize("off", [{"parts": 0.0}, {"hierarchy_preset": "seed"}])
-def test_no_propagation_if_switched_off_or_with_the_seed_preset(
+def test_nothing_propagates_if_disabled_or_with_the_seed_preset(
     root: Path, off: dict[str, object]
 ) -> None:
     settings = Settings(search=SearchSettings(**off))  # type: ignore[arg-type]
@@ -124,7 +124,7 @@ def test_no_propagation_if_switched_off_or_with_the_seed_preset(
         assert (scores.doc_relevance == scores.own_relevance).all()
 
 
-def test_no_propagation_when_evaluating_the_seed_preset(kb: KnowledgeBase) -> None:
+def test_nothing_propagates_when_evaluating_the_seed_preset(kb: KnowledgeBase) -> None:
     judged = [JudgedQuery("1", QUERY, "topic", {ADJACENT: 1}, frozenset())]
     seed, ours = kb.evaluate(judged, preset="seed"), kb.evaluate(judged)
     assert seed.results[0].reciprocal_rank < ours.results[0].reciprocal_rank == 0.5

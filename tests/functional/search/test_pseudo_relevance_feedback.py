@@ -46,7 +46,7 @@ def test_explain_lists_three_feedback_documents(demo_kb_path: Path) -> None:
 
 
 @pytest.mark.parametrize("off", [{"feedback": 0.0}, {"hierarchy_preset": "seed"}])
-def test_no_feedback_if_switched_off_or_with_the_seed_preset(
+def test_feedback_is_off_if_disabled_or_with_the_seed_preset(
     demo_kb_path: Path, off: dict[str, object]
 ) -> None:
     without, with_feedback = retrieved(demo_kb_path, **off), retrieved(demo_kb_path)
@@ -65,7 +65,7 @@ def test_search_without_names_uses_no_feedback_documents(demo_kb_path: Path) -> 
     assert response.meta.explain["drawn_to"] == []
 
 
-def test_no_feedback_when_evaluating_the_seed_preset(
+def test_evaluating_the_seed_preset_uses_no_feedback(
     demo_kb_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     weights: list[float] = []

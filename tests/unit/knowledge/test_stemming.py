@@ -15,7 +15,7 @@ from kbx_tui.knowledge.stemming import plural, singular
         ("API", "APIs"),
     ],
 )
-def test_plural_of_regular_words(singular_form: str, plural_form: str) -> None:
+def test_regular_words_have_a_plural(singular_form: str, plural_form: str) -> None:
     assert plural(singular_form) == plural_form
     assert plural(plural_form) == plural_form
 
@@ -40,5 +40,5 @@ def test_plural_of_regular_words(singular_form: str, plural_form: str) -> None:
         ("", ""),
     ],
 )
-def test_singular_of_regular_words(word: str, expected: str) -> None:
+def test_regular_words_have_a_singular(word: str, expected: str) -> None:
     assert singular(word) == expected

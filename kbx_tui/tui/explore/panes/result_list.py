@@ -34,7 +34,7 @@ class Columns:
 
     @classmethod
     def of(cls, width: int, rows: int) -> Columns:
-        """Divide `width` cells; short of room, the bar shrinks and the date goes."""
+        """Divide `width` cells; if space is short, the bar shrinks and the date is omitted."""
         rank = max(2, len(str(rows))) + 1
         bar = 20 if width >= 90 else 12 if width >= 54 else 8
         date = 10 if width >= 50 else 0

@@ -48,11 +48,11 @@ def test_note_for_equal_links() -> None:
     assert note == "alpha has no effect: all results are linked equally"
 
 
-def test_note_for_a_flat_search() -> None:
+def test_note_says_that_the_search_is_flat() -> None:
     assert "flat" in alpha_note(rank(evidence(components([3.0], [0.5])), Tuning()), 200)
 
 
-def test_no_note_if_alpha_can_swap_results() -> None:
+def test_note_is_empty_if_alpha_can_swap_results() -> None:
     found = evidence(
         components([9.0, 1.0], [0.9, 0.1]),
         entities=[(entity(1, 1.0, named=True), {0: 0.5, 1: 1.0})],

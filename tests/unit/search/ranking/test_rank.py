@@ -150,7 +150,7 @@ def test_other_entities_count_only_if_none_is_named_outright() -> None:
         ([0.9], Tuning(muted=frozenset({"person:e0"})), "no_entities"),
     ],
 )
-def test_reason_for_a_flat_ranking(scores: list[float], tuning: Tuning, reason: str) -> None:
+def test_flat_ranking_says_why_it_is_flat(scores: list[float], tuning: Tuning, reason: str) -> None:
     found = [(entity(i, score), {0: 1.0}) for i, score in enumerate(scores)]
     assert rank(evidence(TWO_DOCUMENTS, entities=found), tuning).search_mode_reason == reason
 

@@ -1,0 +1,86 @@
+"""The session of one open base, on a fake engine."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, cast
+
+from kbx_tui.api import KnowledgeBase
+from kbx_tui.config import Settings
+from kbx_tui.search.evidence.tuning import Tuning
+from kbx_tui.tui.base_session import BaseSession
+
+PATIENCE = 10.0
+"""Seconds until a test gives up waiting."""
+
+
+class UncountableEngine:
+    """An engine that can index and search, but not count; all connections share `base`."""
+
+    root = Path("base")
+    settings = Settings()
+
+    def __init__(self, base: SimpleNamespace) -> None:
+        self._base = base
+
+    def tuning(self) -> Tuning:
+        return Tuning()
+
+    def is_indexed(self) -> bool:
+        return bool(self._base.is_indexed)
+
+    def index(self, *_: object, **options: Any) -> None:
+        self._base.is_indexed = True
+
+    def status(self) -> object:
+        raise OSError("a folder cannot be listed")
+
+    def retrieve(self, query: str, **options: Any) -> object:
+        self._base.retrieved.append(query)
+        raise OSError("no evidence here")
+
+    def watch(self, *_: object, **options: Any) -> None:
+        pass
+
+    def close(self) -> None:
+        pass
+
+
+class RecordingHost:
+    """Keeps the errors it is asked to show."""
+
+    def __init__(self) -> None:
+        self.errors: list[str] = []
+
+    def show_error(self, text: str) -> None:
+        self.errors.append(text)
+
+    def show_notice(self, text: str) -> None:
+        pass
+
+    def show_progress(self, text: str) -> None:
+        pass
+
+    def configure(self, settings: Settings) -> None:
+        pass
+
+
+async def until(condition: Callable[[], object]) -> None:
+    """Wait until `condition` holds."""
+    async with asyncio.timeout(PATIENCE):
+        while not condition():
+            await asyncio.sleep(0.001)
+
+
+async def test_new_index_is_searched_even_if_it_cannot_be_counted() -> None:
+    base, host = SimpleNamespace(is_indexed=False, retrieved=[]), RecordingHost()
+    session = BaseSession(lambda: cast(KnowledgeBase, UncountableEngine(base)), host, debounce=0.0)
+    session.start()
+    await until(lambda: session.explore.summary)
+    session.explore.update(query="alice")
+    await until(lambda: base.retrieved)
+    await session.stop()
+    assert "OSError: a folder cannot be listed" in host.errors

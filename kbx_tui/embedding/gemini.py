@@ -115,7 +115,7 @@ def translated(error: Exception) -> EmbeddingError:
 
 
 def _unit_vectors(rows: Sequence[Sequence[float]], expected: int) -> Vectors:
-    """Return the rows at length 1: the API normalises only full-length ones.
+    """Return the rows at length 1: the API normalizes only full-length ones.
 
     Raises EmbeddingError for a wrong number or length of rows.
     """

@@ -1,4 +1,4 @@
-"""Text normalisation for comparing names and words: folding, tokens, slugs, word boundaries."""
+"""Text normalization for comparing names and words: folding, tokens, slugs, word boundaries."""
 
 from __future__ import annotations
 

@@ -63,7 +63,8 @@ class BaseSession:
         """Release the base, after giving indexing a moment to stop."""
         self.client.closed.set()
         await self.index_sync.stop()
-        self.client.close(self.review.saver.save)
+        saver = self.review.saver
+        self.client.close(saver.save if saver.has_unsaved else None)
 
     def refresh(self, changed: frozenset[str] = frozenset()) -> None:
         """Show the new content of the index; `changed` are files that were edited on disk."""

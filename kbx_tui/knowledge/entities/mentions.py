@@ -25,7 +25,7 @@ class NameVariant:
     entity: int
     """Index of the entity."""
     spelling: str
-    """Without accents, white space normalised."""
+    """Without accents, white space normalized."""
     case_sensitive: bool
     is_name: bool
     """True for a form of its name, False for a form of an alias."""
@@ -43,7 +43,7 @@ class Mention:
 
 
 class NormalizedText:
-    """A text prepared for search: no accents, white space normalised."""
+    """A text prepared for search: no accents, white space normalized."""
 
     __slots__ = ("folded", "plain")
 

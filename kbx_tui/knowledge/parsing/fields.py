@@ -39,7 +39,7 @@ _MAX_LIST = 10_000
 
 
 def text_of(value: object) -> str:
-    """Return a scalar as text with normalised white space, empty for anything else."""
+    """Return a scalar as text with normalized white space, empty for anything else."""
     if isinstance(value, bool):
         return str(value).lower()
     if isinstance(value, str | int | float):

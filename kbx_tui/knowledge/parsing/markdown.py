@@ -97,7 +97,7 @@ class _BlockParser(MarkdownIt):
 @lru_cache(maxsize=1)
 def _parser() -> MarkdownIt:
     parser = _BlockParser("commonmark")
-    parser.core.ruler.disable(["inline", "normalize"])  # decoding normalises line ends
+    parser.core.ruler.disable(["inline", "normalize"])  # decoding normalizes line ends
     return parser
 
 

@@ -16,7 +16,7 @@ Form = Literal["label", "sentence"]
 SHORT = 10
 """Texts shorter than this many words are also compared letter by letter."""
 TYPO = 0.8
-"""Lowest normalised Levenshtein similarity of a word and its misspelling."""
+"""Lowest normalized Levenshtein similarity of a word and its misspelling."""
 TYPO_LENGTH = 5
 """Shortest word that may be a misspelling: too many short words differ by one letter."""
 
@@ -36,7 +36,7 @@ class Signals:
     shares_word: bool
     """Whether they share a content word."""
     spelling: float
-    """Similarity of the letters, with the words sorted; for short texts, the normalised Levenshtein
+    """Similarity of the letters, with the words sorted; for short texts, the normalized Levenshtein
     similarity of the texts as written, if that is higher."""
     contains: bool
     """Whether the content words of one are a proper subset of the other's."""

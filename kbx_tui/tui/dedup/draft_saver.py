@@ -22,6 +22,11 @@ class DraftSaver:
         """Whether the drafts of the base have been read."""
         self._unsaved: tuple[Draft, ...] | None = None
 
+    @property
+    def has_unsaved(self) -> bool:
+        """Whether some drafts have not been saved yet."""
+        return self._unsaved is not None
+
     async def load(self) -> tuple[Sequence[Draft], Sequence[LabelledScore]]:
         """Return the drafts and labels of the base."""
         loaded = await self._client.run(lambda engine: (engine.drafts(), engine.labelled()))

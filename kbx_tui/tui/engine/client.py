@@ -80,8 +80,11 @@ class EngineClient:
         if not self.closed.is_set():
             self._on_error(error)
 
-    def close(self, last: Callable[[KnowledgeBase], object]) -> None:
-        """Cancel all requests, then call `last` and close the engine. Does not wait."""
+    def close(self, last: Callable[[KnowledgeBase], object] | None = None) -> None:
+        """Cancel all requests, then make the call `last`, if any, and close the engine.
+
+        Does not wait. `last` opens the engine if it is not open yet: it saves the user's work.
+        """
         self.closed.set()
         for task in self._tasks:
             task.cancel()
@@ -102,10 +105,13 @@ class EngineClient:
             self.engine = self._open_engine()
         return call(self.engine)
 
-    def _close(self, last: Callable[[KnowledgeBase], object]) -> None:
+    def _close(self, last: Callable[[KnowledgeBase], object] | None) -> None:
+        if last is not None and self.engine is None:
+            self.engine = self._open_engine()
         if self.engine is not None:
             try:
-                last(self.engine)
+                if last is not None:
+                    last(self.engine)
             finally:
                 self.engine.close()
 

@@ -154,7 +154,7 @@ ABOUT = (
 def _reason(why: str) -> str:
     """Return why no base is open, without the advice for the command line after the colon."""
     reason = safe_line(why).partition(": ")[0]
-    return f"{reason[:1].upper()}{reason[1:]}. Choose one:" if reason else ""
+    return f"{reason[:1].upper()}{reason[1:]}. Choose:" if reason else ""
 
 
 def _shorten_home(root: str) -> str:

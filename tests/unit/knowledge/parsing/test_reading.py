@@ -103,7 +103,7 @@ def test_wikilinks_in_code_are_ignored() -> None:
     assert page(body).wikilinks == ("A", "D", "G.png")
 
 
-def test_path_is_normalised_to_nfc() -> None:
+def test_path_is_normalized_to_nfc() -> None:
     path = unicodedata.normalize("NFD", "memory/notes/café.md")
     assert parse_document(path, b"").path == "memory/notes/café.md"
 

@@ -163,3 +163,23 @@ async def test_closing_skips_waiting_calls_runs_the_last_one_and_closes_the_engi
     await asyncio.to_thread(setup.engine.is_closed.wait, 10.0)
     assert setup.engine.called == ["running", "last"]
     assert setup.answers == []
+
+
+async def test_closing_opens_the_engine_for_a_last_call_that_saves_work() -> None:
+    engine = FakeEngine()
+    client = EngineClient(lambda: cast(KnowledgeBase, engine), on_error=lambda error: None)
+    client.close(lambda _: engine.called.append("save"))
+    await asyncio.to_thread(engine.is_closed.wait, 10.0)
+    assert engine.called == ["save"]
+
+
+async def test_closing_without_a_last_call_opens_nothing() -> None:
+    opened: list[None] = []
+    client = EngineClient(
+        lambda: cast(KnowledgeBase, opened.append(None)), on_error=lambda error: None
+    )
+    client.close()
+    for thread in threading.enumerate():
+        if thread.name.startswith("kbx-engine"):
+            await asyncio.to_thread(thread.join, 10.0)
+    assert opened == []

@@ -134,7 +134,7 @@ COMMANDS: tuple[Command, ...] = (
             "index changed files now", palette=True),
 
     _draft_line("draft_line.take", "enter", "submit", "accept",
-                "accept the line, as a draft or as its title says", bar=True, in_turn=True),
+                "accept the line, as its title says", bar=True, in_turn=True),
     _draft_line("draft_line.complete", "tab", "complete", "complete",
                 "complete a file name; without a completion, go to the next pane"),
     _draft_line("draft_line.leave", "escape", "screen.leave_field", "drafts",
@@ -225,7 +225,7 @@ COMMANDS: tuple[Command, ...] = (
     _app("mode.dedup", "f2", "go_to('dedup')", "dedup",
          "check drafted facts before they are written", bar=True),
     _app("mode.experts", "f3", "go_to('experts')", "experts",
-         "find who or what knows most about a topic", bar=True),
+         "rank people, projects and teams on a topic", bar=True),
     _app("app.palette", "ctrl+p", "command_palette", "palette",
          "find a command or a theme by name", bar=True),
     _app("app.leave", "ctrl+q", "quit", "quit", "quit the app, even while typing", bar=True),

@@ -69,7 +69,7 @@ class DraftWriter:
         """Undo the last change, or the whole last write."""
         step = None if self.is_writing else self._store.pop_step()
         if step is None:
-            words = "still writing" if self.is_writing else "nothing to take back"
+            words = "still writing" if self.is_writing else "nothing to undo"
             self._status.show_notice(words)
         elif step.entry is not None:
             self.is_writing = True
@@ -89,7 +89,7 @@ class DraftWriter:
             self._finish()
         self._store.settle(before, applied.entry, applied.done)
         words = describe_applied(applied, (*plan.problems, *applied.failed))
-        words += "; z takes it back" if applied.entry is not None else ""
+        words += "; z undoes it" if applied.entry is not None else ""
         self._status.show_notice(words)
         self._on_change()
 
@@ -119,6 +119,6 @@ class DraftWriter:
 
     def _take_back(self, step: ReviewStep) -> None:
         self._store.take_back(step)
-        what = "all that was written last is" if step.kind == "write" else "the last change is"
-        self._status.show_notice(f"{what} taken back")
+        what = "the last write" if step.kind == "write" else "the last change"
+        self._status.show_notice(f"undid {what}")
         self._on_change()

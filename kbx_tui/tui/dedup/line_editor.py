@@ -14,7 +14,7 @@ LineUse = Literal["new", "text", "merge", "file"]
 LINE_TITLES: dict[LineUse, str] = {
     "new": "new draft",
     "text": "change this draft · enter keeps it, esc leaves it",
-    "merge": "merged text · enter takes it, esc leaves it",
+    "merge": "merged text · enter accepts, esc cancels",
     "file": "file of drafts, a line each · tab completes, enter loads it",
 }
 

@@ -21,7 +21,7 @@ START = 0.9
 def describe_saved(count: int) -> str:
     """Return the notice after a pair was labelled, the last of `count`."""
     left = LABELS_NEEDED - count
-    more = f"; {left} more show how good the threshold is" if left > 0 else ""
+    more = f"; {left} more to measure the threshold" if left > 0 else ""
     return f"{format_count(count, 'label')} saved{more}"
 
 

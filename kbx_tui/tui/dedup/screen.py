@@ -290,6 +290,6 @@ class Dedup(ModeScreen):
         pane = self.query_one(KnownList)
         typed = safe_line(self.query_one(DraftLine).value.strip())
         subject = draft_id or typed
-        pane.border_subtitle = "of what you type" if typed and not draft_id else ""
+        pane.border_subtitle = "compared with what you type" if typed and not draft_id else ""
         pane.empty_state = no_known_facts if subject else no_draft_selected
         pane.show(draft_id, known)

@@ -24,7 +24,7 @@ from kbx_tui.tui.widgets.status_line import StatusLine
 
 WEIGHT_HELP = {
     "count": "every claim counts 1",
-    "recency": "half as much after a half-life",
+    "recency": "a claim loses half its weight every half-life",
     "citation": "sources times confidence",
     "relevance": "documents on the topic count too",
 }
@@ -126,5 +126,5 @@ class Experts(ModeScreen):
 
     def _show_weight(self) -> None:
         weight = self.model.question.weight
-        note = "" if weight == "recency" else f"counts by recency only (now {weight}: w)"
+        note = "" if weight == "recency" else f"used by recency only (now {weight}; press w)"
         self.query_one(NumberSlider).annotate(note)

@@ -114,7 +114,7 @@ class ExploreModel:
         """Undo the last change."""
         before = self._undo.back(self.state)
         if before is None:
-            self._status.show_notice("nothing to take back")
+            self._status.show_notice("nothing to undo")
             return
         self._status.show_notice(describe_undo(self.state, before, self.displayed.name_of))
         self._set(before)

@@ -52,7 +52,7 @@ from kbx_tui.tui.widgets.status_line import StatusLine
 
 MODE_HELP = {
     "two-pass": "entities first, then their documents",
-    "flat": "all documents alike",
+    "flat": "documents ranked without entities",
     "fast": "words only, no entities and no meaning",
 }
 

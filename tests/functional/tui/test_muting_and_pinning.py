@@ -152,7 +152,7 @@ async def test_z_undoes_one_change_at_a_time(demo: Path) -> None:
         assert driver.explore.query_one(PathLine).value == ""
         assert driver.explore.query_one(QueryLine).value == QUESTION
         await driver.press("z")
-        await driver.until_shown(StatusLine, "nothing to take back")
+        await driver.until_shown(StatusLine, "nothing to undo")
         assert driver.has_focus(EntityList)
 
 

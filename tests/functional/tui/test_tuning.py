@@ -83,7 +83,7 @@ async def test_m_cycles_through_two_pass_flat_and_fast(demo: Path) -> None:
         await driver.ask(QUESTION)
         await driver.press("down", "m")
         await driver.until_shown(QueryLine, "flat · entities switched off")
-        await driver.until_shown(StatusLine, "flat search: all documents alike")
+        await driver.until_shown(StatusLine, "flat search: documents ranked without entities")
         assert driver.watched.calls["retrieve"] == 1
         await driver.press("m")
         await driver.until(lambda: driver.view.mode.name == "fast")

@@ -72,7 +72,7 @@ def _base_status(summary: BaseSummary | None) -> str:
     if summary is None:
         return "opening …"
     if not summary.searchable:
-        return "The index is being built; text can be searched first."
+        return "The index is being built; you can already search by words."
     if summary.documents is None or summary.entities is None:
         return "counting …"
     documents = format_count(summary.documents, "document")

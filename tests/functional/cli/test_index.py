@@ -84,6 +84,8 @@ def test_ctrl_c_is_reported_in_one_line_and_the_next_run_continues(
         stdout=subprocess.PIPE,
         encoding="utf-8",
         env=program_environment({}),
+        # A shell's background job ignores the signal, and its children inherit that.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     )
     assert process.stderr is not None
     for line in process.stderr:

@@ -12,7 +12,10 @@ Names are imported on first use, so that importing the package is fast.
 from __future__ import annotations
 
 from importlib import import_module
-from typing import Any
+
+TYPE_CHECKING = False  # known to type checkers; `typing` would double the time of the import
+if TYPE_CHECKING:
+    from typing import Any
 
 __version__ = "0.1.0"
 
@@ -24,8 +27,8 @@ _NAMES = {
     "kbx_tui.editing.state.drafts": "Choice Draft",
     "kbx_tui.errors": (
         "Ambiguous ConfigError EmbeddingAuth EmbeddingError EmbeddingRateLimited "
-        "EmbeddingUnavailable FileChanged IndexFault IndexForeign IndexLocked KbxError "
-        "NotFound OutOfRange WriteFault"
+        "EmbeddingUnavailable FileChanged IndexDamaged IndexFault IndexForeign IndexLocked "
+        "KbxError NotFound NotTrusted OutOfRange RecordDamaged WriteFault"
     ),
     "kbx_tui.experts.expert_ranking": "Expert ExpertRanking",
     "kbx_tui.index.build.progress": "IndexReport Progress",

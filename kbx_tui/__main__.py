@@ -1,7 +1,5 @@
 """Runs `kbx` as `python -m kbx_tui`."""
 
-import sys
+from kbx_tui.program import main
 
-from kbx_tui.cli.main import main
-
-sys.exit(main())
+main()

@@ -84,7 +84,7 @@ class DedupSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """`[dedup]`: the similarity from which two texts count as the same."""
 
     default_threshold: Annotated[
-        Unit, Meta(description="threshold that an answer reports when none is given")
+        Unit, Meta(description="where set, the threshold of every type below without its own key")
     ] = 0.85
     fact_threshold: Annotated[
         Unit, Meta(description="similarity to a fact of fewer than 20 words")

@@ -6,14 +6,17 @@
     ├── NotFound         no such knowledge base, document, entity or file
     │   └── Ambiguous    a name that matches several entities
     ├── IndexFault       the index cannot be opened, read or written
+    │   ├── IndexDamaged its files are not what was written
     │   ├── IndexLocked  another process is writing it
     │   └── IndexForeign built by another schema version or embedding model
     ├── EmbeddingError   a model cannot be loaded, downloaded or run
     │   ├── EmbeddingAuth         a service requires a key, or rejects the one sent
     │   ├── EmbeddingRateLimited  a service asks to wait
     │   └── EmbeddingUnavailable  a service cannot be reached
+    ├── NotTrusted       a base from elsewhere asks for what the user has not allowed
     └── WriteFault       a file was not written and is unchanged
-        └── FileChanged  it was changed by another process since it was read
+        ├── FileChanged  it was changed by another process since it was read
+        └── RecordDamaged  the journal no longer holds what a write recorded
 
 A message is one sentence: what happened, where, and what to do. ``code`` is stable and meant for
 programs; ``exit_code`` is the exit status of the command line.
@@ -22,6 +25,9 @@ programs; ``exit_code`` is the exit status of the command line.
 from __future__ import annotations
 
 from typing import ClassVar
+
+RATE_LIMIT_SECONDS = 60.0
+"""Delay after a rate limit that does not say how long it lasts: such limits are per minute."""
 
 
 class KbxError(Exception):
@@ -68,6 +74,12 @@ class IndexFault(KbxError):
     exit_code = 5
 
 
+class IndexDamaged(IndexFault):
+    """Files of the index are missing, cut off or changed; the next index run rebuilds it."""
+
+    code = "index_damaged"
+
+
 class IndexLocked(IndexFault):
     """Another process holds the writer lock."""
 
@@ -94,15 +106,26 @@ class EmbeddingAuth(EmbeddingError):
 
 
 class EmbeddingRateLimited(EmbeddingError):
-    """An embedding service received too many requests; retrying later may succeed."""
+    """An embedding service received too many requests; try again in `retry_after_seconds`."""
 
     code = "embedding_rate_limited"
+
+    def __init__(self, message: str, retry_after_seconds: float = RATE_LIMIT_SECONDS) -> None:
+        super().__init__(message)
+        self.retry_after_seconds = retry_after_seconds
 
 
 class EmbeddingUnavailable(EmbeddingError):
     """An embedding service cannot be reached, times out, or fails."""
 
     code = "embedding_unavailable"
+
+
+class NotTrusted(KbxError):
+    """The settings of a base ask for something that the user has not allowed it."""
+
+    code = "not_trusted"
+    exit_code = 8
 
 
 class WriteFault(KbxError):
@@ -120,3 +143,16 @@ class FileChanged(WriteFault):
     def __init__(self, message: str, path: str, expected: str, found: str) -> None:
         super().__init__(message)
         self.path, self.expected, self.found = path, expected, found
+
+
+class RecordDamaged(WriteFault):
+    """A write cannot be undone: its record changed since it was written.
+
+    `current` is the text of the file, `restored` what undoing by that record would have written.
+    """
+
+    code = "record_damaged"
+
+    def __init__(self, message: str, path: str, current: str, restored: str) -> None:
+        super().__init__(message)
+        self.path, self.current, self.restored = path, current, restored

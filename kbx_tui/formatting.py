@@ -38,9 +38,37 @@ def format_duration(seconds: float) -> str:
     return f"{seconds:.0f} s" if seconds < 100 else f"{seconds / 60:.0f} min"
 
 
+def format_percent(share: float) -> str:
+    """Return a share of 0..1 as `92 %`, rounded down: 100 % means all."""
+    return f"{int(share * 100 + 1e-9)} %"
+
+
 def format_score(score: float) -> str:
     """Return a score with two decimals and no leading zero: `.86`, `1.00`."""
     return f"{score:.2f}".removeprefix("0")
+
+
+def answer_words(relevance: float, full_relevance: float) -> str:
+    """Return how fully a document answers a query: `relevance .34 of .29 for a full answer`."""
+    full = format_score(full_relevance)
+    return f"relevance {format_score(relevance)} of {full} for a full answer"
+
+
+def share_words(
+    reason: str, answered: float | None, *, weight: float | None = None, linked: bool = True
+) -> str:
+    """Return what makes up the share of an entity: `.54 × attendee × .61 of the topic`.
+
+    `weight` and `answered` are left out where they are None or the document is not `linked`.
+    """
+    if not linked:
+        return reason
+    factors = [reason]
+    if weight is not None:
+        factors.insert(0, format_score(weight))
+    if answered is not None:
+        factors.append(f"{format_score(answered)} of the topic")
+    return " × ".join(factors)
 
 
 def stacked_bar(document: float, entity: float, width: int) -> tuple[str, str]:

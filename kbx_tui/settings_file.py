@@ -16,9 +16,16 @@ import msgspec
 import tomlkit
 from tomlkit.exceptions import TOMLKitError
 
-from kbx_tui.config import Settings
+from kbx_tui.config import DedupSettings, Settings
 from kbx_tui.errors import ConfigError
 from kbx_tui.knowledge.vault import CONFIG_NAME
+from kbx_tui.state_file import read_regular_file
+
+SIZE_LIMIT = 1024 * 1024
+"""Largest kbx.toml, in bytes: more is not a file of settings."""
+
+DEFAULT_THRESHOLD = "default_threshold"
+"""Key of `[dedup]` that stands in for those of the types."""
 
 Section = Any
 """A settings class of `config`, such as `SearchSettings`."""
@@ -50,6 +57,8 @@ def describe_settings(root: Path) -> list[SettingInfo]:
     """Return every setting with value, default, source, valid values and meaning."""
     raw, file = _read(root), root / CONFIG_NAME
     settings, infos = _convert(raw, file), []
+    if DEFAULT_THRESHOLD in raw.get("dedup", {}):
+        raw["dedup"] = _with_default_threshold(raw["dedup"])
     for section in Settings.__struct_fields__:
         if section == "keys":
             continue
@@ -79,25 +88,39 @@ def knowledge_base_from_environment() -> Path | None:
 def _read(root: Path) -> dict[str, Any]:
     file = root / CONFIG_NAME
     try:
-        text = file.read_text(encoding="utf-8-sig")
+        text = read_regular_file(file, limit=SIZE_LIMIT, follow_links=True).decode("utf-8-sig")
     except FileNotFoundError:
         return {}
     except (OSError, UnicodeDecodeError) as error:
-        raise ConfigError(f"{file} cannot be read: {error}; make it readable UTF-8 text") from error
+        reason = getattr(error, "strerror", None) or error
+        raise ConfigError(
+            f"{file} cannot be read: {reason}; make it readable UTF-8 text"
+        ) from error
     try:
         return tomlkit.parse(text).unwrap()
+    except RecursionError as error:
+        raise ConfigError(f"{file} is not valid: it is nested too deeply") from error
     except TOMLKitError as error:
         raise ConfigError(f"{file} is not valid TOML: {error}") from error
 
 
 def _convert(raw: dict[str, Any], file: Path) -> Settings:
     known = {section: raw[section] for section in Settings.__struct_fields__ if section in raw}
+    if isinstance(known.get("dedup"), dict):
+        known["dedup"] = _with_default_threshold(known["dedup"])
     if isinstance(known.get("keys"), dict):
         known["keys"] = dict(_flattened(known["keys"]))
     try:
         return msgspec.convert(known, Settings)
     except msgspec.ValidationError as error:
         raise ConfigError(_explain(known, file, str(error))) from error
+
+
+def _with_default_threshold(table: dict[str, Any]) -> dict[str, Any]:
+    """Return `[dedup]` with `default_threshold`, where set, for each type without its own key."""
+    if DEFAULT_THRESHOLD not in table:
+        return table
+    return dict.fromkeys(DedupSettings.__struct_fields__, table[DEFAULT_THRESHOLD]) | table
 
 
 def _flattened(table: dict[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:

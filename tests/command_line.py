@@ -48,6 +48,7 @@ def run_program(
     *arguments: str | Path | bytes,
     cwd: Path | None = None,
     env: Mapping[str, str] | None = None,
+    stdin: str | None = None,
     timeout: float = 120,
 ) -> Ran:
     """Run `python -m kbx_tui` in a process of its own."""
@@ -55,6 +56,7 @@ def run_program(
         [sys.executable, "-m", "kbx_tui", *arguments],
         cwd=cwd,
         env=program_environment(env or {}),
+        input=stdin,
         capture_output=True,
         encoding="utf-8",
         timeout=timeout,

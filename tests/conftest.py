@@ -29,11 +29,16 @@ SLOW = (
     "functional/index/test_build.py",
     "functional/index/test_build_interruption.py",
     "functional/index/test_watch.py",
+    "functional/privacy/",
     "functional/tools/test_hostile_calls.py",
+    "functional/tools/test_index_keeper.py",
     "functional/tools/test_jsonl.py",
     "functional/tools/test_mcp.py",
+    "functional/tools/test_mcp_http.py",
     "functional/tui/",
+    "functional/test_state_files.py",
     "functional/writing/test_crash_safety.py",
+    "functional/writing/test_doors_agree.py",
     "packaging/",
     "snapshots/",
     "terminal/",
@@ -42,7 +47,15 @@ SLOW = (
 )
 """Terminals, many processes, runs of indexing, the whole app, screenshots, long property tests."""
 
-OUR_VARIABLES = ("KBX_ROOT", "KBX_DEMO_DIR", "NO_COLOR", "FORCE_COLOR", "COLUMNS", "_KBX_COMPLETE")
+OUR_VARIABLES = (
+    "KBX_ROOT",
+    "KBX_TOKEN",
+    "KBX_DEMO_DIR",
+    "NO_COLOR",
+    "FORCE_COLOR",
+    "COLUMNS",
+    "_KBX_COMPLETE",
+)
 
 # A slow machine must not fail property tests: examples have no deadline.
 settings.register_profile("patient", deadline=None, suppress_health_check=[HealthCheck.too_slow])

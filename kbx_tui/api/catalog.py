@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import os
+import re
+import time
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from kbx_tui.api.session import Session
+from kbx_tui.api.session import NameTable, Naming, Session
 from kbx_tui.errors import ConfigError, NotFound
 from kbx_tui.index.rows import DOCUMENT_COLUMNS, document_from_row
+from kbx_tui.index.schema import document_version
 from kbx_tui.index.where_clause import is_one_of, quoted
+from kbx_tui.knowledge.facts.public_page import PublicPage
 from kbx_tui.knowledge.parsing.dates import iso_date
 from kbx_tui.knowledge.parsing.decoding import decode
 from kbx_tui.knowledge.parsing.kinds import CORE_ENTITY_TYPES
 from kbx_tui.knowledge.parsing.reading import parse_document
 from kbx_tui.knowledge.records import Document, Entity, Fact
-from kbx_tui.knowledge.vault import locate
+from kbx_tui.knowledge.vault import locate, read_page
 from kbx_tui.safe_text import replace_surrogates
 from kbx_tui.search.browsing import browse
 from kbx_tui.search.browsing.card import EntityCard, EntityName
@@ -23,6 +28,12 @@ from kbx_tui.search.browsing.destination import Destination
 from kbx_tui.similarity.entity_finder import EntityFinder
 
 LineRange = tuple[int, int]
+_WORD = re.compile(r"\w+")
+
+PUBLIC_PAGES = 1000
+"""Pages whose public text is kept, the last used ones."""
+SETTLED_NS = 2_000_000_000
+"""Age of a change in nanoseconds from which the identity of a file is relied on."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +46,18 @@ class DocumentView:
     kind: str
     text: str
     """The whole file, decoded, frontmatter included."""
+    redacted_lines: frozenset[int] = frozenset()
+    """1-based."""
+
+
+def _is_word(name: str, text: str) -> bool:
+    """Return whether a name appears in a text, not only as a part of a word."""
+    return re.search(rf"(?<!\w){re.escape(name)}(?!\w)", text) is not None
+
+
+def _file_identity(status: os.stat_result) -> tuple[int, ...]:
+    """Return what differs between two versions of a file, times first."""
+    return status.st_mtime_ns, status.st_ctime_ns, status.st_size, status.st_ino, status.st_dev
 
 
 def unknown_id(document_id: str) -> NotFound:
@@ -61,11 +84,46 @@ class Catalog:
     def document(self, path: str) -> DocumentView:
         data = self._read(path)
         document = parse_document(path, data)
-        return DocumentView(path, document.title, document.date, document.kind, decode(data)[0])
+        return DocumentView(
+            path=path,
+            title=document.title,
+            date=document.date,
+            kind=document.kind,
+            text=decode(data)[0],
+            redacted_lines=PublicPage(path, data, self._entity_types()).redacted_lines,
+        )
 
     def read_document(self, path: str) -> Document:
-        types = frozenset(self._session.settings.entities.types)
-        return parse_document(path, self._read(path), entity_types=CORE_ENTITY_TYPES | types)
+        return parse_document(path, self._read(path), entity_types=self._entity_types())
+
+    def public_page(self, path: str) -> PublicPage | None:
+        """A version that is known by the identity of its file is not read again."""
+        session = self._session
+        pages = session.public_pages
+        try:
+            identity = _file_identity((session.root / path).stat())
+        except (OSError, ValueError):
+            identity = None  # gone, or spelt differently on disk: `locate` finds out
+        known = pages.pop(path, None)
+        if identity is None or known is None or known[0] != identity:
+            read_at = time.time_ns()
+            try:
+                page = PublicPage(path, self._read(path), self._entity_types())
+            except NotFound:
+                return None
+            if identity is None or read_at - max(identity[:2]) < SETTLED_NS:
+                return page  # a change as soon after this one might have the same identity
+            known = (identity, page)
+        pages[path] = known  # the last of the dictionary is the one used last
+        if len(pages) > PUBLIC_PAGES:
+            del pages[next(iter(pages))]
+        return known[1]
+
+    def is_as_indexed(self, page: PublicPage) -> bool:
+        snapshot = self._session.snapshot()
+        row = snapshot.row_of.get(page.path)
+        version = document_version(page.path, page.content_hash)
+        return row is not None and snapshot.versions[row] == version
 
     def entity(self, entity_id: str) -> EntityCard:
         return browse.entity_card(self._session.fresh_index(), entity_id)
@@ -131,6 +189,38 @@ class Catalog:
             cached = session.word_matches = (snapshot, word, documents)
         return cached[2]
 
+    def paths_of_kind(self, kind: str) -> Iterator[str]:
+        snapshot = self._session.snapshot()
+        return (path for path, of in zip(snapshot.paths, snapshot.kinds, strict=True) if of == kind)
+
+    def named_in(self, text: str) -> Iterator[Naming]:
+        """Names are looked up by their first word: a base has thousands."""
+        text, table = text.casefold(), self._names()
+        for word in {"", *_WORD.findall(text)}:
+            for path, owner, name in table.get(word, ()):
+                folded = name.casefold()
+                if folded in text and _is_word(folded, text):
+                    yield path, owner, name
+
+    def _names(self) -> NameTable:
+        """Return all names of documents and entities by first word, for one index generation."""
+        session, snapshot = self._session, self._session.snapshot()
+        if session.names is None or session.names[0] is not snapshot:
+            rows = zip(snapshot.paths, snapshot.ids, snapshot.titles, strict=True)
+            namings: list[Naming] = [
+                (path, None, name) for path, *names in rows for name in (path, *names)
+            ]
+            for entity in snapshot.entities:
+                names = (entity.id, entity.name, *entity.aliases)
+                namings += [(entity.path, entity, name) for name in names]
+            table: NameTable = {}
+            for naming in namings:
+                first = _WORD.search(naming[2].casefold())
+                if naming[2]:
+                    table.setdefault(first[0] if first else "", []).append(naming)
+            session.names = (snapshot, table)
+        return session.names[1]
+
     def chunk_lines(self, paths: Sequence[str]) -> Mapping[str, Sequence[LineRange]]:
         rows = self._rows("chunks", ["path", "ordinal", "line_start", "line_end"], paths)
         lines: dict[str, list[LineRange]] = {}
@@ -144,9 +234,15 @@ class Catalog:
         reader = self._session.fresh_index().reader
         return list(reader.rows(table, columns, is_one_of("path", paths)).to_pylist())
 
+    def _entity_types(self) -> frozenset[str]:
+        return CORE_ENTITY_TYPES | frozenset(self._session.settings.entities.types)
+
     def _read(self, path: str) -> bytes:
         session = self._session
         try:
-            return locate(session.root, path, session.settings.index.exclude).read_bytes()
-        except (OSError, ValueError) as error:
+            return read_page(locate(session.root, path, session.settings.index.exclude))
+        except (FileNotFoundError, NotADirectoryError, ValueError) as error:
             raise NotFound(f"no document {path} in {session.root}") from error
+        except OSError as error:
+            reason = error.strerror or error
+            raise NotFound(f"{path} in {session.root} cannot be read: {reason}") from error

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
+from kbx_tui.api.catalog import Catalog
 from kbx_tui.api.file_writer import FileWriter
 from kbx_tui.api.session import Session
 from kbx_tui.api.similarity_checks import SimilarityChecks
@@ -27,6 +29,7 @@ from kbx_tui.editing.state import drafts as draft_file
 from kbx_tui.editing.state.drafts import Draft
 from kbx_tui.errors import NotFound
 from kbx_tui.knowledge.facts.fact_sections import ID_LIMIT
+from kbx_tui.knowledge.facts.strip_subject import strip_subject
 from kbx_tui.knowledge.parsing.decoding import decode
 from kbx_tui.knowledge.records import Entity, Fact
 from kbx_tui.safe_text import replace_surrogates
@@ -43,10 +46,10 @@ class DraftReview:
 
     def __init__(self, session: Session) -> None:
         self._session, self._files = session, FileWriter(session)
-        self._similarity = SimilarityChecks(session)
+        self._similarity, self._catalog = SimilarityChecks(session), Catalog(session)
 
     def drafts(self) -> tuple[Draft, ...]:
-        drafts = draft_file.read_drafts(self._session.root)
+        drafts = draft_file.read_drafts(self._session.root, self._session.notice_once)
         self._session.known_drafts = {**self._session.known_drafts, **_by_id(drafts)}
         return drafts
 
@@ -63,7 +66,7 @@ class DraftReview:
     def save(self, drafts: Sequence[Draft]) -> None:
         root = self._session.root
         with edit_lock(root):
-            stored = draft_file.read_drafts(root)
+            stored = draft_file.read_drafts(root, self._session.notice_once)
             merged = draft_file.merge_drafts(drafts, self._session.known_drafts, stored)
             draft_file.write_drafts(root, merged)
         self._session.known_drafts = _by_id(drafts)
@@ -74,7 +77,16 @@ class DraftReview:
         pages = [check.entity.path for check in checks if check.entity and check.entity.path]
         if self._files.index_edited(pages):
             checks = check_drafts(drafts, engine(), session.open_index(), session.settings.dedup)
-        return with_written_texts(checks, partial(read_file, session.root))
+        checks = with_written_texts(checks, partial(read_file, session.root))
+        return [
+            replace(check, matches=tuple(map(self._with_redaction, check.matches)))
+            for check in checks
+        ]
+
+    def _with_redaction(self, match: DraftMatch) -> DraftMatch:
+        page = self._catalog.public_page(match.known.source_path)
+        is_redacted = page is not None and page.redacts(match.known.text)
+        return replace(match, is_redacted=True) if is_redacted else match
 
     def decide(self, check: DraftCheck, threshold: float | None) -> Verdict:
         self._thresholds(threshold)  # raises OutOfRange
@@ -97,8 +109,12 @@ class DraftReview:
         entities, checks = self._entities(), []
         thresholds = self._thresholds(threshold)
         for group in groups:
-            newest, *others = group
-            pairs = self._similarity.compare_pairs([(newest.text, fact.text) for fact in others])
+            others = group[1:]
+            first, *texts = (
+                strip_subject(fact.text, entities.get(owners.get(fact.fact_id, "")))
+                for fact in group
+            )
+            pairs = self._similarity.compare_pairs([(first, text) for text in texts])
             least = [  # in a chain of duplicates, a fact may score lower with the newest
                 min(thresholds.of(facts[fact.fact_id].kind, fact.text), pair.score)
                 for fact, pair in zip(others, pairs, strict=True)
@@ -125,6 +141,7 @@ class DraftReview:
 
     def apply(self, plan: Plan, progress: ProgressCallback | None) -> Applied:
         session = self._session
+        self._files.finish_interrupted()
         with edit_lock(session.root):
             applied = apply_plan(session.root, plan, progress)
             draft_file.drop_drafts(session.root, applied.done)
@@ -141,14 +158,14 @@ class DraftReview:
         label = Label(replace_surrogates(left), replace_surrogates(right), same)
         pair = {label.left, label.right}
         with edit_lock(root):
-            stored = label_file.read_labels(root)
+            stored = label_file.read_labels(root, self._session.notice_once)
             others = (other for other in stored if {other.left, other.right} != pair)
             labels = [*others, label]
             label_file.write_labels(root, labels)
         return len(labels)
 
     def labelled(self) -> tuple[LabelledScore, ...]:
-        stored = label_file.read_labels(self._session.root)
+        stored = label_file.read_labels(self._session.root, self._session.notice_once)
         labels = [label for label in stored if label.left.strip() and label.right.strip()]
         pairs = [(label.left, label.right) for label in labels]
         return label_file.score_labels(labels, self._similarity.compare_pairs(pairs))

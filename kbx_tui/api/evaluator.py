@@ -43,7 +43,7 @@ class Evaluator:
             tuning,
             base=self._session.root.name,
             mode=mode,
-            preset=preset or self._session.settings.search.hierarchy_preset,
+            preset=self._searcher.preset(preset),
             doc_types=doc_types,
             progress=progress,
         )
@@ -64,16 +64,8 @@ class Evaluator:
     ) -> tuple[Tuning, Retrieve]:
         """Return knobs and retrieval of a preset, with index and model loaded."""
         self._session.ensure_indexed(fast=False)
-        search = self._session.settings.search
-        tuning, propagation = self._searcher.tuning(), None
-        if preset == "seed":
-            tuning = Tuning.seed(
-                alpha=search.hierarchy_alpha, entity_threshold=search.hierarchy_entity_threshold
-            )
-            propagation = 0.0  # the seed had neither feedback nor parts
-        request = SearchRequest(
-            "", doc_types=doc_types, fast=fast, feedback=propagation, parts=propagation
-        )
+        request = SearchRequest("", doc_types=doc_types, fast=fast, preset=preset)
         if not fast:
             self._searcher.warm()  # so that the first query is timed like the others
+        tuning = self._searcher.tuning(preset)
         return tuning, lambda query: self._searcher.retrieve(replace(request, query=query))

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
+from contextlib import suppress
 from functools import partial
 
 from kbx_tui.api.session import Session
@@ -18,7 +19,8 @@ from kbx_tui.editing.journal import JournalEntry, finish_interrupted
 from kbx_tui.editing.pages.fact_edits import AddFact, ChangeFact
 from kbx_tui.editing.pages.page_edits import PageEdit, apply_edits
 from kbx_tui.editing.undo import undo
-from kbx_tui.errors import IndexFault, IndexLocked, KbxError, NotFound
+from kbx_tui.embedding.local import is_remote
+from kbx_tui.errors import EmbeddingError, IndexFault, IndexLocked, KbxError, NotFound
 from kbx_tui.knowledge.facts.fact_sections import first_new_fact, read_facts
 from kbx_tui.knowledge.parsing.decoding import content_hash
 from kbx_tui.knowledge.parsing.reading import parse_document
@@ -26,6 +28,10 @@ from kbx_tui.search.browsing.browse import indexed_hash
 
 INDEX_LOCK_SECONDS = 2.0
 """Longest wait for another process that writes the index; after that the index follows later."""
+
+
+EMBEDDING_SECONDS = 1.0
+"""Longest time for the vectors of what was written; the rest is computed later."""
 
 
 class FileWriter:
@@ -74,6 +80,7 @@ class FileWriter:
 
     def write(self, edits: Sequence[FileEdit], description: str) -> int | None:
         """Write files, all or none, update index and git, and return the journal number."""
+        self.finish_interrupted()
         outcome = write_files(self._session.root, edits, description, all_or_nothing=True)
         operation, _, target = description.partition(" ")
         self.publish(outcome.paths, operation, target)
@@ -87,26 +94,33 @@ class FileWriter:
         writes = self._session.settings.writes
         if not writes.auto_commit:
             return
+        if not self._session.may_commit:
+            self._session.notice(
+                "saved, but not committed: the base is not trusted; `kbx trust` lets it run git"
+            )
+            return
         message, author = writes.auto_commit_message_format, writes.auto_commit_author
         root = self._session.root
         if problem := commit_files(root, paths, operation, target, message=message, author=author):
             self._session.notice(f"saved, but not committed: {problem}")
 
     def undo(self, number: int | None) -> JournalEntry:
+        self.finish_interrupted()
         entry = undo(self._session.root, number)
         self.publish([change.path for change in entry.changes], "undo", str(entry.number))
         return entry
 
     def history(self, limit: int) -> tuple[JournalEntry, ...]:
-        writes = [entry for entry in journal.entries(self._session.root) if entry.undoes is None]
+        entries = journal.entries(self._session.root, self._session.notice_once)
+        writes = [entry for entry in entries if entry.undoes is None]
         return tuple(reversed(writes[-limit:] if limit else []))
 
     def finish_interrupted(self) -> tuple[str, ...]:
         session = self._session
         try:
-            paths = finish_interrupted(session.root)
+            paths = finish_interrupted(session.root, session.notice)
         except KbxError as error:
-            session.notice(f"an interrupted write is still to be finished: {error}")
+            session.notice_once(f"an interrupted write is still to be finished: {error}")
             return ()
         if paths:
             session.notice(f"finished an interrupted write of {', '.join(paths)}")
@@ -142,12 +156,24 @@ class FileWriter:
                     time.sleep(0.05)
                     continue
                 session.notice(f"{reason}; the index follows when the other process has finished")
-            except IndexFault as error:
+            except (IndexFault, EmbeddingError) as error:
                 session.notice(f"{reason}, but the index was not updated: {error}")
             else:
+                self._embed(session.unindexed_paths)
                 session.unindexed_paths.clear()
                 session.refresh()
             return
+
+    def _embed(self, paths: Collection[str]) -> None:
+        """Embed what was written, for at most a second; the rest is left to the next run.
+
+        A remote model is not asked: it may be slow or unreachable, and the write is done.
+        """
+        if is_remote(self._session.settings.embedding.model):
+            return
+        deadline = time.monotonic() + EMBEDDING_SECONDS
+        with suppress(EmbeddingError, IndexFault):
+            self._session.add_vectors(sorted(paths), lambda: time.monotonic() > deadline)
 
 
 def _written_fact(

@@ -7,10 +7,11 @@ a write no evaluation.
 
 from __future__ import annotations
 
+import os
 from collections import Counter
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import fields, replace
-from datetime import UTC, datetime
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
@@ -28,14 +29,16 @@ from kbx_tui.search.frecency import OpenedDocuments
 from kbx_tui.search.ranking.alpha import alpha_note, next_changes
 from kbx_tui.search.ranking.explain import Explanation, explain
 from kbx_tui.search.ranking.rank import Ranked, Ranking, rank
-from kbx_tui.search.request import SearchRequest
+from kbx_tui.search.request import MAX_QUERY, SearchRequest
 from kbx_tui.settings_file import knowledge_base_from_environment, load_settings
+from kbx_tui.trust.trust_requests import GIT_COMMITS, TrustRequest, refusal, requests_of
 
 if TYPE_CHECKING:
     import threading
     from datetime import date
 
     from kbx_tui.api.catalog import Catalog, DocumentView, LineRange
+    from kbx_tui.api.checker import CheckReport
     from kbx_tui.api.draft_review import DraftReview
     from kbx_tui.api.evaluator import Evaluator
     from kbx_tui.api.file_writer import FileWriter
@@ -55,6 +58,7 @@ if TYPE_CHECKING:
     from kbx_tui.evaluation.measure import ProgressCallback as QueryProgress
     from kbx_tui.evaluation.runs import Run
     from kbx_tui.experts.expert_ranking import ExpertRanking
+    from kbx_tui.knowledge.facts.public_page import PublicPage
     from kbx_tui.knowledge.records import Document, Entity, Fact, FactKind
     from kbx_tui.search.browsing.card import EntityCard, EntityName
     from kbx_tui.search.browsing.destination import Destination
@@ -80,15 +84,23 @@ class KnowledgeBase:
         *,
         settings: Settings | None = None,
         notice: Notice | None = None,
+        trust: bool = False,
     ) -> None:
         """Open the base at `root`, else at KBX_ROOT, else the nearest one upward.
 
-        Completes a write during which a process died. Raises NotFound and ConfigError.
+        Completes a write during which a process died. `trust` allows everything that its kbx.toml
+        asks for; `settings` given here need no trust. Raises NotFound, ConfigError, and NotTrusted
+        for an index elsewhere or another model that the user has not allowed the base.
         """
         folder = Path(root).expanduser() if root is not None else knowledge_base_from_environment()
         self.root = find_root(explicit=folder)
         self.settings = settings if settings is not None else load_settings(self.root)
-        self._session = Session(self.root, self.settings, notice or (lambda text: None))
+        self.untrusted = () if trust or settings is not None else self._require_trust()
+        """What kbx.toml asks for and the user has not allowed: it is not done."""
+        may_commit = not any(request.key == GIT_COMMITS for request in self.untrusted)
+        self._session = Session(
+            self.root, self.settings, notice or (lambda text: None), may_commit=may_commit
+        )
         self.finish_interrupted()
 
     def __enter__(self) -> Self:
@@ -97,9 +109,36 @@ class KnowledgeBase:
     def __exit__(self, *_: object) -> None:
         self.close()
 
+    @contextmanager
+    def noting(self) -> Iterator[Sequence[str]]:
+        """Collect what `notice` is called with inside the block, besides calling it."""
+        notices: list[str] = []
+        notice = self._session.notice
+
+        def note(text: str) -> None:
+            notices.append(text)
+            notice(text)
+
+        self._session.notice = note
+        try:
+            yield notices
+        finally:
+            self._session.notice = notice
+
     def close(self) -> None:
         """Release model, tables and caches; the base may be used again."""
         self._session.close()
+
+    def _require_trust(self) -> tuple[TrustRequest, ...]:
+        """Return what is not allowed; raise NotTrusted if the base cannot be opened without it."""
+        if not (requests := requests_of(self.root, self.settings)):
+            return ()
+        from kbx_tui.trust.trust_store import ungranted  # few bases need it
+
+        missing = ungranted(self.root, requests)
+        if blocking := [request for request in missing if request.blocks]:
+            raise refusal(self.root, blocking)
+        return missing
 
     # Index
 
@@ -120,12 +159,21 @@ class KnowledgeBase:
         """Bring the index up to date with the files.
 
         `fast` stops once text and entities can be searched; `full` rebuilds everything but known
-        vectors; `only` limits the run to these paths. Raises IndexFault, IndexLocked (only without
-        `wait`), IndexForeign and EmbeddingError.
+        vectors; `only` limits the run to these paths. Raises IndexFault, IndexLocked (without
+        `wait`, or if cancelled while waiting), IndexForeign and EmbeddingError.
         """
         return self._session.index(
             progress, fast=fast, full=full, cancelled=cancelled, wait=wait, only=only
         )
+
+    def add_vectors(self, *, cancelled: Cancelled = lambda: False) -> int:
+        """Embed indexed texts that have no vector yet, and return how many.
+
+        For times without searches: a few texts at a time until `cancelled`, the rest next time.
+        Raises IndexLocked while another process writes, NotFound without an index, IndexForeign,
+        IndexFault and EmbeddingError.
+        """
+        return self._session.add_vectors(cancelled=cancelled)
 
     def refresh(self) -> bool:
         """Return whether the index has a newer generation, which later calls then read.
@@ -148,22 +196,45 @@ class KnowledgeBase:
         watch(self.root, self.settings.index.exclude, changed, stopped=stopped)
 
     def count_newer_files(self) -> int:
-        """Return how many files changed since the last run, by modification time alone."""
+        """Return how many files are new, changed or gone since the last run.
+
+        Reads only files that changed since the last call or run; much faster than `status`.
+        """
         return count_newer_files(self.root, self.settings)
 
     def status(self) -> Status:
         """Return what is indexed, what is out of date, and which files had problems."""
         return read_status(self.root, self.settings)
 
+    def notes(self) -> tuple[str, ...]:
+        """Return sentences on what any search would miss: no index, vectors, newer files."""
+        from kbx_tui.search.results.notes import NOT_INDEXED, newer_files_notes, vector_notes
+
+        if not self.is_indexed():
+            return (NOT_INDEXED,)
+        vectors = self._session.coverage()
+        missing = vector_notes(vectors.share, vectors.missing)
+        return (*missing, *newer_files_notes(self._session.newer_files()))
+
+    def check(self, *, read_data: bool = False) -> CheckReport:
+        """Return what in index and state files is not as it was written. Writes nothing.
+
+        With `read_data` every byte and every row is compared, otherwise structure, versions and the
+        digests of files that changed. Raises NotFound without an index.
+        """
+        from kbx_tui.api.checker import check_base  # only this method needs it
+
+        return check_base(self._session, read_data=read_data)
+
     # Search
 
-    def tuning(self, **changes: Any) -> Tuning:
+    def tuning(self, preset: str | None = None, **changes: Any) -> Tuning:
         """Return the knobs of kbx.toml with `changes`, where None keeps the configured value.
 
-        Raises OutOfRange and ConfigError.
+        `preset` is `default` or `seed`. Raises OutOfRange and ConfigError.
         """
         knobs = {name: value for name, value in changes.items() if value is not None}
-        return replace(self._searcher.tuning(), **knobs)
+        return replace(self._searcher.tuning(preset), **knobs)
 
     def search(self, query: str | SearchRequest, **options: Any) -> SearchResponse:
         """Return ranked results with snippets; a base without an index is indexed first.
@@ -178,9 +249,9 @@ class KnowledgeBase:
     def retrieve(self, query: str | SearchRequest, **options: Any) -> Evidence:
         """Return everything `rank` needs to order the documents in scope, from the newest index.
 
-        Options and errors as `search`; NotFound without an index. Only filters, `fast`, `feedback`,
-        `parts` and `pinned` (entities that are retrieved in any case) affect retrieval: the
-        other knobs are left to `rank`.
+        Options and errors as `search`; NotFound without an index. Only filters, `fast`, `preset`,
+        `feedback`, `parts` and `pinned` (entities that are retrieved in any case) affect
+        retrieval: the other knobs are left to `rank`.
         """
         return self._searcher.retrieve(_search_request(query, options))
 
@@ -210,7 +281,7 @@ class KnowledgeBase:
 
     def opened(self, path: str) -> None:
         """Count an opening of a document towards its frecency. Write errors are ignored."""
-        OpenedDocuments(self.root).add(path)
+        OpenedDocuments(self.root, self._session.notice_once).add(path)
 
     # Documents and entities
 
@@ -235,9 +306,13 @@ class KnowledgeBase:
     def find_entities(self, text: str, limit: int = 20) -> tuple[EntityName, ...]:
         """Return entities with `text` in their name or an alias, best first.
 
-        Without text, those with the most documents.
+        Without text, those with the most documents. The first 2,000 characters of a text count.
         """
-        return self._catalog.find_entities(text, limit)
+        from kbx_tui.search.results.notes import cut_query_notes
+
+        for note in cut_query_notes(text):
+            self._session.notice_once(note)
+        return self._catalog.find_entities(text[:MAX_QUERY], limit)
 
     def follow(self, target: str, source: str) -> Destination | None:
         """Return where a wikilink or relative link in the document `source` leads.
@@ -261,7 +336,7 @@ class KnowledgeBase:
         """Return the number of documents of each kind, sorted by kind."""
         return dict(sorted(Counter(self._session.snapshot().kinds).items()))
 
-    def document_ids(self, paths: Sequence[str]) -> Mapping[str, str]:
+    def document_ids(self, paths: Collection[str]) -> Mapping[str, str]:
         """Return the ids of documents by path; a page has the id of its entity."""
         rows, ids = self._session.snapshot().row_of, self._session.snapshot().ids
         return {path: ids[rows[path]] for path in paths if path in rows}
@@ -299,6 +374,33 @@ class KnowledgeBase:
         """Return an indexed document, parsed as it is on disk now. Raises NotFound."""
         return self._catalog.read_document(path)
 
+    def public_page(self, path: str) -> PublicPage | None:
+        """Return a file as it is on disk now, and what of it is not redacted; None if it is gone.
+
+        A file that did not change since the last call is not read again.
+        """
+        return self._catalog.public_page(path)
+
+    def is_redacted(self, path: str, text: str) -> bool:
+        """Return whether a text that is on a page stands only in what is redacted of it now."""
+        page = self.public_page(path) if path else None
+        return page is not None and page.redacts(text)
+
+    def is_as_indexed(self, page: PublicPage) -> bool:
+        """Return whether the index was built from this version of a page."""
+        return self._catalog.is_as_indexed(page)
+
+    def paths_of_kind(self, kind: str) -> Iterable[str]:
+        """Return the paths of the documents of a type, in order, as needed."""
+        return self._catalog.paths_of_kind(kind)
+
+    def named_in(self, text: str) -> Iterable[tuple[str, Entity | None, str]]:
+        """Return what a text names by title, path, id, name or alias, ignoring letter case.
+
+        As (path, entity, name as indexed); documents without, and entities perhaps without a path.
+        """
+        return self._catalog.named_in(text)
+
     # Experts
 
     def experts(
@@ -306,20 +408,26 @@ class KnowledgeBase:
         topic: str,
         limit: int = 10,
         min_claims: int = 1,
-        weight: str = "count",
+        weight: Any = "count",
         *,
+        people: bool = False,
         half_life_days: float | None = None,
         now: date | None = None,
     ) -> ExpertRanking:
         """Return the entities best known on a topic, best first; equal scores by id.
 
+        Those known for the whole topic come first; a claim that holds only some of its words counts
+        by their share. With `people`, only people are ranked.
+
         `weight`: `count` (claims), `recency` (halved every `half_life_days`), `citation` (distinct
         sources x confidence), `relevance` (documents on the topic count too); any other is `count`.
         Claims are the facts of any page that contain a word of the topic or concern an entity it
-        names, except superseded, archived and redacted ones. `now` is the date ages are measured
-        from. Raises ConfigError (empty topic), OutOfRange, IndexFault and EmbeddingError.
+        names, except superseded, archived and redacted ones. `now` is the date ages are counted
+        from, by default the newest in the base. Raises ConfigError (empty topic), OutOfRange,
+        IndexFault and EmbeddingError.
         """
         from kbx_tui.experts.expert_engine import ExpertEngine  # only experts need it
+        from kbx_tui.experts.expert_notes import with_notes
         from kbx_tui.experts.weights import parse_weight
 
         if half_life_days is None:
@@ -331,14 +439,18 @@ class KnowledgeBase:
         engine = self._session.shared(
             ExpertEngine, lambda: ExpertEngine(index, self.root, self.retrieve)
         )
-        return engine.rank(
-            replace_surrogates(topic),
+        topic = replace_surrogates(topic)
+        ranking = engine.rank(
+            topic[:MAX_QUERY],
             parse_weight(weight),
             limit=limit,
             min_claims=min_claims,
-            now=now or datetime.now(UTC).date(),
+            now=now,
             half_life_days=half_life_days,
+            people=people,
         )
+        newer_files = self._session.newer_files()
+        return with_notes(ranking, topic, weight, engine.evidence, newer_files)
 
     # Similarity
 
@@ -360,10 +472,11 @@ class KnowledgeBase:
         limit: int = 5,
         chunks: bool = False,
     ) -> list[SimilarityMatch]:
-        """Return the facts and open items similar to `text`, best first: check before you write.
+        """Return facts, open items and fields similar to `text`, best first: ask before you write.
 
         `entity` (name, alias or id) and `path` restrict the search; with `path` or `chunks`,
-        passages of documents are compared too. `threshold` replaces those of `[dedup]`. Conflicting
+        passages of documents are compared too. `threshold` replaces those of `[dedup]`; without it,
+        what scores .80 or more is listed even below its own, see `is_similar`. Conflicting
         matches are included, see `relation`. Raises ConfigError (empty text), OutOfRange, NotFound
         and Ambiguous (entity), EmbeddingError and IndexForeign.
         """
@@ -454,15 +567,26 @@ class KnowledgeBase:
     def edit_fact(self, fact_id: int, text: str, *, date: str | None = None) -> int:
         """Reword a fact and return its new id; date, notes and position stay.
 
-        Raises NotFound for an id that no fact has, WriteFault and FileChanged.
+        Writes even what is known: a merge may resemble a third fact. Raises ConfigError (empty
+        text), NotFound for an id that no fact has, WriteFault and FileChanged.
         """
-        return self.reword_fact(fact_id, text, date=date).fact_id or fact_id
+        return self.reword_fact(fact_id, text, date=date, force=True).fact_id or fact_id
 
     def reword_fact(
-        self, fact_id: int, text: str, *, date: str | None = None, dry_run: bool = False
+        self,
+        fact_id: int,
+        text: str,
+        *,
+        date: str | None = None,
+        force: bool = False,
+        dry_run: bool = False,
     ) -> Written:
-        """Reword a fact as `edit_fact` does, and return the full result of the write."""
-        return self._pages.reword_fact(fact_id, text, date=date, dry_run=dry_run)
+        """Reword a fact, unless the page says the same or the contrary elsewhere.
+
+        In that case nothing is written and `matches` lists it, as in `memory_add`; `force` writes
+        anyway. Raises as `edit_fact` and `memory_add`.
+        """
+        return self._pages.reword_fact(fact_id, text, date=date, force=force, dry_run=dry_run)
 
     def delete_fact(self, fact_id: int, *, dry_run: bool = False) -> Written:
         """Delete the line of a fact. Raises as `edit_fact`."""
@@ -475,10 +599,22 @@ class KnowledgeBase:
         text: str | None = None,
         date: str | None = None,
         source: str | None = None,
+        force: bool = False,
         dry_run: bool = False,
     ) -> Written:
-        """Strike out a fact; with `text`, add the fact that replaces it. Raises as `edit_fact`."""
-        return self._pages.supersede_fact(fact_id, text, date, source, dry_run=dry_run)
+        """Strike out a fact; with `text`, add the fact that replaces it.
+
+        If the page says that, or the contrary, elsewhere, nothing is written, as in `reword_fact`.
+        Raises as `edit_fact`.
+        """
+        return self._pages.supersede_fact(fact_id, text, date, source, force=force, dry_run=dry_run)
+
+    def fact(self, fact_id: int) -> Fact:
+        """Return a fact or open item by its id; an unknown id has the files indexed first.
+
+        Raises NotFound, which says what became of the fact as far as the journal knows.
+        """
+        return self._pages.fact(fact_id)
 
     def facts(self, *, entity: str | None = None, since: str | None = None) -> tuple[Fact, ...]:
         """Return facts and open items of any status, newest first, undated ones last.
@@ -521,7 +657,8 @@ class KnowledgeBase:
     def undo(self, number: int | None = None) -> JournalEntry:
         """Revert a write, by default the last one not yet undone, and return its entry.
 
-        Raises WriteFault when there is none and FileChanged when a file was edited since.
+        Raises WriteFault when there is none, FileChanged when a file was edited since, and
+        RecordDamaged when the record of the write is damaged.
         """
         return self._files.undo(number)
 
@@ -531,7 +668,7 @@ class KnowledgeBase:
 
     def finish_interrupted(self) -> tuple[str, ...]:
         """Complete a write during which a process died; return the files it wrote."""
-        is_pending = (self.root / PENDING).exists()
+        is_pending = os.path.lexists(self.root / PENDING)
         return self._files.finish_interrupted() if is_pending else ()
 
     # Drafts: facts to be checked, decided, planned and applied together

@@ -7,24 +7,24 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 from kbx_tui.api.catalog import Catalog, require_iso_date
 from kbx_tui.api.file_writer import FileWriter
 from kbx_tui.api.session import Session
 from kbx_tui.api.similarity_checks import SimilarityChecks
+from kbx_tui.drafting.deciding import known_matches
+from kbx_tui.drafting.draft_checking import check_with_entity
 from kbx_tui.drafting.planning import file_diff
 from kbx_tui.drafting.plans import Written
-from kbx_tui.drafting.strip_subject import strip_subject
 from kbx_tui.editing.file_change import read_file
 from kbx_tui.editing.file_edits import FileEdit
 from kbx_tui.editing.pages import fact_edits
 from kbx_tui.editing.pages.fact_edits import AddFact, fact_identity
 from kbx_tui.editing.pages.field_edits import SetFields, Value, field_value, shown_value
 from kbx_tui.editing.pages.page_edits import PageEdit, new_page, page_path
-from kbx_tui.errors import Ambiguous, FileChanged, NotFound, WriteFault
+from kbx_tui.editing.state.drafts import Draft, new_draft
+from kbx_tui.errors import Ambiguous, ConfigError, FileChanged, NotFound, WriteFault
 from kbx_tui.formatting import format_score
-from kbx_tui.knowledge.facts.fact_line import read_fact_line
 from kbx_tui.knowledge.facts.fact_sections import ID_LIMIT
 from kbx_tui.knowledge.parsing.reading import parse_document
 from kbx_tui.knowledge.records import Entity, Fact, FactKind
@@ -32,7 +32,7 @@ from kbx_tui.knowledge.vault import walked_folder
 from kbx_tui.safe_text import replace_surrogates
 from kbx_tui.search.browsing.browse import facts_by_id
 from kbx_tui.similarity.matches import SimilarityMatch
-from kbx_tui.similarity.scoring.pair_score import require_text
+from kbx_tui.similarity.scoring.pair_score import require_text, too_long_for_a_fact
 
 GONE_LIMIT = 200
 """Journal entries searched, newest first, for what happened to an id."""
@@ -93,12 +93,12 @@ class PageWriter:
         dry_run: bool,
         create: bool,
     ) -> Written:
-        text = require_text(replace_surrogates(text))
+        text = _require_fact(text)
         page = self._page_of(replace_surrogates(entity), create=create)
         edit = _added_fact(page.id, kind, text, date, source)
         before = read_file(self._session.root, page.path)  # read first: the check is no older
         template = new_page(page.type, page.name, {}) if before is None else None
-        matches = self._matches(text, page)
+        matches = self._known(new_draft(text, kind=kind), page.id, page.path)
         if matches and not (force or dry_run):
             return Written(written=False, path=page.path, diff="", matches=matches)
         try:
@@ -113,33 +113,61 @@ class PageWriter:
                 result=partial(Written, matches=matches),
             )
         except FileChanged:  # perhaps by another process that added the same
-            matches = self._matches(text, page)
+            matches = self._known(new_draft(text, kind=kind), page.id, page.path)
             if not matches:
                 raise
             return Written(written=False, path=page.path, diff="", matches=matches)
 
-    def reword_fact(self, fact_id: int, text: str, *, date: str | None, dry_run: bool) -> Written:
-        fact = self._fact(fact_id)
-        text, date = replace_surrogates(text), replace_surrogates(date or "")
+    def reword_fact(
+        self, fact_id: int, text: str, *, date: str | None, force: bool, dry_run: bool
+    ) -> Written:
+        fact = self.fact(fact_id)
+        text, date = _require_fact(text), replace_surrogates(date or "")
         edit = fact_edits.ChangeFact(fact.entity_id, fact_id, text, date, fact_identity(fact))
-        return self._edit_fact(fact, [edit], "edit-fact", dry_run=dry_run)
+        return self._replace_fact(fact, text, [edit], "edit-fact", force=force, dry_run=dry_run)
 
     def delete_fact(self, fact_id: int, *, dry_run: bool) -> Written:
-        fact = self._fact(fact_id)
+        fact = self.fact(fact_id)
         edit = fact_edits.DeleteFact(fact.entity_id, fact_id, fact_identity(fact))
         return self._edit_fact(fact, [edit], "delete-fact", dry_run=dry_run)
 
     def supersede_fact(
-        self, fact_id: int, text: str | None, date: str | None, source: str | None, *, dry_run: bool
+        self,
+        fact_id: int,
+        text: str | None,
+        date: str | None,
+        source: str | None,
+        *,
+        force: bool,
+        dry_run: bool,
     ) -> Written:
-        fact = self._fact(fact_id)
+        fact = self.fact(fact_id)
         edits: list[PageEdit] = [
             fact_edits.StrikeFact(fact.entity_id, fact_id, fact_identity(fact))
         ]
-        if text:
-            text = replace_surrogates(text)
-            edits.append(_added_fact(fact.entity_id, fact.kind, text, date, source))
-        return self._edit_fact(fact, edits, "supersede", dry_run=dry_run)
+        if not text:
+            return self._edit_fact(fact, edits, "supersede", dry_run=dry_run)
+        text = _require_fact(text)
+        edits.append(_added_fact(fact.entity_id, fact.kind, text, date, source))
+        return self._replace_fact(fact, text, edits, "supersede", force=force, dry_run=dry_run)
+
+    def _replace_fact(
+        self,
+        fact: Fact,
+        text: str,
+        edits: Sequence[PageEdit],
+        command: str,
+        *,
+        force: bool,
+        dry_run: bool,
+    ) -> Written:
+        """Write `edits`, after which `text` stands for a fact, unless it is known elsewhere."""
+        draft = new_draft(text, kind=fact.kind, stands_for=fact.fact_id)  # not compared with itself
+        matches = self._known(draft, fact.entity_id, fact.path)
+        if matches and not (force or dry_run):
+            return Written(written=False, path=fact.path, diff="", matches=matches)
+        written = self._edit_fact(fact, edits, command, dry_run=dry_run)
+        return replace(written, matches=matches)
 
     def _edit_fact(
         self, fact: Fact, edits: Sequence[PageEdit], command: str, *, dry_run: bool
@@ -177,21 +205,15 @@ class PageWriter:
             raise WriteFault(f"{name} has a page already: {path}")
         return path
 
-    def _matches(self, text: str, page: Entity) -> tuple[SimilarityMatch, ...]:
-        """Return what the page of an entity says already, best first, with and without its name."""
-        self._files.index_edited([page.path])
-        entity = self._session.open_index().generation().entities.get(page.id)
+    def _known(self, draft: Draft, entity_id: str, path: str) -> tuple[SimilarityMatch, ...]:
+        """Return what keeps a fact from being new on the page of an entity, best first."""
+        self._files.index_edited([path])
+        entity = self._session.open_index().generation().entities.get(entity_id)
         if entity is None:
             return ()
-        text = read_fact_line(text).text or text
-        variants = dict.fromkeys((strip_subject(text, entity), text))
-        best: dict[Any, SimilarityMatch] = {}
-        for check in self._similarity.check(list(variants), entity=page.id):
-            for match in check.matches:
-                key = (match.fact_id, match.source_path, match.line)
-                if key not in best or match.score > best[key].score:
-                    best[key] = match
-        return tuple(sorted(best.values(), key=lambda match: (-match.score, bool(match.conflicts))))
+        draft = replace(draft, entity_id=entity.id, is_guessed=False)
+        check = check_with_entity(draft, entity, self._similarity.engine())
+        return tuple(match.known for match in known_matches(check))
 
     def _field_hints(self, entity: Entity, fields: Mapping[str, Value]) -> tuple[str, ...]:
         """Return a sentence for each field whose current value is similar to the new one."""
@@ -204,11 +226,11 @@ class PageWriter:
                     hints.append(f"{key} already has a similar value: {current}")
         return tuple(hints)
 
-    def _fact(self, fact_id: int) -> Fact:
+    def fact(self, fact_id: int) -> Fact:
         """Return a fact by id; when the index does not have it, index the files again first."""
         self._session.ensure_indexed()
         if not 0 < fact_id < ID_LIMIT:
-            raise _no_fact(fact_id)
+            raise no_fact(fact_id)
         index = self._session.fresh_index()
         for _ in range(2):
             facts = facts_by_id(index, [fact_id])
@@ -231,10 +253,19 @@ class PageWriter:
                     f"fact {fact_id} {verbs[entry.description]} {path} on {day}; "
                     "`kbx memory list` shows current ids, `kbx undo --list` the writes"
                 )
-        return _no_fact(fact_id)
+        return no_fact(fact_id)
 
 
-def _no_fact(fact_id: int) -> NotFound:
+def _require_fact(text: str) -> str:
+    """Return a text that may be a fact. Raises ConfigError for a blank or too long one."""
+    text = require_text(replace_surrogates(text))
+    if problem := too_long_for_a_fact(text):
+        raise ConfigError(problem)
+    return text
+
+
+def no_fact(fact_id: int) -> NotFound:
+    """Return the error for an id that no fact has."""
     return NotFound(f"no fact has the id {fact_id}; `kbx memory list` shows them")
 
 

@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 from kbx_tui.api.session import Session
+from kbx_tui.errors import IndexDamaged
 from kbx_tui.search.evidence.evidence import Evidence
 from kbx_tui.search.evidence.tuning import Tuning
 from kbx_tui.search.frecency import OpenedDocuments
@@ -26,7 +27,7 @@ class Searcher:
     def __init__(self, session: Session) -> None:
         self._session = session
 
-    def tuning(self) -> Tuning:
+    def tuning(self, preset: str | None = None) -> Tuning:
         search = self._session.settings.search
         knobs: dict[str, Any] = {
             "alpha": search.hierarchy_alpha,
@@ -34,9 +35,13 @@ class Searcher:
             "max_entities": search.hierarchy_max_entities,
             "hotness_weight": search.hotness_weight,
         }
-        if search.hierarchy_preset == "seed":
+        if self.preset(preset) == "seed":
             return replace(Tuning.seed(), **knobs)
         return Tuning(gate=search.hierarchy_gate, parent=search.hierarchy_parent, **knobs)
+
+    def preset(self, preset: str | None = None) -> str:
+        """Return the given preset; if None, that of kbx.toml."""
+        return preset or self._session.settings.search.hierarchy_preset
 
     def retrieve(self, request: SearchRequest, top_k: TopKRequest | None = None) -> Evidence:
         """Return the evidence for `request`; with `top_k`, only as much as that one ranking needs.
@@ -45,7 +50,7 @@ class Searcher:
         """
         path, retriever = self._session.path_filter(request.path), self._retriever()
         search = self._session.settings.search
-        is_seed = search.hierarchy_preset == "seed"  # the seed had neither feedback nor parts
+        is_seed = self.preset(request.preset) == "seed"  # the seed had neither feedback nor parts
         if request.feedback is None:
             request = replace(request, feedback=0.0 if is_seed else search.feedback)
         if request.parts is None:
@@ -55,8 +60,16 @@ class Searcher:
         return retriever.retrieve(request, path, top_k)
 
     def search(self, request: SearchRequest) -> SearchResponse:
-        tuning = request.tuning(self.tuning())
+        tuning = request.tuning(self.tuning(request.preset))
         self._session.ensure_indexed()
+        for full in (False, True):  # a run does not notice everything that a search comes across
+            try:
+                return self._search(request, tuning)
+            except IndexDamaged as damage:
+                self._session.rebuild(damage, full=full)
+        return self._search(request, tuning)
+
+    def _search(self, request: SearchRequest, tuning: Tuning) -> SearchResponse:
         start = time.perf_counter()
         convergence = self._session.settings.search.convergence
         evidence = self.retrieve(request, TopKRequest(tuning, request.limit, rank, convergence))
@@ -64,12 +77,20 @@ class Searcher:
         top = ranking.top(request.limit)
         snippets = self.snippets(evidence, [ranked.row for ranked in top])
         total_ms = (time.perf_counter() - start) * 1000
-        return answer(ranking, top, snippets, total_ms=total_ms, with_explain=request.explain)
+        return answer(
+            ranking,
+            top,
+            snippets,
+            total_ms=total_ms,
+            with_explain=request.explain,
+            notes=self._session.repair_derived_files(),
+            types=sorted(set(self._session.snapshot().kinds)) if request.doc_types else (),
+            newer_files=self._session.newer_files(),
+        )
 
     def snippets(self, evidence: Evidence, rows: Sequence[int]) -> tuple[Snippet, ...]:
         self._session.fresh_index()
-        paths = [evidence.paths[row] for row in rows]
-        return tuple(self._retriever().snippets(evidence.document_query, paths))
+        return tuple(self._retriever().snippets(evidence, rows))
 
     def match_spans(self, evidence: Evidence, text: str) -> tuple[tuple[int, int], ...]:
         return match_spans(text, evidence.document_query)
@@ -82,6 +103,8 @@ class Searcher:
         return session.shared(
             Retriever,
             lambda: Retriever(
-                session.open_index(), session.embedder, OpenedDocuments(session.root)
+                session.open_index(),
+                session.embedder,
+                OpenedDocuments(session.root, session.notice_once),
             ),
         )

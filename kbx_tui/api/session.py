@@ -12,23 +12,36 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from kbx_tui.config import Settings
 from kbx_tui.embedding.embedder import Embedder
 from kbx_tui.embedding.local import open_embedder
+from kbx_tui.errors import EmbeddingError, IndexDamaged, IndexFault
 from kbx_tui.index.build.progress import Cancelled, IndexReport, ProgressListener
 from kbx_tui.index.build.writer_lock import is_being_written
+from kbx_tui.index.index_folder import index_uri
+from kbx_tui.index.index_status import count_newer_files
 from kbx_tui.index.paths.path_filter import PathFilter
-from kbx_tui.index.store import Store, index_uri
+from kbx_tui.index.store import Store
+from kbx_tui.index.vectors.coverage import Coverage, read_coverage
 from kbx_tui.safe_text import replace_surrogates
 
 if TYPE_CHECKING:
     from kbx_tui.editing.state.drafts import Draft
     from kbx_tui.index.snapshot import Snapshot
-    from kbx_tui.knowledge.records import Document
+    from kbx_tui.knowledge.facts.public_page import PublicPage
+    from kbx_tui.knowledge.records import Document, Entity
     from kbx_tui.search.open_index import OpenIndex
 
 Notice = Callable[[str], None]
 Resource = TypeVar("Resource")
+Naming = tuple[str, "Entity | None", str]
+"""Path of a document, the entity if it is about one, and one of its names."""
+NameTable = dict[str, list[Naming]]
+"""By first word of the name, folded."""
 
 REFRESH_SECONDS = 0.2
 """Minimum time between two checks of the index for changes by `fresh_index`."""
+
+
+NEWER_FILES_SECONDS = 30.0
+"""Age from which the number of files that changed since they were indexed is counted again."""
 
 
 class Session:
@@ -37,25 +50,48 @@ class Session:
     Cheap to make: index and model load on first use. For one thread at a time.
     """
 
-    def __init__(self, root: Path, settings: Settings, notice: Notice = lambda text: None) -> None:
+    def __init__(
+        self,
+        root: Path,
+        settings: Settings,
+        notice: Notice = lambda text: None,
+        *,
+        may_commit: bool = True,
+    ) -> None:
+        """`may_commit` is False for a base that is not trusted to run git."""
         self.root, self.settings, self.notice = root, settings, notice
+        self.may_commit = may_commit
         self.unindexed_paths: set[str] = set()
         """Files written through this session that the index does not reflect yet."""
         self.known_drafts: Mapping[str, Draft] = MappingProxyType({})
         """Drafts as last read or saved here, by id: the base of a three-way merge."""
         self.word_matches: tuple[object, str, Mapping[str, Document]] | None = None
+        self.names: tuple[object, NameTable] | None = None
         """Snapshot, word and documents of the last `Catalog.documents_containing`."""
+        self.public_pages: dict[str, tuple[tuple[int, ...], PublicPage]] = {}
+        """Identity of the file and its public text by path, the last used last."""
         self._embedder: Embedder | None = None
         self._index: OpenIndex | None = None
         self._shared: dict[type[Any], Any] = {}
+        self._index_uri = ""
         self._refreshed_at = -math.inf
+        self._newer_files = (-math.inf, -1, 0)
+        self._noticed: set[str] = set()
+
+    def notice_once(self, text: str) -> None:
+        """Pass on a notice, unless this session did so before."""
+        if text not in self._noticed:
+            self._noticed.add(text)
+            self.notice(text)
 
     def close(self) -> None:
         """Release model, tables and caches; the session may be used again."""
         if self._index is not None:
             self._index.close()
-        self._embedder = self._index = self.word_matches = None
+        self._embedder = self._index = self.word_matches = self.names = None
+        self._index_uri = ""
         self._shared.clear()
+        self.public_pages.clear()
 
     def shared(self, kind: type[Resource], make: Callable[[], Resource]) -> Resource:
         """Return this session's only instance of `kind`, made on first use, dropped by `close`."""
@@ -65,7 +101,9 @@ class Session:
         return resource
 
     def store(self) -> Store:
-        return Store(index_uri(self.root, self.settings))
+        """Return the tables of the index. Raises as `index_uri` does, which is asked once."""
+        self._index_uri = self._index_uri or index_uri(self.root, self.settings)
+        return Store(self._index_uri)
 
     def embedder(self) -> Embedder:
         """Return the model of kbx.toml. Raises EmbeddingError."""
@@ -82,8 +120,12 @@ class Session:
         return self._index
 
     def fresh_index(self) -> OpenIndex:
-        """Return the index, read again if another process changed it."""
-        if time.monotonic() - self._refreshed_at > REFRESH_SECONDS:
+        """Return the index, read again if another process changed it, or damaged a mapped file.
+
+        Damage is looked for each time: reading what was truncated would end the process.
+        """
+        is_damaged = self._index is not None and self._index.was_damaged()
+        if is_damaged or time.monotonic() - self._refreshed_at > REFRESH_SECONDS:
             self.refresh()
         return self.open_index()
 
@@ -97,6 +139,23 @@ class Session:
         self._refreshed_at = time.monotonic()
         return changed
 
+    def coverage(self) -> Coverage:
+        """Return how many texts can be found by meaning."""
+        return read_coverage(self.store())
+
+    def newer_files(self) -> int:
+        """Return how many files changed since they were indexed.
+
+        They are counted again when the index changed, and at most every 30 seconds otherwise: that
+        takes longer than many a search.
+        """
+        counted_at, generation, count = self._newer_files
+        now, current = time.monotonic(), self.open_index().generation().number
+        if generation != current or now - counted_at > NEWER_FILES_SECONDS:
+            count = count_newer_files(self.root, self.settings)
+            self._newer_files = (now, current, count)
+        return count
+
     def is_indexed(self) -> bool:
         """Return whether text and entities can be searched."""
         store = self.store()
@@ -108,6 +167,26 @@ class Session:
             what = "its text" if fast else "it"
             self.notice(f"{self.root} is not indexed yet; indexing {what} first")
             self.index(fast=fast)
+
+    def rebuild(self, damage: IndexDamaged, *, full: bool) -> None:
+        """Build the index again after `damage`, which is raised where that is impossible.
+
+        Without `full` it is kept if the run does not find it damaged: it may be another one by now.
+        """
+        self.notice_once(f"{damage}: doing so now")
+        try:
+            self.index(full=full)
+        except (IndexFault, EmbeddingError) as error:
+            raise damage from error
+
+    def repair_derived_files(self) -> tuple[str, ...]:
+        """Write the damaged derived files again that reading found; return a note for each."""
+        store = self.open_index().store
+        if not store.damaged_files:
+            return ()
+        from kbx_tui.index.build.derived_repair import rewrite_damaged_files
+
+        return rewrite_damaged_files(self.root, store)
 
     def index(
         self,
@@ -133,6 +212,16 @@ class Session:
             wait=wait,
             on_wait=self.notice,
             only=only,
+        )
+
+    def add_vectors(
+        self, only: Collection[str] | None = None, cancelled: Cancelled = lambda: False
+    ) -> int:
+        from kbx_tui.index.build.build_index import add_vectors
+
+        self._refreshed_at = -math.inf
+        return add_vectors(
+            self.root, self.settings, self.embedder(), only=only, cancelled=cancelled
         )
 
     def path_filter(self, path: str | None) -> PathFilter:

@@ -3,13 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from kbx_tui.api.session import Session
 from kbx_tui.safe_text import replace_surrogates
+from kbx_tui.search.results.notes import newer_files_notes
 from kbx_tui.similarity.comparison_scope import ComparisonScope
 from kbx_tui.similarity.duplicate_scan import DuplicateScan
 from kbx_tui.similarity.matches import FieldSimilarity, SimilarityCheck
-from kbx_tui.similarity.scoring.pair_score import PairSimilarity, pair_similarity
+from kbx_tui.similarity.scoring.pair_score import (
+    MAX_TEXT,
+    PairSimilarity,
+    cut_notes,
+    pair_similarity,
+)
 from kbx_tui.similarity.similarity_engine import SimilarityEngine
 
 
@@ -34,13 +41,19 @@ class SimilarityChecks:
         chunks: bool = False,
     ) -> list[SimilarityCheck]:
         engine, scope = self._scoped(entity, path, chunks=chunks)
-        return engine.check([replace_surrogates(text) for text in texts], scope, threshold, limit)
+        cleaned = [replace_surrogates(text) for text in texts]
+        checks = engine.check([text[:MAX_TEXT] for text in cleaned], scope, threshold, limit)
+        newer, in_scope = self._newer_files(), engine.count_compared(scope)
+        return [
+            replace(check, notes=(*cut_notes(text), *check.notes, *newer), in_scope=in_scope)
+            for text, check in zip(cleaned, checks, strict=True)
+        ]
 
     def has_similar(
         self, text: str, entity: str | None, path: str | None, threshold: float | None
     ) -> bool:
         """Return whether a similar text is known; identical text is found without the model."""
-        text = replace_surrogates(text)
+        text = replace_surrogates(text)[:MAX_TEXT]
         engine, scope = self._scoped(entity, path)
         is_known = engine.has_identical(text, scope)
         return is_known or engine.check([text], scope, threshold, 1)[0].has_similar
@@ -49,11 +62,17 @@ class SimilarityChecks:
         self, entity: str, field: str, value: str, threshold: float | None = None
     ) -> FieldSimilarity:
         field, value = replace_surrogates(field), replace_surrogates(value)
-        return self.engine().field(entity, field, value, threshold)
+        found = self.engine().field(entity, field, value[:MAX_TEXT], threshold)
+        found = replace(found, proposed_value=value)
+        absent = [f"{found.entity} has no {field} yet"] if found.pair is None else []
+        return replace(found, notes=(*absent, *cut_notes(value), *self._newer_files()))
 
     def scan(self, entity: str | None, path: str | None, threshold: float | None) -> DuplicateScan:
         path_filter, engine = self._session.path_filter(path), self.engine()
         return engine.scan(engine.scope(entity, path_filter), threshold)
+
+    def _newer_files(self) -> tuple[str, ...]:
+        return tuple(newer_files_notes(self._session.newer_files()))
 
     def engine(self, *, with_chunks: bool = False) -> SimilarityEngine:
         """Return the engine on the newest index; `with_chunks` needs vectors of documents too.

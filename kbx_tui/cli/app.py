@@ -11,6 +11,7 @@ from pathlib import Path
 from kbx_tui.cli.base_command import global_options
 from kbx_tui.cli.open_kb import selected_folder, selected_root
 from kbx_tui.cli.runner import InternalError
+from kbx_tui.ending import on_signal
 from kbx_tui.errors import KbxError, NotFound
 
 SMOKE_SIZE = (80, 24)
@@ -44,13 +45,12 @@ def run_app(root: Path | None, why: str = "", drafts: Path | None = None) -> Non
     from kbx_tui.tui.app import KbxApp
 
     open_log()
-    app = KbxApp(root, why=why, drafts=drafts)
+    app = KbxApp(root, why=why, drafts=drafts, trust=global_options().trust)
     captured = StringIO()
     if not global_options().debug:  # Textual would print a traceback
         app.error_console = Console(file=captured, width=1_000)
-    app.run()
-    if app.ended_by:
-        sys.exit(128 + app.ended_by)  # the convention of shells
+    with on_signal(app.stop_from_thread):
+        app.run()
     if app.return_code:
         logger().error("%s", captured.getvalue())
         raise InternalError(f"{last_error(captured.getvalue())} (details in {log_path()})")

@@ -1,4 +1,4 @@
-"""Click classes with the options that every command accepts: `--kb` and `--debug`."""
+"""Click classes with the options of every command: `--kb`, `--trust` and `--debug`."""
 
 from __future__ import annotations
 
@@ -15,9 +15,10 @@ WHOLE_SENTENCE = 1_000
 
 @dataclass
 class GlobalOptions:
-    """Values of `--kb` and `--debug`, given before or after the command's name."""
+    """Values of `--kb`, `--trust` and `--debug`, given before or after the command's name."""
 
     kb: Path | None = None
+    trust: bool = False
     debug: bool = False
 
 
@@ -43,6 +44,13 @@ _GLOBAL_PARAMETERS = (
         expose_value=False,
         callback=_store_global,
         help="Knowledge base; default: KBX_ROOT, else the nearest one from here upwards.",
+    ),
+    click.Option(
+        ["--trust"],
+        is_flag=True,
+        expose_value=False,
+        callback=_store_global,
+        help="Allow what kbx.toml asks for, this time; see `kbx trust`.",
     ),
     click.Option(
         ["--debug"],

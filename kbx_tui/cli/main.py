@@ -12,6 +12,7 @@ from kbx_tui import __version__
 from kbx_tui.cli import app
 from kbx_tui.cli.base_command import Group
 from kbx_tui.cli.commands import (
+    check,
     completion,
     config,
     demo,
@@ -25,6 +26,7 @@ from kbx_tui.cli.commands import (
     search,
     status,
     tool,
+    trust,
 )
 from kbx_tui.cli.runner import run
 from kbx_tui.cli.writing import dedup, memory, page, undo
@@ -66,7 +68,9 @@ for command in (
     *map(page.group_of, page.FIELDS),
     index.command,
     status.command,
+    check.command,
     config.command,
+    trust.command,
     keys.command,
     eval.command,
     mcp.command,

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from kbx_tui.cli.base_command import global_options
 from kbx_tui.cli.output import say
-from kbx_tui.formatting import format_count
 
 if TYPE_CHECKING:
     from kbx_tui.api import KnowledgeBase
@@ -18,29 +16,39 @@ if TYPE_CHECKING:
 def open_kb(root: Path | None = None) -> KnowledgeBase:
     """Open the knowledge base at `root`, or else at `selected_root()`.
 
-    Raises NotFound when there is none or it has no markdown, and ConfigError.
+    Raises NotFound when there is none or it has no markdown, ConfigError and NotTrusted.
     """
     from kbx_tui.api import KnowledgeBase
 
-    return KnowledgeBase(root or selected_root(), notice=say)
+    return KnowledgeBase(root or selected_root(), notice=say, trust=global_options().trust)
 
 
-def open_worker(*, allow_writes: bool) -> EngineWorker:
-    """Return the worker of a server, whose first call opens the knowledge base.
+def open_worker(*, allow_writes: bool, warm: bool) -> EngineWorker:
+    """Return the worker of a server, which keeps the index up to date.
 
-    Raises NotFound and ConfigError at once, where the user sees them; an agent would not.
+    The first call opens the knowledge base, or with `warm` the connection of a client. Raises
+    NotFound and ConfigError at once, where the user sees them; an agent would not.
     """
-    root = selected_root()
+    root = selected_root(may_be_empty=True)
+    trust = global_options().trust  # read here: the worker's thread has no options
     from kbx_tui.tools.servers.engine_worker import EngineWorker
 
-    return EngineWorker(partial(open_kb, root), allow_writes=allow_writes)
+    def opened() -> KnowledgeBase:
+        from kbx_tui.api import KnowledgeBase
+
+        return KnowledgeBase(root, notice=say, trust=trust)
+
+    return EngineWorker(opened, allow_writes=allow_writes, background=True, warms=warm)
 
 
-def selected_root() -> Path:
-    """Return the root of the knowledge base that the options select. Raises as `open_kb` does."""
+def selected_root(*, may_be_empty: bool = False) -> Path:
+    """Return the root of the knowledge base that the options select. Raises as `open_kb` does.
+
+    `may_be_empty` accepts one without markdown.
+    """
     from kbx_tui.base_discovery import find_base
 
-    return find_base(selected_folder())
+    return find_base(selected_folder(), may_be_empty=may_be_empty)
 
 
 def selected_folder() -> Path | None:
@@ -52,6 +60,7 @@ def selected_folder() -> Path | None:
 
 def warn_if_outdated(kb: KnowledgeBase) -> None:
     """Print a message when files are newer than the index."""
-    if count := kb.count_newer_files():
-        files = format_count(count, "file")
-        say(f"{files} changed since the last run; `kbx index` updates the index")
+    from kbx_tui.search.results.notes import newer_files_notes
+
+    for note in newer_files_notes(kb.count_newer_files()):
+        say(note)

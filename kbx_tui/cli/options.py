@@ -58,6 +58,11 @@ def allow_writes_option(help_text: str) -> Decorator:
     return click.option("--allow-writes", is_flag=True, help=help_text)
 
 
+warm_option = click.option(
+    "--warm/--no-warm",
+    default=True,
+    help="Load the engine when a client connects, or only with its first call.",
+)
 json_option = click.option(
     "--json", "as_json", is_flag=True, help="Print JSON; docs/cli.md lists the fields."
 )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import sys
 from collections.abc import Iterable
@@ -37,12 +38,24 @@ def print_json(data: Any) -> None:
     click.echo(json_text(data))
 
 
+class Greyed(str):
+    """A line that is dim on a terminal: redacted text."""
+
+    __slots__ = ()
+
+
 def print_result(data: Any, lines: Iterable[str], *, as_json: bool) -> None:
     """Print `data` as JSON, or `lines` made safe for a terminal."""
     if as_json:
         print_json(data)
-    elif text := "\n".join(map(safe_line, lines)):
+    elif text := "\n".join(map(_shown, lines)):
         click.echo(text)
+
+
+def _shown(line: str) -> str:
+    safe = safe_line(line)
+    is_dim = isinstance(line, Greyed) and not os.environ.get("NO_COLOR")
+    return click.style(safe, dim=True) if is_dim else safe  # `echo` leaves it out of a pipe
 
 
 def say(text: str) -> None:

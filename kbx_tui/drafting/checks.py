@@ -15,9 +15,6 @@ from kbx_tui.similarity.scoring.pair_score import PairSimilarity
 
 State = Literal["new", "exact", "near", "conflict", "repeated"]
 
-FLOOR = 0.5
-"""Lowest score of a match that a check keeps; a lower threshold finds nothing more."""
-
 
 @dataclass(frozen=True, slots=True)
 class EntityGuess:
@@ -40,22 +37,25 @@ class EntityGuess:
 
 @dataclass(frozen=True, slots=True)
 class DraftMatch:
-    """A fact or open item of the base that is similar to a draft."""
+    """A fact, open item or field of the base that is similar to a draft."""
 
     known: SimilarityMatch
     """Its `threshold` is that of its type; in `known.conflicts` the draft is on the left."""
     is_own: bool
-    """True when kind and entity are those of the draft, or it has no entity. Only these decide."""
+    """True when it belongs to the draft's entity, or the draft has none. Only these decide."""
     written: str = ""
     """The text as written in its file, with markup, without notes; empty when not looked up."""
+    is_redacted: bool = False
+    """Whether its page redacts it: for display to the owner only."""
 
 
 @dataclass(frozen=True, slots=True)
 class BatchMatch:
-    """An earlier draft of the batch, of the same entity and kind, that is similar to this one."""
+    """An earlier draft of the batch, of the same entity, that is similar to this one."""
 
     draft_id: str
     text: str
+    """The earlier draft as written."""
     pair: PairSimilarity
     threshold: float
     """The threshold of its type."""

@@ -1,5 +1,8 @@
 """The verdict on a draft: its state and a proposal, from a check and a threshold. Pure.
 
+Every way to write a fact asks here: what is new is written, anything else only when the user or
+the caller insists.
+
 exact      the entity already has this text                   -> skip
 repeated   an earlier draft of the batch says the same        -> skip
 conflict   the best match differs in a number, date, name ... -> supersede it
@@ -26,7 +29,7 @@ def decide(check: DraftCheck, threshold: float | None = None) -> Verdict:
     """
     if check.draft.stands_for is not None:
         return _decide_stored(check, threshold)
-    near = [match for match in _reaching(check.matches, threshold) if match.is_own]
+    near = known_matches(check, threshold)
     repeats = [
         repeat
         for repeat in check.repeats
@@ -37,7 +40,8 @@ def decide(check: DraftCheck, threshold: float | None = None) -> Verdict:
     if exact:
         place = f"{exact.known.source_path}:{exact.known.line}"
         reason = f"already done, in {place}" if exact.known.done else f"already in {place}"
-        return Verdict("exact", Choice("skip"), not exact.known.done, reason, exact)
+        is_sure = _has_same_kind(check, exact) and not exact.known.done
+        return Verdict("exact", Choice("skip"), is_sure, f"{reason}{_kind(check, exact)}", exact)
     if same:
         reason = f"says the same as the draft {same.text!r}"
         return Verdict("repeated", Choice("skip"), True, reason, repeat=same)
@@ -47,6 +51,15 @@ def decide(check: DraftCheck, threshold: float | None = None) -> Verdict:
         reason = f"contradicts the draft {repeats[0].text!r}: {_listed(repeats[0].pair.conflicts)}"
         return Verdict("conflict", Choice("create"), False, reason, repeat=repeats[0])
     return _decide_new(check)
+
+
+def known_matches(check: DraftCheck, threshold: float | None = None) -> list[DraftMatch]:
+    """Return the matches that keep a draft from being new, best first, without a conflict on ties.
+
+    They are facts, open items and fields of its entity that say the same or the contrary.
+    """
+    own = [match for match in _reaching(check.matches, threshold) if match.is_own]
+    return sorted(own, key=lambda match: (-match.known.score, bool(match.known.conflicts)))
 
 
 def merged_text(text: str, known: str) -> str:
@@ -84,8 +97,13 @@ def _decide_near(check: DraftCheck, match: DraftMatch) -> Verdict:
     known = match.known
     ids = (known.fact_id,) if known.fact_id is not None else ()
     if known.conflicts:
-        reason = f"contradicts {known.text!r}: {_listed(known.conflicts)}"
-        return Verdict("conflict", Choice("supersede", ids), False, reason, match)
+        reason = f"contradicts {known.text!r}{_kind(check, match)}: {_listed(known.conflicts)}"
+        is_replaced = _has_same_kind(check, match)
+        proposal = Choice("supersede", ids) if is_replaced else Choice("create")
+        return Verdict("conflict", proposal, False, reason, match)
+    if not _has_same_kind(check, match):
+        reason = f"is similar to {known.text!r}{_kind(check, match)}"
+        return Verdict("near", Choice("skip"), False, reason, match)
     existing = match.written or known.text
     merged = merged_text(check.written or check.draft.text, existing)
     if merged == existing:
@@ -105,12 +123,32 @@ def _decide_stored(check: DraftCheck, threshold: float | None) -> Verdict:
     if state == "near" and all(match.known.relation == "exact" for match in older):
         state = "exact"
     own = [match for match in older if match.is_own]
+    best = (own or older)[0].known
+    if state == "conflict":
+        place = "" if own else f" on the page of {best.entity_name}"
+        reason = f"contradicts {best.text!r}{place}: {_listed(best.conflicts)}"
+    elif not own:
+        reason = f"is also on the page of {best.entity_name}"
+    elif check.draft.date > best.date:
+        reason = f"is newer than {best.text!r}"
+    else:
+        reason = f"says the same as {best.text!r}"
     if not own:  # a repetition on another page may be intended
-        reason = f"is also on the page of {older[0].known.entity_name}"
         return Verdict(state, Choice("skip"), False, reason, older[0])
     ids = tuple(match.known.fact_id for match in own if match.known.fact_id is not None)
-    reason = f"is newer than {own[0].known.text!r}"
     return Verdict(state, Choice("supersede", ids), False, reason, own[0])
+
+
+def _has_same_kind(check: DraftCheck, match: DraftMatch) -> bool:
+    return match.known.match_type == check.draft.kind
+
+
+def _kind(check: DraftCheck, match: DraftMatch) -> str:
+    """Return what a match is, in words, when it is of another kind than the draft."""
+    if _has_same_kind(check, match):
+        return ""
+    kinds = {"fact": "a fact", "open_item": "an open item", "field": match.known.field}
+    return f" ({kinds.get(match.known.match_type, 'a passage')})"
 
 
 def _reaching(matches: Sequence[DraftMatch], threshold: float | None) -> list[DraftMatch]:

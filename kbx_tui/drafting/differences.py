@@ -9,10 +9,17 @@ from difflib import SequenceMatcher
 from itertools import groupby
 from typing import Literal
 
+from rapidfuzz.distance import LCSseq
+
 from kbx_tui.knowledge.folding import fold
 from kbx_tui.similarity.conflicts.conflict_guard import Conflict
 
 Mark = Literal["same", "differs", "conflict"]
+
+MAX_MATCHED = 40_000
+"""Pairs of words up to which runs are matched as people see them, in up to cubic time."""
+MAX_COMPARED = 5_000
+"""Words of a side that are compared; those after them are shown as different."""
 
 _WORD = re.compile(r"\w+(?:[-'’.]\w+)*|[^\w\s]")
 
@@ -35,17 +42,27 @@ class Difference:
 
 
 def difference(left: str, right: str, conflicts: Sequence[Conflict] = ()) -> Difference:
-    """Return both texts as pieces; `conflicts` are those between them, sides in this order."""
+    """Return both texts as pieces; `conflicts` are those between them, sides in this order.
+
+    Words of long texts are the same if they are in their longest common subsequence.
+    """
     sides = [list(_WORD.finditer(text)) for text in (left, right)]
     folded_left, folded_right = ([fold(word[0]) for word in words] for words in sides)
-    matcher = SequenceMatcher(None, folded_left, folded_right, autojunk=False)
-    blocks = matcher.get_matching_blocks()
-    same_left = {block.a + offset for block in blocks for offset in range(block.size)}
-    same_right = {block.b + offset for block in blocks for offset in range(block.size)}
+    blocks = _equal_runs(folded_left[:MAX_COMPARED], folded_right[:MAX_COMPARED])
+    same_left = {left + offset for left, _, size in blocks for offset in range(size)}
+    same_right = {right + offset for _, right, size in blocks for offset in range(size)}
     return Difference(
         _pieces(left, sides[0], same_left, [conflict.left for conflict in conflicts]),
         _pieces(right, sides[1], same_right, [conflict.right for conflict in conflicts]),
     )
+
+
+def _equal_runs(left: Sequence[str], right: Sequence[str]) -> Sequence[tuple[int, int, int]]:
+    """Return runs of equal words in ascending order: start on the left, on the right, length."""
+    if len(left) * len(right) <= MAX_MATCHED:
+        return SequenceMatcher(None, left, right, autojunk=False).get_matching_blocks()
+    equal = (code for code in LCSseq.opcodes(left, right) if code.tag == "equal")
+    return [(code.src_start, code.dest_start, code.src_end - code.src_start) for code in equal]
 
 
 def _pieces(

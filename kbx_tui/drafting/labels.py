@@ -14,6 +14,7 @@ import numpy as np
 from kbx_tui.editing.state.state_folder import read_records, write_records
 from kbx_tui.similarity.scoring.pair_score import PairSimilarity
 from kbx_tui.similarity.scoring.thresholds import precision_recall_f1
+from kbx_tui.state_file import Notice, ignore
 
 LABELS = Path(".kbx", "labels.jsonl")
 """Relative to the root."""
@@ -50,16 +51,17 @@ class ThresholdMetrics:
     """Share of the pairs that are the same and above the threshold, 0..1."""
 
 
-def read_labels(root: Path) -> tuple[Label, ...]:
+def read_labels(root: Path, notice: Notice = ignore) -> tuple[Label, ...]:
     """Return the newest label of each pair, in either order, skipping unreadable lines."""
-    labels = (label for _, label in read_records(root / LABELS, Label) if label)
+    labels = (label for _, label in read_records(root / LABELS, Label, notice) if label)
     return tuple({frozenset((label.left, label.right)): label for label in labels}.values())
 
 
 def write_labels(root: Path, labels: Iterable[Label]) -> None:
     """Replace the stored labels, keeping unreadable lines. Raises WriteFault, changing nothing."""
-    unreadable = [line for line, label in read_records(root / LABELS, Label) if not label]
-    write_records(root, LABELS, labels, unreadable)
+    stored = read_records(root / LABELS, Label, ignore)
+    others = [line for line, label in stored if not label]
+    write_records(root, LABELS, labels, others, {label: line for line, label in stored if label})
 
 
 def score_labels(

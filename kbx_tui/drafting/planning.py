@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 from difflib import unified_diff
 
 from kbx_tui.drafting.plans import DraftProblem, Plan, PlannedFile
-from kbx_tui.drafting.strip_subject import strip_subject
 from kbx_tui.editing.pages.fact_edits import (
     AddFact,
     ChangeFact,
@@ -20,10 +19,12 @@ from kbx_tui.editing.state.drafts import Action, Draft
 from kbx_tui.errors import WriteFault
 from kbx_tui.knowledge.facts.fact_line import read_fact_line
 from kbx_tui.knowledge.facts.fact_sections import read_facts
+from kbx_tui.knowledge.facts.strip_subject import strip_subject
 from kbx_tui.knowledge.parsing.decoding import decode
 from kbx_tui.knowledge.parsing.reading import parse_document
 from kbx_tui.knowledge.records import Entity, Fact, FactKind
 from kbx_tui.similarity.scoring.compared_words import normal_form
+from kbx_tui.similarity.scoring.pair_score import MAX_TEXT, too_long_for_a_fact
 
 CONTEXT = 3
 """Lines around a change in a diff."""
@@ -66,7 +67,15 @@ def file_diff(path: str, before: bytes | None, after: bytes | None) -> str:
     old, new = (decode(data or b"")[0].splitlines(keepends=True) for data in (before, after))
     old_name, new_name = (path if data is not None else "/dev/null" for data in (before, after))
     lines = unified_diff(old, new, old_name, new_name, n=CONTEXT)
-    return "".join(line if line.endswith("\n") else f"{line}\n\\ No newline\n" for line in lines)
+    return "".join(map(_shown_line, lines))
+
+
+def _shown_line(line: str) -> str:
+    """Return a line of a diff, cut where it is longer than any fact."""
+    text, end = line.removesuffix("\n"), "\n" if line.endswith("\n") else "\n\\ No newline\n"
+    if (rest := len(text) - MAX_TEXT) > 0:
+        text = f"{text[:MAX_TEXT]} … ({rest:,} more characters)"
+    return text + end
 
 
 def find_active_fact(
@@ -143,6 +152,8 @@ class _Planner:
         if choice.action != "create" and not targets:
             raise WriteFault(f"say which fact to {choice.action}")
         text = choice.text or draft.text
+        if problem := too_long_for_a_fact(text):
+            raise WriteFault(problem)
         strikes: list[_PathEdit] = [
             (fact.path, StrikeFact(fact.entity_id, fact.fact_id, fact_identity(fact)))
             for fact in targets

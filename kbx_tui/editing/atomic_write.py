@@ -7,6 +7,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from kbx_tui.errors import WriteFault
+from kbx_tui.removal import remove_temporary
 
 
 def write_atomically(target: Path, data: bytes) -> None:
@@ -22,13 +23,17 @@ def write_atomically(target: Path, data: bytes) -> None:
         sync_folder(target.parent)
     except OSError as error:
         with suppress(OSError):
-            temporary.unlink(missing_ok=True)
+            remove_temporary(temporary)
         raise write_fault(target, error) from error
 
 
 def write_synced(file: Path, data: bytes, like: Path | None = None) -> None:
-    """Write a file and flush it to disk, copying mode and owner from `like` where permitted."""
-    with file.open("wb") as stream:
+    """Write a temporary file, flush it to disk, copy mode and owner from `like` where permitted.
+
+    Whatever is at its path is removed first: writing through a link would change another file.
+    """
+    remove_temporary(file)
+    with file.open("xb") as stream:
         if like is not None:
             status = like.stat()
             with suppress(OSError, AttributeError):  # Windows has no chown

@@ -13,6 +13,7 @@ from filelock import FileLock, Timeout
 
 from kbx_tui.editing.atomic_write import write_fault
 from kbx_tui.editing.state.state_folder import state_folder
+from kbx_tui.ending import unfinished_write
 from kbx_tui.errors import WriteFault
 
 LOCK_SECONDS = 60.0
@@ -36,6 +37,7 @@ def edit_lock(root: Path, seconds: float = LOCK_SECONDS) -> Iterator[None]:
     except OSError as error:
         raise write_fault(folder / "edit.lock", error) from error
     try:
-        yield
+        with unfinished_write():
+            yield
     finally:
         lock.release()

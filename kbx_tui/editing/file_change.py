@@ -11,7 +11,8 @@ from pathlib import Path
 from kbx_tui.editing.atomic_write import sync_folder, write_fault, write_synced
 from kbx_tui.errors import FileChanged, WriteFault
 from kbx_tui.knowledge.parsing.decoding import content_hash, decode
-from kbx_tui.knowledge.vault import locate
+from kbx_tui.knowledge.vault import locate, read_page, resolve_links
+from kbx_tui.removal import remove_page, remove_temporary
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,11 +86,11 @@ class StagedChange:
     def replace_target(self) -> None:
         """Swap in the new content. Raises FileChanged if the file changed since it was read."""
         try:
-            current = self.target.read_bytes() if self.target.exists() else None
+            current = read_page(self.target) if self.target.exists() else None
             if file_hash(current) != self.change.before:
                 raise file_changed(self.path, None, current)
             if self.after is None:
-                self.target.unlink()
+                remove_page(self.target, current or b"")
             else:
                 self.temporary.replace(self.target)
             sync_folder(self.target.parent)
@@ -99,7 +100,7 @@ class StagedChange:
     def discard(self) -> None:
         """Remove the temporary file, if any."""
         with suppress(OSError):
-            self.temporary.unlink(missing_ok=True)
+            remove_temporary(self.temporary)
 
     def inverse(self) -> StagedChange:
         """Return the change that restores the file after this one was made."""
@@ -110,13 +111,22 @@ class StagedChange:
 def read_file(root: Path, path: str) -> bytes | None:
     """Return a file's content, None if it is missing. Raises WriteFault outside the root."""
     try:
-        return locate(root, path).read_bytes()
+        return read_page(locate(root, path))
     except FileNotFoundError:
         return None
     except ValueError as error:
         raise WriteFault(f"{path} lies outside {root}; only files in it are written") from error
     except OSError as error:
         raise WriteFault(f"{path} cannot be read: {error.strerror}") from error
+
+
+def is_page_path(root: Path, path: str) -> bool:
+    """Return whether a path, links resolved, is that of a markdown file in the base."""
+    try:
+        target = resolve_links(root / path)
+    except OSError:
+        return False
+    return target.is_relative_to(resolve_links(root)) and target.suffix.lower() == ".md"
 
 
 def file_changed(path: str, expected: bytes | None, actual: bytes | None) -> FileChanged:
@@ -148,11 +158,13 @@ def file_hash(data: bytes | None) -> str:
 def _writable_target(root: Path, path: str) -> Path:
     """Return the file to replace, symbolic links resolved; it need not exist yet."""
     try:
-        target = locate(root, path).resolve()
+        target = resolve_links(locate(root, path))
     except FileNotFoundError:
-        target = (root / path).resolve()
-        if not target.is_relative_to(root.resolve()) or target.suffix.lower() != ".md":
+        target = resolve_links(root / path)
+        if not is_page_path(root, path):
             raise WriteFault(f"{path} is not a markdown file in {root}") from None
+    except OSError as error:
+        raise WriteFault(f"{path} cannot be read: {error.strerror}") from error
     if target.exists() and not os.access(target, os.W_OK):
         raise WriteFault(f"{path} is read-only; it was not written")
     return target

@@ -3,15 +3,21 @@
 `.kbx/journal/000012.json` records one write: per file, the bytes removed and inserted. Until the
 write is complete the record is named `begun.json`. If its process dies, the next process to open
 the journal finishes that write. The edit lock ensures that there is at most one.
+
+A record ends with a digest of its content; records of older versions have none. A damaged one is
+never applied: a pending write is set aside, which leaves every file whole, because files are
+replaced one by one and each by one rename.
 """
 
 from __future__ import annotations
 
 import json
+import os
 import re
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 import msgspec
 from filelock import Timeout
@@ -19,17 +25,37 @@ from msgspec.structs import replace
 
 from kbx_tui.editing.atomic_write import sync_folder, write_atomically, write_fault
 from kbx_tui.editing.edit_lock import edit_lock
-from kbx_tui.editing.file_change import ByteChange, StagedChange, file_hash, read_file
+from kbx_tui.editing.file_change import (
+    ByteChange,
+    StagedChange,
+    file_hash,
+    is_page_path,
+    read_file,
+)
 from kbx_tui.errors import WriteFault
+from kbx_tui.knowledge.parsing.decoding import content_hash
+from kbx_tui.log_file import logger
+from kbx_tui.removal import remove_state_file
+from kbx_tui.state_file import (
+    Notice,
+    UnusableFile,
+    decode_json,
+    ignore,
+    read_regular_file,
+    set_aside,
+    unreadable,
+)
 
 FOLDER = Path(".kbx", "journal")
 """Relative to the root."""
 PENDING = FOLDER / "begun.json"
+SIZE_LIMIT = 1024 * 1024 * 1024
+"""Largest record in bytes: a write that needs a larger one is refused."""
 
 _NUMBERED = re.compile(r"(\d{6,})\.json")
 
 
-class JournalEntry(msgspec.Struct, frozen=True):
+class JournalEntry(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """One write; if it was interrupted, it is completed when the base is next opened."""
 
     number: int
@@ -40,17 +66,32 @@ class JournalEntry(msgspec.Struct, frozen=True):
     changes: tuple[ByteChange, ...]
     undoes: int | None = None
     """The entry this one reverted."""
+    digest: str = ""
+    """Hash of all fields above; empty in a record of an older version."""
     undone: bool = False
     """True when a later entry reverted this one; not stored."""
 
+    def computed_digest(self) -> str:
+        """Return the digest that the fields should have."""
+        return content_hash(json.dumps(_fields(self), sort_keys=True).encode())
 
-def entries(root: Path) -> tuple[JournalEntry, ...]:
-    """Return all completed writes, oldest first, skipping files that cannot be read."""
-    readable = [
-        entry
-        for number, file in sorted(_numbered_files(root).items())
-        if (entry := _read(file)) is not None and entry.number == number
-    ]
+    @property
+    def is_damaged(self) -> bool:
+        """Whether the record changed since it was written. Older records cannot show that."""
+        return self.digest not in ("", self.computed_digest())
+
+
+def entries(root: Path, notice: Notice = ignore) -> tuple[JournalEntry, ...]:
+    """Return all completed writes, oldest first, without those whose record is damaged."""
+    readable = []
+    for number, file in sorted(_numbered_files(root).items()):
+        try:
+            entry = _read(file)
+            if entry.is_damaged or entry.number != number:
+                raise ValueError("its content has changed since it was written")
+            readable.append(entry)
+        except (OSError, ValueError) as error:
+            notice(unreadable(file, error))
     undone = {entry.undoes for entry in readable}
     return tuple(replace(entry, undone=entry.number in undone) for entry in readable)
 
@@ -62,7 +103,10 @@ def next_number(root: Path) -> int:
 
 def begin(root: Path, entry: JournalEntry) -> None:
     """Record a write before it is made. Raises WriteFault, which leaves no record."""
-    write_atomically(root / PENDING, _encode(entry))
+    record = _encode(entry)
+    if len(record) > SIZE_LIMIT:
+        raise WriteFault(f"the write needs a record of {len(record):,} bytes; split it")
+    write_atomically(root / PENDING, record)
 
 
 def finish(root: Path, entry: JournalEntry, made: Sequence[ByteChange]) -> JournalEntry | None:
@@ -75,8 +119,10 @@ def finish(root: Path, entry: JournalEntry, made: Sequence[ByteChange]) -> Journ
         return None
     record = root / PENDING
     try:
-        if len(made) < len(entry.changes):
-            entry = replace(entry, changes=tuple(made))
+        is_taken = entry.number in _numbered_files(root)
+        if is_taken or len(made) < len(entry.changes):
+            number = next_number(root) if is_taken else entry.number
+            entry = replace(entry, number=number, changes=tuple(made))
             write_atomically(record, _encode(entry))
         record.replace(record.with_name(f"{entry.number:06}.json"))
     except OSError as error:
@@ -88,63 +134,99 @@ def finish(root: Path, entry: JournalEntry, made: Sequence[ByteChange]) -> Journ
 def discard_pending(root: Path) -> None:
     """Delete the record of a write that changed nothing."""
     with suppress(OSError):
-        (root / PENDING).unlink(missing_ok=True)
+        remove_state_file(root / PENDING)
 
 
-def finish_interrupted(root: Path) -> tuple[str, ...]:
+def finish_interrupted(root: Path, notice: Notice = ignore) -> tuple[str, ...]:
     """Finish an interrupted write and return the paths written.
 
     Files edited since are left alone. Returns at once while another process is writing, since
     that write is not interrupted. Raises WriteFault.
     """
-    if not (root / PENDING).exists():
+    if not os.path.lexists(root / PENDING):
         return ()
     try:
         with edit_lock(root, seconds=0):
-            return finish_pending(root)
+            return finish_pending(root, notice)
     except Timeout:
         return ()
 
 
-def finish_pending(root: Path) -> tuple[str, ...]:
+def finish_pending(root: Path, notice: Notice = ignore) -> tuple[str, ...]:
     """Finish the pending write of the journal and return the paths written.
 
     The caller holds the edit lock. Only files that still have the content recorded before the
-    write are changed. Raises WriteFault.
+    write are changed. A damaged record is set aside, unless it may be readable the next time:
+    then WriteFault is raised, as for a file that cannot be written.
     """
-    entry = _read(root / PENDING)
-    if entry is None:
+    try:
+        entry = _read(root / PENDING)
+        if entry.is_damaged:
+            raise ValueError("its content has changed since it was written")
+        staged, made = _stage_pending(root, entry)
+    except FileNotFoundError:
         return ()
-    made, written = [], []
+    except (UnusableFile, ValueError) as error:
+        _set_pending_aside(root, error, notice)
+        return ()
+    except OSError as error:
+        raise WriteFault(
+            f"{root / PENDING} cannot be read ({error.strerror}), so an interrupted write is still "
+            "to be finished; make the file readable, or rename it"
+        ) from error
+    for item in staged:
+        item.stage()
+        item.replace_target()
+    finish(root, entry, made)
+    return tuple(item.path for item in staged)
+
+
+def _stage_pending(root: Path, entry: JournalEntry) -> tuple[list[StagedChange], list[ByteChange]]:
+    """Return the changes still to be made, and all that are or will have been made.
+
+    Temporary files of the interrupted process are removed. Raises WriteFault, and ValueError when
+    a change does not fit the file it was recorded for; nothing is written in either case.
+    """
+    staged, made = [], []
     for change in entry.changes:
+        if not is_page_path(root, change.path):
+            raise ValueError(f"{change.path} is not a markdown file in {root}")
         current = read_file(root, change.path)
         after = change.apply(current)
-        staged = StagedChange.of(root, change, after)
+        item = StagedChange.of(root, change, after)
         if file_hash(current) == change.before:
             if file_hash(after) != change.after:
-                raise WriteFault(
-                    f"{root / PENDING} does not fit {change.path}; inspect it, then remove it"
-                )
-            staged.stage()
-            staged.replace_target()
-            written.append(change.path)
-        staged.discard()
+                raise ValueError(f"it does not fit {change.path}")
+            staged.append(item)
         if file_hash(current) in (change.before, change.after):
             made.append(change)
-    finish(root, entry, made)
-    return tuple(written)
+        item.discard()
+    return staged, made
+
+
+def _set_pending_aside(root: Path, reason: Exception, notice: Notice) -> None:
+    """Rename the record of a pending write that cannot be finished. Raises WriteFault."""
+    cause = reason.strerror if isinstance(reason, OSError) else reason
+    kept = set_aside(root / PENDING)
+    message = (
+        f"an interrupted write was not finished, because its record is damaged ({cause}): every "
+        f"file is whole, some may lack the write; the record is kept as {kept}"
+    )
+    logger().warning("%s", message)
+    notice(message)
 
 
 def entry_to_undo(root: Path, number: int | None) -> JournalEntry:
     """Return the entry with this number, by default the last one that is not undone.
 
-    Raises WriteFault when there is none, or it is unreadable: no older one takes its place.
+    A damaged record can be returned; no older one takes its place. Raises WriteFault when there is
+    none, or it cannot be read.
     """
     files = _numbered_files(root)
     readable = {entry.number: entry for entry in entries(root)}
     wanted = max(files, default=0) if number is None else number
     if wanted in files and wanted not in readable:
-        raise _unreadable(files[wanted], "it holds no valid entry")
+        return _read_damaged(files[wanted], wanted)
     if number is None:
         writes = [entry for entry in readable.values() if entry.undoes is None and not entry.undone]
         if not writes:
@@ -165,23 +247,37 @@ def _numbered_files(root: Path) -> dict[int, Path]:
     return {}
 
 
+def _fields(entry: JournalEntry) -> dict[str, Any]:
+    """Return what the digest covers."""
+    stored: dict[str, Any] = msgspec.to_builtins(entry)
+    del stored["undone"], stored["digest"]
+    return stored
+
+
 def _encode(entry: JournalEntry) -> bytes:
-    stored = msgspec.to_builtins(entry)
-    del stored["undone"]
-    text = json.dumps(stored, ensure_ascii=False, indent=1)
-    return text.encode("utf-8", "replace")
+    text = json.dumps(_fields(entry), ensure_ascii=False).encode("utf-8", "replace")
+    whole = msgspec.json.decode(text, type=JournalEntry)  # as it will be read
+    stored = _fields(whole) | {"digest": whole.computed_digest()}
+    return json.dumps(stored, ensure_ascii=False, indent=1).encode()
 
 
-def _read(file: Path) -> JournalEntry | None:
+def _read(file: Path) -> JournalEntry:
+    """Return a record. Raises FileNotFoundError, OSError, and ValueError for an invalid one."""
+    return decode_json(read_regular_file(file, limit=SIZE_LIMIT), JournalEntry)
+
+
+def _read_damaged(file: Path, number: int) -> JournalEntry:
+    """Return a damaged record, if it can still be decoded and is of this write.
+
+    Raises WriteFault.
+    """
     try:
-        return msgspec.json.decode(file.read_bytes(), type=JournalEntry)
-    except FileNotFoundError:
-        pass
-    except (OSError, msgspec.DecodeError, RecursionError) as error:
-        if file.name == PENDING.name:
-            raise _unreadable(file, error) from error
-    return None
-
-
-def _unreadable(file: Path, reason: object) -> WriteFault:
-    return WriteFault(f"{file} cannot be read ({reason}); inspect it, then remove it")
+        entry = _read(file)
+        if entry.number != number or not (entry.is_damaged and entry.changes):
+            raise ValueError("it is not the record of that write")
+        return entry
+    except (OSError, ValueError) as error:
+        cause = error.strerror if isinstance(error, OSError) else error
+        raise WriteFault(
+            f"{file} cannot be read ({cause}), so that write cannot be undone; nothing was written"
+        ) from error

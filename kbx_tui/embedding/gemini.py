@@ -9,8 +9,10 @@ Requires the extra `kbx-tui[gemini]` and GEMINI_API_KEY. Nothing is sent without
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Sequence
+from contextlib import suppress
 from functools import cached_property
 from typing import TYPE_CHECKING, Literal
 
@@ -21,6 +23,7 @@ from kbx_tui.embedding.error_text import OFFLINE_HINT, brief
 from kbx_tui.embedding.source import BUNDLED
 from kbx_tui.embedding.tokens import TokenCounter, encodable
 from kbx_tui.errors import (
+    RATE_LIMIT_SECONDS,
     EmbeddingAuth,
     EmbeddingError,
     EmbeddingRateLimited,
@@ -106,12 +109,32 @@ def translated(error: Exception) -> EmbeddingError:
     if code in (401, 403) or (code == 400 and "api key" in str(error).casefold()):
         return EmbeddingAuth(f"Gemini rejected {KEY_VARIABLE} ({reason}); set another key")
     if code == 429:
-        return EmbeddingRateLimited(f"Gemini limits requests ({reason}); try again in a minute")
+        wait = retry_delay(error)
+        text = f"Gemini limits requests ({reason}); try again in {wait:.0f} seconds"
+        return EmbeddingRateLimited(text, wait)
     if code == 408 or (isinstance(code, int) and code >= 500):
         return EmbeddingUnavailable(f"Gemini failed ({reason}); try again")
     if isinstance(error, OSError) or type(error).__module__.partition(".")[0].startswith("http"):
         return EmbeddingUnavailable(f"no answer from Gemini ({reason}); try again, {OFFLINE_HINT}")
     return EmbeddingError(f"Gemini returned no vectors ({reason}); {OFFLINE_HINT}")
+
+
+def retry_delay(error: Exception) -> float:
+    """Return the seconds to wait that a rate limit states, in its body or its header.
+
+    The body has `{"error": {"details": [{"@type": ".../RetryInfo", "retryDelay": "31s"}]}}`.
+    """
+    body = getattr(error, "details", None)
+    failure = body.get("error", body) if isinstance(body, dict) else {}
+    details = failure.get("details") if isinstance(failure, dict) else None
+    stated = [item.get("retryDelay") for item in details or () if isinstance(item, dict)]
+    headers = getattr(getattr(error, "response", None), "headers", None) or {}
+    for text in (*stated, headers.get("retry-after")):
+        with suppress(TypeError, ValueError):
+            seconds = float(str(text).strip().removesuffix("s"))
+            if 0.0 < seconds < math.inf:
+                return seconds
+    return RATE_LIMIT_SECONDS
 
 
 def _unit_vectors(rows: Sequence[Sequence[float]], expected: int) -> Vectors:

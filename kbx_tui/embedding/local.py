@@ -39,7 +39,7 @@ def open_embedder(model: str = "bundled", *, cache_dir: Path | None = None) -> E
     """
     if model == "bundled":
         return LocalEmbedder(BUNDLED)
-    if model.partition("/")[0] == "gemini":
+    if is_remote(model):
         from kbx_tui.embedding.gemini import DEFAULT_MODEL, GeminiEmbedder
 
         return GeminiEmbedder(model.partition("/")[2] or DEFAULT_MODEL)
@@ -50,6 +50,11 @@ def open_embedder(model: str = "bundled", *, cache_dir: Path | None = None) -> E
     from kbx_tui.embedding.download import from_fastembed  # loads fastembed
 
     return LocalEmbedder(from_fastembed(model, cache_dir))
+
+
+def is_remote(model: str) -> bool:
+    """Return whether a setting ``[embedding] model`` means a service that texts are sent to."""
+    return model.partition("/")[0] == "gemini"
 
 
 class Session(Protocol):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -17,6 +17,9 @@ if TYPE_CHECKING:
 
 MAX_TOKENS = 256
 """Limit of tokens per chunk: the length at which the bundled model was trained."""
+
+BATCH_CHARACTERS = 100_000
+"""Characters tokenized at once when tokens are counted."""
 
 
 def encodable(texts: Sequence[str]) -> list[str]:
@@ -39,8 +42,33 @@ class TokenCounter:
         return load_tokenizer(self._folder)
 
     def count_tokens(self, texts: Sequence[str]) -> list[int]:
-        encodings = self._tokenizer.encode_batch_fast(encodable(texts), add_special_tokens=False)
-        return list(map(len, encodings))
+        """Return the number of tokens of each text, without special tokens.
+
+        Text is tokenized in batches, as tokens take some 300 bytes each. A text longer than one is
+        counted in pieces: where those meet, a word may count as two.
+        """
+        counts = [0] * len(texts)
+        for batch in _batches(texts):
+            pieces = encodable([piece for _, piece in batch])
+            encodings = self._tokenizer.encode_batch_fast(pieces, add_special_tokens=False)
+            for (index, _), encoding in zip(batch, encodings, strict=True):
+                counts[index] += len(encoding)
+        return counts
+
+
+def _batches(texts: Sequence[str]) -> Iterator[list[tuple[int, str]]]:
+    """Yield pieces of texts, each with the index of its text, up to `BATCH_CHARACTERS` together."""
+    batch, characters = list[tuple[int, str]](), 0
+    for index, text in enumerate(texts):
+        for start in range(0, len(text), BATCH_CHARACTERS):
+            piece = text[start : start + BATCH_CHARACTERS]
+            if characters + len(piece) > BATCH_CHARACTERS:
+                yield batch
+                batch, characters = [], 0
+            batch.append((index, piece))
+            characters += len(piece)
+    if batch:
+        yield batch
 
 
 def read_max_tokens(folder: Path) -> int:

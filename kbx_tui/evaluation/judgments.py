@@ -8,7 +8,6 @@ document with `query`, `path` and `grade`; the last line for a document wins.
 
 from __future__ import annotations
 
-import json
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -16,10 +15,13 @@ from pathlib import Path
 from typing import Any
 
 from kbx_tui.errors import ConfigError, NotFound
+from kbx_tui.state_file import decode_json, read_regular_file
 
 OWN_JUDGMENTS = Path(".kbx") / "judgments.jsonl"
 """Relative to the root."""
 OWN_GROUP = "own"
+SIZE_LIMIT = 1024 * 1024 * 1024
+"""Largest file of judgments or queries, in bytes."""
 
 Grades = Mapping[str, int]
 """Grade by path: 0 is not relevant, 1 relevant, higher is more relevant."""
@@ -76,12 +78,9 @@ def read_own_judgments(root: Path) -> tuple[JudgedQuery, ...]:
 def _lines(file: Path) -> Iterator[tuple[str, dict[str, Any]]]:
     for place, text in _read(file):
         try:
-            line = json.loads(text)
+            yield place, decode_json(text, dict[str, Any])
         except ValueError as error:
-            raise ConfigError(f"{place} is not JSON: {error}") from error
-        if not isinstance(line, dict):
-            raise ConfigError(f"{place} must be an object, got {text[:60]!r}")
-        yield place, line
+            raise ConfigError(f"{place} is not a JSON object: {error}") from error
 
 
 def _table(file: Path) -> Iterator[tuple[str, tuple[str, ...]]]:
@@ -95,7 +94,8 @@ def _table(file: Path) -> Iterator[tuple[str, tuple[str, ...]]]:
 def _read(file: Path) -> Iterator[tuple[str, str]]:
     """Yield place and text of each non-blank line."""
     try:
-        lines = file.read_text(encoding="utf-8-sig").splitlines()
+        data = read_regular_file(file, limit=SIZE_LIMIT, follow_links=True)
+        lines = data.decode("utf-8-sig").splitlines()
     except FileNotFoundError as error:
         raise NotFound(f"no judgments: {file} does not exist") from error
     except (OSError, UnicodeDecodeError) as error:

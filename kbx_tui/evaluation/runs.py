@@ -11,6 +11,7 @@ import msgspec
 
 from kbx_tui.errors import ConfigError, KbxError, NotFound
 from kbx_tui.evaluation.metrics import randomisation_p
+from kbx_tui.state_file import decode_json, read_regular_file
 
 ALL = "all"
 
@@ -116,10 +117,10 @@ def save_run(run: Run, file: Path) -> None:
 def read_run(file: Path) -> Run:
     """Return a saved run. Raises NotFound and ConfigError."""
     try:
-        return msgspec.json.decode(file.read_bytes(), type=Run)
+        return decode_json(read_regular_file(file, follow_links=True), Run)
     except OSError as error:
         raise NotFound(f"no run at {file}: {error.strerror}") from error
-    except msgspec.DecodeError as error:
+    except ValueError as error:
         raise ConfigError(f"{file} is not a run saved by `kbx eval --save`: {error}") from error
 
 

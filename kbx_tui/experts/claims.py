@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -43,6 +43,8 @@ class Claim:
     confidence: float
     entity_ids: tuple[str, ...]
     """Distinct, the owner of the page first."""
+    has_file_date: bool = False
+    """Whether `date` is that of the file, because neither the line nor the page has one."""
 
 
 def read_claims(index: OpenIndex, root: Path) -> tuple[Claim, ...]:
@@ -54,11 +56,23 @@ def read_claims(index: OpenIndex, root: Path) -> tuple[Claim, ...]:
     resolver = EntityResolver(snapshot.entities)
     ids = [entity.id for entity in snapshot.entities]
     about = {path: _about_page(resolver, page) for path, page in pages.items()}
+    undated = {path for path, page in pages.items() if not page["date"]}
     dates = {path: page["date"] or _day_of_file(root / path) for path, page in pages.items()}
-    return tuple(
+    claims = (
         _claim(fact, ids, resolver, about.get(fact.path, ()), dates.get(fact.path, ""))
         for fact in facts
     )
+    return tuple(
+        replace(claim, has_file_date=True)
+        if claim.path in undated and not _states_date(fact)
+        else claim
+        for fact, claim in zip(facts, claims, strict=True)
+    )
+
+
+def _states_date(fact: Fact) -> bool:
+    confirmed = _CONFIRMED.search(fact.text)
+    return bool(fact.date or (confirmed and iso_date(confirmed[1])))
 
 
 def _claim(

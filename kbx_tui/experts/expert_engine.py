@@ -4,13 +4,20 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable
-from datetime import date
+from dataclasses import replace
+from datetime import UTC, date, datetime
 from pathlib import Path
 
 from kbx_tui.experts.claims import Claim, read_claims
 from kbx_tui.experts.expert_ranking import ExpertRanking, Receipt, rank_experts
 from kbx_tui.experts.topic_matching import ClaimMatcher, Topic
-from kbx_tui.experts.weights import Weight, contribution_function, contributions, most_relevant
+from kbx_tui.experts.weights import (
+    Weight,
+    contribution_function,
+    contributions,
+    most_relevant,
+    newest_day,
+)
 from kbx_tui.index.snapshot import Snapshot
 from kbx_tui.search.evidence.evidence import Evidence
 from kbx_tui.search.open_index import OpenIndex
@@ -27,6 +34,8 @@ class ExpertEngine:
         self._index, self._root, self._retrieve = index, root, retrieve
         self._matcher: ClaimMatcher | None = None
         self._generation = -1
+        self.evidence: Evidence | None = None
+        """What the last ranking by relevance is based on; None for other weights."""
 
     def rank(
         self,
@@ -35,10 +44,15 @@ class ExpertEngine:
         *,
         limit: int,
         min_claims: int,
-        now: date,
+        now: date | None,
         half_life_days: float,
+        people: bool,
     ) -> ExpertRanking:
-        """Return the experts on a topic. Raises ConfigError (empty topic) and OutOfRange."""
+        """Return the experts on a topic, with `people` no others.
+
+        Without `now`, ages are counted from the newest day in the base. Raises ConfigError (empty
+        topic) and OutOfRange.
+        """
         topic = Topic.of(text)
         generation = self._index.generation()
         if self._matcher is None or generation.number != self._generation:
@@ -46,21 +60,32 @@ class ExpertEngine:
             self._matcher = ClaimMatcher(claims, generation.snapshot.entities)
             self._generation = generation.number
         receipts: Receipts = defaultdict(list)
-        contribution = contribution_function(weight, now, half_life_days)
+        today = datetime.now(UTC).date()
+        counted_from = now or self._newest_day(today)
+        contribution = contribution_function(weight, counted_from, half_life_days)
         for position, share in self._matcher.matches(topic).items():
             claim = self._matcher.claims[position]
-            factor = share if weight == "relevance" else 1.0
-            receipt = _claim_receipt(claim, contribution(claim) * factor)
+            receipt = _claim_receipt(claim, contribution(claim) * share, share)
             for entity_id in claim.entity_ids:
                 receipts[entity_id].append(receipt)
-        if weight == "relevance":
-            self._add_documents(receipts, topic.query)
-        return rank_experts(
-            text, weight, receipts, generation.entities, limit=limit, min_claims=min_claims
-        )
+        self.evidence = self._retrieve(topic.query) if weight == "relevance" else None
+        if self.evidence is not None:
+            self._add_documents(receipts, self.evidence)
+        entities = {
+            entity_id: entity
+            for entity_id, entity in generation.entities.items()
+            if not people or entity.type == "person"
+        }
+        ranking = rank_experts(text, weight, receipts, entities, limit=limit, min_claims=min_claims)
+        is_relative = weight == "recency" and now is None and counted_from < today
+        return replace(ranking, in_scope=len(self._matcher.claims), is_relative=is_relative)
 
-    def _add_documents(self, receipts: Receipts, query: str) -> None:
-        evidence = self._retrieve(query)
+    def _newest_day(self, today: date) -> date:
+        claims = self._matcher.claims if self._matcher is not None else ()
+        stated = (claim.date for claim in claims if not claim.has_file_date)
+        return newest_day((*self._index.generation().snapshot.dates, *stated), today)
+
+    def _add_documents(self, receipts: Receipts, evidence: Evidence) -> None:
         generation = self._index.generation()
         documents = most_relevant(evidence, generation.snapshot)
         for entity in generation.snapshot.entities:
@@ -71,7 +96,7 @@ class ExpertEngine:
                 receipts[entity.id].append(_document_receipt(generation.snapshot, row, added))
 
 
-def _claim_receipt(claim: Claim, added: float) -> Receipt:
+def _claim_receipt(claim: Claim, added: float, share: float) -> Receipt:
     return Receipt(
         claim_id=claim.fact_id,
         text=claim.text,
@@ -81,6 +106,8 @@ def _claim_receipt(claim: Claim, added: float) -> Receipt:
         status=claim.status,
         sources=claim.sources,
         contribution=added if claim.status == "active" else 0.0,
+        has_file_date=claim.has_file_date,
+        share=share,
     )
 
 

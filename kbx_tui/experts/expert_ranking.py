@@ -30,6 +30,15 @@ class Receipt:
     sources: tuple[str, ...]
     contribution: float
     """0 for a claim that is superseded, archived or redacted."""
+    has_file_date: bool = False
+    """Whether `date` is only the day the file was changed, because nothing states one."""
+    share: float = 1.0
+    """Share of the topic's words that it holds, above 0 and at most 1; 1 for a document."""
+
+    @property
+    def is_partial(self) -> bool:
+        """Whether it holds only some of the topic's words."""
+        return self.share < 1.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +60,11 @@ class Expert:
     excluded: tuple[Receipt, ...]
     """Claims on the topic that do not count because of their status."""
 
+    @property
+    def full_claim_count(self) -> int:
+        """Number of claims that hold every word of the topic."""
+        return sum(not receipt.is_partial for receipt in self.receipts)
+
 
 @dataclass(frozen=True, slots=True)
 class ExpertRanking:
@@ -62,6 +76,14 @@ class ExpertRanking:
     experts: tuple[Expert, ...]
     total_matched: int
     """Number of experts without the limit."""
+    total_below_minimum: int = 0
+    """Number of entities that have claims on the topic, but fewer than the minimum."""
+    is_relative: bool = False
+    """Whether ages were counted from the newest day in the base, because that is not today."""
+    in_scope: int = 0
+    """Number of claims that were looked through, whatever their status."""
+    notes: tuple[str, ...] = ()
+    """Sentences for the user: an unknown weight, missing dates, why nobody was found."""
 
 
 def rank_experts(
@@ -75,13 +97,15 @@ def rank_experts(
 ) -> ExpertRanking:
     """Rank entities by the sum of their contributions; ties by id.
 
+    Entities with a claim that holds the whole topic precede those known for parts of it, except for
+    the weight `relevance`, where documents add to claims.
     Scores are computed before the limit applies, so they do not depend on it.
     Raises OutOfRange for a limit or min_claims below 1.
     """
     for name, number in (("limit", limit), ("min_claims", min_claims)):
         if number < 1:
             raise OutOfRange(f"{name} must be 1 or more, got {number}")
-    experts = []
+    experts, below = [], 0
     for entity_id, claims in receipts.items():
         if (entity := entities.get(entity_id)) is None:
             continue
@@ -90,8 +114,17 @@ def rank_experts(
         if len(counted) >= min_claims:
             excluded = tuple(receipt for receipt in ordered if receipt.status != "active")
             experts.append(_expert(entity, counted, excluded))
-    experts.sort(key=lambda expert: (-expert.score, expert.entity_id))
-    return ExpertRanking(topic, weight, tuple(experts[:limit]), len(experts))
+        else:
+            below += bool(counted)
+    by_share = weight == "relevance"
+    experts.sort(
+        key=lambda expert: (
+            not (by_share or expert.full_claim_count),
+            -expert.score,
+            expert.entity_id,
+        )
+    )
+    return ExpertRanking(topic, weight, tuple(experts[:limit]), len(experts), below)
 
 
 def _expert(entity: Entity, counted: tuple[Receipt, ...], excluded: tuple[Receipt, ...]) -> Expert:

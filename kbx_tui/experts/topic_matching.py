@@ -6,8 +6,8 @@ Topics match whole words by their stems: "maintain" finds "maintained", but no e
 from __future__ import annotations
 
 import re
-from collections import Counter, defaultdict
-from collections.abc import Iterable, Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Self
 
@@ -77,24 +77,33 @@ class ClaimMatcher:
     def matches(self, topic: Topic) -> dict[int, float]:
         """Return the share of the topic's words in each matching claim, by position, ascending.
 
-        Above 0 and at most 1; 1 for a claim about an entity that the topic names.
+        Above 0 and at most 1. The words that name an entity count as words of every claim about it.
         """
-        counts: Counter[int] = Counter()
+        held: defaultdict[int, set[str]] = defaultdict(set)
         for topic_stem in topic.stems:
-            counts.update(self._by_stem.get(topic_stem, ()))
+            for position in self._by_stem.get(topic_stem, ()):
+                held[position].add(topic_stem)
         for run in topic.cjk_runs:
-            counts.update(
-                position for position, claim in enumerate(self.claims) if run in fold(claim.text)
-            )
+            for position, claim in enumerate(self.claims):
+                if run in fold(claim.text):
+                    held[position].add(run)
+        for entity_id, words in self._named_by(topic):
+            for position in self._by_entity.get(entity_id, ()) if words else ():
+                held[position] |= words
         size = len(topic.stems) + len(topic.cjk_runs)
-        shares = {position: count / size for position, count in counts.items()}
-        for entity_id in self.named(topic):
-            shares |= dict.fromkeys(self._by_entity.get(entity_id, ()), 1.0)
-        return dict(sorted(shares.items()))
+        return {position: len(words) / size for position, words in sorted(held.items())}
 
     def named(self, topic: Topic) -> frozenset[str]:
         """Return the ids of entities with a name that the topic contains or is part of."""
+        return frozenset(entity_id for entity_id, _ in self._named_by(topic))
+
+    def _named_by(self, topic: Topic) -> Iterator[tuple[str, frozenset[str]]]:
+        """Yield each entity that the topic names, and the topic's stems and runs in its name."""
         whole = f" {name_key(topic.text)} "
-        return frozenset(
-            entity_id for key, entity_id in self._names if key in whole or whole in key
-        )
+        for key, entity_id in self._names:
+            if whole in key:
+                yield entity_id, topic.stems | topic.cjk_runs
+            elif key in whole:
+                words = frozenset(key.split())
+                runs = frozenset(run for run in topic.cjk_runs if words.issuperset(run))
+                yield entity_id, (topic.stems & frozenset(map(stem, words))) | runs

@@ -1,11 +1,12 @@
 """What a claim or document contributes to the score of its entities, by weight. Pure.
 
-count      1
-recency    2^(-age in days / half-life)
-citation   distinct sources x confidence
-relevance  share of the topic's words; for a document
-           (relevance / best relevance)^16 x link strength^2
+count      share
+recency    share x 2^(-age in days / half-life)
+citation   share x distinct sources x confidence
+relevance  share; for a document (relevance / best relevance)^16 x link strength^2
 
+The share is that of the topic's words in the claim. Ages are counted from the newest day in the
+base: in a base that nobody adds to, all claims would otherwise become equally worthless.
 `relevance` adds the ten documents most relevant to the topic: the document model of Balog,
 Azzopardi & de Rijke 2006 (https://doi.org/10.1145/1148170.1148181) with relevance in 0..1 in place
 of a language model. The powers let a few documents dominate, or people who take part in everything
@@ -14,7 +15,7 @@ would come first. Chosen by the experiment "expert document powers" in docs/qual
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from datetime import date
 from typing import Literal, get_args
 
@@ -35,8 +36,8 @@ Relevance = Mapping[int, float]
 """Snapshot row -> relevance divided by the best relevance: above 0, at most 1."""
 
 
-def parse_weight(name: str) -> Weight:
-    """Return the weight with this name, `count` for an unknown name."""
+def parse_weight(name: object) -> Weight:
+    """Return the weight with this name, `count` for anything else."""
     return next((weight for weight in WEIGHTS if weight == name), "count")
 
 
@@ -49,6 +50,12 @@ def contribution_function(
     if weight == "citation":
         return lambda claim: len(set(claim.sources)) * claim.confidence
     return lambda claim: 1.0
+
+
+def newest_day(days: Iterable[str], today: date) -> date:
+    """Return the latest of some ISO dates that is not after `today`, or `today` without any."""
+    last = today.isoformat()
+    return date.fromisoformat(max((day for day in days if day and day <= last), default=last))
 
 
 def decay(day: str, now: date, half_life_days: float) -> float:

@@ -3,10 +3,10 @@
 They lie in the folder of a local index and only save time: whatever a file lacks is read from the
 tables, and a missing, damaged or outdated file never changes a result. A remote index has none.
 
-Format: a line with the format tag; a line of JSON with the dtype, length and offset of each array;
-then the arrays, one-dimensional, aligned to 64 bytes. This module alone knows how the files are
-named, versioned, checked, mapped, judged stale, written and deleted. Each is one dataclass of
-arrays, whose field `versions` says which documents it covers.
+Format: a line with the format tag; a line of JSON with the dtype, length, offset and digest of each
+array; a line with the digest of the two; then the arrays, one-dimensional, aligned to 64 bytes.
+This module alone knows how the files are named, versioned, checked, mapped, judged stale, written
+and deleted. Each is one dataclass of arrays, whose field `versions` says which documents it covers.
 """
 
 from __future__ import annotations
@@ -15,7 +15,9 @@ import json
 import mmap
 import os
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, fields
+from io import BufferedReader
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 from uuid import uuid4
@@ -23,14 +25,29 @@ from uuid import uuid4
 import numpy as np
 from numpy.typing import NDArray
 
+from kbx_tui.index.integrity.verified_files import (
+    FileState,
+    digest_of,
+    digest_of_part,
+    state_of,
+    verified_files,
+)
 from kbx_tui.index.lexical.bodies import Bodies
 from kbx_tui.index.lexical.postings import Postings
 from kbx_tui.index.snapshot import Rows, rows_of
-from kbx_tui.index.store import Store, translate_errors
+from kbx_tui.index.store import Store
+from kbx_tui.index.store_errors import translate_errors
 from kbx_tui.index.vectors.stored_vectors import StoredVectors
+from kbx_tui.removal import DERIVED_FILES, remove_index_file, remove_temporary
 
 ALIGNMENT = 64
 """Bytes that the offset of every array is a multiple of."""
+
+LONGEST_LINE = 1 << 16
+"""Bytes read at most in search of the end of a line of the header."""
+
+OUTDATED = (b"kbx words 1\n", b"kbx bodies 1\n", b"kbx vectors 2,")
+"""How files of former versions begin, which had no digests."""
 
 STALE_SHARE = 0.05
 """Share of the documents that may differ from a file before it is rewritten."""
@@ -53,10 +70,16 @@ class DerivedFile(Generic[T]):
     def map(self, store: Store) -> T | None:
         """Memory-map the file, read-only.
 
-        Returns None when it is missing, cut off, or of another format, and for a remote index.
+        Returns None when it is missing, of another format or damaged, and for a remote index. A
+        damaged one is noted in `store.damaged_files`.
         """
-        file = Path(store.uri) / self.name
-        arrays = _map_arrays(file, self.format_tag) if store.is_local else {}
+        if not store.is_local:
+            return None
+        try:
+            arrays = _map_arrays(Path(store.uri), self.name, self.format_tag)
+        except _Damaged:
+            store.damaged_files.add(self.name)
+            return None
         names = self._names()
         if arrays.keys() != set(names.values()):
             return None
@@ -93,7 +116,7 @@ class DerivedFile(Generic[T]):
 
 WORDS = DerivedFile(
     "words.bin",
-    "kbx words 1",
+    "kbx words 2",
     Postings,
     {
         "versions": "names",
@@ -109,17 +132,16 @@ WORDS = DerivedFile(
 )
 BODIES = DerivedFile(
     "bodies.bin",
-    "kbx bodies 1",
+    "kbx bodies 3",
     Bodies,
-    {"versions": "names", "utf8": "letters", "first_lines": "lines"},
+    {"versions": "names", "first_lines": "lines"},
 )
 VECTORS_NAME = "vectors.bin"
-FILE_NAMES = (WORDS.name, BODIES.name, VECTORS_NAME)
 
 
 def vectors_file(model: str, dimension: int) -> DerivedFile[StoredVectors]:
     """Return the kind of file that holds the vectors of one embedding model."""
-    tag = f"kbx vectors 2, {dimension} numbers each, {' '.join(model.split())}"
+    tag = f"kbx vectors 3, {dimension} numbers each, {' '.join(model.split())}"
     return DerivedFile(
         VECTORS_NAME, tag, StoredVectors, {"versions": "names", "chunk_weights": "chunk_shares"}
     )
@@ -128,9 +150,32 @@ def vectors_file(model: str, dimension: int) -> DerivedFile[StoredVectors]:
 def delete_derived_files(store: Store) -> None:
     """Delete all derived files, when what they were derived from is rebuilt. Raises IndexFault."""
     if store.is_local:
-        for name in FILE_NAMES:
+        for name in DERIVED_FILES:
             with translate_errors(f"delete {name}", store.uri):
-                (Path(store.uri) / name).unlink(missing_ok=True)
+                remove_index_file(Path(store.uri), name)
+
+
+def file_states(store: Store) -> dict[str, FileState]:
+    """Return the states of the derived files of a local index that exist."""
+    states: dict[str, FileState] = {}
+    if store.is_local:
+        for name in DERIVED_FILES:
+            with suppress(OSError):
+                states[name] = state_of(Path(store.uri) / name)
+    return states
+
+
+def changed_in_place(store: Store, before: Mapping[str, FileState]) -> bool:
+    """Return whether a derived file was written in place, which no run does.
+
+    A replaced one has another inode, and what was mapped stays as it is.
+    """
+    now = file_states(store)
+    return any(
+        state != before[name] and state[0] == before[name][0] and state[1:3] != before[name][1:3]
+        for name, state in now.items()
+        if name in before
+    )
 
 
 def rows_of_versions(versions: NDArray[np.bytes_], snapshot_versions: Sequence[str]) -> Rows:
@@ -147,42 +192,81 @@ def is_few(count: int, documents: int) -> bool:
     return count <= STALE_SHARE * documents
 
 
+class _Damaged(Exception):
+    """A file does not have the bytes that were written."""
+
+
 def _write_arrays(file: Path, format_tag: str, arrays: Mapping[str, NDArray[Any]]) -> None:
     """Write arrays to a temporary file and move it into place. Raises OSError."""
     directory, offset = {}, 0
-    for name, array in arrays.items():
-        directory[name] = [array.dtype.str, len(array), offset]
+    contiguous = {name: np.ascontiguousarray(array) for name, array in arrays.items()}
+    for name, array in contiguous.items():
+        digest = digest_of(array.reshape(-1).view(np.uint8).data)
+        directory[name] = [array.dtype.str, len(array), offset, digest]
         offset += _aligned(array.nbytes)
-    header = f"{format_tag}\n{json.dumps(directory)}\n".encode()
+    described = f"{format_tag}\n{json.dumps(directory)}\n".encode()
+    header = described + f"{digest_of(described):08x}\n".encode()
     temporary = file.with_name(f"{file.name}.{uuid4().hex}")
     try:
         with temporary.open("wb") as out:
             out.write(header.ljust(_aligned(len(header)), b"\0"))
-            for array in arrays.values():
-                out.write(np.ascontiguousarray(array).data)
+            for array in contiguous.values():
+                out.write(array.data)
                 out.write(b"\0" * (_aligned(array.nbytes) - array.nbytes))
             out.flush()
             os.fsync(out.fileno())
         temporary.replace(file)
     finally:
-        temporary.unlink(missing_ok=True)
+        remove_temporary(temporary)
 
 
-def _map_arrays(file: Path, format_tag: str) -> dict[str, NDArray[Any]]:
-    """Memory-map the arrays of a file; none when it is missing, cut off or of another format."""
+def _map_arrays(folder: Path, name: str, format_tag: str) -> dict[str, NDArray[Any]]:
+    """Memory-map the arrays of a file; none when it is missing or of another format.
+
+    Raises _Damaged unless header and arrays have their digests.
+    """
     try:
-        with file.open("rb") as source:
-            if source.readline().decode() != f"{format_tag}\n":
+        with (folder / name).open("rb") as source:
+            described = [source.readline(LONGEST_LINE), source.readline(LONGEST_LINE)]
+            header_digest = digest_of(b"".join(described))
+            if described[0].startswith(OUTDATED):
                 return {}
-            directory: dict[str, list[Any]] = json.loads(source.readline())
+            if source.readline(LONGEST_LINE) != f"{header_digest:08x}\n".encode():
+                raise _Damaged
+            if described[0] != f"{format_tag}\n".encode():
+                return {}
+            directory: dict[str, tuple[str, int, int, int]] = json.loads(described[1])
             begin = _aligned(source.tell())
+            _verify(folder, name, source, begin, directory, header_digest)
             mapped = mmap.mmap(source.fileno(), 0, access=mmap.ACCESS_READ)
         return {
-            name: np.frombuffer(mapped, np.dtype(dtype), length, begin + offset)
-            for name, (dtype, length, offset) in directory.items()
+            array: np.frombuffer(mapped, np.dtype(dtype), length, begin + offset)
+            for array, (dtype, length, offset, _) in directory.items()
         }
-    except (OSError, ValueError, TypeError):
+    except FileNotFoundError:
         return {}
+    except (OSError, ValueError, TypeError) as error:
+        raise _Damaged from error
+
+
+def _verify(
+    folder: Path,
+    name: str,
+    source: BufferedReader,
+    begin: int,
+    directory: Mapping[str, tuple[str, int, int, int]],
+    header_digest: int,
+) -> None:
+    """Raise _Damaged unless every array has its digest, compared once per state of the file."""
+    verified, state = verified_files(str(folder)), state_of(source.fileno())
+    if verified.holds(name, state, header_digest):
+        return
+    for dtype, length, offset, digest in directory.values():
+        size = np.dtype(dtype).itemsize * length
+        if digest_of_part(source, begin + offset, size) != digest:
+            raise _Damaged
+    verified.add(name, state, header_digest)
+    verified.keep()
 
 
 def _aligned(size: int) -> int:

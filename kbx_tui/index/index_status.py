@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
@@ -10,12 +9,18 @@ from pathlib import Path
 from typing import Literal
 
 from kbx_tui.config import Settings
+from kbx_tui.errors import IndexDamaged
 from kbx_tui.index.build.file_changes import find_changes
+from kbx_tui.index.derived_files import BODIES, WORDS, vectors_file
+from kbx_tui.index.file_hashes import FileHashes
+from kbx_tui.index.index_folder import index_uri
+from kbx_tui.index.integrity.noted_state import find_damage
 from kbx_tui.index.rows import problems_from
 from kbx_tui.index.snapshot import generation_of
-from kbx_tui.index.store import Store, index_uri
+from kbx_tui.index.store import Store
+from kbx_tui.index.vectors.coverage import read_coverage
 from kbx_tui.knowledge.records import Problem
-from kbx_tui.knowledge.vault import list_files
+from kbx_tui.knowledge.vault import list_files, walk
 
 Change = Literal["new", "changed", "deleted"]
 
@@ -37,13 +42,17 @@ class Status:
     links: int = 0
     vectors: int = 0
     vector_share: float = 0.0
-    """Share of the distinct texts to embed that have a vector, 0..1."""
+    """Share of the texts that can be found by meaning, 0..1 (`index/vectors/coverage.py`)."""
+    without_vector: int = 0
+    """Number of texts that cannot be found by meaning yet."""
     size_bytes: int = 0
     generation: int = 0
     stale: tuple[tuple[str, Change], ...] = ()
     """Files that differ from the index, by path."""
     problems: tuple[Problem, ...] = ()
     """Files that could not be read completely."""
+    damage: tuple[str, ...] = ()
+    """A sentence for each damage to the index; the next run repairs it."""
 
 
 def read_status(root: Path, settings: Settings) -> Status:
@@ -52,61 +61,81 @@ def read_status(root: Path, settings: Settings) -> Status:
     Raises IndexForeign for another schema version.
     """
     store = Store(index_uri(root, settings))
+    damage: list[str] = []
+    try:
+        if store.exists():
+            damage = find_damage(store)
+            if not damage:
+                return _status(root, store, settings)
+    except IndexDamaged as error:
+        damage = [str(error)]
+    walked = walk(root, settings.index.exclude)
+    return Status(
+        root,
+        store.uri,
+        stale=tuple(sorted((file.path, "new") for file in walked.files)),
+        problems=walked.problems,
+        damage=tuple(damage),
+    )
+
+
+def _status(root: Path, store: Store, settings: Settings) -> Status:
+    """Return the status of an undamaged index."""
+    store.check_compatible()
     changes = find_changes(root, store, settings)
     stale: list[tuple[str, Change]] = [
         *((path, "new") for path in changes.added),
         *((path, "changed") for path in changes.changed),
         *((path, "deleted") for path in changes.deleted),
     ]
-    if not store.exists():
-        return Status(root, store.uri, stale=tuple(sorted(stale)), problems=tuple(changes.problems))
-    store.check_compatible()
     meta = store.meta()
+    model, dimension = str(meta.get("model", "")), int(meta.get("dimension", 0))
+    for file in (WORDS, BODIES, vectors_file(model, dimension)):
+        file.map(store)  # compares it with its digests
+    coverage = read_coverage(store)
     return Status(
         root=root,
         index_path=store.uri,
         indexed=True,
         indexed_at=_local_time(meta.get("indexed_at")),
-        model=str(meta["model"]),
-        vector_share=_vector_share(store),
+        model=model,
+        vector_share=coverage.share,
+        without_vector=coverage.missing,
         size_bytes=store.size_bytes(),
         generation=generation_of(store.versions()),
         stale=tuple(sorted(stale)),
         problems=(*changes.problems, *stored_problems(store)),
+        damage=tuple(
+            f"{name} is damaged and not used; `kbx index` writes it again"
+            for name in sorted(store.damaged_files)
+        ),
         **store.counts(),
     )
 
 
 def count_newer_files(root: Path, settings: Settings) -> int:
-    """Return how many files were modified since the last run or are missing; 0 without an index.
+    """Return how many files are new, changed or gone since the last run; 0 without an index.
 
-    Goes by modification time, which is much faster than comparing content as `read_status` does.
+    Compares content, but reads only files that changed since they were last compared, and remembers
+    the outcome. `read_status` reads all of them.
     """
     store = Store(index_uri(root, settings))
     if not store.exists():
         return 0
-    since = store.finished_at()
-    files, newer = list_files(root, settings.index.exclude), 0
-    for file in files:
+    indexed = store.mapping("documents", "path", "content_hash")
+    known, newer = FileHashes(root), 0
+    files = list_files(root, settings.index.exclude)
+    for path, file in files.items():
         with suppress(OSError):
-            newer += os.stat(file).st_mtime > since  # noqa: PTH116 - faster than Path
-    return newer + max(0, store.count("documents") - len(files))
+            newer += known.hash_of(path, file) != indexed.get(path)
+    known.save(files)
+    return newer + len(indexed.keys() - files)
 
 
 def stored_problems(store: Store) -> list[Problem]:
     """Return the problems noted when the documents in the index were parsed."""
     table = store.rows("documents", ["problems"], "problems != '[]'")
     return [problem for text in table["problems"].to_pylist() for problem in problems_from(text)]
-
-
-def _vector_share(store: Store) -> float:
-    texts = {
-        text_hash
-        for name in ("chunks", "entities", "facts")
-        for text_hash in store.column(name, "text_hash")
-    }
-    embedded = texts.intersection(store.column("vectors", "text_hash"))
-    return len(embedded) / len(texts) if texts else 1.0
 
 
 def _local_time(seconds: float | None) -> str:

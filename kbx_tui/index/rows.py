@@ -12,8 +12,9 @@ from typing import Any, TypeVar
 import msgspec
 
 from kbx_tui.index.lexical.terms import separate_cjk
-from kbx_tui.index.schema import document_key, document_version, text_hash
-from kbx_tui.knowledge.records import Attendee, Chunk, Document, Entity, Fact, Problem
+from kbx_tui.index.schema import text_hash
+from kbx_tui.knowledge.facts.strip_subject import strip_subject
+from kbx_tui.knowledge.records import Attendee, Document, Entity, Fact, Problem
 
 Record = TypeVar("Record")
 
@@ -25,6 +26,17 @@ def _columns(record: type[Any]) -> list[str]:
 DOCUMENT_COLUMNS, ENTITY_COLUMNS, FACT_COLUMNS = map(_columns, (Document, Entity, Fact))
 """Columns that `document_from_row`, `entity_from_row` and `fact_from_row` need."""
 
+SEARCHED_COLUMNS = [
+    "title",
+    "attendees",
+    "references",
+    "tags",
+    "frontmatter",
+    "states_title",
+    "body",
+]
+"""Columns that `searched_text` needs."""
+
 NEWEST_FACTS = 5
 """Facts in the profile of an entity."""
 
@@ -35,18 +47,6 @@ PROFILE_LENGTH = 2000
 def field_values(record: Any) -> dict[str, Any]:
     """Return the fields of a record by name; this is its row if no column needs converting."""
     return {name: getattr(record, name) for name in _columns(record)}
-
-
-def document_row(document: Document) -> dict[str, Any]:
-    """Return the row of a document."""
-    return field_values(document) | {
-        "key": document_key(document.path),
-        "attendees": _json([[a.name, a.email] for a in document.attendees]),
-        "frontmatter": _json(document.frontmatter),
-        "text": separate_cjk(_searched_text(document)),
-        "version": document_version(document.path, document.content_hash),
-        "problems": _json([[p.path, p.reason, p.line, p.skipped] for p in document.problems]),
-    }
 
 
 def document_from_row(row: Mapping[str, Any]) -> Document:
@@ -69,13 +69,22 @@ def problems_from(text: str) -> tuple[Problem, ...]:
     return tuple(Problem(*values) for values in msgspec.json.decode(text))
 
 
-def chunk_row(document: Document, chunk: Chunk) -> dict[str, Any]:
-    """Return the row of a chunk."""
-    return field_values(chunk) | {
-        "path": document.path,
-        "version": document_version(document.path, document.content_hash),
-        "text_hash": text_hash(chunk.text),
-    }
+def searched_text(row: Mapping[str, Any]) -> str:
+    """Return the text that BM25 searches: title, names and tags from the frontmatter, and body.
+
+    Every title occurs twice: a second time as a heading of the body, or without one before it. The
+    row has `SEARCHED_COLUMNS`.
+    """
+    frontmatter = msgspec.json.decode(row["frontmatter"])
+    names = [attendee.name for attendee in attendees_from(row["attendees"])]
+    aliases, role = frontmatter.get("aliases"), frontmatter.get("role")
+    if isinstance(aliases, list):
+        names += [str(alias) for alias in aliases]
+    parts = [row["title"], *names, *row["references"], *row["tags"]]
+    if isinstance(role, str):
+        parts.append(role)
+    heading = [] if row["states_title"] else [row["title"]]
+    return separate_cjk("\n".join([*dict.fromkeys(parts), *heading, row["body"]]))
 
 
 def entity_row(entity: Entity, facts: list[Fact]) -> dict[str, Any]:
@@ -97,9 +106,14 @@ def profile_text(entity: Entity, facts: list[Fact]) -> str:
     return " | ".join(part for part in parts if part)[:PROFILE_LENGTH]
 
 
-def fact_row(fact: Fact) -> dict[str, Any]:
-    """Return the row of a fact or open item."""
-    return field_values(fact) | {"text_hash": text_hash(fact.text)}
+def fact_row(fact: Fact, entity: Entity | None = None) -> dict[str, Any]:
+    """Return the row of a fact or open item of an entity."""
+    return field_values(fact) | {"text_hash": fact_hash(fact.text, entity)}
+
+
+def fact_hash(text: str, entity: Entity | None) -> str:
+    """Return the hash of what is embedded of a fact: without the entity's name at the start."""
+    return text_hash(strip_subject(text, entity))
 
 
 def fact_from_row(row: Mapping[str, Any]) -> Fact:
@@ -110,20 +124,3 @@ def fact_from_row(row: Mapping[str, Any]) -> Fact:
 def _record(layout: type[Record], columns: list[str], row: Mapping[str, Any]) -> Record:
     values = ((name, row[name]) for name in columns)
     return layout(**{name: tuple(v) if isinstance(v, list) else v for name, v in values})
-
-
-def _searched_text(document: Document) -> str:
-    """Return the text that BM25 searches: title, names and tags from the frontmatter, and body."""
-    names = [attendee.name for attendee in document.attendees]
-    aliases = document.frontmatter.get("aliases")
-    if isinstance(aliases, list):
-        names += [str(alias) for alias in aliases]
-    role = document.frontmatter.get("role")
-    parts = [document.title, *names, *document.references, *document.tags]
-    if isinstance(role, str):
-        parts.append(role)
-    return "\n".join([*dict.fromkeys(parts), document.body])
-
-
-def _json(value: Any) -> str:
-    return msgspec.json.encode(value).decode()

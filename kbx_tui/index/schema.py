@@ -1,7 +1,8 @@
 """Schemas of the tables, their version, and the hashes that link rows.
 
 Rows refer to documents by path and to vectors by the hash of the embedded text, so a moved file
-keeps its vectors and an edit only re-embeds what changed.
+keeps its vectors and an edit only re-embeds what changed. No text is stored twice: what is searched
+is made from the columns of a document, and a chunk is a part of its document's body.
 """
 
 from __future__ import annotations
@@ -11,7 +12,10 @@ from typing import Any
 
 import pyarrow as pa
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
+TEXT_RULES = 2
+"""Number of the rules by which titles, searched texts and embedded texts are derived from files: an
+index with another number is rebuilt, with the vectors of all texts that stay the same."""
 
 TEXT, TEXTS = pa.string(), pa.list_(pa.field("item", pa.string()))
 
@@ -36,14 +40,15 @@ SCHEMAS = {
         (TEXTS, "references wikilinks"),
         (TEXT, "frontmatter body"),
         (pa.int32(), "body_line"),
-        (TEXT, "text content_hash! version!"),
+        (pa.bool_(), "states_title"),
+        (TEXT, "content_hash! version!"),
         (pa.int64(), "size"),
         (TEXT, "problems"),
     ),
     "chunks": _schema(
         (TEXT, "path! version!"),
-        (pa.int32(), "ordinal!"),
-        (TEXT, "heading text"),
+        (pa.int32(), "ordinal! start! end!"),
+        (TEXT, "heading"),
         (pa.int32(), "line_start line_end"),
         (TEXT, "text_hash!"),
     ),
@@ -65,14 +70,18 @@ SCHEMAS = {
         (TEXT, "text_hash!"),
     ),
     "links": _schema((TEXT, "entity_id! path! kind!"), (pa.int32(), "count!")),
+    "name_uses": _schema((TEXT, "path! word!"), (pa.int32(), "as_name! as_word!")),
     "meta": _schema((TEXT, "key! value")),
 }
 """Schemas of all tables but `vectors`, by name."""
 
 
 def vectors_schema(dimension: int) -> Any:
-    """Return the schema of the table of vectors: one row per distinct text."""
-    return _schema((TEXT, "text_hash!"), (pa.list_(pa.float32(), dimension), "vector!"))
+    """Return the schema of the table of vectors: one row per distinct text.
+
+    Half precision moves a cosine by less than .0001 (docs/decisions/index-size.md).
+    """
+    return _schema((TEXT, "text_hash!"), (pa.list_(pa.float16(), dimension), "vector!"))
 
 
 def document_key(path: str) -> int:

@@ -6,7 +6,7 @@ Documents are rows ordered by path. Their text stays on disk.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import pairwise, repeat
 from typing import Any
 
@@ -32,6 +32,14 @@ class EntityLinks:
 
 
 @dataclass(frozen=True, slots=True)
+class NameVotes:
+    """How many documents use a word as a name, and as a word; one that does both counts in part."""
+
+    as_name: float
+    as_word: float
+
+
+@dataclass(frozen=True, slots=True)
 class Snapshot:
     """Documents, entities and links of one generation."""
 
@@ -48,6 +56,8 @@ class Snapshot:
     entities: tuple[Entity, ...]
     links: Mapping[str, EntityLinks]
     """By entity id, without entities that have no links."""
+    name_uses: Mapping[str, NameVotes] = field(default_factory=dict)
+    """How the documents use the words that are also names, by folded word."""
     versions: tuple[str, ...] = ()
     """Identifies path and content of each document: `schema.document_version`."""
 
@@ -83,6 +93,7 @@ def read_snapshot(store: Store) -> Snapshot:
         row_of=row_of,
         entities=tuple(entities),
         links=_links(store, row_of),
+        name_uses=_name_uses(store),
         versions=versions,
     )
 
@@ -111,3 +122,15 @@ def _links(store: Store, row_of: Mapping[str, int]) -> dict[str, EntityLinks]:
         for owner, (start, end) in zip(owner_ids, pairwise(bounds), strict=True)
         if start < end
     }
+
+
+def _name_uses(store: Store) -> dict[str, NameVotes]:
+    table = store.rows("name_uses", ["word", "as_name", "as_word"])
+    words = table["word"].combine_chunks().dictionary_encode()
+    names, others = (table[name].to_numpy().astype(float) for name in ("as_name", "as_word"))
+    share, codes = names / np.maximum(names + others, 1.0), words.indices.to_numpy()
+    size = len(words.dictionary)
+    as_name = np.bincount(codes, share, size)
+    as_word = np.bincount(codes, 1.0 - share, size)
+    votes = map(NameVotes, as_name.tolist(), as_word.tolist())
+    return dict(zip(words.dictionary.to_pylist(), votes, strict=True))

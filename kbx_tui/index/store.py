@@ -1,6 +1,6 @@
 """The LanceDB tables at one URI: the only module that creates, opens and replaces them.
 
-LanceDB's errors have text but no types; `translate_errors` turns them into IndexFault.
+Errors of LanceDB become IndexFault (`index/store_errors.py`).
 """
 
 from __future__ import annotations
@@ -8,25 +8,41 @@ from __future__ import annotations
 import json
 import os
 import re
-import shutil
 import time
-from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
 from datetime import timedelta
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 from uuid import uuid4
 
-from kbx_tui.config import Settings
 from kbx_tui.errors import IndexFault, IndexForeign, NotFound
-from kbx_tui.index.schema import SCHEMA_VERSION, SCHEMAS, vectors_schema
+from kbx_tui.index.schema import SCHEMA_VERSION, SCHEMAS, TEXT_RULES, vectors_schema
+from kbx_tui.index.store_errors import (
+    READ_ATTEMPTS,
+    is_missing_file,
+    is_store_error,
+    translate_errors,
+)
 from kbx_tui.index.where_clause import batched_clauses
+from kbx_tui.removal import (
+    INDEX_TABLES,
+    claim_index_folder,
+    drop_index_table,
+    remove_index,
+    remove_index_file,
+    remove_index_temporaries,
+)
+from kbx_tui.state_file import UnusableFile, check_regular_file, read_regular_file, set_aside
 
-TABLES = ("documents", "chunks", "entities", "facts", "links", "vectors", "meta")
+Result = TypeVar("Result")
 
 os.environ.setdefault("LANCEDB_LOG", "error")
 # Read when lancedb is first imported. Its warnings would be drawn over the app.
+
+MARKER_LIMIT = 1024
+"""Largest BUILD file, in bytes; it holds 32."""
 
 BATCH = 8192
 """Rows per batch of a table that is read in batches."""
@@ -37,41 +53,19 @@ DELETE_BATCH = 5000
 SETTLED_NS = 100_000_000
 """Age above which a modification time is trusted: file system clocks have coarse ticks."""
 
-KEEP_OLD_FILES = timedelta(minutes=5)
-"""How long replaced files are kept for readers in other processes."""
+STATISTICS_TABLES = frozenset({"name_uses", "meta"})
+"""Tables that `counts` leaves out."""
 
-_RUST_SOURCE = re.compile(r",? ?/\S+\.rs:\d+(:\d+)?")
-"""A position in LanceDB's source, which is left out of messages."""
+BUILD = "BUILD"
+"""File of a local index that appears when its text can be searched; holds the id of the build."""
+_BUILD_ID = re.compile(r"[0-9a-f]{32}")
 
+AT_ONCE = timedelta(milliseconds=1)
+"""Age from which replaced files are deleted: LanceDB warns of 0."""
 
-def index_uri(root: Path, settings: Settings) -> str:
-    """Return the URI or folder of a knowledge base's index; a relative folder is below `root`."""
-    uri = settings.index.uri
-    if "://" in uri:
-        return uri
-    return str(root / Path(uri).expanduser()) if uri else str(root / ".kbx" / "index")
-
-
-@contextmanager
-def translate_errors(action: str, uri: str) -> Iterator[None]:
-    """Turn errors of LanceDB and the file system into IndexFault, with a message of one sentence.
-
-    `action` completes the sentence "cannot ...".
-    """
-    try:
-        yield
-    except (RuntimeError, ValueError, OSError) as error:
-        raise IndexFault(_message(action, uri, error)) from error
-
-
-def _message(action: str, uri: str, error: Exception) -> str:
-    text = str(error)
-    if "No space left" in text or "os error 28" in text:
-        return f"cannot {action}: no space left on the device of {uri}; free some and try again"
-    if "ermission denied" in text or "ead-only" in text:
-        return f"cannot {action}: no permission for {uri}; check its permissions or set [index] uri"
-    first = _RUST_SOURCE.sub("", text.strip().partition("\n")[0])[:200] or type(error).__name__
-    return f"cannot {action} at {uri} ({first}); `kbx index --full` rebuilds it"
+INDEXED_BY_PATH = ("documents", "chunks")
+PATH_INDEX = "path_idx"
+"""Name that LanceDB gives an index on column `path`."""
 
 
 def wrong_model_error(model: str, wanted: str) -> IndexForeign:
@@ -90,12 +84,16 @@ class Store:
 
     def __init__(self, uri: str) -> None:
         self.uri = uri
+        self.damaged_files: set[str] = set()
+        """Derived files whose bytes are not those that were written, found while reading."""
         self._tables: dict[str, Any] = {}
+        self._opened_build = ""
 
     @cached_property
     def _database(self) -> Any:
         import lancedb  # slow to import
 
+        self._opened_build = self.build_id()
         with translate_errors("open the index", self.uri):
             return lancedb.connect(self.uri, read_consistency_interval=timedelta(0))
 
@@ -110,16 +108,23 @@ class Store:
     def build_id(self) -> str:
         """Return the id of a local index, new after a full rebuild; empty while unfinished."""
         with suppress(OSError):
-            return self._marker.read_text(encoding="utf-8")
+            data = read_regular_file(self._marker, limit=MARKER_LIMIT)
+            return data.decode("utf-8", "backslashreplace")  # damaged, it is an unknown id
         return ""
+
+    def has_damaged_id(self) -> bool:
+        """Return whether the marker of a local index holds something else than an id."""
+        build = self.build_id()
+        return bool(build) and not _BUILD_ID.fullmatch(build)
 
     def mark_searchable(self) -> None:
         """Note that text and entities are up to date and can be searched."""
         if self.is_local:
             with translate_errors("finish the index", self.uri):
-                if self._marker.exists():
+                if self.build_id() and not self.has_damaged_id():
                     os.utime(self._marker)
                 else:
+                    self._remove_marker()
                     self._marker.write_text(uuid4().hex, encoding="utf-8")
 
     def stamp(self) -> tuple[int, ...] | None:
@@ -129,24 +134,26 @@ class Store:
         time.
         """
         if self.is_local:
-            folders = (Path(self.uri) / f"{name}.lance" / "_versions" for name in TABLES)
+            folders = (Path(self.uri) / f"{name}.lance" / "_versions" for name in INDEX_TABLES)
             with suppress(OSError):
                 stamp = tuple(folder.stat().st_mtime_ns for folder in folders)
                 if max(stamp) < time.time_ns() - SETTLED_NS:
                     return stamp
         return None
 
-    def finished_at(self) -> float:
-        """Return when a run last brought the text up to date, in seconds since 1970."""
-        if self.is_local:
-            with suppress(OSError):
-                return self._marker.stat().st_mtime
-            return 0.0
-        return float(self.meta().get("indexed_at") or 0.0)
+    def _remove_marker(self) -> None:
+        """Remove the marker, or set aside what is in its place. Raises OSError and WriteFault."""
+        try:
+            check_regular_file(self._marker)
+            remove_index_file(Path(self.uri), BUILD)
+        except UnusableFile:
+            set_aside(self._marker)
+        except FileNotFoundError:
+            pass
 
     @property
     def _marker(self) -> Path:
-        return Path(self.uri) / "BUILD"
+        return Path(self.uri) / BUILD
 
     def exists(self) -> bool:
         """Return whether an index was ever created here; imports no LanceDB for a local one."""
@@ -161,15 +168,49 @@ class Store:
         if name not in self._tables:
             if not self.exists():
                 raise NotFound(f"no index at {self.uri}: run `kbx index` first")
-            with translate_errors(f"open table {name}", self.uri):
-                self._tables[name] = self._database.open_table(name)
+            self._tables[name] = self.open_any(name)
         return self._tables[name]
+
+    def open_any(self, name: str) -> Any:
+        """Open a table of an index of which others may be missing. Raises IndexFault."""
+        with translate_errors(f"open table {name}", self.uri):
+            return self._database.open_table(name)
+
+    def reopen(self) -> None:
+        """Forget all open tables: others are at the same place now."""
+        self.__dict__.pop("_database", None)
+        self._tables.clear()
+
+    def reopen_if_replaced(self) -> bool:
+        """Return whether another index has taken this one's place, which is then read."""
+        is_replaced = "_database" in self.__dict__ and self.build_id() != self._opened_build
+        if is_replaced:
+            self.reopen()
+        return is_replaced
+
+    def _read(self, action: str, read: Callable[[], Result]) -> Result:
+        """Return what `read` returns, tried again where another process may be the reason.
+
+        It replaced the index, or compacted a table and deleted the files that were being read.
+        """
+        with translate_errors(action, self.uri):
+            for _ in range(READ_ATTEMPTS - 1):
+                try:
+                    return read()
+                except BaseException as error:
+                    is_fault = isinstance(error, IndexFault) or is_store_error(error)
+                    if not is_fault or not (self.reopen_if_replaced() or is_missing_file(error)):
+                        raise
+            return read()
 
     def rows(self, name: str, columns: list[str], where: str | None = None) -> Any:
         """Return the given columns of a table, of rows that match `where`, as a pyarrow Table."""
-        with translate_errors(f"read table {name}", self.uri):
+
+        def read() -> Any:
             query = self.table(name).search().select(columns)
             return (query.where(where) if where else query).to_arrow()
+
+        return self._read(f"read table {name}", read)
 
     def column(self, name: str, column: str) -> list[Any]:
         """Return one column of a table."""
@@ -187,21 +228,25 @@ class Store:
 
     def count(self, name: str) -> int:
         """Return the number of rows of a table."""
-        with translate_errors(f"count table {name}", self.uri):
-            return int(self.table(name).count_rows())
+        return self._read(f"count table {name}", lambda: int(self.table(name).count_rows()))
 
     def counts(self) -> dict[str, int]:
-        """Return the number of rows of every table but `meta`, by name."""
-        return {name: self.count(name) for name in TABLES if name != "meta"}
+        """Return the number of rows of every table with content of the base, by name."""
+        return {name: self.count(name) for name in INDEX_TABLES if name not in STATISTICS_TABLES}
 
     def versions(self) -> dict[str, int]:
         """Return the version of every table; each write to a table increments it."""
-        with translate_errors("read the index", self.uri):
-            return {name: int(self.table(name).version) for name in TABLES}
+
+        def read() -> dict[str, int]:
+            return {name: int(self.table(name).version) for name in INDEX_TABLES}
+
+        return self._read("read the index", read)
 
     def meta(self) -> dict[str, Any]:
         """Return what the last run stored in table meta: schema version, model, dimension ..."""
-        return {key: json.loads(text) for key, text in self.mapping("meta", "key", "value").items()}
+        texts = self.mapping("meta", "key", "value")
+        with translate_errors("read table meta", self.uri):
+            return {key: json.loads(text) for key, text in texts.items()}
 
     def check_compatible(self, *, model: str | None = None) -> None:
         """Raise IndexForeign for another schema version or, with `model`, another model."""
@@ -214,27 +259,40 @@ class Store:
         if model is not None and meta.get("model") != model:
             raise wrong_model_error(str(meta.get("model")), model)
 
-    def create(self, *, model: str, dimension: int, keep_vectors: bool = False) -> None:
-        """Create all tables empty, with their indices; with `keep_vectors` those are left alone."""
+    def claim(self) -> None:
+        """Mark the folder of a local index as ours, before anything is written to it.
+
+        Raises IndexFault for a folder that holds anything but an index.
+        """
+        if self.is_local:
+            with translate_errors("mark the index", self.uri):
+                claim_index_folder(Path(self.uri))
+
+    def create(self, *, model: str, dimension: int) -> None:
+        """Create all tables empty, with their indices. Raises IndexFault as `claim` does."""
         from lancedb.index import BTree
 
+        self.claim()
         if self.is_local:
-            self._marker.unlink(missing_ok=True)
+            self._remove_marker()
         schemas = {name: SCHEMAS[name] for name in SCHEMAS if name != "meta"}
-        if not keep_vectors:
-            schemas["vectors"] = vectors_schema(dimension)
+        schemas["vectors"] = vectors_schema(dimension)
         with translate_errors("create the index", self.uri):
             for name, table_schema in schemas.items():
                 self._create_empty(name, table_schema)
-            for name in ("documents", "chunks"):
+            for name in INDEXED_BY_PATH:
                 self._database.open_table(name).create_index("path", config=BTree())
-        self.write_meta({"schema_version": SCHEMA_VERSION, "model": model, "dimension": dimension})
+        meta = {"schema_version": SCHEMA_VERSION, "model": model, "dimension": dimension}
+        self.write_meta({**meta, "text_rules": TEXT_RULES, "digests": True})
 
     def _create_empty(self, name: str, table_schema: Any) -> None:
         try:
             self._database.create_table(name, schema=table_schema, mode="overwrite")
-        except (RuntimeError, ValueError):  # a damaged table cannot be overwritten
-            self._database.drop_table(name, ignore_missing=True)
+        except BaseException as error:
+            if not is_store_error(error):
+                raise
+            # a damaged table cannot be overwritten
+            drop_index_table(self._database, name)
             self._tables.pop(name, None)
             self._database.create_table(name, schema=table_schema)
 
@@ -251,12 +309,16 @@ class Store:
             with translate_errors(f"write table {name}", self.uri):
                 self.table(name).add(pa.Table.from_pylist(rows, schema=SCHEMAS[name]))
 
-    def replace(self, name: str, rows: list[dict[str, Any]]) -> None:
-        """Replace the content of a small table in one commit."""
+    def replace(self, name: str, rows: Any) -> None:
+        """Replace the content of a small table in one commit.
+
+        `rows` are dictionaries, or a pyarrow Table.
+        """
         import pyarrow as pa
 
         with translate_errors(f"write table {name}", self.uri):
-            table = pa.Table.from_pylist(rows, schema=SCHEMAS[name])
+            is_table = isinstance(rows, pa.Table)
+            table = rows if is_table else pa.Table.from_pylist(rows, schema=SCHEMAS[name])
             self._database.create_table(name, table, schema=SCHEMAS[name], mode="overwrite")
 
     def delete(self, name: str, column: str, values: Iterable[str]) -> None:
@@ -267,22 +329,40 @@ class Store:
 
     def remove(self) -> None:
         """Delete a local index, damaged or not."""
-        self.__dict__.pop("_database", None)
-        self._tables.clear()
+        self.reopen()
         if self.is_local:
-            shutil.rmtree(self.uri, ignore_errors=True)
+            remove_index(Path(self.uri))
+
+    def remove_temporary_files(self) -> None:
+        """Delete files of a local index whose writing was interrupted; for the lock's holder."""
+        remove_index_temporaries(Path(self.uri))
 
     def optimize(self, name: str) -> None:
-        """Add new rows to the indices of a table and delete files that no reader needs."""
+        """Add new rows to the indices of a table, compact it, and delete files it no longer needs.
+
+        That includes files of runs that were killed, so it is for the holder of the writer lock.
+        Readers of a file that is gone read the table again.
+        """
+        time.sleep(2 * AT_ONCE.total_seconds())  # else the version before may be too new
         with translate_errors(f"optimize table {name}", self.uri):
-            self.table(name).optimize(cleanup_older_than=KEEP_OLD_FILES)
+            self.table(name).optimize(cleanup_older_than=AT_ONCE, delete_unverified=self.is_local)
+
+    def sizes(self) -> dict[str, int]:
+        """Return the bytes of each table and file of a local index on disk, by name."""
+        if not self.is_local:
+            return {}
+        entries = sorted(Path(self.uri).glob("*"))
+        return {entry.name.removesuffix(".lance"): bytes_in(entry) for entry in entries}
 
     def size_bytes(self) -> int:
         """Return the bytes of a local index on disk, 0 for a remote one."""
-        if not self.is_local:
-            return 0
-        total = 0
-        for file in Path(self.uri).rglob("*"):
-            with suppress(FileNotFoundError):  # deleted by another process
-                total += file.stat().st_size if file.is_file() else 0
-        return total
+        return sum(self.sizes().values())
+
+
+def bytes_in(path: Path) -> int:
+    """Return the bytes of a file, or of all files below a folder."""
+    size = 0
+    for file in [path] if path.is_file() else path.rglob("*"):
+        with suppress(FileNotFoundError):  # deleted by another process
+            size += file.stat().st_size if file.is_file() else 0
+    return size

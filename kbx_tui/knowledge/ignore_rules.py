@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from kbx_tui.errors import ConfigError
+from kbx_tui.state_file import read_regular_file
 
 if TYPE_CHECKING:
     from pathspec import GitIgnoreSpec
@@ -35,7 +36,8 @@ class IgnoreRules:
         out of git.
         """
         try:
-            lines = (folder / GITIGNORE).read_text("utf-8", errors="replace").splitlines()
+            data = read_regular_file(folder / GITIGNORE, follow_links=True)
+            lines = data.decode("utf-8", "replace").splitlines()
         except OSError:
             return False
         spec = _compile_valid(lines)

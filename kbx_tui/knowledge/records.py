@@ -128,6 +128,17 @@ class Fact:
 
 
 @dataclass(frozen=True, slots=True)
+class NameUse:
+    """How often a document uses a word that is also a name (`entities/name_uses`)."""
+
+    path: str
+    word: str
+    """Folded."""
+    as_name: int
+    as_word: int
+
+
+@dataclass(frozen=True, slots=True)
 class Link:
     """Evidence of one kind that a document belongs to an entity."""
 

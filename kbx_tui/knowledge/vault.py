@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import unicodedata
 from collections import deque
@@ -13,9 +14,13 @@ from kbx_tui.errors import NotFound
 from kbx_tui.knowledge.ignore_rules import GITIGNORE, IgnoreRules
 from kbx_tui.knowledge.records import Problem
 from kbx_tui.safe_text import replace_surrogates
+from kbx_tui.state_file import read_regular_file
 
 CONFIG_NAME = "kbx.toml"
 MEMORY = "memory"
+
+MAX_BYTES = 256 * 1024 * 1024
+"""Size above which a file is not read at all."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,14 +81,14 @@ def walk(root: Path, exclude: Sequence[str] = ()) -> Walk:
     return _Walker(_existing_folder(root), exclude).walk()
 
 
-def list_files(root: Path, exclude: Sequence[str] = ()) -> list[str]:
-    """Return the absolute paths of the files that `walk` finds, unsorted.
+def list_files(root: Path, exclude: Sequence[str] = ()) -> dict[str, str]:
+    """Return the absolute paths of the files that `walk` finds, by the paths of documents.
 
-    Raises like `walk`.
+    Unsorted. Raises like `walk`.
     """
     walker = _Walker(_existing_folder(root), exclude)
     walker.walk_trees()
-    return list(walker.files.values())
+    return walker.files
 
 
 class _Walker:
@@ -204,14 +209,31 @@ def _existing_folder(path: Path) -> Path:
     return folder
 
 
+def resolve_links(path: Path) -> Path:
+    """Return an absolute path without symbolic links. Raises OSError for a loop of links."""
+    try:
+        return path.resolve()
+    except RuntimeError as error:  # before Python 3.13
+        raise OSError(errno.ELOOP, "it is part of a loop of links", str(path)) from error
+
+
+def read_page(file: Path) -> bytes:
+    """Return the content of a file, which may have become a pipe or device, without blocking.
+
+    Raises OSError, also for a file that is not regular or larger than `MAX_BYTES`.
+    """
+    return read_regular_file(file, limit=MAX_BYTES, follow_links=True)
+
+
 def locate(root: Path, path: str, exclude: Sequence[str] = ()) -> Path:
     """Return the file on disk for a document path, which is relative to the root and NFC.
 
     Walks the knowledge base if the file system spells the name differently (NFD).
-    Raises ValueError for a path outside the root, FileNotFoundError if there is no such document.
+    Raises ValueError for a path outside the root, FileNotFoundError if there is no such document,
+    OSError for a loop of links.
     """
     file, parts = root / path, PurePosixPath(path).parts
-    file.resolve().relative_to(root.resolve())
+    resolve_links(file).relative_to(resolve_links(root))
     if file.suffix.lower() != ".md" or any(part.startswith(".") for part in parts):
         raise FileNotFoundError(path)  # `walk` does not list such files either
     if file.exists():

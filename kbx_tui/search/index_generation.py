@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kbx_tui.errors import NotFound
-from kbx_tui.index.derived_files import BODIES
+from kbx_tui.index.derived_files import BODIES, changed_in_place, file_states
 from kbx_tui.index.lexical.bm25 import Bm25Index
 from kbx_tui.index.lexical.load_bm25 import load_bm25
 from kbx_tui.index.paths.path_filter import PathFilter
@@ -27,6 +27,7 @@ from kbx_tui.search.lru_cache import LruCache
 from kbx_tui.search.query.filters import Filters
 from kbx_tui.search.query.known_item import KnownItems
 from kbx_tui.search.query.name_matching import NameMatch
+from kbx_tui.search.query.title_words import TitleWords
 from kbx_tui.search.results.document_bodies import BodyReader
 from kbx_tui.search.retrieval.entity_documents import EntityDocuments
 from kbx_tui.search.retrieval.entity_pass import EntityPass
@@ -36,7 +37,7 @@ from kbx_tui.search.retrieval.scope import ScopedDocuments, find_scope
 if TYPE_CHECKING:
     from kbx_tui.search.browsing.destination import Destinations
 
-TEXT_TABLES = ("documents", "entities", "facts", "links", "meta")
+TEXT_TABLES = ("documents", "entities", "facts", "links", "name_uses", "meta")
 SCOPES_KEPT = 8
 PASS_ONE_KEPT, PASS_ONE_SECONDS = 256, 60.0
 PATIENCE = 10.0
@@ -53,6 +54,7 @@ class IndexGeneration:
     def __init__(self, store: Store, versions: Mapping[str, int]) -> None:
         """Read the text of a compatible index, whose tables have these versions."""
         self._store, self.versions = store, versions
+        self._file_states = file_states(store)
         self.snapshot = read_snapshot(store)
         self.entities = {entity.id: entity for entity in self.snapshot.entities}
         self.entity_documents = EntityDocuments(self.snapshot)
@@ -66,6 +68,10 @@ class IndexGeneration:
     def number(self) -> int:
         """The number of this generation; it grows with every change of the index."""
         return generation_of(self.versions)
+
+    def was_damaged(self) -> bool:
+        """Return whether files that are mapped into memory were changed in place."""
+        return changed_in_place(self._store, self._file_states)
 
     def has_text_of(self, versions: Mapping[str, int]) -> bool:
         """Return whether the tables of text have these versions; vectors may differ."""
@@ -130,10 +136,12 @@ class IndexGeneration:
         """The full-text index of the facts."""
         return FactIndex(self._store)
 
-    def best_line(self, path: str, query: NDArray[np.float32]) -> int:
-        """Return the line where the best chunk of a document begins, 0 if it has no vectors."""
+    def chunk_cosines(self, path: str, query: NDArray[np.float32]) -> list[tuple[int, float]]:
+        """Return the line and cosine of each chunk of a document; none if it has no vectors."""
         row = self.snapshot.row_of.get(path)
-        return 0 if self._vectors is None or row is None else self._vectors.best_line(query, row)
+        if self._vectors is None or row is None:
+            return []
+        return self._vectors.chunk_cosines(query, row)
 
     def scope(self, path: PathFilter, filters: Filters) -> ScopedDocuments:
         """Return the documents in scope."""
@@ -180,3 +188,8 @@ class IndexGeneration:
     def known_items(self) -> KnownItems:
         """The documents by path, id, title and date."""
         return KnownItems(self.snapshot)
+
+    @cached_property
+    def title_words(self) -> TitleWords:
+        """The titles of the documents by their words."""
+        return TitleWords(self.snapshot.titles)

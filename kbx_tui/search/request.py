@@ -8,12 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, get_args
 
-from kbx_tui.errors import OutOfRange
+from kbx_tui.errors import ConfigError, OutOfRange
 from kbx_tui.safe_text import replace_surrogates
-from kbx_tui.search.evidence.tuning import Tuning
+from kbx_tui.search.evidence.tuning import Preset, Tuning
 from kbx_tui.search.query.filters import Filters
+
+MAX_QUERY = 2000
+"""Characters of a query that are searched for: names are looked for at every word."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,11 +24,12 @@ class SearchRequest:
     """What to search for, where, and how to rank it. None keeps the configured value.
 
     Lone surrogates in text are replaced, and sequences become tuples: requests are hashable. Raises
-    OutOfRange for a limit below 1 or a share outside 0..1, ConfigError for a malformed date.
+    OutOfRange for a limit below 1 or a share outside 0..1, ConfigError for a malformed date or an
+    unknown preset.
     """
 
     query: str
-    """The query as typed."""
+    """The query as typed; `searched` is the part that counts."""
     limit: int = 10
     """Results wanted, 1 or more."""
     path: str | None = None
@@ -44,6 +48,10 @@ class SearchRequest:
     """True searches by words alone: no vectors, no entities."""
     hierarchy: bool = True
     """False ranks flat, whatever entities are found."""
+    preset: str | None = None
+    """`seed` ranks by the formula of the proposal, without feedback and parts; `default` by ours.
+
+    Knobs given with it still count."""
     alpha: float | None = None
     """Weight of document relevance against entities, 0..1 (`Tuning.alpha`)."""
     threshold: float | None = None
@@ -81,7 +89,15 @@ class SearchRequest:
         for name, share in (("feedback", self.feedback), ("parts", self.parts)):
             if share is not None and not 0.0 <= share <= 1.0:  # also rejects NaN
                 raise OutOfRange(f"{name} must be within 0..1, got {share}")
+        if self.preset not in (None, *get_args(Preset)):
+            choices = " or ".join(get_args(Preset))
+            raise ConfigError(f"preset must be {choices}, got {self.preset!r}")
         _ = self.filters  # raises ConfigError before anything is searched
+
+    @property
+    def searched(self) -> str:
+        """The first `MAX_QUERY` characters of the query."""
+        return self.query[:MAX_QUERY]
 
     @property
     def filters(self) -> Filters:

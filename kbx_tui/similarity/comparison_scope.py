@@ -27,6 +27,12 @@ class ComparisonScope:
         named = {"entity": self.entity.name} if self.entity else {}
         return named | ({"path": self.path.text} if self.path.text else {})
 
+    def notes(self) -> tuple[str, ...]:
+        """Return a note if no document is under the path."""
+        if self.documents.any() or not self.path.text:
+            return ()
+        return (f"no document matches the path {self.path.text}",)
+
     def facts_in(self, facts: FactVectors, snapshot: Snapshot) -> Flags | None:
         """Return which facts belong to a document in scope, shape (facts,); None for all."""
         if self.path.is_all:

@@ -84,7 +84,7 @@ def find_clusters(
 
     Facts are compared with facts and open items with open items, across all entities.
     """
-    facts = fact_vectors.facts
+    facts, texts = fact_vectors.facts, fact_vectors.texts
     groups, linked = _DisjointSets(len(facts)), dict[tuple[int, int], float]()
     minimum = [thresholds.of(fact.kind, fact.text) for fact in facts]
     record = cache(lambda row: DuplicateFact.of(facts[row], names))  # may be in many pairs
@@ -94,7 +94,7 @@ def find_clusters(
         rows = np.flatnonzero(of_kind if within is None else of_kind & within)
         for left, right, cosine in _candidates(fact_vectors, rows):
             threshold = max(minimum[left], minimum[right])
-            scored = score_pair(facts[left].text, facts[right].text, cosine, calibration)
+            scored = score_pair(texts[left], texts[right], cosine, calibration)
             if scored.score < threshold:
                 continue
             pair = scored.with_conflicts()

@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from heapq import nlargest
+from itertools import islice
 
 import numpy as np
 
-from kbx_tui.embedding.embedder import Vector
 from kbx_tui.knowledge.records import Fact
+from kbx_tui.similarity.candidate_text import CandidateText
 from kbx_tui.similarity.fact_vectors import FactVectors, Flags
+from kbx_tui.similarity.field_values import ScoredField
 from kbx_tui.similarity.matches import DuplicateFact, Nearest, SimilarityMatch
 from kbx_tui.similarity.scoring.calibration import Calibration
 from kbx_tui.similarity.scoring.compared_words import normal_form
@@ -30,27 +32,31 @@ class Comparison:
     """The outcome of comparing one text with many."""
 
     matches: list[SimilarityMatch]
-    """Best first."""
+    """Best first. If anything compared is similar, one of them is."""
     nearest: tuple[Nearest, ...]
     """The best scores of all texts compared, best first, at most `NEAREST_REPORTED`."""
-    has_similar: bool
-    """Whether any text without a conflict reaches its threshold, listed in `matches` or not."""
     texts: frozenset[str] = frozenset()
-    """All texts that reach their threshold, listed in `matches` or not."""
+    """All texts similar enough to be listed, in `matches` or not."""
+
+    def joined_with(self, other: Comparison) -> Comparison:
+        """Return the outcome of comparing with what both compared."""
+        return Comparison(
+            best_first([*self.matches, *other.matches]),
+            top_nearest((*self.nearest, *other.nearest)),
+        )
 
 
 def find_identical_facts(
     text: str, facts: FactVectors, within: Flags | None = None
-) -> Iterator[tuple[int, Fact]]:
-    """Yield row and fact for each identical text, ignoring case, accents and spacing."""
+) -> Iterator[int]:
+    """Yield the row of each identical text, ignoring case, accents and spacing."""
     for row in facts.rows_by_text.get(normal_form(text), ()):
         if within is None or within[row]:
-            yield row, facts.facts[row]
+            yield row
 
 
 def find_similar_facts(
-    text: str,
-    vector: Vector,
+    candidate: CandidateText,
     facts: FactVectors,
     calibration: Calibration,
     thresholds: Thresholds,
@@ -58,54 +64,42 @@ def find_similar_facts(
     names: dict[str, str],
     limit: int,
     within: Flags | None = None,
+    fields: Sequence[ScoredField] = (),
 ) -> Comparison:
-    """Return the facts and open items similar to a text with this unit vector.
+    """Return the facts, open items and `fields` similar to a text.
 
-    The best `limit`, and all that tie with the last of them. `names` maps entity ids to names;
-    `within`, shape (facts,), restricts the facts compared.
+    The best `limit`, all that tie with the last of them, and the best one without a conflict.
+    `names` maps entity ids to names; `within`, shape (facts,), restricts the facts compared.
     """
-    nearest, similar = _score_nearest(
-        text, vector, facts, calibration, thresholds, limit=limit, within=within
-    )
-    lowest = similar[limit - 1].pair.score if len(similar) > limit else 0.0
-    listed = [fact for fact in similar if fact.pair.score >= lowest]
-    matches = [fact.as_match(names) for fact in listed]
-    return Comparison(
-        best_first(matches),
-        nearest,
-        any(match.is_similar for match in matches)
-        or not all(fact.pair.is_conflict() for fact in similar[len(listed) :]),
-        frozenset(scored.fact.text for scored in similar),
-    )
-
-
-def similar_rows(
-    text: str,
-    vector: Vector,
-    facts: FactVectors,
-    calibration: Calibration,
-    thresholds: Thresholds,
-    *,
-    names: dict[str, str],
-    limit: int,
-    within: Flags | None = None,
-) -> list[tuple[int, SimilarityMatch]]:
-    """Return the nearest facts that reach their threshold as (row, match), best first."""
-    _, similar = _score_nearest(
-        text, vector, facts, calibration, thresholds, limit=limit, within=within
-    )
-    matches = [(scored.row, scored.as_match(names)) for scored in similar]
-    return sorted(matches, key=lambda pair: (-pair[1].score, bool(pair[1].conflicts), pair[0]))
+    near = score_facts(candidate, facts, calibration, thresholds, limit=limit, within=within)
+    scored: list[ScoredFact | ScoredField] = [*near, *fields]
+    scored.sort(key=lambda known: -known.pair.score)
+    listed = [known for known in scored if thresholds.listed(known.pair, known.threshold)]
+    lowest = listed[limit - 1].pair.score if len(listed) > limit else 0.0
+    matches = [known.as_match(names) for known in listed if known.pair.score >= lowest]
+    if not any(match.is_similar for match in matches):
+        rest = (known for known in listed[len(matches) :] if known.pair.score >= known.threshold)
+        similar = next((known for known in rest if not known.pair.is_conflict()), None)
+        matches += [similar.as_match(names)] if similar else []
+    clear = (known for known in scored if not thresholds.is_misleading(known.pair, known.threshold))
+    nearest = tuple(known.as_nearest() for known in islice(clear, NEAREST_REPORTED))
+    texts = frozenset(known.text for known in listed)
+    return Comparison(best_first(matches), nearest, texts)
 
 
 @dataclass(frozen=True, slots=True)
-class _ScoredFact:
+class ScoredFact:
     """A stored fact with its score and the threshold that applies to it."""
 
     row: int
     fact: Fact
     pair: PairScore
     threshold: float
+
+    @property
+    def text(self) -> str:
+        """The text as written on its page."""
+        return self.fact.text
 
     def as_nearest(self) -> Nearest:
         """Return this fact as one of the nearest texts, whether or not it conflicts."""
@@ -118,32 +112,30 @@ class _ScoredFact:
         return SimilarityMatch.of(fact, pair, self.threshold, done=self.fact.done)
 
 
-def _score_nearest(
-    text: str,
-    vector: Vector,
+def score_facts(
+    candidate: CandidateText,
     facts: FactVectors,
     calibration: Calibration,
     thresholds: Thresholds,
     *,
     limit: int,
     within: Flags | None,
-) -> tuple[tuple[Nearest, ...], list[_ScoredFact]]:
-    """Return the nearest facts, and those that reach their threshold, best first.
+) -> list[ScoredFact]:
+    """Return the nearest facts with their scores, best first; every comparison begins here.
 
     Identical texts and the nearest by cosine are compared word by word. Conflicts, the slowest
     part, are left to the few that are listed.
     """
-    compared = {row for row, _ in find_identical_facts(text, facts, within)}
-    compared.update(facts.nearest(vector, max(MIN_COMPARED, 4 * limit), within).tolist())
-    rows = sorted(compared)
     scored = []
-    for row, cosine in zip(rows, facts.cosines(vector, np.array(rows, np.int64)), strict=True):
-        fact = facts.facts[row]
-        pair = score_pair(text, fact.text, float(cosine), calibration)
-        scored.append(_ScoredFact(row, fact, pair, thresholds.of(fact.kind, fact.text)))
-    scored.sort(key=lambda fact: -fact.pair.score)
-    nearest = tuple(fact.as_nearest() for fact in scored[:NEAREST_REPORTED])
-    return nearest, [fact for fact in scored if thresholds.reached(fact.pair, fact.threshold)]
+    for text, vector, mask in candidate.variants(facts, within):
+        compared = set(find_identical_facts(text, facts, mask))
+        compared.update(facts.nearest(vector, max(MIN_COMPARED, 4 * limit), mask).tolist())
+        rows = sorted(compared)
+        for row, cosine in zip(rows, facts.cosines(vector, np.array(rows, np.int64)), strict=True):
+            pair = score_pair(text, facts.texts[row], float(cosine), calibration)
+            fact = facts.facts[row]
+            scored.append(ScoredFact(row, fact, pair, thresholds.of(fact.kind, fact.text)))
+    return sorted(scored, key=lambda fact: (-fact.pair.score, fact.row))
 
 
 def top_nearest(texts: Iterable[Nearest]) -> tuple[Nearest, ...]:
@@ -157,3 +149,12 @@ def best_first(matches: Sequence[SimilarityMatch]) -> list[SimilarityMatch]:
         matches,
         key=lambda match: (-match.score, bool(match.conflicts), match.source_path, match.line),
     )
+
+
+def shown_matches(matches: Sequence[SimilarityMatch], limit: int) -> tuple[SimilarityMatch, ...]:
+    """Return the best `limit` matches; the last is one that is similar if no other is."""
+    ordered = best_first(matches)
+    shown = ordered[:limit]
+    if not any(match.is_similar for match in shown):
+        shown[-1:] = [match for match in ordered[limit:] if match.is_similar][:1] or shown[-1:]
+    return tuple(shown)

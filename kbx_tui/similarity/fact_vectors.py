@@ -6,7 +6,7 @@ Only active facts are compared: superseded, archived and redacted ones are left 
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -18,7 +18,8 @@ from kbx_tui.index.rows import FACT_COLUMNS, fact_from_row
 from kbx_tui.index.store import wrong_model_error
 from kbx_tui.index.vectors.int8_codes import QuantizedVectors, nearest, quantize
 from kbx_tui.index.where_clause import is_one_of, quoted
-from kbx_tui.knowledge.records import Fact
+from kbx_tui.knowledge.facts.strip_subject import strip_subject
+from kbx_tui.knowledge.records import Entity, Fact
 from kbx_tui.search.open_index import OpenIndex
 from kbx_tui.similarity.scoring.compared_words import normal_form
 
@@ -36,14 +37,16 @@ class FactVectors:
     """Active facts and open items with their vectors, ordered by path and line."""
 
     facts: tuple[Fact, ...]
+    texts: tuple[str, ...]
+    """The compared text of each fact: without its entity's name at the beginning."""
     vectors: Vectors
-    """Shape (n, dimension): unit vectors, row i of fact i; zeros for a fact without one."""
+    """Shape (n, dimension): unit vectors of `texts`; zeros for a fact without one."""
     quantized: QuantizedVectors
     """The same vectors as int8 codes, which are scanned first."""
     missing: int
     """Number of facts without a vector."""
     rows_by_text: dict[str, list[int]]
-    """Normal form of a text -> its rows."""
+    """Normal form of a compared text -> its rows."""
     rows_by_entity: dict[str, list[int]]
     """Entity id -> the rows of its facts."""
 
@@ -66,16 +69,31 @@ class FactVectors:
         return cosines
 
 
-def build_fact_vectors(facts: Sequence[Fact], vectors: Vectors, missing: int = 0) -> FactVectors:
-    """Index facts and their vectors for comparison; `missing` is the number without a vector."""
+def build_fact_vectors(
+    facts: Sequence[Fact],
+    vectors: Vectors,
+    missing: int = 0,
+    *,
+    entities: Mapping[str, Entity] | None = None,
+) -> FactVectors:
+    """Index facts and the vectors of their compared texts.
+
+    `missing` is the number without a vector; `entities` maps the ids of their entities.
+    """
+    texts = compared_texts(facts, entities or {})
     rows_by_text: dict[str, list[int]] = {}
     rows_by_entity: dict[str, list[int]] = {}
-    for row, fact in enumerate(facts):
-        rows_by_text.setdefault(normal_form(fact.text), []).append(row)
+    for row, (fact, text) in enumerate(zip(facts, texts, strict=True)):
+        rows_by_text.setdefault(normal_form(text), []).append(row)
         rows_by_entity.setdefault(fact.entity_id, []).append(row)
     return FactVectors(
-        tuple(facts), vectors, quantize(vectors), missing, rows_by_text, rows_by_entity
+        tuple(facts), texts, vectors, quantize(vectors), missing, rows_by_text, rows_by_entity
     )
+
+
+def compared_texts(facts: Sequence[Fact], entities: Mapping[str, Entity]) -> tuple[str, ...]:
+    """Return each fact's text without the name of its entity at the beginning."""
+    return tuple(strip_subject(fact.text, entities.get(fact.entity_id)) for fact in facts)
 
 
 class FactVectorCache:
@@ -111,10 +129,12 @@ class FactVectorCache:
         hashes = table["text_hash"].to_pylist()
         vectors, has_vector = self._vectors(hashes)
         missing = np.flatnonzero(~has_vector)
+        entities = self._index.generation().entities
         if 0 < len(missing) <= MAX_EMBEDDED_ON_READ:
-            vectors[missing] = self._embedder.embed([facts[row].text for row in missing])
+            texts = compared_texts([facts[row] for row in missing], entities)
+            vectors[missing] = self._embedder.embed(texts)
             missing = missing[:0]
-        return build_fact_vectors(facts, vectors, len(missing))
+        return build_fact_vectors(facts, vectors, len(missing), entities=entities)
 
     def _vectors(self, hashes: Sequence[str]) -> tuple[Vectors, Flags]:
         """Return one vector per hash, zeros where there is none, and a mask of those found."""

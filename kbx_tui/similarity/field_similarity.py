@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -13,10 +11,12 @@ import numpy as np
 from kbx_tui.embedding.embedder import Embedder
 from kbx_tui.errors import ConfigError
 from kbx_tui.index.where_clause import quoted
+from kbx_tui.knowledge.facts.strip_subject import strip_subject
 from kbx_tui.knowledge.records import Entity, FactKind
 from kbx_tui.search.open_index import OpenIndex
 from kbx_tui.similarity.fact_comparison import MIN_COMPARED
 from kbx_tui.similarity.fact_vectors import FactVectorCache, FactVectors
+from kbx_tui.similarity.field_values import value_texts
 from kbx_tui.similarity.matches import FieldSimilarity
 from kbx_tui.similarity.scoring.calibration import calibration_of
 from kbx_tui.similarity.scoring.pair_score import (
@@ -34,8 +34,6 @@ LISTS: Mapping[str, FactKind] = {
     "open_item": "open_item",
 }
 """Fields that are lists under a heading -> the kind of their items."""
-
-_LINK = re.compile(r"\[\[([^\]|]+\|)?([^\]]+)\]\]")
 
 
 def check_field(
@@ -55,7 +53,9 @@ def check_field(
     require_text(value)
     kind = list_kind(field)
     if kind:
-        pair, stored = _nearest_line(cache.of(entity.id), kind, value, embedder)
+        pair, stored = _nearest_line(
+            cache.of(entity.id), kind, strip_subject(value, entity), embedder
+        )
     else:
         current = current_values(index, entity, field)
         pairs = pair_similarity([(text, value) for text in current], embedder)
@@ -96,7 +96,7 @@ def current_values(index: OpenIndex, entity: Entity, field: str) -> list[str]:
         "team": entity.team,
     }
     value = known.get(name.casefold())
-    return _texts(value or _frontmatter(index, entity, name))
+    return value_texts(value or _frontmatter(index, entity, name))
 
 
 def _frontmatter(index: OpenIndex, entity: Entity, name: str) -> Any:
@@ -112,19 +112,6 @@ def _frontmatter(index: OpenIndex, entity: Entity, name: str) -> Any:
     return None
 
 
-def _texts(value: Any) -> list[str]:
-    if value is None or value == "":
-        return []
-    if isinstance(value, list):
-        return [text for item in value for text in _texts(item)]
-    if isinstance(value, dict):
-        return [json.dumps(value, ensure_ascii=False)]
-    if isinstance(value, bool):
-        return ["true" if value else "false"]
-    text = _LINK.sub(r"\2", str(value)).strip()
-    return [text] if text else []
-
-
 def _nearest_line(
     facts: FactVectors, kind: FactKind, value: str, embedder: Embedder
 ) -> tuple[PairSimilarity | None, str]:
@@ -132,13 +119,12 @@ def _nearest_line(
     vector = embedder.embed([value])[0]
     rows = facts.nearest(vector, MIN_COMPARED, of_kind)
     cosines = facts.cosines(vector, rows)
-    texts = [facts.facts[row].text for row in rows]
     calibration = calibration_of(embedder.model)
     pairs = [
-        similarity(text, value, cosine, calibration)
-        for text, cosine in zip(texts, cosines.tolist(), strict=True)
+        similarity(facts.texts[row], value, cosine, calibration)
+        for row, cosine in zip(rows, cosines.tolist(), strict=True)
     ]
-    return _best(pairs, texts)
+    return _best(pairs, [facts.facts[row].text for row in rows])
 
 
 def _best(

@@ -41,29 +41,31 @@ class SimilarityMatch:
     score: float
     """Calibrated, 0..1; exactly 1 for identical text."""
     fact_id: int | None
-    """Id of the fact or open item; None for a passage."""
+    """Id of the fact or open item; None for a passage or a field."""
     source_path: str
     date: str
     """ISO date, or empty."""
     entity_name: str
-    """The entity the fact belongs to; for a passage, the entity whose page it is on; or empty."""
+    """The entity the fact or field belongs to, or whose page a passage is on; or empty."""
     match_type: MatchType
     threshold: float
-    """The threshold this match reaches."""
+    """The threshold that applies to it: a match may be listed below it, see `is_similar`."""
     relation: Relation
     cosine: float
     signals: Signals
     conflicts: tuple[Conflict, ...]
     line: int
-    """Line in the file, 1-based."""
+    """Line in the file, 1-based; 1 for a field, which stands in the frontmatter."""
     done: bool
     """Whether an open item is ticked off."""
+    field: str = ""
+    """Name of the field; empty for anything else."""
 
     @classmethod
     def of(
         cls, fact: DuplicateFact, pair: PairSimilarity, threshold: float, *, done: bool = False
     ) -> SimilarityMatch:
-        """Return the match of a fact that reaches a threshold."""
+        """Return a fact as a match; `threshold` is the one that applies to it."""
         return cls(
             text=fact.text,
             score=pair.score,
@@ -83,8 +85,8 @@ class SimilarityMatch:
 
     @property
     def is_similar(self) -> bool:
-        """Whether the two texts say the same, without a conflict."""
-        return self.relation != "conflict"
+        """Whether the two texts say the same: the threshold is reached, without a conflict."""
+        return self.score >= self.threshold and self.relation != "conflict"
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,11 +112,12 @@ class SimilarityCheck:
     scope: Mapping[str, str]
     """`entity` (full name) and `path`, where given."""
     threshold: float
-    """The one given, else the default; every match has its own."""
+    """The one given, else that of the best match that is similar, else that of the best match, else
+    that of the nearest text: `best_score` reaches it unless nothing is similar or in conflict."""
     matches: tuple[SimilarityMatch, ...]
-    """Best first, at most the limit, conflicts included."""
+    """Best first, at most the limit; conflicts and what is somewhat similar included."""
     has_similar: bool
-    """Whether any text without a conflict reaches its threshold, listed in `matches` or not."""
+    """Whether any of `matches` is similar."""
     best_score: float
     """The best score of all texts compared, even below the threshold; 0 when there were none."""
     nearest: tuple[Nearest, ...]
@@ -125,6 +128,8 @@ class SimilarityCheck:
     """False when the model has no calibration, so that scores are raw cosines."""
     notes: tuple[str, ...]
     """Sentences for the user about what could not be compared."""
+    in_scope: int = 0
+    """Number of facts and documents that were compared."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,3 +150,5 @@ class FieldSimilarity:
     pair: PairSimilarity | None
     """Cosine, signals and conflicts; None when the field is absent."""
     model: str
+    notes: tuple[str, ...] = ()
+    """Sentences for the user about what could not be compared."""

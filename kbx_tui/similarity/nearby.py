@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import dataclass
 
-import numpy as np
-from numpy.typing import NDArray
-
-from kbx_tui.config import DedupSettings
-from kbx_tui.similarity.fact_comparison import similar_rows
+from kbx_tui.similarity.candidate_text import CandidateText
+from kbx_tui.similarity.fact_comparison import ScoredFact, score_facts
 from kbx_tui.similarity.fact_vectors import FactVectors
+from kbx_tui.similarity.field_values import ScoredField
 from kbx_tui.similarity.matches import SimilarityMatch
 from kbx_tui.similarity.scoring.calibration import Calibration
 from kbx_tui.similarity.scoring.thresholds import Thresholds, is_near
@@ -17,7 +16,7 @@ from kbx_tui.similarity.scoring.thresholds import Thresholds, is_near
 
 @dataclass(frozen=True, slots=True)
 class NearFact:
-    """A fact near a text, and the entity it belongs to."""
+    """A fact or field near a text, and the entity it belongs to."""
 
     match: SimilarityMatch
     """Its threshold is the configured one for its type, whatever the floor."""
@@ -25,36 +24,49 @@ class NearFact:
 
 
 def near_facts(
-    text: str,
-    owner: str,
-    vector: NDArray[np.float32],
+    candidate: CandidateText,
     facts: FactVectors,
     calibration: Calibration,
-    settings: DedupSettings,
+    thresholds: Thresholds,
     *,
     names: dict[str, str],
     floor: float,
     limit: int,
+    fields: Sequence[ScoredField] = (),
+    only_own: bool = False,
 ) -> tuple[NearFact, ...]:
-    """Return the facts that score at least `floor`, best first; on ties those of `owner` first.
+    """Return the facts and `fields` that score at least `floor`, best first, the owner's on ties.
 
-    At most `limit` of all, plus at most `limit` that belong to the entity `owner`.
+    At most `limit` facts of all, plus at most `limit` that belong to the candidate's owner, and as
+    many that reach their threshold: those of a type that needs less may score below the others.
+    `only_own` leaves out facts of other entities.
     """
-    configured, lowered = Thresholds(settings), Thresholds(settings, floor)
-    matches: dict[int, SimilarityMatch] = {}
-    for within in [None, facts.owned_by(owner)] if owner else [None]:
-        similar = similar_rows(
-            text, vector, facts, calibration, lowered, names=names, limit=limit, within=within
-        )
-        related = [
-            (row, match) for row, match in similar if match.score == 1.0 or is_near(match.signals)
-        ]
-        matches |= dict(related[:limit])
-    near = [
-        NearFact(
-            replace(match, threshold=configured.of(match.match_type, match.text)),
-            facts.facts[row].entity_id,
-        )
-        for row, match in matches.items()
+    own = facts.owned_by(candidate.owner)
+    scored: dict[int, ScoredFact] = {}
+    for within in [own] if only_own else [None, own] if candidate.owner else [None]:
+        nearest = score_facts(candidate, facts, calibration, thresholds, limit=limit, within=within)
+        above = [fact for fact in nearest if _counts(fact, floor)]
+        similar = [fact for fact in above if fact.pair.score >= fact.threshold]
+        scored |= {fact.row: fact for fact in (*above[:limit], *similar[:limit])}
+    near = [NearFact(fact.as_match(names), fact.fact.entity_id) for fact in scored.values()]
+    near += [
+        NearFact(field.as_match(names), field.value.entity.id)
+        for field in fields
+        if _counts(field, floor)
     ]
-    return tuple(sorted(near, key=lambda fact: (-fact.match.score, fact.entity_id != owner)))
+    return tuple(
+        sorted(
+            near,
+            key=lambda fact: (
+                -fact.match.score,
+                fact.entity_id != candidate.owner,
+                bool(fact.match.conflicts),
+                fact.match.source_path,
+                fact.match.line,
+            ),
+        )
+    )
+
+
+def _counts(known: ScoredFact | ScoredField, floor: float) -> bool:
+    return known.pair.score >= floor and is_near(known.pair)

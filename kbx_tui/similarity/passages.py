@@ -69,32 +69,33 @@ def find_passages(
     calibration = calibration_of(embedder.model)
     best: dict[_Chunk, SimilarityMatch] = {}
     nearest: list[Nearest] = []
-    has_similar = False
     for (chunk, line, passage), cosine in zip(passages, (vectors @ vector).tolist(), strict=True):
         pair = similarity(text, passage, cosine, calibration)
         threshold = thresholds.of("chunk", passage)
-        nearest.append(Nearest(passage, pair.score, threshold, "chunk", chunk.path, line))
-        if not thresholds.reached(pair, threshold):
+        if not thresholds.is_misleading(pair, threshold):
+            nearest.append(Nearest(passage, pair.score, threshold, "chunk", chunk.path, line))
+        if not thresholds.listed(pair, threshold):
             continue
-        has_similar |= pair.relation != "conflict"
-        if chunk not in best or pair.score > best[chunk].score:
-            best[chunk] = SimilarityMatch(
-                text=passage,
-                score=pair.score,
-                fact_id=None,
-                source_path=chunk.path,
-                date=chunk.date,
-                entity_name=names.get(chunk.path, ""),
-                match_type="chunk",
-                threshold=threshold,
-                relation=pair.relation,
-                cosine=pair.cosine,
-                signals=pair.signals,
-                conflicts=pair.conflicts,
-                line=line,
-                done=False,
-            )
-    return Comparison(best_first(list(best.values())), top_nearest(nearest), has_similar)
+        match = SimilarityMatch(
+            text=passage,
+            score=pair.score,
+            fact_id=None,
+            source_path=chunk.path,
+            date=chunk.date,
+            entity_name=names.get(chunk.path, ""),
+            match_type="chunk",
+            threshold=threshold,
+            relation=pair.relation,
+            cosine=pair.cosine,
+            signals=pair.signals,
+            conflicts=pair.conflicts,
+            line=line,
+            done=False,
+        )
+        other = best.get(chunk)
+        if other is None or (match.is_similar, match.score) > (other.is_similar, other.score):
+            best[chunk] = match
+    return Comparison(best_first(list(best.values())), top_nearest(nearest))
 
 
 def _nearest_chunks(
@@ -117,12 +118,23 @@ def _nearest_chunks(
         for row in top
     }
     where = is_one_of("path", sorted({path for path, _ in date_of}))
-    columns = ["path", "line_start", "text"]
+    columns = ["path", "version", "line_start", "start", "end"]
     found = index.reader.rows("chunks", columns, where).to_pylist()
-    return [
-        _Chunk(row["path"], date_of[row["path"], row["line_start"]], row["line_start"], row["text"])
+    near = [
+        row
         for row in found
         if (row["path"], row["line_start"]) in date_of
+        and row["version"] == snapshot.versions[snapshot.row_of[row["path"]]]
+    ]
+    bodies = generation.bodies.read([row["path"] for row in near], index.reader)
+    return [
+        _Chunk(
+            row["path"],
+            date_of[row["path"], row["line_start"]],
+            row["line_start"],
+            body[row["start"] : row["end"]],
+        )
+        for row, (body, _) in zip(near, bodies, strict=True)
     ]
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import chain
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,32 +12,32 @@ from kbx_tui.config import DedupSettings
 from kbx_tui.embedding.embedder import Embedder
 from kbx_tui.errors import OutOfRange
 from kbx_tui.index.paths.path_filter import PathFilter
-from kbx_tui.index.snapshot import Snapshot
+from kbx_tui.knowledge.facts.strip_subject import strip_subject
 from kbx_tui.knowledge.records import Entity
 from kbx_tui.search.open_index import OpenIndex
+from kbx_tui.search.results.notes import vector_notes
 from kbx_tui.search.retrieval.scope import find_scope
+from kbx_tui.similarity.candidate_text import CandidateText, candidate_texts
 from kbx_tui.similarity.comparison_scope import ComparisonScope
 from kbx_tui.similarity.duplicate_scan import DuplicateScan, find_clusters
-from kbx_tui.similarity.entity_finder import EntityFinder
 from kbx_tui.similarity.fact_comparison import (
     Comparison,
-    best_first,
     find_identical_facts,
     find_similar_facts,
-    top_nearest,
+    shown_matches,
 )
 from kbx_tui.similarity.fact_vectors import FactVectorCache, FactVectors, Flags
 from kbx_tui.similarity.field_similarity import check_field
-from kbx_tui.similarity.matches import FieldSimilarity, SimilarityCheck
+from kbx_tui.similarity.field_values import FieldValue, ScoredField, score_fields
+from kbx_tui.similarity.known_entities import KnownEntities
+from kbx_tui.similarity.matches import FieldSimilarity, Nearest, SimilarityCheck, SimilarityMatch
 from kbx_tui.similarity.nearby import NearFact, near_facts
 from kbx_tui.similarity.passages import find_passages
 from kbx_tui.similarity.scoring.calibration import Calibration, calibration_of
 from kbx_tui.similarity.scoring.compared_words import normal_form
 from kbx_tui.similarity.scoring.pair_score import require_text
 from kbx_tui.similarity.scoring.thresholds import Thresholds
-
-VECTOR_CACHE_SIZE = 1024
-"""Query vectors kept: while one draft is edited, the others do not change."""
+from kbx_tui.similarity.text_vectors import TextVectors
 
 
 class SimilarityEngine:
@@ -46,10 +47,7 @@ class SimilarityEngine:
         self._index, self._embedder, self._settings = index, embedder, settings
         self._fact_vectors = FactVectorCache(index, embedder)
         self._calibration = calibration_of(embedder.model)
-        self._finder = EntityFinder(())
-        self._name_of: dict[str, str] = {}
-        self._snapshot: Snapshot | None = None
-        self._vector_of: dict[str, NDArray[np.float32]] = {}
+        self._entities, self._vectors = KnownEntities(index), TextVectors(embedder)
 
     @property
     def calibration(self) -> Calibration:
@@ -66,8 +64,7 @@ class SimilarityEngine:
 
     def entity(self, name: str) -> Entity:
         """Return the entity with a name, alias or id. Raises NotFound and Ambiguous."""
-        self._refresh_entities()
-        return self._finder.find(name)
+        return self._entities.find(name)
 
     def check(
         self, texts: Sequence[str], scope: ComparisonScope, threshold: float | None, limit: int
@@ -83,64 +80,82 @@ class SimilarityEngine:
             require_text(text)
         facts = self._facts(scope)
         within = self._within(facts, scope)
-        vectors = self.vectors(texts)
-        names = self._names()
+        names = self._entities.names()
         checks = []
-        for text, vector in zip(texts, vectors, strict=True):
+        subjects = [scope.entity or self._entities.subject_of(text) for text in texts]
+        for candidate in candidate_texts(texts, subjects, self._vectors):
             comparison = find_similar_facts(
-                text,
-                vector,
+                candidate,
                 facts,
                 self._calibration,
                 thresholds,
                 names=names,
                 limit=limit,
                 within=within,
+                fields=self._fields_in(candidate, scope, thresholds),
             )
             if scope.with_passages:
-                passages = self._passages(text, vector, scope, thresholds, comparison)
-                comparison = _merge(comparison, passages)
-            checks.append(self._check(text, comparison, facts, scope, thresholds, limit))
+                passages = self._passages(candidate, scope, thresholds, comparison)
+                comparison = comparison.joined_with(passages)
+            checks.append(self._check(candidate.text, comparison, facts, scope, thresholds, limit))
         return checks
+
+    def count_compared(self, scope: ComparisonScope) -> int:
+        """Return how many facts and documents a check in this scope compares."""
+        facts = self._facts(scope)
+        within = self._within(facts, scope)
+        count = len(facts.facts) if within is None else int(within.sum())
+        return count + int(scope.documents.sum()) * scope.with_passages
 
     def has_identical(self, text: str, scope: ComparisonScope) -> bool:
         """Return whether the identical text is stored already; needs no model."""
         facts = self._facts(scope)
-        return any(find_identical_facts(require_text(text), facts, self._within(facts, scope)))
+        within = self._within(facts, scope)
+        if any(find_identical_facts(require_text(text), facts, within)):
+            return True
+        owner = scope.entity or self._entities.subject_of(text)
+        rows = find_identical_facts(strip_subject(text, owner), facts, within)
+        return owner is not None and any(facts.facts[row].entity_id == owner.id for row in rows)
 
     def near(
-        self, texts: Sequence[str], owners: Sequence[str], floor: float, limit: int
+        self,
+        texts: Sequence[str],
+        owners: Sequence[str],
+        floor: float,
+        limit: int,
+        *,
+        only_own: bool = False,
     ) -> list[tuple[NearFact, ...]]:
         """Return, per text, the facts and open items that score at least `floor`, best first.
 
         At most `limit` of all entities, plus at most `limit` of the entity whose id `owners` gives
-        for the text. Raises as `check` does.
+        for the text, and that entity's fields; `only_own` leaves out other entities, and requires
+        an owner. Raises as `check` does.
         """
-        facts, names = self._fact_vectors.all(), self._names()
-        return [
-            near_facts(
-                text,
-                owner,
-                vector,
-                facts,
-                self._calibration,
-                self._settings,
-                names=names,
-                floor=floor,
-                limit=limit,
+        names, thresholds = self._entities.names(), Thresholds(self._settings)
+        known = [self._entities.get(owner) for owner in owners]
+        near = []
+        for candidate, entity in zip(
+            candidate_texts(texts, known, self._vectors), known, strict=True
+        ):
+            near.append(
+                near_facts(
+                    candidate,
+                    self._fact_vectors.of(candidate.owner if only_own else ""),
+                    self._calibration,
+                    thresholds,
+                    names=names,
+                    floor=floor,
+                    limit=limit,
+                    fields=self._scored_fields(candidate, entity, thresholds) if entity else (),
+                    only_own=only_own,
+                )
             )
-            for text, owner, vector in zip(texts, owners, self.vectors(texts), strict=True)
-        ]
+        return near
 
     def vectors(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """Return the vector of each text, shape (texts, dimension). Recent ones are cached."""
-        new = sorted({text for text in texts if text not in self._vector_of})
-        if new:
-            self._vector_of |= zip(new, self._embedder.embed(new), strict=True)
-        vectors = [self._vector_of[text] for text in texts]
-        while len(self._vector_of) > VECTOR_CACHE_SIZE:
-            del self._vector_of[next(iter(self._vector_of))]
-        return np.stack(vectors) if vectors else np.zeros((0, self._embedder.dimension), np.float32)
+        return self._vectors.of(texts)
 
     def field(
         self, entity: str, field: str, value: str, threshold: float | None = None
@@ -163,7 +178,7 @@ class SimilarityEngine:
         within = self._within(facts, scope)
         calibration = self._calibration
         clusters, conflicting = find_clusters(
-            facts, calibration, thresholds, names=self._names(), within=within
+            facts, calibration, thresholds, names=self._entities.names(), within=within
         )
         return DuplicateScan(
             clusters=tuple(clusters),
@@ -171,7 +186,7 @@ class SimilarityEngine:
             conflicting=tuple(conflicting),
             model=self._embedder.model,
             is_calibrated=calibration.is_known,
-            notes=(*self._notes(facts), *_note_on_path(scope)),
+            notes=(*self._notes(facts), *scope.notes()),
         )
 
     def _check(
@@ -183,12 +198,13 @@ class SimilarityEngine:
         thresholds: Thresholds,
         limit: int,
     ) -> SimilarityCheck:
+        shown = shown_matches(comparison.matches, limit)
         return SimilarityCheck(
             query=text,
             scope=scope.as_dict(),
-            threshold=thresholds.default,
-            matches=tuple(comparison.matches[:limit]),
-            has_similar=comparison.has_similar,
+            threshold=_decisive(shown, comparison.nearest, thresholds),
+            matches=shown,
+            has_similar=any(match.is_similar for match in shown),
             best_score=comparison.nearest[0].score if comparison.nearest else 0.0,
             nearest=comparison.nearest,
             model=self._embedder.model,
@@ -198,18 +214,14 @@ class SimilarityEngine:
 
     def _notes_on_scope(self, scope: ComparisonScope) -> tuple[str, ...]:
         if not (scope.with_passages and scope.documents.any()):
-            return _note_on_path(scope)
+            return scope.notes()
         model, dimension = self._embedder.model, self._embedder.dimension
-        share = self._index.generation().vectors(model=model, dimension=dimension).coverage
-        if share == 1.0:
-            return ()
-        percent = int(share * 100)
-        return (f"only {percent} % of the passages have a vector; run `kbx index` to add the rest",)
+        vectors = self._index.generation().vectors(model=model, dimension=dimension)
+        return tuple(vector_notes(vectors.coverage.share, vectors.coverage.missing))
 
     def _passages(
         self,
-        text: str,
-        vector: NDArray[np.float32],
+        candidate: CandidateText,
         scope: ComparisonScope,
         thresholds: Thresholds,
         comparison: Comparison,
@@ -222,8 +234,8 @@ class SimilarityEngine:
             documents = documents & linked
         pages = {entity.path: entity.name for entity in generation.snapshot.entities if entity.path}
         return find_passages(
-            text,
-            vector,
+            candidate.text,
+            candidate.vector,
             self._index,
             self._embedder,
             thresholds,
@@ -232,21 +244,38 @@ class SimilarityEngine:
             known=set(map(normal_form, comparison.texts)),
         )
 
+    def _fields_in(
+        self, candidate: CandidateText, scope: ComparisonScope, thresholds: Thresholds
+    ) -> list[ScoredField]:
+        """Return the fields in scope that a text is compared with, with their scores."""
+        if scope.entity is not None:
+            scored = self._scored_fields(candidate, scope.entity, thresholds)
+        else:
+            values = self._entities.fields().near(candidate.text)
+            scored = self._score_fields(candidate, values, thresholds)
+        rows = self._index.generation().snapshot.row_of
+        return [
+            field
+            for field in scored
+            if (row := rows.get(field.value.entity.path)) is not None and scope.documents[row]
+        ]
+
+    def _scored_fields(
+        self, candidate: CandidateText, entity: Entity, thresholds: Thresholds
+    ) -> list[ScoredField]:
+        return self._score_fields(candidate, self._entities.fields().of(entity), thresholds)
+
+    def _score_fields(
+        self, candidate: CandidateText, values: Sequence[FieldValue], thresholds: Thresholds
+    ) -> list[ScoredField]:
+        vectors = self.vectors([value.text for value in values])
+        return score_fields(candidate, values, vectors, self._calibration, thresholds)
+
     def _facts(self, scope: ComparisonScope) -> FactVectors:
         return self._fact_vectors.of(scope.entity.id) if scope.entity else self._fact_vectors.all()
 
     def _within(self, facts: FactVectors, scope: ComparisonScope) -> Flags | None:
         return scope.facts_in(facts, self._index.generation().snapshot)
-
-    def _names(self) -> dict[str, str]:
-        self._refresh_entities()
-        return self._name_of
-
-    def _refresh_entities(self) -> None:
-        snapshot = self._index.generation().snapshot
-        if snapshot is not self._snapshot:
-            self._finder, self._snapshot = EntityFinder(snapshot.entities), snapshot
-            self._name_of = {entity.id: entity.name for entity in snapshot.entities}
 
     def _notes(self, facts: FactVectors) -> tuple[str, ...]:
         notes = []
@@ -260,15 +289,10 @@ class SimilarityEngine:
         return tuple(notes)
 
 
-def _note_on_path(scope: ComparisonScope) -> tuple[str, ...]:
-    if scope.documents.any() or not scope.path.text:
-        return ()
-    return (f"no document matches the path {scope.path.text}",)
-
-
-def _merge(facts: Comparison, passages: Comparison) -> Comparison:
-    return Comparison(
-        best_first([*facts.matches, *passages.matches]),
-        top_nearest((*facts.nearest, *passages.nearest)),
-        facts.has_similar or passages.has_similar,
-    )
+def _decisive(
+    shown: Sequence[SimilarityMatch], nearest: Sequence[Nearest], thresholds: Thresholds
+) -> float:
+    """Return the threshold of what is shown that decides whether anything is similar."""
+    similar = (match.threshold for match in shown if match.is_similar)
+    best = (match.threshold for match in shown)
+    return next(chain(similar, best, (text.threshold for text in nearest)), thresholds.default)

@@ -9,25 +9,22 @@ from collections.abc import Sequence
 from typing import Any
 
 from kbx_tui.api import KnowledgeBase
+from kbx_tui.api.catalog import unknown_id
 from kbx_tui.errors import ConfigError
-from kbx_tui.knowledge.records import Document, Entity
+from kbx_tui.knowledge.parsing.kinds import DOCUMENT_KINDS
+from kbx_tui.knowledge.records import Document, Entity, Fact
 from kbx_tui.search.request import SearchRequest
+from kbx_tui.search.results.notes import NOT_INDEXED
 from kbx_tui.search.results.response import SearchResult
 from kbx_tui.tools.contracts.arguments import KbGet, KbSearch, SearchFilters
-from kbx_tui.tools.redaction.hidden_pages import (
-    hidden_pages,
-    identify_visible,
-    read_visible,
-    visible_kinds,
-)
 from kbx_tui.tools.redaction.public_search import public_search
-from kbx_tui.tools.redaction.redacted_text import redact
+from kbx_tui.tools.redaction.visible_pages import VisiblePages, visible_pages
 
 VOICE_RESULTS = 3
 """Maximum number of results in an answer that is read aloud."""
 SNIPPET_LENGTH = 200
 """In characters."""
-NOT_INDEXED = "there is no index yet; `kbx index` builds it"
+NEWER_FILE = "the file changed since it was indexed: searches and metadata may not know its content"
 
 
 def search_data(kb: KnowledgeBase, args: KbSearch) -> dict[str, Any]:
@@ -43,15 +40,15 @@ def search_data(kb: KnowledgeBase, args: KbSearch) -> dict[str, Any]:
         "clamped": top_k < args.top_k,
         "total_matched": 0,
         "total_below_floor": 0,
+        "in_scope": 0,
         "notes": [NOT_INDEXED],
     }
     if len(args.query.strip()) < 3:
         raise ConfigError("query must have at least 3 characters besides spaces")
     if not kb.is_indexed():
         return data
-    kinds = visible_kinds(kb)
-    if filters.type is not None and kinds and filters.type not in kinds:
-        raise ConfigError(f"filters.type {filters.type!r} is not one of {', '.join(kinds)}")
+    _require_known_type(kb, filters.type)
+    pages = visible_pages(kb)
     request = SearchRequest(
         args.query,
         limit=top_k,
@@ -62,40 +59,63 @@ def search_data(kb: KnowledgeBase, args: KbSearch) -> dict[str, Any]:
         tags=[filters.tag] if filters.tag else (),
         entities=[filters.entity] if filters.entity else (),
     )
-    response = public_search(kb, request)
+    response = public_search(kb, pages, request)
     rows = _rows(kb, response.results, with_snippets=args.include_snippets)
     return data | {
         "results": rows,
         "total_found": len(rows),
         "total_matched": response.meta.total_matched,
         "total_below_floor": response.meta.total_below_floor,
+        "in_scope": response.meta.in_scope,
         "notes": list(response.meta.notes),
     }
 
 
+def _require_known_type(kb: KnowledgeBase, name: str | None) -> None:
+    """Raise ConfigError for a type that no document has and no document could have.
+
+    A type that exists elsewhere but not in this base is an empty answer with a note.
+    """
+    if name is None:
+        return
+    kinds = visible_pages(kb).kinds()
+    known = DOCUMENT_KINDS.union(kb.settings.entities.types)
+    if kinds and name not in kinds and name not in known:
+        valid = ", ".join(sorted(known.union(kinds)))
+        raise ConfigError(f"filters.type {name!r} is not one of {valid}")
+
+
 def get_data(kb: KnowledgeBase, args: KbGet) -> dict[str, Any]:
-    """Return the `data` of `kb_get`: a page as it is on disk, which counts as opened.
+    """Return the `data` of `kb_get`: a page as it is on disk, which counts as opened, or a fact.
 
     Raises NotFound.
     """
-    path, entity = identify_visible(kb, args.id)
-    if not path and entity is not None:
-        return _entity_without_page(kb, entity)
-    document = read_visible(kb, path, args.id)
-    text = redact(document)
+    pages = visible_pages(kb)
+    if isinstance(args.id, int) or args.id.isdecimal():
+        return _fact_data(kb, pages, pages.fact(int(args.id)))
+    path, entity = pages.identify(args.id)
+    page = pages.page(path) if path else None
+    if page is None:
+        if entity is None:
+            raise unknown_id(args.id)
+        return _entity_without_page(entity)
+    document, text = page.document, page.body
     content = text[args.offset : args.offset + args.max_chars]
     end = args.offset + len(content)
     if args.offset == 0:  # later parts do not count as openings
         kb.opened(path)
     return {
+        "page": path,
         "id": kb.document_ids([path])[path],
         "type": entity.type if entity else document.kind,
         "title": entity.name if entity else document.title,
         "content": content,
-        "metadata": _metadata(kb, entity, document),
+        "metadata": _metadata(entity, document),
         "chunks_count": len(kb.chunk_lines([path]).get(path, ())),
         "total_chars": len(text),
         "next_offset": end if content and end < len(text) else None,
+        "fact": None,
+        "notes": [] if kb.is_as_indexed(page) else [NEWER_FILE],
     }
 
 
@@ -131,11 +151,7 @@ def _rows(
     return rows
 
 
-def _metadata(
-    kb: KnowledgeBase, entity: Entity | None, document: Document | None
-) -> dict[str, Any]:
-    hidden_ids = hidden_pages(kb).ids
-    members = entity.members if entity else ()
+def _metadata(entity: Entity | None, document: Document | None) -> dict[str, Any]:
     return {
         "file_path": document.path if document else None,
         "date": (document.date or None) if document else None,
@@ -143,19 +159,49 @@ def _metadata(
         "aliases": list(entity.aliases) if entity else [],
         "role": (entity.role or None) if entity else None,
         "team": (entity.team or None) if entity else None,
-        "members": [member for member in members if member not in hidden_ids],
+        "members": list(entity.members) if entity else [],
     }
 
 
-def _entity_without_page(kb: KnowledgeBase, entity: Entity) -> dict[str, Any]:
+def _entity_without_page(entity: Entity) -> dict[str, Any]:
     """Return the data of an entity that is only mentioned elsewhere: a team with members."""
     return {
+        "page": entity.id,
         "id": entity.id,
         "type": entity.type,
         "title": entity.name,
         "content": "",
-        "metadata": _metadata(kb, entity, None),
+        "metadata": _metadata(entity, None),
         "chunks_count": 0,
         "total_chars": 0,
         "next_offset": None,
+        "fact": None,
+        "notes": [],
+    }
+
+
+def _fact_data(kb: KnowledgeBase, pages: VisiblePages, fact: Fact) -> dict[str, Any]:
+    """Return the data of a fact or open item: its text, and where and since when it is stated."""
+    path, entity = pages.identify(fact.path)
+    page = pages.page(path)
+    return {
+        "page": path,
+        "id": str(fact.fact_id),
+        "type": fact.kind,
+        "title": entity.name if entity else page.document.title if page else "",
+        "content": fact.text,
+        "metadata": _metadata(entity, page.document if page else None)
+        | {"date": fact.date or None},
+        "chunks_count": 0,
+        "total_chars": len(fact.text),
+        "next_offset": None,
+        "fact": {
+            "fact_id": fact.fact_id,
+            "line": fact.line,
+            "status": fact.status,
+            "done": fact.done,
+            "sources": list(fact.sources),
+            "confidence": fact.confidence,
+        },
+        "notes": [] if page is None or kb.is_as_indexed(page) else [NEWER_FILE],
     }

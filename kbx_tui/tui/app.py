@@ -4,21 +4,22 @@ from __future__ import annotations
 
 import asyncio
 import os
-import signal
 import subprocess
-from collections.abc import Callable, Iterable
-from contextlib import suppress
+import sys
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from textual import events
 from textual.app import App, SuspendNotSupported, SystemCommand
+from textual.driver import Driver
 from textual.geometry import Region
 from textual.message import Message
 from textual.screen import Screen
 
-from kbx_tui.errors import ConfigError
+from kbx_tui.ending import end_soon, interrupts_for_child
+from kbx_tui.errors import ConfigError, KbxError
 from kbx_tui.log_file import logger
 from kbx_tui.safe_text import safe_line
 from kbx_tui.tui.app_state import AppState
@@ -41,15 +42,12 @@ from kbx_tui.tui.stylesheets import stylesheets
 
 if TYPE_CHECKING:
     from kbx_tui.config import Settings
+    from kbx_tui.trust.trust_requests import TrustRequest
 
 WIDTH_CLASSES: list[tuple[int, str]] | None = [(0, "-small"), (80, "-narrow"), (110, "-wide")]
 """Minimum width of a screen in columns, and the class it then has."""
 MODES: dict[str, type[Dedup | Experts]] = {"dedup": Dedup, "experts": Experts}
 """The modes whose screens are pushed on top of explore."""
-END_SIGNALS = [
-    number for name in ("SIGTERM", "SIGHUP") if (number := getattr(signal, name, None)) is not None
-]
-"""Signals after which the terminal is restored."""
 
 
 class KbxApp(App[None]):
@@ -70,15 +68,17 @@ class KbxApp(App[None]):
         bases: Bases | None = None,
         why: str = "",
         drafts: Path | None = None,
+        trust: bool = False,
         debounce: float = DEBOUNCE_SECONDS,
     ) -> None:
         """Open the base at `root`; with None, let the user choose one, and say `why`.
 
-        `drafts` is a file of drafts to start with, in the dedup mode.
+        `drafts` is a file of drafts to start with, in the dedup mode. `trust` allows that base
+        everything its kbx.toml asks for.
         """
         super().__init__()
         self._drafts = drafts
-        self.bases = bases or Bases()
+        self.bases = bases or Bases(trusted=root if trust else None)
         self.app_state = AppState()
         self._debounce = debounce
         self.keymap = Keymap()
@@ -86,8 +86,7 @@ class KbxApp(App[None]):
         self.explore: Explore | None = None
         """The explore screen of the open base."""
         self._collector = IdleCollector()
-        self.ended_by = 0
-        """The signal that ended the app; 0 when the user did."""
+        self._event_loop: asyncio.AbstractEventLoop | None = None
         self._first: Screen[Any]
         if root is None:
             self._first = Welcome(self.bases, self.app_state, self, why=why)
@@ -97,7 +96,7 @@ class KbxApp(App[None]):
     def on_mount(self) -> None:
         limit_automatic_collection()
         self.set_interval(CHECK_INTERVAL, self._collector.collect_if_idle)
-        self._end_on_signals()
+        self._event_loop = asyncio.get_running_loop()
         self.push_screen(self._first)  # the default screen cannot be switched for another
         if self.app_state.user.theme in self.available_themes:
             self.theme = self.app_state.user.theme
@@ -114,14 +113,20 @@ class KbxApp(App[None]):
         await self.go_to("dedup")
         session.review.load(str(drafts))
 
-    def _end_on_signals(self) -> None:
-        with suppress(NotImplementedError, RuntimeError, ValueError):  # Windows, or a thread
-            for number in END_SIGNALS:
-                asyncio.get_running_loop().add_signal_handler(number, self._end_by, number)
+    def get_driver_class(self) -> type[Driver]:
+        kind = super().get_driver_class()
+        if sys.platform != "win32" and kind.__name__ == "LinuxDriver":
+            from kbx_tui.tui.terminal_driver import TerminalDriver
 
-    def _end_by(self, number: int) -> None:
-        self.ended_by = number
-        self.exit()
+            return TerminalDriver
+        return kind
+
+    def stop_from_thread(self) -> bool:
+        """Leave the app, from any thread; return False if it is not running yet."""
+        if self._event_loop is None:
+            return False
+        self._event_loop.call_soon_threadsafe(self.exit)
+        return True
 
     async def on_event(self, event: events.Event) -> None:
         if isinstance(event, events.InputEvent | events.Paste | events.Resize):
@@ -133,6 +138,7 @@ class KbxApp(App[None]):
         await super().on_event(event)
 
     async def on_unmount(self) -> None:
+        end_soon(self.return_code or 0)
         await self._close_base()
 
     # The open base.
@@ -140,7 +146,7 @@ class KbxApp(App[None]):
     def _make_explore(self, root: Path) -> Explore:
         self._root = root
         session = BaseSession(
-            partial(self.bases.open, root),
+            partial(self.bases.open, root, self._notice_of_engine),
             self,
             debounce=self._debounce,
             on_answer=self._collector.note_activity,  # it is about to be drawn
@@ -155,6 +161,30 @@ class KbxApp(App[None]):
         await self.switch_screen(explore)
         self.call_after_refresh(explore.session.start)
 
+    def ask_for_trust(self) -> None:
+        if self.explore is not None and self._root is not None:
+            self.explore.session.client.start(self._ask_for_trust(self._root))
+
+    async def _ask_for_trust(self, root: Path) -> None:
+        if requests := await asyncio.to_thread(self.bases.questions, root):
+            from kbx_tui.tui.shell.trust_screen import TrustQuestion
+
+            question = TrustQuestion(str(root), requests, self)
+            self.push_screen(question, partial(self._take_trust, root, requests))
+
+    async def _take_trust(
+        self, root: Path, requests: Sequence[TrustRequest], allowed: bool | None
+    ) -> None:
+        try:
+            await asyncio.to_thread(self.bases.answer, root, requests, allowed=bool(allowed))
+        except KbxError as error:
+            self.show_error(safe_line(str(error)))
+        else:
+            if allowed:
+                await self.open_base(root)
+                if self._drafts is not None and self.explore is not None:
+                    await self._open_drafts(self.explore.session, self._drafts)
+
     def choose_base(self) -> None:
         welcome = Welcome(self.bases, self.app_state, self, is_base_open=True)
         self.push_screen(welcome, self._open_chosen)
@@ -168,6 +198,9 @@ class KbxApp(App[None]):
         if self.explore is None or self._root is None:
             return
         self.app_state.open_base(self._root)
+        if self.app_state.notices:
+            self.show_notice(safe_line("; ".join(self.app_state.notices)))
+            self.app_state.notices.clear()
         self.app_state.keeps_knobs = settings.app.remember_knobs
         if (knobs := self.app_state.knobs) is not None:
             self.explore.model.restore_knobs(*knobs)
@@ -212,6 +245,11 @@ class KbxApp(App[None]):
         """Show a notice for a moment."""
         self._post_to_front(Notice(text))
 
+    def _notice_of_engine(self, text: str) -> None:
+        """Show a notice of the engine, which calls this on its own thread."""
+        if self.explore is not None:
+            self.explore.session.client.call_on_loop(self.show_notice, safe_line(text))
+
     def show_error(self, text: str) -> None:
         """Show an error until something works again."""
         self._post_to_front(Failure(text))
@@ -248,7 +286,7 @@ class KbxApp(App[None]):
         command = edit_command(editor, Path(root) / path, line)
         environment = os.environ | ({"NO_COLOR": "1"} if self.no_color else {})
         try:
-            with self.suspend():
+            with self.suspend(), interrupts_for_child():
                 subprocess.run(command, env=environment, check=False)
         except SuspendNotSupported:
             self.show_notice("an editor cannot be opened in this terminal")

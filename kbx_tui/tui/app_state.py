@@ -1,25 +1,37 @@
 """What the app remembers: per user the theme and recent bases, per base panes and queries.
 
-Small JSON files, written atomically. A missing, damaged or unknown file counts as empty; write
-errors are logged and ignored.
+Small JSON files, written atomically. A missing file counts as empty, as does one that cannot be
+read, which is set aside before another one is written; write errors are logged and ignored.
 """
 
 from __future__ import annotations
 
-import os
+import re
 from contextlib import suppress
 from pathlib import Path
 from tempfile import NamedTemporaryFile
 from typing import Annotated, TypeVar
 
 import msgspec
-from platformdirs import user_state_path
 
+from kbx_tui.errors import WriteFault
 from kbx_tui.log_file import logger
+from kbx_tui.removal import remove_temporary
 from kbx_tui.safe_text import safe_line
+from kbx_tui.state_file import (
+    UnusableFile,
+    decode_json,
+    read_regular_file,
+    remove_leaked,
+    set_aside,
+    unreadable,
+)
+from kbx_tui.user_folders import user_state_folder
 
 RECENT_BASES = 12
 RECENT_QUERIES = 100
+SIZE_LIMIT = 8 * 1024 * 1024
+"""Largest file of state, in bytes."""
 BASE_FILE = "app.json"
 """In the `.kbx` folder of a base."""
 
@@ -52,11 +64,13 @@ class AppState:
     """The state of the user, read at once, and that of the open base."""
 
     def __init__(self) -> None:
-        self.user = _read(user_file(), UserState)
         self.base = BaseState()
         self.keeps_knobs = False
         """Whether alpha and threshold are remembered, as kbx.toml says."""
+        self.notices: list[str] = []
+        """What the user should know about files that cannot be read."""
         self._base_file: Path | None = None
+        self.user = self._read(user_file(), UserState)
 
     @property
     def knobs(self) -> tuple[float, float] | None:
@@ -69,7 +83,7 @@ class AppState:
     def open_base(self, root: Path) -> None:
         """Read the state of a base, and move it to the top of the recent bases."""
         self._base_file = root / ".kbx" / BASE_FILE
-        self.base = _read(self._base_file, BaseState)
+        self.base = self._read(self._base_file, BaseState)
         self.base.queries = list(map(safe_line, self.base.queries))  # the file is not trusted
         others = [base for base in self.user.bases if base != str(root)]
         self.user.bases = [str(root), *others][:RECENT_BASES]
@@ -105,20 +119,25 @@ class AppState:
         if self._base_file is not None and self._base_file.parent.is_dir():
             _write(self._base_file, self.base)
 
+    def _read(self, file: Path, kind: type[State]) -> State:
+        try:
+            return _load(file, kind)
+        except FileNotFoundError:
+            pass
+        except (OSError, ValueError) as error:
+            self.notices.append(unreadable(file, error))
+            logger().warning("%s", self.notices[-1])
+        return kind()
+
 
 def user_file() -> Path:
-    """Return the file of a user's state: in `KBX_STATE_DIR`, else the user's state folder."""
-    configured = os.environ.get("KBX_STATE_DIR", "")
-    if configured:
-        return Path(configured).expanduser() / "state.json"
-    return user_state_path("kbx-tui", appauthor=False) / "state.json"
+    """Return the file of a user's state."""
+    return user_state_folder() / "state.json"
 
 
-def _read(file: Path, kind: type[State]) -> State:
-    try:
-        return msgspec.json.decode(file.read_bytes(), type=kind)
-    except (OSError, msgspec.MsgspecError, UnicodeDecodeError):
-        return kind()
+def _load(file: Path, kind: type[State]) -> State:
+    """Return a state. Raises OSError and ValueError."""
+    return decode_json(read_regular_file(file, limit=SIZE_LIMIT), kind)
 
 
 def _write(file: Path, state: msgspec.Struct) -> None:
@@ -126,12 +145,24 @@ def _write(file: Path, state: msgspec.Struct) -> None:
     temporary = ""
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
+        _make_way(file, type(state))
         with NamedTemporaryFile(dir=file.parent, prefix=f".{file.name}.", delete=False) as new:
             temporary = new.name
             new.write(data)
         Path(temporary).replace(file)
-    except OSError as error:
+        remove_leaked(file.parent, re.compile(rf"\.{re.escape(file.name)}\.\w{{8}}"))
+    except (OSError, WriteFault) as error:
         logger().warning("could not write %s: %s", file, error)
         if temporary:
             with suppress(OSError):
-                Path(temporary).unlink()
+                remove_temporary(Path(temporary))
+
+
+def _make_way(file: Path, kind: type[msgspec.Struct]) -> None:
+    """Set a file aside that is not a state. Raises OSError, if it may be readable the next time."""
+    try:
+        _load(file, kind)
+    except FileNotFoundError:
+        pass
+    except (UnusableFile, ValueError):
+        set_aside(file)

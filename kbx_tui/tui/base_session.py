@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Protocol
 
-from kbx_tui.errors import KbxError
+from kbx_tui.errors import KbxError, NotTrusted
 from kbx_tui.log_file import logger
 from kbx_tui.safe_text import safe_line
 from kbx_tui.tui.dedup.model import ReviewModel
@@ -23,12 +24,19 @@ if TYPE_CHECKING:
     from kbx_tui.config import Settings
     from kbx_tui.search.evidence.tuning import Tuning
 
+CLOSE_SECONDS = 1.0
+"""Seconds the screen stays while drafts are saved and the engine closes."""
+
 
 class SessionHost(Status, Protocol):
     """The interface that a session needs from the app."""
 
     def configure(self, settings: Settings) -> None:
         """Apply the settings of the base, after it has been opened."""
+        ...
+
+    def ask_for_trust(self) -> None:
+        """Ask whether the base may do what its kbx.toml asks for, unless that was answered."""
         ...
 
 
@@ -45,7 +53,7 @@ class BaseSession:
     ) -> None:
         """`on_answer` is called after each answer of the engine."""
         self._host = host
-        self._is_open = False
+        self._is_open = self._asked_for_trust = False
         self.client = EngineClient(open_engine, on_error=self._show_error, on_answer=on_answer)
         self.index_sync = IndexSync(self.client, open_engine, host, on_growth=self.refresh)
         self.explore = ExploreModel(
@@ -60,11 +68,12 @@ class BaseSession:
         self.client.start(self._open())
 
     async def stop(self) -> None:
-        """Release the base, after giving indexing a moment to stop."""
+        """Release the base, after giving indexing and the last call a moment to finish."""
         self.client.closed.set()
         await self.index_sync.stop()
         saver = self.review.saver
-        self.client.close(saver.save if saver.has_unsaved else None)
+        closing = self.client.close(saver.save if saver.has_unsaved else None)
+        await asyncio.wait({asyncio.wrap_future(closing)}, timeout=CLOSE_SECONDS)
 
     def refresh(self, changed: frozenset[str] = frozenset()) -> None:
         """Show the new content of the index; `changed` are files that were edited on disk."""
@@ -78,14 +87,26 @@ class BaseSession:
         """Open the base, unless it is open already."""
         if self._is_open:
             return
-        settings, tuning, summary = await self.client.run(_read_basics)
+        try:
+            settings, tuning, summary, is_trusted = await self.client.run(_read_basics)
+        except NotTrusted:
+            self._ask_for_trust()
+            raise
         if self._is_open:  # another request was waiting for the engine at the same time
             return
         self._is_open = True
+        if not is_trusted:
+            self._ask_for_trust()
         self.explore.configure(tuning)
         self._host.configure(settings)
         self.explore.show_base(summary)
         self.client.start(self._prepare())
+
+    def _ask_for_trust(self) -> None:
+        """Ask once in a session: every request tries to open a base that is closed."""
+        if not self._asked_for_trust:
+            self._asked_for_trust = True
+            self._host.ask_for_trust()
 
     async def _open_searchable(self) -> bool:
         await self._open()
@@ -123,6 +144,21 @@ class BaseSession:
         return is_complete
 
     def _show_error(self, error: Exception) -> None:
+        if isinstance(error, KbxError) and self.explore.is_searchable:
+            self.client.start(self._show_or_index(error))
+        else:
+            self._show(error)
+
+    async def _show_or_index(self, error: KbxError) -> None:
+        """Show an error, unless its cause is that the index was deleted: then index again."""
+        if await self.client.run(lambda engine: engine.is_indexed()):
+            self._show(error)
+        elif self.explore.is_searchable:  # else a failure to index would be repeated for ever
+            self.explore.set_searchable(False)
+            self._host.show_notice("the index is gone; indexing again")
+            self.index_sync.index()
+
+    def _show(self, error: Exception) -> None:
         if not isinstance(error, KbxError):
             logger().error("%s", error, exc_info=error)
         self._host.show_error(error_line(error))
@@ -134,9 +170,10 @@ def error_line(error: Exception) -> str:
     return text if isinstance(error, KbxError) else f"{type(error).__name__}: {text}"
 
 
-def _read_basics(engine: KnowledgeBase) -> tuple[Settings, Tuning, BaseSummary]:
+def _read_basics(engine: KnowledgeBase) -> tuple[Settings, Tuning, BaseSummary, bool]:
     name, root = safe_line(engine.root.name), str(engine.root)
-    return engine.settings, engine.tuning(), BaseSummary(name, root, engine.is_indexed())
+    summary = BaseSummary(name, root, engine.is_indexed())
+    return engine.settings, engine.tuning(), summary, not engine.untrusted
 
 
 def _warm(engine: KnowledgeBase) -> None:

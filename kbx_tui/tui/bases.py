@@ -3,23 +3,50 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from kbx_tui.errors import KbxError
 from kbx_tui.safe_text import safe_line
 
 if TYPE_CHECKING:
     from kbx_tui.api import KnowledgeBase
+    from kbx_tui.api.session import Notice
+    from kbx_tui.trust.trust_requests import TrustRequest
 
 
 class Bases:
     """Knowledge bases on this machine. Methods do I/O: call them off the event loop."""
 
-    def open(self, root: Path) -> KnowledgeBase:
+    def __init__(self, trusted: Path | None = None) -> None:
+        """`trusted` is the root of a base that may do what it asks for, this time."""
+        self._trusted = trusted
+
+    def open(self, root: Path, notice: Notice = lambda text: None) -> KnowledgeBase:
         """Open the base at `root`."""
         from kbx_tui.api import KnowledgeBase
 
-        return KnowledgeBase(root)
+        return KnowledgeBase(root, notice=notice, trust=root == self._trusted)
+
+    def questions(self, root: Path) -> tuple[TrustRequest, ...]:
+        """Return what a base asks for that the user has neither allowed nor declined.
+
+        What was declined is asked again when the base cannot be opened without it.
+        """
+        from kbx_tui.settings_file import load_settings
+        from kbx_tui.trust.trust_requests import requests_of
+        from kbx_tui.trust.trust_store import is_declined, ungranted
+
+        requests = ungranted(root, requests_of(root, load_settings(root)))
+        is_open = not any(request.blocks for request in requests)
+        return () if is_open and is_declined(root, requests) else requests
+
+    def answer(self, root: Path, requests: Sequence[TrustRequest], *, allowed: bool) -> None:
+        """Store whether the user allowed these requests. Raises KbxError."""
+        from kbx_tui.trust.trust_store import decline, grant
+
+        (grant if allowed else decline)(root, requests)
 
     def demo(self) -> Path:
         """Return the root of the demo, installed if need be."""
@@ -36,8 +63,12 @@ class Bases:
     def new(self, folder: str) -> Path:
         """Create a base in a folder and return its root. Raises KbxError."""
         from kbx_tui.editing.new_base import create_base
+        from kbx_tui.trust.trust_store import trust_made_here
 
-        return create_base(Path(folder).expanduser())
+        root = create_base(Path(folder).expanduser())
+        with suppress(KbxError):  # the base is made, and asks when it needs trust
+            trust_made_here(root)
+        return root
 
 
 def is_folder(path: str) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from tests.command_line import CommandLine, Ran
+from tests.trusting import configure_trusted
 
 
 def assert_one_line(ran: Ran, code: int) -> None:
@@ -30,18 +31,25 @@ def test_exit_code_is_4_without_a_knowledge_base(kbx: CommandLine, tmp_path: Pat
     assert_one_line(kbx("status", "--kb", tmp_path), 4)
 
 
-def test_exit_code_is_5_for_a_damaged_index(kbx: CommandLine, fresh_demo: Path) -> None:
-    for table in ("documents.lance", "meta.lance"):
-        (fresh_demo / ".kbx" / "index" / table).mkdir(parents=True)
-    (fresh_demo / ".kbx" / "index" / "BUILD").write_text("was finished once")
-    ran = kbx("search", "x", "--fast", "--kb", fresh_demo)
+def test_exit_code_is_5_for_an_index_that_cannot_be_made(
+    kbx: CommandLine, fresh_demo: Path
+) -> None:
+    (fresh_demo / ".kbx").write_text("a file instead of a folder", encoding="utf-8")
+    ran = kbx("index", "--fast", "--kb", fresh_demo)
     assert_one_line(ran, 5)
-    assert "kbx index --full" in ran.err
+    assert str(fresh_demo / ".kbx") in ran.err
 
 
 def test_exit_code_is_6_when_the_model_cannot_be_loaded(kbx: CommandLine, fresh_demo: Path) -> None:
     missing = fresh_demo / "no-model"
-    (fresh_demo / "kbx.toml").write_text(f"[embedding]\nmodel = '{missing}'\n", encoding="utf-8")
+    configure_trusted(fresh_demo, f"[embedding]\nmodel = '{missing}'\n")
     ran = kbx("index", "--kb", fresh_demo)
     assert_one_line(ran, 6)
     assert "bundled" in ran.err
+
+
+def test_exit_code_is_8_when_the_base_is_not_trusted(kbx: CommandLine, fresh_demo: Path) -> None:
+    (fresh_demo / "kbx.toml").write_text('[embedding]\nmodel = "gemini"\n', encoding="utf-8")
+    ran = kbx("search", "x", "--kb", fresh_demo)
+    assert_one_line(ran, 8)
+    assert f"kbx trust {fresh_demo}" in ran.err

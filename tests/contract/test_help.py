@@ -46,8 +46,9 @@ def options(command: click.Command) -> Iterator[str]:
 
 def test_commands_are_exactly_those_listed() -> None:
     assert COMMANDS == [
-        "completion", "config", "dedup", "demo", "entity", "eval", "experts", "index", "jsonl",
-        "keys", "mcp", "memory", "person", "project", "search", "status", "team", "tool", "undo",
+        "check", "completion", "config", "dedup", "demo", "entity", "eval", "experts", "index",
+        "jsonl", "keys", "mcp", "memory", "person", "project", "search", "status", "team", "tool",
+        "trust", "undo",
     ]  # fmt: skip
 
 
@@ -85,7 +86,7 @@ def test_every_command_and_option_is_documented(name: str) -> None:
     assert f"## kbx {name}" in PAGE
     section = PAGE.partition(f"## kbx {name}")[2].partition("\n## ")[0]
     for option in options(ALL[name]):
-        assert option in section or option in ("--kb", "--debug"), option
+        assert option in section or option in ("--kb", "--trust", "--debug"), option
 
 
 def test_every_exit_code_is_documented() -> None:

@@ -82,7 +82,7 @@ def test_listing_the_settings_loads_no_engine(demo_kb_path: Path) -> None:
             "create_page('Zoe Marsh', dry_run=True)",
             {"catalog", "similarity_checks", "file_writer", "page_writer"},
         ),
-        ("drafts()", {"similarity_checks", "file_writer", "draft_review"}),
+        ("drafts()", {"catalog", "similarity_checks", "file_writer", "draft_review"}),
     ],
     ids=lambda value: value if isinstance(value, str) else "",
 )

@@ -1,4 +1,4 @@
-"""The JSON of `kbx index`, `kbx status` and `kbx config`."""
+"""The JSON of `kbx index`, `kbx status`, `kbx config` and `kbx trust`."""
 
 from __future__ import annotations
 
@@ -25,13 +25,17 @@ def test_index_reports_counts_changes_and_seconds(kbx: CommandLine, tmp_path: Pa
         "problems",
         "seconds",
         "size_bytes",
+        "sizes",
         "generation",
+        "repaired",
         "finished",
     ]
     assert report["documents"] == len(FILES) == report["added"]
     assert report["finished"] is True
     assert report["problems"] == []
     assert report["seconds"]["total"] > 0.0
+    assert {"documents", "vectors", "words.bin"} <= report["sizes"].keys()
+    assert sum(report["sizes"].values()) == report["size_bytes"]
     assert {"reading", "vectors"} <= report["seconds"].keys()
 
 
@@ -45,10 +49,12 @@ def test_status_reports_what_is_indexed(kbx: CommandLine, demo_kb_path: Path) ->
         "model",
         *COUNTS,
         "vector_share",
+        "without_vector",
         "size_bytes",
         "generation",
         "stale",
         "problems",
+        "damage",
         "log",
     ]
     assert status["root"] == str(demo_kb_path)
@@ -87,3 +93,37 @@ def test_config_lists_every_setting_with_its_source(kbx: CommandLine, fresh_demo
         "help": "weight of the document: 1 = document alone, 0 = entity alone",
     }
     assert by_key["embedding.model"]["source"] == "default"
+
+
+def test_trust_lists_what_is_granted(kbx: CommandLine, fresh_demo: Path) -> None:
+    (fresh_demo / "kbx.toml").write_text("[writes]\nauto_commit = true\n", encoding="utf-8")
+    granted = kbx("trust", "--json", "--kb", fresh_demo).json
+    assert list(granted) == ["root", "granted"]
+    assert [list(request) for request in granted["granted"]] == [["key", "value", "effect"]]
+    (listed,) = kbx("trust", "--list", "--json").json
+    assert listed == {
+        "root": str(fresh_demo),
+        "made_here": False,
+        "granted": {"writes.auto_commit": "true"},
+    }
+    removed = kbx("trust", "--remove", "--json", "--kb", fresh_demo).json
+    assert removed == {"root": str(fresh_demo), "removed": True}
+
+
+def test_check_reports_faults_and_what_mends_them(kbx: CommandLine, demo_copy: Path) -> None:
+    ran = kbx("check", "--read-data", "--json", "--kb", demo_copy)
+    assert ran.code == 0
+    assert list(ran.json) == ["sound", "faults", "read_data", "files", "rows", "seconds"]
+    assert ran.json["faults"] == []
+    assert ran.json["sound"] is ran.json["read_data"] is True
+    words = demo_copy / ".kbx" / "index" / "words.bin"
+    words.write_bytes(words.read_bytes().replace(b"budget", b"bud\0et"))
+    ran = kbx("check", "--json", "--kb", demo_copy)
+    assert ran.code == 5
+    assert ran.json["faults"] == [
+        {
+            "where": "words.bin",
+            "what": "does not have the bytes that were written",
+            "remedy": "`kbx index`",
+        }
+    ]

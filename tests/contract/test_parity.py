@@ -56,6 +56,7 @@ CALLS: list[tuple[str, dict[str, Any], list[str]]] = [
             "hierarchy_alpha": 0.7,
             "hierarchy_threshold": 0.4,
             "max_entities": 3,
+            "preset": "seed",
             "gate": "hard",
             "parent": "max",
             "hotness": 0.2,
@@ -65,7 +66,17 @@ CALLS: list[tuple[str, dict[str, Any], list[str]]] = [
             *["migration status", "--limit", "5", "--path", "memory/meetings/2026/0[1-3]/"],
             *["--type", "meeting", "--from", "2026-01", "--to", "2026"],
             *["--hierarchy-alpha", "0.7", "--hierarchy-threshold", "0.4", "--max-entities", "3"],
-            *["--gate", "hard", "--parent", "max", "--hotness", "0.2", "--explain"],
+            *[
+                "--preset",
+                "seed",
+                "--gate",
+                "hard",
+                "--parent",
+                "max",
+                "--hotness",
+                "0.2",
+                "--explain",
+            ],
         ],
     ),
     (
@@ -104,6 +115,16 @@ WRITES: list[tuple[dict[str, Any], list[str], int]] = [
     ({**NEW, "text": "Prefers async Slack over email"}, ["Prefers async Slack over email"], 3),
 ]
 """Arguments of the method, those of `kbx memory add`, and its exit code."""
+
+KNOWN_TEXT = "Prefers async Slack over email"
+EDITS: list[tuple[str, dict[str, Any], list[str], int]] = [
+    ("kbx.memory_edit_fact", {"text": "Prefers async Slack, in writing"}, [], 0),
+    ("kbx.memory_edit_fact", {"text": "Prefers Slack", "dry_run": True}, ["--dry-run"], 0),
+    ("kbx.memory_supersede", {"text": "Prefers calls", "date": "2026-05-01"}, [], 0),
+    ("kbx.memory_delete_fact", {}, [], 0),
+    ("kbx.memory_delete_fact", {"dry_run": True}, ["--dry-run"], 0),
+]
+"""Method, arguments besides the id, further options of the command, and its exit code."""
 
 REFUSED: list[tuple[str, dict[str, Any]]] = [
     ("kb.search", {"query": "ab"}),
@@ -247,6 +268,43 @@ async def test_a_write_gives_the_same_json_and_file_on_every_surface(
     ran = kbx("tool", method.tool, json.dumps(params), "--allow-writes", "--kb", copies[3])
     assert ran.json == python
     ran = kbx(*method.command, *words, "--entity", "Alice Chen", "--json", "--kb", copies[4])
+    assert (ran.code, ran.json) == (code, python)
+    pages = {(copy / "memory/people/alice-chen.md").read_bytes() for copy in copies}
+    assert len(pages) == 1
+
+
+@pytest.mark.parametrize(("name", "params", "options", "code"), EDITS, ids=str)
+async def test_an_edit_of_a_fact_gives_the_same_json_and_file_on_every_surface(
+    kbx: CommandLine,
+    base: Path,
+    tmp_path: Path,
+    name: str,
+    params: dict[str, Any],
+    options: list[str],
+    code: int,
+) -> None:
+    copies = [shutil.copytree(base, tmp_path / letter / "base") for letter in "abcde"]
+    method = METHODS[name]
+    with KnowledgeBase(copies[0]) as kb:
+        facts = kb.facts(entity="Alice Chen")
+        fact_id = next(fact.fact_id for fact in facts if fact.text == KNOWN_TEXT)
+        params = {"fact_id": fact_id, **params}
+        python = json.loads(json.dumps(call(kb, name, params, allow_writes=True)))
+    Draft202012Validator(output_schema(method)).validate(python)
+    assert "[redacted]" not in python["diff"]
+    workers = [
+        EngineWorker(partial(KnowledgeBase, copy), allow_writes=True) for copy in copies[1:3]
+    ]
+    assert over_jsonl(workers[0], name, params)["result"] == python
+    async with Client(make_server(workers[1])) as client:
+        assert (await client.call_tool(method.tool, params)).structured_content == python
+    for worker in workers:
+        worker.close()
+    ran = kbx("tool", method.tool, json.dumps(params), "--allow-writes", "--kb", copies[3])
+    assert ran.json == python
+    words = [str(fact_id), *([params["text"]] if "text" in params else []), *options]
+    words += ["--date", params["date"]] if "date" in params else []
+    ran = kbx(*method.command, *words, "--json", "--kb", copies[4])
     assert (ran.code, ran.json) == (code, python)
     pages = {(copy / "memory/people/alice-chen.md").read_bytes() for copy in copies}
     assert len(pages) == 1

@@ -21,6 +21,7 @@ CHECK = {
     "nearest": list,
     "model": str,
     "is_calibrated": bool,
+    "in_scope": int,
     "notes": list,
 }
 MATCH = {
@@ -38,6 +39,8 @@ MATCH = {
     "conflicts": list,
     "line": int,
     "done": bool,
+    "field": type(None),
+    "is_similar": bool,
 }
 FIELD = {
     "entity": str,
@@ -53,6 +56,7 @@ FIELD = {
     "signals": dict,
     "conflicts": list,
     "model": str,
+    "notes": list,
 }
 SCAN = {
     "clusters": list,

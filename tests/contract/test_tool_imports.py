@@ -10,7 +10,7 @@ from tests.contract.test_imports import loaded_modules, loaded_packages, run_com
 
 ENGINE = {"fastembed", "lancedb", "numpy", "onnxruntime", "pyarrow", "textual", "tokenizers"}
 SERVERS = {"mcp", "mcp_types", "starlette", "uvicorn", "google"}
-LATE = {"kbx_tui.api", "kbx_tui.tools.servers.handlers", "kbx_tui.tools.redaction.hidden_pages"}
+LATE = {"kbx_tui.api", "kbx_tui.tools.servers.handlers", "kbx_tui.tools.redaction.redaction_filter"}
 
 
 def test_the_mcp_server_starts_without_the_engine() -> None:
@@ -43,3 +43,21 @@ def test_a_search_loads_no_contracts_of_tools(demo_kb_path: Path) -> None:
 def test_help_of_server_commands_loads_no_server(command: str) -> None:
     packages = loaded_packages(run_command(command, "--help"))
     assert packages.isdisjoint(ENGINE | SERVERS | {"pydantic"})
+
+
+def test_the_first_search_of_a_server_that_was_warm_loads_nothing(demo_kb_path: Path) -> None:
+    code = f"""
+from functools import partial
+from kbx_tui import KnowledgeBase
+from kbx_tui.tools.servers.engine_worker import EngineWorker
+worker = EngineWorker(partial(KnowledgeBase, {str(demo_kb_path)!r}), warms=True)
+worker.begin()
+for _ in range(2):  # the second step of loading begins when the first has ended
+    worker.run(lambda kb: kb.is_indexed()).result()
+before = set(sys.modules)
+assert worker.answer("kb.search", {{"query": "rollback plan"}}).failure is None
+late = sorted(set(sys.modules) - before)
+assert not late, late
+worker.close()
+"""
+    assert loaded_modules(code) >= LATE

@@ -249,6 +249,64 @@ def test_plugin_workflow_creates_and_merges_facts(base: Path, tmp_path: Path) ->
     assert "Collects old barometers" in (copy / "memory/people/person-a.md").read_text()
 
 
+SAMPLES = (
+    ("Person A prefers written async updates", "MERGE", 0.80),
+    ("Person A favours Slack DMs over email", "MERGE", 0.80),
+    ("prefers asynchronous communication", "SKIP", 0.90),
+    ("Person A collects barometers", "CREATE", 0.0),
+)
+"""Candidate texts, what the plugin of the proposal then does, and the score it needs for that."""
+
+
+@pytest.mark.parametrize(("candidate", "expected", "least"), SAMPLES, ids=str)
+def test_plugin_pattern_reaches_the_branch_its_author_meant(
+    base: Path, tmp_path: Path, candidate: str, expected: str, least: float
+) -> None:
+    copy, merged_text = shutil.copytree(base, tmp_path / "base"), f"{candidate}, mostly"
+    page = copy / "memory/people/person-a.md"
+    before = page.read_text(encoding="utf-8")
+
+    def llm_decide(candidate: str, existing: str) -> str:
+        assert candidate != existing
+        return expected
+
+    with KnowledgeBase(copy) as kb:
+        matches = kb.memory_similar(text=candidate, entity="Person A")
+        decision = "CREATE"
+        if (matches and matches[0].score > 0.90) or (matches and matches[0].score > 0.80):
+            decision = llm_decide(candidate, matches[0].text)
+        else:
+            kb.memory_add(title=candidate, entity="Person A")
+        assert decision == expected
+        if expected == "CREATE":
+            assert candidate in page.read_text(encoding="utf-8")
+            return
+        assert matches[0].score > least
+        assert page.read_text(encoding="utf-8") == before
+        if decision == "MERGE":
+            assert matches[0].fact_id is not None
+            kb.edit_fact(matches[0].fact_id, text=merged_text)
+            assert merged_text in page.read_text(encoding="utf-8")
+
+
+def test_example_scores_of_the_proposal_are_those_the_docs_state(base: Path) -> None:
+    """The proposal shows .91 and .87 for them, which docs/similarity.md explains."""
+    query = "prefers async communication"
+    pairs = [(query, text) for text in (MATCH["text"], PERSON_A.split("] ")[2].split("\n")[0])]
+    with KnowledgeBase(base) as kb:
+        scores = [round(pair.score, 2) for pair in kb.pair_similarity(pairs)]
+    stated = (Path(__file__).parents[2] / "docs/similarity.md").read_text(encoding="utf-8")
+    assert scores == [0.27, 0.76]
+    assert all(f"scores .{round(score * 100)}" in stated for score in scores)
+
+
+def test_field_match_has_the_match_type_of_the_proposal(kbx: CommandLine, base: Path) -> None:
+    arguments = ("memory", "similar", "Engineering Director", "--entity", "Person A", "--json")
+    answer = kbx(*arguments, "--kb", base).json
+    assert answer["has_similar"] is True
+    assert (answer["matches"][0]["match_type"], answer["matches"][0]["field"]) == ("field", "role")
+
+
 def test_similar_field_gives_the_verdicts_of_the_proposal(kbx: CommandLine, base: Path) -> None:
     arguments = ("entity", "similar-field", "Person A", "--json", "--kb", base)
     role = kbx(*arguments, "--field", "role", "--value", "Engineering Director").json

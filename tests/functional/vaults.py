@@ -6,7 +6,8 @@ import hashlib
 from pathlib import Path
 
 from kbx_tui import KnowledgeBase
-from kbx_tui.index.store import Store, index_uri
+from kbx_tui.index.index_folder import index_uri
+from kbx_tui.index.store import Store
 
 ALICE = """---
 role: Director of Engineering

@@ -90,8 +90,8 @@ def test_the_wheel_has_its_licence_and_both_programs(wheel: Path) -> None:
         info = next(name for name in archive.namelist() if name.endswith("entry_points.txt"))
         programs = archive.read(info).decode()
         assert any(name.endswith("licenses/LICENSE") for name in archive.namelist())
-    assert "kbx-tui = kbx_tui.cli.main:main" in programs
-    assert "kbx = kbx_tui.cli.main:main" in programs
+    assert "kbx-tui = kbx_tui.program:main" in programs
+    assert "kbx = kbx_tui.program:main" in programs
 
 
 def test_an_installed_wheel_indexes_searches_and_composes_the_app(

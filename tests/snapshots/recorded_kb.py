@@ -18,6 +18,7 @@ import numpy as np
 
 from kbx_tui.api import KnowledgeBase
 from kbx_tui.api.catalog import DocumentView
+from kbx_tui.api.session import Notice
 from kbx_tui.config import Settings
 from kbx_tui.errors import NotFound
 from kbx_tui.index.build.progress import IndexReport, Progress
@@ -75,6 +76,7 @@ class RecordedKb(RecordedReview):
     """Stands in for `KnowledgeBase`."""
 
     settings = Settings()
+    untrusted = ()
 
     def __init__(self, name: str, *, vector_share: float = 1.0, complete: bool = True) -> None:
         """Load the recordings in `evidence/<name>/`; if not `complete`, indexing comes first."""
@@ -98,8 +100,8 @@ class RecordedKb(RecordedReview):
     def root(self) -> Path:
         return Path("/home/ida") / self.base.name
 
-    def tuning(self) -> Tuning:
-        return Tuning()
+    def tuning(self, preset: str | None = None, **changes: Any) -> Tuning:
+        return replace(Tuning.seed() if preset == "seed" else Tuning(), **changes)
 
     def is_indexed(self) -> bool:
         return True
@@ -119,7 +121,7 @@ class RecordedKb(RecordedReview):
             ended = threading.Event()
             while not cancelled():
                 ended.wait(0.01)
-        return IndexReport(0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, (), {}, 0, 1)
+        return IndexReport(0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, (), {}, 0, {}, 1)
 
     def watch(self, changed: Callable[[frozenset[str]], None], *, stopped: threading.Event) -> None:
         stopped.wait()
@@ -131,7 +133,13 @@ class RecordedKb(RecordedReview):
         pass
 
     def retrieve(
-        self, query: str, *, path: str | None = None, fast: bool = False, pinned: Sequence[str] = ()
+        self,
+        query: str,
+        *,
+        path: str | None = None,
+        fast: bool = False,
+        preset: str | None = None,
+        pinned: Sequence[str] = (),
     ) -> Evidence:
         if self.fault is not None:
             raise self.fault
@@ -164,6 +172,12 @@ class RecordedKb(RecordedReview):
             raise NotFound(f"no document {path} in {self.root}")
         return self.base.texts[path]
 
+    def public_page(self, path: str) -> None:
+        return None
+
+    def is_redacted(self, path: str, text: str) -> bool:
+        return False
+
     def opened(self, path: str) -> None:
         pass
 
@@ -194,7 +208,7 @@ class RecordedBases(Bases):
     def __init__(self, kb: RecordedKb) -> None:
         self.kb = kb
 
-    def open(self, root: Path) -> KnowledgeBase:
+    def open(self, root: Path, notice: Notice = lambda text: None) -> KnowledgeBase:
         return cast(KnowledgeBase, self.kb)
 
     def demo(self) -> Path:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from kbx_tui.trust.trust_requests import TrustRequest
 from kbx_tui.tui.dedup.diff_pane import DiffPane
 from kbx_tui.tui.dedup.draft_line import DraftLine
 from kbx_tui.tui.dedup.draft_list import DraftList
@@ -9,6 +10,8 @@ from kbx_tui.tui.dedup.known_list import KnownList
 from kbx_tui.tui.dedup.screen import Dedup
 from kbx_tui.tui.experts.expert_list import ExpertList
 from kbx_tui.tui.experts.screen import Experts, TopicLine
+from kbx_tui.tui.shell.trust_screen import TrustQuestion
+from kbx_tui.tui.widgets.choice_list import ChoiceList
 from tests.functional.tui.driving import NARROW, TINY, Driver, Size
 from tests.snapshots.questions import TOPIC
 from tests.snapshots.recorded_kb import RecordedKb
@@ -114,3 +117,29 @@ def test_expanded_expert(matches_snapshot: MatchesSnapshot) -> None:
         await driver.press("enter")
 
     assert matches_snapshot(play, WIDE)
+
+
+@sizes(NARROW, TINY)
+def test_trust_question(matches_snapshot: MatchesSnapshot, size: Size) -> None:
+    requests = [
+        TrustRequest(
+            "index.uri",
+            "s3://notes",
+            '[index] uri = "s3://notes/index"',
+            "keeps the index, which holds the texts of all pages, at s3://notes/index",
+            blocks=True,
+        ),
+        TrustRequest(
+            "writes.auto_commit",
+            "true",
+            "[writes] auto_commit = true",
+            "runs git, and with it the hooks of the repository, after each write",
+            blocks=False,
+        ),
+    ]
+
+    async def play(driver: Driver, kb: RecordedKb) -> None:
+        await driver.app.push_screen(TrustQuestion("/home/ada/team-notes", requests, driver.app))
+        await driver.until_focused(ChoiceList)
+
+    assert matches_snapshot(play, size)

@@ -40,7 +40,7 @@ class Terminal:
     """A program running in a terminal of its own."""
 
     def __init__(self, process: subprocess.Popen[bytes], master: int) -> None:
-        self.process, self._master = process, master
+        self.process, self.master = process, master
         self._decode = codecs.getincrementaldecoder("utf-8")("replace").decode
         self.written = ""
         """All output so far, including escape sequences."""
@@ -53,25 +53,25 @@ class Terminal:
     def press(self, *keys: str) -> None:
         """Press keys one after the other; a key is a name in KEYS or a single character."""
         for key in keys:
-            os.write(self._master, KEYS.get(key, key.encode()))
+            os.write(self.master, KEYS.get(key, key.encode()))
             # Escape followed at once by a character would be a different key.
             self.listen(0.3 if key == "escape" else 0.02)
 
     def type(self, text: str) -> None:
         """Type text without pauses."""
-        os.write(self._master, text.encode())
+        os.write(self.master, text.encode())
 
     def resize(self, columns: int, lines: int) -> None:
         """Change the size of the window."""
         size = struct.pack("HHHH", lines, columns, 0, 0)
-        fcntl.ioctl(self._master, termios.TIOCSWINSZ, size)
-        os.killpg(os.tcgetpgrp(self._master), signal.SIGWINCH)
+        fcntl.ioctl(self.master, termios.TIOCSWINSZ, size)
+        os.killpg(os.tcgetpgrp(self.master), signal.SIGWINCH)
 
     def listen(self, seconds: float) -> None:
         """Read output for some seconds."""
         deadline = time.monotonic() + seconds
         while (left := deadline - time.monotonic()) > 0:
-            ready, _, _ = select.select([self._master], [], [], left)
+            ready, _, _ = select.select([self.master], [], [], left)
             if ready and not self._read():
                 return
 
@@ -94,20 +94,20 @@ class Terminal:
 
     def hang_up(self) -> None:
         """Close the window, which hangs up the terminal."""
-        os.close(self._master)
-        self._master = -1
+        os.close(self.master)
+        self.master = -1
 
     def close(self) -> None:
         """Kill the program if it still runs, and close the terminal."""
         if self.process.poll() is None:
             self.process.kill()
         self.process.wait()
-        if self._master >= 0:
-            os.close(self._master)
+        if self.master >= 0:
+            os.close(self.master)
 
     def _read(self) -> bool:
         try:
-            data = os.read(self._master, 65_536)
+            data = os.read(self.master, 65_536)
         except OSError:  # the program closed its side
             return False
         self.written += self._decode(data)

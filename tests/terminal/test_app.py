@@ -35,7 +35,7 @@ def test_search_read_and_quit_restores_the_terminal(demo_kb_path: Path) -> None:
         app.type(QUESTION)
         app.wait_for("Migration go/no-go")
         app.press("down", "enter")
-        app.wait_for("Tell us")
+        app.wait_for("Then we stop")
         app.press("escape", "q")
         assert app.wait_for_exit() == 0
         assert ALTERNATE_SCREEN_OFF in app.written
@@ -116,8 +116,10 @@ def test_editor_opens_at_the_line_and_its_changes_are_found(
         app.type("rollback plan")
         app.wait_for("exact title")
         app.press("escape", "o")
-        app.listen(1.0)
-        line, file = (tmp_path / "called").read_text().split()
+        called = tmp_path / "called"
+        while not (called.exists() and called.read_text()):
+            app.listen(0.1)
+        line, file = called.read_text().split()
         assert line.startswith("+")
         assert Path(file).read_text().endswith("The quokka signs.\n")
         before = len(app.written)

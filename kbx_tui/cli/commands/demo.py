@@ -25,7 +25,7 @@ def command(reset: bool, smoke: bool) -> None:
 
     The sample, a fictional company that makes software for ferry lines, is first copied to your
     data folder (KBX_DEMO_DIR names another place), so you may change anything in it. --reset undoes
-    your changes.
+    your changes; files that you added are kept in a folder beside it.
 
     \b
     Examples:
@@ -34,7 +34,7 @@ def command(reset: bool, smoke: bool) -> None:
     """
     from kbx_tui.demo.install import install_demo
 
-    root = install_demo(reset=reset)
+    root = install_demo(reset=reset, notice=say)
     if smoke:
         click.echo(_smoke_test(root))
     elif reset:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
@@ -10,7 +11,7 @@ import click
 from kbx_tui.cli.base_command import Group
 from kbx_tui.cli.open_kb import open_kb
 from kbx_tui.cli.options import json_option, threshold_option
-from kbx_tui.cli.output import print_json, print_result, say
+from kbx_tui.cli.output import Greyed, print_json, print_result, say
 from kbx_tui.knowledge.folding import slug
 from kbx_tui.tools.json.similarity_json import field_json
 
@@ -77,7 +78,12 @@ def show(name: str, as_json: bool) -> None:
     with open_kb() as kb:
         _require_index(kb)
         card = kb.named_entity(name)
-    print_result(card_json(card), card_lines(card), as_json=as_json)
+        redacted = {
+            text
+            for text in (card.role, card.team, *card.aliases)
+            if kb.is_redacted(card.path, text)
+        }
+    print_result(card_json(card), card_lines(card, redacted), as_json=as_json)
 
 
 @command.command(name="similar-field")
@@ -133,8 +139,8 @@ def card_json(card: EntityCard) -> dict[str, Any]:
     return fields
 
 
-def card_lines(card: EntityCard) -> list[str]:
-    """Return a card as lines of text."""
+def card_lines(card: EntityCard, redacted: Collection[str] = ()) -> list[str]:
+    """Return a card as lines of text, greyed if redacted; `redacted` are values of its fields."""
     lines = [f"{card.name} · {card.type} · {card.id}"]
     fields = [
         ("role", card.role),
@@ -143,14 +149,23 @@ def card_lines(card: EntityCard) -> list[str]:
         ("members", ", ".join(member.name for member in card.members)),
         ("page", card.path),
     ]
-    lines += [f"{name:<9} {value}" for name, value in fields if value]
+    public = ", ".join(alias for alias in card.aliases if alias not in redacted)
+    for name, value in fields:
+        line = f"{name:<9} {value}"
+        is_redacted = value in redacted or (name == "aliases" and value != public)
+        lines += [Greyed(line) if is_redacted else line] if value else []
     for title, facts in (("facts", card.facts), ("open items", card.open_items)):
         lines += ["", title] if facts else []
         for fact in facts:
             details = (fact.date, fact_state(fact), str(fact.fact_id))
-            lines.append(f"- {fact.text} ({', '.join(filter(None, details))})")
+            lines.append(greyed(fact, f"- {fact.text} ({', '.join(filter(None, details))})"))
     lines += ["", "documents"] if card.documents else []
     return lines + [f"{row.date or '':<10} {row.path} ({row.reason})" for row in card.documents]
+
+
+def greyed(fact: Fact, line: str) -> str:
+    """Return a line about a fact, greyed if the fact is redacted."""
+    return Greyed(line) if fact.status == "redacted" else line
 
 
 def fact_state(fact: Fact) -> str:

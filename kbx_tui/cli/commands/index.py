@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict
+from threading import Event
 from typing import TYPE_CHECKING
 
 import click
@@ -13,10 +14,14 @@ from kbx_tui.cli.open_kb import open_kb
 from kbx_tui.cli.options import json_option
 from kbx_tui.cli.output import print_result, say
 from kbx_tui.cli.runner import EXIT_INTERRUPTED
+from kbx_tui.ending import on_signal
+from kbx_tui.errors import IndexLocked
 from kbx_tui.formatting import format_count, format_size
 
 if TYPE_CHECKING:
     from kbx_tui.index.build.progress import IndexReport
+
+INTERRUPTED = "interrupted; what is indexed is searchable, and the next run continues from there"
 
 
 @click.command(name="index", cls=Command)
@@ -41,11 +46,19 @@ def command(full: bool, fast: bool, no_wait: bool, as_json: bool) -> None:
     """
     from kbx_tui.cli.listings.progress import show_progress
 
+    stopped = Event()
     try:
-        with open_kb() as kb, show_progress() as listener:
-            report = kb.index(listener, fast=fast, full=full, wait=not no_wait)
-    except KeyboardInterrupt:
-        say("interrupted; what is indexed is searchable, and the next run continues from there")
+        with on_signal(stopped.set, INTERRUPTED), open_kb() as kb, show_progress() as listener:
+            report = kb.index(
+                listener, fast=fast, full=full, cancelled=stopped.is_set, wait=not no_wait
+            )
+    except KeyboardInterrupt:  # Windows
+        stopped.set()
+    except IndexLocked:
+        if not stopped.is_set():
+            raise
+    if stopped.is_set():
+        say(INTERRUPTED)
         click.get_current_context().exit(EXIT_INTERRUPTED)
     seconds = {stage: round(spent, 3) for stage, spent in report.seconds.items()}
     print_result(asdict(report) | {"seconds": seconds}, report_lines(report), as_json=as_json)
@@ -55,6 +68,7 @@ def report_lines(report: IndexReport) -> list[str]:
     """Return the report as lines of text: totals, changes, seconds, problems."""
     size = format_size(report.size_bytes)
     lines = [f"{totals(report)}; {size}", _changes(report), _seconds(report)]
+    lines += report.repaired
     if report.problems:
         lines.append(f"{format_count(len(report.problems), 'problem')}:")
         lines += [f"  {line}" for line in problem_lines(report.problems)]

@@ -8,7 +8,7 @@ import click
 
 from kbx_tui.cli.base_command import Command
 from kbx_tui.cli.gc_disabled import gc_disabled
-from kbx_tui.cli.open_kb import open_kb, warn_if_outdated
+from kbx_tui.cli.open_kb import open_kb
 from kbx_tui.cli.options import (
     count_option,
     json_option,
@@ -42,6 +42,11 @@ from kbx_tui.cli.output import print_json
     flag_value=False,
     default=True,
     help="Search flat: rank by document relevance alone.",
+)
+@click.option(
+    "--preset",
+    type=click.Choice(["default", "seed"]),
+    help="seed ranks by the formula of the two-pass proposal, for comparison.",
 )
 @unit_option(
     "--hierarchy-alpha", "alpha", "Weight of the document: 1 = document alone, 0 = entity alone."
@@ -97,8 +102,6 @@ def command(query: str, explain: bool, as_json: bool, **fields: Any) -> None:
 
         request = SearchRequest(query, explain=explain or not as_json, **fields)
         response = kb.search(request)
-        warn_if_outdated(kb)
-        document_types = {} if as_json or response.results else kb.document_kinds()
     if as_json:
         from kbx_tui.tools.json.search_json import search_json
 
@@ -106,4 +109,4 @@ def command(query: str, explain: bool, as_json: bool, **fields: Any) -> None:
     else:
         from kbx_tui.cli.listings.search_listing import print_listing
 
-        print_listing(response, document_types, explain=explain)
+        print_listing(response, explain=explain)

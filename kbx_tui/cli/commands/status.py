@@ -13,7 +13,7 @@ from kbx_tui.cli.listings.index_listing import first_lines, problem_lines, total
 from kbx_tui.cli.open_kb import open_kb
 from kbx_tui.cli.options import json_option
 from kbx_tui.cli.output import print_result
-from kbx_tui.formatting import format_count, format_size
+from kbx_tui.formatting import format_count, format_percent, format_size
 from kbx_tui.log_file import log_path
 
 if TYPE_CHECKING:
@@ -61,16 +61,20 @@ def status_lines(status: Status) -> Iterator[str]:
             ("meaning", _vector_coverage(status)),
             ("model", status.model),
         ]
-    else:
+    elif not status.damage:
         rows.append(("index", "none yet; `kbx index` or the first search builds it"))
+    rows += [("damage" if row == 0 else "", line) for row, line in enumerate(status.damage)]
     rows += [*_stale_rows(status), *_problem_rows(status), ("log", str(log_path()))]
     return (f"{name:<9} {value}".rstrip() for name, value in rows)
 
 
 def _vector_coverage(status: Status) -> str:
-    """Return the share of texts with vectors, rounded down: 100 % means that all have one."""
-    coverage = f"{int(status.vector_share * 100)} %, {status.vectors:,} vectors"
-    return coverage if status.vector_share >= 1.0 else f"{coverage}; `kbx index` computes the rest"
+    """Return the share of texts that can be found by meaning."""
+    coverage = f"{format_percent(status.vector_share)}, {status.vectors:,} vectors"
+    if not status.without_vector:
+        return coverage
+    missing = format_count(status.without_vector, "text")
+    return f"{coverage}; {missing} without one, `kbx index` computes the rest"
 
 
 def _stale_rows(status: Status) -> Rows:

@@ -17,7 +17,7 @@ from kbx_tui.cli.output import print_json
 @click.argument("name", required=False, metavar="[NAME]")
 @click.argument("arguments", required=False, default="{}", metavar="[JSON]")
 @click.option("--voice", is_flag=True, help="Answer for reading aloud: at most 3 results.")
-@allow_writes_option("Allow the tool that adds facts to write.")
+@allow_writes_option("Allow the tools that add and change facts.")
 @click.option("--schema", is_flag=True, help="Print the tool's schemas instead of calling it.")
 def command(name: str | None, arguments: str, voice: bool, allow_writes: bool, schema: bool) -> int:
     """Call a tool as an agent would.

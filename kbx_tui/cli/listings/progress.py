@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import select
 import sys
 import time
 from collections.abc import Callable, Iterator
@@ -9,6 +11,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from kbx_tui.cli.output import say
+from kbx_tui.ending import restore_with
 from kbx_tui.formatting import format_duration
 
 if TYPE_CHECKING:
@@ -16,6 +19,9 @@ if TYPE_CHECKING:
 
 SECONDS_BETWEEN_LINES = 10.0
 """Minimum time between two lines about the same stage."""
+
+SHOW_CURSOR = b"\r\x1b[K\x1b[?25h"
+"""Clears the line of the bar, too."""
 
 
 @contextmanager
@@ -34,6 +40,7 @@ def show_progress() -> Iterator[ProgressListener]:
         MofNCompleteColumn(),
         TextColumn("{task.fields[pace]}"),
     )
+    restore_with(_show_cursor)
     with Bar(*columns, console=Console(file=sys.stderr), transient=True) as bar:
         task = bar.add_task("starting", total=None, pace="")
 
@@ -47,6 +54,13 @@ def show_progress() -> Iterator[ProgressListener]:
             )
 
         yield show
+    restore_with(None)
+
+
+def _show_cursor() -> None:
+    """Show the cursor that the bar hides, unless writing would block."""
+    if select.select([], [sys.stderr], [], 0)[1]:
+        os.write(sys.stderr.fileno(), SHOW_CURSOR)
 
 
 class ProgressLines:

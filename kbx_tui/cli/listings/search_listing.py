@@ -2,14 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from rich.cells import cell_len, set_cell_size
 from rich.text import Text
 
 from kbx_tui.cli.output import console, say
-from kbx_tui.formatting import FLAT_REASONS, format_score, join_limited, mode_name, stacked_bar
+from kbx_tui.formatting import (
+    FLAT_REASONS,
+    answer_words,
+    format_count,
+    format_score,
+    join_limited,
+    mode_name,
+    share_words,
+    stacked_bar,
+)
 from kbx_tui.safe_text import safe_line
 from kbx_tui.search.ranking.explain import rounded_parts
 
@@ -21,23 +30,14 @@ ENTITIES_SHOWN = 5
 DATE_WIDTH = len("2026-03-17")
 SCORE_WIDTH = len(" 1.00 ")
 FEEDBACK_TITLE_WIDTH = 60
-_FILTER_OPTIONS = {"types": "type", "from": "from", "to": "to", "tags": "tag", "entities": "entity"}
-"""Filter of `meta.explain` -> option of the command line."""
 DOCUMENT, ENTITY, DIM = "cyan", "magenta", "dim"
 
 
-def print_listing(
-    response: SearchResponse, document_types: Collection[str], *, explain: bool
-) -> None:
-    """Print the results, or on stderr what to try when there are none.
-
-    `document_types` are those that occur in the knowledge base.
-    """
+def print_listing(response: SearchResponse, *, explain: bool) -> None:
+    """Print the results, and on stderr the notes, which say why there are none."""
     for note in response.meta.notes:
         say(note)
     if not response.results:
-        for hint in nothing_found(response, document_types):
-            say(hint)
         return
     out = console()
     width = min(out.width, MAX_WIDTH)
@@ -45,11 +45,13 @@ def print_listing(
     lines = [heading(response)]
     if response.meta.pass1_entities:
         lines.append(entity_line(response.meta, width))
-    if explain and (feedback := feedback_line(response.meta)):
-        lines += _wrapped(Text(feedback, DIM), width)
+    if explain:
+        for line in (settings_line(response.meta), feedback_line(response.meta)):
+            lines += _wrapped(Text(line, DIM), width) if line else []
+    fast = response.meta.search_mode_reason == "fast"
     for rank, result in enumerate(response.results, 1):
         lines += [Text(), *result_lines(rank, result, width, rank_width)]
-        for sum_line in explain_lines(result.explain or {}) if explain else []:
+        for sum_line in explain_lines(result.explain or {}, fast=fast) if explain else []:
             lines += _indented(Text(sum_line, DIM), width, rank_width)
     out.print(*lines, sep="\n")
 
@@ -77,6 +79,25 @@ def entity_line(meta: SearchMeta, width: int) -> Text:
             break
         line.append("   " if line else "").append(label, ENTITY if is_kept else DIM)
     return line
+
+
+def settings_line(meta: SearchMeta) -> str:
+    """Return the scope of a search and, if entities count, the knobs that rank it."""
+    explain = meta.explain or {}
+    filters = {"path": meta.path_filter, **explain["filters"]}
+    named = [f"{name} {_value(value)}" for name, value in filters.items() if value]
+    parts = [f"{meta.in_scope:,} of {explain['documents']:,} documents in scope", *named]
+    if meta.search_mode == "two_pass":
+        parts += [
+            f"alpha {format_score(explain['hierarchy_alpha'])}",
+            f"threshold {format_score(explain['hierarchy_threshold'])}",
+            f"at most {format_count(explain['max_entities'], 'entity')}",
+            f"gate {explain['gate']}",
+            f"parent {explain['parent']}",
+        ]
+        if explain["preset"] != "default":
+            parts.append(f"preset {explain['preset']}")
+    return " · ".join(parts)
 
 
 def feedback_line(meta: SearchMeta) -> str:
@@ -110,10 +131,12 @@ def result_lines(rank: int, result: SearchResult, width: int, rank_width: int) -
         f"{' ' * (rank_width + SCORE_WIDTH)}{safe_line(result.path)}:{result.line}", style=DIM
     )
     snippet = highlighted(result.snippet, result.matches)
+    if result.is_cut:
+        snippet.append(" …", DIM)
     return [first, place, *_indented(snippet, width, rank_width)]
 
 
-def explain_lines(explanation: Mapping[str, Any]) -> list[str]:
+def explain_lines(explanation: Mapping[str, Any], *, fast: bool = False) -> list[str]:
     """Return the sums that make up one score; rounded parts add up to rounded totals."""
     parts = {
         "document": explanation["document_part"],
@@ -124,13 +147,13 @@ def explain_lines(explanation: Mapping[str, Any]) -> list[str]:
     name = "otherwise" if exact else "score"
     lines = [
         _sum(sum(parts.values()), name, [(value, part) for part, value in parts.items() if value]),
-        _sum(explanation["doc_relevance"], "document", _document_parts(explanation)),
+        _sum(explanation["answered"], "document", _document_parts(explanation, fast=fast)),
     ]
-    shares = [
-        (entity["share"], _with_detail(safe_line(entity["name"]), safe_line(entity["reason"])))
-        for entity in explanation["entities"]
-        if entity["share"]
-    ]
+    has_topic = explanation["full_relevance"] is not None
+    if has_topic:
+        full = answer_words(explanation["doc_relevance"], explanation["full_relevance"])
+        lines[-1] += f" · {full}"
+    shares = _shares(explanation["entities"], has_topic=has_topic)
     if shares:
         lines.append(_sum(explanation["parent_entity_score"], "entity", shares))
     if exact:
@@ -138,63 +161,48 @@ def explain_lines(explanation: Mapping[str, Any]) -> list[str]:
     return lines
 
 
-def _document_parts(explanation: Mapping[str, Any]) -> list[tuple[float, str]]:
-    """Return the parts of `doc_relevance`: words, meaning, what a continuation propagated."""
-    words = explanation["lexical_score"] * explanation["lexical_weight"]
-    meaning = explanation["vector_score"] * explanation["vector_weight"]
+def _shares(entities: Sequence[Mapping[str, Any]], *, has_topic: bool) -> list[tuple[float, str]]:
+    """Return the shares that are not 0, with name, link and factors of each."""
+    has_weights = len({entity["weight"] for entity in entities}) > 1
+    return [
+        (
+            entity["share"],
+            _with_detail(
+                safe_line(entity["name"]),
+                share_words(
+                    safe_line(entity["reason"]),
+                    entity["answered"] if has_topic else None,
+                    weight=entity["weight"] if has_weights else None,
+                ),
+            ),
+        )
+        for entity in entities
+        if entity["share"]
+    ]
+
+
+def _document_parts(explanation: Mapping[str, Any], *, fast: bool) -> list[tuple[float, str]]:
+    """Return the parts of `answered`: words, meaning, what a continuation propagated."""
+    relevance = explanation["doc_relevance"]
+    scale = explanation["answered"] / relevance if relevance else 1.0
+    words = scale * explanation["lexical_score"] * explanation["lexical_weight"]
+    meaning = scale * explanation["vector_score"] * explanation["vector_weight"]
     terms = [
         f"{safe_line(term['term'])} ×{term['body_count']}" for term in explanation["matched_terms"]
     ]
     if words and not terms:
         terms = ["in its title or frontmatter"]
     cosine = explanation["cosine"]
-    similarity = "no vector" if cosine is None else f"cosine {format_score(cosine)}"
+    similarity = "not used" if fast else "no vector yet"
+    if cosine is not None:
+        similarity = f"cosine {format_score(cosine)}"
     parts = [
         (words, _with_detail("words", join_limited(terms, limit=5))),
         (meaning, _with_detail("meaning", similarity)),
     ]
     if explanation["lent_by"]:
-        parts.append((explanation["lent"], f"propagated from the {explanation['lent_by']}"))
+        parts.append((scale * explanation["lent"], f"propagated from the {explanation['lent_by']}"))
     return parts
-
-
-def nothing_found(response: SearchResponse, document_types: Collection[str]) -> list[str]:
-    """Return what to try when a search has no results."""
-    meta = response.meta
-    if not meta.in_scope:
-        return [_nothing_in_scope(meta, document_types)]
-    name = mode_name(meta.search_mode, meta.search_mode_reason)
-    mode = join_limited([text for text in (name, _reason(meta)) if text], ": ")
-    lines = [f"nothing found in {meta.in_scope:,} documents ({mode})"]
-    if meta.search_mode_reason == "fast":
-        lines.append("without --fast, documents with a similar meaning are found too")
-    if meta.path_filter:
-        lines.append("without --path, all folders are searched")
-    return [*lines, "try fewer words, or the name of a person, project or team"]
-
-
-def _nothing_in_scope(meta: SearchMeta, document_types: Collection[str]) -> str:
-    filters = (meta.explain or {}).get("filters", {})
-    options = [
-        f"--{_FILTER_OPTIONS[name]} {_option_value(value)}"
-        for name, value in filters.items()
-        if value
-    ]
-    path = safe_line(meta.path_filter or "")
-    if not document_types:
-        return "there are no documents to search; `kbx status` shows what is indexed"
-    if unknown := [name for name in filters.get("types", ()) if name not in document_types]:
-        existing = ", ".join(document_types)
-        return f"no document has type {_option_value(unknown)}; existing types: {existing}"
-    if not options:
-        return f"there are no documents in {path}; paths start at the root: memory/meetings"
-    if path:
-        options.insert(0, f"--path {path}")
-    return f"no document matches {' and '.join(options)}; omit or change one of them"
-
-
-def _option_value(value: str | Iterable[str]) -> str:
-    return safe_line(value if isinstance(value, str) else ",".join(value))
 
 
 def highlighted(text: str, matches: Iterable[Sequence[int]]) -> Text:
@@ -215,6 +223,10 @@ def shortened(text: str, width: int) -> str:
     if cell_len(text) <= width:
         return text
     return set_cell_size(text, width - 1).rstrip() + "…"
+
+
+def _value(value: str | Iterable[str]) -> str:
+    return safe_line(value if isinstance(value, str) else ",".join(value))
 
 
 def _reason(meta: SearchMeta) -> str:

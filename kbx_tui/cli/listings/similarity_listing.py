@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from rich.text import Text
@@ -30,7 +31,11 @@ DIM, GOOD, BAD = "dim", "green", "yellow"
 KIND_NAMES = {"fact": "fact", "open_item": "open item", "chunk": "passage", "field": "field"}
 
 
-def print_check(check: SimilarityCheck) -> None:
+IsRedacted = Callable[[str, str], bool]
+"""Returns whether the page at a path redacts a text, which is then greyed."""
+
+
+def print_check(check: SimilarityCheck, is_redacted: IsRedacted) -> None:
     """Print the matches of one text, best first."""
     for note in check.notes:
         say(note)
@@ -38,7 +43,7 @@ def print_check(check: SimilarityCheck) -> None:
     if not check.matches:
         _print_nearest(console, check.nearest[:1])
         return
-    print_matches(check.matches)
+    print_matches(check.matches, is_redacted)
 
 
 def _print_nearest(console: Console, nearest_facts: Sequence[Nearest]) -> None:
@@ -47,13 +52,12 @@ def _print_nearest(console: Console, nearest_facts: Sequence[Nearest]) -> None:
         return
     (nearest,) = nearest_facts
     score, threshold = format_score(nearest.score), format_score(nearest.threshold)
-    is_below = nearest.score < nearest.threshold
-    why = f"below the threshold of {threshold}" if is_below else "but shares no word with it"
-    console.print(Text(f"no similar fact is known; the nearest scores {score}, {why}:"))
+    why = f"the nearest scores {score}, below the threshold of {threshold}"
+    console.print(Text(f"no similar fact is known; {why}:"))
     console.print(Text(safe_line(f"     {nearest.text}"), DIM))
 
 
-def print_matches(matches: Sequence[SimilarityMatch]) -> None:
+def print_matches(matches: Sequence[SimilarityMatch], is_redacted: IsRedacted) -> None:
     """Print matches in the given order."""
     console = output.console()
     for match in matches:
@@ -61,10 +65,13 @@ def print_matches(matches: Sequence[SimilarityMatch]) -> None:
         head = Text.assemble(
             (f"{format_score(match.score):>4} ", "bold"),
             (f"{match.relation:<9} ", style),
-            safe_line(match.text),
+            (safe_line(match.text), DIM if is_redacted(match.source_path, match.text) else ""),
         )
         kind = KIND_NAMES[match.match_type] + (", done" if match.done else "")
+        kind += f" {match.field}" if match.field else ""
+        below = match.score < match.threshold
         details = [match.entity_name, kind, match.date, f"{match.source_path}:{match.line}"]
+        details += [f"below the threshold of {format_score(match.threshold)}"] if below else []
         console.print(head)
         console.print(Text("     " + safe_line(" · ".join(filter(None, details))), DIM))
         _print_conflicts(console, match.conflicts)
@@ -91,7 +98,7 @@ def print_field(similarity: FieldSimilarity) -> None:
     _print_conflicts(console, pair.conflicts)
 
 
-def print_scan(scan: DuplicateScan) -> None:
+def print_scan(scan: DuplicateScan, is_redacted: IsRedacted) -> None:
     """Print clusters of duplicate facts, best first, then contradicting pairs."""
     for note in scan.notes:
         say(note)
@@ -101,11 +108,11 @@ def print_scan(scan: DuplicateScan) -> None:
     for cluster in scan.clusters:
         console.print()
         console.print(Text(f"{format_score(cluster.score):>4} {cluster.relation}", "bold"))
-        _print_facts(console, cluster.facts)
+        _print_facts(console, cluster.facts, is_redacted)
     for pair in scan.conflicting:
         console.print()
         console.print(Text(f"{format_score(pair.score):>4} conflict", BAD))
-        _print_facts(console, pair.facts)
+        _print_facts(console, pair.facts, is_redacted)
         _print_conflicts(console, pair.conflicts)
 
 
@@ -115,8 +122,9 @@ def _print_conflicts(console: Console, conflicts: Sequence[Conflict]) -> None:
         console.print(Text(safe_line(line), BAD))
 
 
-def _print_facts(console: Console, facts: Sequence[DuplicateFact]) -> None:
+def _print_facts(console: Console, facts: Sequence[DuplicateFact], is_redacted: IsRedacted) -> None:
     for fact in facts:
         details = [fact.entity_name, fact.date, f"{fact.source_path}:{fact.line}"]
-        console.print(Text("     " + safe_line(fact.text)))
+        style = DIM if is_redacted(fact.source_path, fact.text) else ""
+        console.print(Text("     " + safe_line(fact.text), style))
         console.print(Text("     " + safe_line(" · ".join(filter(None, details))), DIM))

@@ -21,6 +21,7 @@ from kbx_tui.tools.json.writing_json import dedup_json
 
 if TYPE_CHECKING:
     from kbx_tui.api import KnowledgeBase
+    from kbx_tui.cli.listings.similarity_listing import IsRedacted
     from kbx_tui.drafting.checks import DraftCheck, Verdict
     from kbx_tui.editing.state.drafts import Draft
     from kbx_tui.similarity.duplicate_scan import DuplicateScan
@@ -80,7 +81,7 @@ def command(
         if file is None:
             duplicates = kb.scan_duplicates(entity=entity, path=path, threshold=threshold)
             warn_if_outdated(kb)
-            _print_scan(duplicates, as_json=as_json)
+            _print_scan(duplicates, kb.is_redacted, as_json=as_json)
             return 0
         drafts = _read_drafts(kb, file, entity or "")
         checks = [(check, kb.decide(check, threshold)) for check in kb.check_drafts(drafts)]
@@ -96,13 +97,13 @@ def command(
     return WriteFault.exit_code if applied and applied.failed else 0
 
 
-def _print_scan(scan: DuplicateScan, *, as_json: bool) -> None:
+def _print_scan(scan: DuplicateScan, is_redacted: IsRedacted, *, as_json: bool) -> None:
     if as_json:
         print_json(scan_json(scan))
     else:
         from kbx_tui.cli.listings.similarity_listing import print_scan
 
-        print_scan(scan)
+        print_scan(scan, is_redacted)
 
 
 def _read_drafts(kb: KnowledgeBase, file: str, default_entity: str) -> list[Draft]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from kbx_tui.cli.base_command import Group
-from kbx_tui.cli.commands.entity import ALL_ENTITIES, fact_state
+from kbx_tui.cli.commands.entity import ALL_ENTITIES, fact_state, greyed
 from kbx_tui.cli.gc_disabled import gc_disabled
 from kbx_tui.cli.open_kb import open_kb, warn_if_outdated
 from kbx_tui.cli.options import (
@@ -64,12 +64,12 @@ def similar(text: str, as_json: bool, **options: Any) -> None:
     with gc_disabled(), open_kb() as kb:
         (check,) = kb.check_similar([text], **options)
         warn_if_outdated(kb)
-    if as_json:
-        print_json(check_json(check))
-    else:
-        from kbx_tui.cli.listings.similarity_listing import print_check
+        if as_json:
+            print_json(check_json(check))
+        else:
+            from kbx_tui.cli.listings.similarity_listing import print_check
 
-        print_check(check)
+            print_check(check, kb.is_redacted)
 
 
 command.add_command(memory_add.command)
@@ -97,7 +97,10 @@ def list_facts(entity: str | None, since: str | None, as_json: bool) -> None:
         facts = kb.facts(entity=entity, since=since)
         names = {known.id: known.name for known in kb.find_entities("", ALL_ENTITIES)}
     rows = [(fact, names.get(fact.entity_id, "")) for fact in facts]
-    lines = (f"{fact.date:<10}  {fact.text}  ({_details(fact, name)})" for fact, name in rows)
+    lines = (
+        greyed(fact, f"{fact.date:<10}  {fact.text}  ({_details(fact, name)})")
+        for fact, name in rows
+    )
     print_result([fact_json(fact, name) for fact, name in rows], lines, as_json=as_json)
 
 

@@ -12,10 +12,9 @@ from kbx_tui.cli.open_kb import open_kb
 from kbx_tui.cli.options import text_argument
 from kbx_tui.cli.output import say
 from kbx_tui.cli.writing.write_output import (
-    EXIT_KNOWN,
     confirmed,
     may_ask,
-    print_written,
+    report_written,
     writing_options,
 )
 from kbx_tui.errors import Ambiguous, NotFound
@@ -24,7 +23,6 @@ if TYPE_CHECKING:
     from kbx_tui.knowledge.records import FactKind
 
 KINDS: dict[str, FactKind] = {"fact": "fact", "open-item": "open_item", "open_item": "open_item"}
-KNOWN = "a known fact says the same or contradicts it"
 
 
 @click.command(name="add", cls=Command)
@@ -88,20 +86,7 @@ def command(
             if not confirmed("create a page?"):
                 return NotFound.exit_code
             create, written = True, add(force=force, create=True)
-        if dry_run and written.matches and not (force or as_json):
-            say(f"{KNOWN}: only --force writes it")
-        if written.matches and not written.written and not as_json:
-            from kbx_tui.cli.listings.similarity_listing import print_matches
-
-            print_matches(written.matches)
-        if not written.matches or written.written or dry_run:
-            print_written(written, as_json=as_json, dry_run=dry_run)
-            return 0
-        if interactive and confirmed(f"{KNOWN}; write it anyway?"):
-            print_written(add(force=True, create=create), as_json=False, dry_run=False)
-            return 0
-    if as_json:
-        print_written(written, as_json=True, dry_run=False)
-    else:
-        say("nothing was written; --force writes it anyway")
-    return EXIT_KNOWN
+        again = partial(add, force=True, create=create)
+        return report_written(
+            written, again, kb.is_redacted, force=force, dry_run=dry_run, as_json=as_json
+        )

@@ -8,6 +8,8 @@ from kbx_tui.cli.base_command import Command
 from kbx_tui.cli.open_kb import open_kb
 from kbx_tui.cli.options import json_option
 from kbx_tui.cli.output import print_result
+from kbx_tui.cli.writing.write_output import print_versions
+from kbx_tui.errors import RecordDamaged
 from kbx_tui.tools.json.writing_json import entry_json
 
 
@@ -19,7 +21,8 @@ def command(number: int | None, listing: bool, as_json: bool) -> None:
     """Undo the last write.
 
     NUMBER names an earlier write. A batch is undone as a whole. A file edited since the write is
-    left alone, and a message says how to revert it by hand.
+    left alone, and a message says how to revert it by hand. A write whose record is damaged is not
+    undone; a diff shows what the record would have restored.
 
     \b
     Examples:
@@ -28,7 +31,12 @@ def command(number: int | None, listing: bool, as_json: bool) -> None:
     """
     with open_kb() as kb:
         if not listing:
-            entry = kb.undo(number)
+            try:
+                entry = kb.undo(number)
+            except RecordDamaged as error:
+                names = (f"{error.path} now", f"{error.path} as the record would restore it")
+                print_versions(error.current, error.restored, names)
+                raise
             paths = ", ".join(change.path for change in entry.changes)
             line = f"undone: {entry.description} ({paths})"
             print_result(entry_json(entry), [line], as_json=as_json)

@@ -17,8 +17,10 @@ from kbx_tui.safe_text import safe_line
 from kbx_tui.tools.json.writing_json import written_json
 
 if TYPE_CHECKING:
+    from kbx_tui.cli.listings.similarity_listing import IsRedacted
     from kbx_tui.drafting.plans import Written
 
+KNOWN = "a known fact says the same or contradicts it"
 EXIT_KNOWN = 3
 """Nothing was written: the fact is known already, or contradicts a known one."""
 
@@ -35,10 +37,8 @@ def writing_options(command: Function) -> Function:
         try:
             return command(**options)
         except FileChanged as error:
-            read, current = error.expected.splitlines(), error.found.splitlines()
             names = (f"{error.path} as read", f"{error.path} now")
-            for line in unified_diff(read, current, *names, lineterm=""):
-                click.echo(safe_line(line), err=True)
+            print_versions(error.expected, error.found, names)
             raise
 
     dry_run_option = click.option(
@@ -55,6 +55,44 @@ def prints_written(write: Callable[..., Written]) -> Callable[..., None]:
         print_written(write(dry_run=dry_run, **options), as_json=as_json, dry_run=dry_run)
 
     return writing_options(run)
+
+
+def report_written(
+    written: Written,
+    write_anyway: Callable[[], Written],
+    is_redacted: IsRedacted,
+    *,
+    force: bool,
+    dry_run: bool,
+    as_json: bool,
+) -> int:
+    """Print the result of writing a fact and return the exit code.
+
+    If known facts kept it from being written, they are printed and the user is asked on a terminal.
+    """
+    if dry_run and written.matches and not (force or as_json):
+        say(f"{KNOWN}: only --force writes it")
+    if written.matches and not written.written and not as_json:
+        from kbx_tui.cli.listings.similarity_listing import print_matches
+
+        print_matches(written.matches, is_redacted)
+    if not written.matches or written.written or dry_run:
+        print_written(written, as_json=as_json, dry_run=dry_run)
+        return 0
+    if may_ask() and not as_json and confirmed(f"{KNOWN}; write it anyway?"):
+        print_written(write_anyway(), as_json=False, dry_run=False)
+        return 0
+    if as_json:
+        print_written(written, as_json=True, dry_run=False)
+    else:
+        say("nothing was written; --force writes it anyway")
+    return EXIT_KNOWN
+
+
+def print_versions(left: str, right: str, names: tuple[str, str]) -> None:
+    """Print the differences of two texts on stderr."""
+    for line in unified_diff(left.splitlines(), right.splitlines(), *names, lineterm=""):
+        click.echo(safe_line(line), err=True)
 
 
 def print_written(written: Written, *, as_json: bool, dry_run: bool) -> None:

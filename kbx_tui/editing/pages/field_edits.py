@@ -17,7 +17,7 @@ import yaml
 
 from kbx_tui.editing.pages.lossless_text import LosslessText, Splice, decode_lossless, one_line
 from kbx_tui.errors import WriteFault
-from kbx_tui.knowledge.parsing.fields import texts_of, unlink
+from kbx_tui.knowledge.parsing.fields import link_target, texts_of
 from kbx_tui.knowledge.parsing.legacy import legacy_fields
 from kbx_tui.knowledge.parsing.reading import parse_document
 from kbx_tui.knowledge.records import Document
@@ -54,7 +54,7 @@ class SetFields:
 def shown_value(value: Any) -> str:
     """Return a frontmatter value as plain text: lists joined by commas, links without brackets."""
     texts = texts_of(list(value) if isinstance(value, tuple) else value)
-    return ", ".join(map(unlink, texts))
+    return ", ".join(map(link_target, texts))
 
 
 def field_value(fields: Mapping[str, Any], key: str) -> Any:

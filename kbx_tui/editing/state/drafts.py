@@ -14,9 +14,13 @@ from kbx_tui.editing.state.state_folder import read_records, write_records
 from kbx_tui.errors import ConfigError
 from kbx_tui.knowledge.facts.fact_line import read_fact_line, split_head
 from kbx_tui.knowledge.records import FactKind
+from kbx_tui.state_file import Notice, ignore
 
 DRAFTS = Path(".kbx", "drafts.jsonl")
 """Relative to the root."""
+
+MAX_DRAFTS = 5_000
+"""Drafts read from one text: each is compared with the base and with the others."""
 
 Action = Literal["create", "merge", "supersede", "skip"]
 
@@ -70,7 +74,7 @@ def drafts_from_text(text: str) -> tuple[Draft, ...]:
     Bullets are removed, a leading `[2026-03-10]` is the date, and a check box makes an open item.
     A heading names the entity of the lines below it. A line may also be JSON: `{"text": "...",
     "entity": "...", "kind": "fact", "date": "...", "source": "..."}`. Raises ConfigError for JSON
-    that is not a valid draft.
+    that is not a valid draft, and for more than ``MAX_DRAFTS``.
     """
     drafts, entity = [], ""
     for number, line in enumerate(text.splitlines(), 1):
@@ -81,17 +85,23 @@ def drafts_from_text(text: str) -> tuple[Draft, ...]:
             drafts.append(_from_json(line, number))
         elif draft := _from_line(line, entity):
             drafts.append(draft)
+        if len(drafts) > MAX_DRAFTS:
+            raise ConfigError(
+                f"there are more than {MAX_DRAFTS:,} drafts, which are too many to check at once; "
+                "give them in parts"
+            )
     return tuple(drafts)
 
 
-def read_drafts(root: Path) -> tuple[Draft, ...]:
+def read_drafts(root: Path, notice: Notice = ignore) -> tuple[Draft, ...]:
     """Return the stored drafts in order, the first of each id, skipping unreadable lines."""
-    return tuple(_read(root)[0].values())
+    return tuple(_read(root, notice)[0].values())
 
 
 def write_drafts(root: Path, drafts: Iterable[Draft]) -> None:
     """Replace the stored drafts, keeping unreadable lines. Raises WriteFault, changing nothing."""
-    write_records(root, DRAFTS, drafts, _read(root)[1])
+    _, lines, others = _read(root, ignore)
+    write_records(root, DRAFTS, drafts, others, lines)
 
 
 def drop_drafts(root: Path, ids: Iterable[str]) -> None:
@@ -122,15 +132,25 @@ def merge_drafts(
     return [*merged.values(), *added]
 
 
-def _read(root: Path) -> tuple[dict[str, Draft], list[str]]:
-    """Return the drafts of the file by id, and the lines that are invalid or repeat an id."""
+def _read(root: Path, notice: Notice) -> tuple[dict[str, Draft], dict[Draft, str], list[str]]:
+    """Return the drafts of the file by id, the line of each, and the other lines.
+
+    Those are invalid or repeat an id.
+    """
     drafts: dict[str, Draft] = {}
-    other_lines = []
-    for line, draft in read_records(root / DRAFTS, Draft):
-        is_draft = draft is not None and draft.id and draft.text.strip()
-        if not (draft and is_draft and drafts.setdefault(draft.id, draft) == draft):
-            other_lines.append(line)
-    return drafts, other_lines
+    lines: dict[Draft, str] = {}
+    others = []
+    for line, draft in read_records(root / DRAFTS, Draft, notice):
+        if (
+            draft
+            and draft.id
+            and draft.text.strip()
+            and drafts.setdefault(draft.id, draft) == draft
+        ):
+            lines.setdefault(draft, line)
+        else:
+            others.append(line)
+    return drafts, lines, others
 
 
 def _from_line(line: str, entity: str) -> Draft | None:

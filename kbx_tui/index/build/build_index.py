@@ -3,36 +3,48 @@
 Documents, entities, facts and links come first and can be searched within seconds; chunks and
 vectors follow. A run can be killed at any moment: the index stays searchable and the next run
 continues. That relies on the order of commits: documents, in batches; then the tables derived from
-all of them; last the digest `derived_from` of the files they were derived from.
+all of them; last the digest `derived_from` of the files they were derived from. An index that is
+damaged or unfinished is replaced by another (`index/build/replacement.py`).
 """
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable, Collection
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from kbx_tui.config import Settings
 from kbx_tui.embedding.embedder import Embedder
-from kbx_tui.errors import IndexFault
+from kbx_tui.embedding.local import SMALL_BATCH
+from kbx_tui.errors import IndexDamaged
 from kbx_tui.index import schema
+from kbx_tui.index.build.compaction import compact, compact_if_short_of_space
+from kbx_tui.index.build.derived_repair import rewritten_note
 from kbx_tui.index.build.document_stage import write_documents
 from kbx_tui.index.build.entity_stage import entity_types, write_entities_and_links
 from kbx_tui.index.build.file_changes import Changes, find_changes
 from kbx_tui.index.build.progress import Cancelled, IndexReport, ProgressListener, ProgressMeter
+from kbx_tui.index.build.replacement import new_index, put_in_place, sweep_leftovers
+from kbx_tui.index.build.salvage import salvage_vectors
 from kbx_tui.index.build.vector_stage import write_chunks, write_vectors
 from kbx_tui.index.build.writer_lock import writer_lock
 from kbx_tui.index.derived_files import delete_derived_files
+from kbx_tui.index.index_folder import index_uri
 from kbx_tui.index.index_status import stored_problems
+from kbx_tui.index.integrity.noted_state import find_damage, note_state
 from kbx_tui.index.lexical.load_bm25 import refresh_text_files
 from kbx_tui.index.schema import text_hash
 from kbx_tui.index.snapshot import generation_of
-from kbx_tui.index.store import Store, index_uri
+from kbx_tui.index.store import Store
 from kbx_tui.index.vectors.load_vectors import refresh_vectors_file
 from kbx_tui.knowledge.entities.suppressions import load_suppressions
 
-TEXT_TABLES = ("documents", "entities", "facts", "links", "meta")
-VECTOR_TABLES = ("chunks", "vectors")
+REPLACED_TABLES = ("entities", "facts", "links", "name_uses", "meta")
+"""Tables that a run replaces, which leaves the files of the former ones."""
+DERIVATION = 3
+"""Number of the rules that entities, facts and links are derived by: a new one derives them again.
+"""
 
 
 def build(
@@ -51,24 +63,120 @@ def build(
     """Index `root`: with `fast` only the text, with `full` from scratch.
 
     With `only`, just the files at these paths are compared, for a caller that has written them.
-    Raises IndexLocked (only without `wait`), IndexForeign, IndexFault and EmbeddingError.
+    Raises IndexLocked (without `wait`, or if cancelled meanwhile), IndexForeign, IndexFault and
+    EmbeddingError.
     """
     store = Store(index_uri(root, settings))
-    with writer_lock(root, wait=wait, on_wait=on_wait):
-        meter = ProgressMeter(listener, cancelled)
-        _prepare(store, embedder, full=full)
+    run = _Run(root, settings, embedder, store, ProgressMeter(listener, cancelled), fast=fast)
+    with writer_lock(root, wait=wait, on_wait=on_wait, cancelled=cancelled):
+        sweep_leftovers(store)
+        compact_if_short_of_space(store)
+        repaired = [] if full else _damage(store)
+        if not (full or fast or repaired or only is not None):
+            repaired = _outdated(store, embedder)
+        if full or repaired:
+            report = run.rebuild()
+        else:
+            try:
+                report = run.update(only)
+            except IndexDamaged as error:  # found only now, where it was read
+                repaired = [str(error)]
+                report = run.rebuild()
+    rebuilt = (f"{sentence.rpartition('; ')[0]}; it has been rebuilt" for sentence in repaired)
+    return replace(report, repaired=(*rebuilt, *report.repaired))
+
+
+def _damage(store: Store) -> list[str]:
+    """Return what is damaged in an index that can be searched."""
+    try:
+        return find_damage(store) if store.exists() and store.is_searchable() else []
+    except IndexDamaged as error:
+        return [str(error)]
+
+
+def _outdated(store: Store, embedder: Embedder) -> list[str]:
+    """Return a sentence if an older version of the program derived the texts of a local index.
+
+    An index that this run cannot bring up to date anyway is left to `update`, which says why.
+    """
+    if not (store.is_local and store.exists() and store.is_searchable()):
+        return []
+    try:
+        meta = store.meta()
+    except IndexDamaged as error:
+        return [str(error)]
+    found = meta.get("schema_version")
+    if meta.get("model") != embedder.model or not isinstance(found, int):
+        return []
+    is_current = found == schema.SCHEMA_VERSION and meta.get("text_rules") == schema.TEXT_RULES
+    if is_current or found > schema.SCHEMA_VERSION:
+        return []
+    return ["an older version of this program read the texts in the index; `kbx index` reads them"]
+
+
+@dataclass(frozen=True, slots=True)
+class _Run:
+    """One run of the holder of the writer lock."""
+
+    root: Path
+    settings: Settings
+    embedder: Embedder
+    store: Store
+    meter: ProgressMeter
+    fast: bool
+
+    def update(self, only: Collection[str] | None) -> IndexReport:
+        """Bring the index up to date; a missing or unfinished one is built."""
+        store = self.store
+        if not (store.exists() and store.is_searchable()):
+            return self.rebuild()
+        store.check_compatible(model=self.embedder.model)
+        store.claim()
         if only is not None and not store.meta().get("derived_from"):
             only = None  # an unfinished index needs all files
-        changes, finished = _write_text(root, store, settings, meter, only)
-        embedded = reused = 0
-        if finished and not fast:
-            if finished := write_chunks(store, embedder, meter):
-                embedded, reused, finished = write_vectors(store, embedder, meter)
-            for name in VECTOR_TABLES:
-                store.optimize(name)
+        changes, finished = _write_text(self.root, store, self.settings, self.meter, only)
+        if finished and not self.fast:
+            finished = write_chunks(store, self.embedder, self.meter)
+        return self._finish(changes, finished)
+
+    def rebuild(self) -> IndexReport:
+        """Build a new index with the vectors of the old one, and let it take its place.
+
+        Text and chunks are complete then; vectors still missing follow in place. A cancelled run
+        leaves the old index.
+        """
+        new, embedder = new_index(self.store), self.embedder
+        new.create(model=embedder.model, dimension=embedder.dimension)
+        note_state(new, embedder.model)
+        try:
+            if new is not self.store:
+                salvage_vectors(self.store, new, model=embedder.model, dimension=embedder.dimension)
+            changes, finished = _write_text(self.root, new, self.settings, self.meter, None)
+            if finished and not self.fast and new is not self.store:
+                finished = write_chunks(new, embedder, self.meter)
+            if finished and new is not self.store:
+                note_state(new, embedder.model)
+                put_in_place(new, self.store, len(changes.hashes))
+        finally:
+            if new is not self.store:
+                new.remove()
+        if finished and not self.fast and new is self.store:
+            finished = write_chunks(new, embedder, self.meter)
+        return self._finish(changes, finished)
+
+    def _finish(self, changes: Changes, finished: bool) -> IndexReport:
+        """Embed what has no vector, note the state of the index and report."""
+        store, embedder, embedded, reused = self.store, self.embedder, 0, 0
+        if finished and not self.fast:
+            note_state(store, embedder.model)
+            embedded, reused, finished = write_vectors(store, embedder, self.meter)
+            compact(store, "chunks")
+            compact(store, "vectors")
             if finished:
                 refresh_vectors_file(store, model=embedder.model, dimension=embedder.dimension)
-        meter.end()
+        self.meter.end()
+        note_state(store, embedder.model)
+        sizes = store.sizes()
         return IndexReport(
             added=len(changes.added) - changes.moved,
             changed=len(changes.changed),
@@ -77,36 +185,43 @@ def build(
             embedded=embedded,
             reused=reused,
             problems=(*changes.problems, *stored_problems(store)),
-            seconds=meter.seconds,
-            size_bytes=store.size_bytes(),
+            seconds=self.meter.seconds,
+            size_bytes=sum(sizes.values()),
+            sizes=sizes,
             generation=generation_of(store.versions()),
+            repaired=tuple(map(rewritten_note, sorted(store.damaged_files))),
             finished=finished,
             **store.counts(),
         )
 
 
-def _prepare(store: Store, embedder: Embedder, *, full: bool) -> None:
-    """Create the tables if they are missing or unfinished, or with `full`.
+def add_vectors(
+    root: Path,
+    settings: Settings,
+    embedder: Embedder,
+    *,
+    only: Collection[str] | None = None,
+    cancelled: Cancelled = lambda: False,
+) -> int:
+    """Embed texts of an existing index that have no vector, and return how many.
 
-    Vectors of the same model are kept.
+    A few at a time, with the session for queries, so that searches go on beside it. With `only`,
+    just the texts of the files at these paths. Raises IndexLocked while another process writes,
+    NotFound, IndexForeign, IndexFault and EmbeddingError.
     """
-    if not full and store.exists() and store.is_searchable():
+    store = Store(index_uri(root, settings))
+    with writer_lock(root, wait=False):
         store.check_compatible(model=embedder.model)
-        return
-    keep_vectors = store.exists() and _has_vectors_of(store, embedder)
-    if full and not keep_vectors:
-        store.remove()
-    delete_derived_files(store)
-    store.create(model=embedder.model, dimension=embedder.dimension, keep_vectors=keep_vectors)
-
-
-def _has_vectors_of(store: Store, embedder: Embedder) -> bool:
-    try:
-        same_model = store.meta().get("model") == embedder.model
-        vectors_schema = schema.vectors_schema(embedder.dimension)
-        return bool(same_model and store.table("vectors").schema == vectors_schema)
-    except IndexFault:
-        return False
+        meter = ProgressMeter(None, cancelled)
+        embedded, finished = 0, write_chunks(store, embedder, meter, only)
+        if finished:
+            embedded, _, finished = write_vectors(store, embedder, meter, only, step=SMALL_BATCH)
+        if only is None and embedded and finished:
+            compact(store, "chunks")
+            compact(store, "vectors")
+            refresh_vectors_file(store, model=embedder.model, dimension=embedder.dimension)
+        note_state(store, embedder.model)
+    return embedded
 
 
 def _write_text(
@@ -125,8 +240,10 @@ def _write_text(
         "schema_version": schema.SCHEMA_VERSION,
         "model": meta["model"],
         "dimension": meta["dimension"],
+        "text_rules": meta.get("text_rules", 1),
         "entity_types": sorted(types),
         "derived_from": _derived_from(root, changes.hashes),
+        "digests": True,
     }
     if changes or meta.get("derived_from") != new_meta["derived_from"]:
         before = _derived_from(root, changes.indexed)  # differs when a run died half-way
@@ -134,8 +251,9 @@ def _write_text(
         write_entities_and_links(root, store, settings, changes, meter, whole=whole)
     meter.begin("text index", 1)
     if only is None:  # slow in a large base; after a partial run the next full one does it
-        for name in TEXT_TABLES if changes else ("documents",):
-            store.optimize(name)
+        compact(store, "documents")
+    for name in REPLACED_TABLES:
+        compact(store, name)
     if any(meta.get(key) != value for key, value in new_meta.items()):
         store.write_meta({**new_meta, "indexed_at": time.time()})
     refresh_text_files(store)
@@ -149,4 +267,4 @@ def _derived_from(root: Path, hashes: dict[str, str]) -> str:
     """Return a digest of everything that entities and links are derived from."""
     suppressions = sorted(load_suppressions(root).items())
     listed = "\n".join(f"{path}\0{content_hash}" for path, content_hash in sorted(hashes.items()))
-    return text_hash(f"{listed}\n{suppressions}")
+    return text_hash(f"{DERIVATION}\n{listed}\n{suppressions}")

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
-from kbx_tui.index import rows
 from kbx_tui.index.build.file_changes import Changes, unreadable
 from kbx_tui.index.build.progress import ProgressMeter
+from kbx_tui.index.document_rows import document_row
 from kbx_tui.index.schema import SCHEMAS
-from kbx_tui.index.store import Store, translate_errors
+from kbx_tui.index.store import Store
+from kbx_tui.index.store_errors import translate_errors
 from kbx_tui.knowledge.parsing.reading import parse_document
 from kbx_tui.knowledge.records import Document
+from kbx_tui.knowledge.vault import read_page
 
 BATCH = 1000
 """Documents per commit."""
@@ -36,7 +38,7 @@ def write_documents(
         parsed = []
         for count, path in enumerate(paths[start : start + BATCH], start + 1):
             if (document := _parse(path, types, changes)) is not None:
-                parsed.append(rows.document_row(document))
+                parsed.append(document_row(document))
                 changes.hashes[path] = document.content_hash
             if count % REPORT_EVERY == 0:
                 meter.report(count)
@@ -47,7 +49,7 @@ def write_documents(
 
 def _parse(path: str, types: frozenset[str], changes: Changes) -> Document | None:
     try:
-        data = changes.files[path].read_bytes()
+        data = read_page(changes.files[path])
     except OSError as error:  # deleted or locked since it was listed
         changes.problems.append(unreadable(path, error))
         changes.hashes.pop(path, None)

@@ -7,6 +7,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
+import pyarrow.compute as pc
+
 from kbx_tui.config import Settings
 from kbx_tui.index import rows
 from kbx_tui.index.build.file_changes import Changes
@@ -17,6 +20,7 @@ from kbx_tui.index.store import Store
 from kbx_tui.index.where_clause import batched_clauses, is_one_of, quoted
 from kbx_tui.knowledge.entities.entity_pages import build_entities
 from kbx_tui.knowledge.entities.linking import Linker
+from kbx_tui.knowledge.entities.name_uses import NameUseCounter
 from kbx_tui.knowledge.entities.suppressions import load_suppressions
 from kbx_tui.knowledge.facts.fact_sections import read_facts
 from kbx_tui.knowledge.parsing.kinds import CORE_ENTITY_TYPES
@@ -62,11 +66,13 @@ def write_entities_and_links(
     facts_of = _derive_facts(store, entities, pages, old, changes)
     linker = Linker(entities, suppressions=load_suppressions(root))
     whole = not old or old != {entity.id: entity for entity in entities}
-    links = _derive_links(store, linker, changes, meter, whole=whole)
-    fact_rows = [rows.fact_row(fact) for entity in entities for fact in facts_of[entity.id]]
+    counter = NameUseCounter(entities)
+    links, name_uses = _derive_links(store, linker, counter, changes, meter, whole=whole)
+    fact_rows = [rows.fact_row(fact, entity) for entity in entities for fact in facts_of[entity.id]]
     store.replace("entities", [rows.entity_row(entity, facts_of[entity.id]) for entity in entities])
     store.replace("facts", fact_rows)
     store.replace("links", links)
+    store.replace("name_uses", name_uses)
 
 
 def _derive_facts(
@@ -97,21 +103,42 @@ def _derive_facts(
 
 
 def _derive_links(
-    store: Store, linker: Linker, changes: Changes, meter: ProgressMeter, *, whole: bool
-) -> list[dict[str, Any]]:
-    """Return the rows of all links; with `whole`, unchanged documents are linked again."""
+    store: Store,
+    linker: Linker,
+    counter: NameUseCounter,
+    changes: Changes,
+    meter: ProgressMeter,
+    *,
+    whole: bool,
+) -> tuple[pa.Table, pa.Table]:
+    """Return the rows of all links and of all uses of names; with `whole`, read all documents.
+
+    Those of unchanged documents stay Arrow: as Python objects they take most of a single edit.
+    """
     touched = set(changes.hashes) if whole else {*changes.added, *changes.changed}
-    outdated = touched.union(changes.deleted)
-    stored = [] if whole else store.rows("links", SCHEMAS["links"].names).to_pylist()
-    links: list[dict[str, Any]] = [row for row in stored if row["path"] not in outdated]
     clauses = [None] if whole else batched_clauses("path", sorted(touched), BATCH)
+    links: list[dict[str, Any]] = []
+    name_uses: list[dict[str, Any]] = []
     meter.begin("entities", len(touched))
     for count, document in enumerate(_documents(store, clauses), 1):
         links += map(rows.field_values, linker.links(document))
+        name_uses += map(rows.field_values, counter.uses(document))
         if count % REPORT_EVERY == 0:
             meter.report(count)
-    links.sort(key=lambda row: (row["path"], row["entity_id"], row["kind"]))
-    return links
+    outdated = pa.array(sorted(touched.union(changes.deleted)), pa.string())
+
+    def with_kept(name: str, derived: list[dict[str, Any]], order: Sequence[str]) -> pa.Table:
+        table = pa.Table.from_pylist(derived, schema=SCHEMAS[name])
+        if not whole:
+            stored = store.rows(name, table.column_names)
+            kept = stored.filter(pc.invert(pc.is_in(stored["path"], outdated)))
+            table = pa.concat_tables([table, kept.cast(table.schema)])
+        return table.sort_by([(column, "ascending") for column in order])
+
+    return (
+        with_kept("links", links, ("path", "entity_id", "kind")),
+        with_kept("name_uses", name_uses, ("path", "word")),
+    )
 
 
 def _documents(store: Store, clauses: Iterable[str | None]) -> Iterator[Document]:

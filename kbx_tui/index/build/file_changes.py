@@ -9,8 +9,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from kbx_tui.config import Settings
+from kbx_tui.index.file_hashes import FileHashes
 from kbx_tui.index.store import Store
-from kbx_tui.knowledge.parsing.decoding import content_hash
+from kbx_tui.knowledge.entities.suppressions import suppression_problems
 from kbx_tui.knowledge.records import Problem
 from kbx_tui.knowledge.vault import VaultFile, Walk, locate, walk
 
@@ -39,17 +40,23 @@ class Changes:
 def find_changes(
     root: Path, store: Store, settings: Settings, only: Collection[str] | None = None
 ) -> Changes:
-    """Compare the files, or `only` those at some paths, with the index. Writes nothing."""
+    """Compare the files, or `only` those at some paths, with the index.
+
+    Reads each of them, and remembers its hash for faster comparisons.
+    """
     indexed = store.mapping("documents", "path", "content_hash") if store.exists() else {}
     walked = walk(root, settings.index.exclude) if only is None else _located(root, only)
     problems, hashes = list(walked.problems), dict(indexed) if only is not None else {}
+    problems += suppression_problems(root)
     for path in only or ():
         hashes.pop(path, None)
+    known = FileHashes(root)
     for file in walked.files:
         try:
-            hashes[file.path] = content_hash(file.absolute.read_bytes())
+            hashes[file.path] = known.read(file.path, file.absolute)
         except OSError as error:
             problems.append(unreadable(file.path, error))
+    known.save(hashes)
     added = [path for path in hashes if path not in indexed]
     deleted = [path for path in indexed if path not in hashes]
     added_hashes = Counter(hashes[path] for path in added)

@@ -49,7 +49,11 @@ class IndexReport:
     seconds: Mapping[str, float]
     """Duration of each stage, and `total`."""
     size_bytes: int
+    sizes: Mapping[str, int]
+    """Bytes on disk of each table and file of a local index, by name."""
     generation: int
+    repaired: tuple[str, ...] = ()
+    """A sentence for each damage to the index that this run found and repaired."""
     finished: bool = True
     """False when the run was cancelled; the next one continues."""
 

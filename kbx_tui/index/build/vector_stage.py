@@ -6,26 +6,40 @@ batch.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Collection, Sequence
 
 from kbx_tui.embedding.embedder import Embedder, Vectors
 from kbx_tui.index import rows, schema
 from kbx_tui.index.build.progress import ProgressMeter
-from kbx_tui.index.store import Store, translate_errors
+from kbx_tui.index.chunk_texts import CHUNK_TEXT_COLUMNS, read_chunk_texts
+from kbx_tui.index.document_rows import chunk_rows
+from kbx_tui.index.snapshot import stored_entities
+from kbx_tui.index.store import Store
+from kbx_tui.index.store_errors import translate_errors
 from kbx_tui.index.where_clause import is_one_of
 from kbx_tui.knowledge.chunking.chunker import split_documents
+from kbx_tui.knowledge.facts.strip_subject import strip_subject
 
 DOCUMENTS_PER_BATCH = 500
 FIRST_BATCH, TEXTS_PER_BATCH = 64, 512
 """Texts in the first commit, and at most in any other; sorted by length to reduce padding."""
+FEW_TEXTS = 1000
+"""Texts up to which listing their hashes is faster than reading those of all vectors."""
 TEXTS_PER_STEP = 32
 """Texts embedded between two progress reports."""
 
 
-def write_chunks(store: Store, embedder: Embedder, meter: ProgressMeter) -> bool:
-    """Split documents that have no chunks of their version; False when cancelled."""
-    path_of = store.mapping("documents", "version", "path")
-    chunked = set(store.rows("chunks", ["version"])["version"].unique().to_pylist())
+def write_chunks(
+    store: Store, embedder: Embedder, meter: ProgressMeter, only: Collection[str] | None = None
+) -> bool:
+    """Split documents that have no chunks of their version; False when cancelled.
+
+    With `only`, just the documents at these paths.
+    """
+    where = None if only is None else is_one_of("path", only)
+    path_of = store.mapping("documents", "version", "path", where)
+    chunked = set(store.rows("chunks", ["version"], where)["version"].unique().to_pylist())
     missing = sorted(path for version, path in path_of.items() if version not in chunked)
     meter.begin("chunks", len(missing))
     for start in range(0, len(missing), DOCUMENTS_PER_BATCH):
@@ -36,24 +50,34 @@ def write_chunks(store: Store, embedder: Embedder, meter: ProgressMeter) -> bool
         parsed = sorted(map(rows.document_from_row, unsplit.to_pylist()), key=lambda d: d.path)
         max_tokens = embedder.max_tokens - 2
         chunks_of = split_documents(parsed, embedder.count_tokens, max_tokens=max_tokens)
-        chunk_rows = [
-            rows.chunk_row(document, chunk)
+        new_rows = [
+            row
             for document, chunks in zip(parsed, chunks_of, strict=True)
-            for chunk in chunks
+            for row in chunk_rows(document, chunks)
         ]
-        store.append("chunks", chunk_rows)
+        store.append("chunks", new_rows)
         meter.report(start + len(batch))
     store.delete("chunks", "version", chunked - path_of.keys())
     return True
 
 
-def write_vectors(store: Store, embedder: Embedder, meter: ProgressMeter) -> tuple[int, int, bool]:
-    """Embed every text that has no vector, and delete the vectors of deleted texts.
+def write_vectors(
+    store: Store,
+    embedder: Embedder,
+    meter: ProgressMeter,
+    only: Collection[str] | None = None,
+    *,
+    step: int = TEXTS_PER_STEP,
+) -> tuple[int, int, bool]:
+    """Embed every text that has no vector, `step` at a time, and delete vectors of deleted texts.
 
-    Returns how many texts were embedded, how many had a vector, and False when cancelled.
+    With `only`, embeds the texts of the files at these paths and deletes nothing. Returns how many
+    texts were embedded, how many had a vector, and False when cancelled.
     """
-    table_of = _texts_to_embed(store)
-    embedded = set(store.column("vectors", "text_hash"))
+    table_of = _texts_to_embed(store, only)
+    few = only is not None and len(table_of) <= FEW_TEXTS
+    of_these = is_one_of("text_hash", table_of) if few else None
+    embedded = set(store.rows("vectors", ["text_hash"], of_these)["text_hash"].to_pylist())
     missing = [text_hash for text_hash in table_of if text_hash not in embedded]
     reused, count = len(table_of) - len(missing), 0
     meter.begin("vectors", len(missing))
@@ -63,35 +87,39 @@ def write_vectors(store: Store, embedder: Embedder, meter: ProgressMeter) -> tup
         texts = _read_texts(store, {text_hash: table_of[text_hash] for text_hash in batch})
         by_length = sorted(texts.items(), key=lambda item: -len(item[1]))
         vectors: list[Vectors] = []
-        for offset in range(0, len(by_length), TEXTS_PER_STEP):
+        for offset in range(0, len(by_length), step):
             if meter.cancelled():
                 break
-            step = [text for _, text in by_length[offset : offset + TEXTS_PER_STEP]]
-            vectors.append(embedder.embed(step))
-            count += len(step)
-            meter.report(start + offset + len(step))
+            some = [text for _, text in by_length[offset : offset + step]]
+            vectors.append(embedder.embed(some))
+            count += len(some)
+            meter.report(start + offset + len(some))
         _add_vectors(store, [text_hash for text_hash, _ in by_length], vectors)
-        if len(vectors) * TEXTS_PER_STEP < len(by_length):
+        if len(vectors) * step < len(by_length):
             return count, reused, False
         start += len(batch)
-    store.delete("vectors", "text_hash", embedded - table_of.keys())
+    if only is None:
+        store.delete("vectors", "text_hash", embedded - table_of.keys())
     return count, reused, True
 
 
-def _texts_to_embed(store: Store) -> dict[str, str]:
+def _texts_to_embed(store: Store, only: Collection[str] | None = None) -> dict[str, str]:
     """Return the table of each distinct text by its hash, in the order to embed them.
 
-    Entities, facts and titles come first, then chunks, newest document first.
+    Entities, facts and titles come first, then chunks, newest document first. With `only`, these
+    are the texts of the files at some paths.
     """
+    where = None if only is None else is_one_of("path", only)
     table_of: dict[str, str] = {}
     for name in ("entities", "facts"):
-        for text_hash in store.column(name, "text_hash"):
+        for text_hash in store.rows(name, ["text_hash"], where)["text_hash"].to_pylist():
             table_of.setdefault(text_hash, name)
-    for title in store.column("documents", "title"):
+    documents = store.rows("documents", ["path", "title", "date"], where)
+    for title in documents["title"].to_pylist():
         if title.strip():
             table_of.setdefault(schema.text_hash(title), "documents")
-    dates = store.mapping("documents", "path", "date")
-    chunks = store.rows("chunks", ["path", "text_hash"])
+    dates = dict(zip(documents["path"].to_pylist(), documents["date"].to_pylist(), strict=True))
+    chunks = store.rows("chunks", ["path", "text_hash"], where)
     pairs = zip(chunks["path"].to_pylist(), chunks["text_hash"].to_pylist(), strict=True)
     for _, text_hash in sorted(pairs, key=lambda pair: dates.get(pair[0], ""), reverse=True):
         table_of.setdefault(text_hash, "chunks")
@@ -101,14 +129,37 @@ def _texts_to_embed(store: Store) -> dict[str, str]:
 def _read_texts(store: Store, table_of: dict[str, str]) -> dict[str, str]:
     """Return the texts by their hashes, read from the table given for each hash."""
     texts: dict[str, str] = {}
-    for name, column in (("entities", "profile"), ("facts", "text"), ("chunks", "text")):
-        hashes = [text_hash for text_hash, source in table_of.items() if source == name]
-        if hashes:
-            texts |= store.mapping(name, "text_hash", column, is_one_of("text_hash", hashes))
-    if "documents" in table_of.values():
+    hashes_of: dict[str, list[str]] = defaultdict(list)
+    for text_hash, name in table_of.items():
+        hashes_of[name].append(text_hash)
+    if hashes := hashes_of["entities"]:
+        where = is_one_of("text_hash", hashes)
+        texts |= store.mapping("entities", "text_hash", "profile", where)
+    if hashes := hashes_of["facts"]:
+        texts |= _fact_texts(store, is_one_of("text_hash", hashes))
+    if hashes := hashes_of["chunks"]:
+        texts |= _chunk_texts(store, is_one_of("text_hash", hashes))
+    if "documents" in hashes_of:
         titles = {schema.text_hash(title): title for title in store.column("documents", "title")}
         texts |= {key: titles[key] for key in titles if table_of.get(key) == "documents"}
     return texts
+
+
+def _chunk_texts(store: Store, where: str) -> dict[str, str]:
+    """Return the texts of chunks by their hashes."""
+    chunks = store.rows("chunks", CHUNK_TEXT_COLUMNS, where).to_pylist()
+    texts = zip(chunks, read_chunk_texts(store, chunks), strict=True)
+    return {chunk["text_hash"]: text for chunk, text in texts if text is not None}
+
+
+def _fact_texts(store: Store, where: str) -> dict[str, str]:
+    """Return the texts of facts by their hashes, without the names of their entities."""
+    table = store.rows("facts", ["text_hash", "text", "entity_id"], where)
+    entities = {entity.id: entity for entity in stored_entities(store)}
+    return {
+        row["text_hash"]: strip_subject(row["text"], entities.get(row["entity_id"]))
+        for row in table.to_pylist()
+    }
 
 
 def _add_vectors(store: Store, hashes: list[str], batches: Sequence[Vectors]) -> None:
@@ -120,7 +171,7 @@ def _add_vectors(store: Store, hashes: list[str], batches: Sequence[Vectors]) ->
         return
     vectors = np.concatenate(batches)
     count, dimension = vectors.shape
-    flat = pa.array(vectors.reshape(-1), pa.float32())
+    flat = pa.array(vectors.astype(np.float16).reshape(-1))
     table = pa.table(
         [pa.array(hashes[:count]), pa.FixedSizeListArray.from_arrays(flat, dimension)],
         schema=schema.vectors_schema(dimension),

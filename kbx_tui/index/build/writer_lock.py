@@ -8,53 +8,66 @@ import platform
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from errno import ENOSPC
 from pathlib import Path
+from typing import Any
 
 from filelock import FileLock, Timeout
 
-from kbx_tui.editing.state.state_folder import state_folder
+from kbx_tui.editing.state.state_folder import replace_state_file, state_folder
 from kbx_tui.errors import IndexFault, IndexLocked, WriteFault
+from kbx_tui.removal import remove_state_file
+from kbx_tui.state_file import decode_json, read_regular_file
 
 POLL_SECONDS = 0.2
+LOCK = "writer.lock"
 OWNER = "writer.json"
 """File beside the lock that names its holder, for messages."""
 
 
 @contextmanager
 def writer_lock(
-    root: Path, *, wait: bool = True, on_wait: Callable[[str], None] | None = None
+    root: Path,
+    *,
+    wait: bool = True,
+    on_wait: Callable[[str], None] | None = None,
+    cancelled: Callable[[], bool] = lambda: False,
 ) -> Iterator[None]:
     """Hold the writer lock of the index of `root`.
 
     If another process holds it, with `wait` call `on_wait` once with a message that names it, and
-    wait; else raise IndexLocked. Raises IndexFault when `.kbx` cannot be written.
+    wait until `cancelled`. Raises IndexLocked if it is not free then, or at once without `wait`,
+    and IndexFault when `.kbx` cannot be written.
     """
     try:
         folder = state_folder(root)
     except WriteFault as error:
         raise IndexFault(str(error)) from error
-    lock, owner = FileLock(folder / "writer.lock"), folder / OWNER
+    lock, owner = FileLock(folder / LOCK), folder / OWNER
     try:
-        lock.acquire(timeout=0)
-    except Timeout:
-        message = f"{_holder(owner)} is indexing {root}"
-        if not wait:
-            raise IndexLocked(f"{message}: wait until it has finished") from None
-        if on_wait:
-            on_wait(f"{message}; waiting")
-        lock.acquire(poll_interval=POLL_SECONDS)
+        is_free = _acquired(lock)
     except OSError as error:
         raise _unwritable(folder, error) from error
+    if not is_free:
+        message = f"{_holder(owner)} is indexing {root}"
+        if not wait:
+            raise IndexLocked(f"{message}: wait until it has finished")
+        if on_wait:
+            on_wait(f"{message}; waiting")
+        while not _acquired(lock, POLL_SECONDS):
+            if cancelled():
+                raise IndexLocked(f"{message}: run again when it has finished")
     try:
         holder = {"pid": os.getpid(), "host": platform.node(), "since": time.time()}
         try:
-            owner.write_text(json.dumps(holder), encoding="utf-8")
-        except OSError as error:
-            raise _unwritable(owner, error) from error
+            replace_state_file(owner, json.dumps(holder).encode())
+        except WriteFault as error:
+            if getattr(error.__cause__, "errno", None) != ENOSPC:  # the run may free space
+                raise IndexFault(str(error)) from error
         yield
     finally:
         with suppress(OSError):
-            owner.unlink(missing_ok=True)
+            remove_state_file(owner)
         lock.release()
 
 
@@ -66,14 +79,37 @@ def _unwritable(path: Path, error: OSError) -> IndexFault:
 
 
 def is_being_written(root: Path) -> bool:
-    """Return whether a process is writing the index. Can be wrongly True after a kill -9."""
-    return (root / ".kbx" / OWNER).exists()
+    """Return whether a process is writing the index; tidy what one left that was killed."""
+    owner = root / ".kbx" / OWNER
+    if not owner.exists():
+        return False
+    lock = FileLock(owner.with_name(LOCK))
+    try:
+        if not _acquired(lock):
+            return True
+    except OSError:  # a base that only others may write
+        return False
+    try:
+        with suppress(OSError):
+            remove_state_file(owner)
+    finally:
+        lock.release()
+    return False
+
+
+def _acquired(lock: FileLock, seconds: float = 0.0) -> bool:
+    """Wait for the lock for a while; return whether it is held now. Raises OSError."""
+    try:
+        lock.acquire(timeout=seconds)
+    except Timeout:
+        return False
+    return True
 
 
 def _holder(owner: Path) -> str:
     try:
-        holder = json.loads(owner.read_text(encoding="utf-8"))
+        holder = decode_json(read_regular_file(owner), dict[str, Any])
         since = time.strftime("%H:%M", time.localtime(holder["since"]))
         return f"process {holder['pid']} on {holder['host']} (since {since})"
-    except (OSError, ValueError, KeyError, TypeError):
+    except (OSError, ValueError, KeyError, TypeError, OverflowError):
         return "another process"

@@ -9,7 +9,7 @@ which is never negative; k1 = 1.2, b = .75, as in LanceDB.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -80,12 +80,23 @@ class Bm25Index:
                     score[rows] += weight * term_scores
         return scores
 
+    def idf(self, term: Term) -> float:
+        """Return how rare a term is, above 0."""
+        return self._idf(self._lookup(term)[0])
+
+    def idf_of_held(self, terms: Iterable[Term]) -> dict[Term, float]:
+        """Return the idf of those terms that some text holds."""
+        rows_of = {term: self._lookup(term)[0] for term in terms}
+        return {term: self._idf(rows) for term, rows in rows_of.items() if len(rows)}
+
+    def _idf(self, rows: Rows) -> float:
+        holding = np.count_nonzero(self.in_statistics[rows])
+        return float(np.log1p((self._count - holding + 0.5) / (holding + 0.5)))
+
     def _score_term(self, term: Term) -> tuple[Rows, Scores]:
         """Return the rows that hold a term, and what it adds to the score of each at weight 1."""
         rows, frequencies = self._lookup(term)
-        holding = np.count_nonzero(self.in_statistics[rows])
-        idf = np.log1p((self._count - holding + 0.5) / (holding + 0.5))
-        return rows, idf * (K1 + 1.0) * frequencies / (frequencies + self._norms[rows])
+        return rows, self._idf(rows) * (K1 + 1.0) * frequencies / (frequencies + self._norms[rows])
 
     def _lookup(self, term: Term) -> tuple[Rows, Scores]:
         if len(self._segments) == 1:

@@ -5,7 +5,7 @@ Documents newer than words.bin are read from their table.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -14,6 +14,7 @@ from kbx_tui.index.derived_files import BODIES, WORDS, is_few, rows_of_versions
 from kbx_tui.index.lexical.bm25 import Bm25Index, PostingsSegment
 from kbx_tui.index.lexical.bodies import make_bodies
 from kbx_tui.index.lexical.postings import make_postings
+from kbx_tui.index.rows import SEARCHED_COLUMNS, searched_text
 from kbx_tui.index.snapshot import Snapshot
 from kbx_tui.index.store import Store
 from kbx_tui.index.where_clause import batched_clauses
@@ -51,23 +52,34 @@ def refresh_text_files(store: Store) -> None:
     if not store.is_local:
         return
     versions = store.column("documents", "version")
-    WORDS.refresh(store, versions, lambda: make_postings(_documents(store, "version", "text")))
-    columns = ("version", "body", "body_line")
-    BODIES.refresh(store, versions, lambda: make_bodies(_documents(store, *columns)))
+    WORDS.refresh(store, versions, lambda: make_postings(_texts(_document_rows(store))))
+    BODIES.refresh(store, versions, lambda: make_bodies(_bodies(store)))
 
 
 def _texts_of(store: Store, versions: set[str], total: int) -> Iterator[tuple[str, str]]:
     """Yield version and text of the documents of these versions, of `total` documents."""
     if not is_few(len(versions), total):
-        texts = _documents(store, "version", "text")
-        yield from ((version, text) for version, text in texts if version in versions)
+        yield from _texts(row for row in _document_rows(store) if row["version"] in versions)
         return
     for clause in batched_clauses("version", sorted(versions), BATCH):
-        yield from store.mapping("documents", "version", "text", clause).items()
+        yield from _texts(_document_rows(store, where=clause))
 
 
-def _documents(store: Store, *columns: str) -> Iterator[Any]:
-    """Yield a tuple of the given columns of each document, ordered by path."""
-    table = store.rows("documents", ["path", *columns]).sort_by("path")
+def _texts(rows: Iterable[Mapping[str, Any]]) -> Iterator[tuple[str, str]]:
+    """Yield version and searched text of documents."""
+    for row in rows:
+        yield row["version"], searched_text(row)
+
+
+def _bodies(store: Store) -> Iterator[tuple[str, str, int]]:
+    for row in _document_rows(store, ["body", "body_line"]):
+        yield row["version"], row["body"], row["body_line"]
+
+
+def _document_rows(
+    store: Store, columns: Sequence[str] = SEARCHED_COLUMNS, where: str | None = None
+) -> Iterator[dict[str, Any]]:
+    """Yield version and the given columns of each document that matches, ordered by path."""
+    table = store.rows("documents", ["path", "version", *columns], where).sort_by("path")
     for batch in table.to_batches(BATCH):
-        yield from zip(*(batch[column].to_pylist() for column in columns), strict=True)
+        yield from batch.to_pylist()

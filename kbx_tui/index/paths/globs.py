@@ -14,6 +14,8 @@ from kbx_tui.errors import ConfigError
 
 MAX_ALTERNATIVES = 1000
 """Paths that one pattern may expand to: braces multiply."""
+MAX_EXPANDED = 200_000
+"""Characters of these paths together: compiling them takes some microseconds each."""
 
 _SKIPPED = {"": "", "across": ".*", "folders": "(?:.*/)?"}
 _SKIPPED_AT_LEAST = {"": "", "across": ".*?", "folders": "(?:.*?/)??"}
@@ -48,7 +50,7 @@ def alternatives(text: str) -> tuple[str, ...]:
     """Return the distinct globs that `text` expands to by its braces.
 
     Braces without a comma are literal, as in a shell. Raises ConfigError when there are more than
-    1,000.
+    1,000, or when they are too long together.
     """
     role_at = _brace_roles(text)
     if sum(role == "{" for role in role_at.values()) >= MAX_ALTERNATIVES:  # each adds at least one
@@ -74,7 +76,10 @@ def alternatives(text: str) -> tuple[str, ...]:
             current = [prefix + option for prefix in before for option in options]
         if len(finished) > MAX_ALTERNATIVES:
             raise _too_many(text)
-    return tuple(dict.fromkeys(prefix + text[end:] for prefix in current))
+    expanded = dict.fromkeys(prefix + text[end:] for prefix in current)
+    if sum(map(len, expanded)) > MAX_EXPANDED:
+        raise ConfigError(f"path {_shown(text)!r} expands to too much text; write fewer braces")
+    return tuple(expanded)
 
 
 @lru_cache(maxsize=64)
@@ -152,7 +157,10 @@ def _character_class(content: str) -> str:
 
 
 def _too_many(text: str) -> ConfigError:
-    shown = text if len(text) <= 60 else f"{text[:57]}..."
     return ConfigError(
-        f"path {shown!r} expands to more than {MAX_ALTERNATIVES:,} paths; write fewer braces"
+        f"path {_shown(text)!r} expands to more than {MAX_ALTERNATIVES:,} paths; write fewer braces"
     )
+
+
+def _shown(text: str) -> str:
+    return text if len(text) <= 60 else f"{text[:57]}..."

@@ -17,6 +17,9 @@ from pathlib import Path
 from kbx_tui.errors import ConfigError
 from kbx_tui.index.paths.globs import alternatives, is_glob, matcher, matches_everything
 
+MAX_PATH = 4096
+"""Characters of a path or glob as typed: the longest path of Linux."""
+
 
 @dataclass(frozen=True, slots=True)
 class PathFilter:
@@ -34,9 +37,14 @@ class PathFilter:
         """Parse a path as typed by the user.
 
         Surrounding whitespace and a leading `./` or root are ignored. Raises ConfigError when it
-        leads out of the root, or has too many alternatives.
+        leads out of the root, is too long, or has too many alternatives.
         """
         typed = unicodedata.normalize("NFC", (text or "").strip())
+        if len(typed) > MAX_PATH:
+            raise ConfigError(
+                f"path {typed[:40] + '...'!r} has {len(typed):,} characters; "
+                f"a path has at most {MAX_PATH:,}"
+            )
         try:
             relative = _relative(typed, root)
             prefix = "/".join(_parts(relative))

@@ -13,6 +13,7 @@ from threadpoolctl import threadpool_limits
 from kbx_tui.index.derived_files import is_few, rows_of_versions, vectors_file
 from kbx_tui.index.snapshot import Snapshot, read_snapshot
 from kbx_tui.index.store import Store
+from kbx_tui.index.vectors.coverage import count_profiles
 from kbx_tui.index.vectors.merge_vectors import merge_documents, vectors_by_hash
 from kbx_tui.index.vectors.stored_vectors import StoredVectors
 from kbx_tui.index.vectors.vector_matrix import VectorMatrix
@@ -38,16 +39,19 @@ def load_vectors(store: Store, snapshot: Snapshot, *, model: str, dimension: int
     vectors, new_entities = mapped.to_matrix(dimension), np.zeros((0, dimension), np.float32)
     new_hashes = sorted(set(hashes) - set(stored_hashes) - {""})
     if new_hashes or len(missing) or not np.array_equal(rows, np.arange(len(rows))):
-        newer, new_hashes, chunk_count = read_some_vectors(
+        newer, new_hashes = read_some_vectors(
             store, snapshot, missing.tolist(), new_hashes, dimension
         )
-        vectors = merge_documents(vectors, rows, newer, chunk_count)
+        vectors = merge_documents(vectors, rows, newer)
         new_entities = newer.entities
     available = [*stored_hashes, *new_hashes]
+    coverage = vectors.coverage + count_profiles(hashes, frozenset(available))
     if available == hashes:
-        return vectors
+        return replace(vectors, coverage=coverage)
     entities = np.concatenate((vectors.entities, new_entities))
-    return replace(vectors, entities=vectors_by_hash(hashes, available, entities))
+    return replace(
+        vectors, entities=vectors_by_hash(hashes, available, entities), coverage=coverage
+    )
 
 
 def refresh_vectors_file(store: Store, *, model: str, dimension: int) -> None:
@@ -58,7 +62,7 @@ def refresh_vectors_file(store: Store, *, model: str, dimension: int) -> None:
     def make() -> StoredVectors | None:
         snapshot = read_snapshot(store)
         vectors = read_vectors(store, snapshot, dimension)
-        if vectors.coverage < 1.0:
+        if vectors.coverage.missing:
             return None
         return StoredVectors.of(vectors, snapshot, profile_hashes(store, snapshot))
 

@@ -8,17 +8,16 @@ from itertools import pairwise
 import numpy as np
 
 from kbx_tui.index.snapshot import Rows, rows_of
+from kbx_tui.index.vectors.coverage import Coverage
 from kbx_tui.index.vectors.int8_codes import Matrix, QuantizedVectors
 from kbx_tui.index.vectors.vector_matrix import VectorMatrix, rows_or_zeros
 
 
-def merge_documents(
-    stored: VectorMatrix, rows: Rows, newer: VectorMatrix, newer_chunk_count: int
-) -> VectorMatrix:
+def merge_documents(stored: VectorMatrix, rows: Rows, newer: VectorMatrix) -> VectorMatrix:
     """Return the documents of both, ordered by row, with the entities of `stored`.
 
-    `rows` maps the document rows of `stored` to the new ones, -1 for a document to leave out;
-    `newer_chunk_count` includes the chunks of `newer` that have no vector yet.
+    `rows` maps the document rows of `stored`, which has all its vectors, to the new ones, -1 for a
+    document to leave out.
     """
     new_rows = np.concatenate((rows[stored.document_rows], newer.document_rows))
     order = np.argsort(new_rows, kind="stable")
@@ -26,7 +25,7 @@ def merge_documents(
     sizes = np.concatenate((stored.chunk_counts(), newer.chunk_counts()))[order]
     ends = np.cumsum(sizes)
     total, dimension = int(sizes.sum()), stored.chunks.shape[1]
-    chunk_count = total - len(newer.chunks) + newer_chunk_count
+    kept = Coverage(total - len(newer.chunks), 0)
     merged = VectorMatrix(
         chunks=np.empty((total, dimension), np.float32),
         lines=np.empty(total, np.int32),
@@ -36,7 +35,7 @@ def merge_documents(
         chunk_weights=np.empty(len(order), np.float32),
         quantized=QuantizedVectors.empty(total, dimension),
         entities=stored.entities,
-        coverage=total / chunk_count if chunk_count else 0.0,
+        coverage=kept + newer.coverage,
     )
     stored_count = len(stored.document_rows)
     for first, end in _runs(order, stored_count):

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kbx_tui.index.snapshot import Rows, Snapshot
+from kbx_tui.index.vectors.coverage import Coverage
 from kbx_tui.index.vectors.int8_codes import QuantizedVectors
 from kbx_tui.index.vectors.vector_matrix import VectorMatrix
 
@@ -55,7 +56,10 @@ class StoredVectors:
         )
 
     def to_matrix(self, dimension: int) -> VectorMatrix:
-        """Return a VectorMatrix of views of the arrays, with document rows as stored."""
+        """Return a VectorMatrix of views of the arrays, with document rows as stored.
+
+        Its coverage counts chunks alone.
+        """
         return VectorMatrix(
             chunks=self.chunks.reshape(-1, dimension),
             lines=self.lines,
@@ -67,7 +71,7 @@ class StoredVectors:
                 self.codes.reshape(-1, dimension), self.code_scales, self.code_errors
             ),
             entities=self.entities.reshape(-1, dimension),
-            coverage=1.0 if len(self.lines) else 0.0,
+            coverage=Coverage(len(self.lines), 0),
         )
 
     def profile_hashes(self) -> list[str]:

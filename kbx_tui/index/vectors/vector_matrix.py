@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kbx_tui.index.snapshot import Rows
+from kbx_tui.index.vectors.coverage import Coverage
 from kbx_tui.index.vectors.int8_codes import BLOCK as QUANTIZED_BLOCK
 from kbx_tui.index.vectors.int8_codes import Matrix, QuantizedVectors, Vector
 from kbx_tui.index.vectors.parallel_scan import parallel_scan
@@ -80,8 +81,8 @@ class VectorMatrix:
     """Weighted chunk plus context, for each chunk: `best_cosine` is the maximum by document."""
     entities: Matrix
     """Shape (e, dimension), parallel to the snapshot's entities; zeros without a vector."""
-    coverage: float
-    """Share of the chunks that have a vector, 0..1; 0 while there are no chunks."""
+    coverage: Coverage
+    """How many texts the generation has, and how many of them have no vector here."""
 
     def best_cosine(self, queries: Matrix, in_scope: Flags) -> Cosines:
         """Return the weighted cosine of each document in scope by its best chunk, -1..1.
@@ -155,13 +156,17 @@ class VectorMatrix:
         means: Matrix = sums / np.maximum(np.linalg.norm(sums, axis=1, keepdims=True), 1e-9)
         return means
 
-    def best_line(self, query: Vector, document_row: int) -> int:
-        """Return the line where a document's best chunk starts, 0 without vectors."""
+    def chunk_cosines(self, query: Vector, document_row: int) -> list[tuple[int, float]]:
+        """Return the line where each chunk of a document starts and its cosine, in order.
+
+        Empty for a document without vectors.
+        """
         document = int(np.searchsorted(self.document_rows, document_row))
         if document >= len(self.document_rows) or self.document_rows[document] != document_row:
-            return 0
+            return []
         chunks = self._chunks_of(document)
-        return int(self.lines[chunks][np.argmax(self.chunks[chunks] @ query)])
+        cosines = self.chunks[chunks] @ query
+        return list(zip(self.lines[chunks].tolist(), cosines.tolist(), strict=True))
 
     def chunk_counts(self) -> Rows:
         """Return the number of chunks of each of `document_rows`."""

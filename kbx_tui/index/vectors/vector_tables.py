@@ -15,6 +15,8 @@ from kbx_tui.errors import IndexFault, IndexForeign
 from kbx_tui.index.schema import text_hash
 from kbx_tui.index.snapshot import Rows, Snapshot, rows_of
 from kbx_tui.index.store import Store
+from kbx_tui.index.store_errors import READ_ATTEMPTS, is_missing_file
+from kbx_tui.index.vectors.coverage import Coverage, count_passages, count_profiles
 from kbx_tui.index.vectors.int8_codes import Matrix
 from kbx_tui.index.vectors.vector_matrix import (
     VectorMatrix,
@@ -23,9 +25,6 @@ from kbx_tui.index.vectors.vector_matrix import (
     rows_or_zeros,
 )
 from kbx_tui.index.where_clause import batched_clauses
-
-ATTEMPTS = 4
-"""How often a table is read that another process changes meanwhile."""
 
 CLAUSE_SIZE = 500
 """Values in one where clause."""
@@ -39,21 +38,29 @@ def read_vectors(store: Store, snapshot: Snapshot, dimension: int) -> VectorMatr
     Raises IndexForeign for vectors of another dimension, IndexFault when they cannot be read.
     """
     _check_dimension(store, dimension)
-    for _ in range(ATTEMPTS):
-        with suppress(_TableChanged):
+    fault = IndexFault(f"the vectors at {store.uri} keep changing; try again later")
+    for _ in range(READ_ATTEMPTS):
+        try:
             vectors = _read_all(store, snapshot, dimension)
+        except _TableChanged:
+            continue
+        except IndexFault as error:
+            if not (store.reopen_if_replaced() or is_missing_file(error)):
+                raise
+            fault = error
+        else:
             _release_memory()
             return vectors
-    raise IndexFault(f"the vectors at {store.uri} keep changing; try again later")
+    raise fault
 
 
 def read_some_vectors(
     store: Store, snapshot: Snapshot, rows: Sequence[int], profiles: Sequence[str], dimension: int
-) -> tuple[VectorMatrix, list[str], int]:
+) -> tuple[VectorMatrix, list[str]]:
     """Read the vectors of the documents at `rows` and of the profiles with these hashes.
 
-    Returns the vectors; the hashes of their `entities`, without those that have no vector; and the
-    number of chunks of the documents, with or without a vector. Raises as `read_vectors`.
+    Returns the vectors, and the hashes of their `entities`, without those that have no vector. The
+    coverage counts the chunks of the documents alone. Raises as `read_vectors`.
     """
     _check_dimension(store, dimension)
     versions = [snapshot.versions[row] for row in rows]
@@ -66,8 +73,9 @@ def read_some_vectors(
     layout = _Layout.of(chunks, snapshot, vector_row)
     with_vectors = [text for text in profiles if text in vector_row]
     wanted = (layout.vectors, layout.titles, rows_of(with_vectors, vector_row))
-    vectors = layout.with_vectors(*(rows_or_zeros(matrix, rows) for rows in wanted))
-    return vectors, with_vectors, layout.chunk_count
+    coverage = count_passages(store, versions, chunks, vector_row)
+    found = (rows_or_zeros(matrix, rows) for rows in wanted)
+    return layout.with_vectors(*found, coverage=coverage), with_vectors
 
 
 def profile_hashes(store: Store, snapshot: Snapshot) -> list[str]:
@@ -91,8 +99,6 @@ class _Layout:
     """Row in the table of each chunk's vector."""
     titles: Rows
     """Row in the table of the vector of each document's title, -1 without a vector."""
-    chunk_count: int
-    """Chunks of the documents, with or without a vector."""
 
     @classmethod
     def of(cls, chunks: Any, snapshot: Snapshot, vector_row: Mapping[str, int]) -> _Layout:
@@ -113,10 +119,11 @@ class _Layout:
             lines=chunks["line_start"].to_numpy()[order],
             vectors=vectors[order],
             titles=rows_of(titles, vector_row),
-            chunk_count=int(np.count_nonzero(documents >= 0)),
         )
 
-    def with_vectors(self, chunks: Matrix, titles: Matrix, entities: Matrix) -> VectorMatrix:
+    def with_vectors(
+        self, chunks: Matrix, titles: Matrix, entities: Matrix, *, coverage: Coverage
+    ) -> VectorMatrix:
         contexts, chunk_weights = document_contexts(chunks, self.starts, titles)
         return VectorMatrix(
             chunks=chunks,
@@ -127,7 +134,7 @@ class _Layout:
             chunk_weights=chunk_weights,
             quantized=quantize_with_context(chunks, self.starts, contexts, chunk_weights),
             entities=entities,
-            coverage=len(chunks) / self.chunk_count if self.chunk_count else 0.0,
+            coverage=coverage,
         )
 
 
@@ -143,10 +150,12 @@ def _check_dimension(store: Store, dimension: int) -> None:
 def _read_all(store: Store, snapshot: Snapshot, dimension: int) -> VectorMatrix:
     hashes = store.rows("vectors", ["text_hash"])["text_hash"].combine_chunks()
     vector_row = {text: row for row, text in enumerate(hashes.to_pylist())}
-    layout = _Layout.of(store.rows("chunks", CHUNK_COLUMNS), snapshot, vector_row)
-    profiles = rows_of(profile_hashes(store, snapshot), vector_row)
-    wanted = [layout.vectors, layout.titles, profiles]
-    return layout.with_vectors(*_gather(store, hashes, wanted, dimension))
+    chunks, profiles = store.rows("chunks", CHUNK_COLUMNS), profile_hashes(store, snapshot)
+    layout = _Layout.of(chunks, snapshot, vector_row)
+    wanted = [layout.vectors, layout.titles, rows_of(profiles, vector_row)]
+    coverage = count_passages(store, snapshot.versions, chunks, vector_row)
+    coverage += count_profiles(profiles, vector_row)
+    return layout.with_vectors(*_gather(store, hashes, wanted, dimension), coverage=coverage)
 
 
 def _rows_by_value(

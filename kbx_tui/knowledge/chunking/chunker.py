@@ -46,7 +46,9 @@ def split_documents(
     if max_tokens < 1:
         raise ValueError(f"max_tokens must be at least 1, got {max_tokens}")
     limits = Limits.of(max_tokens)
-    segmented = [(document.body, split_segments(document.body)) for document in documents]
+    segmented = [
+        (document.body, split_segments(document.body, limits.shortest)) for document in documents
+    ]
     _count_segments(segmented, count_tokens)
     _split_long_segments(segmented, count_tokens, limits)
     packed = [(body, pack(segments, limits)) for body, segments in segmented]
@@ -92,7 +94,10 @@ def _split_long(
     replaced: list[Segment] = []
     for index, segment in enumerate(segments):
         needed = _chunks_needed(body, segments, index, limits)
-        replaced += split_segment(body, segment, boundary, needed) if needed > 1 else (segment,)
+        if needed > 1:
+            replaced += split_segment(body, segment, boundary, needed, limits.shortest)
+        else:
+            replaced.append(segment)
     changed = len(replaced) > len(segments)
     segments[:] = replaced
     return changed

@@ -12,6 +12,7 @@ from kbx_tui.knowledge.chunking.segments import Segment
 _TINY_SHARE = 4
 _NEGLIGIBLE_SHARE = 32
 _CHARACTERS_PER_TOKEN = 16
+_SHORTEST_SHARE = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +26,8 @@ class Limits:
     """Tokens up to which a section may share a chunk with another tiny one."""
     negligible: int
     """Tokens up to which a text says too little to be found: a rule, a comment, "None."."""
+    shortest: int
+    """Characters below which parts of a large body are joined."""
 
     @classmethod
     def of(cls, max_tokens: int) -> Limits:
@@ -34,6 +37,7 @@ class Limits:
             characters=max_tokens * _CHARACTERS_PER_TOKEN,
             tiny=max_tokens // _TINY_SHARE,
             negligible=max_tokens // _NEGLIGIBLE_SHARE,
+            shortest=max_tokens // _SHORTEST_SHARE,
         )
 
 

@@ -9,12 +9,17 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from heapq import merge
+from itertools import chain
 
 from kbx_tui.knowledge.parsing.headings import Heading
-from kbx_tui.knowledge.parsing.markdown import headings, line_offsets
+from kbx_tui.knowledge.parsing.markdown import headings, line_offsets, read_as_markdown
 
 SECTION_LEVEL = 3
 """Headings down to this level open a section."""
+
+LARGE = 2_000_000
+"""Characters from which short segments of a body are joined: each takes some 200 bytes."""
 
 _BLANK_LINES = re.compile(r"\n(?:[ \t]*\n)+")
 _SPEAKER_TURN = re.compile(r"^\*\*[^*\n]{1,80}(?::\*\*|\*\*:)", re.MULTILINE)
@@ -41,57 +46,82 @@ class Segment:
     """Number of tokens, -1 until counted."""
 
 
-def split_segments(body: str) -> list[Segment]:
-    """Return the segments of ``body``, none if it is blank."""
+def split_segments(body: str, shortest: int = 0) -> list[Segment]:
+    """Return the segments of ``body``, none if it is blank.
+
+    In the lines of a large body that are not read as markdown, paragraphs and turns with less than
+    ``shortest`` characters are joined to the next ones.
+    """
     if not body or body.isspace():
         return []
+    read = read_as_markdown(body)
     body_headings = headings(body)
-    bounds = {match.end() for match in _BLANK_LINES.finditer(body)}
-    bounds.update(match.start() for match in _SPEAKER_TURN.finditer(body))
     heading_starts: list[tuple[int, Heading]] = []
+    heading_bounds = set[int]()
     if body_headings:
-        offsets = line_offsets(body)
+        offsets = line_offsets(read)
         heading_starts = [(offsets[heading.line], heading) for heading in body_headings]
-        bounds.update(start for start, _ in heading_starts)
-        bounds.update(min(offsets[heading.end], len(body)) for heading in body_headings)
-    return list(_under_headings(_ranges_between(body, bounds), heading_starts))
+        heading_bounds.update(start for start, _ in heading_starts)
+        heading_bounds.update(min(offsets[heading.end], len(body)) for heading in body_headings)
+    bounds = merge(
+        (match.end() for match in _BLANK_LINES.finditer(body)),
+        (match.start() for match in _SPEAKER_TURN.finditer(body)),
+        sorted(heading_bounds),
+    )
+    joined_from = len(read) if len(body) >= LARGE else len(body)
+    ranges = _ranges_between(body, bounds, 0, len(body), joined_from, shortest)
+    return list(_under_headings(ranges, heading_starts))
 
 
 def split_segment(
-    body: str, segment: Segment, boundary: re.Pattern[str] | None, parts: int
+    body: str, segment: Segment, boundary: re.Pattern[str] | None, parts: int, shortest: int = 0
 ) -> Iterator[Segment]:
-    """Split a segment at the ends of ``boundary``, or for None into ``parts`` of similar length."""
+    """Split a segment at the ends of ``boundary``, or for None into ``parts`` of similar length.
+
+    In a large body, parts with less than ``shortest`` characters are joined to the next ones.
+    """
+    bounds: Iterable[int]
     if boundary is None:
         text = body[segment.start : segment.end].rstrip()
         length = len(text.lstrip())
         parts = min(parts, length)
         first = segment.start + len(text) - length
-        bounds = {first + length * part // parts for part in range(1, parts)}
+        bounds = (first + length * part // parts for part in range(1, parts))
     else:
-        bounds = {match.end() for match in boundary.finditer(body, segment.start, segment.end)}
+        bounds = (match.end() for match in boundary.finditer(body, segment.start, segment.end))
+    joined_from = segment.start if boundary and len(body) >= LARGE else segment.end
     follows_space = segment.follows_space
-    for start, end in _ranges_between(body, bounds, segment.start, segment.end):
+    for start, end in _ranges_between(
+        body, bounds, segment.start, segment.end, joined_from, shortest
+    ):
         yield Segment(start, end, segment.path, segment.section, segment.is_heading, follows_space)
         follows_space = body[end - 1].isspace()
 
 
 def _ranges_between(
-    body: str, bounds: Iterable[int], start: int = 0, end: int | None = None
+    body: str, bounds: Iterable[int], start: int, end: int, joined_from: int, shortest: int
 ) -> Iterator[tuple[int, int]]:
-    """Yield the ranges between ``bounds``; a blank range is joined to the one before it."""
-    end = len(body) if end is None else end
+    """Yield the ranges between the ascending ``bounds``.
+
+    A blank range is joined to the one before it, and from offset ``joined_from`` on one with less
+    than ``shortest`` characters to the next.
+    """
     pending = None
-    for bound in [*sorted(bounds), end]:
+    for bound in chain(bounds, (end,)):
         if bound <= start or bound > end:
             continue
-        if not body[start:bound].isspace():
-            if pending is not None:
+        is_blank = body[start:bound].isspace()
+        if pending is not None:
+            is_short = pending[0] >= joined_from and start - pending[0] < shortest
+            if is_blank or is_short:
+                pending = (pending[0], bound)
+            else:
                 yield pending
-            pending = (start, bound)
-        elif pending is not None:
-            pending = (pending[0], bound)
-        else:
+                pending = (start, bound)
+        elif is_blank:
             continue
+        else:
+            pending = (start, bound)
         start = bound
     if pending is not None:
         yield pending

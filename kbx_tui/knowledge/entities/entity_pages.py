@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from kbx_tui.knowledge.entities.ids import unique_ids
 from kbx_tui.knowledge.entities.teams import Teams
 from kbx_tui.knowledge.folding import name_key
-from kbx_tui.knowledge.parsing.fields import EMAIL, names_of, text_of, texts_of, unlink
+from kbx_tui.knowledge.parsing.fields import EMAIL, link_target, names_of, text_of, texts_of
 from kbx_tui.knowledge.parsing.kinds import is_entity_kind
 from kbx_tui.knowledge.parsing.legacy import legacy_fields
 from kbx_tui.knowledge.records import Document, Entity
@@ -34,14 +34,15 @@ def build_entities(
     documents = sorted(documents, key=lambda document: document.path)
     ids = unique_ids(documents)
     pages = [document for document in documents if is_entity_kind(document.kind, entity_types)]
-    entities = [_from_page(page, ids[page.path]) for page in pages]
+    entities = [page_entity(page, ids[page.path]) for page in pages]
     teams = Teams(entities)
     for document in documents:
         teams.read(document, person_id=ids[document.path] if document.kind == "person" else "")
     return tuple(sorted(teams.with_members(entities), key=lambda entity: entity.id))
 
 
-def _from_page(page: Document, entity_id: str) -> Entity:
+def page_entity(page: Document, entity_id: str) -> Entity:
+    """Return the entity that a page is about, without members."""
     legacy = legacy_fields(page.body)
     fields = {key.casefold(): value for key, value in page.frontmatter.items()}
     team = fields.get("team") or fields.get("teams") or legacy.get("team")
@@ -52,7 +53,7 @@ def _from_page(page: Document, entity_id: str) -> Entity:
         path=page.path,
         aliases=_aliases(page, [*fields.items(), *legacy.items()]),
         role=_role(page, fields) or legacy.get("role", ""),
-        team=", ".join(map(unlink, texts_of(team))),
+        team=", ".join(map(link_target, texts_of(team))),
         emails=_emails([fields.get("email"), fields.get("emails"), legacy.get("email")]),
     )
 

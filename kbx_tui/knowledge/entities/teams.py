@@ -7,11 +7,11 @@ from dataclasses import replace
 
 from kbx_tui.knowledge.folding import name_key, slug
 from kbx_tui.knowledge.parsing.fields import (
+    link_target,
     may_be_one_name,
     names_of,
     split_names,
     texts_of,
-    unlink,
 )
 from kbx_tui.knowledge.parsing.legacy import legacy_fields, listed_teams
 from kbx_tui.knowledge.records import Document, Entity
@@ -64,8 +64,11 @@ class Teams:
         A text with commas is several teams, unless it is or looks like the name of a single one.
         """
         if not isinstance(value, str):
-            return tuple(map(unlink, texts_of(value)))
-        whole, parts = unlink(value), [unlink(part) for part in split_names(value)]
+            return tuple(map(link_target, texts_of(value)))
+        whole, parts = (
+            link_target(value),
+            [link_target(part) for part in split_names(value)],
+        )
         if self._find(whole):
             return [whole]
         is_one_name = may_be_one_name(parts) and not any(map(self._find, parts))

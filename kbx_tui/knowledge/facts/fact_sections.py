@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -15,10 +16,11 @@ from kbx_tui.knowledge.facts.fact_line import (
     read_fact_line,
     read_status,
 )
-from kbx_tui.knowledge.facts.redaction_marks import has_redaction_mark, is_page_redacted
+from kbx_tui.knowledge.facts.redacted_lines import redacted_lines
+from kbx_tui.knowledge.facts.redaction_marks import is_page_redacted
 from kbx_tui.knowledge.folding import fold
 from kbx_tui.knowledge.parsing.fields import text_of
-from kbx_tui.knowledge.parsing.markdown import ListItem, outline
+from kbx_tui.knowledge.parsing.markdown import ListItem, outline, read_as_markdown
 from kbx_tui.knowledge.records import Document, Fact, FactKind
 
 _SECTIONS: dict[str, FactKind] = {
@@ -129,8 +131,6 @@ class FactSection:
     """First line after the section."""
     items: tuple[ListItem, ...]
     """All list items in it, including nested ones."""
-    is_redacted: bool
-    """True if a heading above it is marked as redacted."""
 
 
 def fact_sections(body: str) -> Iterator[FactSection]:
@@ -139,6 +139,7 @@ def fact_sections(body: str) -> Iterator[FactSection]:
         return
     blocks = outline(body)
     count = body.count("\n") + 1
+    item_lines = [item.line for item in blocks.items]
     covered = 0
     for index, heading in enumerate(blocks.headings):
         title = heading.text.strip().rstrip(":").casefold()
@@ -146,13 +147,9 @@ def fact_sections(body: str) -> Iterator[FactSection]:
         if kind is None or heading.line < covered:
             continue
         covered = min(blocks.section_end(index), count)
-        within = (item for item in blocks.items if heading.end <= item.line < covered)
-        redacted = any(
-            has_redaction_mark(outer.text)
-            for outer_index, outer in enumerate(blocks.headings[:index])
-            if blocks.section_end(outer_index) > heading.line
-        )
-        yield FactSection(kind, title, heading.end, covered, tuple(within), redacted)
+        first, last = bisect_left(item_lines, heading.end), bisect_left(item_lines, covered)
+        within = blocks.items[first:last]
+        yield FactSection(kind, title, heading.end, covered, within)
 
 
 @dataclass(slots=True)
@@ -168,13 +165,14 @@ def _entries(document: Document) -> list[_Entry]:
     page_status = read_status(text_of(document.frontmatter.get("status")))
     page_confidence = read_confidence(text_of(document.frontmatter.get("confidence")))
     page_redacted = is_page_redacted(document.title, document.frontmatter)
+    redacted = redacted_lines(document.body)
     entries: list[_Entry] = []
     parents: list[_Entry] = []
     for section, item, text in _section_items(document.body):
         while parents and parents[-1].item.depth >= item.depth:
             parents.pop()
         line = read_fact_line(text)
-        if (page_redacted or section.is_redacted) and line.status in ("", "active"):
+        if (page_redacted or item.line in redacted) and line.status in ("", "active"):
             line = replace(line, status="redacted")  # a line cannot lift the redaction above it
         parent = parents[-1] if parents and item.line < parents[-1].item.end else None
         if parent is not None and line.is_note:
@@ -191,7 +189,7 @@ def _entries(document: Document) -> list[_Entry]:
 
 
 def _section_items(body: str) -> Iterator[tuple[FactSection, ListItem, str]]:
-    lines = body.split("\n")
+    lines = read_as_markdown(body).split("\n")
     for section in fact_sections(body):
         for item in section.items:
             own = (line.strip() for line in lines[item.line : item.text_end])

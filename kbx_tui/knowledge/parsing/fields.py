@@ -75,7 +75,7 @@ def names_of(value: object) -> tuple[str, ...]:
         entries = split_names(value)
         if may_be_one_name(entries):
             entries.insert(0, text_of(value))
-    return tuple(dict.fromkeys(name for entry in entries if (name := unlink(entry))))
+    return tuple(dict.fromkeys(name for entry in entries if (name := link_target(entry))))
 
 
 def split_names(text: str) -> list[str]:
@@ -98,7 +98,7 @@ def may_be_one_name(parts: Sequence[str]) -> bool:
     return len(parts) > 1 and _CONJUNCTION.search(parts[-1]) is not None
 
 
-def unlink(text: str) -> str:
+def link_target(text: str) -> str:
     """Return the target if the text is a single wikilink, else the text without outer blanks."""
     text = text.strip()
     if text.startswith("[[") and text.endswith("]]"):
@@ -117,7 +117,7 @@ def tags_of(frontmatter: Mapping[str, Any]) -> tuple[str, ...]:
     else:
         entries = list(texts_of(value))
     return tuple(
-        dict.fromkeys(tag for entry in entries if (tag := unlink(entry).lstrip("#").strip()))
+        dict.fromkeys(tag for entry in entries if (tag := link_target(entry).lstrip("#").strip()))
     )
 
 
@@ -152,7 +152,7 @@ def _attendees(value: object) -> Iterator[Attendee]:
     if isinstance(value, Mapping):
         email = text_of(value.get("email"))
         email = email if EMAIL.match(email) else ""
-        name = unlink(text_of(value.get("name"))) or email
+        name = link_target(text_of(value.get("name"))) or email
         if _is_plausible(name):
             yield Attendee(name, email)
     elif isinstance(value, list):
@@ -168,7 +168,7 @@ def _attendees(value: object) -> Iterator[Attendee]:
 
 
 def _attendee(text: str) -> Iterator[Attendee]:
-    text = strip_markup(unlink(text_of(text)))
+    text = strip_markup(link_target(text_of(text)))
     address = _ADDRESS.match(text) if len(text) <= 2 * _MAX_NAME else None
     if address:
         name = f"{address[1]} {address[3]}".strip(" \"'") or address[2]
@@ -193,7 +193,7 @@ def _references(values: Mapping[str, Any]) -> Iterator[str]:
                 if not EMAIL.match(name):
                     yield name
         elif folded in REFERENCE_KEYS and (name := text_of(value.get("name"))):
-            yield unlink(name)
+            yield link_target(name)
         elif isinstance(value, Mapping):
             yield from _references(value)
         else:

@@ -14,6 +14,9 @@ DEFAULT_ENTITY_TYPES = CORE_ENTITY_TYPES | {"lab", "company"}
 _ENTITY_FOLDERS = {"people": "person", "projects": "project", "teams": "team"}
 _PLAIN_FOLDERS = {"notes": "note", "context": "context", "glossary": "glossary"}
 
+DOCUMENT_KINDS = CORE_ENTITY_TYPES | {"meeting", *_PLAIN_FOLDERS.values()}
+"""Kinds that a document can have without a `type:`."""
+
 
 def is_entity_kind(kind: str, entity_types: frozenset[str] | None = None) -> bool:
     """Return whether a kind is an entity type: person, project, team or a configured type.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections.abc import Iterator
 
 from kbx_tui.knowledge.parsing.inline import strip_markup
@@ -31,11 +32,13 @@ def listed_teams(document: Document) -> Iterator[tuple[str, str]]:
         return
     blocks = outline(document.body)
     lines = document.body.split("\n")
+    item_lines = [item.line for item in blocks.items]
     for index, heading in enumerate(blocks.headings):
         if _TEAMS_HEADING not in heading.text.casefold():
             continue
         end = blocks.section_end(index)
-        for item in blocks.items:
-            match = heading.end <= item.line < end and _TEAM_LINE.match(lines[item.line].strip())
-            if match:
+        for item in blocks.items[bisect_left(item_lines, heading.end) :]:
+            if item.line >= end:
+                break
+            if match := _TEAM_LINE.match(lines[item.line].strip()):
                 yield strip_markup(match[1]).strip(), (match[2] or "").strip()

@@ -6,17 +6,28 @@ are those of CommonMark, parsed by markdown-it without its inline rules.
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
-from itertools import accumulate
+from itertools import accumulate, islice
 
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
+from kbx_tui.knowledge.folding import name_key
 from kbx_tui.knowledge.parsing.headings import Heading, atx_text, scan_headings
 from kbx_tui.knowledge.parsing.inline import strip_markup, wikilink_targets
+
+MAX_LINES = 100_000
+"""Lines of a body that are read as markdown; those after them are text without structure."""
+
+_LARGE = 1_000_000
+"""Characters from which a body and its outline take much memory."""
+
+
+_LINE_END = re.compile("\n")
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,19 +51,32 @@ class Outline:
     items: tuple[ListItem, ...]
     code: tuple[tuple[int, int], ...]
     """Half-open line ranges of code blocks and raw HTML."""
+    section_ends: tuple[int, ...] = field(init=False)
+    """First line after the section of each heading; ``sys.maxsize`` for those that end the body."""
+
+    def __post_init__(self) -> None:
+        ends, open_sections = [sys.maxsize] * len(self.headings), list[int]()
+        for index, heading in enumerate(self.headings):
+            while open_sections and self.headings[open_sections[-1]].level >= heading.level:
+                ends[open_sections.pop()] = heading.line
+            open_sections.append(index)
+        object.__setattr__(self, "section_ends", tuple(ends))
 
     def section_end(self, index: int) -> int:
         """Return the first line after the section of ``headings[index]``."""
-        level = self.headings[index].level
-        following = (
-            heading.line for heading in self.headings[index + 1 :] if heading.level <= level
-        )
-        return next(following, sys.maxsize)
+        return self.section_ends[index]
 
 
-@lru_cache(maxsize=64)
 def outline(body: str) -> Outline:
-    """Return the blocks of ``body``. Cached, as several readers need them."""
+    """Return the blocks in the first ``MAX_LINES`` lines of ``body``.
+
+    Cached, as several readers need them.
+    """
+    body = read_as_markdown(body)
+    return _outline(body) if len(body) < _LARGE else _outline_of_large(body)
+
+
+def _read_outline(body: str) -> Outline:
     lines = body.split("\n")
     try:
         parsed = _parser().parse(body)
@@ -69,10 +93,33 @@ def outline(body: str) -> Outline:
     )
 
 
+_outline = lru_cache(maxsize=64)(_read_outline)
+_outline_of_large = lru_cache(maxsize=2)(_read_outline)
+
+
+def has_unread_lines(body: str) -> bool:
+    """Return whether ``body`` has more than ``MAX_LINES`` lines."""
+    return body.count("\n") >= MAX_LINES
+
+
+def read_as_markdown(body: str) -> str:
+    """Return the first ``MAX_LINES`` lines of ``body``, all of it if it has no more."""
+    if not has_unread_lines(body):
+        return body
+    line_ends = (match.start() for match in _LINE_END.finditer(body))
+    return body[: next(islice(line_ends, MAX_LINES - 1, None))]
+
+
 def headings(body: str) -> tuple[Heading, ...]:
     """Return ``outline(body).headings``, without a full parse if `scan_headings` is certain."""
-    scanned = scan_headings(body)
+    scanned = scan_headings(read_as_markdown(body))
     return outline(body).headings if scanned is None else scanned
+
+
+def states_title(body: str, title: str) -> bool:
+    """Return whether a heading of ``body`` has the words of ``title``."""
+    key = name_key(title)
+    return any(name_key(heading.text) == key for heading in headings(body))
 
 
 def line_offsets(text: str) -> list[int]:

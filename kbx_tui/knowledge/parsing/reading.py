@@ -12,9 +12,14 @@ from kbx_tui.knowledge.parsing.decoding import BINARY, content_hash, decode
 from kbx_tui.knowledge.parsing.fields import attendees_of, references_of, tags_of, text_of
 from kbx_tui.knowledge.parsing.frontmatter import read_frontmatter
 from kbx_tui.knowledge.parsing.kinds import document_id, is_entity_kind, kind_of, stem_of
-from kbx_tui.knowledge.parsing.markdown import headings, wikilinks
+from kbx_tui.knowledge.parsing.markdown import MAX_LINES, has_unread_lines, headings, wikilinks
 from kbx_tui.knowledge.records import Document, Problem
 
+MAX_PARSED = 25_000_000
+"""Characters of a file that are read; more than any page that people write."""
+
+_NO_TEXT = ("#", "<", "!", "[!", "---", "***", "___")
+"""How lines begin that may precede the heading that is the title: logos, badges, rules."""
 _LEADING_DATE = re.compile(r"\d{4}-\d{2}-\d{2}[-_ ]+(?=\S)")
 
 
@@ -28,6 +33,9 @@ def parse_document(
     """
     path = unicodedata.normalize("NFC", path)
     text, note = decode(data)
+    is_cut = len(text) > MAX_PARSED
+    if is_cut:  # at the end of a line, unless a line alone is longer
+        text = text[: text.rfind("\n", 0, MAX_PARSED) + 1 or MAX_PARSED]
     front = read_frontmatter(text)
     kind, subtype = kind_of(path, front.values)
     entity = is_entity_kind(kind, entity_types)
@@ -35,6 +43,13 @@ def parse_document(
     problems = []
     if note:
         problems.append(Problem(path, note, skipped=note == BINARY))
+    if is_cut:
+        problems.append(
+            Problem(path, f"is too long: only its first {MAX_PARSED:,} characters count")
+        )
+    if has_unread_lines(front.body):
+        reason = f"has more than {MAX_LINES:,} lines: headings and facts after them are not read"
+        problems.append(Problem(path, reason, front.body_line + MAX_LINES))
     if front.fault:
         problems.append(Problem(path, front.fault, front.fault_line))
     return Document(
@@ -58,7 +73,10 @@ def parse_document(
 
 
 def _title(path: str, frontmatter: Mapping[str, Any], body: str, *, entity: bool) -> str:
-    """Return the title: an entity prefers its top heading, a document its frontmatter."""
+    """Return the title: an entity prefers its top heading, a document its frontmatter.
+
+    A heading of a lower level is one only if no text precedes it; otherwise it names a part.
+    """
     if entity:
         return (
             next((heading.text for heading in headings(body) if heading.level == 1), "").strip()
@@ -70,7 +88,14 @@ def _title(path: str, frontmatter: Mapping[str, Any], body: str, *, entity: bool
         return title
     with_text = [heading for heading in headings(body) if heading.text]
     top = next((heading.text for heading in with_text if heading.level == 1), "")
-    return top or (with_text[0].text if with_text else _readable_stem(path))
+    opens = bool(with_text) and not _has_text(body, with_text[0].line)
+    return top or (with_text[0].text if opens else _readable_stem(path))
+
+
+def _has_text(body: str, lines: int) -> bool:
+    """Return whether any of the first lines of a body is text: no heading, picture or HTML."""
+    above = body.split("\n", lines)[:lines]
+    return any(line.strip() and not line.lstrip().startswith(_NO_TEXT) for line in above)
 
 
 def _readable_stem(path: str) -> str:

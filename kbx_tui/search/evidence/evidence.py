@@ -14,6 +14,7 @@ from typing import Any, Literal, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from kbx_tui.search.evidence.topic import Topic
 from kbx_tui.search.evidence.tuning import Tuning
 
 Scores = NDArray[np.float64]
@@ -53,6 +54,13 @@ class Signal:
     """What matched, in the words of the document or query."""
     ambiguous: bool = False
     """True when the same words of the query name other entities too."""
+    taught: str = ""
+    """What the base says of a word that is also a name: `a word here, 97 %`; often nothing."""
+
+
+PEOPLE = frozenset({"person", "team"})
+"""Types of entities that a query names to say whose documents it wants. Entities of other types are
+things: a query names them because it is about them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +84,11 @@ class EntityCandidate:
         """True when pass 1 found it."""
         return bool(self.signals)
 
+    @property
+    def is_named_thing(self) -> bool:
+        """True when the query names it and it is neither a person nor a team."""
+        return self.named and self.type not in PEOPLE
+
 
 @dataclass(frozen=True, slots=True)
 class LinkedDocuments:
@@ -88,7 +101,8 @@ class LinkedDocuments:
     reasons: tuple[str, ...]
     """Why each is linked, for display: `attendee`, `title, 4 mentions`."""
     propagated: Flags | None = None
-    """Documents linked only through an adjacent part (`continuations`); None if there are none."""
+    """Documents linked only through an adjacent part (`continuations`); None if there are none.
+    Such a link counts only if the document has some relevance to the query."""
 
     def within(self, in_scope: Flags, scope_rows: Rows) -> LinkedDocuments:
         """Return the documents in scope, renumbered by their positions in `scope_rows`.
@@ -100,15 +114,6 @@ class LinkedDocuments:
         reasons = tuple(compress(self.reasons, inside))
         propagated = None if self.propagated is None else frozen(self.propagated[inside])
         return LinkedDocuments(frozen(rows), frozen(self.strengths[inside]), reasons, propagated)
-
-    def strengths_for(self, relevance: Scores) -> Scores:
-        """Return the strengths, given the relevance of each document of the Evidence.
-
-        A propagated link counts only if the document has some relevance to the query.
-        """
-        if self.propagated is None:
-            return self.strengths
-        return np.where(self.propagated & (relevance[self.rows] <= 0.0), 0.0, self.strengths)
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,8 +172,9 @@ class Evidence:
     """Everything retrieved for one query: the input of `rank`."""
 
     query: str
+    """As typed; its first `MAX_QUERY` characters were searched for."""
     document_query: str
-    """Query of pass 2: `query` without people and teams named outright."""
+    """Query of pass 2: what was searched for, without people and teams named outright."""
     generation: int
     """Generation of the index that was read."""
     scope: Scope
@@ -183,6 +189,8 @@ class Evidence:
     as_typed: ComponentScores
     as_searched: ComponentScores
     """For `document_query`; the same object as `as_typed` if both queries are equal."""
+    topic: Topic | None
+    """What the query asks besides people and teams; None if it names them and asks nothing else."""
     known_items: Mapping[int, str]
     """Rows of the documents that the query names in full (known-item search), and by what: `title`,
     `path`, `id`, `date`, or `name` for the page of an entity."""
@@ -191,7 +199,8 @@ class Evidence:
     fast: bool
     """True when neither vectors nor entities were used."""
     vector_share: float
-    """Share of the chunks in the index that have a vector, 0..1."""
+    """Share of the texts that can be found by meaning, 0..1 (`index/vectors/coverage.py`); 0 for a
+    search that uses no vectors."""
     timings: Mapping[str, float]
     """Milliseconds per stage."""
     evaluated: Flags | None = None
@@ -203,6 +212,8 @@ class Evidence:
     feedback_documents: tuple[FeedbackDocument, ...] = ()
     """Documents that the vector of the query as typed was moved towards, best first, in scope or
     not. Empty if no document holds a term, `[search] feedback` is 0, or the vector was not used."""
+    without_vector: int = 0
+    """Number of texts that cannot be found by meaning yet."""
 
     def __len__(self) -> int:
         return len(self.paths)

@@ -5,10 +5,13 @@ The constants of scoring are defined here, each with the experiment that chose i
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 from numpy.typing import NDArray
 
-from kbx_tui.search.evidence.evidence import Scores
+if TYPE_CHECKING:
+    from kbx_tui.search.evidence.evidence import Scores
 
 LEXICAL_HALF = 15.0
 """BM25 at which the lexical score is .5. Chosen by the experiments "lexical half-saturation" and
@@ -36,15 +39,15 @@ PAIR_WEIGHT = 0.3
 """Weight of a pair of words that are adjacent in query and document, as an additional term. Chosen
 by the experiment "term pairs" in docs/quality.md."""
 
-NAMED_PAIR_WEIGHT = 0.1
-"""Weight of such a pair within the name of a thing when the query also names a person or team:
-links already show which documents concern the thing. Chosen by the experiment "term pairs within a
-name" in docs/quality.md."""
-
 FEEDBACK_CANDIDATES, FEEDBACK_DOCUMENTS, FEEDBACK_WEIGHT = 20, 3, 0.3
 """Pseudo-relevance feedback: number of candidates (highest BM25), number of feedback documents
 (highest relevance among them), and weight of their mean vector. Chosen by the experiment
 "pseudo-relevance feedback" in docs/quality.md."""
+
+TITLE_BONUS = 8.0
+"""Added to the BM25 of a document whose title holds every word of a query that names nobody, times
+the share of the title that the query names. Chosen by the experiment "titles that hold the query"
+in docs/quality.md."""
 
 PROPAGATION_SHARE = 0.9
 """Share of a score difference that propagates to an adjacent part. Chosen by the experiment "score
@@ -57,6 +60,29 @@ strength" in docs/quality.md."""
 ABOUT_FLOOR, ABOUT_SHARE, ABOUT_PLACE = 0.5, 0.25, 0.25
 """Link strength of attendee number p of n: .5 + .25 / sqrt(n) + .25 / p, used only for queries that
 name a person and no topic. Chosen by the experiment "person-only link strength" in
+docs/quality.md."""
+
+FULL_BM25, FULL_COSINE = 1.5, 0.5
+"""BM25 per unit of idf, and cosine, of a document that answers a query fully: 1.5 is a document of
+average length that holds each word two or three times. Chosen by the experiment "full answer" in
+docs/quality.md."""
+
+ANSWER_POWER, TOPIC_POWER = 1.5, 0.75
+"""Powers of the share of a full answer: in the document's own score, and in the credit of people
+and teams. Chosen by the experiment "credit by topic" in docs/quality.md."""
+
+THING_SHARPNESS, THING_WEIGHT = 4, 0.85
+"""Power of the link strength of things that the query names, so that passing mentions hardly count,
+and their weight in the mean with people and teams. Chosen by the experiment "credit of things" in
+docs/quality.md."""
+
+ABOUT_OWN_PAGE = 0.75
+"""Link strength of a person's own page in such a query: after the meetings that they lead, before
+those that they attend."""
+
+RELATED_PAGE_STRENGTH = 0.5
+"""Highest strength of the link of an entity with the page of another: a page says who someone works
+with, but it is about its own entity. Chosen by the experiment "pages of other entities" in
 docs/quality.md."""
 
 MENTION_STRENGTH = 0.5, 0.4, 3.0

@@ -9,6 +9,8 @@ from kbx_tui.errors import ConfigError, OutOfRange
 
 Gate = Literal["soft", "hard"]
 Parent = Literal["coverage", "max"]
+Preset = Literal["default", "seed"]
+"""`seed` ranks by the formula of the two-pass proposal."""
 
 MAX_ENTITIES_LIMIT = 20
 """Evidence holds the links of at most this many entities found by pass 1."""
@@ -32,6 +34,8 @@ class Tuning:
     """`coverage`: the mean over the entities named outright; `max`: the best kept entity."""
     uniform_links: bool = False
     """True gives every link strength 1, whatever its kind."""
+    scale_by_topic: bool = True
+    """True scales what entities add by how fully a document answers the rest of the query."""
     keep_names: bool = False
     """True runs pass 2 with the query as typed."""
     hotness_weight: float = 0.0
@@ -59,6 +63,11 @@ class Tuning:
         """Return whether an entity is pinned and not muted."""
         return entity_id in self.pinned and entity_id not in self.muted
 
+    @property
+    def preset(self) -> Preset:
+        """Whose formula ranks, whatever the other knobs are."""
+        return "default" if self.scale_by_topic else "seed"
+
     @classmethod
     def seed(cls, *, alpha: float = 0.5, entity_threshold: float = 0.5) -> Self:
         """Return the tuning that follows the two-pass proposal to the letter, for comparison."""
@@ -68,5 +77,6 @@ class Tuning:
             gate="hard",
             parent="max",
             uniform_links=True,
+            scale_by_topic=False,
             keep_names=True,
         )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -35,6 +35,7 @@ MONTHS = _LISTS["MONTHS"]
 DAYS_AND_MONTHS = _LISTS["DAYS_AND_MONTHS"]
 """Capitalised like names, but not part of an adjacent name: `Ruth Monday standup`."""
 
+CONJUNCTIONS = frozenset({"and", "or"})
 ARTICLES = frozenset({"the", "a", "an", "our"})
 ASKING_WHO = frozenset({("who", "is"), ("who", "s"), ("who", "was"), ("who", "are")})
 ASKING_FOR_ONE = ASKING_WHO | {("what", "is"), ("what", "s"), ("about",), ("tell", "me", "about")}
@@ -69,6 +70,23 @@ def words_of(text: str) -> list[Word]:
 def folded_words(text: str) -> tuple[str, ...]:
     """Return the folded words of a text, in order."""
     return tuple(map(fold, _WORD.findall(text)))
+
+
+def asks_for_topic(words: Sequence[str]) -> bool:
+    """Return whether the folded words of a query, without the names in it, ask for a topic.
+
+    `what did present` does not: the verb says little, and `what` asks for everything.
+    """
+    match [word for word in words if word not in CONJUNCTIONS]:
+        case ["what", auxiliary, _] if auxiliary in VERB_FOLLOWS:
+            return False
+    return has_topic(words)
+
+
+def topic_words(text: str) -> str:
+    """Return the words of a text that may be a topic, from the first to the last; if none, all."""
+    words = [word for word in words_of(text) if has_topic((word.folded,))]
+    return text[words[0].start : words[-1].end] if words else text
 
 
 def has_topic(words: Iterable[str]) -> bool:

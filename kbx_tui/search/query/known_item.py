@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 
 from kbx_tui.index.snapshot import Snapshot
-from kbx_tui.knowledge.folding import fold
+from kbx_tui.knowledge.folding import fold, name_key
 
 
 class KnownItems:
@@ -21,11 +21,16 @@ class KnownItems:
             number, colon, _ = title.partition(": ")  # `INC-0117: the outage`
             if colon and any(map(str.isdigit, number)):
                 self._rows[_key(number)].append((row, "title"))
+            words = name_key(title)  # `Plan: an evening` is found by `plan an evening`
+            if " " in words and words != _key(title):
+                self._rows[words].append((row, "title"))
 
     def find(self, text: str) -> list[tuple[int, str]]:
         """Return the rows that `text` names in full, each with `path`, `id`, `title` or `date`."""
         key = _key(text)
-        return self._rows.get(key, []) if key else []
+        found = self._rows.get(key, []) if key else []
+        words = name_key(text)
+        return found or (self._rows.get(words, []) if " " in words else [])
 
 
 def _key(text: str) -> str:

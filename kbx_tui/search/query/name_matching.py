@@ -7,6 +7,9 @@ Disambiguation. A name that may also be an ordinary word ("platform", "the Blasi
 only a hint, with a score below the threshold, unless it is written or used as a name: `_is_meant`.
 Entities that share a name get the same score, and none counts as named outright.
 
+The documents of the base decide first where they can (`name_priors`): people type in small letters,
+so a capital in the query may support a name but never decides against what the base says.
+
 A first name followed by an unknown surname is only a hint too: `Ruth Castellane` if only Ruth
 Miller is known. A capital alone does not make a surname, `Ruth Kubernetes migration` asks for Ruth:
 the words around the two must show that they are one name (`QueryWords.has_other_surname`). In
@@ -15,9 +18,11 @@ doubt, the known person is meant.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from types import MappingProxyType
 
+from kbx_tui.index.snapshot import NameVotes
 from kbx_tui.knowledge.entities.common_words import is_common_word
 from kbx_tui.knowledge.folding import fold
 from kbx_tui.knowledge.records import Entity
@@ -25,6 +30,7 @@ from kbx_tui.search.evidence.evidence import Signal, SignalKind
 from kbx_tui.search.query.english_words import FUNCTION_WORDS, NAMES_THAT_ARE_WORDS, has_topic
 from kbx_tui.search.query.misspelled_names import MisspelledNames
 from kbx_tui.search.query.name_index import LONGEST_NAME, IndexedName, NameIndex
+from kbx_tui.search.query.name_priors import NamePriors
 from kbx_tui.search.query.query_words import TITLES, QueryWords
 
 AMBIGUOUS = 0.8
@@ -53,7 +59,11 @@ class NameMatch:
 class NameMatcher:
     """Finds the names of some entities in queries."""
 
-    def __init__(self, entities: Sequence[Entity]) -> None:
+    def __init__(
+        self, entities: Sequence[Entity], votes: Mapping[str, NameVotes] = MappingProxyType({})
+    ) -> None:
+        """`votes` show how the documents use the words of these names, by folded word."""
+        self._priors = NamePriors(votes)
         self._types = [entity.type for entity in entities]
         self._names = NameIndex(entities)
         self._misspelled = MisspelledNames(entities)
@@ -108,8 +118,13 @@ class NameMatcher:
             start, end = query.use(index, size)
             shared = size == 1 and len(meant) > 1 and all(n.kind == "alias" for n in meant)
             for name in names:
+                decides = size == 1 and (
+                    self._types[name.entity] != "project" or self._priors.is_name(folded[0])
+                )
+                prior = self._priors.explain(folded[0]) if decides else ""
                 score = (AMBIGUOUS if shared else 1.0) if name in meant else HINT
-                signal = Signal(name.kind, score, text, ambiguous=shared and name in meant)
+                ambiguous = shared and name in meant
+                signal = Signal(name.kind, score, text, ambiguous=ambiguous, taught=prior)
                 matches.append(NameMatch(name.entity, signal, start, end, score == 1.0))
         return matches
 
@@ -124,9 +139,16 @@ class NameMatcher:
         is_other = is_acronym and fold(name.text) == word.folded and name.text != word.text
         if is_other or query.is_compound(index, 1):
             return False
+        if kind == "person" and query.follows_determiner(index):
+            return False
+        if self._priors.is_name(word.folded):
+            return True
+        if kind != "project" and self._priors.is_word(word.folded):
+            return query.is_surely_asked_about(index, 1)
         if query.all_lower and word.text.lower() != word.text.upper():  # some scripts have no case
             is_first = name.entity in self._names.first_names.get(word.folded, ())
-            may_be_a_word = word.folded in NAMES_THAT_ARE_WORDS if is_first else kind == "person"
+            is_single_name = kind == "person" and name.kind == "name"
+            may_be_a_word = word.folded in NAMES_THAT_ARE_WORDS if is_first else is_single_name
             may_be_a_word = may_be_a_word or is_common_word(word.folded)
             return not may_be_a_word or query.is_asked_about(index, 1)
         if not is_common_word(word.folded):
@@ -147,8 +169,9 @@ class NameMatcher:
                 continue
             if people:
                 first, length = index - len(initials), size + len(initials)
-                certain = bool(initials) or query.is_asked_about(index, size)
-                matches += _matches_of_part(query, first, length, "surname", people, certain)
+                certain = bool(initials) or self._is_surname(query, index, size)
+                prior = self._priors.explain(folded[0]) if size == 1 and not initials else ""
+                matches += _matches_of_part(query, first, length, "surname", people, certain, prior)
         return matches
 
     def _initials_before(self, query: QueryWords, index: int) -> str:
@@ -166,9 +189,22 @@ class NameMatcher:
         is_word = query.is_compound(index, size) or word.folded in FUNCTION_WORDS
         if is_word or query.is_part_of_longer_name(index, size):
             return False
+        if size == 1 and self._priors.is_name(word.folded):
+            return True
         if query.all_lower:
             return not is_common_word(word.folded) and query.is_asked_about(index, size)
         return word.is_capitalised and (index > 0 or not is_common_word(word.folded))
+
+    def _is_surname(self, query: QueryWords, index: int, size: int) -> bool:
+        """Return whether words that may be a surname are one."""
+        word = query.folded[index]
+        if query.follows_determiner(index):
+            return False
+        if size == 1 and self._priors.is_name(word):
+            return True
+        if size == 1 and self._priors.is_word(word):
+            return query.is_surely_asked_about(index, size)
+        return query.is_asked_about(index, size)
 
     def _find_first_names(self, query: QueryWords, others: Sequence[NameMatch]) -> list[NameMatch]:
         """Return the first names in a query; `others` are the names matched before."""
@@ -181,21 +217,29 @@ class NameMatcher:
                 continue
             if len(word.folded) == 1 or query.is_compound(index, 1):
                 continue
-            asked_about = asks_who or query.is_asked_about(index, 1)
-            may_be_a_word = word.folded in NAMES_THAT_ARE_WORDS and not asks_who
-            lower_case_name = asked_about and not may_be_a_word  # `did bob say on 17 March`
-            if may_be_a_word and (index == 0 or query.all_lower) and not asked_about:
+            is_name, is_word = self._priors.is_name(word.folded), self._priors.is_word(word.folded)
+            asked_about = asks_who or (
+                query.is_surely_asked_about(index, 1) if is_word else query.is_asked_about(index, 1)
+            )
+            may_be_a_word = not is_name and not asks_who
+            may_be_a_word &= is_word or word.folded in NAMES_THAT_ARE_WORDS
+            lower_case_name = (asked_about or is_name) and not may_be_a_word  # `did bob say`
+            is_doubtful = may_be_a_word and (is_word or index == 0 or query.all_lower)
+            if query.follows_determiner(index) or (is_doubtful and not asked_about):
                 doubtful.append(index)
             elif word.is_capitalised or query.all_lower or lower_case_name:
-                certain = not query.all_lower or asked_about or not is_common_word(word.folded)
+                certain = not query.all_lower or asked_about or is_name
+                certain |= not is_common_word(word.folded)
                 certain = certain and not self._is_someone_else(query, index)
-                matches += _matches_of_part(query, index, 1, "first_name", people, certain)
+                prior = self._priors.explain(word.folded)
+                matches += _matches_of_part(query, index, 1, "first_name", people, certain, prior)
         named = [match for match in (*others, *matches) if match.named]
         listed = self._listed(query, doubtful, named)
         for index in doubtful:
             people = self._names.first_names[query.folded[index]]
             certain = index in listed
-            matches += _matches_of_part(query, index, 1, "first_name", people, certain)
+            prior = self._priors.explain(query.folded[index])
+            matches += _matches_of_part(query, index, 1, "first_name", people, certain, prior)
         return matches
 
     def _listed(
@@ -240,11 +284,21 @@ class NameMatcher:
 
 
 def _matches_of_part(
-    query: QueryWords, index: int, size: int, kind: SignalKind, people: Sequence[int], certain: bool
+    query: QueryWords,
+    index: int,
+    size: int,
+    kind: SignalKind,
+    people: Sequence[int],
+    certain: bool,
+    prior: str,
 ) -> list[NameMatch]:
-    """Return a match for each person with this part of a name; a single one is named outright."""
+    """Return a match for each person with this part of a name; a single one is named outright.
+
+    `prior` is what the base says of the word, for display.
+    """
     start, end = query.use(index, size)
     alone = len(people) == 1
     score = (1.0 if alone else AMBIGUOUS) if certain else HINT
-    signal = Signal(kind, score, query.text_of(index, size), ambiguous=not alone)
+    text = query.text_of(index, size)
+    signal = Signal(kind, score, text, ambiguous=not alone, taught=prior)
     return [NameMatch(person, signal, start, end, certain and alone) for person in people]

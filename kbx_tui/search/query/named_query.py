@@ -13,11 +13,11 @@ from dataclasses import dataclass
 from typing import Self
 
 from kbx_tui.knowledge.records import Entity
+from kbx_tui.search.evidence.evidence import PEOPLE
 from kbx_tui.search.query import english_words as english
-from kbx_tui.search.query.english_words import folded_words, has_topic, words_of
+from kbx_tui.search.query.english_words import asks_for_topic, folded_words, has_topic, words_of
 from kbx_tui.search.query.name_matching import HINT, NameMatch
 
-STRIPPED_TYPES = frozenset({"person", "team"})
 Span = tuple[int, int]
 
 _POSSESSIVE = re.compile(r"^['’]s?\b")
@@ -39,6 +39,8 @@ class NamedQuery:
     """Query of pass 2: without `spans`, or as typed where no topic word would be left."""
     names_only: bool
     """True for people or teams and no topic: `what did Ada say?`"""
+    words_asked: str
+    """What is left without the names of people, teams and things; empty without a topic word."""
 
     @classmethod
     def of(cls, text: str, matches: Sequence[NameMatch], entities: Sequence[Entity]) -> Self:
@@ -47,12 +49,23 @@ class NamedQuery:
         spans = tuple(
             (match.start, match.end)
             for match, kind in zip(matches, kinds, strict=True)
-            if match.named and kind in STRIPPED_TYPES
+            if match.named and kind in PEOPLE
         )
         rest = _without(text, spans) if spans else text
-        rest_has_topic = has_topic(folded_words(rest))
-        names_only = bool(spans) and not rest_has_topic
-        return cls(text, matches, kinds, spans, rest if rest_has_topic else text, names_only)
+        rest_has_topic = asks_for_topic(folded_words(rest))
+        things = ((match.start, match.end) for match in matches if match.named)
+        words_asked = _without(text, {*spans, *things})
+        if not has_topic(folded_words(words_asked)):
+            words_asked = ""
+        return cls(
+            text=text,
+            matches=matches,
+            kinds=kinds,
+            spans=spans,
+            document_query=rest if rest_has_topic else text,
+            names_only=bool(spans) and not rest_has_topic,
+            words_asked=words_asked,
+        )
 
     @property
     def variants(self) -> list[str]:
@@ -74,16 +87,15 @@ class NamedQuery:
     def asked_for(self) -> tuple[int, ...]:
         """Indices of the entities whose name is the whole query: `Ada`, `who is Ada?`.
 
-        Several where they share the name; none for a misspelled name, which may be another's.
+        Several where they share the name.
         """
         start, end = self._subject()
         entities = []
         for match, kind in zip(self.matches, self.kinds, strict=True):
-            certain = match.named and match.signal.kind != "fuzzy"
             shared = match.signal.ambiguous and match.signal.score > HINT
             around = (self.text[start : match.start], self.text[match.end : end])
             rest = "".join(around).strip().casefold()
-            if (certain or shared) and match.end <= end and rest in ("", kind):
+            if (match.named or shared) and match.end <= end and rest in ("", kind):
                 entities.append(match.entity)
         return tuple(entities)
 

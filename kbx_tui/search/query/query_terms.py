@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Sequence
 from itertools import pairwise
 
 from kbx_tui.index.lexical.bm25 import Term
@@ -68,20 +67,12 @@ def lexical_weight(query: str, *, names_someone: bool = False) -> float:
     return weights.NAMES_LEXICAL_WEIGHT if names_someone else weights.LEXICAL_WEIGHT
 
 
-def counted_terms(query: str, names: Sequence[str] = ()) -> dict[Term, float]:
+def counted_terms(query: str) -> dict[Term, float]:
     """Return the terms to search documents for, with the weight of each.
 
-    Two adjacent words of the query are a term of their own with a low weight; lower within one of
-    `names`, because links show which documents concern the thing named.
+    Two adjacent words of the query are a term of their own with a low weight.
     """
     counts: dict[Term, float] = dict(Counter(terms_in(" ".join(weighted_terms(query)))))
-    named = {pair for name in names for pair in _pairs(name)}
-    pairs = [pair for pair in _pairs(query) if pair[0] in counts and pair[1] in counts]
-    return counts | {
-        pair: weights.NAMED_PAIR_WEIGHT if pair in named else weights.PAIR_WEIGHT
-        for pair in pairs[:MAX_TERMS]
-    }
-
-
-def _pairs(text: str) -> list[tuple[str, str]]:
-    return list(pairwise(term_of(word) for word in words_in(separate_cjk(text))))
+    words = [term_of(word) for word in words_in(separate_cjk(query))]
+    pairs = [pair for pair in pairwise(words) if pair[0] in counts and pair[1] in counts]
+    return counts | dict.fromkeys(pairs[:MAX_TERMS], weights.PAIR_WEIGHT)

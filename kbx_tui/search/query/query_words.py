@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 
 from kbx_tui.knowledge.entities.common_words import HONORIFICS, is_common_word
+from kbx_tui.knowledge.entities.name_uses import DETERMINERS
 from kbx_tui.search.query import english_words as english
 from kbx_tui.search.query.english_words import FUNCTION_WORDS, has_topic, words_of
 
@@ -160,6 +161,23 @@ class QueryWords:
         """Return the text between word `index` and the next word or the end of the query."""
         end = self.words[index + 1].start if index + 1 < len(self.words) else len(self.text)
         return self.text[self.words[index].end : end]
+
+    def follows_determiner(self, start: int) -> bool:
+        """Return whether a determiner precedes a word: `this Bill`, `a Young person`."""
+        return self.before(start) in DETERMINERS
+
+    def is_surely_asked_about(self, start: int, size: int) -> bool:
+        """Return whether words are meant as a name although the base uses them otherwise.
+
+        They must follow a title, be all that is asked for, or be asked about on both sides (`did
+        bill say`); a capital within the query stands for one side.
+        """
+        before, after = self.before(start), self.after(start + size)
+        if before in TITLES or not has_topic((*self.folded[:start], *self.folded[start + size :])):
+            return True
+        is_written_as_name = start > 0 and not self.all_lower and self.words[start].is_capitalised
+        signs = (before in english.ASKING_BEFORE, after in english.ASKING_AFTER, is_written_as_name)
+        return not self.follows_determiner(start) and sum(signs) > 1
 
     def is_asked_about(self, start: int, size: int) -> bool:
         """Return whether the words are where a person or group is: `did X say`, `X on Y`."""

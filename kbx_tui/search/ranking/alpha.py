@@ -29,7 +29,8 @@ def next_changes(ranking: Ranking, limit: int) -> tuple[float | None, float | No
 def alpha_note(ranking: Ranking, limit: int) -> str:
     """Return why no alpha changes the order of the top `limit`; empty if some alpha does."""
     if ranking.search_mode == "flat":
-        return "alpha has no effect on a flat search"
+        kind = "fast" if ranking.evidence.fast else "flat"
+        return f"alpha has no effect on a {kind} search"
     if next_changes(ranking, limit) != (None, None):
         return ""
     parents = ranking.parent_entity_score[ranking.included]

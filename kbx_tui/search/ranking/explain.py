@@ -21,10 +21,16 @@ class EntityShare:
     """The score it counts with: 1.0 if pinned, whatever pass 1 found."""
     link_strength: float
     """0 when the document is not linked to it."""
+    answered: float
+    """How fully the document answers the rest of the query, 0..1."""
+    weight: float
+    """Its weight in the mean over the named entities, 0..1; 1 where the best entity counts."""
     reason: str
     """`attendee`, `title, 4 mentions`, or `not linked`."""
     share: float
-    """The shares of a document sum to its parent_entity_score."""
+    """`weight * entity_score * link_strength * answered`, or 0 if another entity counts.
+
+    The shares of a document sum to its parent_entity_score."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,8 +47,10 @@ class Explanation:
     """None where the document has no vector (yet)."""
     vector: float
     vector_weight: float
+    full_relevance: float | None
+    """Relevance of a full answer; None where `ranked.answered` is the relevance itself."""
     lexical_part: float
-    """`lexical_part + vector_part + propagated == doc_relevance`."""
+    """`lexical_part + vector_part + propagated == ranked.answered`."""
     vector_part: float
     propagated: float
     """What an adjacent part of a longer document adds (`continuations`)."""
@@ -57,7 +65,8 @@ def explain(ranking: Ranking, ranked: Ranked) -> Explanation:
     components, row = ranking.components, ranked.row
     lexical, vector = float(components.lexical[row]), float(components.vector[row])
     cosine = float(components.cosine[row])
-    weight = components.lexical_weight
+    weight, topic = components.lexical_weight, ranking.topic
+    scale = ranked.answered / ranked.doc_relevance if ranked.doc_relevance else 1.0
     return Explanation(
         ranked=ranked,
         alpha=ranking.tuning.alpha,
@@ -68,9 +77,10 @@ def explain(ranking: Ranking, ranked: Ranked) -> Explanation:
         cosine=None if np.isnan(cosine) else cosine,
         vector=vector,
         vector_weight=1.0 - weight,
-        lexical_part=weight * lexical,
-        vector_part=(1.0 - weight) * vector,
-        propagated=float(components.doc_relevance[row] - components.own_relevance[row]),
+        full_relevance=None if topic is None else topic.full_relevance,
+        lexical_part=scale * weight * lexical,
+        vector_part=scale * (1.0 - weight) * vector,
+        propagated=scale * float(components.doc_relevance[row] - components.own_relevance[row]),
         propagated_from=SIDE_NAMES.get(int(components.propagated_from[row]), ""),
         entities=_shares(ranking, row),
     )
@@ -96,23 +106,21 @@ def rounded_parts(total: float, parts: Sequence[float], digits: int = 2) -> list
 
 def _shares(ranking: Ranking, row: int) -> tuple[EntityShare, ...]:
     evidence, shares = ranking.evidence, []
-    for index in ranking.counted:
+    of_each = ranking.credit.credits(np.array([row]), ranking.doc_relevance[[row]])
+    for index, credit in zip(ranking.counted, of_each, strict=True):
         entity, linked = evidence.entities[index], evidence.links[index]
-        score = ranking.entity_score(index)
         position = int(np.searchsorted(linked.rows, row))
         is_linked = position < len(linked.rows) and linked.rows[position] == row
-        strengths = linked.strengths_for(ranking.doc_relevance)
-        strength = float(strengths[position]) if is_linked else 0.0
-        if is_linked and ranking.tuning.uniform_links:
-            strength = 1.0
         shares.append(
             EntityShare(
                 entity_id=entity.id,
                 name=entity.name,
-                entity_score=score,
-                link_strength=strength,
+                entity_score=credit.entity_score,
+                link_strength=float(credit.link_strength[0]),
+                answered=float(credit.answered[0]),
+                weight=credit.weight,
                 reason=linked.reasons[position] if is_linked else "not linked",
-                share=score * strength / (len(ranking.counted) if ranking.is_coverage else 1),
+                share=float(credit.total[0]),
             )
         )
     shares.sort(key=lambda share: -share.share)

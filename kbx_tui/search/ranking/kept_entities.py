@@ -7,6 +7,7 @@ from functools import cached_property
 from typing import Literal
 
 from kbx_tui.search.evidence.evidence import ComponentScores, EntityCandidate, Evidence
+from kbx_tui.search.evidence.topic import Topic
 from kbx_tui.search.evidence.tuning import Tuning
 
 SearchMode = Literal["two_pass", "flat"]
@@ -58,6 +59,15 @@ class EntityChoice:
     def is_coverage(self) -> bool:
         """Whether the parent score is a mean over `counted`; otherwise it is a maximum."""
         return self.tuning.parent == "coverage" and all(map(self._is_named, self.counted))
+
+    @property
+    def topic(self) -> Topic | None:
+        """The topic by which scores are scaled.
+
+        None when flat, where the query names people and asks nothing else, or if
+        `Tuning.scale_by_topic` is off.
+        """
+        return self.evidence.topic if self.kept and self.tuning.scale_by_topic else None
 
     def entity_score(self, index: int) -> float:
         """Return the score that entity `index` of the Evidence counts with: 1.0 if pinned."""

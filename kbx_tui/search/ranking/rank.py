@@ -1,7 +1,12 @@
 """Ranks the documents of Evidence under one Tuning. Pure: no I/O, a few array operations.
 
-    final = alpha * doc_relevance + (1 - alpha) * parent_entity_score
+    final = alpha * answered + (1 - alpha) * parent_entity_score
     final = (1 - h) * final + h * frecency            with h = hotness_weight, 0 by default
+
+`answered` is the relevance of the document by that of a full answer (`topic`), and the parent score
+the credit from entities, scaled by how fully the document answers the rest of the query
+(`entity_credit`). So a document that says nothing of the topic scores 0 under any alpha.
+If that holds for all documents in scope, those linked to the entities are the results.
 
 A flat ranking has `doc_relevance` in place of the first line. Known items, documents that the query
 names in full, score 1.0 and come first. Source: the two-pass proposal, "Score Propagation Formula".
@@ -17,6 +22,7 @@ import numpy as np
 from kbx_tui.errors import OutOfRange
 from kbx_tui.search.evidence.evidence import Evidence, FeedbackDocument, Flags, Rows, Scores
 from kbx_tui.search.evidence.tuning import Tuning
+from kbx_tui.search.ranking.entity_credit import EntityCredit
 from kbx_tui.search.ranking.kept_entities import EntityChoice, choose_entities
 
 
@@ -30,9 +36,13 @@ class Ranked:
     """1 is best."""
     score: float
     doc_relevance: float
+    answered: float
+    """How fully it answers the query, 0..1: the relevance by that of a full answer (`topic`).
+
+    The relevance itself when flat, or where the query names people and asks nothing else."""
     parent_entity_score: float
     document_part: float
-    """What the document adds to the score, `alpha * doc_relevance` when two-pass.
+    """What the document adds to the score, `alpha * answered` when two-pass.
 
     The three parts sum to the score or, for a known item, to the score it would otherwise have.
     """
@@ -53,8 +63,14 @@ class Ranking(EntityChoice):
 
     @cached_property
     def parent_entity_score(self) -> Scores:
-        """Mean or maximum of entity score x link strength, 0..1."""
-        return self._parent_scores(self.doc_relevance)
+        """Mean or maximum of what the counted entities add, 0..1 (`entity_credit`)."""
+        return self.credit.parent_scores(slice(None), self.doc_relevance)
+
+    @cached_property
+    def credit(self) -> EntityCredit:
+        """What each counted entity adds to documents."""
+        choice = EntityChoice(self.evidence, self.tuning, self.kept, self.search_mode_reason)
+        return EntityCredit(choice)  # not of self: a cycle would keep the arrays until collected
 
     @cached_property
     def frecency_weight(self) -> float:
@@ -73,13 +89,30 @@ class Ranking(EntityChoice):
     @cached_property
     def matched(self) -> Flags:
         """Rows that are results, including those that top-k retrieval did not evaluate."""
-        matched = self.final > 0.0
-        if self.kept and self.tuning.gate == "hard":
-            linked = np.zeros(len(matched), np.bool_)
-            linked[np.concatenate([self.evidence.links[index].rows for index in self.kept])] = True
-            matched &= linked
-            matched[list(self.evidence.known_items)] = True
+        if self.is_unanswered:
+            matched = self.is_linked.copy()
+        else:
+            matched = self.final > 0.0
+            if self.kept and self.tuning.gate == "hard":
+                matched &= self.is_linked
+        matched[list(self.evidence.known_items)] = True
         return matched
+
+    @cached_property
+    def is_unanswered(self) -> bool:
+        """Whether entities are kept, but no document in scope says anything of the topic."""
+        if self.topic is None:
+            return False
+        return not (self.doc_relevance.any() or self.parent_entity_score.any())
+
+    @cached_property
+    def is_linked(self) -> Flags:
+        """Rows linked to a kept entity."""
+        linked = np.zeros(len(self.evidence), np.bool_)
+        for index in self.kept:
+            links = self.evidence.links[index]
+            linked[links.rows[links.strengths > 0.0]] = True
+        return linked
 
     @cached_property
     def included(self) -> Flags:
@@ -93,9 +126,17 @@ class Ranking(EntityChoice):
         return int(np.count_nonzero(self.matched))
 
     @property
+    def total_below_floor(self) -> int:
+        """Number of documents with a positive cosine that are not results.
+
+        After top-k retrieval it is approximate: a quantized cosine of nearly 0 may round to 0.
+        """
+        return int(np.count_nonzero(~self.matched & (self.components.cosine > 0.0)))
+
+    @property
     def feedback_documents(self) -> tuple[FeedbackDocument, ...]:
         """Documents that the query vector was moved towards, if this ranking used it."""
-        as_typed = self.components.query == self.evidence.query
+        as_typed = self.components.query == self.evidence.as_typed.query
         return self.evidence.feedback_documents if as_typed else ()
 
     @cached_property
@@ -116,29 +157,24 @@ class Ranking(EntityChoice):
 
         Shapes (n,); `relevance` must be 0 where that of this ranking is 0.
         """
-        parent = self.parent_entity_score[rows]
-        if (relevance <= 0.0).any():
-            irrelevant = self._parent_scores(np.zeros(len(self.evidence)))
-            parent = np.where(relevance > 0.0, parent, irrelevant[rows])
+        parent = self.credit.parent_scores(rows, relevance)
         final = self._blend(relevance, parent, rows)
         return np.where(np.isin(rows, list(self.evidence.known_items)), 1.0, final)
+
+    def answered(self, relevance: Scores) -> Scores:
+        """Return how fully documents of some relevance answer the query: alpha weighs this.
+
+        The relevance itself where `topic` is None.
+        """
+        return relevance if self.topic is None else self.topic.answered(relevance)
 
     def _blend(self, relevance: Scores, parent: Scores, rows: Rows | slice) -> Scores:
         """Return the final scores of some rows by the formula of this module."""
         alpha, h = self.tuning.alpha, self.frecency_weight
-        blended = alpha * relevance + (1.0 - alpha) * parent if self.kept else relevance
+        blended = self.answered(relevance)
+        if self.kept:
+            blended = alpha * blended + (1.0 - alpha) * parent
         return (1.0 - h) * blended + h * self.evidence.frecency[rows] if h else blended
-
-    def _parent_scores(self, relevance: Scores) -> Scores:
-        parent = np.zeros(len(self.evidence))
-        for index in self.counted:
-            linked, score = self.evidence.links[index], self.entity_score(index)
-            share = score if self.tuning.uniform_links else score * linked.strengths_for(relevance)
-            if self.is_coverage:
-                parent[linked.rows] += share / len(self.counted)
-            else:
-                parent[linked.rows] = np.maximum(parent[linked.rows], share)
-        return np.minimum(parent, 1.0)
 
     def top(self, limit: int) -> tuple[Ranked, ...]:
         """Return the best `limit` documents; cheaper than `order` for small limits."""
@@ -148,13 +184,15 @@ class Ranking(EntityChoice):
         """Return one row with its scores, at the given rank."""
         alpha, h = self.tuning.alpha if self.kept else 1.0, self.frecency_weight
         relevance, parent = float(self.doc_relevance[row]), float(self.parent_entity_score[row])
+        answered = float(self.answered(self.doc_relevance[[row]])[0])
         return Ranked(
             row=row,
             rank=rank,
             score=float(self.final[row]),
             doc_relevance=relevance,
+            answered=answered,
             parent_entity_score=parent,
-            document_part=(1.0 - h) * (alpha * relevance),
+            document_part=(1.0 - h) * (alpha * answered),
             entity_part=(1.0 - h) * ((1.0 - alpha) * parent),
             frecency_part=h * float(self.evidence.frecency[row]),
             known_item=self.evidence.known_items.get(row, ""),

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Sequence
 from typing import Any
 
 import numpy as np
 
 from kbx_tui.search.ranking.explain import explain
 from kbx_tui.search.ranking.rank import Ranked, Ranking
+from kbx_tui.search.results.notes import search_notes
 from kbx_tui.search.results.response import (
     PassOneEntity,
     SearchMeta,
@@ -27,8 +28,15 @@ def answer(
     *,
     total_ms: float,
     with_explain: bool,
+    notes: Sequence[str] = (),
+    types: Collection[str],
+    newer_files: int,
 ) -> SearchResponse:
-    """Return the response for the given results; `snippets` are parallel to `top`."""
+    """Return the response for the given results; `snippets` are parallel to `top`.
+
+    `notes` are sentences about the index, before those of `search_notes`, which has `types` and
+    `newer_files`.
+    """
     evidence = ranking.evidence
     results = tuple(
         SearchResult(
@@ -41,6 +49,7 @@ def answer(
             line=snippet.line_start,
             matches=snippet.matches,
             explain=_explanation(ranking, ranked, snippet) if with_explain else None,
+            is_cut=snippet.is_cut,
         )
         for ranked, snippet in zip(top, snippets, strict=True)
     )
@@ -54,36 +63,13 @@ def answer(
         path_filter=evidence.scope.path or None,
         timings={**evidence.timings, "total_ms": round(total_ms, 3)},
         total_matched=ranking.total_matched,
-        total_below_floor=_below_floor(ranking),
+        total_below_floor=ranking.total_below_floor,
         in_scope=evidence.scope.in_scope,
         vector_share=round(evidence.vector_share, SCORE_DIGITS),
-        notes=tuple(_notes(ranking)),
+        notes=(*notes, *search_notes(ranking, types, newer_files)),
         explain=_search_explanation(ranking) if with_explain else None,
     )
     return SearchResponse(evidence.query, results, meta)
-
-
-def _below_floor(ranking: Ranking) -> int:
-    """Return the number of documents with a positive cosine that are not results.
-
-    After top-k retrieval it is approximate: a quantized cosine of nearly 0 may round to 0.
-    """
-    return int(np.count_nonzero(~ranking.matched & (ranking.components.cosine > 0.0)))
-
-
-def _notes(ranking: Ranking) -> Iterator[str]:
-    """Yield sentences for the user: names that several kept entities share, vectors missing."""
-    names_of: dict[str, list[str]] = {}
-    for entity in ranking.kept_entities:
-        for signal in entity.signals:
-            if signal.ambiguous and signal.score == entity.score:
-                names_of.setdefault(signal.detail, []).append(entity.name)
-    for text, names in names_of.items():
-        if len(names) > 1:
-            yield f"{text} may be {' or '.join(names)}; their documents count equally"
-    share, evidence = ranking.evidence.vector_share, ranking.evidence
-    if share < 1.0 and evidence.scope.total and not evidence.fast:
-        yield f"meaning {share:.0%}: some texts have no vector yet; run `kbx index` to add them"
 
 
 def _search_explanation(ranking: Ranking) -> dict[str, Any]:
@@ -103,6 +89,10 @@ def _search_explanation(ranking: Ranking) -> dict[str, Any]:
         },
         "hierarchy_alpha": ranking.tuning.alpha,
         "hierarchy_threshold": ranking.tuning.entity_threshold,
+        "max_entities": ranking.tuning.max_entities,
+        "preset": ranking.tuning.preset,
+        "gate": ranking.tuning.gate,
+        "parent": ranking.tuning.parent,
         "kept_entities": [entity.id for entity in ranking.kept_entities],
         "drawn_to": [
             {"path": document.path, "title": document.title}
@@ -121,6 +111,8 @@ def _explanation(ranking: Ranking, ranked: Ranked, snippet: Snippet) -> dict[str
     return {
         "final_score": _rounded(ranked.score),
         "doc_relevance": _rounded(ranked.doc_relevance),
+        "answered": _rounded(ranked.answered),
+        "full_relevance": None if why.full_relevance is None else _rounded(why.full_relevance),
         "parent_entity_score": _rounded(ranked.parent_entity_score),
         "document_part": _rounded(ranked.document_part),
         "entity_part": _rounded(ranked.entity_part),
@@ -140,6 +132,8 @@ def _explanation(ranking: Ranking, ranked: Ranked, snippet: Snippet) -> dict[str
                 "name": share.name,
                 "score": _rounded(share.entity_score),
                 "link_strength": _rounded(share.link_strength),
+                "answered": _rounded(share.answered),
+                "weight": _rounded(share.weight),
                 "reason": share.reason,
                 "share": _rounded(share.share),
             }

@@ -21,6 +21,12 @@ class Snippet:
     """1-based lines of the file."""
     terms: tuple[tuple[str, int], ...]
     """Words of the query found in the document, and how often."""
+    is_cut: bool = False
+    """Whether `text` ends in the middle of a sentence."""
+    line_breaks: tuple[int, ...] = ()
+    """Where in `text` each further line of the file begins; the first is `line_start`."""
+    redacted: tuple[tuple[int, int], ...] = ()
+    """Spans of `text` that are redacted, where that was looked up."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +55,8 @@ class SearchResult:
     matches: tuple[tuple[int, int], ...] = ()
     """Spans of `snippet` that match a word of the query, in order."""
     explain: Mapping[str, Any] | None = None
+    is_cut: bool = False
+    """Whether `snippet` ends in the middle of a sentence."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +75,7 @@ class SearchMeta:
     total_below_floor: int = 0
     """Documents with a positive cosine that are not results: no term, and a cosine below .3."""
     notes: tuple[str, ...] = ()
-    """Sentences for the user: vectors still missing, ambiguous names."""
+    """Sentences for the user: damage to the index, vectors still missing, ambiguous names."""
     explain: Mapping[str, Any] | None = None
     """Query of pass 2, filters, knobs, and how many documents were evaluated."""
 

@@ -5,17 +5,25 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from functools import lru_cache
+from operator import itemgetter
 
 from kbx_tui.index.lexical.terms import CJK_CHARACTER
 from kbx_tui.knowledge.folding import fold
 from kbx_tui.knowledge.stemming import stem
 from kbx_tui.search.query.english_words import FUNCTION_WORDS
 from kbx_tui.search.query.query_terms import query_terms
+from kbx_tui.search.results.best_passage import (
+    HEADING,
+    PASSAGE_LENGTH,
+    Match,
+    WantedWords,
+    best_passage,
+)
 from kbx_tui.search.results.response import Snippet
 
-SNIPPET_LENGTH = 200
+SNIPPET_LENGTH = PASSAGE_LENGTH
 READ_AT_MOST = 60_000
 """Characters of a document that are searched, to bound the time of a snippet."""
 
@@ -31,28 +39,35 @@ _MARKUP = re.compile(
 )
 """Markup that a snippet leaves out."""
 _RUN = re.compile(r"\S+(?:[ ]\S+)*|\s+")
-_HEADING = re.compile(r"^#{1,6}[ \t]+(.*?)[ \t]*#*$", re.MULTILINE)
-
-Match = tuple[int, int, str]
-"""Start and end of a word, and its stem."""
+_LINE = re.compile(r"^.*\S.*$", re.MULTILINE)
 
 
 def make_snippet(
-    body: str, body_line: int, query: str, *, fallback_line: Callable[[], int] = lambda: 0
+    body: str,
+    body_line: int,
+    query: str,
+    *,
+    wanted: WantedWords | None = None,
+    cosines: Sequence[tuple[int, float]] = (),
 ) -> Snippet:
-    """Return the best passage of `body` for `query`.
+    """Return the best passage of `body` for `query`, with the words of `query` marked.
 
-    `body_line` is the line of the file where the body starts. If no word matches, the snippet is
-    the text at the line of the file that `fallback_line` returns or, if that is 0, the first text
-    below the headings.
+    `body_line` is the line of the file where the body starts. The passage is chosen by `wanted`, by
+    default the words of `query`, and by `cosines`: the line of the file where each chunk starts,
+    and its cosine. If no word matches, it begins with the best chunk or, without cosines, with the
+    first text below the headings.
     """
     text = body[:READ_AT_MOST]
-    wanted = topic_stems(query)
-    matches = _matches(text, wanted)
-    below = _outside_headings(text, matches) or matches  # the title is shown beside the snippet
-    start = _densest(below) if below else _line_offset(text, fallback_line() - body_line)
+    stems = topic_stems(query)
+    wanted = wanted or WantedWords(dict.fromkeys(stems, 1.0))
+    matches = _matches(text, {**stems, **wanted.words, **wanted.names})
+    chunks = _with_offsets(text, cosines, body_line)
+    start = best_passage(text, matches, wanted, chunks)
+    if start is None:
+        start = max(chunks, key=itemgetter(1))[0] if chunks else _first_text(text)
+    matches = [match for match in matches if match[2] in stems]
     counts = Counter(word_stem for _, _, word_stem in matches)
-    shown, spans, end = _cut(text, start, matches)
+    shown, spans, line_breaks, end = _cut(text, start, matches)
     return Snippet(
         text=shown,
         matches=tuple(spans),
@@ -60,12 +75,26 @@ def make_snippet(
         line_start=body_line + text.count("\n", 0, start),
         line_end=body_line + text.count("\n", 0, end),
         terms=tuple(
-            (word, counts[word_stem]) for word_stem, word in wanted.items() if counts[word_stem]
+            (word, counts[word_stem]) for word_stem, word in stems.items() if counts[word_stem]
         ),
+        is_cut=bool(text[end + 1 : end + 1 + SNIPPET_LENGTH].strip()) and not _ends(shown),
+        line_breaks=line_breaks,
     )
 
 
-def topic_stems(query: str) -> dict[str, str]:
+def wanted_words(query: str, typed: str, idf: Callable[[str], float]) -> WantedWords:
+    """Return the words by which the passage for a search is chosen, weighted by their rarity.
+
+    `query` is the query of pass 2. The other words of `typed` are names, which count in headings.
+    """
+    words, names = topic_stems(query), topic_stems(typed)
+    return WantedWords(
+        {word: idf(word) for word in words}, {name: idf(name) for name in names.keys() - words}
+    )
+
+
+@lru_cache(maxsize=16)  # the same for every result of a search
+def topic_stems(query: str) -> Mapping[str, str]:
     """Return the stems of the query's topic words, with the words as typed."""
     return {
         stem(fold(word)): word for word in query_terms(query) if fold(word) not in FUNCTION_WORDS
@@ -138,35 +167,11 @@ def lower_in_place(text: str, letters: Collection[str]) -> str:
     return lowered
 
 
-def _outside_headings(text: str, matches: list[Match]) -> list[Match]:
-    outside, line_end, in_heading = [], -1, False
-    for match in matches:
-        if match[0] > line_end:
-            line = text.rfind("\n", 0, match[0]) + 1
-            line_end = text.find("\n", match[0]) % (len(text) + 1)
-            in_heading = text.startswith("#", line) and _HEADING.match(text, line) is not None
-        if not in_heading:
-            outside.append(match)
-    return outside
-
-
-def _densest(matches: list[Match]) -> int:
-    """Return the offset of the first passage that holds the most distinct words."""
-    best, best_start, left = 0, matches[0][0], 0
-    inside: dict[str, int] = {}  # index of the last match of each word in the passage
-    for index, (_, end, word_stem) in enumerate(matches):
-        inside[word_stem] = index
-        while end - matches[left][0] > SNIPPET_LENGTH:
-            if inside[matches[left][2]] == left:
-                del inside[matches[left][2]]
-            left += 1
-        if len(inside) > best:
-            best, best_start = len(inside), matches[left][0]
-    return best_start
-
-
-def _cut(text: str, start: int, matches: list[Match]) -> tuple[str, list[tuple[int, int]], int]:
-    """Return one line of at most 200 characters around `start`, its matches, and where it ends."""
+def _cut(
+    text: str, start: int, matches: list[Match]
+) -> tuple[str, list[tuple[int, int]], tuple[int, ...], int]:
+    """Return one line of at most 200 characters around `start`: its text, its matches, where in it
+    a line of `text` begins, and where it ends in `text`."""
     begin = _sentence_start(text, start)
     raw = text[begin : begin + 2 * SNIPPET_LENGTH]
     shown, place = "", []  # place[i]: where character i of `raw` is in `shown`
@@ -193,7 +198,13 @@ def _cut(text: str, start: int, matches: list[Match]) -> tuple[str, list[tuple[i
         for a, b, _ in matches[bisect_left(matches, (begin,)) : bisect_left(matches, (end,))]
         if b <= end and place[b - 1 - begin] < len(shown)
     ]
-    return shown, spans, max(begin, end - 1)
+    breaks = [place[line.start()] for line in re.finditer("\n", raw[: len(place)])]
+    return shown, spans, tuple(breaks), max(begin, end - 1)
+
+
+def _ends(text: str) -> bool:
+    """Return whether a text ends with a sentence, which a quote or bracket may close."""
+    return text.rstrip("\"'”’)]*_").endswith((".", "?", "!", "…", "。", "！", "？"))
 
 
 def _runs(raw: str) -> Iterator[tuple[int, int, bool]]:
@@ -218,20 +229,27 @@ def _sentence_start(text: str, start: int) -> int:
     return text.find(" ", near, start) + 1 or near
 
 
-def _line_offset(text: str, line: int) -> int:
-    """Return the offset of a 0-based line, or of the first text that is not a heading."""
+def _with_offsets(
+    text: str, cosines: Sequence[tuple[int, float]], body_line: int
+) -> list[tuple[int, float]]:
+    """Return the offset and cosine of the chunks that start within `text`."""
+    if not cosines:
+        return []
     starts = [0, *(newline.end() for newline in re.finditer("\n", text))]
-    if 0 < line < len(starts):
-        return starts[line]
-    for start in starts:
-        rest = text[start : start + SNIPPET_LENGTH].split("\n", 1)[0].strip()
-        if rest and not rest.startswith("#"):
-            return start
+    lines = ((line - body_line, cosine) for line, cosine in cosines)
+    return [(starts[line], cosine) for line, cosine in lines if 0 <= line < len(starts)]
+
+
+def _first_text(text: str) -> int:
+    """Return the offset of the first line of text that is not a heading."""
+    for line in _LINE.finditer(text):
+        if not line[0].lstrip().startswith("#"):
+            return line.start()
     return 0
 
 
 def _heading_above(text: str, start: int) -> str:
     line = text.rfind("\n#", 0, start + 1) + 1
-    while (heading := _HEADING.match(text, line)) is None and line:
+    while (heading := HEADING.match(text, line)) is None and line:
         line = text.rfind("\n#", 0, line - 1) + 1
-    return heading.group(1) if heading else ""
+    return heading.group(2) if heading else ""

@@ -17,11 +17,14 @@ from kbx_tui.search.evidence.evidence import (
     Scores,
     frozen,
 )
+from kbx_tui.search.evidence.score_normalization import TITLE_BONUS
 from kbx_tui.search.evidence.scoring import QueryVariant, Scoring
+from kbx_tui.search.evidence.topic import Topic
 from kbx_tui.search.index_generation import IndexGeneration
 from kbx_tui.search.query.named_query import NamedQuery
 from kbx_tui.search.query.query_terms import counted_terms, lexical_weight
 from kbx_tui.search.retrieval.pseudo_relevance_feedback import FeedbackQuery
+from kbx_tui.search.retrieval.query_topic import query_topic
 from kbx_tui.search.retrieval.scope import ScopedDocuments
 from kbx_tui.search.retrieval.top_k.top_k import TopKRequest, top_k_evidence
 
@@ -43,11 +46,16 @@ class DocumentPass:
         words, variants = generation.words, named.variants
         terms = [counted_terms(named.text)]
         if len(variants) > 1:
-            terms.append(counted_terms(named.document_query, named.names_left))
+            terms.append(counted_terms(named.document_query))
         bm25 = words.bm25(terms)
+        if not named.spans:  # links find what belongs to people and teams, not titles
+            single = [term for term in terms[0] if isinstance(term, str)]
+            titled, shares = generation.title_words.holding(single)
+            bm25[0][titled] += TITLE_BONUS * shares
+        self._named, self._words, self._searched_terms = named, words, terms[-1]
         weights = [lexical_weight(query, names_someone=bool(named.spans)) for query in variants]
         self._bm25_as_typed, self._is_typical = bm25[0], words.in_statistics
-        self._lexical_weight = weights[0]
+        self._lexical_weight, self._searched_weight = weights[0], weights[-1]
         self._scoring = Scoring(
             documents,
             {
@@ -63,6 +71,10 @@ class DocumentPass:
         variants = self._scoring.variants
         scores = [self._scoring.components(query, unknown) for query in variants]
         return scores[0], scores[-1]
+
+    def topic(self) -> Topic | None:
+        """Return the topic of the query, None if it names people or teams and asks nothing else."""
+        return query_topic(self._named, self._searched_terms, self._words, self._searched_weight)
 
     def with_cosines(
         self,

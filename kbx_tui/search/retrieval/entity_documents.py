@@ -19,6 +19,8 @@ class EntityDocuments:
 
     def __init__(self, snapshot: Snapshot) -> None:
         self._snapshot = snapshot
+        pages = (snapshot.row_of.get(entity.path) for entity in snapshot.entities)
+        self._entity_pages = frozenset(row for row in pages if row is not None)
         self._linked: dict[str, LinkedDocuments] = {}
         self._propagated: dict[str, tuple[float, LinkedDocuments]] = {}
         self._about: dict[str, LinkedDocuments] = {}
@@ -38,7 +40,8 @@ class EntityDocuments:
     def linked(self, entity_id: str) -> LinkedDocuments:
         """Return all documents linked to an entity."""
         if entity_id not in self._linked:
-            self._linked[entity_id] = linked_documents(self._snapshot.links.get(entity_id))
+            links = self._snapshot.links.get(entity_id)
+            self._linked[entity_id] = linked_documents(links, self._entity_pages.__contains__)
         return self._linked[entity_id]
 
     def propagated(self, entity_id: str, share: float) -> LinkedDocuments:

@@ -30,9 +30,10 @@ SECOND_SIGNAL = 0.25
 HINTS_AT_MOST = 0.49
 """Highest score without a strong signal. Chosen by the experiment "limit of weak entity signals" in
 docs/quality.md."""
-WHOLE_ROLE, PART_OF_ROLE = 0.7, 0.4
-"""Score of a role that the query has in full: all its words if it has several, or a single word if
-the query is like `who is the beekeeper`. The second is the highest score of a part of a role."""
+ASKED_ROLE, WHOLE_ROLE, PART_OF_ROLE = 0.7, 0.45, 0.4
+"""Score of the role in `who is the beekeeper?`, of a role whose words are all in another query, and
+the highest of one with some of its words. Only the first opens the second pass: documents about the
+prime minister are not those that this person attended."""
 FACT_WEIGHT, FACT_HALF = 0.48, 5.0
 MEANING_WEIGHT, MEANING_FLOOR = 0.5, 0.2
 """Weight of a cosine with a profile, and the lowest that counts. Chosen by the experiment "entity
@@ -44,7 +45,7 @@ class EntityPass:
 
     def __init__(self, snapshot: Snapshot) -> None:
         self._entities = snapshot.entities
-        self.names = NameMatcher(snapshot.entities)
+        self.names = NameMatcher(snapshot.entities, snapshot.name_uses)
         self._number_of = {entity.id: i for i, entity in enumerate(snapshot.entities)}
         self._roles = _RoleIndex(snapshot.entities)
 
@@ -125,16 +126,25 @@ class _RoleIndex:
         for word_stem in {*map(stem, words)} - FUNCTION_WORDS:
             for text in self._by_stem.get(word_stem, []):
                 counts[text] += 1
-        *before, last = words or [""]
-        asks_who = tuple(word for word in before if word not in ARTICLES) in ASKING_WHO
+        asked = _who_is_asked_for(words)
         signals = []
         for index, matched in counts.items():
             number, kind, role, total = self._texts[index]
-            is_last = asks_who and fold(role) in (last, last.removesuffix("s"))
-            whole = kind == "role" and matched == total and (total > 1 or is_last)
-            score = WHOLE_ROLE if whole else PART_OF_ROLE * matched / total
+            score = PART_OF_ROLE * matched / total
+            if kind == "role" and fold(role) in (asked, asked.removesuffix("s")):
+                score = ASKED_ROLE
+            elif kind == "role" and matched == total > 1:
+                score = WHOLE_ROLE
             signals.append((number, Signal(kind, score, role)))
         return signals
+
+
+def _who_is_asked_for(words: Sequence[str]) -> str:
+    """Return the folded words after `who is the`, empty for another query."""
+    if tuple(words[:2]) not in ASKING_WHO:
+        return ""
+    rest = words[2:]
+    return " ".join(rest[1:] if rest and rest[0] in ARTICLES else rest)
 
 
 def merge_signals(signals: Sequence[Signal]) -> float:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 from itertools import pairwise
 
@@ -19,13 +19,18 @@ KINDS: Sequence[LinkKind] = (
 """Strongest first. The first four are explicit links, with strength 1; that of the others grows
 with their number."""
 _ORDER = {kind: position for position, kind in enumerate(KINDS)}
-_WIKILINK, _MEMBER = _ORDER["wikilink"], _ORDER["member"]
+_OWN_PAGE, _WIKILINK, _MEMBER = _ORDER["own_page"], _ORDER["wikilink"], _ORDER["member"]
 
 NOTHING_LINKED = LinkedDocuments(frozen(np.empty(0, np.int64)), frozen(np.empty(0)), ())
 
 
-def linked_documents(links: EntityLinks | None) -> LinkedDocuments:
-    """Return the documents that belong to an entity, each once, by their rows in the base."""
+def linked_documents(
+    links: EntityLinks | None, is_entity_page: Callable[[int], bool] = lambda row: False
+) -> LinkedDocuments:
+    """Return the documents that belong to an entity, each once, by their rows in the base.
+
+    Those for which `is_entity_page` holds are the pages of this entity or of others.
+    """
     if links is None:
         return NOTHING_LINKED
     kinds, counts = links.kinds, links.counts
@@ -39,6 +44,9 @@ def linked_documents(links: EntityLinks | None) -> LinkedDocuments:
     ranges = pairwise([*starts.tolist(), len(links.rows)])
     reasons = tuple(_reason(*links_in_order[start:end]) for start, end in ranges)
     strongest = np.maximum.reduceat(strengths, starts)
+    own = np.minimum.reduceat(codes, starts) == _OWN_PAGE
+    others = np.array([is_entity_page(row) for row in documents.tolist()], np.bool_) & ~own
+    strongest[others] = np.minimum(strongest[others], normalization.RELATED_PAGE_STRENGTH)
     return LinkedDocuments(frozen(documents), frozen(strongest), reasons)
 
 
@@ -46,11 +54,16 @@ def about_person(linked: LinkedDocuments, places: Sequence[tuple[int, int]]) -> 
     """Return the links of a person, with strengths by how much each document concerns them.
 
     `places` holds, per linked document, the person's 1-based position among its attendees, 0 if
-    absent, and the number of attendees. Other strengths are capped at `ABOUT_FLOOR`.
+    absent, and the number of attendees. Other strengths are capped at `ABOUT_FLOOR`, except that of
+    their own page.
     """
     place, attendees = (np.array(column, np.int64) for column in zip(*places, strict=True))
     about = normalization.about_strength(np.maximum(attendees, 1), np.maximum(place, 1))
-    strengths = np.where(place > 0, about, np.minimum(linked.strengths, normalization.ABOUT_FLOOR))
+    own = np.array([reason.startswith("own page") for reason in linked.reasons], np.bool_)
+    capped = np.minimum(
+        linked.strengths, np.where(own, normalization.ABOUT_OWN_PAGE, normalization.ABOUT_FLOOR)
+    )
+    strengths = np.where(place > 0, about, capped)
     reasons = tuple(
         f"attendee {number} of {total}" if number else reason
         for reason, (number, total) in zip(linked.reasons, places, strict=True)

@@ -23,7 +23,7 @@ from kbx_tui.search.query.named_query import NamedQuery
 from kbx_tui.search.query.query_vectors import QueryVectors
 from kbx_tui.search.request import SearchRequest
 from kbx_tui.search.results.response import Snippet
-from kbx_tui.search.results.snippets import make_snippet
+from kbx_tui.search.results.snippets import make_snippet, wanted_words
 from kbx_tui.search.retrieval.document_pass import DocumentPass
 from kbx_tui.search.retrieval.entity_pass import with_pinned
 from kbx_tui.search.retrieval.link_strength import NOTHING_LINKED
@@ -58,7 +58,7 @@ class Retriever:
         if request.fast:
             return
         as_typed = top_k is None or top_k.uses_query_as_typed
-        query, generation = request.query, None if as_typed else self._index.in_memory
+        query, generation = request.searched, None if as_typed else self._index.in_memory
         if generation is not None:
             matches, entities = generation.names_if_ready(query), generation.snapshot.entities
             query = NamedQuery.of(query, matches, entities).document_query
@@ -82,8 +82,8 @@ class Retriever:
             generation.entity(entity_id)
         scoped = generation.scope(path, filters)
         clock.lap("open_ms")
-        names = () if fast else self._names(request.query)
-        named = NamedQuery.of(request.query, names, snapshot.entities)
+        names = () if fast else self._names(request.searched)
+        named = NamedQuery.of(request.searched, names, snapshot.entities)
         if not fast:
             self._query_vectors.begin(named.document_query)
         documents = DocumentPass(generation, named, scoped, fast=fast, propagation_share=share)
@@ -115,10 +115,12 @@ class Retriever:
             kinds=scoped.kinds,
             as_typed=as_typed,
             as_searched=as_searched,
+            topic=None if fast else documents.topic(),
             known_items=MappingProxyType(self._known_items(named, scoped)),
             frecency=frozen(self._opened.frecency(snapshot.row_of)[scoped.rows]),
             fast=fast,
-            vector_share=vectors.coverage if vectors else 0.0,
+            vector_share=vectors.coverage.share if vectors else 0.0,
+            without_vector=vectors.coverage.missing if vectors else 0,
             timings=MappingProxyType(clock.laps),
         )
         if vectors is not None:
@@ -130,21 +132,25 @@ class Retriever:
             clock.lap("pass2_ms")
         return evidence
 
-    def snippets(self, query: str, paths: Sequence[str]) -> list[Snippet]:
-        """Return the best passage of each document for `query`, in the order of `paths`.
+    def snippets(self, evidence: Evidence, rows: Sequence[int]) -> list[Snippet]:
+        """Return the best passage of some documents of `evidence`, in the order of `rows`.
 
-        Where no word matches, it is the chunk with the best cosine. A deleted document has an empty
-        snippet.
+        Meaning counts unless the search was fast. A deleted document has an empty snippet.
         """
-        bodies = self._index.generation().bodies.read(paths, self._index.reader)
+        generation, query = self._index.generation(), evidence.document_query
+        paths = [evidence.paths[row] for row in rows]
+        bodies = generation.bodies.read(paths, self._index.reader)
+        wanted = wanted_words(query, evidence.query, generation.words.idf)
+        vector = None if evidence.fast else self._query_vectors.known(query)
         return [
-            make_snippet(*body, query, fallback_line=partial(self._nearest_line, query, path))
+            make_snippet(
+                *body,
+                query,
+                wanted=wanted,
+                cosines=[] if vector is None else generation.chunk_cosines(path, vector),
+            )
             for path, body in zip(paths, bodies, strict=True)
         ]
-
-    def _nearest_line(self, query: str, path: str) -> int:
-        vector = self._query_vectors.known(query)
-        return 0 if vector is None else self._index.generation().best_line(path, vector)
 
     def _vectors(self) -> VectorMatrix:
         embedder = self._open_embedder()

@@ -19,6 +19,9 @@ Relation = Literal["exact", "duplicate", "conflict", "related", "different"]
 
 DUPLICATE = 0.85
 """Lowest score of duplicates, without a conflict: the calibrated point of best F1."""
+MAX_TEXT = 10_000
+"""Characters of the longest text that is written as a fact; of a longer one these are compared."""
+
 RELATED = 0.6
 """Lowest score of texts that are related, or that may contradict each other."""
 
@@ -80,6 +83,7 @@ def pair_similarity(pairs: Sequence[tuple[str, str]], embedder: Embedder) -> lis
     for pair in pairs:
         for text in pair:
             require_text(text)
+    pairs = [(left[:MAX_TEXT], right[:MAX_TEXT]) for left, right in pairs]
     texts = sorted(
         {text for pair in pairs for text in pair}
     )  # sorted: batches, and so rounding, must not depend on the caller
@@ -99,7 +103,7 @@ def similarity(left: str, right: str, cosine: float, calibration: Calibration) -
 
 def score_pair(left: str, right: str, cosine: float, calibration: Calibration) -> PairScore:
     """Return the score of two texts and its signals, without looking for conflicts. Pure."""
-    one, other = analyse_words(left), analyse_words(right)
+    one, other = analyse_words(left[:MAX_TEXT]), analyse_words(right[:MAX_TEXT])
     signals = compare(one, other, _rounded(cosine))
     form = form_of(one, other)
     is_same = one.normal == other.normal
@@ -124,3 +128,20 @@ def require_text(text: str) -> str:
     if not text.strip():
         raise ConfigError("the text is empty; give a text to compare")
     return text
+
+
+def cut_notes(text: str) -> tuple[str, ...]:
+    """Return a note if only a part of the text is compared."""
+    if len(text) <= MAX_TEXT:
+        return ()
+    return (f"the text has {len(text):,} characters; only the first {MAX_TEXT:,} are compared",)
+
+
+def too_long_for_a_fact(text: str) -> str:
+    """Return why a text cannot be written as a fact, empty if it is short enough."""
+    if len(text) <= MAX_TEXT:
+        return ""
+    return (
+        f"the fact has {len(text):,} characters; a fact has at most {MAX_TEXT:,}: "
+        "write the text to a page of its own"
+    )

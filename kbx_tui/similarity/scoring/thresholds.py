@@ -14,10 +14,17 @@ from kbx_tui.similarity.matches import MatchType
 from kbx_tui.similarity.scoring.signals import Signals
 
 WITHOUT_COMMON_WORD = 0.6
-"""Cosine that texts without a common word need, unless a threshold is given.
+"""Cosine that texts without a common word need, unless a threshold below `FLOOR` is given.
 
 Labelled sets hold few unrelated pairs; a knowledge base holds little else. Chosen by the experiment
 "cosine of unrelated pairs" in docs/quality.md."""
+
+FLOOR = 0.5
+"""Score below which nothing is called similar: only a threshold below it lists such texts."""
+
+LISTED = 0.8
+"""Score from which a text is listed when no threshold is given, even if its type needs more to be
+similar: a caller decides between writing and merging with what is somewhat similar in view."""
 
 LONG_FACT = 20
 """Number of words from which a fact counts as long."""
@@ -35,7 +42,11 @@ class Scored(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Thresholds:
-    """One given threshold for everything, or those of `[dedup]` by type and length."""
+    """One given threshold for everything, or those of `[dedup]` by type and length.
+
+    `load_settings` fills in those: the type's own key in kbx.toml, else `default_threshold` in
+    kbx.toml, else the built-in one.
+    """
 
     settings: DedupSettings
     given: float | None = None
@@ -46,7 +57,7 @@ class Thresholds:
 
     @property
     def default(self) -> float:
-        """The threshold reported for a whole check."""
+        """The threshold of a check that compared nothing."""
         return self.settings.default_threshold if self.given is None else self.given
 
     def of(self, match_type: MatchType, text: str) -> float:
@@ -64,15 +75,22 @@ class Thresholds:
         return settings.long_fact_threshold if is_long else settings.fact_threshold
 
     def reached(self, pair: Scored, threshold: float) -> bool:
-        """Return whether a pair matches."""
-        if pair.score < threshold:
-            return False
-        return self.given is not None or pair.score == 1.0 or is_near(pair.signals)
+        """Return whether a pair is similar, conflicts aside."""
+        return pair.score >= threshold and (is_near(pair) or threshold < FLOOR)
+
+    def listed(self, pair: Scored, threshold: float) -> bool:
+        """Return whether a pair is shown: what is similar, and what is somewhat similar."""
+        return self.reached(pair, threshold if self.given is not None else min(threshold, LISTED))
+
+    def is_misleading(self, pair: Scored, threshold: float) -> bool:
+        """Return whether a score suggests a match that is none: it means nothing here."""
+        return pair.score >= threshold and not self.reached(pair, threshold)
 
 
-def is_near(signals: Signals) -> bool:
+def is_near(pair: Scored) -> bool:
     """Return whether a score is meaningful in a base where most texts are unrelated."""
-    return signals.shares_word or signals.cosine >= WITHOUT_COMMON_WORD
+    signals = pair.signals
+    return pair.score == 1.0 or signals.shares_word or signals.cosine >= WITHOUT_COMMON_WORD
 
 
 def precision_recall_f1(

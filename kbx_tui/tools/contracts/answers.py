@@ -2,9 +2,25 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import ClassVar, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
+
+from kbx_tui.tools.contracts.provenance import (
+    Content,
+    Derived,
+    FieldValue,
+    Ours,
+    PageDate,
+    PageDiff,
+    PageId,
+    PageKind,
+    PagePath,
+    Passage,
+    Sent,
+    Sentence,
+    Title,
+)
 
 ErrorType = Literal["AUTH", "RATE_LIMIT", "TRANSIENT", "VALIDATION", "INTERNAL"]
 ErrorCode = Literal[
@@ -18,9 +34,16 @@ ErrorCode = Literal[
 
 
 class Answer(BaseModel):
-    """A JSON object with exactly these fields."""
+    """A JSON object with exactly these fields, each text with its provenance."""
 
     model_config = ConfigDict(extra="forbid")
+
+    about: ClassVar[str] = ""
+    """The key with the path or id of the page that the object is about, `metadata.file_path`; if
+    empty, that of the object around it. When that page is redacted, the object is withheld.
+    The key need not be a field: it is read in what the handler returns, before the filter."""
+    stays_unnamed: ClassVar[bool] = False
+    """Whether the object stays, with `[redacted]` as id and name, because its numbers add up."""
 
 
 class ToolError(Answer):
@@ -28,14 +51,17 @@ class ToolError(Answer):
 
     type: ErrorType
     code: ErrorCode
-    message: str = Field(description="One sentence: what, where, what to do.")
+    message: Sentence = Field(description="One sentence: what, where, what to do.")
     retryable: bool
+    retry_after_seconds: float | None = Field(
+        description="Seconds to wait before another try; null if unknown, or if it does not help."
+    )
 
 
 class Meta(Answer):
     """Metadata of a call."""
 
-    tool: str
+    tool: Ours
     duration_ms: float | None = None
 
 
@@ -50,36 +76,39 @@ class Failed(Answer):
 class ResultMetadata(Answer):
     """Where a result comes from."""
 
-    file_path: str | None = Field(description="Relative to the root of the knowledge base.")
+    file_path: PagePath | None = Field(description="Relative to the root of the knowledge base.")
     chunk_index: int
     total_chunks: int
-    entity_id: str | None
-    date: str | None
+    entity_id: PageId | None
+    date: PageDate | None
     line: int
 
 
 class KbSearchResult(Answer):
-    id: str = Field(description="Id of the entity or document, for kb_get.")
-    type: str
-    title: str
-    snippet: str | None = Field(description="At most 200 characters.")
+    about = "metadata.file_path"
+
+    id: PageId = Field(description="Id of the entity or document, for kb_get.")
+    type: PageKind
+    title: Title
+    snippet: Passage | None = Field(description="At most 200 characters.")
     score: float = Field(ge=0.0, le=1.0)
     source_type: Literal["kb_document"]
-    last_updated: str | None
+    last_updated: PageDate | None
     metadata: ResultMetadata
 
 
 class KbSearchData(Answer):
     results: list[KbSearchResult]
     total_found: int = Field(description="Number of results returned.")
-    query: str
-    filters_applied: dict[str, str] | None
+    query: Sent
+    filters_applied: dict[Ours, Sent] | None
     clamped: bool = Field(description="True when voice reduced top_k to 3.")
     total_matched: int = Field(description="Number of results without the limit of top_k.")
     total_below_floor: int = Field(
         description="Documents that are similar to the query, but not enough."
     )
-    notes: list[str]
+    in_scope: int = Field(description="Number of documents that match the filters.")
+    notes: list[Sentence]
 
 
 class KbSearchAnswer(Answer):
@@ -89,24 +118,39 @@ class KbSearchAnswer(Answer):
 
 
 class KbGetMetadata(Answer):
-    file_path: str | None
-    date: str | None
-    entity_id: str | None
-    aliases: list[str]
-    role: str | None
-    team: str | None
-    members: list[str]
+    file_path: PagePath | None
+    date: PageDate | None
+    entity_id: PageId | None
+    aliases: list[FieldValue]
+    role: FieldValue | None
+    team: FieldValue | None
+    members: list[PageId]
+
+
+class FactPlace(Answer):
+    fact_id: int
+    line: int = Field(description="1-based line of the file.")
+    status: Literal["active", "superseded", "archived"]
+    done: bool
+    sources: list[Passage | PagePath]
+    confidence: float
 
 
 class KbGetData(Answer):
-    id: str
-    type: str
-    title: str
-    content: str = Field(description="Markdown of the file without redacted lines.")
+    about = "page"
+
+    id: PageId
+    type: Literal["fact", "open_item"] | PageKind
+    title: Title = Field(description="Of the page; for a fact, the name of its entity.")
+    content: Content = Field(
+        description="Markdown of the file without redacted lines, or the text of the fact."
+    )
     metadata: KbGetMetadata
     chunks_count: int
     total_chars: int
     next_offset: int | None = Field(description="Offset of the rest; null at the end.")
+    fact: FactPlace | None = Field(description="Only for the id of a fact or open item.")
+    notes: list[Sentence]
 
 
 class KbGetAnswer(Answer):
@@ -116,134 +160,275 @@ class KbGetAnswer(Answer):
 
 
 class ExpertRow(Answer):
-    entity_id: str
-    name: str
-    type: str
+    about = "entity_id"
+
+    entity_id: PageId
+    name: Title
+    type: PageKind
     claim_count: int
+    full_claim_count: int = Field(
+        description="Claims that hold every word of the topic; the others count by their share."
+    )
     citation_count: int
     score: float
-    top_claim_ids: list[int | str]
+    top_claim_ids: list[int | PageId]
 
 
 class KbExpertsAnswer(Answer):
     experts: list[ExpertRow]
-    topic: str
+    topic: Sent
     weight: Literal["count", "recency", "citation", "relevance"]
     total_matched: int
+    in_scope: int = Field(description="Number of claims that were looked through.")
+    notes: list[Sentence]
 
 
 class KbCapabilitiesAnswer(Answer):
-    version: str
-    methods: list[str]
+    version: Ours
+    methods: list[Ours]
     retrieval: list[Literal["fts", "vector", "two_pass"]]
     review_gated: Literal[False]
     writes: bool
     transports: list[Literal["mcp-stdio", "mcp-http", "jsonl"]]
-    types: list[str] = Field(description="Document types in the base, for filters.")
+    types: list[PageKind] = Field(description="Document types in the base, for filters.")
     documents: int
+    notes: list[Sentence]
+
+
+class TextConflict(Answer):
+    kind: Ours
+    left: Derived
+    right: Derived
 
 
 class SimilarMatch(Answer):
-    text: str
+    about = "source_path"
+
+    text: Passage
     score: float
     fact_id: int | None
-    source_path: str
-    date: str | None
-    entity_name: str | None
+    source_path: PagePath
+    date: PageDate | None
+    entity_name: Title | None
     match_type: Literal["fact", "open_item", "chunk", "field"]
     threshold: float
-    relation: str
+    relation: Ours
     cosine: float
-    signals: dict[str, Any]
-    conflicts: list[dict[str, str]]
+    signals: dict[Ours, float | bool]
+    conflicts: list[TextConflict]
     line: int
     done: bool
+    field: Derived | None = Field(description="Name of the field; only for the match type `field`.")
+    is_similar: bool = Field(description="False for a conflict and below its threshold.")
 
 
 class NearestText(Answer):
-    text: str
+    about = "source_path"
+
+    text: Passage
     score: float
     threshold: float
     match_type: Literal["fact", "open_item", "chunk", "field"]
-    source_path: str
+    source_path: PagePath
     line: int
 
 
+class SimilarityScope(Answer):
+    about = "entity_id"
+
+    entity: Title | None = Field(None, description="Full name; missing without an entity.")
+    path: Sent | None = Field(None, description="Missing without a path.")
+
+
 class KbxMemorySimilarAnswer(Answer):
-    query: str
-    scope: dict[str, str]
+    query: Sent
+    scope: SimilarityScope
     threshold: float
     matches: list[SimilarMatch]
     has_similar: bool
     best_score: float
     nearest: list[NearestText]
-    model: str
+    model: Ours
     is_calibrated: bool
-    notes: list[str]
+    in_scope: int = Field(description="Number of facts and documents that were compared.")
+    notes: list[Sentence]
 
 
 class KbxEntitySimilarFieldAnswer(Answer):
-    entity: str
-    field: str
-    current_value: str | None
-    proposed_value: str
+    about = "entity_id"
+
+    entity: Title
+    field: Sent
+    current_value: FieldValue | None
+    proposed_value: Sent
     similarity: float
     is_similar: bool
     threshold: float
-    match_type: str
-    relation: str | None
+    match_type: Ours
+    relation: Ours | None
     cosine: float | None
-    signals: dict[str, Any] | None
-    conflicts: list[dict[str, str]]
-    model: str
+    signals: dict[Ours, float | bool] | None
+    conflicts: list[TextConflict]
+    model: Ours
+    notes: list[Sentence]
 
 
-class KbxMemoryAddAnswer(Answer):
+class WrittenAnswer(Answer):
+    """The answer of every tool that writes."""
+
+    about = "path"
+
     written: bool = Field(description="False for a dry run, and for a known fact: see matches.")
     matches: list[SimilarMatch] = Field(description="Facts that state or contradict it.")
-    path: str
+    path: PagePath
     fact_id: int | None
     line: int | None
-    diff: str = Field(description="Unified diff of the page, as written or as it would be.")
-    hints: list[str]
+    diff: PageDiff = Field(description="Unified diff of the page, as written or as it would be.")
+    hints: list[Sentence]
     entry: int | None = Field(description="Number in the journal, for kbx undo.")
 
 
 class PassOneEntity(Answer):
-    id: str
-    name: str
-    type: str
+    about = "id"
+
+    id: PageId
+    name: Title
+    type: PageKind
     score: float
-    path: str
+    path: PagePath
+
+
+class FeedbackPage(Answer):
+    about = "path"
+
+    path: PagePath
+    title: Title
+
+
+class AppliedFilters(Answer):
+    types: list[Sent]
+    since: Sent | None = Field(alias="from")
+    until: Sent | None = Field(alias="to")
+    tags: list[Sent]
+    entities: list[Sent]
+
+
+class Pipeline(Answer):
+    in_scope: int
+    status: Ours
+
+
+class SearchExplanation(Answer):
+    document_query: Sent
+    path: Sent | None
+    filters: AppliedFilters
+    hierarchy_alpha: float
+    hierarchy_threshold: float
+    max_entities: int
+    preset: Ours
+    gate: Ours
+    parent: Ours
+    kept_entities: list[PageId]
+    drawn_to: list[FeedbackPage]
+    documents: int
+    evaluated: int
+    stopped_by: Ours | None
+    lexical: Pipeline
+    vector: Pipeline | None
+
+
+class EntityShare(Answer):
+    about = "id"
+    stays_unnamed = True
+
+    id: PageId
+    name: Title
+    score: float
+    link_strength: float
+    answered: float
+    weight: float
+    reason: Ours
+    share: float
+
+
+class MatchedTerm(Answer):
+    term: Sent
+    body_count: int
+
+
+class ResultExplanation(Answer):
+    final_score: float
+    doc_relevance: float
+    answered: float
+    full_relevance: float | None
+    parent_entity_score: float
+    document_part: float
+    entity_part: float
+    hotness_part: float
+    fts_score: float
+    lexical_score: float
+    lexical_weight: float
+    cosine: float | None
+    vector_score: float
+    vector_weight: float
+    lent: float
+    lent_by: Ours | None
+    exact: Ours | None
+    entities: list[EntityShare]
+    matched_terms: list[MatchedTerm]
 
 
 class KbxSearchMeta(Answer):
     search_mode: Literal["two_pass", "flat"]
-    search_mode_reason: str
+    search_mode_reason: Ours
     pass1_entities: list[PassOneEntity]
-    path_filter: str | None
-    timings: dict[str, float]
+    path_filter: Sent | None
+    timings: dict[Ours, float]
     total_matched: int
     total_below_floor: int
     in_scope: int
     vector_share: float
-    notes: list[str]
-    explain: dict[str, Any] | None
+    notes: list[Sentence]
+    explain: SearchExplanation | None
 
 
 class KbxSearchResult(Answer):
-    path: str
-    title: str
-    date: str | None
-    doc_type: str
+    about = "path"
+
+    path: PagePath
+    title: Title
+    date: PageDate | None
+    doc_type: PageKind
     score: float
-    snippet: str
-    explain: dict[str, Any] | None
+    snippet: Passage
+    explain: ResultExplanation | None
     line: int
     matches: list[tuple[int, int]]
 
 
 class KbxSearchAnswer(Answer):
-    query: str
+    query: Sent
     results: list[KbxSearchResult]
     meta: KbxSearchMeta
+
+
+class ListedResource(Answer):
+    about = "path"
+
+    uri: Derived
+    title: Title
+    path: PagePath
+
+
+class ResourceList(Answer):
+    """A page of the list of resources."""
+
+    resources: list[ListedResource]
+
+
+class ResourceText(Answer):
+    """The text of a resource."""
+
+    about = "id"
+
+    text: Content

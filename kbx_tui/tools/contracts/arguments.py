@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, WithJsonSchema
+
+from kbx_tui.search.request import MAX_QUERY
 
 Unit = Annotated[float, Field(ge=0.0, le=1.0, allow_inf_nan=False)]
 Name = Annotated[str, Field(min_length=1, max_length=500)]
+Query = Annotated[str, Field(json_schema_extra={"maxLength": MAX_QUERY})]
+"""A longer one is cut with a note, not refused."""
 Phrase = Annotated[str, Field(min_length=3, max_length=500)]
 PathFilter = Annotated[str, Field(max_length=1000)]
 Names = Annotated[list[Name], Field(max_length=50)]
+FactId = Annotated[int, Field(ge=1, le=2**53 - 1)]
 Text = Annotated[str, Field(min_length=1, max_length=10_000)]
 Since = Annotated[
     Name | None, Field(alias="from", description="Earliest date: 2026-03-17, 2026-03 or 2026.")
@@ -55,7 +60,9 @@ class SearchFilters(Arguments):
 class KbSearch(Arguments):
     """Arguments of `kb_search`."""
 
-    query: Phrase = Field(description="What to look for, in plain language: 3 to 500 characters.")
+    query: Query = Field(
+        min_length=3, description="What to look for, in plain language: 3 to 2,000 characters."
+    )
     top_k: int = Field(5, ge=1, le=10, description="Maximum number of results.")
     filters: SearchFilters | None = Field(None, description="A result matches all of them.")
     include_snippets: bool = Field(True, description="False returns no snippets.")
@@ -67,8 +74,9 @@ class KbSearch(Arguments):
 class KbGet(Arguments):
     """Arguments of `kb_get`."""
 
-    id: Phrase = Field(
-        description="Id of an entity or document, as returned by kb_search, or a path."
+    id: Phrase | FactId = Field(
+        description="Id of an entity or document, as returned by kb_search, a path, or the fact_id "
+        "of a fact or open item."
     )
     offset: int = Field(
         0, ge=0, le=100_000_000, description="Characters to skip at the start of the content."
@@ -81,16 +89,22 @@ class KbGet(Arguments):
 class KbExperts(Arguments):
     """Arguments of `kb_experts`."""
 
-    topic: Name = Field(description="What the experts should know about.")
+    topic: Query = Field(min_length=1, description="What the experts should know about.")
     limit: int = Field(10, ge=1, le=1000, description="Maximum number of experts.")
     min_claims: int = Field(
         1, ge=1, le=1_000_000, description="Leave out entities with fewer claims on the topic."
     )
-    weight: Annotated[str, Field(max_length=100)] = Field(
+    weight: Annotated[
+        Any,
+        WithJsonSchema(
+            {"type": "string", "maxLength": 100}
+        ),  # nothing is refused: any other means count
+    ] = Field(
         "count",
         description="count (claims), recency (newer claims weigh more), citation (distinct sources "
         "x confidence) or relevance (documents on the topic count too); any other means count.",
     )
+    people: bool = Field(False, description="Rank only people, no projects and teams.")
 
 
 class KbCapabilities(Arguments):
@@ -125,9 +139,7 @@ class KbxEntitySimilarField(Arguments):
 class KbxSearch(Arguments):
     """Arguments of `kbx_search`: fields of `SearchRequest`, some under another name in JSON."""
 
-    query: str = Field(
-        min_length=1, max_length=2000, description="What to look for, in plain language."
-    )
+    query: Query = Field(min_length=1, description="What to look for, in plain language.")
     limit: int = Field(10, ge=1, le=200, description="Maximum number of results.")
     path: PathFilter | None = Field(
         None, description="Folder, file or glob (*, ?, **, [1-3], {a,b}) below the root."
@@ -141,6 +153,11 @@ class KbxSearch(Arguments):
     entities: Names = Field([], description="Only documents linked to one of these entity ids.")
     fast: bool = Field(False, description="Search by words alone: no model, no entities.")
     hierarchy: bool = Field(True, description="False ranks by the documents alone.")
+    preset: Literal["default", "seed"] | None = Field(
+        None,
+        description="seed ranks by the formula of the two-pass proposal, for comparison; other "
+        "knobs given still count.",
+    )
     alpha: Unit | None = Field(
         None,
         alias="hierarchy_alpha",
@@ -176,3 +193,31 @@ class KbxMemoryAdd(Arguments):
     source: Name | None = Field(None, description="Its source: a path, a link, a title.")
     dry_run: bool = Field(False, description="Write nothing, return the diff and similar facts.")
     force: bool = Field(False, description="Write even if something says the same.")
+
+
+class KbxMemoryEditFact(Arguments):
+    """Arguments of `kbx_memory_edit_fact`."""
+
+    fact_id: FactId = Field(description="The fact_id of a match, a search result or a listing.")
+    text: Text = Field(description="The new text of the fact.")
+    date: Name | None = Field(None, description="New date, 2026-03-17; unchanged without.")
+    dry_run: bool = Field(False, description="Write nothing, return the diff and similar facts.")
+    force: bool = Field(False, description="Write even if another fact says the same.")
+
+
+class KbxMemorySupersede(Arguments):
+    """Arguments of `kbx_memory_supersede`."""
+
+    fact_id: FactId = Field(description="The fact_id of the fact that is no longer true.")
+    text: Text | None = Field(None, description="The fact that replaces it, if any.")
+    date: Name | None = Field(None, description="Date of the new fact; today without.")
+    source: Name | None = Field(None, description="Its source: a path, a link, a title.")
+    dry_run: bool = Field(False, description="Write nothing, return the diff and similar facts.")
+    force: bool = Field(False, description="Write even if another fact says the same.")
+
+
+class KbxMemoryDeleteFact(Arguments):
+    """Arguments of `kbx_memory_delete_fact`."""
+
+    fact_id: FactId = Field(description="The fact_id of the fact or open item to delete.")
+    dry_run: bool = Field(False, description="Write nothing, return the diff.")

@@ -18,10 +18,12 @@ KINDS: dict[type[errors.KbxError], tuple[ErrorType, ErrorCode]] = {
     errors.EmbeddingUnavailable: ("TRANSIENT", "internal_error"),
     errors.EmbeddingError: ("INTERNAL", "internal_error"),
     errors.IndexForeign: ("INTERNAL", "internal_error"),
+    errors.IndexDamaged: ("INTERNAL", "internal_error"),
     errors.IndexFault: ("TRANSIENT", "internal_error"),
     errors.FileChanged: ("TRANSIENT", "internal_error"),
     errors.WriteFault: ("INTERNAL", "internal_error"),
     errors.ConfigError: ("VALIDATION", "invalid_request"),
+    errors.NotTrusted: ("VALIDATION", "permission_denied"),
     errors.NotFound: ("VALIDATION", "invalid_request"),
     errors.KbxError: ("INTERNAL", "internal_error"),
 }
@@ -41,6 +43,8 @@ class Failure:
     message: str
     is_bug: bool = False
     """True for an exception that is not a KbxError, which is logged."""
+    retry_after_seconds: float | None = None
+    """When to try again; None if that is unknown, or if it does not help."""
 
     @property
     def retryable(self) -> bool:
@@ -53,6 +57,7 @@ class Failure:
             "code": self.code,
             "message": self.message,
             "retryable": self.retryable,
+            "retry_after_seconds": self.retry_after_seconds,
         }
 
 
@@ -62,7 +67,8 @@ def failure_of(error: Exception, arguments_schema: Callable[[], dict[str, Any]] 
         return _invalid_arguments(error, arguments_schema)
     if isinstance(error, errors.KbxError):
         kind = next(base for base in type(error).__mro__ if base in KINDS)
-        return Failure(*KINDS[kind], message=_one_line(str(error)))
+        wait = getattr(error, "retry_after_seconds", None)
+        return Failure(*KINDS[kind], one_line(str(error)), retry_after_seconds=wait)
     message = f"internal error ({type(error).__name__}); this is a bug"
     return Failure("INTERNAL", "internal_error", message, is_bug=True)
 
@@ -76,13 +82,13 @@ def _invalid_arguments(
     problem = missing or problems[0]
     location = ".".join(map(str, problem["loc"])) or "the arguments"
     if missing:
-        return Failure("VALIDATION", "missing_param", _one_line(f"{location} is missing"))
+        return Failure("VALIDATION", "missing_param", one_line(f"{location} is missing"))
     if problem["type"] == "extra_forbidden":
         names = ", ".join(_valid_names(arguments_schema(), problem["loc"]))
         reason = "is not an argument of this tool" + (f"; valid: {names}" if names else "")
     else:
         reason = problem["msg"].removeprefix("Input ").removeprefix("Value error, ")
-    message = _one_line(f"{location} {reason[:1].lower()}{reason[1:]}")
+    message = one_line(f"{location} {reason[:1].lower()}{reason[1:]}")
     return Failure("VALIDATION", "invalid_request", message)
 
 
@@ -93,7 +99,7 @@ def _valid_names(schema: dict[str, Any], location: Sequence[int | str]) -> list[
     return list(schema.get("properties", ()))
 
 
-def _one_line(text: str) -> str:
+def one_line(text: str) -> str:
     """Return a message as one line of valid, limited text."""
     line = " ".join(replace_surrogates(text).split())
     return line if len(line) <= MESSAGE_LENGTH else f"{line[: MESSAGE_LENGTH - 1]}…"

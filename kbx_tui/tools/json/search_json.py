@@ -28,6 +28,7 @@ def experts_json(ranking: ExpertRanking) -> dict[str, Any]:
                 "name": expert.name,
                 "type": expert.type,
                 "claim_count": expert.claim_count,
+                "full_claim_count": expert.full_claim_count,
                 "citation_count": expert.citation_count,
                 "score": expert.score,
                 "top_claim_ids": list(expert.top_claim_ids),
@@ -37,6 +38,8 @@ def experts_json(ranking: ExpertRanking) -> dict[str, Any]:
         "topic": ranking.topic,
         "weight": ranking.weight,
         "total_matched": ranking.total_matched,
+        "in_scope": ranking.in_scope,
+        "notes": list(ranking.notes),
     }
 
 

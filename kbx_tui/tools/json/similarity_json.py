@@ -31,6 +31,7 @@ def check_json(check: SimilarityCheck) -> dict[str, Any]:
         "nearest": nearest,
         "model": check.model,
         "is_calibrated": check.is_calibrated,
+        "in_scope": check.in_scope,
         "notes": list(check.notes),
     }
 
@@ -44,6 +45,8 @@ def match_json(match: SimilarityMatch) -> dict[str, Any]:
         "cosine": rounded(match.cosine),
         "signals": signals_json(match.signals),
         "conflicts": conflicts_json(match.conflicts),
+        "field": match.field or None,
+        "is_similar": match.is_similar,
     }
 
 
@@ -64,6 +67,7 @@ def field_json(check: FieldSimilarity) -> dict[str, Any]:
         "signals": signals_json(pair.signals) if pair else None,
         "conflicts": conflicts_json(pair.conflicts if pair else ()),
         "model": check.model,
+        "notes": list(check.notes),
     }
 
 

@@ -2,35 +2,67 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from typing import Any
+
 from kbx_tui.api import KnowledgeBase
-from kbx_tui.experts.expert_ranking import ExpertRanking, rank_experts
+from kbx_tui.experts.expert_ranking import Expert, ExpertRanking, Receipt, rank_experts
 from kbx_tui.knowledge.records import Entity
-from kbx_tui.tools.redaction.hidden_pages import NO_LIMIT, hidden_pages
+from kbx_tui.tools.redaction.visible_pages import NO_LIMIT, VisiblePages
 
 
 def public_experts(
-    kb: KnowledgeBase, topic: str, *, limit: int, min_claims: int, weight: str
+    kb: KnowledgeBase,
+    pages: VisiblePages,
+    topic: str,
+    *,
+    limit: int,
+    min_claims: int,
+    weight: Any,
+    people: bool,
 ) -> ExpertRanking:
-    """Rank as `KnowledgeBase.experts` does, without hidden entities and documents.
+    """Rank as `KnowledgeBase.experts` does, without hidden entities and redacted claims.
 
-    Facts on hidden pages never count. Raises as `KnowledgeBase.experts`.
+    A claim counts only if its page still states it openly. Only the claims of the experts that are
+    returned are looked at. Raises as `KnowledgeBase.experts`.
     """
-    ranking = kb.experts(topic, limit, min_claims=min_claims, weight=weight)
-    hidden = hidden_pages(kb)
-    if not hidden.ids:
+    ranking = kb.experts(topic, limit, min_claims=min_claims, weight=weight, people=people)
+    if all(_is_unchanged(expert, pages) for expert in ranking.experts):
         return ranking
-    everyone = kb.experts(topic, NO_LIMIT, min_claims=min_claims, weight=weight).experts
-    experts = [expert for expert in everyone if expert.entity_id not in hidden.ids]
-    receipts = {
-        expert.entity_id: [
-            receipt for receipt in expert.receipts if receipt.path not in hidden.paths
-        ]
-        for expert in experts
-    }
+    everyone = kb.experts(topic, NO_LIMIT, min_claims=1, weight=weight, people=people).experts
+    experts = {expert.entity_id: expert for expert in everyone}
     entities = {
         expert.entity_id: Entity(expert.entity_id, expert.name, expert.type, "")
-        for expert in experts
+        for expert in everyone
     }
-    return rank_experts(
-        topic, ranking.weight, receipts, entities, limit=limit, min_claims=min_claims
-    )
+    claims = {expert.entity_id: [*expert.receipts, *expert.excluded] for expert in everyone}
+    found = ranking
+    while True:
+        ranking = rank_experts(
+            found.topic, ranking.weight, claims, entities, limit=limit, min_claims=min_claims
+        )
+        changed = [expert for expert in ranking.experts if not _is_unchanged(expert, pages)]
+        if not changed:
+            return replace(ranking, in_scope=found.in_scope, notes=found.notes)
+        for expert in changed:
+            claims[expert.entity_id] = _public_claims(experts[expert.entity_id], pages)
+
+
+def _is_unchanged(expert: Expert, pages: VisiblePages) -> bool:
+    return len(_public_claims(expert, pages)) == len(expert.receipts)
+
+
+def _public_claims(expert: Expert, pages: VisiblePages) -> list[Receipt]:
+    """Return the claims that count and are public; none of a hidden entity."""
+    if not pages.is_visible_id(expert.entity_id):
+        return []
+    return [receipt for receipt in expert.receipts if _is_public(receipt, pages)]
+
+
+def _is_public(receipt: Receipt, pages: VisiblePages) -> bool:
+    page = pages.page(receipt.path)
+    if page is None:
+        return False
+    if pages.is_open(page) or not receipt.line:  # a whole document counts by its relevance
+        return True
+    return any(fact.text == receipt.text and fact.status == "active" for fact in page.facts)

@@ -1,58 +1,89 @@
-"""Search responses without redacted pages, names and lines."""
+"""Search responses without redacted pages and lines, as many results as were asked for."""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
 
 from kbx_tui.api import KnowledgeBase
-from kbx_tui.knowledge.records import Document
+from kbx_tui.knowledge.facts.public_page import PublicPage
 from kbx_tui.search.request import SearchRequest
-from kbx_tui.search.results.response import SearchMeta, SearchResponse, SearchResult
+from kbx_tui.search.results.notes import unknown_types_note
+from kbx_tui.search.results.response import SearchResponse, SearchResult
 from kbx_tui.search.results.snippets import make_snippet
-from kbx_tui.tools.redaction.hidden_pages import HiddenPages, hidden_pages, identify_visible
-from kbx_tui.tools.redaction.public_similarity import documents_with_redactions
-from kbx_tui.tools.redaction.redacted_text import redact
-
-UNNAMED = "[redacted]"
-"""Replaces a hidden entity in an explanation, so that the shares still add up."""
+from kbx_tui.tools.redaction.visible_pages import VisiblePages
 
 
-def public_search(kb: KnowledgeBase, request: SearchRequest) -> SearchResponse:
+def public_search(kb: KnowledgeBase, pages: VisiblePages, request: SearchRequest) -> SearchResponse:
     """Search as `KnowledgeBase.search` does, for readers who may not see what is redacted.
 
     Hidden pages are neither results nor counted as matches, as far as they would have been among
-    the results. Raises as `KnowledgeBase.search`; a hidden entity is not found.
+    the results, and neither are pages on which the words of the query stand only in redacted text.
+    Raises as `KnowledgeBase.search`; a hidden entity is not found.
     """
-    hidden = hidden_pages(kb)
+    hidden = pages.hidden()
     for entity_id in request.entities if hidden.ids else ():
-        identify_visible(kb, entity_id)
+        pages.identify(entity_id)
     response = kb.search(replace(request, limit=request.limit + len(hidden.paths)))
-    hidden = hidden_pages(kb)  # again: if there was no index, the search built one
-    visible = [result for result in response.results if result.path not in hidden.paths]
-    dropped = len(response.results) - len(visible)
-    top = visible[: request.limit]
-    marked = documents_with_redactions(kb, [result.path for result in top])
-    results = tuple(
-        _without_lines(result, marked[result.path], response.query)
-        if result.path in marked
-        else result
-        for result in top
-    )
-    if not hidden.ids:
-        return replace(response, results=results)
+    visible: list[SearchResult] = []
+    dropped = 0
+    for result in response.results:
+        if len(visible) == request.limit:
+            break
+        public = _public_result(pages, result, request)
+        if public is None:
+            dropped += 1
+        else:
+            visible.append(public)
+    meta = response.meta
     return replace(
         response,
-        results=tuple(_without_names(result, hidden) for result in results),
-        meta=_public_meta(response.meta, hidden, dropped),
+        results=tuple(visible),
+        meta=replace(
+            meta,
+            total_matched=max(meta.total_matched - dropped, len(visible)),
+            notes=_public_notes(kb, pages, request, meta.notes),
+        ),
     )
 
 
-def _without_lines(result: SearchResult, document: Document, query: str) -> SearchResult:
-    """Return a result with a snippet of the redacted text."""
-    snippet = make_snippet(redact(document), document.body_line, query)
+def _public_notes(
+    kb: KnowledgeBase, pages: VisiblePages, request: SearchRequest, notes: Sequence[str]
+) -> tuple[str, ...]:
+    """Return the notes on a search, where types that only hidden pages have do not exist."""
+    if not request.doc_types:
+        return tuple(notes)
+    said = list(unknown_types_note(request.doc_types, sorted(kb.document_kinds())))
+    others = (note for note in notes if note not in said)
+    return (*unknown_types_note(request.doc_types, sorted(pages.kinds())), *others)
+
+
+def _public_result(
+    pages: VisiblePages, result: SearchResult, request: SearchRequest
+) -> SearchResult | None:
+    page = pages.page(result.path)
+    if page is None:
+        return None
+    if pages.is_open(page):
+        return result
+    if _is_only_found_by_redacted_text(page, request):
+        return None
+    return _with_public_snippet(result, page, request.searched)
+
+
+def _is_only_found_by_redacted_text(page: PublicPage, request: SearchRequest) -> bool:
+    """Return whether a tag, or every word of the query that is in a file, is redacted in it."""
+    tags = {tag.casefold() for tag in page.document.tags}
+    if any(tag.casefold().lstrip("#") not in tags for tag in request.tags):
+        return True
+    whole, public = (
+        {term for term, _ in make_snippet(text, 1, request.searched).terms} for text in page.texts
+    )
+    return bool(whole) and not public
+
+
+def _with_public_snippet(result: SearchResult, page: PublicPage, query: str) -> SearchResult:
+    snippet = make_snippet(page.body, page.document.body_line, query)
     explain = result.explain
     if explain is not None:
         terms = [{"term": term, "body_count": count} for term, count in snippet.terms]
@@ -64,34 +95,3 @@ def _without_lines(result: SearchResult, document: Document, query: str) -> Sear
         line=snippet.line_start,
         explain=explain,
     )
-
-
-def _without_names(result: SearchResult, hidden: HiddenPages) -> SearchResult:
-    if result.explain is None:
-        return result
-    shares: list[Mapping[str, Any]] = [
-        {**share, "id": UNNAMED, "name": UNNAMED} if share["id"] in hidden.ids else share
-        for share in result.explain["entities"]
-    ]
-    return replace(result, explain={**result.explain, "entities": shares})
-
-
-def _public_meta(meta: SearchMeta, hidden: HiddenPages, dropped: int) -> SearchMeta:
-    explain = meta.explain
-    if explain is not None:
-        kept = [entity_id for entity_id in explain["kept_entities"] if entity_id not in hidden.ids]
-        feedback = [page for page in explain["drawn_to"] if page["path"] not in hidden.paths]
-        explain = {**explain, "kept_entities": kept, "drawn_to": feedback}
-    return replace(
-        meta,
-        pass1_entities=tuple(
-            entity for entity in meta.pass1_entities if entity.id not in hidden.ids
-        ),
-        total_matched=meta.total_matched - dropped,
-        notes=tuple(note for note in meta.notes if not _mentions_any(note, hidden.names)),
-        explain=explain,
-    )
-
-
-def _mentions_any(note: str, names: Iterable[str]) -> bool:
-    return any(re.search(rf"(?<!\w){re.escape(name)}(?!\w)", note) for name in names)

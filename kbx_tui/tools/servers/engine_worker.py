@@ -2,19 +2,29 @@
 
 from __future__ import annotations
 
+import logging
+import threading
+import time
 from collections.abc import Callable, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from concurrent.futures import TimeoutError as FutureTimeout
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
+from kbx_tui.errors import KbxError
 from kbx_tui.tools.contracts.failures import Failure
 from kbx_tui.tools.servers.dispatch import Answer, answer_call, failed_answer
+from kbx_tui.tools.servers.index_keeper import IndexKeeper
 
 if TYPE_CHECKING:
     from kbx_tui.api import KnowledgeBase
 
+log = logging.getLogger(__name__)
+
 TIMEOUT_SECONDS = 60.0
 """After this a caller is asked to try again; the work continues."""
+IDLE_SECONDS = 0.5
+"""Seconds without a call after which there is time for other work."""
 
 
 class EngineWorker:
@@ -29,20 +39,40 @@ class EngineWorker:
         *,
         allow_writes: bool = False,
         timeout: float = TIMEOUT_SECONDS,
+        background: bool = False,
+        warms: bool = False,
     ) -> None:
+        """Prepare without opening anything.
+
+        With `background`, the index is kept up to date between calls, from the first one on; with
+        `warms`, `begin` loads what a first search needs.
+        """
         self._open_kb, self.allow_writes, self.timeout = open_kb, allow_writes, timeout
         self._kb: KnowledgeBase | None = None
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="kbx-tools")
+        self._calls, self._last_call, self._counting = 0, time.monotonic(), threading.Lock()
+        self._keeper = IndexKeeper(open_kb, self.is_idle, self._warm) if background else None
+        self._warms = warms
+
+    def begin(self) -> None:
+        """Use the time before the first call of a client that has connected."""
+        if self._warms:
+            self._warms = False
+            self._warm()
+
+    def is_idle(self) -> bool:
+        """Return whether no call is running or was running just now."""
+        return not self._calls and time.monotonic() - self._last_call > IDLE_SECONDS
 
     def submit(self, name: str, params: Mapping[str, Any]) -> Future[Answer]:
         """Start a call and return a future of its answer, which may be a failure."""
-        return self._thread.submit(
-            answer_call, self._opened, name, params, allow_writes=self.allow_writes
+        return self._counted(
+            lambda: answer_call(self._opened, name, params, allow_writes=self.allow_writes)
         )
 
     def run(self, action: Callable[[KnowledgeBase], Any]) -> Future[Any]:
         """Start any other work on the knowledge base."""
-        return self._thread.submit(lambda: action(self._opened()))
+        return self._counted(lambda: action(self._opened()))
 
     def answer(self, name: str, params: Mapping[str, Any]) -> Answer:
         """Call a method and wait for its answer, for at most `timeout` seconds."""
@@ -58,8 +88,44 @@ class EngineWorker:
 
     def close(self) -> None:
         """Close the knowledge base after the calls that were started."""
+        if self._keeper is not None:
+            self._keeper.stop()
         self._thread.submit(self._close)
         self._thread.shutdown(wait=True, cancel_futures=False)
+
+    def _counted(self, work: Callable[[], Any]) -> Future[Any]:
+        with self._counting:
+            self._calls += 1
+        future = self._thread.submit(work)
+        future.add_done_callback(self._call_ended)
+        return future
+
+    def _call_ended(self, future: Future[Any]) -> None:
+        with self._counting:
+            self._calls, self._last_call = self._calls - 1, time.monotonic()
+        if self._keeper is not None and self._kb is not None:  # a base that opens, once trusted
+            self._keeper.start()
+
+    def _warm(self) -> None:
+        """Load the newest index in two steps: a call during the first one waits for that alone."""
+        with suppress(RuntimeError):  # closed meanwhile
+            self._thread.submit(self._quietly, _refresh).add_done_callback(self._warm_rest)
+
+    def _warm_rest(self, loading: Future[Any]) -> None:
+        with suppress(RuntimeError):  # closed meanwhile
+            self._thread.submit(self._quietly, _warm)
+        if self._keeper is not None and self._kb is not None:
+            self._keeper.start()
+
+    def _quietly(self, action: Callable[[KnowledgeBase], Any]) -> None:
+        """Do something that a call would do anyway; that call reports what fails."""
+        try:
+            from kbx_tui.tools.redaction import passing_on  # noqa: F401 - loads the filter
+            from kbx_tui.tools.servers import handlers  # noqa: F401 - loads the engine
+
+            action(self._opened())
+        except KbxError as error:
+            log.info("not loaded in advance: %s", error)
 
     def _opened(self) -> KnowledgeBase:
         if self._kb is None:
@@ -69,3 +135,13 @@ class EngineWorker:
     def _close(self) -> None:
         if self._kb is not None:
             self._kb.close()
+
+
+def _refresh(kb: KnowledgeBase) -> None:
+    if kb.is_indexed():
+        kb.refresh()
+
+
+def _warm(kb: KnowledgeBase) -> None:
+    if kb.is_indexed():
+        kb.warm()

@@ -20,21 +20,20 @@ from kbx_tui.tools.contracts import arguments
 from kbx_tui.tools.json.search_json import experts_json, search_json
 from kbx_tui.tools.json.similarity_json import check_json, field_json
 from kbx_tui.tools.json.writing_json import written_json
-from kbx_tui.tools.redaction.hidden_pages import visible_entity_name, visible_kinds
 from kbx_tui.tools.redaction.public_experts import public_experts
 from kbx_tui.tools.redaction.public_search import public_search
-from kbx_tui.tools.redaction.public_similarity import public_check, public_field, public_written
+from kbx_tui.tools.redaction.visible_pages import visible_pages
 
 Handler = Callable[[KnowledgeBase, Any], dict[str, Any]]
 
 
 def experts(kb: KnowledgeBase, args: arguments.KbExperts) -> dict[str, Any]:
-    return experts_json(public_experts(kb, **args.model_dump()))
+    return experts_json(public_experts(kb, visible_pages(kb), **args.model_dump()))
 
 
 def capabilities(kb: KnowledgeBase, args: arguments.KbCapabilities) -> dict[str, Any]:
     """Return the capabilities, to which `dispatch` adds methods and writes."""
-    kinds = visible_kinds(kb) if kb.is_indexed() else {}
+    kinds = visible_pages(kb).kinds() if kb.is_indexed() else {}
     transports = ["mcp-stdio", "mcp-http"] if find_spec("mcp") else []
     return {
         "version": __version__,
@@ -45,30 +44,48 @@ def capabilities(kb: KnowledgeBase, args: arguments.KbCapabilities) -> dict[str,
         "transports": [*transports, "jsonl"],
         "types": list(kinds),
         "documents": sum(kinds.values()),
+        "notes": list(kb.notes()),
     }
 
 
 def search(kb: KnowledgeBase, args: arguments.KbxSearch) -> dict[str, Any]:
-    return search_json(public_search(kb, SearchRequest(**args.model_dump())))
+    return search_json(public_search(kb, visible_pages(kb), SearchRequest(**args.model_dump())))
 
 
 def memory_similar(kb: KnowledgeBase, args: arguments.KbxMemorySimilar) -> dict[str, Any]:
     options = args.model_dump(exclude={"text"})
-    if args.entity is not None:
-        options["entity"] = visible_entity_name(kb, args.entity)
+    entity = visible_pages(kb).find(args.entity) if args.entity is not None else None
+    if entity is not None:
+        options["entity"] = entity.id
     (check,) = kb.check_similar([args.text], **options)
-    return check_json(public_check(kb, check))
+    answer = check_json(check)
+    return {**answer, "scope": {**answer["scope"], "entity_id": entity.id if entity else ""}}
 
 
 def similar_field(kb: KnowledgeBase, args: arguments.KbxEntitySimilarField) -> dict[str, Any]:
-    entity = visible_entity_name(kb, args.entity)
-    check = kb.entity_similar_field(entity, args.field, args.value, threshold=args.threshold)
-    return field_json(public_field(kb, check, entity))
+    entity = visible_pages(kb).find(args.entity)
+    check = kb.entity_similar_field(entity.id, args.field, args.value, threshold=args.threshold)
+    return {**field_json(check), "entity_id": entity.id}
 
 
 def memory_add(kb: KnowledgeBase, args: arguments.KbxMemoryAdd) -> dict[str, Any]:
-    options = args.model_dump() | {"entity": visible_entity_name(kb, args.entity)}
-    return written_json(public_written(kb, kb.memory_add(**options)))
+    options = args.model_dump() | {"entity": visible_pages(kb).find(args.entity).id}
+    return written_json(kb.memory_add(**options))
+
+
+def edit_fact(kb: KnowledgeBase, args: arguments.KbxMemoryEditFact) -> dict[str, Any]:
+    visible_pages(kb).fact(args.fact_id)  # raises for a redacted one
+    return written_json(kb.reword_fact(**args.model_dump()))
+
+
+def supersede(kb: KnowledgeBase, args: arguments.KbxMemorySupersede) -> dict[str, Any]:
+    visible_pages(kb).fact(args.fact_id)
+    return written_json(kb.supersede_fact(**args.model_dump()))
+
+
+def delete_fact(kb: KnowledgeBase, args: arguments.KbxMemoryDeleteFact) -> dict[str, Any]:
+    visible_pages(kb).fact(args.fact_id)
+    return written_json(kb.delete_fact(**args.model_dump()))
 
 
 def _retrieval_modes(kb: KnowledgeBase) -> list[str]:
@@ -98,5 +115,8 @@ HANDLERS: Mapping[str, Handler] = {
     "kbx.memory_similar": memory_similar,
     "kbx.entity_similar_field": similar_field,
     "kbx.memory_add": memory_add,
+    "kbx.memory_edit_fact": edit_fact,
+    "kbx.memory_supersede": supersede,
+    "kbx.memory_delete_fact": delete_fact,
 }
 """By name of the method."""

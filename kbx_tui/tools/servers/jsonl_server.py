@@ -33,6 +33,7 @@ def serve(worker: EngineWorker, source: BinaryIO, sink: BinaryIO) -> None:
 
 def serve_stdio(worker: EngineWorker) -> None:
     """Serve stdin and stdout; anything else this process prints goes to stderr."""
+    worker.begin()
     sys.stdout.flush()
     responses = os.dup(1)
     os.dup2(2, 1)

@@ -1,7 +1,8 @@
 """`kbx mcp --http`: the MCP server over streamable HTTP, for this machine only.
 
 Any web page in a browser can send requests to local ports. So the server listens on loopback only,
-and refuses requests whose Host or Origin is not a loopback name.
+and refuses requests whose Host or Origin is not a loopback name. Other users and programs of this
+machine are kept out by a token, if one is set.
 """
 
 from __future__ import annotations
@@ -11,15 +12,20 @@ import socket
 
 import uvicorn
 from mcp.server.transport_security import TransportSecuritySettings
-from starlette.applications import Starlette
+from starlette.types import ASGIApp
 
 from kbx_tui.errors import ConfigError
 from kbx_tui.tools.servers.engine_worker import EngineWorker
+from kbx_tui.tools.servers.http_gate import ExplainFull, RequireToken
 from kbx_tui.tools.servers.mcp_server import make_server
 
 ENDPOINT = "/mcp"
 REQUEST_BYTES = 1_000_000
 MAX_SESSIONS = 64
+"""Sessions at a time; further clients are refused with a reason."""
+IDLE_MINUTES = 5
+"""Default time without a request after which a session ends."""
+WAITING_CONNECTIONS = 128
 LOOPBACK_NAMES = ("127.0.0.1", "localhost", "[::1]")
 
 
@@ -34,18 +40,23 @@ def require_loopback(host: str) -> str:
     raise ConfigError(f"--host {host} can be reached by other machines; use 127.0.0.1 or ::1")
 
 
-def make_app(worker: EngineWorker) -> Starlette:
-    """Return the web application that serves `ENDPOINT`."""
-    return make_server(worker).streamable_http_app(
+def make_app(
+    worker: EngineWorker, *, token: str | None = None, idle_seconds: float = 60.0 * IDLE_MINUTES
+) -> ASGIApp:
+    """Return the web application that serves `ENDPOINT`, with a `token` to those who send it."""
+    served = make_server(worker).streamable_http_app(
         streamable_http_path=ENDPOINT,
         max_request_body_size=REQUEST_BYTES,
         max_sessions=MAX_SESSIONS,
+        session_idle_timeout=idle_seconds,
         transport_security=TransportSecuritySettings(
             enable_dns_rebinding_protection=True,
             allowed_hosts=[f"{name}:*" for name in LOOPBACK_NAMES],
             allowed_origins=[f"http://{name}:*" for name in LOOPBACK_NAMES],
         ),
     )
+    app = ExplainFull(served, MAX_SESSIONS, idle_seconds)
+    return app if token is None else RequireToken(app, token)
 
 
 def listen(host: str, port: int) -> tuple[socket.socket, str]:
@@ -59,6 +70,7 @@ def listen(host: str, port: int) -> tuple[socket.socket, str]:
     listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         listening.bind((address, port))
+        listening.listen(WAITING_CONNECTIONS)  # from here on clients can connect
     except OSError as error:
         listening.close()
         text = f"port {port} of {address} cannot be used: {error.strerror}; name another --port"
@@ -67,7 +79,7 @@ def listen(host: str, port: int) -> tuple[socket.socket, str]:
     return listening, f"http://{host_name}:{listening.getsockname()[1]}{ENDPOINT}"
 
 
-async def serve_http(worker: EngineWorker, listening: socket.socket) -> None:
+async def serve_http(app: ASGIApp, listening: socket.socket) -> None:
     """Serve the requests on a socket until interrupted."""
-    config = uvicorn.Config(make_app(worker), log_level="warning")
+    config = uvicorn.Config(app, log_level="warning")
     await uvicorn.Server(config).serve(sockets=[listening])

@@ -1,7 +1,7 @@
 """`kbx mcp`: the tools over the Model Context Protocol, with the low-level API of the SDK.
 
 Schemas, structured content and errors are our own, the same on every surface. The engine is loaded
-by the first call.
+once a client has connected, or by the first call.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ def tool_of(method: Method) -> types.Tool:
         annotations=types.ToolAnnotations(
             title=method.title,
             read_only_hint=not method.writes,
-            destructive_hint=False,
+            destructive_hint=method.destroys,
             idempotent_hint=not method.writes,
             open_world_hint=False,
         ),
@@ -87,6 +87,7 @@ class _Handlers:
     async def list_tools(
         self, context: Context, params: types.PaginatedRequestParams | None
     ) -> types.ListToolsResult:
+        self._worker.begin()
         methods = available_methods(allow_writes=self._worker.allow_writes)
         return types.ListToolsResult(tools=[tool_of(method) for method in methods])
 
@@ -144,7 +145,7 @@ class _Handlers:
         self, context: Context, params: types.ReadResourceRequestParams
     ) -> types.ReadResourceResult:
         uri = str(params.uri)
-        text = await self._run(self._worker.run(lambda kb: resources.read(kb, uri)))
+        text = await self._run(self._worker.run(lambda kb: resources.read_or_refuse(kb, uri)))
         content = types.TextResourceContents(uri=uri, mime_type=MARKDOWN, text=text)
         return types.ReadResourceResult(contents=[content])
 

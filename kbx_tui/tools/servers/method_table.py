@@ -21,8 +21,10 @@ class Method:
     title: str
     description: str
     arguments: type[BaseModel]
-    answer: type[BaseModel]
+    answer: type[answers.Answer]
     writes: bool = False
+    destroys: bool = False
+    """Whether it changes or removes what is written, rather than adding to it."""
 
     @property
     def tool(self) -> str:
@@ -45,7 +47,8 @@ _ALL = (
         "kb.get",
         (),
         "Read an entity or a document",
-        "Return the full text of an entity's page or of a document, by the id a search returned.",
+        "Return the full text of an entity's page or of a document, by the id a search returned, "
+        "or a fact with its place, status and sources, by its fact_id.",
         arguments.KbGet,
         answers.KbGetAnswer,
     ),
@@ -100,8 +103,43 @@ _ALL = (
         "Add a fact to the page of an entity. If the page already states or contradicts it, "
         "nothing is written and the matches are returned. dry_run writes nothing.",
         arguments.KbxMemoryAdd,
-        answers.KbxMemoryAddAnswer,
+        answers.WrittenAnswer,
         writes=True,
+    ),
+    Method(
+        "kbx.memory_edit_fact",
+        ("memory", "edit-fact"),
+        "Reword a fact",
+        "Change the text of a fact, to merge another one into it or correct it. Its date and "
+        "sources stay; its fact_id changes with the text. If another fact says the same or "
+        "contradicts it, nothing is written and the matches are returned. dry_run writes nothing.",
+        arguments.KbxMemoryEditFact,
+        answers.WrittenAnswer,
+        writes=True,
+        destroys=True,
+    ),
+    Method(
+        "kbx.memory_supersede",
+        ("memory", "supersede"),
+        "Strike out a fact",
+        "Strike out a fact that is no longer true, and add the fact that replaces it, if given. "
+        "The struck fact stays readable. If another fact says the same as the new one or "
+        "contradicts it, nothing is written and the matches are returned. dry_run writes nothing.",
+        arguments.KbxMemorySupersede,
+        answers.WrittenAnswer,
+        writes=True,
+        destroys=True,
+    ),
+    Method(
+        "kbx.memory_delete_fact",
+        ("memory", "delete-fact"),
+        "Delete a fact",
+        "Delete the line of a fact or open item; prefer kbx_memory_supersede for what was true "
+        "once. kbx undo restores it. dry_run writes nothing.",
+        arguments.KbxMemoryDeleteFact,
+        answers.WrittenAnswer,
+        writes=True,
+        destroys=True,
     ),
 )
 

@@ -92,7 +92,8 @@ def known_line(known: KnownRow, width: int, marker: str = " ") -> Line:
     relation = fit(known.relation, 10)
     end = f" {known.date}" if known.date and width >= ROOMY else ""
     room = width - 1 - 5 - cells - 1 - 11 - cell_len(end)
-    text = Span(fit(known.text, max(room, 0)), "strong" if known.decides else "text")
+    look: Look = "dim" if known.is_redacted else "strong" if known.decides else "text"
+    text = Span(fit(known.text, max(room, 0)), look)
     return (
         Span(marker, "dim"),
         Span(f"{format_score(known.score):>4} "),
@@ -106,7 +107,8 @@ def known_line(known: KnownRow, width: int, marker: str = " ") -> Line:
 def place_line(known: KnownRow, width: int) -> Line:
     """Return the place, the owner, and the components of the score."""
     effect = "" if known.decides else "does not decide"
-    parts = (known.place, known.owner, known.details, known.conflicts, effect)
+    redacted = "redacted" if known.is_redacted else ""
+    parts = (known.place, redacted, known.owner, known.details, known.conflicts, effect)
     text = "   ".join(filter(None, parts))
     return (Span(" " * INDENT), Span(shorten(text, max(width - INDENT, 0)), "dim"))
 
@@ -115,20 +117,27 @@ def difference_lines(known: KnownRow, width: int) -> list[Line]:
     """Return the known text (`−`) and the draft (`+`), with their differences marked."""
     room = max(width - INDENT - 2, 8)
     lines: list[Line] = []
-    for sign, pieces in (("−", known.difference.right), ("+", known.difference.left)):
-        for number, line in enumerate(wrap_pieces(pieces, room)):
+    same: Look = "dim" if known.is_redacted else "text"
+    for sign, pieces, look in (
+        ("−", known.difference.right, same),
+        ("+", known.difference.left, "text"),
+    ):
+        for number, line in enumerate(wrap_pieces(pieces, room, look)):
             head = f"{'':{INDENT}}{sign if number == 0 else ' '} "
             lines.append((Span(head, "dim"), *line))
     return lines
 
 
-def wrap_pieces(pieces: Sequence[Piece], width: int) -> list[Line]:
-    """Return pieces as lines of at most `width` cells, with differences also in brackets."""
+def wrap_pieces(pieces: Sequence[Piece], width: int, same: Look = "text") -> list[Line]:
+    """Return pieces as lines of at most `width` cells, with differences also in brackets.
+
+    `same` is the look of what does not differ.
+    """
     spans = []
     for piece in pieces:
         is_plain = piece.mark == "same" or not piece.text.strip()
         text = piece.text if is_plain else f"[{piece.text}]"
-        spans.append(Span(text, MARK_LOOKS[piece.mark]))
+        spans.append(Span(text, same if piece.mark == "same" else MARK_LOOKS[piece.mark]))
     text = "".join(span.text for span in spans)
     return [slice_line(tuple(spans), start, end) for start, end in wrap_ranges(text, width)]
 

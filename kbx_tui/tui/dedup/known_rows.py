@@ -41,6 +41,8 @@ class KnownRow:
     path: str = ""
     line: int = 0
     fact_id: int | None = None
+    is_redacted: bool = False
+    """Whether its page redacts it, and programs do not get to see it."""
 
 
 def known_rows(
@@ -79,6 +81,7 @@ def known_rows(
                 path=known.source_path,
                 line=known.line,
                 fact_id=known.fact_id,
+                is_redacted=match.is_redacted,
             )
         )
     return tuple(sorted(rows, key=lambda row: (not row.decides, -row.score)))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections.abc import Callable, Coroutine
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any, TypeVar
 
 if TYPE_CHECKING:
@@ -80,16 +80,18 @@ class EngineClient:
         if not self.closed.is_set():
             self._on_error(error)
 
-    def close(self, last: Callable[[KnowledgeBase], object] | None = None) -> None:
+    def close(self, last: Callable[[KnowledgeBase], object] | None = None) -> Future[None]:
         """Cancel all requests, then make the call `last`, if any, and close the engine.
 
-        Does not wait. `last` opens the engine if it is not open yet: it saves the user's work.
+        Returns the future of that, without waiting. `last` opens the engine if it is not open yet:
+        it saves the user's work.
         """
         self.closed.set()
         for task in self._tasks:
             task.cancel()
-        self._pool.submit(self._close, last)
+        closing = self._pool.submit(self._close, last)
         self._pool.shutdown(wait=False)
+        return closing
 
     def _finish(self, task: asyncio.Task[object]) -> None:
         self._tasks.discard(task)

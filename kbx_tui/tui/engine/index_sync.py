@@ -25,7 +25,7 @@ GROWTH_INTERVAL = 2.0
 LOCK_RETRY_SECONDS = 2.0
 """Seconds until the app tries again while another process is indexing."""
 STOP_SECONDS = 1.0
-"""Seconds the screen stays while indexing stops; the process waits for it afterwards."""
+"""Seconds the screen stays while indexing stops, which may be interrupted at any moment."""
 
 
 class IndexSync:
@@ -134,9 +134,11 @@ class IndexSync:
 
         engine = self._open_engine()
         try:
-            engine.index(listen, cancelled=self._client.closed.is_set, wait=False)
+            report = engine.index(listen, cancelled=self._client.closed.is_set, wait=False)
         finally:
             engine.close()
+        for sentence in report.repaired:
+            self._client.call_on_loop(self._status.show_notice, sentence)
 
     # Watching.
 

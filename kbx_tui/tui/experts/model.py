@@ -32,6 +32,8 @@ class ExpertQuestion:
     weight: str = "count"
     half_life_days: float = 0.0
     """0 for the value of kbx.toml."""
+    people: bool = False
+    """Whether only people are ranked."""
 
 
 class ExpertSearch:
@@ -70,9 +72,13 @@ class ExpertSearch:
         def find(engine: KnowledgeBase) -> tuple[float, ExpertRanking]:
             days = question.half_life_days or engine.settings.experts.half_life_days
             return days, engine.experts(
-                question.topic, limit=LIMIT, weight=question.weight, half_life_days=days
+                question.topic,
+                limit=LIMIT,
+                weight=question.weight,
+                people=question.people,
+                half_life_days=days,
             )
 
         days, ranking = await self._client.run(find)
-        self.view = ExpertsView(question.topic, question.weight, days, ranking)
+        self.view = ExpertsView(question.topic, question.weight, days, ranking, question.people)
         self.post(ExpertsReady(self.view))

@@ -6,7 +6,6 @@ from typing import ClassVar
 
 from textual import on
 from textual.app import ComposeResult
-from textual.widgets import Input
 
 from kbx_tui.formatting import format_count
 from kbx_tui.tui.app_state import AppState
@@ -20,6 +19,7 @@ from kbx_tui.tui.navigator import Navigator
 from kbx_tui.tui.shell.mode_screen import ModeScreen
 from kbx_tui.tui.widgets.key_bar import KeyBar
 from kbx_tui.tui.widgets.number_slider import NumberSlider
+from kbx_tui.tui.widgets.ordered_input import OrderedInput
 from kbx_tui.tui.widgets.status_line import StatusLine
 
 WEIGHT_HELP = {
@@ -30,7 +30,7 @@ WEIGHT_HELP = {
 }
 
 
-class TopicLine(Input):
+class TopicLine(OrderedInput):
     """The field for the topic."""
 
     BINDINGS = bindings("topic")
@@ -107,6 +107,11 @@ class Experts(ModeScreen):
         self._show_weight()
         self.show_notice(f"by {weight}: {WEIGHT_HELP[weight]}")
 
+    def action_toggle_people(self) -> None:
+        people = not self.model.question.people
+        self.model.ask(people=people)
+        self.show_notice("only people" if people else "people, projects and teams")
+
     def action_half_life(self, steps: int) -> None:
         self.query_one(NumberSlider).action_move(steps)
 
@@ -119,7 +124,8 @@ class Experts(ModeScreen):
         self.query_one(StatusLine).clear_error()
         experts = self.query_one(ExpertList)
         count = format_count(view.ranking.total_matched, "expert")
-        experts.border_title = f"{count} · by {view.weight}"
+        only = " · only people" if view.people else ""
+        experts.border_title = f"{count}{only} · by {view.weight}"
         experts.empty_state = no_experts(view.topic)
         experts.show(view)
         self.query_one(NumberSlider).show(slider_value(view.half_life_days))

@@ -60,6 +60,8 @@ class ExpertsView:
     weight: str
     half_life_days: float
     ranking: ExpertRanking
+    people: bool = False
+    """Whether only people are ranked."""
 
     def rows(self, expanded_ids: Collection[str]) -> tuple[Row, ...]:
         """Return the experts, with claims below those whose ids are in `expanded_ids`."""
@@ -90,7 +92,8 @@ def _expert_row(expert: Expert, rank: int, best: float, *, is_expanded: bool) ->
     last = max((receipt.date for receipt in expert.receipts), default="")
     claims = format_count(expert.claim_count, "claim")
     sources = format_count(expert.citation_count, "source")
-    counts = (claims, sources, f"last {safe_line(last)}" if last else "")
+    partly = "" if expert.full_claim_count else "on a part of the topic"
+    counts = (claims, sources, f"last {safe_line(last)}" if last else "", partly)
     return ExpertRow(
         id=expert.entity_id,
         rank=rank,
@@ -107,10 +110,10 @@ def _claim_row(expert: Expert, receipt: Receipt) -> ClaimRow:
     counts = receipt in expert.receipts
     return ClaimRow(
         expert_id=expert.entity_id,
-        text=safe_line(receipt.text) if receipt.status != "redacted" else "(redacted)",
+        text=safe_line(receipt.text),
         contribution=receipt.contribution,
         status="" if counts else receipt.status,
-        date=safe_line(receipt.date),
+        date=safe_line(receipt.date) + " (file)" * receipt.has_file_date,
         place=format_place(receipt.path, receipt.line),
         path=receipt.path,
         line=receipt.line,

@@ -41,7 +41,9 @@ class AnswerDisplay:
     def show(self, view: ExploreView, keymap: Keymap, *, is_new: bool) -> None:
         """Show a ranking: of a new query, or of the same one under other knobs."""
         self.view = view
-        self._screen.query_one(StatusLine).clear_error()
+        status = self._screen.query_one(StatusLine)
+        status.clear_error()
+        status.show_note(view.unanswered)
         self._show_badge(mode_candidates(view.mode))
         self.show_scope(view.scope)
         self._screen.query_one(Knobs).annotate(view)
@@ -62,6 +64,7 @@ class AnswerDisplay:
     def clear(self) -> None:
         """Clear the answer, and show what the user could type."""
         self.view = None
+        self._screen.query_one(StatusLine).show_note("")
         self._screen.query_one(EntityList).empty_state = empty_states.entities_without_query
         self._show_entities((), self._model.state.threshold)
         self._screen.query_one(ResultList).border_title = "Results"

@@ -14,7 +14,6 @@ from kbx_tui.tui.explore.view import ExploreView, ResultRow, Why
 if TYPE_CHECKING:
     from kbx_tui.api import KnowledgeBase
     from kbx_tui.search.evidence.evidence import Evidence
-    from kbx_tui.search.evidence.tuning import Tuning
     from kbx_tui.search.ranking.rank import Ranking
 
 
@@ -57,14 +56,14 @@ class DisplayedSearch:
         present = {entity.id for entity in self.evidence.entities}
         return retrieved_for.retrieval_key == state.retrieval_key and state.pinned <= present
 
-    def rank(self, engine: KnowledgeBase, tuning: Tuning, state: SearchState) -> ExploreView | None:
+    def rank(self, engine: KnowledgeBase, state: SearchState) -> ExploreView | None:
         """Rank with the knobs of `state`; None when there is nothing to rank."""
         from kbx_tui.tui.explore import presenting
 
         if self.evidence is None:
             return None
-        tuning = replace(
-            tuning,
+        tuning = engine.tuning(
+            preset=state.preset,
             hierarchy=state.mode == "two-pass",
             alpha=state.alpha,
             entity_threshold=state.threshold,

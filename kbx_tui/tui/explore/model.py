@@ -74,7 +74,7 @@ class ExploreModel:
         """The open base; None before it is open."""
         self._undo = Undo()
         self._changed_fields: set[str] = set()
-        self._tuning: Tuning | None = None
+        self._is_configured = False
         self._index_generation = -1
         self._search = LatestOnly(client)
         self._searched_for: object = None
@@ -129,9 +129,10 @@ class ExploreModel:
 
     def configure(self, tuning: Tuning) -> None:
         """Apply the defaults of kbx.toml to whatever the user has not changed."""
-        self._tuning = tuning
+        self._is_configured = True
         self.defaults = SearchState(
             mode="two-pass" if tuning.hierarchy else "flat",
+            preset=tuning.preset,
             alpha=tuning.alpha,
             threshold=tuning.entity_threshold,
         )
@@ -249,6 +250,7 @@ class ExploreModel:
             state.query,
             path=state.path or None,
             fast=state.mode == "fast",
+            preset=state.preset,
             pinned=sorted(state.pinned),
         )
         from kbx_tui.tui.explore import presenting  # noqa: F401  # loaded here, not between frames
@@ -264,8 +266,8 @@ class ExploreModel:
 
     def _rank(self, *, is_new: bool) -> None:
         engine = self._client.engine
-        if engine is not None and self._tuning is not None:
-            view = self.displayed.rank(engine, self._tuning, self.state)
+        if engine is not None and self._is_configured:
+            view = self.displayed.rank(engine, self.state)
             if view is not None:
                 self.post(RankingReady(view, is_new))
 
@@ -294,8 +296,9 @@ def read_snippets(
     from kbx_tui.tui.explore.presenting import present_snippet
 
     rows = [evidence.paths.index(path) for path in paths if path in evidence.paths]
-    snippets = engine.snippets(evidence, rows)
-    return {
-        evidence.paths[row]: present_snippet(snippet)
-        for row, snippet in zip(rows, snippets, strict=True)
-    }
+    snippets = {}
+    for row, snippet in zip(rows, engine.snippets(evidence, rows), strict=True):
+        page = engine.public_page(evidence.paths[row])
+        redacted = page.redacted_lines if page is not None else frozenset()
+        snippets[evidence.paths[row]] = present_snippet(snippet, redacted)
+    return snippets

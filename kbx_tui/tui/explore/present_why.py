@@ -5,7 +5,7 @@ Sums are rounded by largest remainder (`rounded_parts`), the formula by `formula
 
 from __future__ import annotations
 
-from kbx_tui.formatting import join_limited
+from kbx_tui.formatting import answer_words, join_limited, share_words
 from kbx_tui.safe_text import safe_line
 from kbx_tui.search.ranking.explain import Explanation, rounded_parts
 from kbx_tui.search.ranking.rank import Ranking
@@ -19,7 +19,7 @@ def present_why(ranking: Ranking, explanation: Explanation) -> Why:
     row, alpha = ranked.row, explanation.alpha
     hot_weight = ranking.frecency_weight
     blended = ranked.document_part + ranked.entity_part + ranked.frecency_part
-    names, weights, values = ["document"], [1.0], [ranked.doc_relevance]
+    names, weights, values = ["document"], [1.0], [ranked.answered]
     if explanation.two_pass:
         names, weights = ["document", "entity"], [alpha, 1.0 - alpha]
         values.append(ranked.parent_entity_score)
@@ -53,7 +53,9 @@ def _document_section(explanation: Explanation, total: float, ranking: Ranking) 
     lexical, vector, propagated = rounded_parts(
         total, [explanation.lexical_part, explanation.vector_part, explanation.propagated]
     )
-    maxima = rounded_parts(1.0, [explanation.lexical_weight, explanation.vector_weight])
+    maxima: list[float | None] = [None, None]
+    if explanation.full_relevance is None:
+        maxima[:] = rounded_parts(1.0, [explanation.lexical_weight, explanation.vector_weight])
     cosine = explanation.cosine
     feedback = [
         safe_line(document.title) for document in ranking.feedback_documents if cosine is not None
@@ -64,32 +66,49 @@ def _document_section(explanation: Explanation, total: float, ranking: Ranking) 
             vector,
             maxima[1],
             "meaning",
-            "no vector yet" if cosine is None else f"cosine {cosine:.2f}",
+            _similarity(cosine, fast=ranking.evidence.fast),
         ),
     ]
     if explanation.propagated_from:
         addends.append(
             Addend(propagated, None, "propagated", f"from the {explanation.propagated_from}")
         )
-    return Section(
-        "document",
-        total,
-        tuple(addends),
-        f"feedback from {join_limited(feedback)}" if feedback else "",
-    )
+    notes = [f"feedback from {join_limited(feedback)}"] if feedback else []
+    if explanation.full_relevance is not None:
+        relevance = explanation.ranked.doc_relevance
+        notes.insert(0, answer_words(relevance, explanation.full_relevance))
+    return Section("document", total, tuple(addends), tuple(notes))
+
+
+def _similarity(cosine: float | None, *, fast: bool) -> str:
+    if cosine is not None:
+        return f"cosine {cosine:.2f}"
+    return "not used by a fast search" if fast else "no vector yet"
 
 
 def _entity_section(explanation: Explanation, total: float, mean: bool) -> Section:
     shares = explanation.entities
     values = rounded_parts(total, [share.share for share in shares])
+    weights = [share.weight for share in shares]
+    has_weights = len(set(weights)) > 1
+    maxima = rounded_parts(1.0, weights) if has_weights else [None] * len(shares)
     addends = tuple(
-        Addend(value, None, safe_line(share.name), safe_line(share.reason))
-        for value, share in zip(values, shares, strict=True)
+        Addend(
+            value,
+            maximum,
+            safe_line(share.name),
+            share_words(
+                safe_line(share.reason),
+                share.answered if explanation.full_relevance is not None else None,
+                linked=share.link_strength > 0.0,
+            ),
+        )
+        for value, maximum, share in zip(values, maxima, shares, strict=True)
     )
-    note = ""
+    notes = []
     if len(shares) > 1:
-        note = f"mean of the {len(shares)} named" if mean else "the best of them counts"
-    return Section("entity", total, addends, note)
+        notes = [f"mean of the {len(shares)} named" if mean else "the best of them counts"]
+    return Section("entity", total, addends, tuple(notes))
 
 
 def _plain(weight: float) -> float:

@@ -7,14 +7,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from kbx_tui.formatting import format_score
+from kbx_tui.knowledge.records import Fact
 from kbx_tui.safe_text import safe_line, safe_lines
 from kbx_tui.search.browsing.card import EntityCard
 from kbx_tui.search.ranking.rank import Ranked, Ranking
+from kbx_tui.search.results.notes import unanswered_note
 from kbx_tui.search.results.response import Snippet
 from kbx_tui.tui.explore.search_labels import mode_words, signal_words
 from kbx_tui.tui.explore.search_state import SearchState
@@ -78,6 +81,7 @@ def present(ranking: Ranking, state: SearchState, alpha_note: str = "") -> Explo
         ),
         order=order,
         alpha_note=alpha_note,
+        unanswered=unanswered_note(ranking),
     )
 
 
@@ -94,23 +98,34 @@ def next_change_note(below: float | None, above: float | None, alpha: float) -> 
     return "" if change is None else f"next change at {format_score(change)}"
 
 
-def present_snippet(snippet: Snippet) -> Snippet:
-    """Return a snippet without control characters."""
-    text, matches = "", []
-    position = 0
-    for start, end in snippet.matches:  # cleaned piece by piece: cleaning shifts the spans
-        text += safe_line(snippet.text[position:start])
-        matched = safe_line(snippet.text[start:end])
-        matches.append((len(text), len(text) + len(matched)))
-        text, position = text + matched, end
-    text += safe_line(snippet.text[position:])
+def present_snippet(snippet: Snippet, redacted_lines: frozenset[int] = frozenset()) -> Snippet:
+    """Return a snippet without control characters.
+
+    `redacted_lines` are lines of its file: they are marked as redacted in the snippet.
+    """
+    spans = _redacted_spans(snippet, redacted_lines) if redacted_lines else []
+    edges = {edge for span in (*snippet.matches, *spans) for edge in span}
+    text, place, position = "", {}, 0
+    for edge in sorted({*edges, len(snippet.text)}):  # piece by piece: cleaning shifts the spans
+        text += safe_line(snippet.text[position:edge])
+        place[edge] = len(text)
+        position = edge
     return replace(
         snippet,
         text=text,
-        matches=tuple(matches),
+        matches=tuple((place[start], place[end]) for start, end in snippet.matches),
         heading=safe_line(snippet.heading),
         terms=tuple((safe_line(term), count) for term, count in snippet.terms),
+        redacted=tuple((place[start], place[end]) for start, end in spans),
     )
+
+
+def _redacted_spans(snippet: Snippet, lines: frozenset[int]) -> list[tuple[int, int]]:
+    """Return the spans of the text of a snippet that show these lines of its file."""
+    end = len(snippet.text)
+    edges = [0, *(min(place, end) for place in snippet.line_breaks), end]
+    shown = enumerate(pairwise(edges), snippet.line_start)
+    return [span for line, span in shown if line in lines]
 
 
 def present_document(
@@ -134,11 +149,17 @@ def present_document(
         line_end=end,
         matches=_places(lines, find_matches("\n".join(lines))),
         links=links,
+        redacted=document.redacted_lines,
     )
 
 
-def present_card(card: EntityCard) -> CardView:
-    """Return an entity card without control characters."""
+def present_card(
+    card: EntityCard, is_redacted: Callable[[str], bool] = lambda text: False
+) -> CardView:
+    """Return an entity card without control characters.
+
+    `is_redacted` returns whether a text stands only in what the page of the entity redacts.
+    """
     return CardView(
         id=card.id,
         name=safe_line(card.name),
@@ -151,14 +172,17 @@ def present_card(card: EntityCard) -> CardView:
             CardFact(
                 safe_line(fact.text),
                 safe_line(fact.date),
-                "" if fact.status == "active" else safe_line(fact.status),
+                _status(fact),
                 tuple(safe_line(source) for source in fact.sources if source != card.path),
             )
             for fact in card.facts
         ),
         open_items=tuple(
-            CardItem(safe_line(item.text), safe_line(item.date), item.done)
+            CardItem(safe_line(item.text), safe_line(item.date), item.done, _status(item))
             for item in card.open_items
+        ),
+        redacted=frozenset(
+            safe_line(text) for text in (card.role, card.team) if text and is_redacted(text)
         ),
         documents=tuple(
             CardDocument(
@@ -171,6 +195,10 @@ def present_card(card: EntityCard) -> CardView:
             for document in card.documents
         ),
     )
+
+
+def _status(fact: Fact) -> str:
+    return "" if fact.status == "active" else safe_line(fact.status)
 
 
 def _places(lines: Sequence[str], spans: Sequence[tuple[int, int]]) -> tuple[Place, ...]:

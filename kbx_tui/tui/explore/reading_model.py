@@ -86,7 +86,8 @@ class ReadingModel:
         def read(engine: KnowledgeBase) -> CardView:
             from kbx_tui.tui.explore.presenting import present_card
 
-            return present_card(engine.entity(entity_id))
+            card = engine.entity(entity_id)
+            return present_card(card, lambda text: engine.is_redacted(card.path, text))
 
         self.post(CardReady(await self._client.run(read)))
 

@@ -40,7 +40,7 @@ from kbx_tui.tui.explore.panes.query_line import QueryLine
 from kbx_tui.tui.explore.panes.result_list import ResultList
 from kbx_tui.tui.explore.panes.why_pane import WhyPane
 from kbx_tui.tui.explore.reader import Reader
-from kbx_tui.tui.explore.search_state import MODES
+from kbx_tui.tui.explore.search_state import MODES, PRESETS
 from kbx_tui.tui.explore.view import ExploreView
 from kbx_tui.tui.navigator import Navigator
 from kbx_tui.tui.reading.preview_pane import PreviewPane
@@ -54,6 +54,10 @@ MODE_HELP = {
     "two-pass": "entities first, then their documents",
     "flat": "documents ranked without entities",
     "fast": "words only, no entities and no meaning",
+}
+PRESET_HELP = {
+    "default": "entities count as far as a document answers the rest of the query",
+    "seed": "the formula of the first proposal, for comparison",
 }
 
 
@@ -308,6 +312,11 @@ class Explore(ModeScreen):
         mode = MODES[(MODES.index(self.model.state.mode) + 1) % len(MODES)]
         self.model.update(mode=mode)
         self.show_notice(f"{mode} search: {MODE_HELP[mode]}")
+
+    def action_next_preset(self) -> None:
+        preset = PRESETS[(PRESETS.index(self.model.state.preset) + 1) % len(PRESETS)]
+        self.model.update(preset=preset)
+        self.show_notice(f"{preset} ranking: {PRESET_HELP[preset]}")
 
     def action_next_sort(self) -> None:
         sort = "date" if self.model.state.sort == "score" else "score"

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from kbx_tui.formatting import FLAT_REASONS, join_limited, mode_name
+from kbx_tui.formatting import FLAT_REASONS, format_percent, join_limited, mode_name
 from kbx_tui.safe_text import safe_line
+from kbx_tui.search.request import MAX_QUERY
 from kbx_tui.tui.explore.view import Mode
 
 if TYPE_CHECKING:
@@ -41,8 +42,10 @@ def mode_words(ranking: Ranking) -> Mode:
     return Mode(
         name=mode_name(ranking.search_mode, ranking.search_mode_reason),
         reason=mode_reason(ranking),
+        preset=ranking.tuning.preset,
         milliseconds=timings.get("total", sum(timings.values())),
         vector_share=evidence.vector_share,
+        is_cut=len(evidence.query) > MAX_QUERY,
     )
 
 
@@ -58,15 +61,19 @@ def mode_candidates(mode: Mode) -> tuple[str, ...]:
     """Return texts for the badge, the longest first; it shows the first that fits."""
     time = f"{mode.milliseconds:.0f} ms"
     complete = mode.vector_share >= 1.0 or mode.name == "fast"
-    meaning = "" if complete else f"meaning {mode.vector_share * 100:.0f} %"
+    meaning = "" if complete else f"meaning {format_percent(mode.vector_share)}"
     short = "" if mode.name == "two-pass" else SHORT_REASONS.get(mode.reason, mode.reason)
+    name = f"{mode.name}, seed" if mode.preset == "seed" else mode.name
+    cut = f"first {MAX_QUERY:,} characters" if mode.is_cut else ""
     wordings = (
-        (mode.name, mode.reason, meaning, time),
-        (mode.name, mode.reason, meaning),
-        (mode.name, mode.reason),
-        (mode.name, short, meaning, time),
-        (mode.name, short, meaning),
-        (mode.name, short),
+        (name, cut, mode.reason, meaning, time),
+        (name, cut, mode.reason, meaning),
+        (name, cut, mode.reason),
+        (name, cut, short, meaning, time),
+        (name, cut, short, meaning),
+        (name, cut, short),
+        (name, cut),
+        (name,),
         (mode.name,),
     )
     return tuple(" · ".join(word for word in words if word) for words in wordings)
@@ -85,5 +92,6 @@ def signal_words(signals: Sequence[Signal], most: int = 3) -> str:
             continue
         word = SIGNAL_WORDS.get(signal.kind, signal.kind)
         detail = safe_line(signal.detail)
-        words.append(f"{word} “{detail}”" if detail and signal.kind != "meaning" else word)
+        word = f"{word} “{detail}”" if detail and signal.kind != "meaning" else word
+        words.append(f"{word} ({signal.taught})" if signal.taught else word)
     return join_limited(words, ", ", limit=most)

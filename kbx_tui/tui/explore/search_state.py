@@ -7,9 +7,12 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
+from kbx_tui.search.evidence.tuning import Preset
+
 Mode = Literal["two-pass", "flat", "fast"]
 MODES: tuple[Mode, ...] = ("two-pass", "flat", "fast")
 Sort = Literal["score", "date"]
+PRESETS: tuple[Preset, ...] = ("default", "seed")
 
 UNDO_STEPS = 100
 KNOBS = ("alpha", "threshold")
@@ -26,6 +29,8 @@ class SearchState:
     """Path filter as typed, empty for everywhere."""
     mode: Mode = "two-pass"
     sort: Sort = "score"
+    preset: Preset = "default"
+    """Whose formula ranks: `seed` is that of the two-pass proposal."""
     alpha: float = 0.5
     threshold: float = 0.5
     muted: frozenset[str] = frozenset()
@@ -34,9 +39,9 @@ class SearchState:
     """Ids of entities that the query is about, whatever their score."""
 
     @property
-    def retrieval_key(self) -> tuple[str, str, bool, frozenset[str]]:
+    def retrieval_key(self) -> tuple[str, str, bool, Preset, frozenset[str]]:
         """The fields on which retrieval depends; the others affect only ranking."""
-        return self.query, self.path, self.mode == "fast", self.pinned
+        return self.query, self.path, self.mode == "fast", self.preset, self.pinned
 
 
 @dataclass
@@ -91,7 +96,7 @@ def describe_undo(before: SearchState, after: SearchState, name_of: Callable[[st
             words.append(f"{name} is {value:.2f} again".replace(" 0.", " ."))
         elif name == "path":
             words.append(f"searching {value or 'everywhere'} again")
-        elif name in ("mode", "sort"):
+        elif name in ("mode", "sort", "preset"):
             words.append(f"{name} is {value} again")
         else:
             ids = getattr(before, name) ^ value
@@ -109,6 +114,8 @@ def command_line(state: SearchState, defaults: SearchState, root: str = "") -> s
         words += ["--kb", root]
     if state.path:
         words += ["--path", state.path]
+    if state.preset != defaults.preset:
+        words += ["--preset", state.preset]
     if state.mode == "fast":
         words.append("--fast")
     elif state.mode == "flat":

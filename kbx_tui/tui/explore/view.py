@@ -47,9 +47,13 @@ class Mode:
     """`two-pass`, `flat` or `fast`."""
     reason: str
     """In words: the entities for which the second pass ran, or why it did not."""
+    preset: str
+    """Whose formula ranks: `default` or `seed`."""
     milliseconds: float
     vector_share: float
     """Share of chunks that have a vector, 0..1."""
+    is_cut: bool = False
+    """True when only the first `MAX_QUERY` characters of the query count."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +82,8 @@ class ExploreView:
     """How the results are sorted, in words; empty when by score."""
     alpha_note: str
     """Why alpha has no effect, or where its next effect is."""
+    unanswered: str = ""
+    """That no document answers the topic, and why there are results all the same; else empty."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +105,7 @@ class Section:
     name: str
     total: float
     addends: tuple[Addend, ...]
-    note: str = ""
+    notes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,6 +156,8 @@ class CardItem:
     text: str
     date: str
     done: bool
+    status: str = ""
+    """As in `CardFact`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,6 +188,8 @@ class CardView:
     open_items: tuple[CardItem, ...]
     documents: tuple[CardDocument, ...]
     """Newest first."""
+    redacted: frozenset[str] = frozenset()
+    """Those of role and team that the page redacts."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -43,3 +43,5 @@ class Preview:
     """Words of the query, in the order of the text."""
     links: tuple[TextLink, ...] = ()
     """In the order of the text."""
+    redacted: frozenset[int] = frozenset()
+    """1-based lines that are shown greyed: programs do not get to see them."""

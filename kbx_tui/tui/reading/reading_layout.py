@@ -69,11 +69,14 @@ class TextLayout:
         text = self.preview.lines[number - 1]
         start, end = self.row_offsets[row], self._end(row)
         look, marks, prefix = line_style(text, self.kinds[number - 1])
+        is_redacted = number in self.preview.redacted
+        if is_redacted:
+            look, marks = "dim", ()
         best = self.preview.line_start <= number <= self.preview.line_end
         spans = [_BEST if best else _PLAIN]
         if self.indents[row] > MARGIN:
             spans.append(Span(prefix, "rule"))
-        links = self._marks(self.links, "link", number, start, end)
+        links = () if is_redacted else self._marks(self.links, "link", number, start, end)
         matches = self._marks(self.preview.matches, "match", number, start, end)
         offset = start
         for mark in overlay(overlay(_clip(marks, start, end), links), matches):

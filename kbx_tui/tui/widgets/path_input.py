@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 from textual.message import Message
 from textual.suggester import Suggester, SuggestionReady
-from textual.widgets import Input
 
 from kbx_tui.log_file import logger
 from kbx_tui.safe_text import safe_line
+from kbx_tui.tui.widgets.ordered_input import OrderedInput
 
 CompletePath = Callable[[str], Awaitable[Sequence[str]]]
 """Returns the paths that continue a text, folders first."""
@@ -37,7 +37,7 @@ class PathSuggester(Suggester):
         return first if first.startswith(value) and first != value else None
 
 
-class PathInput(Input):
+class PathInput(OrderedInput):
     """A one-line field with a cursor that does not blink; Tab accepts the inline completion."""
 
     @dataclass

@@ -1,4 +1,4 @@
-"""The line for errors, notices, hints and progress. No message in it needs to be dismissed."""
+"""The line for errors, notices, hints, notes and progress. None needs to be dismissed."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ MAX_ERROR_LINES = 3
 
 
 class StatusLine(LineDrawing, Widget):
-    """Shows an error until it is cleared, else a notice for a moment, else a hint or progress."""
+    """Shows an error until it is cleared, a notice for a moment, or a hint, note or progress."""
 
     COMPONENT_CLASSES = looks("bad")
     NOTICE_SECONDS = 4.0
     DEFAULT_CSS = "StatusLine { display: none; height: auto; }"
 
-    error = notice = hint = progress = ""
+    error = notice = hint = note = progress = ""
     _timer: Timer | None = None
 
     def lines(self, width: int) -> list[Line]:
@@ -33,6 +33,8 @@ class StatusLine(LineDrawing, Widget):
             return [first_line, *((Span(f"   {text}"),) for text in rest)]
         if self.notice:
             return [(Span(f" {text}"),) for text in wrap(self.notice, max(width - 2, 1))]
+        if self.note and not self.hint:
+            return [(Span(f" {text}", "dim"),) for text in wrap(self.note, max(width - 2, 1))]
         text = self.hint or self.progress
         return [(Span(f" {text}", "dim"),)] if text else []
 
@@ -67,6 +69,12 @@ class StatusLine(LineDrawing, Widget):
         self.hint = text
         self._update()
 
+    def show_note(self, text: str) -> None:
+        """Show what to know about the answer on the screen; an empty text removes the note."""
+        if text != self.note:
+            self.note = text
+            self._update()
+
     def show_progress(self, text: str) -> None:
         """Show the progress of a task; an empty text removes it."""
         self.progress = text
@@ -77,5 +85,5 @@ class StatusLine(LineDrawing, Widget):
         self._update()
 
     def _update(self) -> None:
-        self.display = bool(self.error or self.notice or self.hint or self.progress)
+        self.display = bool(self.error or self.notice or self.hint or self.note or self.progress)
         self.refresh(layout=True)

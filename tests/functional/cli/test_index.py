@@ -5,10 +5,12 @@ from __future__ import annotations
 import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
 
+from kbx_tui.ending import LIMIT_SECONDS
 from tests.command_line import CommandLine, program_environment
 from tests.functional.vaults import FILES, write_vault
 
@@ -17,6 +19,18 @@ from tests.functional.vaults import FILES, write_vault
 def vault(tmp_path: Path) -> Path:
     """A few pages without an index; indexing the whole demo would take longer."""
     return write_vault(tmp_path / "kb")
+
+
+def started_index(vault: Path) -> subprocess.Popen[str]:
+    return subprocess.Popen(
+        [sys.executable, "-m", "kbx_tui", "index", "--kb", vault],
+        stderr=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        encoding="utf-8",
+        env=program_environment({}),
+        # A shell's background job ignores the signal, and its children inherit that.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+    )
 
 
 def test_index_reports_totals_and_changes(kbx: CommandLine, vault: Path) -> None:
@@ -72,21 +86,29 @@ def test_no_wait_fails_while_another_process_is_indexing(kbx: CommandLine, demo_
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="needs POSIX signals")
+def test_wait_for_another_process_ends_at_once_with_ctrl_c(vault: Path) -> None:
+    from kbx_tui.index.build.writer_lock import writer_lock
+
+    with writer_lock(vault), started_index(vault) as process:
+        assert process.stderr is not None
+        assert process.stderr.readline().endswith("; waiting\n")
+        began = time.monotonic()
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=60)
+        seconds = time.monotonic() - began
+    assert (process.returncode, out) == (130, "")
+    assert err.startswith("kbx: interrupted")
+    assert seconds < LIMIT_SECONDS  # it was not ended by force
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs POSIX signals")
 def test_ctrl_c_is_reported_in_one_line_and_the_next_run_continues(
     kbx: CommandLine, vault: Path
 ) -> None:
     for number in range(500):  # enough to be still running when the signal arrives
         page = vault / "memory" / "notes" / f"page-{number}.md"
         page.write_text(f"# Page {number}\n\nNumber {number} of many pages.\n", "utf-8")
-    process = subprocess.Popen(
-        [sys.executable, "-m", "kbx_tui", "index", "--kb", vault],
-        stderr=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        encoding="utf-8",
-        env=program_environment({}),
-        # A shell's background job ignores the signal, and its children inherit that.
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
-    )
+    process = started_index(vault)
     assert process.stderr is not None
     for line in process.stderr:
         if line.startswith("kbx: vectors"):

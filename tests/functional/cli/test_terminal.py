@@ -88,3 +88,24 @@ def test_crashed_app_ends_with_one_line(demo_kb_path: Path) -> None:
 def test_debug_prints_the_traceback_of_a_crashed_app(demo_kb_path: Path) -> None:
     shown = run_on_terminal("-c", CRASH, "--debug", "--kb", demo_kb_path, exit_code=1)
     assert "in fails" in shown
+
+
+def test_redacted_facts_and_fields_are_dim_on_a_terminal(tmp_path: Path) -> None:
+    page = (
+        "---\nrole: Keeper of the tower # redacted\nteam: Harbour\n---\n# Vera Sand\n\n"
+        "## Facts\n- Keeps the log\n- Keeps the key (redacted)\n"
+    )
+    write_vault(tmp_path, {"memory/people/vera-sand.md": page})
+    on_terminal("index", "--fast", "--kb", tmp_path)
+    for command in (["memory", "list"], ["entity", "show", "Vera Sand"]):
+        lines = on_terminal(*command, "--kb", tmp_path).splitlines()
+        dim = [line for line in lines if line.startswith("\x1b[2m")]
+        plain = [line for line in lines if "\x1b" not in line]
+        assert any("Keeps the key" in line for line in dim), lines
+        assert any("Keeps the log" in line for line in plain), lines
+        assert "\x1b" not in on_terminal(*command, "--kb", tmp_path, NO_COLOR="1")
+    assert any("Keeper of the tower" in line for line in dim)
+    assert any("Harbour" in line for line in plain)
+    known = on_terminal("memory", "similar", "Keeper of the tower", "--kb", tmp_path)
+    assert "\x1b[2mKeeper of the tower" in known
+    assert "\x1b[2mHarbour" not in on_terminal("memory", "similar", "Harbour", "--kb", tmp_path)

@@ -1,12 +1,14 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
 from kbx_tui import KnowledgeBase
-from tests.command_line import CommandLine, run_program
+from tests.command_line import CommandLine, program_environment, run_program
 from tests.hostile_base import controls_in, write_hostile_base
 
 
@@ -21,9 +23,19 @@ def test_experts_are_listed_with_their_facts(kbx: CommandLine, demo_kb_path: Pat
 
 def test_unknown_weight_is_reported_and_counts_claims(kbx: CommandLine, demo_kb_path: Path) -> None:
     ran = kbx("experts", "migration", "--weight", "loudness", "--json", "--kb", demo_kb_path)
+    shown = kbx("experts", "migration", "--weight", "loudness", "--kb", demo_kb_path)
     assert ran.code == 0
-    assert "loudness" in ran.err
+    assert "loudness" in shown.err
+    assert "loudness" in ran.json["notes"][0]
     assert ran.json["weight"] == "count"
+
+
+def test_an_unknown_tool_is_answered_with_the_names_of_tools(
+    kbx: CommandLine, demo_kb_path: Path
+) -> None:
+    message = kbx("tool", "nosuch", "--kb", demo_kb_path).json["error"]["message"]
+    assert "kb_search" in message
+    assert "kb.search" not in message
 
 
 def test_no_experts_is_not_a_failure(kbx: CommandLine, demo_kb_path: Path) -> None:
@@ -59,7 +71,7 @@ def test_usage_error_is_shown_in_one_line(
 def test_server_without_a_knowledge_base_fails_at_once(
     kbx: CommandLine, tmp_path: Path, command: str
 ) -> None:
-    ran = kbx(command, "--kb", tmp_path)
+    ran = kbx(command, "--kb", tmp_path / "nowhere")
     assert ran.code == 4
     assert len(ran.err.splitlines()) == 1
 
@@ -96,3 +108,25 @@ def test_topic_may_contain_undecodable_bytes(demo_kb_path: Path) -> None:
     ran = run_program("experts", b"\xff\xfe migration", "--json", "--kb", demo_kb_path)
     assert ran.code == 0
     assert "Traceback" not in ran.err
+
+
+@pytest.mark.parametrize("marker", ["kbx.toml", "memory", "nothing"])
+def test_an_empty_base_is_served(tmp_path: Path, marker: str) -> None:
+    if marker == "memory":
+        (tmp_path / "memory").mkdir()
+    elif marker == "kbx.toml":
+        (tmp_path / "kbx.toml").touch()
+    request = {"id": 1, "method": "kb.search", "params": {"query": "rollback plan"}}
+    finished = subprocess.run(
+        [sys.executable, "-m", "kbx_tui", "--kb", tmp_path, "jsonl"],
+        input=json.dumps(request) + "\n",
+        capture_output=True,
+        encoding="utf-8",
+        env=program_environment({}),
+        check=False,
+        timeout=120,
+    )
+    assert finished.returncode == 0, finished.stderr
+    data = json.loads(finished.stdout)["result"]["data"]
+    assert (data["results"], data["in_scope"]) == ([], 0)
+    assert data["notes"]

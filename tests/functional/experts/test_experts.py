@@ -41,6 +41,46 @@ def test_recency_halves_with_every_half_life(kb: KnowledgeBase) -> None:
     assert by_id["person:ada-roe"] == pytest.approx(ada, abs=1e-6)
 
 
+def test_ages_are_counted_from_the_newest_day_in_the_base(kb: KnowledgeBase) -> None:
+    ranking = kb.experts("kiln", weight="recency")
+    assert ranking.experts == kb.experts("kiln", weight="recency", now=date(2026, 3, 11)).experts
+    assert scores(ranking.experts)["person:bo-lind"] == 1.0
+    assert any("from the newest date in the base" in note for note in ranking.notes)
+    assert not any("newest date" in note for note in kb.experts("kiln").notes)
+
+
+def test_full_matches_come_first_and_partial_ones_count_by_their_share(kb: KnowledgeBase) -> None:
+    experts = kb.experts("kiln rebuild").experts
+    found = [(expert.entity_id, expert.score, expert.full_claim_count) for expert in experts]
+    assert found == [
+        ("person:ada-roe", 1.0 + 0.5 + 0.5, 1),
+        ("person:bo-lind", 0.5, 0),
+        ("project:tiles", 0.5, 0),
+        ("team:workshop", 0.5, 0),
+    ]
+    assert [receipt.share for receipt in experts[0].receipts] == [1.0, 0.5, 0.5]
+    experts = kb.experts("fire tiles").experts  # Ada has more claims, but none on both
+    assert {expert.full_claim_count for expert in experts} == {0}
+    experts = kb.experts("kiln mondays").experts
+    assert [expert.entity_id for expert in experts] == [
+        "person:ada-roe",
+        "project:tiles",
+        "team:workshop",
+        "person:bo-lind",
+    ]
+
+
+def test_people_can_be_asked_for_alone(kb: KnowledgeBase) -> None:
+    ranking = kb.experts("kiln", 1, people=True)
+    assert [expert.entity_id for expert in ranking.experts] == ["person:ada-roe"]
+    assert ranking.total_matched == 2
+    for weight in ("count", "recency", "citation", "relevance"):
+        experts = kb.experts("kiln", weight=weight, people=True).experts
+        assert {expert.type for expert in experts} == {"person"}
+        everyone = scores(kb.experts("kiln", weight=weight).experts)
+        assert scores(experts).items() <= everyone.items()
+
+
 def test_future_claims_count_like_todays(kb: KnowledgeBase) -> None:
     by_id = scores(kb.experts("kiln", weight="recency", now=date(2020, 1, 1)).experts)
     assert by_id["person:ada-roe"] == 3.0

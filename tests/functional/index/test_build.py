@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import lancedb
+import pyarrow as pa
 import pytest
 
-from kbx_tui import IndexFault, IndexForeign, KnowledgeBase, Progress
+from kbx_tui import IndexDamaged, IndexForeign, KnowledgeBase, Progress
+from kbx_tui.index.schema import TEXT_RULES
 from kbx_tui.index.snapshot import stored_entities
-from kbx_tui.index.store import TABLES
+from kbx_tui.removal import INDEX_TABLES
 from tests.functional.vaults import (
     BOB,
     FILES,
@@ -17,6 +20,7 @@ from tests.functional.vaults import (
     tree_digest,
     write_vault,
 )
+from tests.trusting import configure_trusted
 
 
 @pytest.fixture
@@ -105,7 +109,7 @@ def test_incremental_runs_give_the_same_tables_as_one_run(tmp_path: Path, order:
     for path, text in files if order == "forwards" else reversed(files):
         write_vault(incremental, {path: text})
         KnowledgeBase(incremental).index()
-    for name in TABLES:
+    for name in INDEX_TABLES:
         assert stored_rows(complete, name) == stored_rows(incremental, name), name
 
 
@@ -126,7 +130,7 @@ def test_text_is_searchable_without_any_vector(base: Path) -> None:
     response = KnowledgeBase(base).search("rollback")
     assert response.results[0].path == "memory/notes/rollbacks.md"
     assert response.meta.vector_share == 0.0
-    assert "meaning 0%" in response.meta.notes[0]
+    assert "meaning 0 %" in response.meta.notes[0]
 
 
 def test_a_cancelled_run_is_searchable_and_can_be_continued(base: Path) -> None:
@@ -166,6 +170,23 @@ def test_an_index_of_another_schema_version_is_an_error_until_rebuilt(base: Path
     assert kb.index(full=True).documents == 5
 
 
+def test_an_index_of_the_first_schema_is_rebuilt_with_its_vectors(base: Path) -> None:
+    KnowledgeBase(base).index()
+    store = store_of(base)
+    database = lancedb.connect(store.uri)
+    vectors = database.open_table("vectors").to_arrow()
+    single = pa.schema([vectors.schema.field(0), ("vector", pa.list_(pa.float32(), 384))])
+    database.create_table("vectors", vectors.cast(single), mode="overwrite")
+    store.write_meta({**store.meta(), "schema_version": 1})
+    with pytest.raises(IndexForeign, match=r"schema version 1, .* needs 2: run `kbx index --full`"):
+        KnowledgeBase(base).search("soup")
+    report = KnowledgeBase(base).index()
+    assert report.embedded == 0
+    assert "an older version of this program" in report.repaired[0]
+    assert database.open_table("vectors").to_arrow().schema == vectors.schema
+    assert KnowledgeBase(base).check(read_data=True).sound
+
+
 def test_an_index_of_another_model_is_an_error_until_rebuilt(base: Path) -> None:
     kb = KnowledgeBase(base)
     kb.index()
@@ -185,14 +206,17 @@ def test_a_full_run_keeps_vectors_of_the_same_model(base: Path) -> None:
     assert report.reused > 0
 
 
-def test_a_damaged_index_is_an_error_and_a_full_run_repairs_it(base: Path) -> None:
+def test_a_damaged_index_is_rebuilt_by_the_next_search(base: Path) -> None:
     KnowledgeBase(base).index()
     for manifest in (base / ".kbx/index/documents.lance/_versions").iterdir():
         manifest.write_bytes(b"")
-    with pytest.raises(IndexFault, match="kbx index --full"):
-        KnowledgeBase(base).search("soup")
-    KnowledgeBase(base).index(full=True)
-    assert search(base, "soup")
+    assert "documents" in KnowledgeBase(base).status().damage[0]
+    with pytest.raises(IndexDamaged, match="rebuilds it"):
+        KnowledgeBase(base).retrieve("soup")
+    notices: list[str] = []
+    assert KnowledgeBase(base, notice=notices.append).search("soup", fast=True).results
+    assert "documents" in notices[0]
+    assert not KnowledgeBase(base).status().damage
 
 
 def test_an_empty_base_can_be_indexed_and_has_no_results(tmp_path: Path) -> None:
@@ -212,6 +236,22 @@ def test_changing_the_entity_types_reads_pages_again(base: Path) -> None:
     assert [row for row in stored_rows(base, "entities") if "boat:heron" in row]
 
 
+def test_an_index_of_older_text_rules_is_rebuilt_with_its_vectors(base: Path) -> None:
+    first = KnowledgeBase(base).index()
+    store = store_of(base)
+    store.write_meta({**store.meta(), "text_rules": 1})
+    write_vault(base, {"memory/notes/new.md": "# New\n\nSomething.\n"})
+    KnowledgeBase(base).index(fast=True)
+    assert store_of(base).meta()["text_rules"] == 1
+    report = KnowledgeBase(base).index()
+    assert report.repaired == (
+        "an older version of this program read the texts in the index; it has been rebuilt",
+    )
+    assert (report.documents, report.reused) == (6, first.vectors)
+    assert store_of(base).meta()["text_rules"] == TEXT_RULES
+    assert KnowledgeBase(base).index().repaired == ()
+
+
 def test_entities_with_emails_do_not_cause_all_documents_to_be_linked_again(base: Path) -> None:
     write_vault(
         base, {"memory/people/bob-okafor.md": BOB.replace("role:", "email: b@x.org\nrole:")}
@@ -228,7 +268,7 @@ def test_entities_with_emails_do_not_cause_all_documents_to_be_linked_again(base
 
 def test_the_index_can_be_stored_in_another_folder(base: Path, tmp_path: Path) -> None:
     for number, uri in enumerate((str(tmp_path / "elsewhere"), "own/place")):
-        (base / "kbx.toml").write_text(f'[index]\nuri = "{uri}"\n')
+        configure_trusted(base, f'[index]\nuri = "{uri}"\n')
         assert KnowledgeBase(base).index().documents == 5
         assert (base / uri / "documents.lance").is_dir(), number
     assert not (base / ".kbx" / "index").exists()

@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from kbx_tui import IndexFault, IndexLocked, KnowledgeBase
-from kbx_tui.index.build.writer_lock import writer_lock
-from kbx_tui.index.store import TABLES
+from kbx_tui.index.build.writer_lock import OWNER, is_being_written, writer_lock
+from kbx_tui.removal import INDEX_TABLES
 from tests.functional.vaults import FILES, stored_rows, write_vault
 
 INDEX = """
@@ -36,7 +36,7 @@ def many_files(root: Path, count: int = 60) -> Path:
 
 
 def content(base: Path) -> dict[str, list[str]]:
-    return {name: stored_rows(base, name) for name in TABLES}
+    return {name: stored_rows(base, name) for name in INDEX_TABLES}
 
 
 @pytest.mark.parametrize("stage", ["reading 0", "entities", "text index", "chunks", "vectors 0"])
@@ -88,6 +88,42 @@ def test_without_waiting_a_second_writer_gets_an_error_that_names_the_first(tmp_
     with writer_lock(base), pytest.raises(IndexLocked, match=r"process \d+ on .+ .since"):
         KnowledgeBase(base).index(wait=False)
     assert KnowledgeBase(base).index(wait=False).finished
+
+
+def test_what_a_killed_writer_leaves_does_not_count_as_writing(tmp_path: Path) -> None:
+    base = many_files(tmp_path)
+    process = subprocess.Popen(
+        [sys.executable, "-c", INDEX, str(base)], stdout=subprocess.PIPE, text=True
+    )
+    assert process.stdout is not None
+    process.stdout.readline()
+    assert is_being_written(base)
+    process.send_signal(signal.SIGKILL)
+    process.communicate()
+    owner = base / ".kbx" / OWNER
+    assert owner.exists()
+    assert not is_being_written(base)
+    assert not owner.exists()
+
+
+def test_asking_whether_the_index_is_written_disturbs_no_writer(tmp_path: Path) -> None:
+    base = write_vault(tmp_path)
+    assert not is_being_written(base)
+    with writer_lock(base):
+        assert is_being_written(base)
+        assert is_being_written(base)
+        assert (base / ".kbx" / OWNER).exists()
+    assert not is_being_written(base)
+    with writer_lock(base, wait=False):
+        pass
+
+
+def test_waiting_for_another_writer_can_be_cancelled(tmp_path: Path) -> None:
+    base, asked = write_vault(tmp_path), iter([False, True])
+    with writer_lock(base), pytest.raises(IndexLocked, match="when it has finished"):
+        KnowledgeBase(base).index(cancelled=lambda: next(asked))
+    assert next(asked, None) is None
+    assert KnowledgeBase(base).index().finished
 
 
 def test_a_second_writer_waits_for_the_first(tmp_path: Path) -> None:

@@ -127,8 +127,8 @@ def test_chunks_without_vectors_lower_the_coverage(
     complete, _ = load(demo_copy)
     store_of(demo_copy).table("vectors").delete("true")
     loaded, from_tables = load(demo_copy)
-    assert 0.0 < loaded.coverage < complete.coverage == 1.0
-    assert from_tables.coverage == 0.0
+    assert 0.0 < loaded.coverage.share < complete.coverage.share == 1.0
+    assert from_tables.coverage.share == 0.0
 
 
 def test_the_file_is_rewritten_after_many_changes(
@@ -155,7 +155,7 @@ def test_without_a_valid_file_vectors_are_read_from_the_tables(
         file.write_bytes(file.read_bytes()[:-4096])
     else:
         current, other = (
-            (b"MiniLM", b"MaxiLM") if damage == "other model" else (b"vectors 2", b"vectors 1")
+            (b"MiniLM", b"MaxiLM") if damage == "other model" else (b"vectors 3", b"vectors 1")
         )
         header, _, rest = file.read_bytes().partition(b"\n")
         assert current in header
@@ -178,10 +178,11 @@ def test_the_file_is_not_written_while_vectors_are_missing(demo_copy: Path) -> N
     assert not vectors_file_of(demo_copy).exists()
 
 
-def test_a_full_run_deletes_the_file_first(demo_copy: Path) -> None:
+def test_a_cancelled_full_run_leaves_the_file_as_it_was(demo_copy: Path) -> None:
+    before = vectors_file_of(demo_copy).read_bytes()
     with KnowledgeBase(demo_copy) as kb:
         kb.index(full=True, cancelled=lambda: True)
-    assert not vectors_file_of(demo_copy).exists()
+    assert vectors_file_of(demo_copy).read_bytes() == before
 
 
 def test_an_empty_base_has_no_vectors(tmp_path: Path) -> None:

@@ -12,8 +12,9 @@ from kbx_tui import KnowledgeBase
 from kbx_tui.embedding.local import LocalEmbedder
 from kbx_tui.index import derived_files, store
 from kbx_tui.index.table_reader import TableReader
-from kbx_tui.search.frecency import USAGE_NAME
+from kbx_tui.removal import DERIVED_FILES
 from kbx_tui.search.retrieval.entity_pass import EntityPass
+from kbx_tui.search.usage_log import USAGE_NAME
 
 QUERY = "what did grace say about the rollback"
 
@@ -147,7 +148,7 @@ def test_derived_files_may_be_missing_or_damaged(
     demo_copy: Path, tmp_path: Path, damage: str
 ) -> None:
     expected = results_of(demo_copy)
-    for name in derived_files.FILE_NAMES:
+    for name in DERIVED_FILES:
         file = demo_copy / ".kbx" / "index" / name
         assert file.is_file()
         if damage == "missing":

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from kbx_tui.index.vectors.coverage import Coverage
 from kbx_tui.index.vectors.vector_matrix import VectorMatrix, quantize_with_context
 
 DIMENSION, NEAREST = 32, 10
@@ -28,7 +29,7 @@ def random_vectors(documents: int) -> VectorMatrix:
         chunk_weights=shares,
         quantized=quantize_with_context(chunks, starts, contexts, shares),
         entities=chunks[:0],
-        coverage=1.0,
+        coverage=Coverage(len(chunks), 0),
     )
 
 

@@ -32,7 +32,7 @@ def test_named_person_starts_the_second_pass(kb: KnowledgeBase) -> None:
     first = response.results[0]
     assert first.path == "memory/meetings/2026/03/17/go-no-go.md"
     assert first.explain is not None
-    assert first.explain["parent_entity_score"] == 1.0
+    assert 0.5 < first.explain["parent_entity_score"] < 1.0  # not all of the topic is answered
     assert first.explain["entities"][0]["reason"].startswith("attendee")
 
 

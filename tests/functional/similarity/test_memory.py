@@ -86,17 +86,65 @@ def test_an_explicit_threshold_overrides_all_others(kb: KnowledgeBase) -> None:
     text = "favours asynchronous communication via Slack"
     assert kb.memory_similar(text, entity="Alice Chen", threshold=0.99) == []
     everything = kb.memory_similar(text, entity="Alice Chen", threshold=0.0)
-    assert len(everything) == 3
+    assert len(everything) == 5  # three facts and items, role and team
     assert {match.threshold for match in everything} == {0.0}
 
 
 def test_thresholds_come_from_the_settings(root: Path, tmp_path: Path) -> None:
     folder = write_vault(tmp_path)
     (folder / "kbx.toml").write_text("[dedup]\nfact_threshold = 0.99\ndefault_threshold = 0.7\n")
+    slack, item = "favours asynchronous communication via Slack", "look after the migration"
     with KnowledgeBase(folder) as kb:
-        (found,) = kb.check_similar(["favours asynchronous communication via Slack"])
-    assert (found.threshold, found.matches, found.has_similar) == (0.7, (), False)
-    assert found.best_score > 0.9
+        (found,) = kb.check_similar([slack])
+        assert (found.threshold, found.has_similar) == (0.99, False)  # the key of the type
+        assert 0.9 < found.best_score == found.matches[0].score < found.matches[0].threshold
+        (found,) = kb.check_similar([item], entity="Alice Chen")  # `default_threshold`
+        assert kb.settings.dedup.open_item_threshold == found.matches[0].threshold == 0.7
+        assert (found.threshold, found.has_similar) == (0.7, True)
+        (found,) = kb.check_similar([slack], threshold=0.5)  # the argument
+        assert (found.threshold, found.has_similar) == (0.5, True)
+
+
+def test_what_is_somewhat_similar_is_listed_with_the_threshold_it_misses(tmp_path: Path) -> None:
+    page = tmp_path / "memory/people/dana-lund.md"
+    page.parent.mkdir(parents=True)
+    page.write_text(
+        "# Dana Lund\n\n## Facts\n- Prefers written async updates to synchronous meetings\n"
+    )
+    with KnowledgeBase(tmp_path) as kb:
+        kb.index()
+        (found,) = kb.check_similar(["Dana Lund prefers written async updates"])
+        (match,) = found.matches
+        assert 0.8 <= match.score < match.threshold == found.threshold == 0.9
+        assert (match.is_similar, found.has_similar) == (False, False)
+        assert found.best_score == match.score
+        assert not kb.has_similar("prefers written async updates", entity="Dana Lund")
+        assert kb.memory_add("prefers written async updates", entity="Dana Lund").written
+
+
+def test_name_of_the_entity_is_stripped_on_both_sides(tmp_path: Path) -> None:
+    page = tmp_path / "memory/people/dana-lund.md"
+    page.parent.mkdir(parents=True)
+    page.write_text("# Dana Lund\n\n## Facts\n- Dana Lund prefers tea\n- walks to work daily\n")
+    with KnowledgeBase(tmp_path) as kb:
+        kb.index()
+        for text in ("prefers tea", "Dana Lund prefers tea", "Dana prefers tea"):
+            (match,) = kb.memory_similar(text, entity="Dana Lund")
+            assert (match.score, match.text) == (1.0, "Dana Lund prefers tea")
+            assert kb.has_similar(text, entity="Dana Lund")
+        (match,) = kb.memory_similar("Dana Lund walks to work daily")
+        assert match.relation == "exact"
+
+
+def test_fields_are_compared_like_facts(kb: KnowledgeBase) -> None:
+    for scope in ({"entity": "Alice Chen"}, {}, {"path": "memory/people/alice-chen.md"}):
+        (found,) = kb.check_similar(["Engineering Director"], **scope)
+        (match,) = [match for match in found.matches if match.match_type == "field"]
+        assert (match.text, match.field) == ("Director of Engineering", "role")
+        assert (match.entity_name, match.fact_id, match.threshold) == ("Alice Chen", None, 0.85)
+        assert found.has_similar
+    assert kb.memory_similar("Engineering Director", entity="Bob") == []
+    assert kb.memory_similar("Engineering Director", path="memory/notes") == []
 
 
 def test_without_matches_the_nearest_text_is_reported_with_its_threshold(
@@ -190,9 +238,7 @@ def test_passages_without_vectors_are_counted_in_a_note(tmp_path: Path) -> None:
         kb.index(fast=True)
         (found,) = kb.check_similar(["Soup on Monday"], path="memory/notes")
     assert found.matches == ()
-    assert found.notes == (
-        "only 0 % of the passages have a vector; run `kbx index` to add the rest",
-    )
+    assert found.notes == ("meaning 0 %: 8 texts have no vector yet; `kbx index` adds them",)
 
 
 def test_a_fact_found_by_path_is_not_listed_again_as_a_passage(kb: KnowledgeBase) -> None:
@@ -286,3 +332,14 @@ def test_a_scan_finds_duplicates_within_its_scope(tmp_path: Path) -> None:
         assert cluster.relation == "exact"
         assert kb.scan_duplicates(entity="Bob").clusters == ()
         assert kb.scan_duplicates(path="memory/people/bob-okafor.md").facts == 2
+
+
+def test_long_texts_are_cut_or_refused_with_a_sentence(kb: KnowledgeBase) -> None:
+    long_text, note = "prefers tea " * 90_000, "1,080,000 characters; only the first"
+    (found,) = kb.check_similar([long_text])
+    assert any(note in text for text in found.notes)
+    assert any(note in text for text in kb.search(long_text).meta.notes)
+    assert any(note in text for text in kb.experts(long_text).notes)
+    assert not kb.has_similar(long_text)
+    with pytest.raises(ConfigError, match="at most 10,000"):
+        kb.memory_add(long_text, entity="Alice Chen")

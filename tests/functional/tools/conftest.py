@@ -52,7 +52,7 @@ REDACTED_SECTION = (
     f"# Lamp Works\n\nLighthouse lamps.\n\n## Past #redacted\n\n### Facts\n"
     f"- Lighthouse lamps came from {SECRET}\n"
 )
-VISIBLE = "# Vera Kane\n\nMends the lighthouse.\n"
+VISIBLE = "# Vera Kane\n\nMends the lighthouse for the Keepers.\n"
 PAGES = {
     "people/vera-sand.md": PAGE,
     "people/vera-kane.md": VISIBLE,

@@ -91,6 +91,8 @@ def likely(schema: dict[str, Any]) -> st.SearchStrategy[Any]:
     if "properties" in schema:
         inner = {key: likely(value) for key, value in schema["properties"].items()}
         return st.fixed_dictionaries({}, optional=inner)
+    if "anyOf" in schema:
+        return st.one_of(*map(likely, schema["anyOf"]))
     fitting = st.sampled_from(schema["enum"]) if "enum" in schema else kinds[schema["type"]]
     return st.one_of(fitting, fitting, fitting, ANYTHING)
 
@@ -167,6 +169,7 @@ def writer(writable: Path) -> Iterator[EngineWorker]:
 
 
 def everything(folder: Path) -> dict[str, bytes]:
-    """Return the content of all files except the record of openings."""
-    files = (file for file in folder.rglob("*") if file.is_file() and file.name != "usage.jsonl")
+    """Return the content of all files except the record of openings and what reading caches."""
+    cached = {"usage.jsonl", "VERIFIED", "file-hashes.json"}
+    files = (file for file in folder.rglob("*") if file.is_file() and file.name not in cached)
     return {str(file): file.read_bytes() for file in files}

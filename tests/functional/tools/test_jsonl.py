@@ -67,7 +67,7 @@ def test_invalid_line_gets_an_error_and_the_next_line_an_answer(
     refused, good = responses_to(demo, line_in, b"\n   \n", line(GOOD))
     assert refused["ok"] is False
     assert refused["error"]["code"] == code
-    assert set(refused["error"]) == {"code", "message", "type", "retryable"}
+    assert set(refused["error"]) == {"code", "message", "type", "retryable", "retry_after_seconds"}
     assert "\n" not in refused["error"]["message"]
     assert good["ok"] is True
 

@@ -5,6 +5,8 @@ from typing import Any
 
 import pytest
 
+from kbx_tui import KnowledgeBase
+from kbx_tui.tools.kb_search import NEWER_FILE
 from kbx_tui.tools.servers.engine_worker import EngineWorker
 
 
@@ -70,3 +72,14 @@ def test_reading_a_page_records_one_opening(demo: EngineWorker, tools_demo: Path
     get(demo, id="person:marek-dvorak", max_chars=10)
     get(demo, id="person:marek-dvorak", offset=10)
     assert usage.read_text(encoding="utf-8").count("marek-dvorak") == before + 1
+
+
+def test_a_file_that_changed_since_it_was_indexed_has_a_note(demo_copy: Path) -> None:
+    page = demo_copy / "memory/people/alice-chen.md"
+    worker = EngineWorker(lambda: KnowledgeBase(demo_copy))
+    assert get(worker, id="person:alice-chen")["notes"] == []
+    page.write_text(page.read_text("utf-8") + "\nPlays the cello.\n", encoding="utf-8")
+    data = get(worker, id="person:alice-chen")
+    worker.close()
+    assert "Plays the cello." in data["content"]
+    assert data["notes"] == [NEWER_FILE]

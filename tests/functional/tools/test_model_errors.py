@@ -6,9 +6,18 @@ from pathlib import Path
 
 import pytest
 
-from kbx_tui import EmbeddingUnavailable, IndexFault, IndexForeign, IndexLocked, KnowledgeBase
+from kbx_tui import (
+    EmbeddingRateLimited,
+    EmbeddingUnavailable,
+    IndexDamaged,
+    IndexFault,
+    IndexForeign,
+    IndexLocked,
+    KnowledgeBase,
+)
 from kbx_tui.tools.contracts.failures import failure_of
 from kbx_tui.tools.servers.engine_worker import EngineWorker
+from tests.trusting import configure_trusted
 
 PAGE = "# Ada\n\n## Facts\n- Fires the kiln\n"
 
@@ -19,7 +28,7 @@ def remote_model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.delenv("GEMINI_API_KEY", raising=False)
     (tmp_path / "memory").mkdir()
     (tmp_path / "memory" / "ada.md").write_text(PAGE, encoding="utf-8")
-    (tmp_path / "kbx.toml").write_text('[embedding]\nmodel = "gemini"\n', encoding="utf-8")
+    configure_trusted(tmp_path, '[embedding]\nmodel = "gemini"\n')
     with KnowledgeBase(tmp_path) as kb:
         kb.index(fast=True)
     return tmp_path
@@ -39,7 +48,7 @@ def test_missing_api_key_is_an_auth_error_and_fast_search_works(remote_model: Pa
 
 
 def test_index_of_another_model_is_an_internal_error(demo_copy: Path) -> None:
-    (demo_copy / "kbx.toml").write_text('[embedding]\nmodel = "gemini"\n', encoding="utf-8")
+    configure_trusted(demo_copy, '[embedding]\nmodel = "gemini"\n')
     worker = EngineWorker(lambda: KnowledgeBase(demo_copy))
     refused = worker.answer("kb.search", {"query": "migration"})
     assert refused.failure is not None
@@ -51,10 +60,12 @@ def test_index_of_another_model_is_an_internal_error(demo_copy: Path) -> None:
 @pytest.mark.parametrize(
     ("error", "kind", "retryable"),
     [
+        (IndexDamaged("cut off"), "INTERNAL", False),
         (IndexFault("gone"), "TRANSIENT", True),
         (IndexLocked("busy"), "TRANSIENT", True),
         (IndexForeign("other"), "INTERNAL", False),
         (EmbeddingUnavailable("slow"), "TRANSIENT", True),
+        (EmbeddingRateLimited("full"), "RATE_LIMIT", True),
         (RuntimeError("secret /home/somebody"), "INTERNAL", False),
         (MemoryError(), "INTERNAL", False),
     ],

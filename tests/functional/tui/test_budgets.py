@@ -87,10 +87,10 @@ async def test_holding_down_with_a_preview_reads_each_document_at_most_once(demo
         await driver.press("down", "p")
         await driver.until_shown(PreviewPane, "Migration go/no-go")
         read = driver.watched.calls["document"]
-        for _ in range(20):
+        for _ in range(15):
             driver.app.simulate_key("down")
-        await driver.until(lambda: driver.explore.query_one(PreviewPane).path == driver.paths[20])
-        assert driver.watched.calls["document"] - read <= 20
+        await driver.until(lambda: driver.explore.query_one(PreviewPane).path == driver.paths[15])
+        assert driver.watched.calls["document"] - read <= 15
 
 
 @pytest.mark.parametrize(

@@ -21,14 +21,14 @@ ROLLBACK = "memory/notes/2026-01-30-rollback-plan.md"
 async def test_path_citation_and_snippet_of_a_result_are_copied(demo: Path) -> None:
     async with running(demo, WIDE) as driver:
         await driver.ask(QUESTION)
-        await driver.until_shown(ResultList, "Alice: This is the go/no-go")
+        await driver.until_shown(ResultList, "- Go for the Migration: cut-over")
         await driver.press("down", "y")
-        assert driver.app.clipboard == f"{GO_NO_GO}:14"
+        assert driver.app.clipboard == f"{GO_NO_GO}:54"
         await driver.until_shown(StatusLine, "copied path: memory/meetings")
         await driver.press("Y")
         assert driver.app.clipboard == f"[Migration go/no-go (2026-03-17)]({GO_NO_GO})"
         await driver.press("c")
-        assert driver.app.clipboard.startswith("Alice: This is the go/no-go for the migration.")
+        assert driver.app.clipboard.startswith("- Go for the Migration: cut-over on Thursday")
 
 
 async def test_path_copied_in_a_document_has_the_current_line(demo: Path) -> None:

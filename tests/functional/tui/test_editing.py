@@ -45,10 +45,10 @@ async def test_o_opens_a_result_at_its_line_and_the_edit_is_indexed(
 ) -> None:
     async with running(demo_copy, WIDE) as driver:
         await driver.ask("rollback plan")
-        await driver.until_shown(ResultList, "Point C ends at 01:30")
+        await driver.until_shown(ResultList, "A rollback after reverse replication")
         await driver.press("down", "o")
         await driver.until(editor.exists)
-        assert editor.read_text().split() == ["+21", str(demo_copy / ROLLBACK), "NO_COLOR="]
+        assert editor.read_text().split() == ["+47", str(demo_copy / ROLLBACK), "NO_COLOR="]
         await driver.until(lambda: driver.watched.calls["index"])
         await driver.ask("quokka")
         await driver.until(lambda: driver.titles[:1] == ["Rollback plan"])

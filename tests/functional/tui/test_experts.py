@@ -62,6 +62,16 @@ async def test_w_cycles_through_the_weights(demo: Path) -> None:
             await driver.until_shown(ExpertList, f"by {weight}")
 
 
+async def test_p_ranks_people_alone(demo: Path) -> None:
+    async with running_experts(demo, "migration") as driver:
+        await driver.press("p")
+        await driver.until_shown(ExpertList, "only people")
+        shown = [row for row in expert_list(driver).rows if isinstance(row, ExpertRow)]
+        assert {row.type for row in shown} == {"person"}
+        await driver.press("p")
+        await driver.until(lambda: "Platform" in names(driver))
+
+
 async def test_half_life_changes_scores_by_recency(demo: Path) -> None:
     async with running_experts(demo, "migration") as driver:
         await driver.press("w")

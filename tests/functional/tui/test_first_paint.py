@@ -26,7 +26,7 @@ from pathlib import Path
 from kbx_tui.tui.app import KbxApp
 painted = []
 class Bases:
-    def open(self, root):
+    def open(self, root, notice):
         lines = [strip.text for strip in app.screen._compositor.render_strips()]
         painted.append(any("Type to search" in line for line in lines))
         raise OSError("painted before opening")

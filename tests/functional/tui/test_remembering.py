@@ -8,12 +8,14 @@ from pathlib import Path
 import pytest
 
 from kbx_tui.tui.app_state import user_file
+from kbx_tui.tui.bases import Bases
 from kbx_tui.tui.explore.panes.entity_list import EntityList
 from kbx_tui.tui.explore.panes.query_line import QueryLine
 from kbx_tui.tui.explore.panes.result_list import ResultList
 from kbx_tui.tui.explore.panes.why_pane import WhyPane
 from kbx_tui.tui.widgets.number_slider import NumberSlider
-from tests.functional.tui.driving import QUESTION, WIDE, running
+from kbx_tui.tui.widgets.status_line import StatusLine
+from tests.functional.tui.driving import QUESTION, WIDE, running, starting
 
 
 async def test_a_theme_is_remembered(demo: Path) -> None:
@@ -111,11 +113,29 @@ async def test_each_base_remembers_its_own_queries_and_panes(demo: Path, demo_co
         assert driver.explore.query_one(WhyPane).display
 
 
-async def test_damaged_state_files_are_ignored(demo: Path) -> None:
-    (demo / ".kbx/app.json").write_text('{"hidden": 7', encoding="utf-8")
+async def test_damaged_state_files_are_ignored(demo_copy: Path) -> None:
+    (demo_copy / ".kbx/app.json").write_text('{"hidden": 7', encoding="utf-8")
     user_file().parent.mkdir(parents=True, exist_ok=True)
     user_file().write_bytes(b"\xff\xfe")
-    async with running(demo, WIDE) as driver:
+    async with running(demo_copy, WIDE) as driver:
         await driver.ask(QUESTION)
         assert driver.explore.query_one(WhyPane).display
-    assert json.loads((demo / ".kbx/app.json").read_text())["queries"] == [QUESTION]
+    assert json.loads((demo_copy / ".kbx/app.json").read_text())["queries"] == [QUESTION]
+
+
+async def test_damaged_state_is_reported_and_kept(demo_copy: Path) -> None:
+    file = demo_copy / ".kbx" / "app.json"
+    file.write_bytes(b'{"queries": ["rollback"')
+    async with running(demo_copy, WIDE) as driver:
+        await driver.until_shown(StatusLine, "app.json cannot be read")
+        await driver.ask(QUESTION)
+    (kept,) = file.parent.glob("app.*.unreadable")
+    assert kept.read_bytes() == b'{"queries": ["rollback"'
+    assert json.loads(file.read_bytes())["queries"] == [QUESTION]
+
+
+async def test_what_the_engine_reports_is_shown(demo_copy: Path) -> None:
+    (demo_copy / ".kbx" / "usage.jsonl").write_bytes(b"nonsense\n")
+    async with starting(demo_copy, WIDE, bases=Bases()) as driver:
+        driver.explore.query_one(QueryLine).value = QUESTION
+        await driver.until_shown(StatusLine, "usage.jsonl: one line cannot be read")

@@ -153,7 +153,7 @@ async def test_focused_entity_keeps_the_cursor_when_it_is_pinned(demo: Path) -> 
 async def test_snippet_is_shown_below_the_title(demo: Path) -> None:
     async with running(demo, WIDE) as driver:
         await driver.ask(QUESTION)
-        await driver.until_shown(ResultList, "Alice: This is the go/no-go for the migration.")
+        await driver.until_shown(ResultList, "Go for the Migration: cut-over on Thursday")
         assert driver.watched.calls["retrieve"] == 1
 
 

@@ -21,7 +21,7 @@ from kbx_tui.search.evidence.tuning import Tuning
 from kbx_tui.search.ranking.rank import Ranking, rank
 from kbx_tui.tui.base_session import BaseSession
 from kbx_tui.tui.explore.messages import RankingReady
-from kbx_tui.tui.explore.search_state import MODES, SearchState
+from kbx_tui.tui.explore.search_state import MODES, PRESETS, SearchState
 from kbx_tui.tui.explore.view import ExploreView
 from tests.unit.search.building import components, evidence
 
@@ -30,6 +30,7 @@ STEPS = st.one_of(
     st.tuples(st.just("query"), st.sampled_from(["a", "ab", "abc", "x", ""])),
     st.tuples(st.just("path"), st.sampled_from(["", "m", "n"])),
     st.tuples(st.just("mode"), st.sampled_from(MODES)),
+    st.tuples(st.just("preset"), st.sampled_from(PRESETS)),
     st.tuples(st.just("alpha"), st.sampled_from([0.1, 0.5, 0.9])),
     st.tuples(st.just("undo"), st.none()),
     st.tuples(st.just("grow"), st.none()),
@@ -45,6 +46,7 @@ class GatedEngine:
 
     root = Path("/kb")
     settings = Settings()
+    untrusted = ()
 
     def __init__(self) -> None:
         self.gate = threading.Semaphore(0)
@@ -52,8 +54,8 @@ class GatedEngine:
         """Set while a retrieval waits at the gate."""
         self.answered = 0
 
-    def tuning(self) -> Tuning:
-        return Tuning()
+    def tuning(self, preset: str | None = None, **changes: Any) -> Tuning:
+        return replace(Tuning.seed() if preset == "seed" else Tuning(), **changes)
 
     def is_indexed(self) -> bool:
         return True
@@ -78,7 +80,7 @@ class GatedEngine:
         return Counts()
 
     def retrieve(
-        self, query: str, *, path: str | None, fast: bool, pinned: Sequence[str]
+        self, query: str, *, path: str | None, fast: bool, preset: str, pinned: Sequence[str]
     ) -> Evidence:
         self.waiting.set()
         self.gate.acquire()
@@ -113,6 +115,9 @@ class SilentHost:
         pass
 
     def configure(self, settings: Settings) -> None:
+        pass
+
+    def ask_for_trust(self) -> None:
         pass
 
 
@@ -170,8 +175,8 @@ async def play(steps: Sequence[Step]) -> None:
 
 
 def answers(view: ExploreView, state: SearchState) -> bool:
-    asked = (state.query, state.path, state.mode == "fast")
-    return asked == (view.query, view.scope.path, view.mode.name == "fast")
+    asked = (state.query, state.path, state.mode == "fast", state.preset)
+    return asked == (view.query, view.scope.path, view.mode.name == "fast", view.mode.preset)
 
 
 @settings(max_examples=60)

@@ -180,3 +180,27 @@ async def test_the_why_pane_follows_a_slider(demo: Path) -> None:
         await driver.until_shown(WhyPane, ".50 × 1.00 entity")
         await driver.press(*["right_square_bracket"] * 2)
         await driver.until_shown(WhyPane, ".40 × 1.00 entity")
+
+
+async def test_ranking_of_the_seed_retrieves_again_and_is_undone(demo: Path) -> None:
+    async with running(demo, WIDE) as driver:
+        await driver.ask(QUESTION)
+        before = driver.paths
+        await driver.press("escape", "M")
+        await driver.until_shown(StatusLine, "seed ranking: the formula of the first proposal")
+        await driver.until_shown(QueryLine, "two-pass, seed")
+        assert driver.watched.calls["retrieve"] == 2
+        assert driver.paths != before
+        await driver.press("z")
+        await driver.until_shown(StatusLine, "preset is default again")
+        await driver.until(lambda: driver.paths == before)
+
+
+async def test_topic_that_no_document_mentions_is_noted(demo: Path) -> None:
+    async with running(demo, WIDE) as driver:
+        await driver.ask("Alice Chen zebra")
+        note = "no document says anything about “zebra”; these are linked to Alice Chen"
+        await driver.until_shown(StatusLine, note)
+        assert driver.paths
+        await driver.ask(QUESTION)
+        await driver.until(lambda: note not in driver.text_of(StatusLine))

@@ -114,6 +114,20 @@ async def test_folder_without_markdown_gives_one_error_line(tmp_path: Path) -> N
         assert not (tmp_path / "empty/.kbx").exists()
 
 
+async def test_base_whose_index_would_lie_in_the_notes_gives_one_error_line(tmp_path: Path) -> None:
+    root = write_vault(
+        tmp_path / "base", {"kbx.toml": '[index]\nuri = "memory"\n', "memory/a.md": "# A"}
+    )
+    before = sorted(root.rglob("*"))
+    async with starting(None, WIDE) as driver:
+        await choose(driver, "Choose a folder")
+        await fill_in(driver, root)
+        await driver.until_shown(StatusLine, "✗", 'uri = "memory"', "is the folder of the notes")
+    async with starting(root, WIDE) as driver:  # as from the list of recent bases
+        await driver.until_shown(StatusLine, "✗", 'uri = "memory"', "is the folder of the notes")
+    assert sorted(root.rglob("*")) == before
+
+
 async def test_new_base_has_a_page_on_what_goes_where(tmp_path: Path) -> None:
     async with starting(None, WIDE) as driver:
         await choose(driver, "Start a new one")

@@ -11,6 +11,7 @@ from typing import Any
 
 from kbx_tui.api import KnowledgeBase
 from kbx_tui.api.catalog import DocumentView
+from kbx_tui.api.session import Notice
 from kbx_tui.drafting.checks import DraftCheck
 from kbx_tui.drafting.plans import Applied, Plan
 from kbx_tui.editing.file_edits import ProgressCallback
@@ -59,9 +60,9 @@ class Watched:
 class WatchedKb(KnowledgeBase):
     """A knowledge base that records its calls."""
 
-    def __init__(self, root: Path, watched: Watched) -> None:
+    def __init__(self, root: Path, watched: Watched, notice: Notice = lambda text: None) -> None:
         watched.record("open")
-        super().__init__(root)
+        super().__init__(root, notice=notice)
         self.watched = watched
 
     def close(self) -> None:
@@ -132,5 +133,5 @@ class WatchedBases(Bases):
     def __init__(self, watched: Watched) -> None:
         self.watched = watched
 
-    def open(self, root: Path) -> WatchedKb:
-        return WatchedKb(root, self.watched)
+    def open(self, root: Path, notice: Notice = lambda text: None) -> WatchedKb:
+        return WatchedKb(root, self.watched, notice)

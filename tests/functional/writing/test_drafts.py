@@ -7,9 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from kbx_tui import KnowledgeBase, NotFound, OutOfRange
+from kbx_tui import ConfigError, KnowledgeBase, NotFound, OutOfRange
+from kbx_tui.drafting.batch_duplicates import MAX_COMPARED
 from kbx_tui.drafting.checks import DraftCheck, Verdict
-from kbx_tui.editing.state.drafts import Choice, Draft, drafts_from_text, new_draft
+from kbx_tui.drafting.planning import file_diff
+from kbx_tui.editing.state.drafts import MAX_DRAFTS, Choice, Draft, drafts_from_text, new_draft
 from tests.functional.vaults import FILES, tree_digest, write_vault
 
 ALICE = "memory/people/alice-chen.md"
@@ -321,8 +323,45 @@ def test_checking_many_drafts_embeds_each_text_once(
         new_draft(f"likes tea number {number}", entity_id="person:alice-chen", is_guessed=False)
         for number in range(100)
     ]
-    kb.check_drafts(drafts[:1])
+    kb.check_drafts([drafts[0], new_draft("Bob Okafor reads")])  # and the fields of both
     monkeypatch.setattr(LocalEmbedder, "embed", counting_embed)
     kb.check_drafts(drafts)
     kb.check_drafts([*drafts, new_draft("Bob Okafor rows")])
-    assert len(embedded) == len(set(embedded)) == 100
+    fields = {"SRE"}  # Bob's, which the last draft is compared with too
+    assert len(embedded) == len(set(embedded))
+    assert len(set(embedded) - fields) == 100
+
+
+def test_a_draft_longer_than_a_fact_is_compared_in_part_and_never_written(
+    kb: KnowledgeBase,
+) -> None:
+    draft = new_draft("Alice Chen " + "2026-01-02 not 12 " * 50_000)
+    (check,) = kb.check_drafts([draft])
+    assert check.notes == ("the text has 900,011 characters; only the first 10,000 are compared",)
+    plan = kb.plan([replace(check.draft, choice=Choice("create"))])
+    assert not plan.files
+    assert "a fact has at most 10,000" in plan.problems[0].reason
+
+
+def test_a_proposed_value_longer_than_a_fact_is_compared_in_part(kb: KnowledgeBase) -> None:
+    field = kb.entity_similar_field("Alice Chen", "role", "12 2026-01-02 " * 70_000)
+    assert "only the first 10,000 are compared" in " ".join(field.notes)
+
+
+def test_more_drafts_than_can_be_checked_at_once_are_refused() -> None:
+    with pytest.raises(ConfigError, match="more than 5,000 drafts"):
+        drafts_from_text("- Likes tea\n" * (MAX_DRAFTS + 1))
+
+
+def test_in_a_long_batch_each_draft_is_compared_with_the_nearest_earlier_ones(
+    kb: KnowledgeBase,
+) -> None:
+    drafts = drafts_from_text("- Alice Chen grows tomatoes\n" * (MAX_COMPARED + 5))
+    checks = kb.check_drafts(drafts)
+    assert [len(check.repeats) for check in checks[:2]] == [0, 1]
+    assert len(checks[-1].repeats) == MAX_COMPARED
+
+
+def test_a_very_long_line_is_cut_in_a_diff() -> None:
+    diff = file_diff("x.md", b"w" * 50_000, b"v" * 50_000)
+    assert "+" + "v" * 9_999 + " … (40,001 more characters)\n" in diff

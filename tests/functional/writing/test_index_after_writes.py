@@ -6,13 +6,14 @@ from pathlib import Path
 from typing import Any
 
 from kbx_tui import KnowledgeBase
-from kbx_tui.index.store import Store, index_uri
+from kbx_tui.index.index_folder import index_uri
+from kbx_tui.index.store import Store
 
 
 def index_content(kb: KnowledgeBase) -> dict[str, list[str]]:
     store = Store(index_uri(kb.root, kb.settings))
     tables = {}
-    for name in ("documents", "entities", "facts", "links"):
+    for name in ("documents", "entities", "facts", "links", "name_uses"):
         columns = [column for column in store.table(name).schema.names if column != "version"]
         rows: list[dict[str, Any]] = store.rows(name, columns).to_pylist()
         tables[name] = sorted(str(row) for row in rows)

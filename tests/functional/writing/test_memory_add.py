@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import subprocess
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -11,9 +10,10 @@ import pytest
 
 from kbx_tui import ConfigError, FileChanged, KnowledgeBase, NotFound, WriteFault
 from kbx_tui.api import file_writer
-from kbx_tui.api.similarity_checks import SimilarityChecks
 from kbx_tui.index.build.writer_lock import writer_lock
+from kbx_tui.similarity.similarity_engine import SimilarityEngine
 from tests.functional.vaults import write_vault
+from tests.trusting import configure_trusted
 
 ALICE = "memory/people/alice-chen.md"
 
@@ -90,18 +90,16 @@ def test_duplicates_are_found_on_a_page_edited_since_indexing(
 def test_fact_added_by_two_processes_is_written_once(
     kb: KnowledgeBase, root: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    check, pending = SimilarityChecks.check, ["Collects harbour lanterns."]
+    near, pending = SimilarityEngine.near, ["Collects harbour lanterns."]
 
-    def check_then_lose_the_race(
-        self: SimilarityChecks, texts: Sequence[str], **options: Any
-    ) -> list[Any]:
-        checks = check(self, texts, **options)
+    def check_then_lose_the_race(self: SimilarityEngine, *options: Any, **more: Any) -> list[Any]:
+        found = near(self, *options, **more)
         if pending:  # another process writes between the check and the write
             with KnowledgeBase(root) as other:
                 other.memory_add(pending.pop(), entity="Alice Chen")
-        return checks
+        return found
 
-    monkeypatch.setattr(SimilarityChecks, "check", check_then_lose_the_race)
+    monkeypatch.setattr(SimilarityEngine, "near", check_then_lose_the_race)
     written = kb.memory_add("collects harbour lanterns", entity="Alice Chen")
     assert (written.written, written.matches[0].relation) == (False, "exact")
     pending.append("Rows")
@@ -199,7 +197,7 @@ def test_auto_commit_commits_only_the_written_file(root: Path) -> None:
     git("init", "--quiet")
     git("config", "user.name", "Test")
     git("config", "user.email", "test@example.com")
-    (root / "kbx.toml").write_text("[writes]\nauto_commit = true\n", encoding="utf-8")
+    configure_trusted(root, "[writes]\nauto_commit = true\n")
     (root / "memory/notes/unrelated.md").write_text("# Not ours\n", encoding="utf-8")
     with KnowledgeBase(root) as kb:
         kb.memory_add("Speaks Catalan", entity="Alice Chen")

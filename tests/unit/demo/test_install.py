@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from kbx_tui.demo.install import MARKER, SHIPPED, demo_folder, install_demo, shipped_files
+from kbx_tui.demo.install import SHIPPED, demo_folder, install_demo, shipped_files
 from kbx_tui.errors import ConfigError, KbxError
+from kbx_tui.removal import DEMO_MARKER
 
 
 @pytest.fixture
@@ -29,7 +30,7 @@ def test_copy_contains_every_page_and_the_settings(folder: Path) -> None:
     before = digest(SHIPPED)
     assert install_demo() == folder
     copied = digest(folder)
-    assert copied.keys() == {MARKER, *shipped_files()}
+    assert copied.keys() == {DEMO_MARKER, *shipped_files()}
     assert all(copied[path] == before[path] for path in shipped_files())
     assert "kbx.toml" in copied
     assert digest(SHIPPED) == before
@@ -40,12 +41,17 @@ def test_changes_are_kept_until_reset(folder: Path) -> None:
     shipped = page.read_bytes()
     page.write_text("mine", encoding="utf-8")
     (folder / "memory" / "notes" / "mine.md").write_text("# Mine\n", encoding="utf-8")
+    (folder / ".kbx").mkdir()
+    (folder / ".kbx" / "drafts.jsonl").write_text("{}\n", encoding="utf-8")
     install_demo()
     assert page.read_text(encoding="utf-8") == "mine"
-    install_demo(reset=True)
+    said: list[str] = []
+    install_demo(reset=True, notice=said.append)
     assert page.read_bytes() == shipped
-    assert not (folder / "memory" / "notes" / "mine.md").exists()
-    assert [file.name for file in folder.parent.iterdir()] == ["demo"]
+    assert digest(folder).keys() == {DEMO_MARKER, *shipped_files()}
+    (kept,) = (file for file in folder.parent.iterdir() if file != folder)
+    assert list(digest(kept)) == ["memory/notes/mine.md"], "nothing that was added is lost"
+    assert said == [f"kept 1 files that are not part of the sample in {kept}"]
 
 
 @pytest.mark.parametrize("reset", [False, True], ids=["open", "reset"])
@@ -59,7 +65,7 @@ def test_folder_with_other_content_is_left_alone(folder: Path, reset: bool) -> N
 
 def test_demo_is_installed_into_an_empty_folder(folder: Path) -> None:
     folder.mkdir(parents=True)
-    assert (install_demo() / MARKER).is_file()
+    assert (install_demo() / DEMO_MARKER).is_file()
 
 
 def test_folder_that_cannot_be_created_is_an_error(folder: Path) -> None:

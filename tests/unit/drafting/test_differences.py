@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -20,6 +22,18 @@ def test_conflicting_words_are_marked_as_conflicts() -> None:
     pieces = difference(left, right, find_conflicts(left, right))
     assert [piece for piece in pieces.left if piece.mark != "same"] == [Piece("3", "conflict")]
     assert [piece for piece in pieces.right if piece.mark != "same"] == [Piece("5", "conflict")]
+
+
+def test_long_texts_are_compared_by_their_common_words() -> None:
+    words = [f"w{number}" for number in range(1000)]
+    pieces = difference(" ".join(words), " ".join([*words[:500], "new", *words[500:]]))
+    assert [piece for piece in pieces.right if piece.mark != "same"] == [Piece("new", "differs")]
+
+
+def test_repeated_words_are_compared_in_little_time() -> None:
+    started = time.process_time()
+    difference("a " * 500_000, "a a b " * 200_000)
+    assert time.process_time() - started < 60
 
 
 words = st.lists(

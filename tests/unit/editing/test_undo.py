@@ -71,7 +71,7 @@ def test_unreadable_last_write_is_reported_and_no_older_one_undone(root: Path, t
 def test_journal_files_keep_their_format(root: Path) -> None:
     write_files(root, [FileEdit(PAGE, BEFORE, AFTER)], "first")
     stored = json.loads((root / journal.FOLDER / "000001.json").read_bytes())
-    assert list(stored) == ["number", "at", "told", "changes", "undoes"]
+    assert list(stored) == ["number", "at", "told", "changes", "undoes", "digest"]
     assert (stored["number"], stored["told"], stored["undoes"]) == (1, "first", None)
     (change,) = stored["changes"]
     assert list(change) == ["path", "start", "removed", "inserted", "before", "after"]

@@ -69,8 +69,8 @@ def vectors_of(dimension: int) -> Reply:
     return reply
 
 
-def failing(status: int, message: str) -> Reply:
-    error = {"code": status, "message": message, "status": "X"}
+def failing(status: int, message: str, **more: Any) -> Reply:
+    error = {"code": status, "message": message, "status": "X", **more}
     return lambda body: (status, {"error": error})
 
 
@@ -135,6 +135,29 @@ def test_without_a_key_nothing_is_sent(
     assert service.requests == []
     failure = failure_of(caught.value)
     assert (failure.type, failure.retryable) == ("AUTH", False)
+
+
+@pytest.mark.parametrize(
+    ("details", "seconds"),
+    [
+        ([{"@type": "x/RetryInfo", "retryDelay": "31s"}], 31.0),
+        ([{"@type": "x/QuotaFailure"}, {"retryDelay": "0.5s"}], 0.5),
+        ([{"retryDelay": "soon"}], 60.0),
+        ([{"retryDelay": "-3s"}], 60.0),
+        ([{"retryDelay": "infs"}], 60.0),
+        ("not a list", 60.0),
+        (None, 60.0),
+    ],
+    ids=str,
+)
+def test_a_rate_limit_says_when_to_try_again(
+    embedder: GeminiEmbedder, service: Service, details: Any, seconds: float
+) -> None:
+    service.reply = failing(429, "slow down", details=details)
+    with pytest.raises(EmbeddingRateLimited) as caught:
+        embedder.embed_query("a")
+    error = failure_of(caught.value).error_json()
+    assert (error["retryable"], error["retry_after_seconds"]) == (True, seconds)
 
 
 @pytest.mark.parametrize(

@@ -5,6 +5,7 @@ from hypothesis import strategies as st
 
 from kbx_tui.embedding.embedder import Embedder
 from kbx_tui.embedding.local import open_embedder
+from kbx_tui.embedding.tokens import BATCH_CHARACTERS
 
 EMBEDDER: Embedder = open_embedder()
 paragraphs = st.lists(st.text(st.characters(codec="utf-8")).filter(str.strip), max_size=6)
@@ -22,6 +23,12 @@ def test_special_tokens_are_not_counted() -> None:
 
 def test_text_longer_than_the_model_accepts_is_counted_in_full() -> None:
     assert EMBEDDER.count_tokens(["word " * 3000]) == [3000]
+
+
+def test_texts_longer_than_a_batch_are_counted_in_full() -> None:
+    long = BATCH_CHARACTERS // 5
+    counts = EMBEDDER.count_tokens(["word " * long, "", "a b", "word " * long * 2 + "end"])
+    assert counts == [long, 0, 2, long * 2 + 1]
 
 
 def test_lone_surrogate_counts_as_its_replacement() -> None:

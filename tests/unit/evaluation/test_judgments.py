@@ -44,8 +44,8 @@ def test_queries_and_grades_are_required_but_entities_optional(tmp_path: Path) -
 @pytest.mark.parametrize(
     ("queries", "qrels", "message"),
     [
-        ("{", "", r"queries\.jsonl:1 is not JSON"),
-        ("[1]", "", "must be an object"),
+        ("{", "", r"queries\.jsonl:1 is not a JSON object"),
+        ("[1]", "", "is not a JSON object: Expected `object`, got `array`"),
         ('{"id": "q1"}', "", "needs a text under 'text'"),
         ('{"text": "a"}', "", "needs a text under 'id'"),
         (QUERY, "q1 memory/a.md 1", r"qrels\.tsv:1 must be query, path and grade"),

@@ -23,6 +23,7 @@ receipts = st.builds(
     status=st.sampled_from(["active", "superseded", "archived", "redacted"]),
     sources=st.lists(st.sampled_from("rst"), max_size=3).map(tuple),
     contribution=st.floats(0, 5),
+    share=st.sampled_from([0.5, 1.0]),
 )
 receipts_by_entity = st.dictionaries(
     st.sampled_from([*ENTITIES, "person:gone"]), st.lists(receipts, max_size=6), max_size=5
@@ -33,19 +34,22 @@ receipts_by_entity = st.dictionaries(
 def test_ranking_is_sorted_and_independent_of_the_limit(
     held: dict[str, list[Receipt]], limit: int, min_claims: int
 ) -> None:
-    def ranked(limit: int) -> list[tuple[float, str]]:
+    def ranked(limit: int) -> list[tuple[bool, float, str]]:
         ranking = rank_experts("t", "count", held, ENTITIES, limit=limit, min_claims=min_claims)
         for expert in ranking.experts:
             assert expert.claim_count >= min_claims
             assert all(receipt.status == "active" for receipt in expert.receipts)
             total = sum(receipt.contribution for receipt in expert.receipts)
             assert expert.score == pytest.approx(total, abs=1e-5)
-        return [(-expert.score, expert.entity_id) for expert in ranking.experts]
+        return [
+            (not expert.full_claim_count, -expert.score, expert.entity_id)
+            for expert in ranking.experts
+        ]
 
     whole = ranked(100)
     assert whole == sorted(whole)
     assert ranked(limit) == whole[:limit]
-    assert "person:gone" not in {entity_id for _, entity_id in whole}
+    assert "person:gone" not in {entity_id for *_, entity_id in whole}
 
 
 @pytest.mark.parametrize("limit", [0, -1])

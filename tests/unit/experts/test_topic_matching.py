@@ -21,9 +21,19 @@ def share_of(topic: str, text: str) -> float:
     return ClaimMatcher([claim], [ALICE, AI]).matches(Topic.of(topic)).get(0, 0.0)
 
 
-def test_claim_about_an_entity_in_the_topic_matches_fully() -> None:
+@pytest.mark.parametrize(
+    ("topic", "share"),
+    [
+        ("Alice Chen", 1.0),
+        ("alice", 1.0),
+        ("Alice Chen and tiles", 1.0),
+        ("Alice Chen and kilns", 2 / 3),
+        ("what achen paints and fires", 2 / 3),
+    ],
+)
+def test_the_name_of_an_entity_counts_as_words_of_its_claims(topic: str, share: float) -> None:
     claim = Claim(1, "Paints tiles", "active", "", "p.md", 1, ("p.md",), 0.7, (ALICE.id,))
-    assert ClaimMatcher([claim], [ALICE]).matches(Topic.of("Alice Chen and kilns")) == {0: 1.0}
+    assert ClaimMatcher([claim], [ALICE]).matches(Topic.of(topic)) == {0: pytest.approx(share)}
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ from datetime import date
 import pytest
 
 from kbx_tui.experts.claims import Claim
-from kbx_tui.experts.weights import Weight, contribution_function, decay, parse_weight
+from kbx_tui.experts.weights import Weight, contribution_function, decay, newest_day, parse_weight
 
 NOW = date(2026, 3, 31)
 CLAIM = Claim(
@@ -35,6 +35,19 @@ def test_weights_follow_their_formulas() -> None:
     weights: tuple[Weight, ...] = ("count", "recency", "citation")
     contributions = {weight: contribution_function(weight, NOW, 30.0)(CLAIM) for weight in weights}
     assert contributions == {"count": 1.0, "recency": pytest.approx(0.5), "citation": 2 * 0.5}
+
+
+@pytest.mark.parametrize(
+    ("days", "newest"),
+    [
+        (["2019-05-01", "2020-02-29", ""], date(2020, 2, 29)),
+        (["2026-04-01", "2020-01-01"], date(2020, 1, 1)),  # the first is not reached yet
+        (["", ""], NOW),
+        ([], NOW),
+    ],
+)
+def test_the_newest_day_is_the_latest_that_has_come(days: list[str], newest: date) -> None:
+    assert newest_day(days, NOW) == newest
 
 
 @pytest.mark.parametrize("name", ["", "COUNT", "loudness", "count "])

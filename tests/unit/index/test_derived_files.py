@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import os
 from dataclasses import fields
 from pathlib import Path
 
@@ -12,7 +13,6 @@ import pytest
 from kbx_tui.errors import IndexFault
 from kbx_tui.index.derived_files import (
     BODIES,
-    FILE_NAMES,
     STALE_SHARE,
     WORDS,
     delete_derived_files,
@@ -22,6 +22,7 @@ from kbx_tui.index.derived_files import (
 from kbx_tui.index.lexical.bodies import make_bodies
 from kbx_tui.index.lexical.postings import Postings, make_postings
 from kbx_tui.index.store import Store
+from kbx_tui.removal import DERIVED_FILES
 
 
 @pytest.fixture
@@ -43,46 +44,52 @@ def test_a_mapped_file_equals_what_was_written(texts: list[str], store: Store) -
         array = getattr(mapped, field.name)
         np.testing.assert_array_equal(array, getattr(postings, field.name))
         assert not array.flags.writeable
-    assert [path.name for path in Path(store.uri).iterdir()] == ["words.bin"]
+    assert {path.name for path in Path(store.uri).iterdir()} <= {"words.bin", "VERIFIED"}
 
 
 def test_the_bytes_of_words_bin_do_not_change(store: Store) -> None:
     texts = [("v1", "The team plans a migration"), ("v2", "Teams in Łódź, a team plan")]
     WORDS.write(store, make_postings(texts))
     content = (Path(store.uri) / "words.bin").read_bytes()
-    assert content.split(b"\n")[:2] == [
-        b"kbx words 1",
-        b'{"names": ["|S2", 2, 0], "lengths": ["<i4", 2, 64], "begins": ["<i8", 3, 128], '
-        b'"spelling": ["|u1", 18, 192], "spelling_starts": ["<i8", 5, 256], '
-        b'"starts": ["<i8", 5, 320], "slots": ["<i4", 6, 384], "counts": ["<i4", 6, 448], '
-        b'"place_starts": ["<i8", 5, 512], "places": ["<i4", 7, 576]}',
+    assert content.split(b"\n")[:3] == [
+        b"kbx words 2",
+        b'{"names": ["|S2", 2, 0, 4211810315], "lengths": ["<i4", 2, 64, 1691307997], '
+        b'"begins": ["<i8", 3, 128, 1800779285], "spelling": ["|u1", 18, 192, 2659851073], '
+        b'"spelling_starts": ["<i8", 5, 256, 2370574295], "starts": ["<i8", 5, 320, 3545477396], '
+        b'"slots": ["<i4", 6, 384, 33391629], "counts": ["<i4", 6, 448, 351109546], '
+        b'"place_starts": ["<i8", 5, 512, 536457610], "places": ["<i4", 7, 576, 1186724323]}',
+        b"f93eaf44",
     ]
-    digest = "e8334cf5d972694529b1de761a17e6ea82065886efe09a122d05fc6d29efad68"
+    digest = "e4a42d49ce5d17e23194420a20f170846a81c58002d716bdd1920be122205981"
     assert hashlib.sha256(content).hexdigest() == digest
 
 
 def test_the_bytes_of_bodies_bin_do_not_change(store: Store) -> None:
     BODIES.write(store, make_bodies([("v1", "Alpha\n", 1), ("v2", "Łódź", 4)]))
     content = (Path(store.uri) / "bodies.bin").read_bytes()
-    assert content.split(b"\n")[:2] == [
-        b"kbx bodies 1",
-        b'{"names": ["|S2", 2, 0], "letters": ["|u1", 13, 64], "starts": ["<i8", 3, 128], '
-        b'"lines": ["<i4", 2, 192]}',
+    assert content.split(b"\n")[:3] == [
+        b"kbx bodies 3",
+        b'{"names": ["|S2", 2, 0, 4211810315], "compressed": ["|u1", 15, 64, 742961060], '
+        b'"starts": ["<i8", 3, 128, 2266505465], "sizes": ["<i4", 2, 192, 1050340951], '
+        b'"lines": ["<i4", 2, 256, 652888224]}',
+        b"480034d2",
     ]
-    digest = "73f15a76b69c08e0c3e46c4199540c69df6e6d669f1c95a240124e340371371a"
+    digest = "e8c858c50234730e3a78b9f3781bab70ffef2e2820e77631b0203c4eeceab9e5"
     assert hashlib.sha256(content).hexdigest() == digest
 
 
 def test_bodies_are_read_by_doc_id(store: Store) -> None:
-    BODIES.write(store, make_bodies([("v1", "Alpha\n", 1), ("v2", "Łódź", 4), ("v3", "", 1)]))
+    expected = [("Alpha\n", 1), ("Łódź", 4), ("", 1), ("A long body. " * 10_000, 7)]
+    BODIES.write(store, make_bodies((f"v{line}", body, line) for body, line in expected))
     bodies = BODIES.map(store)
     assert bodies is not None
-    assert [bodies[doc_id] for doc_id in range(3)] == [("Alpha\n", 1), ("Łódź", 4), ("", 1)]
+    assert [bodies[doc_id] for doc_id in range(4)] == expected
+    assert (Path(store.uri) / "bodies.bin").stat().st_size < 10_000
 
 
 def test_the_format_tag_of_vectors_names_dimension_and_model() -> None:
     file = vectors_file("some/model  v2", 384)
-    assert file.format_tag == "kbx vectors 2, 384 numbers each, some/model v2"
+    assert file.format_tag == "kbx vectors 3, 384 numbers each, some/model v2"
 
 
 def test_mapped_arrays_survive_a_rewrite_of_the_file(store: Store) -> None:
@@ -95,13 +102,57 @@ def test_mapped_arrays_survive_a_rewrite_of_the_file(store: Store) -> None:
 
 @pytest.mark.parametrize(
     "content",
-    [b"", b"kbx words 1", b"kbx words 0\n{}\n", b"kbx words 1\n{]\n", b"kbx words 1\n{}\n", None],
-    ids=["empty", "tag-only", "other-format", "invalid-json", "no-arrays", "cut-off"],
+    [b"", b"kbx words 2", b"kbx words 2\n{]\n", b"kbx words 2\n{}\n", bytes(4096), None],
+    ids=["empty", "tag-only", "invalid-json", "no-arrays", "zeros", "cut-off"],
 )
-def test_a_damaged_file_is_treated_as_missing(content: bytes | None, store: Store) -> None:
+def test_a_damaged_file_is_treated_as_missing_and_noted(
+    content: bytes | None, store: Store
+) -> None:
     WORDS.write(store, postings_of("a team of two", "teams"))
     file = Path(store.uri) / "words.bin"
     file.write_bytes(file.read_bytes()[:-200] if content is None else content)
+    assert WORDS.map(store) is None
+    assert store.damaged_files == {"words.bin"}
+
+
+@pytest.mark.parametrize("begin", [b"kbx words 1\n", b"kbx bodies 1\n", b"kbx vectors 2, 384"])
+def test_a_file_of_a_former_version_is_not_called_damaged(begin: bytes, store: Store) -> None:
+    (Path(store.uri) / "words.bin").write_bytes(begin + b"\n{}\n")
+    assert WORDS.map(store) is None
+    assert not store.damaged_files
+
+
+def test_no_flipped_bit_and_no_zeroed_block_is_read_as_content(store: Store) -> None:
+    WORDS.write(store, postings_of("a team of two", "teams of ten and one team"))
+    file, expected = Path(store.uri) / "words.bin", WORDS.map(store)
+    assert expected is not None
+    intact = file.read_bytes()
+    flips = [bytes([intact[at] ^ (1 << at % 8)]) for at in range(len(intact))]
+    zeros = [bytes(len(intact[at : at + 64])) for at in range(0, len(intact), 64)]
+    noticed = 0
+    for at, piece in (*enumerate(flips), *((64 * row, zero) for row, zero in enumerate(zeros))):
+        file.write_bytes(intact[:at] + piece + intact[at + len(piece) :])
+        store.damaged_files.clear()
+        if (mapped := WORDS.map(store)) is None:
+            assert store.damaged_files == {"words.bin"}
+            noticed += 1
+            continue
+        for field in fields(Postings):  # between the arrays nothing is read
+            np.testing.assert_array_equal(
+                getattr(mapped, field.name), getattr(expected, field.name)
+            )
+    assert noticed > len(intact) // 2
+
+
+def test_a_changed_file_is_compared_again_whatever_its_modification_time(store: Store) -> None:
+    WORDS.write(store, postings_of("a team of two"))
+    file = Path(store.uri) / "words.bin"
+    os.utime(file, (1, 1))
+    assert WORDS.map(store) is not None
+    content = bytearray(file.read_bytes())
+    content[content.rindex(postings_of("a team of two").positions.tobytes())] ^= 1
+    file.write_bytes(content)
+    os.utime(file, (1, 1))
     assert WORDS.map(store) is None
 
 
@@ -139,7 +190,7 @@ def test_write_errors_are_index_faults(tmp_path: Path) -> None:
 
 
 def test_deleting_removes_all_derived_files_and_nothing_else(store: Store) -> None:
-    for name in (*FILE_NAMES, "BUILD"):
+    for name in (*DERIVED_FILES, "BUILD"):
         (Path(store.uri) / name).write_bytes(b"")
     delete_derived_files(store)
     delete_derived_files(store)

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pyarrow as pa
+import pytest
 
 from kbx_tui.index import rows
+from kbx_tui.index.document_rows import document_row, embedded_text
 from kbx_tui.index.schema import SCHEMAS
 from kbx_tui.knowledge.records import Attendee, Document, Entity, Fact, Problem
 
@@ -33,7 +37,7 @@ FACT = Fact(
 
 
 def test_a_document_is_read_back_unchanged() -> None:
-    table = pa.Table.from_pylist([rows.document_row(DOCUMENT)], schema=SCHEMAS["documents"])
+    table = pa.Table.from_pylist([document_row(DOCUMENT)], schema=SCHEMAS["documents"])
     assert rows.document_from_row(table.to_pylist()[0]) == DOCUMENT
 
 
@@ -48,5 +52,27 @@ def test_a_fact_is_read_back_unchanged() -> None:
 
 
 def test_the_searched_text_holds_title_names_tags_and_body() -> None:
-    text = rows.document_row(DOCUMENT)["text"]
-    assert text.split("\n") == ["A", "Dana", "Łu", "Alpha", "x", "y", "lead", "Text", ""]
+    text = rows.searched_text(document_row(replace(DOCUMENT, body="# A\n\nText\n")))
+    assert text.split("\n") == ["A", "Dana", "Łu", "Alpha", "x", "y", "lead", "# A", "", "Text", ""]
+
+
+@pytest.mark.parametrize("body", ["# A\n\nText\n", "Text\n", "## Other\n\nText\n"])
+def test_every_title_occurs_twice_in_the_searched_text(body: str) -> None:
+    text = rows.searched_text(document_row(replace(DOCUMENT, body=body)))
+    assert text.replace("#", "").split().count("A") == 2
+
+
+@pytest.mark.parametrize(
+    ("ordinal", "text", "embedded"),
+    [
+        (0, "Slips of paper.", "# Index cards\n\nSlips of paper."),
+        (0, "# Index  *cards*\n\nSlips.", "# Index  *cards*\n\nSlips."),
+        (0, "## Paper\n\nSlips.", "# Index cards\n\n## Paper\n\nSlips."),
+        (1, "Slips of paper.", "Slips of paper."),
+    ],
+    ids=["no-heading", "heading", "other-heading", "second-chunk"],
+)
+def test_the_first_chunk_is_embedded_with_a_title_that_no_heading_states(
+    ordinal: int, text: str, embedded: str
+) -> None:
+    assert embedded_text("Index cards", ordinal, text) == embedded

@@ -12,7 +12,9 @@ from tests.unit.knowledge.building import write
 
 def paths(root: Path, *exclude: str) -> list[str]:
     files = walk(root, exclude).files
-    assert sorted(list_files(root, exclude)) == sorted(str(file.absolute) for file in files)
+    assert sorted(list_files(root, exclude).values()) == sorted(
+        str(file.absolute) for file in files
+    )
     return [file.path for file in files]
 
 

@@ -19,6 +19,7 @@ from kbx_tui.search.evidence.evidence import (
 )
 from kbx_tui.search.evidence.score_normalization import PROPAGATION_SHARE
 from kbx_tui.search.evidence.scoring import QueryVariant, Scoring
+from kbx_tui.search.evidence.topic import Topic
 from kbx_tui.search.evidence.tuning import Tuning
 
 
@@ -87,6 +88,7 @@ def evidence(
     frecency: Sequence[float] = (),
     fast: bool = False,
     propagated: Collection[int] = (),
+    topic: Topic | None = None,
 ) -> Evidence:
     """Return Evidence with these scores, entities and the links of each."""
     size = len(typed.doc_relevance)
@@ -104,6 +106,7 @@ def evidence(
         kinds=("note",) * size,
         as_typed=typed,
         as_searched=searched or typed,
+        topic=topic,
         known_items=known_items or {},
         frecency=np.array(frecency) if len(frecency) else np.zeros(size),
         fast=fast,
@@ -114,6 +117,11 @@ def evidence(
 
 unit = st.floats(min_value=0.0, max_value=1.0)
 PINNED = ["person:e0", "person:e2", "person:e7", "person:e8", "person:e99"]
+
+
+@st.composite
+def some_topic(draw: st.DrawFn) -> Topic:
+    return Topic(draw(st.floats(0.05, 0.9)), draw(unit))
 
 
 @st.composite
@@ -149,6 +157,7 @@ def some_evidence(draw: st.DrawFn) -> Evidence:
         frecency=frecency,
         dates=dates,
         propagated=draw(st.sets(rows)) if size else (),
+        topic=draw(st.none() | some_topic()),
     )
 
 
@@ -163,6 +172,7 @@ def some_tuning(draw: st.DrawFn) -> Tuning:
         parent=draw(st.sampled_from(["coverage", "max"])),
         uniform_links=draw(st.booleans()),
         keep_names=draw(st.booleans()),
+        scale_by_topic=draw(st.booleans()),
         hotness_weight=draw(unit),
         muted=frozenset(draw(st.lists(st.sampled_from(["person:e0", "person:e3", "person:e7"])))),
         pinned=frozenset(draw(st.lists(st.sampled_from(PINNED)))),

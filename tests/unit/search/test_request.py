@@ -9,7 +9,7 @@ import pytest
 from kbx_tui.errors import ConfigError, OutOfRange
 from kbx_tui.search.evidence.tuning import Tuning
 from kbx_tui.search.query.filters import Filters
-from kbx_tui.search.request import SearchRequest
+from kbx_tui.search.request import MAX_QUERY, SearchRequest
 
 CONFIGURED = Tuning(alpha=0.3, entity_threshold=0.4, max_entities=7, gate="hard", parent="max")
 
@@ -79,3 +79,9 @@ def test_equal_requests_are_equal_and_hashable() -> None:
 def test_lone_surrogates_in_text_are_replaced() -> None:
     request = SearchRequest("half \ud83d", path="\ud83d.md", tags=["\ud83d"])
     assert (request.query, request.path, request.tags) == ("half ?", "?.md", ("?",))
+
+
+def test_only_the_beginning_of_a_long_query_is_searched_for() -> None:
+    request = SearchRequest("word " * 200_000)
+    assert (len(request.query), len(request.searched)) == (1_000_000, MAX_QUERY)
+    assert SearchRequest("x" * MAX_QUERY).searched == "x" * MAX_QUERY

@@ -6,10 +6,15 @@ import numpy as np
 import pytest
 
 from kbx_tui.config import DedupSettings
-from kbx_tui.embedding.embedder import Vector
 from kbx_tui.embedding.source import BUNDLED
+from kbx_tui.similarity.candidate_text import CandidateText
 from kbx_tui.similarity.conflicts.conflict_guard import Conflict, find_conflicts
-from kbx_tui.similarity.fact_comparison import Comparison, find_similar_facts, similar_rows
+from kbx_tui.similarity.fact_comparison import (
+    Comparison,
+    find_similar_facts,
+    score_facts,
+    shown_matches,
+)
 from kbx_tui.similarity.fact_vectors import FactVectors
 from kbx_tui.similarity.scoring import pair_score
 from kbx_tui.similarity.scoring.calibration import Calibration, calibration_of
@@ -22,9 +27,10 @@ TEXT = "ships 5 releases a year"
 
 def arguments(
     facts: FactVectors, threshold: float | None = None
-) -> tuple[str, Vector, FactVectors, Calibration, Thresholds]:
-    vector, thresholds = Letters().embed_query(TEXT), Thresholds(DedupSettings(), threshold)
-    return TEXT, vector, facts, calibration_of(BUNDLED.name), thresholds
+) -> tuple[CandidateText, FactVectors, Calibration, Thresholds]:
+    candidate = CandidateText(TEXT, Letters().embed_query(TEXT))
+    thresholds = Thresholds(DedupSettings(), threshold)
+    return candidate, facts, calibration_of(BUNDLED.name), thresholds
 
 
 def compare(facts: FactVectors, limit: int, threshold: float | None = None) -> Comparison:
@@ -32,8 +38,9 @@ def compare(facts: FactVectors, limit: int, threshold: float | None = None) -> C
 
 
 def all_scores(facts: FactVectors, threshold: float | None = None) -> list[float]:
-    matches = similar_rows(*arguments(facts, threshold), names=NAMES, limit=100)
-    return [match.score for _, match in matches]
+    candidate, _, calibration, thresholds = arguments(facts, threshold)
+    scored = score_facts(candidate, facts, calibration, thresholds, limit=100, within=None)
+    return [fact.pair.score for fact in scored if thresholds.listed(fact.pair, fact.threshold)]
 
 
 def facts_with(*texts: str) -> FactVectors:
@@ -54,11 +61,11 @@ def test_a_duplicate_ranked_below_the_limit_still_counts_as_similar() -> None:
     conflicting = [f"ships {number} releases a year" for number in (3, 4, 6, 7)]
     facts = facts_with(*conflicting, "ships 5 releases of it a year")
     found = compare(facts, 2)
-    assert [bool(match.conflicts) for match in found.matches] == [
-        True
-    ] * 4  # all have the same score
-    assert found.has_similar
-    assert not compare(facts_with(*conflicting), 2).has_similar
+    # all conflicting ones have the same score
+    assert [match.is_similar for match in found.matches] == [False] * 4 + [True]
+    assert [match.is_similar for match in shown_matches(found.matches, 2)] == [False, True]
+    found = compare(facts_with(*conflicting), 2)
+    assert not any(match.is_similar for match in found.matches)
 
 
 def test_conflicts_are_looked_for_only_in_listed_matches(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -74,7 +81,7 @@ def test_conflicts_are_looked_for_only_in_listed_matches(monkeypatch: pytest.Mon
     found = compare(facts, 2, 0.6)
     assert len(checked) == len(found.matches) < 5
     assert len(found.texts) > 10
-    assert not found.has_similar
+    assert not any(match.is_similar for match in found.matches)
 
 
 def test_matches_that_tie_with_the_last_are_listed_too() -> None:
@@ -83,7 +90,7 @@ def test_matches_that_tie_with_the_last_are_listed_too() -> None:
 
 
 def test_no_facts_give_no_matches() -> None:
-    assert compare(facts_with(), 5) == Comparison([], (), has_similar=False)
+    assert compare(facts_with(), 5) == Comparison([], ())
 
 
 def test_nearest_facts_within_a_mask_agree_with_a_full_scan() -> None:

@@ -22,6 +22,7 @@ class UncountableEngine:
 
     root = Path("base")
     settings = Settings()
+    untrusted = ()
 
     def __init__(self, base: SimpleNamespace) -> None:
         self._base = base
@@ -32,8 +33,9 @@ class UncountableEngine:
     def is_indexed(self) -> bool:
         return bool(self._base.is_indexed)
 
-    def index(self, *_: object, **options: Any) -> None:
+    def index(self, *_: object, **options: Any) -> object:
         self._base.is_indexed = True
+        return SimpleNamespace(repaired=())
 
     def status(self) -> object:
         raise OSError("a folder cannot be listed")
@@ -65,6 +67,9 @@ class RecordingHost:
         pass
 
     def configure(self, settings: Settings) -> None:
+        pass
+
+    def ask_for_trust(self) -> None:
         pass
 
 

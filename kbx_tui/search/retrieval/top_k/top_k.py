@@ -128,6 +128,8 @@ def top_k_evidence(
     evaluate(undecided)
     evaluated[undecided] = True
     scores = scoring.components(query, cosine)
+    if not scores.doc_relevance.any():
+        return None  # other documents are the results then: `Ranking.matched`
     return replace(
         evidence,
         as_typed=scores,

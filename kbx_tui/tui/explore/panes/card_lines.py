@@ -40,7 +40,7 @@ def head_lines(card: CardView, width: int) -> list[Line]:
         *((Span("  "), Span(part, "strong")) for part in rest),
     ]
     position = " · ".join(filter(None, (card.role, card.team)))
-    lines += _indented(position, width, "text")
+    lines += _indented(position, width, "dim" if card.redacted else "text")
     lines += _indented(f"also {', '.join(card.aliases)}" if card.aliases else "", width, "dim")
     return [*lines, *_indented(_counts(card), width, "dim")]
 
@@ -64,9 +64,10 @@ def item_lines(items: Sequence[CardItem], width: int) -> list[Line]:
     for item in sorted(items, key=lambda item: item.done):
         box: Span = Span("☑ ", "dim") if item.done else Span("☐ ", "accent")
         for index, text in enumerate(_wrapped(item.text, width - EDGE - 2 - 1)):
-            lines.append((Span("  "), Span("  ") if index else box, _text(text, item.done)))
-        if item.date:
-            lines[-1:] = _with_date(lines[-1], item.date, width)
+            is_past = item.done or bool(item.status)
+            lines.append((Span("  "), Span("  ") if index else box, _text(text, is_past)))
+        if below := " · ".join(filter(None, (item.date, item.status))):
+            lines[-1:] = _with_date(lines[-1], below, width)
     return lines
 
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from textual.content import Content
-from textual.widgets import Input
 
 from kbx_tui.tui.commands.bindings import bindings
 from kbx_tui.tui.explore.panes.mode_badge import longest_that_fits
+from kbx_tui.tui.widgets.ordered_input import OrderedInput
 
 
-class QueryLine(Input):
+class QueryLine(OrderedInput):
     """A one-line field with a non-blinking cursor; its border, if any, shows the mode badge."""
 
     BINDINGS = bindings("query")

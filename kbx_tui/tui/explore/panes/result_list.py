@@ -13,7 +13,7 @@ from kbx_tui.formatting import format_score, stacked_bar
 from kbx_tui.search.results.response import Snippet
 from kbx_tui.tui.commands.bindings import bindings
 from kbx_tui.tui.drawing.cell_text import fit
-from kbx_tui.tui.drawing.lines import Line, Span, fit_line, highlight, looks
+from kbx_tui.tui.drawing.lines import Line, Span, fit_line, highlight, looks, slice_line
 from kbx_tui.tui.drawing.rank_moves import move_text, rank_moves
 from kbx_tui.tui.explore.view import ResultRow
 from kbx_tui.tui.widgets.lines_view import EmptyState
@@ -45,7 +45,7 @@ class Columns:
 class ResultList(RowsView[ResultRow]):
     """The results; a row that has moved shows by how many ranks."""
 
-    COMPONENT_CLASSES = looks("strong", "accent", "document", "entity", "cursor")
+    COMPONENT_CLASSES = looks("strong", "accent", "document", "entity", "rule", "cursor")
     BINDINGS = bindings("results")
     LEAVE_ACTION = "screen.focus_query"
     SETTLE_SECONDS = 3.0
@@ -145,8 +145,7 @@ class ResultList(RowsView[ResultRow]):
             return result_line(result, columns, move, cursor=row == self.cursor)
         if (snippet := self._snippets.get(result.path)) is None:
             return ()
-        indent = Span(" " * (columns.rank + 6))
-        return fit_line((indent, *highlight(snippet.text, snippet.matches)), width - 1)
+        return fit_line((Span(" " * (columns.rank + 6)), *snippet_line(snippet)), width - 1)
 
     def cursor_moved(self) -> None:
         if (result := self.current) is not None:
@@ -180,6 +179,16 @@ class ResultList(RowsView[ResultRow]):
 def ranks_of(results: Iterable[ResultRow]) -> dict[str, int]:
     """Return the rank of each document, by path."""
     return {result.path: result.rank for result in results}
+
+
+def snippet_line(snippet: Snippet) -> Line:
+    """Return a snippet with its matches strong, and what is redacted of it greyed."""
+    line, position = highlight(snippet.text, snippet.matches), 0
+    shown: Line = ()
+    for start, end in snippet.redacted:
+        greyed = Span(snippet.text[start:end], "rule")
+        shown, position = (*shown, *slice_line(line, position, start), greyed), end
+    return (*shown, *slice_line(line, position))
 
 
 def result_line(result: ResultRow, columns: Columns, move: int, *, cursor: bool) -> Line:

@@ -15,6 +15,8 @@ from kbx_tui.tui.widgets.lines_view import TextPane
 
 FEW_LINES = 14
 """A pane with fewer lines shows only the formula and its sections, side by side."""
+REASON_LINES = 2
+"""A longer reason is cut."""
 TWO_COLUMNS = 64
 """The minimum width in cells for the two columns."""
 
@@ -99,8 +101,11 @@ def section_lines(section: Section, width: int) -> list[Line]:
         Span(f"{sign} {section.name} ", _look(section.name)),
         Span(format_score(section.total), "text"),
     )
-    note = shorten(section.note, max(width - width_of(head) - 2, 0))
-    lines: list[Line] = [(*head, Span(f"  {note}", "dim"))]
+    lines: list[Line] = [(*head, Span(f"  {note}", "dim")) for note in section.notes[:1]] or [head]
+    if width_of(lines[0]) > width:
+        lines = [head, *((Span(f"  {line}", "dim"),) for line in wrap(section.notes[0], width - 2))]
+    for note in section.notes[1:]:
+        lines.append((Span(f"  {shorten(note, width - 2)}", "dim"),))
     name_width = max([cell_len(addend.name) for addend in section.addends], default=0)
     beside: list[Line] = [
         (*_addend_start(addend, name_width), Span(f"  {addend.reason}", "dim"))
@@ -110,7 +115,8 @@ def section_lines(section: Section, width: int) -> list[Line]:
         return lines + beside
     for addend in section.addends:
         lines.append(fit_line(_addend_start(addend, name_width), width))
-        lines.append((Span(" " * 8), Span(shorten(addend.reason, width - 8), "dim")))
+        reason = wrap(addend.reason, max(width - 8, 1))[:REASON_LINES]
+        lines += ((Span(" " * 8), Span(line, "dim")) for line in reason)
     return lines
 
 

@@ -12,6 +12,8 @@ from kbx_tui.search.results.response import PassOneEntity, SearchMeta, SearchRes
 EXPLANATION: dict[str, Any] = {
     "final_score": 0.8649,
     "doc_relevance": 0.7821,
+    "answered": 0.7821,
+    "full_relevance": None,
     "parent_entity_score": 0.9477,
     "document_part": 0.391,
     "entity_part": 0.4739,
@@ -25,8 +27,20 @@ EXPLANATION: dict[str, Any] = {
     "cosine": 0.61,
     "exact": None,
     "entities": [
-        {"name": "Alice Chen", "reason": "attendee", "share": 0.5},
-        {"name": "Migration", "reason": "title, 4 mentions", "share": 0.4477},
+        {
+            "name": "Alice Chen",
+            "reason": "attendee",
+            "answered": 1.0,
+            "weight": 0.5,
+            "share": 0.5,
+        },
+        {
+            "name": "Migration",
+            "reason": "title, 4 mentions",
+            "answered": 1.0,
+            "weight": 0.5,
+            "share": 0.4477,
+        },
     ],
     "matched_terms": [{"term": "migration", "body_count": 4}],
 }
@@ -103,6 +117,25 @@ def test_rounded_parts_of_an_explanation_add_up_to_the_rounded_total() -> None:
     ]
 
 
+def test_explanation_shows_how_much_of_the_topic_is_answered() -> None:
+    alice, migration = EXPLANATION["entities"]
+    explained = {
+        **EXPLANATION,
+        "answered": 0.4877,
+        "full_relevance": 1.2623,
+        "entities": [
+            {**alice, "answered": 0.6983, "weight": 0.5405},
+            {**migration, "answered": 0.9, "weight": 0.4595},
+        ],
+    }
+    assert listing.explain_lines(explained)[1:] == [
+        "document .49 = .22 words (migration ×4) + .27 meaning (cosine .61)"
+        " · relevance .78 of 1.26 for a full answer",
+        "entity .95 = .50 Alice Chen (.54 × attendee × .70 of the topic)"
+        " + .45 Migration (.46 × title, 4 mentions × .90 of the topic)",
+    ]
+
+
 def test_word_score_without_matches_in_the_text_names_title_and_frontmatter() -> None:
     document_line = listing.explain_lines({**EXPLANATION, "matched_terms": []})[1]
     assert "words (in its title or frontmatter) +" in document_line
@@ -125,45 +158,6 @@ def test_highlighted_spans_stay_on_their_words_after_escape_sequences_are_remove
     assert line.plain[span.start : span.end] == "apple"
 
 
-def with_filters(**filters: list[str]) -> dict[str, Any]:
-    return {"in_scope": 0, "explain": {"filters": filters}}
-
-
-@pytest.mark.parametrize(
-    ("changes", "hint"),
-    [
-        (
-            {"path_filter": "memory/nowhere", "in_scope": 0},
-            "there are no documents in memory/nowhere",
-        ),
-        (with_filters(types=["note"], tags=["a"]), "no document matches --type note and --tag a;"),
-        (
-            with_filters(types=["memo", "note"]),
-            "no document has type memo; existing types: meeting, note",
-        ),
-        (
-            {**with_filters(types=["note"]), "path_filter": "memory/meetings"},
-            "no document matches --path memory/meetings and --type note;",
-        ),
-        ({"search_mode": "flat", "search_mode_reason": "fast"}, "without --fast"),
-        ({"path_filter": "memory/notes"}, "without --path"),
-        ({}, "try fewer words"),
-    ],
-    ids=["empty-folder", "filters", "no-such-kind", "path-and-filter", "fast", "path", "else"],
-)
-def test_search_without_results_hints_at_what_would_help(
-    changes: dict[str, Any], hint: str
-) -> None:
-    response = SearchResponse("x", (), replace(META, **changes))
-    assert hint in " ".join(listing.nothing_found(response, ["meeting", "note"]))
-
-
-def test_empty_index_is_blamed_before_any_filter() -> None:
-    response = SearchResponse("x", (), replace(META, **with_filters(types=["note"])))
-    (hint,) = listing.nothing_found(response, [])
-    assert hint.startswith("there are no documents to search; `kbx status`")
-
-
 def test_feedback_documents_are_named() -> None:
     drawn_to = [
         {"path": "a.md", "title": "Ferries"},
@@ -172,3 +166,40 @@ def test_feedback_documents_are_named() -> None:
     explained = replace(META, explain={"kept_entities": [], "drawn_to": drawn_to})
     assert listing.feedback_line(explained) == "meaning moved towards Ferries, Red boats"
     assert listing.feedback_line(META) == ""
+
+
+KNOBS = {
+    "filters": {"types": ["meeting", "note"], "from": None, "to": None, "tags": [], "entities": []},
+    "documents": 63,
+    "hierarchy_alpha": 0.5,
+    "hierarchy_threshold": 0.4,
+    "max_entities": 3,
+    "gate": "hard",
+    "parent": "max",
+    "preset": "default",
+}
+
+
+def test_explain_names_scope_gate_parent_rule_and_most_entities() -> None:
+    explained = replace(META, explain=KNOBS, path_filter="memory/meetings")
+    assert listing.settings_line(explained) == (
+        "43 of 63 documents in scope · path memory/meetings · types meeting,note"
+        " · alpha .50 · threshold .40 · at most 3 entities · gate hard · parent max"
+    )
+    seed = replace(explained, explain={**KNOBS, "preset": "seed"})
+    assert listing.settings_line(seed).endswith("parent max · preset seed")
+    flat = replace(explained, search_mode="flat", path_filter=None)
+    assert listing.settings_line(flat) == "43 of 63 documents in scope · types meeting,note"
+
+
+def test_vectors_that_a_fast_search_does_not_use_are_not_called_missing() -> None:
+    without = {**EXPLANATION, "cosine": None, "vector_score": 0.0}
+    assert "meaning (no vector yet)" in listing.explain_lines(without)[1]
+    assert "meaning (not used)" in listing.explain_lines(without, fast=True)[1]
+
+
+@pytest.mark.parametrize("is_cut", [True, False])
+def test_a_snippet_that_ends_within_a_sentence_has_an_ellipsis(is_cut: bool) -> None:
+    result = replace(RESULT, is_cut=is_cut)
+    snippet = "".join(line.plain for line in listing.result_lines(1, result, 80, rank_width=2)[2:])
+    assert snippet.endswith(" …") == is_cut

@@ -103,3 +103,10 @@ def test_all_rows_count_in_the_statistics_when_none_is_flagged() -> None:
 def test_empty_indexes_texts_and_queries_score_zero() -> None:
     assert index_of(size=0).bm25([{"team": 1.0}])[0].tolist() == []
     assert index_of([(0, "")], size=1).bm25([{"team": 1.0}, {}])[1].tolist() == [0.0]
+
+
+def test_idf_is_that_of_the_formula_for_terms_that_a_text_holds() -> None:
+    index = index_of([(0, "team plan"), (1, "team"), (2, "migrate")], size=3)
+    expected = {"team": log(1 + 1.5 / 2.5), "plan": log(1 + 2.5 / 1.5)}
+    assert index.idf_of_held(["team", "plan", "zebra"]) == pytest.approx(expected)
+    assert index.idf("team") == pytest.approx(expected["team"])

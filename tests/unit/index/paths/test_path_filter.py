@@ -41,6 +41,16 @@ def test_a_path_outside_the_base_is_an_error(outside: str) -> None:
         PathFilter.parse(outside, ROOT)
 
 
+def test_a_path_longer_than_any_file_has_is_an_error() -> None:
+    with pytest.raises(ConfigError, match="1,000,000 characters; a path has at most 4,096"):
+        PathFilter.parse("[" * 1_000_000, ROOT)
+
+
+def test_braces_that_expand_to_very_long_paths_are_an_error() -> None:
+    with pytest.raises(ConfigError, match="too much text"):
+        PathFilter.parse("{a,b}" * 8 + "*x" * 1000, ROOT)
+
+
 def test_a_folder_does_not_match_paths_that_share_its_prefix() -> None:
     people = PathFilter.parse("memory/people", ROOT)
     assert people.matches("memory/people/a.md")

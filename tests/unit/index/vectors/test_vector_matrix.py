@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from kbx_tui.index.vectors.coverage import Coverage
 from kbx_tui.index.vectors.vector_matrix import (
     BLOCK,
     VectorMatrix,
@@ -35,7 +36,7 @@ def random_matrix() -> VectorMatrix:
         chunk_weights=weights,
         quantized=quantize_with_context(chunks, starts, contexts, weights),
         entities=chunks[:0],
-        coverage=1.0,
+        coverage=Coverage(len(chunks), 0),
     )
 
 

@@ -5,7 +5,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from kbx_tui.knowledge.chunking import segments
 from kbx_tui.knowledge.chunking.chunker import CountTokens, split_documents
+from kbx_tui.knowledge.parsing import markdown
 from kbx_tui.knowledge.records import Chunk, Document
 from tests.unit.knowledge.building import (
     count_quarters,
@@ -66,6 +68,34 @@ def test_documents_have_the_same_chunks_split_together_or_one_by_one(
     assert split_documents(documents, count, limit) == [
         split(document, count, limit) for document in documents
     ]
+
+
+@given(markdown_bodies, counters, limits)
+def test_chunks_of_a_large_body_join_to_it_and_none_is_too_long(
+    body: str, count: CountTokens, limit: int
+) -> None:
+    document = page(body)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(segments, "LARGE", 0)
+        patch.setattr(markdown, "MAX_LINES", 5)
+        chunks = split(document, count, limit)
+    assert "".join(chunk.text for chunk in chunks) == (document.body if body.strip() else "")
+    for chunk in chunks:
+        assert count([chunk.text])[0] <= limit or len(chunk.text.strip()) == 1
+
+
+@pytest.mark.parametrize("unit", ["- x y\n", "a\n\n", "A b. ", "**A:** b\n"])
+def test_large_body_is_split_into_few_segments(unit: str) -> None:
+    counted = 0
+
+    def counting(texts: Sequence[str]) -> list[int]:
+        nonlocal counted
+        counted += len(texts)
+        return count_words(texts)
+
+    body = "\n" * markdown.MAX_LINES + unit * (segments.LARGE // len(unit))
+    assert "".join(chunk.text for chunk in split(page(body), counting, 254)) == body
+    assert counted < segments.LARGE / 50
 
 
 @pytest.mark.parametrize("body", ["", "\n", " \t\n \n", "\u00a0\n"])

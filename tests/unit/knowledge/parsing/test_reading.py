@@ -7,7 +7,8 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from kbx_tui.knowledge.parsing.decoding import BINARY
-from kbx_tui.knowledge.parsing.reading import parse_document
+from kbx_tui.knowledge.parsing.markdown import MAX_LINES, headings, outline
+from kbx_tui.knowledge.parsing.reading import MAX_PARSED, parse_document
 from kbx_tui.knowledge.records import Attendee, Problem
 from tests.unit.knowledge.building import MEETING, PERSON, markdown_bodies, page
 
@@ -41,6 +42,9 @@ def test_meeting_has_all_fields_of_its_file() -> None:
         ("---\ntitle: 2026\n---\n", "memory/notes/a.md", "2026"),
         ("---\ntitle: [a]\n---\n## Sub\n\n# Head *one* #\n", "memory/notes/a.md", "Head one"),
         ("## Only sub\n", "memory/notes/a.md", "Only sub"),
+        ("Text.\n\n## See also\n", "memory/notes/Index cards.md", "Index cards"),
+        ("Up: [[Home]]\n## Why\n", "memory/notes/2026-03-17-index-cards.md", "index cards"),
+        ("<img src='a.png'>\n\n[![b](b.svg)]\n\n## Ferry\n", "memory/README.md", "Ferry"),
         ("```\n# code\n```\ntext\n", "memory/notes/2026-03-17-use-it.md", "use it"),
         ("#\n", "memory/notes/My Notes.md", "My Notes"),
         ("# ![](logo.png)\n## Sub\n", "memory/notes/a.md", "Sub"),
@@ -50,7 +54,8 @@ def test_meeting_has_all_fields_of_its_file() -> None:
         ("", PERSON, "Maria Novak"),
     ],
     ids=[
-        "frontmatter", "number", "first-top-heading", "any-heading", "heading-in-code", "stem",
+        "frontmatter", "number", "first-top-heading", "any-heading", "text-above", "link-above",
+        "logo-above", "heading-in-code", "stem",
         "heading-without-text",
         "entity-heading", "entity-name", "entity-title", "entity-stem",
     ],
@@ -156,3 +161,35 @@ def test_body_line_is_where_the_body_starts(body: str) -> None:
     assume(not any(problem.skipped for problem in document.problems))
     lines = text.replace("\r\n", "\n").replace("\r", "\n").replace("\0", "\ufffd").split("\n")
     assert "\n".join(lines[document.body_line - 1 :]) == document.body
+
+
+def test_long_file_is_cut_at_a_line_and_says_so() -> None:
+    line = "a line of text " * 20 + "\n"  # fewer lines than are read as markdown
+    text = line * (MAX_PARSED // len(line) + 2)
+    document = parse_document("memory/notes/long.md", text.encode())
+    assert MAX_PARSED - len(line) < len(document.body) <= MAX_PARSED
+    assert document.body.endswith(line)
+    assert [problem.reason for problem in document.problems] == [
+        "is too long: only its first 25,000,000 characters count"
+    ]
+    one_line = parse_document("memory/notes/line.md", b"x" * (MAX_PARSED + 9))
+    assert len(one_line.body) == MAX_PARSED
+    assert one_line.problems
+
+
+def test_lines_after_the_limit_are_text_without_structure() -> None:
+    text = "# Top\n" + "- a\n" * (MAX_LINES + 5) + "# Below\n"
+    document = parse_document("memory/notes/a.md", text.encode())
+    assert document.body == text
+    assert [heading.text for heading in headings(document.body)] == ["Top"]
+    assert len(outline(document.body).items) == MAX_LINES - 1
+    assert [(problem.line, problem.skipped) for problem in document.problems] == [
+        (MAX_LINES + 1, False)
+    ]
+    assert document.problems[0].reason.startswith("has more than 100,000 lines")
+
+
+def test_page_of_exactly_the_limit_is_read_whole() -> None:
+    document = parse_document("memory/notes/a.md", b"- a\n" * (MAX_LINES - 1) + b"# Last")
+    assert document.problems == ()
+    assert outline(document.body).headings[-1].text == "Last"

@@ -10,10 +10,10 @@ import pytest
 from kbx_tui.search.query.known_item import KnownItems
 
 SNAPSHOT: Any = SimpleNamespace(
-    paths=("notes/leak.md", "meetings/plan.md", "notes/empty.md"),
-    ids=("note:leak", "meeting:plan", "note:empty"),
-    titles=("INC-17: the leak", "Plan: a  Dvořák evening", ""),
-    dates=("2026-03-17", "2026-03-17", ""),
+    paths=("notes/leak.md", "meetings/plan.md", "notes/empty.md", "notes/c.md"),
+    ids=("note:leak", "meeting:plan", "note:empty", "note:c"),
+    titles=("INC-17: the leak", "Plan: a  Dvořák evening", "", "C++"),
+    dates=("2026-03-17", "2026-03-17", "", ""),
 )
 
 
@@ -25,7 +25,10 @@ SNAPSHOT: Any = SimpleNamespace(
         ("inc-17: THE leak", [(0, "title")]),
         ("INC-17", [(0, "title")]),
         ("plan: a dvorak evening", [(1, "title")]),
+        ("Plan -- a dvorak evening!", [(1, "title")]),
         ("Plan", []),  # no number
+        ("C", []),
+        ("C++", [(3, "title")]),
         ("2026-03-17", [(0, "date"), (1, "date")]),
         ("2026-03", []),
         ("", []),

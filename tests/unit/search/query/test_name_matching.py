@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from kbx_tui.index.snapshot import NameVotes
 from kbx_tui.knowledge.records import Entity
 from kbx_tui.search.query.name_matching import AMBIGUOUS, HINT, NameMatch, NameMatcher
 
@@ -275,3 +276,61 @@ def test_full_names_are_a_subset_of_all_matches(words: list[str]) -> None:
     full, all_matches = NAMES.find_full_names(query), NAMES.find(query)
     spans = {(match.entity, match.start, match.end) for match in all_matches}
     assert {(match.entity, match.start, match.end) for match in full} <= spans
+
+
+BILL = (
+    person("Bill Blair"),
+    person("Ada Young"),
+    person("Navdeep Bains"),
+    person("Alice Chen", "achen"),
+)
+VOTES = {
+    "bill": NameVotes(3, 97),
+    "young": NameVotes(1, 60),
+    "bains": NameVotes(40, 0),
+    "achen": NameVotes(2, 0),
+}
+TAUGHT = NameMatcher(BILL, VOTES)
+
+
+@pytest.mark.parametrize("in_small_letters", [False, True])
+@pytest.mark.parametrize(
+    ("query", "named"),
+    [
+        ("the amendments in this Bill", set()),
+        ("bill amendments", set()),
+        ("Bill amendments", set()),
+        ("young people and schools", set()),
+        ("schools for Young people", set()),
+        ("the Young on exports", set()),
+        ("what did bill say", {"Bill Blair"}),
+        ("what did Bill say about loans", {"Bill Blair"}),
+        ("who is Bill", {"Bill Blair"}),
+        ("Mr Bill on loans", {"Bill Blair"}),
+        ("Bill Blair on loans", {"Bill Blair"}),
+        ("bains loans", {"Navdeep Bains"}),
+        ("Bains rehearsal", {"Navdeep Bains"}),
+        ("loans of bains", {"Navdeep Bains"}),
+        ("achen rollbacks", {"Alice Chen"}),
+    ],
+)
+def test_base_tells_names_from_words(
+    query: str, named: set[str], *, in_small_letters: bool
+) -> None:
+    matches = TAUGHT.find(query.lower() if in_small_letters else query)
+    assert {BILL[match.entity].name for match in matches if match.named} == named
+
+
+@pytest.mark.parametrize(
+    ("query", "taught"),
+    [
+        ("bill amendments", "a word here, 96 %"),
+        ("Bains rehearsal", "a name here, 99 %"),
+        ("Navdeep Bains on loans", ""),
+        ("navdeep loans", ""),
+    ],
+)
+def test_signal_says_what_the_base_taught(query: str, taught: str) -> None:
+    (match,) = TAUGHT.find(query)
+    assert match.signal.taught == taught
+    assert match.signal.detail in query

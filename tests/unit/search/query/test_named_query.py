@@ -77,7 +77,7 @@ def test_subject_is_the_query_without_its_phrasing(query: str, subject: str) -> 
         ("team Harbour Crew", [2]),
         ("what is the night ferry?", [3]),
         ("“Ada Stone”,", [0]),
-        ("Adda Stone", []),  # may be another person
+        ("Adda Stone", [0]),  # a misspelled name
         ("team of Harbour Crew", []),
         ("about will", []),
         ("what did Ada say?", []),
@@ -90,3 +90,37 @@ def test_subject_is_the_query_without_its_phrasing(query: str, subject: str) -> 
 )
 def test_entities_whose_name_is_the_whole_query(query: str, entities: list[int]) -> None:
     assert list(named(query).asked_for) == entities
+
+
+@pytest.mark.parametrize(
+    ("query", "names_only"),
+    [
+        ("Ada Stone", True),
+        ("what did Ada Stone say?", True),
+        ("what did Ada Stone present?", True),  # of everything she did
+        ("what did Ada Stone and Ben Vale present?", True),
+        ("what has Ada Stone decided?", True),
+        ("what did Ada Stone say about the tide", False),
+        ("what did Ada Stone present in May", False),
+        ("why did Ada Stone resign", False),
+        ("what did Ada Stone say about Night Ferry", False),
+        ("what did they present", False),
+    ],
+)
+def test_query_that_names_people_and_asks_nothing_else_is_names_only(
+    query: str, names_only: bool
+) -> None:
+    assert named(query).names_only == names_only
+
+
+@pytest.mark.parametrize(
+    ("query", "asked"),
+    [
+        ("what did Ada Stone say about the tide", "what did say about the tide"),
+        ("Ada Stone on Night Ferry and the tide", "on and the tide"),
+        ("what did Ada Stone say about Night Ferry", ""),
+        ("Night Ferry", ""),
+    ],
+)
+def test_words_asked_are_what_the_names_leave(query: str, asked: str) -> None:
+    assert named(query).words_asked == asked

@@ -49,7 +49,10 @@ def test_note_for_equal_links() -> None:
 
 
 def test_note_says_that_the_search_is_flat() -> None:
-    assert "flat" in alpha_note(rank(evidence(components([3.0], [0.5])), Tuning()), 200)
+    found = evidence(components([3.0], [0.5]))
+    assert alpha_note(rank(found, Tuning()), 200) == "alpha has no effect on a flat search"
+    fast = evidence(components([3.0], [float("nan")]), fast=True)
+    assert alpha_note(rank(fast, Tuning()), 200) == "alpha has no effect on a fast search"
 
 
 def test_note_is_empty_if_alpha_can_swap_results() -> None:

@@ -71,8 +71,8 @@ def test_parts_of_a_result_sum_to_its_score(found: Evidence, tuning: Tuning) -> 
             parts = ranked.document_part + ranked.entity_part + ranked.frecency_part
             assert parts == pytest.approx(ranked.score)
         document = why.lexical_part + why.vector_part + why.propagated
-        assert document == pytest.approx(ranked.doc_relevance)
-        assert bool(why.propagated_from) == (why.propagated > 0.0)
+        assert document == pytest.approx(ranked.answered)
+        assert why.propagated_from or why.propagated == 0.0
         if why.two_pass:
             shares = sum(share.share for share in why.entities)
             assert shares == pytest.approx(ranked.parent_entity_score)

@@ -11,6 +11,7 @@ from kbx_tui.search.results.snippets import (
     lower_in_place,
     make_snippet,
     match_spans,
+    wanted_words,
 )
 
 
@@ -31,6 +32,64 @@ def test_passage_with_most_words_wins() -> None:
     assert [snippet.text[a:b] for a, b in snippet.matches] == ["budget", "migration"]
     assert snippet.line_start == 14
     assert snippet.terms == (("migration", 1), ("budget", 2))
+
+
+TRANSCRIPT = """Ann: We decide about the ferry today, and then everybody goes home.
+
+Bob: Fine with me.
+
+## What the platform team decided
+
+- The ferry sails on Thursday.
+- Nobody decides about the harbour.
+
+## Follow-ups
+
+- Ring the harbour.
+"""
+
+
+@pytest.mark.parametrize(
+    ("query", "typed", "shown"),
+    [
+        ("what was decided about the ferry?", "", "The ferry sails"),
+        ("decided", "", "The ferry sails"),
+        ("what did decide about the ferry?", "what did the platform team decide?", "The ferry"),
+        ("follow-ups", "", "Ring the harbour"),
+        ("who goes home", "Ann goes home", "Ann: We decide"),
+    ],
+    ids=["word-and-heading", "heading", "name-in-heading", "follow-ups", "name-in-text"],
+)
+def test_the_heading_above_a_passage_counts_for_it(query: str, typed: str, shown: str) -> None:
+    wanted = wanted_words(query, typed or query, idf=lambda word: 1.0)
+    snippet = make_snippet(TRANSCRIPT, 1, query, wanted=wanted)
+    assert snippet.text.removeprefix("- ").startswith(shown)
+    assert TRANSCRIPT.split("\n")[snippet.line_start - 1].removeprefix("- ").startswith(shown)
+
+
+def test_rare_words_and_meaning_choose_the_passage() -> None:
+    body = f"The ferry and the crew.\n\n{'x' * 250}\n\nThe manifest of the ferry.\n"
+    rarity = {"ferri": 0.5, "crew": 1.0, "manifest": 4.0}
+    wanted = wanted_words("ferry crew manifest", "", rarity.__getitem__)
+    assert make_snippet(body, 1, "ferry crew manifest", wanted=wanted).line_start == 5
+    likely = [(1, 0.9), (5, 0.1)]
+    near = make_snippet(body, 1, "ferry crew manifest", wanted=wanted, cosines=likely)
+    assert near.line_start == 1
+
+
+def test_the_title_does_not_hide_the_passage_that_has_the_word() -> None:
+    body = "# Ferry rollback\n\nFirst of all.\n\n## Plan\n\nThen.\n\nThe rollback takes a day.\n"
+    assert make_snippet(body, 1, "rollback").text == "The rollback takes a day."
+
+
+def test_words_of_the_title_lead_to_no_section() -> None:
+    body = "# Ferry plan\n\nThe plan of the ferry.\n\n## Ferry plan B\n\nThe ferry plan again.\n"
+    assert make_snippet(body, 1, "ferry plan").line_start == 3
+
+
+def test_a_heading_without_text_is_shown_itself() -> None:
+    body = "# Harbour\n\nText.\n\n## Ferry\n"
+    assert make_snippet(body, 1, "ferry").line_start == 5
 
 
 def test_heading_with_a_match_is_complete() -> None:
@@ -64,9 +123,26 @@ def test_last_word_is_complete() -> None:
     assert make_snippet(body, 1, "migration").text.endswith(" extraordinary")
 
 
-def test_fallback_line_is_shown_if_no_word_matches() -> None:
+@pytest.mark.parametrize(
+    ("body", "is_cut"),
+    [
+        ("migration " + "extraordinary " * 40, True),
+        ("The migration is over.", False),
+        ("migration without a full stop", False),
+        ("migration without a full stop\n\n  \n", False),
+        ("migration " * 19 + "ends.\n\nConsiderably more text follows.", False),
+        ('"migration ' + "ends " * 36 + 'now." ' + "More text follows here.", False),
+    ],
+    ids=["cut", "sentence", "line", "blank-rest", "ends-with-sentence", "ends-with-quote"],
+)
+def test_a_snippet_knows_whether_it_ends_within_a_sentence(body: str, is_cut: bool) -> None:
+    assert make_snippet(body, 1, "migration").is_cut == is_cut
+
+
+def test_the_best_chunk_is_shown_if_no_word_matches() -> None:
     body = "# Title\n\nFirst.\n\nSecond.\n"
-    assert make_snippet(body, 5, "zzz", fallback_line=lambda: 9).text.startswith("Second.")
+    chunks = [(5, 0.2), (9, 0.4), (99, 0.9)]  # the last one begins behind what is read
+    assert make_snippet(body, 5, "zzz", cosines=chunks).text.startswith("Second.")
     assert make_snippet(body, 5, "zzz").text.startswith("First.")
     assert make_snippet("", 1, "zzz").text == ""
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from kbx_tui.index.vectors.coverage import Coverage
 from kbx_tui.index.vectors.vector_matrix import VectorMatrix, quantize_with_context
 from kbx_tui.search.evidence.score_normalization import (
     FEEDBACK_CANDIDATES,
@@ -38,7 +39,7 @@ def vectors_of(count: int, *, without: int | None = None) -> VectorMatrix:
         chunk_weights=shares,
         quantized=quantize_with_context(chunks, starts, contexts, shares),
         entities=chunks[:0],
-        coverage=1.0,
+        coverage=Coverage(len(chunks), 0),
     )
 
 

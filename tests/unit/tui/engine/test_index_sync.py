@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections.abc import Callable
+from types import SimpleNamespace
 from typing import Any, cast
 
 from kbx_tui.api import KnowledgeBase
@@ -20,11 +21,12 @@ class BlockingEngine:
         self.has_begun = threading.Event()
         self.runs = 0
 
-    def index(self, listen: object, *, cancelled: Callable[[], bool], **options: Any) -> None:
+    def index(self, listen: object, *, cancelled: Callable[[], bool], **options: Any) -> object:
         self.runs += 1
         self.has_begun.set()
         while not cancelled():
             threading.Event().wait(0.001)
+        return SimpleNamespace(repaired=())
 
     def close(self) -> None:
         pass

@@ -11,6 +11,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from kbx_tui.search.evidence.evidence import Evidence, FeedbackDocument
+from kbx_tui.search.evidence.topic import Topic
 from kbx_tui.search.evidence.tuning import Tuning
 from kbx_tui.search.ranking.explain import explain
 from kbx_tui.search.ranking.rank import rank
@@ -92,7 +93,7 @@ def test_no_number_on_screen_is_off_by_a_whole_last_digit(
     for ranked in ranking.top(20):
         explanation = explain(ranking, ranked)
         why = present_why(ranking, explanation)
-        exact = {"document": ranked.doc_relevance, "entity": ranked.parent_entity_score}
+        exact = {"document": ranked.answered, "entity": ranked.parent_entity_score}
         for section in why.sections:
             assert abs(section.total - exact[section.name]) < 0.01
         addends = why.sections[0].addends
@@ -130,6 +131,13 @@ def test_a_document_without_a_vector_says_so() -> None:
     assert "no vector yet" in text_of(why_lines(explanations(retrieved, Tuning())[0], None, 40))
 
 
+def test_a_fast_search_does_not_say_that_vectors_are_missing() -> None:
+    retrieved = evidence(components([3.0], [float("nan")]), fast=True)
+    shown = text_of(why_lines(explanations(retrieved, Tuning())[0], None, 60))
+    assert "not used by a fast search" in shown
+    assert "no vector yet" not in shown
+
+
 def test_feedback_documents_are_named_in_the_document_section() -> None:
     feedback = (FeedbackDocument("a.md", "Ferries"), FeedbackDocument("b.md", "Boats"))
     retrieved = evidence(components([3.0, 2.0], [0.5, float("nan")]))
@@ -137,6 +145,46 @@ def test_feedback_documents_are_named_in_the_document_section() -> None:
     first, without_vector = explanations(retrieved, Tuning())
     assert "feedback from Ferries, Boats" in text_of(why_lines(first, None, 60))
     assert "feedback" not in text_of(why_lines(without_vector, None, 60))
+
+
+def test_relevance_and_that_of_a_full_answer_are_shown_with_their_effect() -> None:
+    retrieved = evidence(
+        components([0.0], [0.58]),
+        entities=[(entity(1, 1.0, named=True), {0: 1.0})],
+        topic=Topic(0.25),
+    )
+    (why,) = explanations(retrieved, Tuning())
+    shown = text_of(why_lines(why, None, 60))
+    assert "document .58  relevance .17 of .25 for a full answer" in shown
+    assert "Entity 1  attendee × .76 of the topic" in shown
+
+
+def test_note_too_long_for_the_pane_is_wrapped() -> None:
+    retrieved = evidence(
+        components([5.0], [0.5]),
+        entities=[(entity(1, 1.0, named=True), {0: 1.0})],
+        topic=Topic(0.2),
+    )
+    lines = text_of(why_lines(explanations(retrieved, Tuning())[0], None, 30)).split("\n")
+    start = lines.index("  relevance .33 of .20 for a")
+    assert lines[start + 1] == "  full answer"
+    assert [line.strip() for line in lines[-5:-2]] == [
+        "1.00  Entity 1",
+        "attendee × 1.00 of the",
+        "topic",
+    ]
+
+
+def test_weights_are_shown_where_they_differ() -> None:
+    project = replace(entity(2, 1.0, named=True), type="project")
+    retrieved = evidence(
+        components([5.0], [0.5]),
+        entities=[(entity(1, 1.0, named=True), {0: 1.0}), (project, {0: 1.0})],
+        topic=Topic(0.2),
+    )
+    shown = text_of(why_lines(explanations(retrieved, Tuning())[0], None, 60))
+    assert ".54 of .54  Entity 1  attendee × 1.00 of the topic" in shown
+    assert ".46 of .46  Entity 2  attendee × 1.00 of the topic" in shown
 
 
 @pytest.mark.parametrize("width", [24, 36, 46, 80])

@@ -14,21 +14,32 @@ from kbx_tui.tui.explore.view import Mode
     ("mode", "text"),
     [
         (
-            Mode("two-pass", "Alice Chen + Migration", 9.4, 1.0),
+            Mode("two-pass", "Alice Chen + Migration", "default", 9.4, 1.0),
             "two-pass · Alice Chen + Migration · 9 ms",
         ),
-        (Mode("flat", "no entity named", 12.0, 1.0), "flat · no entity named · 12 ms"),
-        (Mode("fast", "", 3.0, 1.0), "fast · 3 ms"),
-        (Mode("flat", "switched off", 3.0, 0.34), "flat · switched off · meaning 34 % · 3 ms"),
+        (
+            Mode("two-pass", "Alice Chen", "seed", 9.4, 1.0),
+            "two-pass, seed · Alice Chen · 9 ms",
+        ),
+        (Mode("flat", "no entity named", "default", 12.0, 1.0), "flat · no entity named · 12 ms"),
+        (Mode("fast", "", "default", 3.0, 1.0), "fast · 3 ms"),
+        (
+            Mode("flat", "switched off", "default", 3.0, 0.34),
+            "flat · switched off · meaning 34 % · 3 ms",
+        ),
+        (
+            Mode("fast", "", "default", 3.0, 1.0, is_cut=True),
+            "fast · first 2,000 characters · 3 ms",
+        ),
     ],
-    ids=["two-pass", "flat", "fast", "vectors-incomplete"],
+    ids=["two-pass", "seed", "flat", "fast", "vectors-incomplete", "cut"],
 )
 def test_badge_shows_mode_reason_and_time(mode: Mode, text: str) -> None:
     assert mode_candidates(mode)[0] == text
 
 
 def test_small_badge_keeps_mode_and_reason() -> None:
-    mode = Mode("flat", "entities below the threshold", 12.0, 1.0)
+    mode = Mode("flat", "entities below the threshold", "default", 12.0, 1.0)
     assert longest_that_fits(mode_candidates(mode), 24) == "flat · below threshold"
     assert longest_that_fits(mode_candidates(mode), 6) == "flat"
 

@@ -68,6 +68,7 @@ def test_undo_is_described() -> None:
         (SearchState(query="a", path="m/*"), ["kbx", "search", "--path", "m/*", "a"]),
         (SearchState(query="a", mode="fast", alpha=0.9), ["kbx", "search", "--fast", "a"]),
         (SearchState(query="a", mode="flat"), ["kbx", "search", "--no-hierarchy", "a"]),
+        (SearchState(query="a", preset="seed"), ["kbx", "search", "--preset", "seed", "a"]),
         (
             SearchState(query="a", alpha=0.65, threshold=0.4),
             ["kbx", "search", "--hierarchy-alpha", "0.65", "--hierarchy-threshold", "0.4", "a"],

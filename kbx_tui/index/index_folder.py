@@ -1,0 +1,116 @@
+"""Where the index of a base is stored, and which folders may not be named for it."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from pathlib import Path
+
+from kbx_tui.config import Settings
+from kbx_tui.errors import ConfigError, IndexFault
+from kbx_tui.knowledge.vault import walked_folder
+from kbx_tui.removal import INDEX_MARKER, foreign_entries
+
+DEFAULT = ".kbx/index"
+"""Folder of the index, relative to the root."""
+
+ADVICE = "leave uri out for .kbx/index in the base, or name a new folder outside the notes"
+
+_FILE_SCHEME = re.compile(r"file[^:/\\]*://", re.IGNORECASE)
+
+
+def index_location(root: Path, settings: Settings) -> str:
+    """Return the URI or folder that the settings name, whatever lies there.
+
+    Raises ConfigError for text that cannot be a path.
+    """
+    uri = settings.index.uri
+    if "://" in uri:
+        return uri
+    try:
+        if "\0" in uri:
+            raise ValueError("it contains a NUL character")
+        return str(root / Path(uri or DEFAULT).expanduser())
+    except (RuntimeError, ValueError) as error:  # an unknown ~user
+        raise ConfigError(
+            f"[index] uri = {json.dumps(uri)} in kbx.toml cannot be used for the index ({error}): "
+            f"{ADVICE}"
+        ) from error
+
+
+def index_uri(root: Path, settings: Settings) -> str:
+    """Return the URI or folder of a base's index; a relative folder is below `root`.
+
+    Writes nothing. Raises ConfigError when `[index] uri` names a folder that is, contains or lies
+    inside the walked one, or that holds anything but an index, IndexFault when the folder used
+    without it does.
+    """
+    uri = settings.index.uri
+    if _FILE_SCHEME.match(uri):
+        raise ConfigError(f"[index] uri = {json.dumps(uri)} in kbx.toml: write a folder, not a URL")
+    if "://" in uri:
+        return uri
+    folder = Path(index_location(root, settings))
+    try:
+        resolved = folder.resolve()
+        fault = _misplacement(root.resolve(), resolved) or _other_content(resolved, named=bool(uri))
+    except (OSError, RuntimeError, ValueError) as error:  # a loop of links
+        reason = getattr(error, "strerror", None) or str(error)
+        fault = f"cannot be used for the index ({reason})"
+    if not fault:
+        return str(resolved if folder.is_symlink() else folder)  # a link is not what is replaced
+    if uri:
+        raise ConfigError(f"[index] uri = {json.dumps(uri)} in kbx.toml {fault}: {ADVICE}")
+    raise IndexFault(f"{root / DEFAULT} {fault}: change that, or set [index] uri to a new folder")
+
+
+def _misplacement(root: Path, folder: Path) -> str:
+    """Return what is wrong with the place of a folder, as a predicate; empty if nothing.
+
+    Folders are compared by device and inode, which no spelling or link can hide.
+    """
+    state, walked = (root / ".kbx").resolve(), walked_folder(root).resolve()
+    if folder.is_relative_to(state):
+        inside = folder.relative_to(state).parts
+        if not inside or not inside[0].startswith("index"):
+            return f"names a place in {state} that is not for an index"
+    walked_identity = _identity(walked)
+    if _identity(folder) == walked_identity:
+        return f"is the folder of the notes, {walked}"
+    if _identity(folder) in map(_identity, walked.parents):
+        return f"contains the folder of the notes, {walked}"
+    if walked_identity in map(_identity, folder.parents) and not _is_hidden(walked, folder, state):
+        return f"lies inside the folder of the notes, {walked}"
+    return ""
+
+
+def _is_hidden(walked: Path, folder: Path, state: Path) -> bool:
+    """Return whether a folder inside the walked one lies in `.kbx`, which is never walked."""
+    if not (folder.is_relative_to(state) and state.is_relative_to(walked)):
+        return False
+    return any(part.startswith(".") for part in state.relative_to(walked).parts)
+
+
+def _other_content(folder: Path, *, named: bool) -> str:
+    """Return that the folder holds something else than an index, as a predicate.
+
+    What lies beside an index in our marked default folder is tolerated, and never touched.
+    """
+    if not named and (folder / INDEX_MARKER).is_file():
+        return ""
+    try:
+        foreign = foreign_entries(folder)
+    except NotADirectoryError:
+        is_blocked = named or folder.exists()  # else `.kbx` is a file, which its writers report
+        return "is a file, or lies inside one" if is_blocked else ""
+    return f"holds {foreign[0]}, which is not part of an index" if foreign else ""
+
+
+def _identity(path: Path) -> tuple[int, int] | None:
+    """Return device and inode, None for a missing path."""
+    try:
+        status = os.stat(path)  # noqa: PTH116 - faster than Path
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    return status.st_dev, status.st_ino

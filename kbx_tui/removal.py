@@ -1,0 +1,201 @@
+"""Every removal of a file, folder or table by this program; no other module deletes anything.
+
+Each function removes one kind of thing that the program made itself, recognised by its name and
+place, and refuses everything else: a setting, a base from elsewhere or a fault can point anywhere.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from kbx_tui.errors import IndexFault, KbxError
+
+INDEX_MARKER = ".kbx-index"
+"""A file in every index folder. One without it is only ours if all that it holds has our names."""
+
+INDEX_TABLES = (
+    "documents", "chunks", "entities", "facts", "links", "name_uses", "vectors", "meta"
+)  # fmt: skip
+"""Tables of an index; each is a folder `<name>.lance`."""
+
+DERIVED_FILES = ("words.bin", "bodies.bin", "vectors.bin")
+INDEX_FILES = ("BUILD", "DIGESTS", "VERIFIED", *DERIVED_FILES)
+"""Files of an index beside its tables and the marker."""
+
+SALVAGE = "salvage"
+"""Folder in an unfinished index, with links to the readable files of the one it replaces."""
+
+DEMO_MARKER = ".kbx-demo"
+"""A file in every copy of the demo."""
+DEMO_WORKPLACE = ".kbx-demo-"
+"""First part of the name of the folder in which a copy of the demo is replaced."""
+
+STATE_FILES = (Path("writer.json"), Path("journal", "begun.json"))
+"""Files in `.kbx` that are removed when what they note has ended."""
+
+_INDEX_TEMPORARY = re.compile(rf"({'|'.join(map(re.escape, INDEX_FILES))})\.[0-9a-f]{{32}}")
+_TEMPORARY = re.compile(rf"\..+\.(tmp|kbx-edit|json\.\w{{8}})|{_INDEX_TEMPORARY.pattern}")
+_SET_ASIDE = re.compile(r".+\.\d{8}-\d{6}(-\d+)?\.unreadable")
+"""Name of a file of ours that could not be read and was renamed; it stays."""
+_SYSTEM_ENTRIES = {".DS_Store", "Thumbs.db", "desktop.ini", ".directory", "lost+found"}
+"""What systems and file managers put into any folder. It is left there, and says nothing."""
+
+
+def foreign_entries(folder: Path) -> list[str]:
+    """Return the names in a folder that do not belong to an index, in order; a link never does.
+
+    A missing folder holds none. Raises OSError, NotADirectoryError for a file.
+    """
+    try:
+        with os.scandir(folder) as entries:
+            foreign = (entry for entry in entries if not _belongs_to_index(entry))
+            return sorted(entry.name for entry in foreign if not _says_nothing(entry.name))
+    except FileNotFoundError:
+        return []
+
+
+def claim_index_folder(folder: Path) -> None:
+    """Create and mark the folder of an index. One that holds only parts of an index is adopted.
+
+    Raises IndexFault for a folder that holds anything else, OSError when it cannot be written.
+    """
+    _require_index_folder(folder)
+    folder.mkdir(parents=True, exist_ok=True)
+    marker = folder / INDEX_MARKER
+    if not marker.exists():
+        marker.write_text("An index made by `kbx index`, which may replace it.\n", encoding="utf-8")
+
+
+def remove_index(folder: Path) -> None:
+    """Remove the parts of an index, and the folder if nothing else is in it.
+
+    Parts that cannot be removed are left. Raises IndexFault for a folder that is not an index.
+    """
+    _require_index_folder(folder)
+    with suppress(FileNotFoundError), os.scandir(folder) as entries:
+        for entry in list(entries):
+            if entry.name != INDEX_MARKER and _belongs_to_index(entry):
+                _remove_part(Path(entry.path))
+    with suppress(OSError):
+        if {entry.name for entry in folder.iterdir()} == {INDEX_MARKER}:
+            (folder / INDEX_MARKER).unlink()
+        folder.rmdir()  # fails if anything is left in it, which then stays marked
+
+
+def remove_index_file(folder: Path, name: str) -> None:
+    """Remove one file of an index. Raises IndexFault for any other, and OSError."""
+    _require_index_folder(folder)
+    if name not in INDEX_FILES:
+        raise IndexFault(f"{folder / name} is not a file of an index; it is left alone")
+    (folder / name).unlink(missing_ok=True)
+
+
+def remove_index_temporaries(folder: Path) -> None:
+    """Remove the files in an index folder whose writing was interrupted, as far as possible."""
+    with suppress(FileNotFoundError):
+        for file in list(folder.iterdir()):
+            if _INDEX_TEMPORARY.fullmatch(file.name):
+                with suppress(OSError):
+                    remove_temporary(file)
+
+
+def remove_salvage(folder: Path) -> None:
+    """Remove the folder `SALVAGE` of an index, if it exists. Raises KbxError for any other."""
+    if folder.name != SALVAGE or not (folder.parent / INDEX_MARKER).is_file():
+        raise _refusal(folder)
+    shutil.rmtree(folder, ignore_errors=True)
+
+
+def drop_index_table(database: Any, name: str) -> None:
+    """Drop a table of an index from a LanceDB connection. Raises IndexFault for any other."""
+    if name not in INDEX_TABLES:
+        raise IndexFault(f"table {name} is not part of an index; it is left alone")
+    database.drop_table(name, ignore_missing=True)
+
+
+def remove_temporary(file: Path) -> None:
+    """Remove a temporary file of ours, if it exists. Raises KbxError for another name, OSError."""
+    if not _TEMPORARY.fullmatch(file.name):
+        raise _refusal(file)
+    file.unlink(missing_ok=True)
+
+
+def remove_state_file(file: Path) -> None:
+    """Remove one of `STATE_FILES`, if it exists. Raises KbxError for any other, and OSError."""
+    known = [(".kbx", *name.parts) for name in STATE_FILES]
+    if not any(file.parts[-len(parts) :] == parts for parts in known):
+        raise _refusal(file)
+    file.unlink(missing_ok=True)
+
+
+def remove_page(page: Path, content: bytes) -> None:
+    """Remove a markdown page, to undo its creation, if it still has exactly this content.
+
+    Raises KbxError if it has not, or is not markdown, and OSError.
+    """
+    if page.suffix.lower() != ".md" or page.read_bytes() != content:
+        raise _refusal(page)
+    page.unlink()
+
+
+def remove_demo_workplace(folder: Path) -> None:
+    """Remove the folder in which a copy of the demo was replaced, with the copies in it.
+
+    Copies that cannot be removed are left. Raises KbxError if it holds anything but such copies.
+    """
+    copies = list(folder.iterdir())
+    if not folder.name.startswith(DEMO_WORKPLACE) or not all(map(_is_demo, copies)):
+        raise _refusal(folder)
+    shutil.rmtree(folder, ignore_errors=True)
+
+
+def _says_nothing(name: str) -> bool:
+    return name in _SYSTEM_ENTRIES or _SET_ASIDE.fullmatch(name) is not None
+
+
+def _belongs_to_index(entry: os.DirEntry[str]) -> bool:
+    if entry.is_symlink():
+        return False
+    if entry.name in {SALVAGE, *(f"{table}.lance" for table in INDEX_TABLES)}:
+        return entry.is_dir()
+    is_file = entry.name in (INDEX_MARKER, *INDEX_FILES)
+    return is_file or _INDEX_TEMPORARY.fullmatch(entry.name) is not None
+
+
+def _remove_part(path: Path) -> None:
+    with suppress(OSError):
+        if path.suffix == ".lance" or path.name == SALVAGE:
+            shutil.rmtree(path)
+        else:
+            path.unlink()
+
+
+def _require_index_folder(folder: Path) -> None:
+    """Raise IndexFault unless the folder is missing, marked, or holds only parts of an index."""
+    if (folder / INDEX_MARKER).is_file():
+        return
+    try:
+        foreign = foreign_entries(folder)
+    except OSError as error:
+        raise IndexFault(f"{folder} is not the folder of an index ({error.strerror})") from error
+    if foreign:
+        raise IndexFault(
+            f"{folder} holds {foreign[0]}, which is not part of an index: move it elsewhere, "
+            "or set [index] uri to a new folder"
+        )
+
+
+def _is_demo(folder: Path) -> bool:
+    """Return whether a folder is a copy of the demo, or empty."""
+    if folder.is_symlink() or not folder.is_dir():
+        return False
+    return (folder / DEMO_MARKER).is_file() or not any(folder.iterdir())
+
+
+def _refusal(path: Path) -> KbxError:
+    return KbxError(f"{path} is not known to be made by this program; it was not removed")

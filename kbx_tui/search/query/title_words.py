@@ -1,0 +1,64 @@
+"""Titles that hold every word of a query. Pure."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Collection, Sequence
+from itertools import accumulate
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kbx_tui.index.lexical.terms import separate_cjk, terms_in
+from kbx_tui.knowledge.folding import fold
+
+MOST_TITLES = 200
+"""Titles with the rarest word of a query above which none of them is meant by it."""
+
+Rows = NDArray[np.int64]
+Shares = NDArray[np.float64]
+
+
+class TitleWords:
+    """The titles of one generation, searched by the beginnings of their words."""
+
+    def __init__(self, titles: Sequence[str]) -> None:
+        folded = [fold(separate_cjk(title)).replace("\n", " ") for title in titles]
+        self._titles = folded
+        self._text = "\n".join(folded)
+        self._starts = list(accumulate((len(title) + 1 for title in folded), initial=0))
+
+    def holding(self, terms: Collection[str]) -> tuple[Rows, Shares]:
+        """Return the rows of the titles that hold all `terms`, ascending, and the share of each.
+
+        The share of its different terms that the query names is above 0 and at most 1.
+        """
+        wanted = frozenset(terms)
+        rows, shares = [], []
+        for row in self._candidates(wanted):
+            held = frozenset(terms_in(self._titles[row]))
+            if wanted <= held:
+                rows.append(row)
+                shares.append(len(wanted) / len(held))
+        return np.array(rows, np.int64), np.array(shares, np.float64)
+
+    def _candidates(self, terms: Collection[str]) -> list[int]:
+        """Return the rows of titles that may hold all terms; none if there are too many."""
+        fewest: list[int] | None = None
+        for term in terms:
+            rows = self._rows_with(term.removesuffix("i") or term)  # `study` has the stem `studi`
+            if rows is not None and (fewest is None or len(rows) < len(fewest)):
+                fewest = rows
+        return fewest or []
+
+    def _rows_with(self, beginning: str) -> list[int] | None:
+        """Return the rows of titles that contain a text; None if there are too many."""
+        rows: list[int] = []
+        position = self._text.find(beginning)
+        while position >= 0:
+            row = bisect_right(self._starts, position) - 1
+            rows.append(row)
+            if len(rows) > MOST_TITLES:
+                return None
+            position = self._text.find(beginning, self._starts[row + 1])
+        return rows

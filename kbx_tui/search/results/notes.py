@@ -1,0 +1,140 @@
+"""Notes: sentences for whoever reads an answer, the same from every surface. Pure.
+
+They say what could not be searched, what is out of date, and why nothing was found.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+
+from kbx_tui.formatting import (
+    FLAT_REASONS,
+    format_count,
+    format_percent,
+    join_limited,
+    mode_name,
+)
+from kbx_tui.safe_text import safe_line
+from kbx_tui.search.evidence.evidence import Scope
+from kbx_tui.search.query.english_words import topic_words
+from kbx_tui.search.ranking.rank import Ranking
+from kbx_tui.search.request import MAX_QUERY
+
+MAX_TOPIC = 80
+"""Characters of a topic that a note repeats."""
+NOT_INDEXED = "there is no index yet; `kbx index` builds it"
+
+
+def search_notes(ranking: Ranking, types: Collection[str], newer_files: int) -> Iterator[str]:
+    """Yield the notes on a search.
+
+    `types` are the document types that exist; `newer_files` is the number of files that changed
+    since they were indexed.
+    """
+    evidence = ranking.evidence
+    yield from cut_query_notes(evidence.query)
+    yield from _ambiguous_names(ranking)
+    if not evidence.fast and evidence.scope.total:
+        yield from vector_notes(evidence.vector_share, evidence.without_vector)
+    yield from newer_files_notes(newer_files)
+    yield from scope_notes(evidence.scope, types)
+    if note := unanswered_note(ranking):
+        yield note
+    if evidence.scope.in_scope and not ranking.total_matched:
+        yield from _nothing_found(ranking)
+
+
+def unanswered_note(ranking: Ranking) -> str:
+    """Return why all results score 0: they are linked to entities, nothing more; else empty."""
+    if not ranking.is_unanswered or not ranking.total_matched:
+        return ""
+    names = [safe_line(entity.name) for entity in ranking.kept_entities]
+    scope, topic = ranking.evidence.scope, safe_line(topic_words(ranking.components.query))
+    if len(topic) > MAX_TOPIC:
+        topic = f"{topic[:MAX_TOPIC].rstrip()} …"
+    here = " in scope" if scope.in_scope < scope.total else ""
+    linked = f"these are linked to {join_limited(names, ' and ')}"
+    return f"no document{here} says anything about “{topic}”; {linked}"
+
+
+def cut_query_notes(query: str) -> Iterator[str]:
+    """Yield a note if only a part of the query counts."""
+    if len(query) > MAX_QUERY:
+        yield f"the query has {len(query):,} characters; only the first {MAX_QUERY:,} count"
+
+
+def vector_notes(share: float, missing: int) -> Iterator[str]:
+    """Yield a note if some texts have no vector."""
+    if missing:
+        texts = f"{format_count(missing, 'text')} {'has' if missing == 1 else 'have'}"
+        verb = "adds it" if missing == 1 else "adds them"
+        yield f"meaning {format_percent(share)}: {texts} no vector yet; `kbx index` {verb}"
+
+
+def newer_files_notes(count: int) -> Iterator[str]:
+    """Yield a note if files changed since they were indexed."""
+    if count:
+        files = format_count(count, "file")
+        yield f"{files} changed since the last run; `kbx index` updates the index"
+
+
+def scope_notes(scope: Scope, types: Collection[str]) -> Iterator[str]:
+    """Yield why no document is in scope, and types that do not exist."""
+    if not scope.total:
+        yield "there are no documents to search; `kbx status` shows what is indexed"
+        return
+    yield from unknown_types_note(scope.doc_types, types)
+    unknown = [name for name in scope.doc_types if name not in types]
+    if scope.in_scope or (unknown and len(unknown) == len(scope.doc_types)):
+        return
+    path = safe_line(scope.path)
+    filters = {
+        "path": [path],
+        "type": scope.doc_types,
+        "from": [scope.since],
+        "to": [scope.until],
+        "tag": scope.tags,
+        "entity": scope.entities,
+    }
+    named = [f"{name} {_listed(values)}" for name, values in filters.items() if any(values)]
+    if named == [f"path {path}"]:
+        yield f"there are no documents in {path}; paths start at the root: memory/meetings"
+    elif named:
+        yield f"no document matches {' and '.join(named)}; omit or change one of them"
+
+
+def unknown_types_note(names: Collection[str], types: Collection[str]) -> Iterator[str]:
+    """Yield a note if some of these types of documents do not exist."""
+    if unknown := [name for name in names if name not in types]:
+        yield f"no document has type {_listed(unknown)}; existing types: {', '.join(types)}"
+
+
+def _nothing_found(ranking: Ranking) -> Iterator[str]:
+    """Yield how many documents were searched in vain, and what to try."""
+    evidence, reason = ranking.evidence, ranking.search_mode_reason
+    documents = format_count(evidence.scope.in_scope, "document")
+    words = (mode_name(ranking.search_mode, reason), FLAT_REASONS.get(reason, ""))
+    yield f"nothing found in {documents} ({join_limited([word for word in words if word], ': ')})"
+    if below := ranking.total_below_floor:
+        are = "is" if below == 1 else "are"
+        yield f"{format_count(below, 'document')} {are} too little similar to the query to be shown"
+    if evidence.fast:
+        yield "a search that is not fast finds documents with a similar meaning too"
+    if evidence.scope.path:
+        yield "without the path, all folders are searched"
+    yield "try fewer words, or the name of a person, project or team"
+
+
+def _ambiguous_names(ranking: Ranking) -> Iterator[str]:
+    names_of: dict[str, list[str]] = {}
+    for entity in ranking.kept_entities:
+        for signal in entity.signals:
+            if signal.ambiguous and signal.score == entity.score:
+                names_of.setdefault(signal.detail, []).append(entity.name)
+    for text, names in names_of.items():
+        if len(names) > 1:
+            yield f"{text} may be {' or '.join(names)}; their documents count equally"
+
+
+def _listed(values: Collection[str]) -> str:
+    return safe_line(",".join(values))

@@ -1,0 +1,153 @@
+"""Reads files in which the program keeps its state, whatever has happened to them.
+
+A state file may have been damaged, or replaced by something else, such as a pipe that would block
+its reader for ever. Callers report that with `unreadable`, go on without the file, and never write
+over it: `set_aside` renames it first.
+"""
+
+from __future__ import annotations
+
+import errno
+import json
+import os
+import re
+import stat
+import time
+from collections.abc import Callable, Iterable
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, TypeVar
+
+import msgspec
+
+from kbx_tui.errors import WriteFault
+from kbx_tui.removal import remove_temporary
+
+Notice = Callable[[str], object]
+"""Receives a sentence that the user should see."""
+
+SIZE_LIMIT = 64 * 1024 * 1024
+"""Bytes above which a state file is not read, unless its reader sets another limit."""
+
+LEAKED_SECONDS = 3600.0
+"""Age from which a temporary file was left behind: writing one takes seconds."""
+
+T = TypeVar("T")
+
+_KINDS = (
+    (stat.S_ISLNK, "a symbolic link"),
+    (stat.S_ISDIR, "a folder"),
+    (stat.S_ISFIFO, "a pipe"),
+    (stat.S_ISSOCK, "a socket"),
+)
+_FLAGS = ("O_NONBLOCK", "O_CLOEXEC", "O_NOCTTY", "O_BINARY")
+
+
+class UnusableFile(OSError):
+    """A path that is not a regular file, or one that is too large; its content was not read."""
+
+
+def ignore(_sentence: str) -> None:
+    """Drop a notice, for a reader whose caller reported it before."""
+
+
+def read_regular_file(file: Path, *, limit: int = SIZE_LIMIT, follow_links: bool = False) -> bytes:
+    """Return the content of a regular file without ever blocking.
+
+    `follow_links` is for files that the user writes and we only read. Raises FileNotFoundError,
+    UnusableFile and OSError.
+    """
+    check_regular_file(file, limit=limit, follow_links=follow_links)  # opening may have effects
+    wanted = _FLAGS if follow_links else (*_FLAGS, "O_NOFOLLOW")
+    handle = os.open(file, os.O_RDONLY | sum(getattr(os, name, 0) for name in wanted))
+    with os.fdopen(handle, "rb", buffering=0) as stream:
+        _check(file, os.fstat(stream.fileno()), limit)  # replaced in the meantime
+        data = stream.readall()
+    if len(data) > limit:
+        raise _too_large(file, limit)
+    return data
+
+
+def check_regular_file(file: Path, *, limit: int = SIZE_LIMIT, follow_links: bool = False) -> None:
+    """Raise what `read_regular_file` would raise for a file that is not to be read."""
+    status = os.stat(file, follow_symlinks=follow_links)  # noqa: PTH116
+    _check(file, status, limit)
+
+
+def decode_json(data: bytes | str, kind: type[T]) -> T:
+    """Return JSON as an object of type `kind`. Raises ValueError, whatever is wrong with it."""
+    try:
+        decoded = msgspec.json.decode(data, type=kind)
+        json.loads(data, object_pairs_hook=_unique_keys)
+    except RecursionError as error:
+        raise ValueError("it is nested too deeply") from error
+    except msgspec.MsgspecError as error:
+        raise ValueError(str(error)) from error
+    return decoded
+
+
+def remove_leaked(folder: Path, name: re.Pattern[str]) -> None:
+    """Remove temporary files that a process which died left in a folder of ours.
+
+    Only regular files whose whole name matches, untouched for `LEAKED_SECONDS`. Errors are ignored.
+    """
+    with suppress(OSError), os.scandir(folder) as found:
+        for entry in found:
+            with suppress(OSError):
+                if name.fullmatch(entry.name) and entry.is_file(follow_symlinks=False):
+                    age = time.time() - entry.stat(follow_symlinks=False).st_mtime
+                    if age > LEAKED_SECONDS:
+                        remove_temporary(Path(entry.path))
+
+
+def unreadable(file: Path, reason: object) -> str:
+    """Return the sentence that reports a state file that cannot be used."""
+    if isinstance(reason, OSError):
+        reason = reason.strerror or reason
+    return f"{file} cannot be read ({reason}); it is left out and nothing in it is changed"
+
+
+def invalid_lines(file: Path, count: int, first: str = "") -> str:
+    """Return the sentence that reports lines that cannot be read; `first` says why."""
+    lines = "one line" if count == 1 else f"{count:,} lines"
+    reason = f" ({first})" if first else ""
+    return f"{file}: {lines} cannot be read{reason}; left out, and kept in the file"
+
+
+def set_aside(file: Path) -> Path:
+    """Rename a file to `<stem>.<time>.unreadable`, so that nothing is lost; return the new path.
+
+    Raises WriteFault.
+    """
+    base = f"{file.stem}.{time.strftime('%Y%m%d-%H%M%S')}"
+    kept, number = file.with_name(f"{base}.unreadable"), 1
+    while os.path.lexists(kept):
+        number += 1
+        kept = file.with_name(f"{base}-{number}.unreadable")
+    try:
+        return file.rename(kept)
+    except OSError as error:
+        reason = error.strerror or error
+        raise WriteFault(f"{file} cannot be renamed ({reason}); move it away yourself") from error
+
+
+def _check(file: Path, status: os.stat_result, limit: int) -> None:
+    if not stat.S_ISREG(status.st_mode):
+        kinds = [name for is_kind, name in _KINDS if is_kind(status.st_mode)]
+        kind = kinds[0] if kinds else "a device"
+        raise UnusableFile(errno.EINVAL, f"it is {kind}, not a regular file", str(file))
+    if status.st_size > limit:
+        raise _too_large(file, limit)
+
+
+def _too_large(file: Path, limit: int) -> UnusableFile:
+    return UnusableFile(errno.EFBIG, f"it is larger than {limit:,} bytes", str(file))
+
+
+def _unique_keys(pairs: Iterable[tuple[str, Any]]) -> dict[str, Any]:
+    unique: dict[str, Any] = {}
+    for key, value in pairs:
+        if key in unique:
+            raise ValueError(f"the key {key[:60]!r} occurs twice")
+        unique[key] = value
+    return unique

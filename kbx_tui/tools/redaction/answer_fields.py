@@ -1,0 +1,143 @@
+"""Walks an answer as its contract declares it: numbers pass, each text is checked by provenance."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from types import NoneType, UnionType
+from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
+
+from pydantic import BaseModel
+
+from kbx_tui.tools.contracts.answers import Answer
+from kbx_tui.tools.contracts.provenance import Provenance
+
+UNNAMED = "[redacted]"
+"""In place of a withheld name, line or quotation."""
+
+
+class _Withheld:
+    """The outcome of a check that failed."""
+
+
+WITHHELD = _Withheld()
+
+Check = Callable[[Any, Any, Any], Any]
+"""From the redaction filter, a value and what its object is about to the value, or WITHHELD."""
+
+
+def undeclared_texts(model: type[BaseModel], name: str = "") -> Iterator[str]:
+    """Yield the fields of an answer, nested ones included, whose texts have no provenance."""
+    for key, hint in _hints(model).items():
+        yield from _undeclared(hint, f"{name or model.__name__}.{key}")
+
+
+def _undeclared(hint: Any, name: str) -> Iterator[str]:
+    origin, arguments = get_origin(hint), get_args(hint)
+    if origin is Annotated and any(isinstance(mark, Provenance) for mark in arguments[1:]):
+        return
+    if origin is Literal or hint in (int, float, bool, NoneType):
+        return
+    if isinstance(hint, type) and issubclass(hint, BaseModel):
+        yield from undeclared_texts(hint, name)
+    elif arguments:
+        for argument in arguments[:1] if origin is Annotated else arguments:
+            yield from _undeclared(argument, name)
+    else:
+        yield name
+
+
+def field_check(hint: Any, texts: Mapping[Provenance, Check]) -> Check:
+    """Return the check of a type; texts without provenance and unknown types are withheld."""
+    origin, arguments = get_origin(hint), get_args(hint)
+    if origin is Annotated:
+        marks = [mark for mark in arguments[1:] if isinstance(mark, Provenance)]
+        return _text_check(texts[marks[0]]) if marks else field_check(arguments[0], texts)
+    if origin is Literal:
+        return lambda answer_filter, value, source: value if value in arguments else WITHHELD
+    if hint in (int, float, bool, NoneType):
+        kinds = (int, float) if hint is float else hint
+        return lambda answer_filter, value, source: value if isinstance(value, kinds) else WITHHELD
+    if origin in (Union, UnionType):
+        return _first_of([field_check(argument, texts) for argument in arguments])
+    if origin is list:
+        return _each(field_check(arguments[0], texts))
+    if origin is tuple:
+        return _each(field_check(arguments[0], texts))
+    if origin is dict:
+        return _entries(field_check(arguments[0], texts), field_check(arguments[1], texts))
+    if isinstance(hint, type) and issubclass(hint, Answer):
+        return _object(hint, texts)
+    return lambda answer_filter, value, source: WITHHELD
+
+
+def _text_check(check: Check) -> Check:
+    return lambda answer_filter, value, source: (
+        check(answer_filter, value, source) if isinstance(value, str) else WITHHELD
+    )
+
+
+def _first_of(checks: list[Check]) -> Check:
+    def check(answer_filter: Any, value: Any, source: Any) -> Any:
+        if value is None:
+            return None
+        passed = (one(answer_filter, value, source) for one in checks)
+        return next((text for text in passed if text is not WITHHELD), WITHHELD)
+
+    return check
+
+
+def _each(one: Check) -> Check:
+    def check(answer_filter: Any, value: Any, source: Any) -> Any:
+        if not isinstance(value, list | tuple):
+            return WITHHELD
+        passed = (one(answer_filter, element, source) for element in value)
+        return [element for element in passed if element is not WITHHELD]
+
+    return check
+
+
+def _entries(key: Check, one: Check) -> Check:
+    def check(answer_filter: Any, value: Any, source: Any) -> Any:
+        if not isinstance(value, Mapping):
+            return WITHHELD
+        passed = {name: one(answer_filter, entry, source) for name, entry in value.items()}
+        return {
+            name: entry
+            for name, entry in passed.items()
+            if entry is not WITHHELD and key(answer_filter, name, source) is not WITHHELD
+        }
+
+    return check
+
+
+def _object(model: type[Answer], texts: Mapping[Provenance, Check]) -> Check:
+    hints = _hints(model)
+    checks = {key: field_check(hint, texts) for key, hint in hints.items()}
+    optional = {key for key, hint in hints.items() if NoneType in get_args(hint)}
+
+    def check(answer_filter: Any, value: Any, source: Any) -> Any:
+        if not isinstance(value, Mapping):
+            return WITHHELD
+        inner = answer_filter.source(model.about, value, source)
+        if inner is None and not model.stays_unnamed:
+            return WITHHELD
+        passed = {}
+        for key in value.keys() & checks.keys():
+            about = inner or answer_filter.nothing(value)
+            field_value = checks[key](answer_filter, value[key], about)
+            if field_value is WITHHELD and key in optional:
+                field_value = None
+            elif field_value is WITHHELD and model.stays_unnamed:
+                field_value = UNNAMED
+            elif field_value is WITHHELD:
+                return WITHHELD
+            passed[key] = field_value
+        return {key: passed[key] for key in value if key in passed}
+
+    return check
+
+
+def _hints(model: type[BaseModel]) -> dict[str, Any]:
+    """Return the annotated types of the fields of a model, by their names in JSON."""
+    hints = get_type_hints(model, include_extras=True)
+    return {info.alias or name: hints[name] for name, info in model.model_fields.items()}

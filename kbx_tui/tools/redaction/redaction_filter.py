@@ -1,0 +1,242 @@
+"""The one redaction filter that every answer passes on its way out.
+
+It copies an answer field by field as its contract declares it. A text from a page is compared with
+the file as it is now, and what cannot be verified is withheld: the text, or the object around it.
+What the contract does not declare is not passed on.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import Any
+
+from kbx_tui.errors import NotFound
+from kbx_tui.knowledge.facts.public_page import PublicPage
+from kbx_tui.knowledge.folding import fold
+from kbx_tui.knowledge.parsing.fields import link_target, texts_of
+from kbx_tui.knowledge.records import Entity
+from kbx_tui.tools.contracts.answers import Answer
+from kbx_tui.tools.contracts.provenance import Provenance
+from kbx_tui.tools.redaction.answer_fields import UNNAMED, WITHHELD, Check, field_check
+from kbx_tui.tools.redaction.visible_pages import VisiblePages
+
+_WORD = re.compile(r"\w+")
+_QUOTED = re.compile(r"'[^'\n]*'|\"[^\"\n]*\"")
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """What the object that holds a text is about."""
+
+    values: Mapping[str, Any] = field(default_factory=dict)
+    page: PublicPage | None = None
+    entity: Entity | None = None
+    is_open: bool = False
+    """Whether all that the index knows of the page is public."""
+
+
+class RedactionFilter:
+    """Checks the answers to one call. `arguments` are those of the caller, who knows them."""
+
+    def __init__(self, pages: VisiblePages, arguments: Any) -> None:
+        self._pages = pages
+        self._arguments = list(_strings(arguments))
+        self._sent = frozenset(_words(" ".join(self._arguments)))
+        self._seen: list[PublicPage] = []
+
+    def remember_pages(self) -> None:
+        """Remember the pages looked at so far: a diff or an error may quote them as they were."""
+        self._seen += self._pages.looked_at()
+
+    def pass_on(self, model: type[Answer], answer: Mapping[str, Any]) -> dict[str, Any]:
+        """Return an answer without what is redacted. Raises NotFound if nothing may be left."""
+        passed = object_check(model)(self, answer, Source())
+        if passed is WITHHELD:
+            raise NotFound("what was asked for is not to be passed on; its file marks it so")
+        public: dict[str, Any] = passed
+        return public
+
+    def message(self, text: str, *, quotes_pages: bool = False) -> str:
+        """Return the message of an error without names and quotations that are redacted.
+
+        With `quotes_pages`, it may quote lines of the page that was to be written.
+        """
+        if not self._names_only_visible(text):
+            return "the reason names what is not to be passed on; its owner can see it"
+        return _QUOTED.sub(self._quotation, text) if quotes_pages else text
+
+    def _quotation(self, quoted: re.Match[str]) -> str:
+        text = quoted[0][1:-1]
+        is_known = any(text in argument for argument in self._arguments)
+        is_public = is_known or any(page.says(text) for page in self._seen)
+        return quoted[0] if is_public else repr(UNNAMED)
+
+    def _names_only_visible(self, text: str) -> bool:
+        for argument in sorted(self._arguments, key=len, reverse=True):
+            text = text.replace(repr(argument), " ").replace(argument, " ") if argument else text
+        return self._pages.names_only_visible(text)
+
+    def source(self, key: str, values: Mapping[str, Any], outer: Source) -> Source | None:
+        """Return what an object is about, None if that may not be known."""
+        name: Any = values
+        for part in key.split("."):
+            name = name.get(part) if isinstance(name, Mapping) else None
+        if not key or not isinstance(name, str) or not name:
+            return Source(values, outer.page, outer.entity, outer.is_open)
+        try:
+            path, entity = self._pages.identify(name)
+        except NotFound:
+            return None
+        if not path:
+            return Source(values, None, entity, is_open=True)
+        page = self._pages.page(path)
+        if page is None:
+            return None
+        if page not in self._seen:
+            self._seen.append(page)
+        return Source(values, page, entity, self._pages.is_open(page))
+
+    def nothing(self, values: Mapping[str, Any]) -> Source:
+        """Return the source of an object that may not say what it is about."""
+        return Source(values)
+
+    # One check per provenance: the text as it may be passed on, or WITHHELD
+
+    def _program(self, text: str, source: Source) -> Any:
+        return text
+
+    def _call(self, text: str, source: Source) -> Any:
+        return text if self._sent.issuperset(_words(text)) else self._sentence(text, source)
+
+    def _sentence(self, text: str, source: Source) -> Any:
+        return text if self._names_only_visible(text) else WITHHELD
+
+    def _path(self, text: str, source: Source) -> Any:
+        return text if not text or self._pages.page(text) is not None else WITHHELD
+
+    def _id(self, text: str, source: Source) -> Any:
+        if text in self._arguments:  # the id of a fact, as the caller sent it
+            return text
+        is_own = source.page is not None and self._pages.id_of(source.page) == text
+        return text if is_own or self._pages.is_visible_id(text) else WITHHELD
+
+    def _title(self, text: str, source: Source) -> Any:
+        if source.is_open:
+            return text
+        if source.page is None:
+            return WITHHELD
+        if source.entity is not None:
+            return source.entity.name
+        return source.page.document.title
+
+    def _kind(self, text: str, source: Source) -> Any:
+        if source.page is None and source.entity is None:
+            return text if self._pages.has_kind(text) else WITHHELD
+        if source.is_open or source.page is None:
+            return text
+        return source.page.document.kind
+
+    def _date(self, text: str, source: Source) -> Any:
+        page = source.page
+        if source.is_open or page is None:
+            return text if source.is_open else WITHHELD
+        dates = {page.document.date, *(fact.date for fact in page.facts)}
+        return text if text in dates else WITHHELD
+
+    def _passage(self, text: str, source: Source) -> Any:
+        page, values = source.page, source.values
+        if source.is_open:
+            return text
+        if page is None:
+            return WITHHELD
+        if values.get("match_type") == "field":
+            return self._field(text, source)
+        if values.get("match_type") in ("fact", "open_item"):
+            return text if any(fact.text == text for fact in page.facts) else WITHHELD
+        return text if page.says(text) else WITHHELD
+
+    def _content(self, text: str, source: Source) -> Any:
+        if not text or (source.page is None and source.is_open):
+            return text  # a group without a page, named openly elsewhere
+        page = source.page
+        if page is None or not (text in page.body or text in {fact.text for fact in page.facts}):
+            return WITHHELD
+        return text
+
+    def _field(self, text: str, source: Source) -> Any:
+        if source.is_open:
+            return text
+        return text if text in _field_values(source) else WITHHELD
+
+    def _diff(self, text: str, source: Source) -> Any:
+        return "".join(map(self._diff_line, text.splitlines(keepends=True)))
+
+    def _diff_line(self, line: str) -> str:
+        if line.startswith(("---", "+++", "@@")) or not line[1:].strip():
+            return line
+        words = [word for word in _words(line[1:]) if not word.isdigit()]
+        known = self._sent.union(*(page.vocabulary for page in self._seen))
+        if line.startswith("+"):
+            is_public = known.issuperset(words)
+        else:
+            is_public = any(line[1:].strip() in page.texts[1] for page in self._seen)
+        return line if is_public else f"{line[0]}{UNNAMED}\n"
+
+    def _derived(self, text: str, source: Source) -> Any:
+        return text
+
+
+CHECKS: Mapping[Provenance, Check] = {
+    Provenance.PROGRAM: RedactionFilter._program,
+    Provenance.CALL: RedactionFilter._call,
+    Provenance.SENTENCE: RedactionFilter._sentence,
+    Provenance.PATH: RedactionFilter._path,
+    Provenance.ID: RedactionFilter._id,
+    Provenance.TITLE: RedactionFilter._title,
+    Provenance.KIND: RedactionFilter._kind,
+    Provenance.DATE: RedactionFilter._date,
+    Provenance.PASSAGE: RedactionFilter._passage,
+    Provenance.CONTENT: RedactionFilter._content,
+    Provenance.FIELD: RedactionFilter._field,
+    Provenance.DIFF: RedactionFilter._diff,
+    Provenance.DERIVED: RedactionFilter._derived,
+}
+
+
+@lru_cache(maxsize=64)
+def object_check(model: type[Answer]) -> Check:
+    """Return the check of an answer; making it takes longer than using it."""
+    return field_check(model, CHECKS)
+
+
+def _field_values(source: Source) -> set[str]:
+    """Return the values of all fields and list items that are public on a page."""
+    entity, page = source.entity, source.page
+    values = {entity.name, entity.role, entity.team, *entity.aliases} if entity else set()
+    if page is None:
+        return values
+    values |= {fact.text for fact in page.facts}
+    for value in page.document.frontmatter.values():
+        values |= {text for entry in texts_of(value) for text in (entry, link_target(entry))}
+        if isinstance(value, Mapping):
+            values.add(json.dumps(value, ensure_ascii=False))
+    return values
+
+
+def _strings(value: Any) -> Iterator[str]:
+    if isinstance(value, str | int):
+        yield str(value)
+    elif isinstance(value, Mapping):
+        for entry in value.values():
+            yield from _strings(entry)
+    elif isinstance(value, list | tuple):
+        for entry in value:
+            yield from _strings(entry)
+
+
+def _words(text: str) -> list[str]:
+    return _WORD.findall(fold(text))

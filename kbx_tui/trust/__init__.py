@@ -1,0 +1,1 @@
+"""What a base from elsewhere may do only after the user has allowed it."""

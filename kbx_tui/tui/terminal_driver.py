@@ -1,0 +1,144 @@
+"""The terminal of the app, which may be closed at any time.
+
+When the terminal is gone, Textual's driver reads the end of its input again and again, its writing
+thread dies at the first error, after which the app blocks, and a process that is continued starts
+to read even if the app has ended. Here a terminal that is gone ends the app, errors of writing are
+ignored, and another thread can restore the terminal at any moment.
+"""
+
+from __future__ import annotations
+
+import os
+import select
+import signal
+import sys
+import termios
+import threading
+from contextlib import suppress
+from queue import Queue
+from typing import Any
+
+from textual.drivers.linux_driver import LinuxDriver
+
+from kbx_tui.ending import end_by, is_ending, restore_with
+
+LEAVE = (
+    "\x1b[?2004l\x1b[?7h\x1b[?2048l"  # bracketed paste, line wrap, reports of the size
+    "\x1b[?1000l\x1b[?1003l\x1b[?1015l\x1b[?1006l\x1b[?1016l"  # mouse
+    "\x1b[<u\x1b[?1049l\x1b[?25h\x1b[?1004l"  # keyboard protocol, screen, cursor, focus
+)
+"""Undoes what `LinuxDriver.start_application_mode` turns on."""
+LOCK_SECONDS = 0.5
+"""Longest wait for another thread that is using the terminal, before it is restored anyway."""
+QUEUED_WRITES = 30
+"""Writes that may wait for a slow terminal before the app waits as well, as in Textual."""
+
+
+class TerminalDriver(LinuxDriver):
+    """Textual's driver for Linux and macOS, robust against a terminal that goes away."""
+
+    def __init__(self, *arguments: Any, **options: Any) -> None:
+        self._switching = threading.RLock()
+        self._is_active = False
+        self._writer: _Writer | None = None
+        super().__init__(*arguments, **options)  # from here on, signals may switch the terminal
+        threading.Thread(
+            target=_wait_for_hang_up, args=(self.fileno,), name="kbx-terminal", daemon=True
+        ).start()
+
+    def start_application_mode(self) -> None:
+        """Switch the terminal, unless the process was continued only to end."""
+        with self._switching:
+            if is_ending():
+                return
+            self._writer = _Writer()
+            self._writer.start()
+            self._is_active = True
+            restore_with(self.restore)
+            super().start_application_mode()  # type: ignore[no-untyped-call]
+            # It gives up at once when the terminal is gone or belongs to another program.
+            self._is_active = self._writer.is_used
+
+    def stop_application_mode(self) -> None:
+        """Restore the terminal."""
+        with self._switching:
+            super().stop_application_mode()
+            self._is_active = False
+            restore_with(None)
+
+    def close(self) -> None:
+        """Wait until everything is written."""
+        super().close()
+        if self._writer is not None:
+            self._writer.finish()
+
+    def write(self, data: str) -> None:
+        """Write to the terminal, and nothing while another program has it."""
+        if self._is_active and self._writer is not None:
+            self._writer.put(data)
+
+    def restore(self) -> None:
+        """Restore the terminal at once, from any thread; nothing can be drawn afterwards."""
+        self._switching.acquire(timeout=LOCK_SECONDS)  # kept: nobody may switch it again
+        if not self._is_active or self._writer is None:
+            return
+        self._writer.end_with(LEAVE)
+        with suppress(OSError, termios.error):
+            # From the background, the system would stop the process for this.
+            if self.attrs_before is not None and os.tcgetpgrp(self.fileno) == os.getpgrp():
+                termios.tcsetattr(self.fileno, termios.TCSANOW, self.attrs_before)
+
+    def run_input_thread(self) -> None:
+        """Read keys until the app stops or the terminal is gone."""
+        try:
+            super().run_input_thread()
+        except OSError:
+            end_by(signal.SIGHUP)
+
+
+class _Writer(threading.Thread):
+    """Writes to the terminal, as Textual does on stderr, and ignores errors."""
+
+    def __init__(self) -> None:
+        super().__init__(name="kbx-output", daemon=True)
+        self._queue: Queue[str | None] = Queue(QUEUED_WRITES)
+        self._lock = threading.Lock()
+        self._ended = False
+        self.is_used = False
+        """Whether anything was to be written."""
+
+    def put(self, text: str) -> None:
+        """Queue a text; blocks while too many are waiting."""
+        self.is_used = True
+        self._queue.put(text)
+
+    def run(self) -> None:
+        while (text := self._queue.get()) is not None:
+            with self._lock, suppress(OSError, ValueError):
+                if not self._ended and sys.__stderr__ is not None:
+                    sys.__stderr__.write(text)
+                    if self._queue.empty():
+                        sys.__stderr__.flush()
+
+    def finish(self) -> None:
+        """Wait until everything is written."""
+        if self.is_alive():
+            self._queue.put(None)
+            self.join()
+
+    def end_with(self, last: str) -> None:
+        """Write `last` unless that would block, and drop everything else, now and later."""
+        self._lock.acquire(timeout=LOCK_SECONDS)  # kept
+        self._ended = True
+        with suppress(OSError, ValueError):
+            if select.select([], [2], [], 0)[1]:
+                os.write(2, last.encode())
+
+
+def _wait_for_hang_up(descriptor: int) -> None:
+    """End the process when its terminal is gone, even one that ignores the signal for that."""
+    poll = select.poll()
+    poll.register(descriptor, 0)  # errors and the hang-up are always reported
+    for _, event in poll.poll():
+        if event & (select.POLLHUP | select.POLLERR):
+            end_by(signal.SIGHUP)

@@ -1,0 +1,298 @@
+"""Damage to the index is noticed, said and repaired, and a full run replaces the index whole."""
+
+from __future__ import annotations
+
+import json
+import random
+import shutil
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from numpy.typing import NDArray
+
+from benchmarks.faults.file_damage import KINDS, damage_files
+from benchmarks.faults.small_base import write_small_base
+from kbx_tui import IndexDamaged, KnowledgeBase
+from kbx_tui.index.integrity.noted_state import DIGESTS, note_state
+from kbx_tui.index.integrity.verified_files import digest_of
+from kbx_tui.index.store import Store
+from kbx_tui.removal import INDEX_TABLES
+from tests.functional.vaults import stored_rows, write_vault
+
+
+@pytest.fixture
+def base(tmp_path: Path) -> Path:
+    root = write_vault(tmp_path / "base")
+    KnowledgeBase(root).index()
+    return root
+
+
+def index_of(base: Path) -> Path:
+    return base / ".kbx" / "index"
+
+
+def newest_manifest(base: Path, table: str) -> Path:
+    return min((index_of(base) / f"{table}.lance" / "_versions").glob("*.manifest"))
+
+
+def flip(file: Path) -> None:
+    content = bytearray(file.read_bytes())
+    content[len(content) // 2] ^= 1
+    file.write_bytes(content)
+
+
+def forget_table(index: Path, table: str) -> None:
+    """Make an index as it was before a table was added."""
+    shutil.rmtree(index / f"{table}.lance")
+    _, _, body = (index / DIGESTS).read_bytes().partition(b"\n")
+    noted = json.loads(body)
+    del noted["versions"][table]
+    noted["files"] = {
+        name: file for name, file in noted["files"].items() if not name.startswith(table)
+    }
+    body = json.dumps(noted).encode()
+    (index / DIGESTS).write_bytes(f"kbx digests 1 {digest_of(body):08x}\n".encode() + body)
+
+
+def vectors_of(base: Path) -> dict[str, NDArray[np.float32]]:
+    rows = Store(str(index_of(base))).table("vectors").to_arrow()
+    vectors = (np.array(vector, np.float32) for vector in rows["vector"].to_pylist())
+    return dict(zip(rows["text_hash"].to_pylist(), vectors, strict=True))
+
+
+def found(base: Path) -> list[str]:
+    response = KnowledgeBase(base).search("what happens after a rollback")
+    return [result.path for result in response.results]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", KINDS)
+def test_damage_to_any_file_changes_no_answer_without_a_word(kind: str, tmp_path: Path) -> None:
+    base = write_small_base(tmp_path / "base")
+    assert [*damage_files(KINDS[kind])(base, 10, random.Random(4))] == [[]] * 10
+
+
+@pytest.mark.parametrize("table", ["entities", "links"])
+def test_a_table_older_than_noted_is_said_and_repaired_by_the_next_run(
+    base: Path, table: str
+) -> None:
+    before = {name: stored_rows(base, name) for name in INDEX_TABLES}
+    newest_manifest(base, table).unlink()
+    with pytest.raises(IndexDamaged, match=f"table {table} .* version 1, but 2 was noted"):
+        KnowledgeBase(base).retrieve("rollback")
+    assert table in KnowledgeBase(base).status().damage[0]
+    report = KnowledgeBase(base).index()
+    assert f"table {table}" in report.repaired[0]
+    assert report.embedded == 0
+    assert {name: stored_rows(base, name) for name in INDEX_TABLES} == before
+    assert KnowledgeBase(base).check(read_data=True).sound
+
+
+def test_a_damaged_derived_file_is_said_and_written_again(base: Path) -> None:
+    expected = found(base)
+    flip(index_of(base) / "vectors.bin")
+    assert "vectors.bin" in KnowledgeBase(base).status().damage[0]
+    response = KnowledgeBase(base).search("what happens after a rollback")
+    assert "vectors.bin of the index was damaged" in response.meta.notes[0]
+    assert [result.path for result in response.results] == expected
+    assert not KnowledgeBase(base).status().damage
+    flip(index_of(base) / "words.bin")
+    assert "words.bin" in KnowledgeBase(base).index().repaired[0]
+    assert KnowledgeBase(base).index().repaired == ()
+
+
+def in_two_files(base: Path) -> tuple[Path, int]:
+    """Rewrite table vectors as two files; return the second and the number of its vectors."""
+    store = Store(str(index_of(base)))
+    table, files = store.table("vectors"), index_of(base) / "vectors.lance" / "data"
+    moved, before = table.to_arrow().slice(0, 5), set(files.iterdir())
+    store.delete("vectors", "text_hash", moved["text_hash"].to_pylist())
+    table.add(moved)
+    note_state(store, str(store.meta()["model"]))
+    (second,) = set(files.iterdir()) - before
+    return second, len(moved)
+
+
+@pytest.mark.parametrize("is_cut_off", [True, False])
+def test_only_the_vectors_of_a_damaged_file_are_computed_again(
+    base: Path, is_cut_off: bool
+) -> None:
+    expected = found(base)
+    damaged, count = in_two_files(base)
+    if is_cut_off:
+        damaged.write_bytes(damaged.read_bytes()[:100])
+    else:
+        flip(damaged)
+    assert "table vectors" in KnowledgeBase(base).status().damage[0]
+    report = KnowledgeBase(base).index(full=True)
+    assert (report.embedded, report.finished) == (count, True)
+    assert found(base) == expected
+    assert KnowledgeBase(base).check(read_data=True).sound
+
+
+def test_without_any_readable_vector_a_full_run_computes_all(base: Path) -> None:
+    for file in (index_of(base) / "vectors.lance" / "data").iterdir():
+        file.unlink()
+    assert KnowledgeBase(base).index(full=True).embedded > 0
+    assert KnowledgeBase(base).check(read_data=True).sound
+
+
+def test_only_finite_vectors_of_unit_length_are_taken_over(base: Path) -> None:
+    store = Store(str(index_of(base)))
+    table = store.table("vectors")
+    hashes = table.to_arrow()["text_hash"].to_pylist()[:2]
+    vectors = pa.FixedSizeListArray.from_arrays(
+        pa.array([0.0] * 384 + [0.5] * 384, pa.float16()), 384
+    )
+    store.delete("vectors", "text_hash", hashes)
+    table.add(pa.table([pa.array(hashes), vectors], schema=table.schema))
+    report = KnowledgeBase(base).check(read_data=True)
+    assert any("vectors are not finite" in fault.what for fault in report.faults)
+    assert KnowledgeBase(base).index(full=True).embedded == 2
+    assert KnowledgeBase(base).check(read_data=True).sound
+
+
+@pytest.mark.parametrize("is_removed", [False, True])
+def test_changed_vectors_are_not_taken_over_when_the_digests_are_lost_too(
+    base: Path, is_removed: bool
+) -> None:
+    verified = index_of(base) / "VERIFIED"
+    while "vectors.lance/data" not in (verified.read_text() if verified.exists() else ""):
+        KnowledgeBase(base).check(read_data=True)  # files just written are not kept as verified
+    before = vectors_of(base)
+    values = next(iter(before.values()))
+    vector, largest = values.astype(np.float16).tobytes(), 2 * int(np.abs(values).argmax())
+    (file,) = (
+        file
+        for file in (index_of(base) / "vectors.lance" / "data").iterdir()
+        if vector in file.read_bytes()
+    )
+    content = bytearray(file.read_bytes())
+    content[content.index(vector) + largest + 1] ^= 0x80  # a sign: the length stays 1
+    file.write_bytes(content)
+    digests = index_of(base) / "DIGESTS"
+    if is_removed:
+        digests.unlink()
+    else:
+        flip(digests)
+    KnowledgeBase(base).index(full=True)
+    after = vectors_of(base)
+    assert after.keys() == before.keys()
+    assert all(np.allclose(after[text], before[text], atol=1e-3) for text in before)
+
+
+@pytest.mark.parametrize("table", INDEX_TABLES)
+@pytest.mark.parametrize("runs_first", [False, True], ids=["search", "run-then-search"])
+def test_a_search_repairs_a_table_whose_data_is_gone(
+    base: Path, table: str, runs_first: bool
+) -> None:
+    before = found(base)
+    for file in (index_of(base) / f"{table}.lance" / "data").iterdir():
+        file.unlink()
+    if runs_first:
+        KnowledgeBase(base).index()
+    assert found(base) == before
+
+
+@pytest.mark.parametrize("name", ["bodies.bin", "words.bin", "vectors.bin"])
+@pytest.mark.parametrize("kind", ["zeros", "truncations"])
+def test_a_mapped_file_that_is_changed_in_place_is_read_again_before_it_is_used(
+    base: Path, kind: str, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("kbx_tui.api.session.REFRESH_SECONDS", 600.0)
+    reader, query = KnowledgeBase(base), "what happens after a rollback"
+    before = reader.search(query).results
+    KINDS[kind](index_of(base) / name, random.Random(1))
+    response = reader.search(query)
+    assert response.results == before
+    assert f"{name} of the index was damaged" in response.meta.notes[0]
+
+
+def test_readers_of_a_replaced_index_continue_without_an_error(base: Path) -> None:
+    reader = KnowledgeBase(base)
+    assert reader.search("soup").results
+    write_vault(base, {"memory/notes/new.md": "# New\n\nA zorkmid.\n"})
+    KnowledgeBase(base).index(full=True)
+    assert len(reader.facts()) == 4
+    reader.refresh()
+    assert reader.search("zorkmid", fast=True).results
+
+
+@pytest.mark.parametrize("can_exchange", [True, False])
+def test_a_full_run_leaves_nothing_beside_the_index(
+    base: Path, can_exchange: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if not can_exchange:
+        monkeypatch.setattr("ctypes.CDLL", lambda *_, **__: (_ for _ in ()).throw(OSError()))
+    before = found(base)
+    assert KnowledgeBase(base).index(full=True).embedded == 0
+    assert [path.name for path in (base / ".kbx").glob("index*")] == ["index"]
+    assert found(base) == before
+
+
+def test_what_dead_runs_left_is_swept_and_nothing_else(base: Path) -> None:
+    state, index = base / ".kbx", index_of(base)
+    for folder in ("index.new-0123abcd", "index.old-0123abcd", "index.new-mine"):
+        (state / folder).mkdir()
+    for name in (f"words.bin.{'0f' * 16}", f"DIGESTS.{'0f' * 16}", "words.bin.mine"):
+        (index / name).write_bytes(b"")
+    KnowledgeBase(base).index()
+    assert [path.name for path in sorted(state.glob("index.*"))] == ["index.new-mine"]
+    assert [path.name for path in index.glob("*.*") if "0f0f" in path.name] == []
+    assert (index / "words.bin.mine").exists()
+
+
+def test_a_run_that_died_between_two_renames_is_finished_by_the_next(base: Path) -> None:
+    index_of(base).rename(base / ".kbx" / "index.new-0123abcd")
+    report = KnowledgeBase(base).index()
+    assert (report.added, report.embedded) == (0, 0)
+    assert found(base)
+
+
+def test_check_names_every_fault_and_what_mends_it(base: Path) -> None:
+    flip(index_of(base) / "bodies.bin")
+    flip(next((index_of(base) / "facts.lance" / "data").iterdir()))
+    (base / ".kbx" / "labels.jsonl").write_text("{]\n")
+    report = KnowledgeBase(base).check()
+    wrong = {fault.where: fault.remedy for fault in report.faults}
+    assert wrong["bodies.bin"] == wrong["tables"] == "`kbx index`"
+    assert "move it away" in wrong[".kbx/labels.jsonl"]
+    assert not report.sound
+    KnowledgeBase(base).index()
+    (base / ".kbx" / "labels.jsonl").unlink()
+    assert KnowledgeBase(base).check(read_data=True).sound
+
+
+def test_a_damaged_build_id_is_said_by_check_and_replaced_by_the_next_run(base: Path) -> None:
+    marker = index_of(base) / "BUILD"
+    before = found(base)
+    flip(marker)
+    marker.write_bytes(marker.read_bytes()[:20])
+    assert found(base) == before
+    (fault,) = KnowledgeBase(base).check().faults
+    assert (fault.where, fault.remedy) == ("BUILD", "`kbx index`")
+    KnowledgeBase(base).index()
+    assert KnowledgeBase(base).check().sound
+    assert found(base) == before
+
+
+def test_an_index_without_the_uses_of_names_is_rebuilt_once_with_its_vectors(base: Path) -> None:
+    first = KnowledgeBase(base).index()
+    forget_table(index_of(base), "name_uses")
+    report = KnowledgeBase(base).index()
+    assert report.repaired == (
+        f"the index at {index_of(base)} was made by an older version; it has been rebuilt",
+    )
+    assert (report.embedded, report.reused) == (0, first.vectors)
+    assert KnowledgeBase(base).index().repaired == ()
+    assert KnowledgeBase(base).check(read_data=True).sound
+
+
+def test_a_search_rebuilds_an_index_without_the_uses_of_names(base: Path) -> None:
+    KnowledgeBase(base).index()
+    before = found(base)
+    forget_table(index_of(base), "name_uses")
+    assert found(base) == before
+    assert stored_rows(base, "name_uses")

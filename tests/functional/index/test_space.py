@@ -1,0 +1,153 @@
+"""The space an index takes, and what happens when it runs out."""
+
+from __future__ import annotations
+
+import errno
+from collections import namedtuple
+from pathlib import Path
+
+import lancedb
+import numpy as np
+import pytest
+
+from kbx_tui import KnowledgeBase
+from kbx_tui.embedding.local import open_embedder
+from kbx_tui.errors import IndexFault
+from kbx_tui.index import derived_files
+from kbx_tui.index.build import compaction
+from kbx_tui.index.chunk_texts import CHUNK_TEXT_COLUMNS, read_chunk_texts
+from kbx_tui.index.schema import text_hash
+from kbx_tui.index.table_reader import TableReader
+from kbx_tui.removal import INDEX_TABLES
+from tests.functional.vaults import store_of, write_vault
+
+Usage = namedtuple("Usage", "total used free")
+
+
+@pytest.fixture
+def base(tmp_path: Path) -> Path:
+    write_vault(tmp_path)
+    with KnowledgeBase(tmp_path) as kb:
+        kb.index()
+    return tmp_path
+
+
+def data_files(base: Path, table: str) -> int:
+    return len(list((base / ".kbx" / "index" / f"{table}.lance" / "data").iterdir()))
+
+
+def edit(base: Path, number: int) -> None:
+    write_vault(base, {"memory/notes/new.md": f"# New\n\nEdition {number} of the soup.\n"})
+
+
+def test_new_rows_are_added_until_there_are_too_many_files(
+    base: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(compaction, "MAX_FRAGMENTS", 2)
+    counts = []
+    for number in range(3):
+        write_vault(base, {f"memory/notes/new{number}.md": f"# New\n\nSoup number {number}.\n"})
+        KnowledgeBase(base).index()
+        counts.append(data_files(base, "vectors"))
+    assert counts == [2, 1, 2]
+
+
+@pytest.mark.parametrize("table", INDEX_TABLES)
+def test_no_table_keeps_former_rows(
+    base: Path, table: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(compaction, "FEW_BYTES", 0)
+    for number in range(4):
+        edit(base, number)
+        KnowledgeBase(base).index()
+        assert data_files(base, table) <= 2  # meta is written last
+
+
+def test_files_of_a_killed_run_are_deleted_when_they_take_much(
+    base: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    orphan = base / ".kbx" / "index" / "vectors.lance" / "data" / f"{'01' * 20}.lance"
+    orphan.write_bytes(bytes(1000))
+    KnowledgeBase(base).index()
+    assert orphan.exists()
+    monkeypatch.setattr(compaction, "FEW_BYTES", 900)
+    monkeypatch.setattr(compaction, "MAX_UNUSED", 0.0)
+    KnowledgeBase(base).index()
+    assert not orphan.exists()
+
+
+def test_a_reader_of_files_that_are_deleted_meanwhile_reads_again(
+    base: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    reader, asynchronous, writer = store_of(base), TableReader(store_of(base).uri), store_of(base)
+    asynchronous.versions()
+    stale = lancedb.connect(writer.uri).open_table("documents")  # stays at its version
+    for number in range(2):
+        edit(base, number)
+        KnowledgeBase(base).index()
+    writer.optimize("documents")
+    with pytest.raises(RuntimeError, match=r"[Nn]ot found"):
+        stale.search().select(["path"]).to_arrow()
+    opened = [stale, stale, reader.table("documents")]
+    monkeypatch.setattr(reader, "table", lambda _: opened.pop(0))
+    expected = sorted(writer.column("documents", "path"))
+    assert sorted(reader.column("documents", "path")) == expected
+    rows = asynchronous.rows("documents", ["path"], "path != ''")
+    assert sorted(rows["path"].to_pylist()) == expected
+
+
+def test_chunks_are_positions_in_the_bodies(base: Path) -> None:
+    store = store_of(base)
+    bodies = store.mapping("documents", "version", "body")
+    chunks = store.rows("chunks", CHUNK_TEXT_COLUMNS).to_pylist()
+    joined: dict[str, str] = dict.fromkeys(bodies, "")
+    chunks.sort(key=lambda chunk: (chunk["version"], chunk["ordinal"]))
+    for chunk, text in zip(chunks, read_chunk_texts(store, chunks), strict=True):
+        assert text is not None
+        assert chunk["text_hash"] == text_hash(text)
+        joined[chunk["version"]] += bodies[chunk["version"]][chunk["start"] : chunk["end"]]
+    assert joined == bodies
+    assert read_chunk_texts(store, [{**chunks[0], "version": "of another time"}]) == [None]
+
+
+def test_a_stored_vector_has_the_cosines_of_the_computed_one(base: Path) -> None:
+    store, embedder = store_of(base), open_embedder()
+    chunks = store.rows("chunks", CHUNK_TEXT_COLUMNS).to_pylist()
+    texts = [text for text in read_chunk_texts(store, chunks) if text is not None]
+    stored = store.mapping("vectors", "text_hash", "vector")
+    vectors = np.array([stored[chunk["text_hash"]] for chunk in chunks], np.float32)
+    cosines = vectors @ vectors.T, embedder.embed(texts) @ embedder.embed(texts).T
+    np.testing.assert_allclose(*cosines, atol=1e-4)
+
+
+def test_the_report_states_the_size_of_each_table_and_file(base: Path) -> None:
+    report = KnowledgeBase(base).index()
+    assert {"documents", "chunks", "vectors", "words.bin", "BUILD"} <= report.sizes.keys()
+    assert sum(report.sizes.values()) == report.size_bytes == store_of(base).size_bytes()
+
+
+def test_a_run_short_of_space_deletes_first_what_is_not_needed(
+    base: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    edit(base, 1)
+    KnowledgeBase(base).index()
+    assert data_files(base, "documents") > 1
+    monkeypatch.setattr(compaction, "disk_usage", lambda folder: Usage(100, 100, 0))
+    KnowledgeBase(base).index()
+    assert data_files(base, "documents") == 1
+
+
+def test_a_full_disk_leaves_the_old_index_searchable(
+    base: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    for number in range(3):  # few documents: every run rewrites the files
+        edit(base, number)
+        monkeypatch.setattr(derived_files, "_write_arrays", full)
+        with pytest.raises(IndexFault, match="no space left"):
+            KnowledgeBase(base).index()
+        assert KnowledgeBase(base).search("rollback", fast=True).results
+    monkeypatch.undo()
+    assert KnowledgeBase(base).index().finished

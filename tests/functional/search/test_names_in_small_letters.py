@@ -1,0 +1,44 @@
+"""Names that the base has taught open the second pass of the demo, in capitals or not."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from kbx_tui import KnowledgeBase
+
+ALICE = "memory/people/alice-chen.md"
+
+
+@pytest.mark.parametrize(
+    ("query", "entity"),
+    [
+        ("achen rollbacks", "person:alice-chen"),
+        ("Dvořák rollbacks", "person:marek-dvorak"),
+        ("Okafor rehearsal", "person:bob-okafor"),
+        ("Castellane complaints", "person:ruth-castellane"),
+        ("Grace migration rehearsal", "person:grace-tully"),
+    ],
+)
+def test_name_opens_the_second_pass_as_typed_and_in_small_letters(
+    demo_kb_path: Path, query: str, entity: str
+) -> None:
+    with KnowledgeBase(demo_kb_path) as kb:
+        for text in (query, query.lower()):
+            meta = kb.search(text).meta
+            assert meta.search_mode == "two_pass"
+            assert entity in [found.id for found in meta.pass1_entities if found.score >= 0.5]
+
+
+def test_topic_opens_no_second_pass_in_either_case(demo_kb_path: Path) -> None:
+    with KnowledgeBase(demo_kb_path) as kb:
+        for text in ("How Do Rollbacks Work", "how do rollbacks work"):
+            assert kb.search(text).meta.search_mode == "flat"
+
+
+def test_misspelled_full_name_asks_for_the_page(demo_kb_path: Path) -> None:
+    with KnowledgeBase(demo_kb_path) as kb:
+        for text in ("Alcie Chen", "alcie chen"):
+            first = kb.search(text).results[0]
+            assert (first.path, first.score) == (ALICE, 1.0)

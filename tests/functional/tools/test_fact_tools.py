@@ -1,0 +1,185 @@
+"""Ids of facts lead to the facts, and tools change them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from kbx_tui import KnowledgeBase
+from kbx_tui.tools.servers.engine_worker import EngineWorker
+from tests.command_line import CommandLine
+
+ADA = "memory/people/ada.md"
+TEXT = """# Ada Reed
+
+Of the harbour.
+
+## Recent Facts
+- [2026-01-01] Mends the nets of the harbour boats (source: Kickoff)
+- [2026-01-02] Prefers written async updates
+- [2026-01-03] Owns a red boat #redacted
+
+## Open Items
+- [x] Paint the pier
+"""
+
+
+@pytest.fixture
+def base(tmp_path: Path) -> Path:
+    (tmp_path / "memory/people").mkdir(parents=True)
+    (tmp_path / ADA).write_text(TEXT, "utf-8")
+    with KnowledgeBase(tmp_path) as kb:
+        kb.index()
+    return tmp_path
+
+
+@pytest.fixture
+def ids(base: Path) -> dict[str, int]:
+    with KnowledgeBase(base) as kb:
+        return {fact.text.split()[0]: fact.fact_id for fact in kb.facts()}
+
+
+@pytest.fixture
+def worker(base: Path) -> Iterator[EngineWorker]:
+    engine = EngineWorker(lambda: KnowledgeBase(base), allow_writes=True)
+    yield engine
+    engine.close()
+
+
+def get(worker: EngineWorker, fact_id: int | str) -> dict[str, Any]:
+    data: dict[str, Any] = worker.answer("kb.get", {"id": fact_id}).json["data"]
+    return data
+
+
+def test_kb_get_returns_a_fact_by_its_id(worker: EngineWorker, ids: dict[str, int]) -> None:
+    data = get(worker, ids["Mends"])
+    assert (data["type"], data["title"]) == ("fact", "Ada Reed")
+    assert data["content"] == "Mends the nets of the harbour boats"
+    assert data["metadata"]["file_path"] == ADA
+    assert data["metadata"]["date"] == "2026-01-01"
+    assert data["fact"] == {
+        "fact_id": ids["Mends"],
+        "line": 6,
+        "status": "active",
+        "done": False,
+        "sources": ["Kickoff"],
+        "confidence": 0.7,
+    }
+    assert get(worker, str(ids["Mends"])) == data
+    item = get(worker, ids["Paint"])
+    assert (item["type"], item["fact"]["done"]) == ("open_item", True)
+    assert item["fact"]["sources"] == [ADA]
+
+
+def test_a_redacted_fact_has_no_id(worker: EngineWorker, base: Path, ids: dict[str, int]) -> None:
+    for method in ("kb.get", "kbx.memory_delete_fact", "kbx.memory_supersede"):
+        key = "id" if method == "kb.get" else "fact_id"
+        refused = worker.answer(method, {key: ids["Owns"]}).json["error"]["message"]
+        unknown = worker.answer(method, {key: 12345}).json["error"]["message"]
+        assert refused == unknown.replace("12345", str(ids["Owns"]))
+    assert (base / ADA).read_text("utf-8") == TEXT
+
+
+def test_a_fact_marked_while_serving_is_neither_read_nor_changed(
+    worker: EngineWorker, base: Path, ids: dict[str, int]
+) -> None:
+    get(worker, ids["Prefers"])
+    page = base / ADA
+    page.write_text(TEXT.replace("updates", "updates (redacted)"), "utf-8")
+    arguments = {"fact_id": ids["Prefers"], "text": "Prefers calls"}
+    for method, params in (("kb.get", {"id": ids["Prefers"]}), ("kbx.memory_edit_fact", arguments)):
+        failed = worker.answer(method, params)
+        assert failed.failure is not None
+        assert "async" not in str(failed.json)
+    assert "Prefers calls" not in page.read_text("utf-8")
+
+
+def test_the_merge_of_the_original_request_through_tools(worker: EngineWorker, base: Path) -> None:
+    draft = {"text": "Prefers async updates in writing", "entity": "Ada Reed"}
+    (match, *_) = worker.answer("kbx.memory_similar", {**draft, "threshold": 0.5}).json["matches"]
+    merged = {"fact_id": match["fact_id"], "text": "Prefers written async updates, daily"}
+    trial = worker.answer("kbx.memory_edit_fact", {**merged, "dry_run": True}).json
+    assert not trial["written"]
+    assert "+- [2026-01-02] Prefers written async updates, daily" in trial["diff"]
+    assert "red boat" not in trial["diff"]
+    assert (base / ADA).read_text("utf-8") == TEXT
+    done = worker.answer("kbx.memory_edit_fact", merged).json
+    assert done["written"]
+    assert get(worker, done["fact_id"])["content"] == merged["text"]
+    struck = worker.answer("kbx.memory_supersede", {"fact_id": done["fact_id"]}).json
+    assert struck["written"]
+    deleted = worker.answer("kbx.memory_delete_fact", {"fact_id": done["fact_id"]}).json
+    assert deleted["written"]
+    with KnowledgeBase(base) as kb:
+        told = [entry.description.split()[1] for entry in kb.undoable()]
+        assert told == ["delete-fact", "supersede", "edit-fact"]
+        for _ in told:
+            kb.undo()
+    assert (base / ADA).read_text("utf-8") == TEXT
+
+
+def test_a_rewording_that_another_fact_says_is_not_written(
+    worker: EngineWorker, base: Path, ids: dict[str, int], kbx: CommandLine
+) -> None:
+    text = "Prefers written async updates"
+    same = {"fact_id": ids["Mends"], "text": text}
+    answer = worker.answer("kbx.memory_edit_fact", same).json
+    assert (answer["written"], answer["diff"]) == (False, "")
+    assert [match["fact_id"] for match in answer["matches"]] == [ids["Prefers"]]
+    ran = kbx("memory", "edit-fact", str(ids["Mends"]), text, "--json", "--kb", base)
+    assert (ran.code, ran.json) == (3, answer)
+    assert kbx("memory", "edit-fact", str(ids["Mends"]), text, "--kb", base).code == 3
+    assert (base / ADA).read_text("utf-8") == TEXT
+    trial = worker.answer("kbx.memory_edit_fact", {**same, "dry_run": True}).json
+    assert trial["matches"] == answer["matches"]
+    assert trial["diff"]
+    assert worker.answer("kbx.memory_edit_fact", {**same, "force": True}).json["written"]
+
+
+def test_a_replacement_that_another_fact_says_is_not_written(
+    worker: EngineWorker, base: Path, ids: dict[str, int], kbx: CommandLine
+) -> None:
+    text = "Prefers written async updates"
+    same = {"fact_id": ids["Mends"], "text": text}
+    answer = worker.answer("kbx.memory_supersede", same).json
+    assert (answer["written"], answer["diff"]) == (False, "")
+    assert [match["fact_id"] for match in answer["matches"]] == [ids["Prefers"]]
+    command = ("memory", "supersede", str(ids["Mends"]), text, "--kb", base)
+    ran = kbx(*command, "--json")
+    assert (ran.code, ran.json) == (3, answer)
+    refused = kbx(*command)
+    assert (refused.code, "--force writes it anyway" in refused.err) == (3, True)
+    assert (base / ADA).read_text("utf-8") == TEXT
+    assert kbx(*command, "--dry-run").code == 0
+    assert (base / ADA).read_text("utf-8") == TEXT
+    assert kbx(*command, "--force").code == 0
+    page = (base / ADA).read_text("utf-8")
+    assert page.count(text) == 2
+    assert "~~Mends the nets of the harbour boats~~" in page
+
+
+def test_a_replacement_is_not_compared_with_the_fact_it_replaces(
+    worker: EngineWorker, ids: dict[str, int]
+) -> None:
+    changed = {"fact_id": ids["Prefers"], "text": "Prefers written, async updates"}
+    answer = worker.answer("kbx.memory_supersede", changed).json
+    assert (answer["written"], answer["matches"]) == (True, [])
+
+
+def test_a_rewording_is_not_compared_with_its_own_old_text(
+    worker: EngineWorker, ids: dict[str, int]
+) -> None:
+    changed = {"fact_id": ids["Prefers"], "text": "Prefers written, async updates"}
+    answer = worker.answer("kbx.memory_edit_fact", changed).json
+    assert (answer["written"], answer["matches"]) == (True, [])
+
+
+def test_facts_are_changed_only_with_leave(base: Path, ids: dict[str, int]) -> None:
+    reading = EngineWorker(lambda: KnowledgeBase(base))
+    for tool in ("kbx_memory_edit_fact", "kbx_memory_supersede", "kbx_memory_delete_fact"):
+        refused = reading.answer(tool, {"fact_id": ids["Mends"], "text": "x"})
+        assert refused.json["error"]["code"] == "permission_denied"
+    reading.close()

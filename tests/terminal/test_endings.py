@@ -1,0 +1,83 @@
+"""Every way to end every surface, at a random moment: gone in time, and nothing left behind."""
+
+from __future__ import annotations
+
+import os
+import random
+import signal
+from pathlib import Path
+
+import psutil
+import pytest
+
+from benchmarks.endings import WAYS, is_failed, run_tries, wait_for_state
+from tests.conftest import copy_demo
+from tests.terminal.terminal import APP, terminal
+
+SURFACES = sorted({way.surface for way in WAYS})
+LIMIT = 3.0
+"""Seconds from the signal until the process must be gone."""
+
+
+@pytest.mark.parametrize("surface", SURFACES)
+def test_program_ends_at_any_moment(surface: str, demo_copy: Path, tmp_path: Path) -> None:
+    ways = [way for way in WAYS if way.surface == surface]
+    fresh = copy_demo(tmp_path / "fresh")
+    tries = run_tries(ways, len(ways), random.Random(8), fresh, demo_copy, LIMIT)
+    assert [
+        (str(way), outcome.failures, outcome.detail) for way, outcome in tries if is_failed(outcome)
+    ] == []
+
+
+def test_app_ends_with_its_terminal_even_if_it_ignores_the_signal(demo_copy: Path) -> None:
+    ignoring = ["sh", "-c", 'trap "" HUP; exec "$@"', "sh"]
+    with terminal([*ignoring, *APP, "--kb", str(demo_copy)]) as app:
+        app.wait_for("63 documents")
+        app.hang_up()
+        assert app.process.wait(30) == 129
+
+
+def test_app_that_is_continued_without_a_terminal_ends(demo_copy: Path) -> None:
+    with terminal([*APP, "--kb", str(demo_copy)]) as app:
+        app.wait_for("63 documents")
+        app.press("escape", "ctrl+z")
+        wait_for_state(app.process, psutil.STATUS_STOPPED)
+        app.hang_up()
+        os.kill(app.process.pid, signal.SIGCONT)
+        assert app.process.wait(30) == 129
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
+def test_app_ends_while_an_editor_has_the_terminal(
+    demo_copy: Path, tmp_path: Path, number: signal.Signals
+) -> None:
+    editor = tmp_path / "vi"
+    editor.write_text("#!/bin/sh\necho edit now\nexec sleep 60\n")
+    editor.chmod(0o755)
+    with terminal([*APP, "--kb", str(demo_copy)], environment={"EDITOR": str(editor)}) as app:
+        app.wait_for("63 documents")
+        app.type("rollback plan")
+        app.wait_for("exact title")
+        app.press("escape", "o")
+        app.wait_for("edit now")
+        child = psutil.Process(app.process.pid).children()[0]
+        os.kill(app.process.pid, number)
+        assert app.wait_for_exit() == 128 + number
+        child.kill()
+
+
+def test_ctrl_c_in_an_editor_does_not_end_the_app(demo_copy: Path, tmp_path: Path) -> None:
+    editor = tmp_path / "vi"
+    editor.write_text("#!/bin/sh\necho edit now\nexec sleep 60\n")
+    editor.chmod(0o755)
+    with terminal([*APP, "--kb", str(demo_copy)], environment={"EDITOR": str(editor)}) as app:
+        app.wait_for("63 documents")
+        app.type("rollback plan")
+        app.wait_for("exact title")
+        app.press("escape", "o")
+        app.wait_for("edit now")
+        before = len(app.written)
+        app.press("ctrl+c")
+        app.wait_for("exact title", after=before)
+        app.press("escape", "q")
+        assert app.wait_for_exit() == 0

@@ -1,0 +1,15 @@
+"""Trusts bases of tests, as `kbx trust` does."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from kbx_tui.settings_file import load_settings
+from kbx_tui.trust.trust_requests import requests_of
+from kbx_tui.trust.trust_store import grant
+
+
+def configure_trusted(root: Path, text: str) -> None:
+    """Write the kbx.toml of a base and allow what it asks for."""
+    (root / "kbx.toml").write_text(text, encoding="utf-8")
+    grant(root, requests_of(root, load_settings(root)))

@@ -1,0 +1,49 @@
+"""Errors of the store become IndexFault, panics of its Rust code too."""
+
+from __future__ import annotations
+
+import errno
+
+import pyarrow as pa
+import pytest
+
+from kbx_tui.errors import IndexDamaged, IndexFault, NotFound
+from kbx_tui.index.store_errors import translate_errors
+
+
+class PanicException(BaseException):
+    """As raised by a panic in Rust."""
+
+
+@pytest.mark.parametrize(
+    ("error", "kind"),
+    [
+        (PanicException("index out of bounds"), IndexDamaged),
+        (pa.lib.ArrowKeyError("no such field"), IndexDamaged),
+        (RuntimeError("Not found: data/1.lance"), IndexDamaged),
+        (FileNotFoundError(errno.ENOENT, "No such file"), IndexDamaged),
+        (OSError(errno.EMFILE, "Too many open files"), IndexFault),
+        (RuntimeError("LanceError(IO): No space left on device (os error 28)"), IndexFault),
+        (RuntimeError("Too many open files (os error 24)"), IndexFault),
+    ],
+    ids=lambda value: getattr(value, "__name__", type(value).__name__),
+)
+def test_every_error_of_the_store_is_an_index_fault(
+    error: BaseException, kind: type[IndexFault]
+) -> None:
+    with pytest.raises(IndexFault) as raised, translate_errors("read a table", "/base/index"):
+        raise error
+    assert type(raised.value) is kind
+    assert "cannot read a table" in str(raised.value)
+
+
+def test_a_remote_index_is_never_called_damaged() -> None:
+    with pytest.raises(IndexFault) as raised, translate_errors("read a table", "s3://b/index"):
+        raise RuntimeError("connection refused")
+    assert type(raised.value) is IndexFault
+
+
+@pytest.mark.parametrize("error", [KeyboardInterrupt(), NotFound("no index"), TypeError("a bug")])
+def test_other_exceptions_pass(error: BaseException) -> None:
+    with pytest.raises(type(error)), translate_errors("read a table", "/base/index"):
+        raise error

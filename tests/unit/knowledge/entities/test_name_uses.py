@@ -1,0 +1,110 @@
+"""Uses of a word as a name and as an ordinary word, counted in running text."""
+
+from __future__ import annotations
+
+import pytest
+
+from kbx_tui.knowledge.entities.name_uses import READ_AT_MOST, NameUseCounter
+from tests.unit.knowledge.building import page, person, project, team
+
+COUNTER = NameUseCounter(
+    [
+        person("Bill Blair"),
+        person("A. Young"),
+        person("Jérôme Côté", "Jay"),
+        person("Ángel Στέφανος"),
+        person("李 小龙"),
+        team("Treasury"),
+        project("Night Ferry", "Ferry"),
+    ]
+)
+
+
+def uses(text: str) -> dict[str, tuple[int, int]]:
+    """Return the uses as a name and as a word by word, without those of other parts of names."""
+    found = COUNTER.uses(page(f"{text}\n"))
+    return {use.word: (use.as_name, use.as_word) for use in found}
+
+
+@pytest.mark.parametrize(
+    ("text", "word"),
+    [
+        ("Then we asked Bill about it.", "bill"),
+        ("Bill Blair said so.", "bill"),
+        ("bill blair said so", "bill"),
+        ("BILL BLAIR", "bill"),
+        ("Bill\nBlair said so.", "blair"),
+        ("Thanks to Mr. Bill for it.", "bill"),
+        ("Thanks to mr bill for it.", "bill"),
+        ("It was A. Young who came.", "young"),
+        ("They asked Jerome about it.", "jerome"),
+        ("They asked Jérôme about it.", "jerome"),
+        ("They asked JÉRÔME CÔTÉ about it.", "cote"),
+        ("They asked Στέφανος about it.", "στεφανοσ"),
+        ("They asked Jay about it.", "jay"),
+        ("We asked Treasury about it.", "treasury"),
+    ],
+)
+def test_counts_as_the_name(text: str, word: str) -> None:
+    assert uses(text)[word][0] == 1
+    assert uses(text)[word][1] == 0
+
+
+@pytest.mark.parametrize(
+    ("text", "word"),
+    [
+        ("They paid the bill.", "bill"),
+        ("They read this Bill aloud.", "bill"),
+        ("A young person came.", "young"),
+        ("Such a Young person came.", "young"),
+        ("They passed Bill C-6 at last.", "bill"),
+        ("They passed Bill 21 at last.", "bill"),
+        ("They paid (bill and tip).", "bill"),
+        ("They took the ferry.", "ferry"),
+        ("this bill in small letters", "bill"),
+    ],
+)
+def test_counts_as_a_word(text: str, word: str) -> None:
+    assert uses(text) == {word: (0, 1)}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Bill passed. Bill passed again.",
+        "# Bill\n\n- Bill\n\n| Bill |",
+        "They asked Senator Bill Smith.",  # between capitals
+        "They asked BILL for it.",
+        "They asked bill-payers, x@bill.org, docs/bill.md and #bill for it.",
+        "See [[bill-blair]] and [[bill]].",
+        "all small letters here. they paid bill. and more",
+        "They asked the Treasury about it.",
+        "They told Ada.\n\nBlair",
+        "I met a. young",
+        "They asked 李小龙 about it.",
+        "",
+    ],
+)
+def test_tells_nothing(text: str) -> None:
+    assert uses(text) == {} or set(uses(text)) == {"young"}
+
+
+def test_sentence_that_ends_with_the_rest_of_the_name_is_not_beside_it() -> None:
+    assert uses("They thanked Blair. Bill came.") == {"blair": (1, 0)}
+
+
+def test_words_are_sorted_and_counted_in_one_document() -> None:
+    found = COUNTER.uses(page("They paid the bill. Then Bill Blair paid a bill.\n"))
+    assert [(use.word, use.as_name, use.as_word) for use in found] == [
+        ("bill", 1, 2),
+        ("blair", 1, 0),
+    ]
+    assert {use.path for use in found} == {"memory/notes/page.md"}
+
+
+def test_only_the_beginning_of_a_long_document_is_read() -> None:
+    assert not uses("Nothing here. " * (READ_AT_MOST // 14 + 1) + "They paid the bill.")
+
+
+def test_base_without_names_counts_nothing() -> None:
+    assert NameUseCounter([]).uses(page("They paid the bill.\n")) == ()

@@ -1,0 +1,42 @@
+"""Which words of a query may be its topic."""
+
+from __future__ import annotations
+
+import pytest
+
+from kbx_tui.search.query.english_words import asks_for_topic, folded_words, topic_words
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        ("what did present", False),
+        ("what did and present", False),  # two people were named
+        ("what did ship", False),
+        ("what did say", False),
+        ("latest updates", False),
+        ("", False),
+        ("what did say about the tide", True),
+        ("what did present today", True),
+        ("when did present", True),
+        ("tide", True),
+    ],
+)
+def test_only_a_verb_after_what_asks_for_everything(words: str, expected: bool) -> None:
+    assert asks_for_topic(folded_words(words)) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("what did say about the high tide?", "high tide"),
+        ("zebra", "zebra"),
+        ("the cost of the ferry", "cost of the ferry"),
+        ("what did say", "what did say"),
+        ("", ""),
+    ],
+)
+def test_topic_words_are_those_between_the_first_and_last_that_may_be_a_topic(
+    text: str, words: str
+) -> None:
+    assert topic_words(text) == words

@@ -1,0 +1,55 @@
+"""What a base says about a word that is also a name."""
+
+from __future__ import annotations
+
+import pytest
+
+from kbx_tui.index.snapshot import NameVotes
+from kbx_tui.search.query.name_priors import COMMON, UNCOMMON, NamePriors
+
+
+def priors(as_name: float, as_word: float) -> NamePriors:
+    votes = NameVotes(as_name, as_word)
+    return NamePriors({"bains": votes, "mark": votes})
+
+
+def test_word_that_no_document_uses_has_the_prior_of_english_and_is_undecided() -> None:
+    none = NamePriors({})
+    for word, probability in (("bains", UNCOMMON), ("mark", COMMON), ("record", COMMON)):
+        assert none.probability(word) == probability
+        assert not none.is_name(word)
+        assert not none.is_word(word)
+        assert none.explain(word) == ""
+
+
+@pytest.mark.parametrize(
+    ("as_name", "as_word", "word", "decision"),
+    [
+        (1, 0, "bains", "name"),
+        (1, 0, "mark", ""),
+        (2, 0, "mark", ""),
+        (3, 0, "mark", "name"),
+        (0, 1, "mark", "word"),
+        (0, 1, "bains", ""),
+        (0, 2, "bains", "word"),
+        (5, 5, "mark", ""),
+        (99, 1, "mark", "name"),
+        (1, 99, "bains", "word"),
+    ],
+)
+def test_base_decides_from_enough_documents(
+    as_name: float, as_word: float, word: str, decision: str
+) -> None:
+    found = priors(as_name, as_word)
+    assert (found.is_name(word), found.is_word(word)) == (decision == "name", decision == "word")
+
+
+def test_explanation_says_what_the_word_is_here_and_how_surely() -> None:
+    assert priors(99, 0).explain("mark") == "a name here, 99 %"
+    assert priors(0, 99).explain("mark") == "a word here, 99 %"
+    assert priors(5, 5).explain("mark") == ""
+
+
+def test_probability_is_the_share_of_documents_with_one_pseudo_count() -> None:
+    assert priors(3, 1).probability("mark") == pytest.approx((3 + COMMON) / 5)
+    assert priors(3, 1).probability("bains") == pytest.approx((3 + UNCOMMON) / 5)

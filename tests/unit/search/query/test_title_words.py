@@ -1,0 +1,44 @@
+"""Titles are found by all words of a query, whatever their order and form."""
+
+from __future__ import annotations
+
+import pytest
+
+from kbx_tui.search.query.title_words import MOST_TITLES, TitleWords
+
+TITLES = TitleWords(
+    ["Zettelkasten method", "Case studies of Dvořák", "Plan", "", "Plan of the case\nwork", "会議"]
+)
+
+
+@pytest.mark.parametrize(
+    ("terms", "held"),
+    [
+        (["zettelkasten"], [(0, 1 / 2)]),
+        (["method", "zettelkasten"], [(0, 1.0)]),
+        (["case", "studi"], [(1, 2 / 3)]),
+        (["dvorak"], [(1, 1 / 3)]),
+        (["plan"], [(2, 1.0), (4, 1 / 3)]),
+        (["case", "plan"], [(4, 2 / 3)]),
+        (["会"], [(5, 1 / 2)]),
+        (["plan", "zettelkasten"], []),
+        (["stud"], []),  # begins a word, but is not its stem
+        (["missing"], []),
+        ([], []),
+    ],
+)
+def test_titles_that_hold_all_terms_are_found(
+    terms: list[str], held: list[tuple[int, float]]
+) -> None:
+    rows, shares = TITLES.holding(terms)
+    assert list(zip(rows.tolist(), shares.tolist(), strict=True)) == held
+
+
+def test_a_word_of_very_many_titles_names_none() -> None:
+    titles = TitleWords([f"Meeting {number}" for number in range(MOST_TITLES + 1)])
+    assert not len(titles.holding(["meet"])[0])
+    assert titles.holding(["meet", "7"])[0].tolist() == [7]
+
+
+def test_there_may_be_no_titles() -> None:
+    assert not len(TitleWords([]).holding(["plan"])[0])

@@ -1,0 +1,179 @@
+"""Laws of the score, whatever the evidence: what it may depend on, and in which direction."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+from kbx_tui.search.evidence.evidence import ComponentScores, EntityCandidate, Evidence
+from kbx_tui.search.evidence.topic import Topic
+from kbx_tui.search.evidence.tuning import Tuning
+from kbx_tui.search.ranking.rank import Ranking, rank
+from tests.unit.search.building import (
+    components,
+    entity,
+    evidence,
+    some_evidence,
+    some_topic,
+    some_tuning,
+    unit,
+)
+
+Found = tuple[EntityCandidate, Mapping[int, float]]
+SIZE = 5
+NOTHING, ANSWER = 0, 1
+"""Rows of a document that says nothing of the topic, and of one that answers it fully."""
+
+strengths = st.dictionaries(st.integers(0, SIZE - 1), unit)
+alphas = st.builds(Tuning, alpha=unit)
+
+
+@st.composite
+def some_entities(draw: st.DrawFn) -> list[Found]:
+    """Draw people and, perhaps, a project, named in full or not, with their links."""
+    found: list[Found] = [
+        (entity(number, 1.0 if named else draw(st.floats(0.5, 1.0)), named=named), draw(strengths))
+        for number, named in enumerate(draw(st.lists(st.booleans(), min_size=1, max_size=3)))
+    ]
+    if draw(st.booleans()):
+        found.append((replace(entity(9, 1.0, named=True), type="project"), draw(strengths)))
+    found.sort(key=lambda pair: -pair[0].score)
+    return found
+
+
+def found_for(
+    scores: ComponentScores, entities: list[Found], topic: Topic | None = None
+) -> Evidence:
+    return evidence(
+        scores, entities=[(candidate, dict(links)) for candidate, links in entities], topic=topic
+    )
+
+
+@st.composite
+def some_scores(draw: st.DrawFn) -> ComponentScores:
+    numbers = st.lists(st.floats(0.0, 30.0), min_size=SIZE, max_size=SIZE)
+    return components(draw(numbers), draw(st.lists(unit, min_size=SIZE, max_size=SIZE)))
+
+
+def moved(scores: ComponentScores, row: int, relevance: float) -> ComponentScores:
+    """Return scores with another relevance of one document."""
+    changed = scores.doc_relevance.copy()
+    changed[row] = relevance
+    return replace(scores, doc_relevance=changed)
+
+
+@given(some_topic(), some_entities(), alphas, st.floats(0.0, 0.29), unit)
+def test_saying_nothing_of_the_topic_never_outranks_a_full_answer(
+    topic: Topic, entities: list[Found], tuning: Tuning, cosine: float, more: float
+) -> None:
+    bm25 = [0.0, 1000.0]  # of NOTHING and ANSWER
+    scores = components(bm25, [cosine, 1.0])
+    assert scores.doc_relevance[NOTHING] == 0.0
+    topic = replace(topic, full_relevance=float(scores.doc_relevance[ANSWER]) / (1.0 + more))
+    people = [
+        (candidate, {row: strength for row, strength in links.items() if row < len(bm25)})
+        for candidate, links in entities
+    ]
+    for candidate, links in people:
+        if candidate.is_named_thing:  # a link to a thing is about the topic
+            links.pop(NOTHING, None)
+    ranking = rank(found_for(scores, list(people), topic), tuning)
+    order = ranking.order.tolist()
+    assert ranking.final[NOTHING] <= ranking.final[ANSWER]
+    assert NOTHING not in order or order.index(ANSWER) < order.index(NOTHING)
+
+
+@given(some_scores(), some_entities(), st.none() | some_topic(), some_tuning(), st.data())
+def test_new_or_stronger_link_never_lowers_a_document(
+    scores: ComponentScores,
+    entities: list[Found],
+    topic: Topic | None,
+    tuning: Tuning,
+    data: st.DataObject,
+) -> None:
+    row = data.draw(st.integers(0, SIZE - 1))
+    number = data.draw(st.integers(0, len(entities) - 1))
+    candidate, links = entities[number]
+    stronger = {**links, row: data.draw(st.floats(links.get(row, 0.0), 1.0))}
+    after = [*entities[:number], (candidate, stronger), *entities[number + 1 :]]
+    before = rank(found_for(scores, entities, topic), tuning)
+    ranking = rank(found_for(scores, after, topic), tuning)
+    assume(before.kept == ranking.kept)  # without any link, a ranking is flat
+    assert ranking.final[row] >= before.final[row] - 1e-12
+    others = np.arange(SIZE) != row
+    np.testing.assert_array_equal(ranking.final[others], before.final[others])
+
+
+@given(some_scores(), some_entities(), st.none() | some_topic(), some_tuning(), st.data())
+def test_more_relevance_never_lowers_a_document(
+    scores: ComponentScores,
+    entities: list[Found],
+    topic: Topic | None,
+    tuning: Tuning,
+    data: st.DataObject,
+) -> None:
+    row = data.draw(st.integers(0, SIZE - 1))
+    relevance = data.draw(st.floats(float(scores.doc_relevance[row]), 1.0))
+    before = rank(found_for(scores, entities, topic), tuning)
+    after = rank(found_for(moved(scores, row, relevance), entities, topic), tuning)
+    assert after.final[row] >= before.final[row] - 1e-12
+
+
+@given(some_evidence(), some_tuning(), unit)
+def test_score_is_linear_in_alpha(found: Evidence, tuning: Tuning, alpha: float) -> None:
+    entity_end, document_end = (rank(found, replace(tuning, alpha=end)) for end in (0.0, 1.0))
+    between = rank(found, replace(tuning, alpha=alpha)).final
+    if entity_end.kept:
+        line = (1.0 - alpha) * entity_end.final + alpha * document_end.final
+        np.testing.assert_allclose(between, line, atol=1e-12)
+
+
+@given(some_scores(), st.lists(strengths, min_size=1, max_size=4), alphas)
+def test_without_a_topic_the_score_blends_relevance_with_the_mean_of_the_links(
+    scores: ComponentScores, links: list[dict[int, float]], tuning: Tuning
+) -> None:
+    people = [(entity(number, 1.0, named=True), linked) for number, linked in enumerate(links)]
+    ranking = rank(evidence(scores, entities=people), tuning)
+    assume(ranking.kept)
+    mean = [sum(linked.get(row, 0.0) for linked in links) / len(links) for row in range(SIZE)]
+    plain = tuning.alpha * scores.doc_relevance + (1.0 - tuning.alpha) * np.array(mean)
+    np.testing.assert_allclose(ranking.final, plain, atol=1e-12)
+
+
+def unanswered(tuning: Tuning, **known_items: str) -> Ranking:
+    found = evidence(
+        components([0.0, 0.0, 0.0], [0.2, 0.0, 0.0]),
+        entities=[(entity(0, 1.0, named=True), {0: 1.0})],
+        topic=Topic(0.2),
+        known_items={int(row): by for row, by in known_items.items()},
+        frecency=[0.0, 1.0, 1.0],
+    )
+    return rank(found, tuning)
+
+
+@pytest.mark.parametrize("tuning", [Tuning(), Tuning(alpha=0.0), Tuning(gate="hard")])
+def test_where_nothing_answers_the_topic_linked_documents_are_results_with_score_0(
+    tuning: Tuning,
+) -> None:
+    ranking = unanswered(tuning)
+    assert ranking.is_unanswered
+    assert [(ranked.row, ranked.score) for ranked in ranking.top(3)] == [(0, 0.0)]
+
+
+def test_opening_a_document_does_not_make_it_an_answer() -> None:
+    assert unanswered(Tuning(hotness_weight=0.5)).order.tolist() == [0]
+
+
+def test_known_item_is_a_result_where_nothing_answers_the_topic() -> None:
+    assert unanswered(Tuning(), **{"2": "title"}).order.tolist() == [2, 0]
+
+
+def test_seed_credits_a_link_whatever_the_document_says() -> None:
+    ranking = unanswered(Tuning.seed())
+    assert not ranking.is_unanswered
+    assert [(ranked.row, ranked.score) for ranked in ranking.top(3)] == [(0, 0.5)]

@@ -1,0 +1,120 @@
+"""Notes say what could not be searched and why nothing was found, the same on every surface."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from kbx_tui.search.evidence.evidence import Evidence
+from kbx_tui.search.evidence.topic import Topic
+from kbx_tui.search.evidence.tuning import Tuning
+from kbx_tui.search.ranking.rank import rank
+from kbx_tui.search.results.notes import newer_files_notes, search_notes, vector_notes
+from tests.unit.search.building import components, entity, evidence
+
+TYPES = ["meeting", "note"]
+
+
+def notes_on(found: Evidence, newer_files: int = 0, **scope: Any) -> str:
+    found = replace(found, scope=replace(found.scope, **scope))
+    return " / ".join(search_notes(rank(found, Tuning()), TYPES, newer_files))
+
+
+def test_a_query_that_is_cut_is_noted() -> None:
+    cut = "the query has 2,001 characters; only the first 2,000 count"
+    assert cut in notes_on(replace(SOMETHING, query="x" * 2001))
+    assert "characters" not in notes_on(replace(SOMETHING, query="x" * 2000))
+
+
+NOTHING = evidence(components([0.0, 0.0], [0.0, 0.0]))
+SOMETHING = evidence(components([3.0, 0.0], [0.5, 0.0]))
+
+
+@pytest.mark.parametrize(
+    ("scope", "note"),
+    [
+        ({"path": "memory/nowhere"}, "there are no documents in memory/nowhere"),
+        ({"doc_types": ("note",), "tags": ("a",)}, "no document matches type note and tag a;"),
+        ({"doc_types": ("memo",)}, "no document has type memo; existing types: meeting, note"),
+        (
+            {"doc_types": ("note",), "path": "memory/meetings"},
+            "no document matches path memory/meetings and type note;",
+        ),
+        ({"since": "2027", "entities": ("person:a",)}, "matches from 2027 and entity person:a;"),
+    ],
+    ids=["empty-folder", "filters", "no-such-type", "path-and-type", "date-and-entity"],
+)
+def test_filters_that_match_nothing_are_named(scope: dict[str, Any], note: str) -> None:
+    assert note in notes_on(NOTHING, in_scope=0, **scope)
+
+
+def test_an_unknown_type_beside_an_existing_one_is_named() -> None:
+    said = notes_on(SOMETHING, doc_types=("note", "memo"))
+    assert said == "no document has type memo; existing types: meeting, note"
+
+
+def test_an_empty_index_is_blamed_before_any_filter() -> None:
+    said = notes_on(NOTHING, in_scope=0, total=0, doc_types=("memo",))
+    assert said == "there are no documents to search; `kbx status` shows what is indexed"
+
+
+def test_an_answer_with_nothing_to_say_has_no_notes() -> None:
+    assert notes_on(SOMETHING) == ""
+
+
+def test_nothing_found_says_where_and_what_to_try() -> None:
+    below = evidence(components([0.0, 0.0, 0.0], [0.2, 0.1, 0.0]))
+    said = notes_on(below, path="memory/notes")
+    assert "nothing found in 3 documents (flat: no entity named)" in said
+    assert "2 documents are too little similar to the query to be shown" in said
+    assert "without the path" in said
+    assert said.endswith("try fewer words, or the name of a person, project or team")
+    assert "a search that is not fast" in notes_on(replace(NOTHING, fast=True))
+
+
+def test_missing_vectors_are_counted_and_the_share_is_rounded_down() -> None:
+    said = notes_on(replace(SOMETHING, vector_share=0.9991, without_vector=1))
+    assert said == "meaning 99 %: 1 text has no vector yet; `kbx index` adds it"
+    assert list(vector_notes(0.5, 1200)) == [
+        "meaning 50 %: 1,200 texts have no vector yet; `kbx index` adds them"
+    ]
+
+
+def test_vectors_that_a_fast_search_does_not_use_are_not_missed() -> None:
+    assert notes_on(replace(SOMETHING, fast=True, vector_share=0.0)) == ""
+
+
+def test_newer_files_are_counted() -> None:
+    assert "2 files changed since the last run" in notes_on(SOMETHING, newer_files=2)
+    assert list(newer_files_notes(0)) == []
+
+
+def test_notes_cannot_control_the_terminal() -> None:
+    said = notes_on(NOTHING, in_scope=0, path="\x1b[31mred")
+    assert "\x1b" not in said
+
+
+UNANSWERED = evidence(
+    components([0.0, 0.0], [0.0, 0.0], "what did say about the zebra"),
+    entities=[(entity(0, 1.0, named=True), {0: 1.0})],
+    topic=Topic(0.2),
+)
+
+
+def test_results_that_are_only_linked_are_noted_with_topic_and_entity() -> None:
+    linked = "these are linked to Entity 0"
+    assert notes_on(UNANSWERED) == f"no document says anything about “zebra”; {linked}"
+    assert notes_on(UNANSWERED, in_scope=1).startswith("no document in scope says anything")
+
+
+def test_long_topic_is_cut_in_the_note() -> None:
+    scores = components([0.0], [0.0], "zebra " * 100)
+    long = evidence(scores, entities=[(entity(0, 1.0), {0: 1.0})], topic=Topic(0.2))
+    assert "zebra ze …”; these" in notes_on(long)
+
+
+def test_answered_topic_and_query_without_one_are_not_noted() -> None:
+    assert notes_on(replace(UNANSWERED, as_searched=SOMETHING.as_typed)) == ""
+    assert notes_on(replace(UNANSWERED, topic=None)) == ""

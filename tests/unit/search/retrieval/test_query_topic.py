@@ -1,0 +1,69 @@
+"""The topic of a query: how relevant a full answer is, and what share of it names things."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from kbx_tui.index.lexical.bm25 import Bm25Index, PostingsSegment
+from kbx_tui.index.lexical.postings import make_postings
+from kbx_tui.knowledge.records import Entity
+from kbx_tui.search.evidence.topic import Topic
+from kbx_tui.search.query.name_matching import NameMatcher
+from kbx_tui.search.query.named_query import NamedQuery
+from kbx_tui.search.query.query_terms import counted_terms
+from kbx_tui.search.retrieval.query_topic import query_topic
+
+ENTITIES = (
+    Entity("person:ada-stone", "Ada Stone", "person", "memory/people/ada-stone.md"),
+    Entity("project:ferry", "Night Ferry", "project", "memory/projects/ferry.md"),
+)
+NAMES = NameMatcher(ENTITIES)
+TEXTS = ["the tide is high", "the night ferry", "a tide table", "lamps", "the ferry lamps"]
+POSTINGS = make_postings(("", text) for text in TEXTS)
+WORDS = Bm25Index([PostingsSegment(POSTINGS, np.arange(len(TEXTS)))], len(TEXTS))
+WEIGHT = 0.6
+
+
+def topic_of(query: str) -> Topic | None:
+    named = NamedQuery.of(query, NAMES.find(query), ENTITIES)
+    terms = counted_terms(named.document_query)
+    return query_topic(named, terms, WORDS, WEIGHT)
+
+
+def share_of_things(query: str) -> float:
+    topic = topic_of(query)
+    assert topic is not None
+    return topic.thing_share
+
+
+def full_relevance(query: str) -> float:
+    topic = topic_of(query)
+    assert topic is not None
+    return topic.full_relevance
+
+
+def test_query_that_names_someone_and_asks_nothing_else_has_no_topic() -> None:
+    assert topic_of("what did Ada Stone say?") is None
+    assert topic_of("what did Ada Stone present?") is None
+    assert topic_of("what did Ada Stone say about the tide") is not None
+    assert topic_of("tide") is not None
+
+
+def test_full_answer_has_one_and_a_half_times_the_idf_of_each_word_and_a_cosine_of_a_half() -> None:
+    idf = WORDS.idf("tide")
+    bm25 = 1.5 * idf
+    expected = WEIGHT * bm25 / (bm25 + 15.0) + (1.0 - WEIGHT) * (0.5 - 0.3) / 0.7
+    assert full_relevance("what did Ada Stone say about the tide") > 0.0
+    assert full_relevance("tide") == pytest.approx(expected, abs=0.1)
+    assert full_relevance("tide lamps") > full_relevance("tide")
+
+
+def test_words_that_no_document_holds_demand_nothing() -> None:
+    assert full_relevance("tide zebra") == pytest.approx(full_relevance("tide"))
+
+
+def test_share_of_things_is_that_of_their_rarity() -> None:
+    assert share_of_things("Ada Stone on the tide") == 0.0
+    assert share_of_things("Night Ferry") == pytest.approx(1.0)
+    assert 0.3 < share_of_things("Ada Stone on Night Ferry and the tide") < 0.9

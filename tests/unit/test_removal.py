@@ -1,0 +1,169 @@
+"""The guard removes what this program made, and refuses everything else."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from kbx_tui.errors import IndexFault, KbxError
+from kbx_tui.removal import (
+    DEMO_MARKER,
+    INDEX_MARKER,
+    claim_index_folder,
+    drop_index_table,
+    foreign_entries,
+    remove_demo_workplace,
+    remove_index,
+    remove_index_file,
+    remove_page,
+    remove_state_file,
+    remove_temporary,
+)
+
+PARTS = ("documents.lance", "vectors.lance", "BUILD", "words.bin", f"words.bin.{'0f' * 16}")
+
+
+def older_index(folder: Path) -> Path:
+    """Write what an index without a marker looks like."""
+    for name in PARTS:
+        part = folder / name
+        part.parent.mkdir(parents=True, exist_ok=True)
+        if part.suffix == ".lance":
+            (part / "data").mkdir(parents=True)
+            (part / "data" / "0.lance").write_bytes(b"rows")
+        else:
+            part.write_bytes(b"made here")
+    return folder
+
+
+def names_in(folder: Path) -> set[str]:
+    return {entry.name for entry in folder.iterdir()}
+
+
+def test_a_new_folder_is_created_and_marked(tmp_path: Path) -> None:
+    claim_index_folder(tmp_path / "a" / "index")
+    assert names_in(tmp_path / "a" / "index") == {INDEX_MARKER}
+
+
+def test_an_older_index_is_adopted_and_removed_whole(tmp_path: Path) -> None:
+    folder = older_index(tmp_path / "index")
+    claim_index_folder(folder)
+    assert names_in(folder) == {*PARTS, INDEX_MARKER}
+    remove_index(folder)
+    assert not folder.exists()
+
+
+@pytest.mark.parametrize("name", ["thesis.md", "other.lance", "words.bin.bak", "documents.lanced"])
+def test_a_folder_with_anything_else_is_refused(tmp_path: Path, name: str) -> None:
+    folder = older_index(tmp_path / "index")
+    (folder / name).write_text("mine")
+    for action in (claim_index_folder, remove_index, lambda f: remove_index_file(f, "BUILD")):
+        with pytest.raises(IndexFault, match=f"holds {name}, which is not part of an index"):
+            action(folder)
+    assert names_in(folder) == {*PARTS, name}
+
+
+def test_what_lies_beside_a_marked_index_stays(tmp_path: Path) -> None:
+    folder = older_index(tmp_path / "index")
+    claim_index_folder(folder)
+    (folder / "thesis.md").write_text("mine")
+    remove_index(folder)
+    assert names_in(folder) == {"thesis.md", INDEX_MARKER}
+
+
+def test_files_of_the_system_say_nothing_and_stay(tmp_path: Path) -> None:
+    folder = older_index(tmp_path / "index")
+    (folder / ".DS_Store").write_bytes(b"")
+    assert foreign_entries(folder) == []
+    remove_index(folder)
+    assert names_in(folder) == {".DS_Store"}
+
+
+@pytest.mark.parametrize("name", ["documents.lance", "words.bin", "BUILD"])
+def test_a_link_is_not_part_of_an_index(tmp_path: Path, name: str) -> None:
+    notes = tmp_path / "notes"
+    notes.mkdir()
+    (notes / "mine.md").write_text("mine")
+    folder = tmp_path / "index"
+    folder.mkdir()
+    (folder / name).symlink_to(notes)
+    assert foreign_entries(folder) == [name]
+    (folder / INDEX_MARKER).write_text("")
+    remove_index(folder)
+    assert names_in(notes) == {"mine.md"}
+
+
+def test_a_file_named_like_a_table_is_not_part_of_an_index(tmp_path: Path) -> None:
+    (tmp_path / "documents.lance").write_text("mine")
+    assert foreign_entries(tmp_path) == ["documents.lance"]
+
+
+def test_only_files_of_an_index_are_removed_from_one(tmp_path: Path) -> None:
+    claim_index_folder(tmp_path)
+    for name in ("../outside.md", "thesis.md", INDEX_MARKER):
+        with pytest.raises(IndexFault, match="is not a file of an index"):
+            remove_index_file(tmp_path, name)
+    with pytest.raises(IndexFault, match="is not part of an index"):
+        drop_index_table(None, "customers")
+
+
+@pytest.mark.parametrize("name", ["a.md", ".a.md", ".tmp", "notes.tmp", "words.bin", ".kbx-edit"])
+def test_only_temporary_files_of_ours_are_removed(tmp_path: Path, name: str) -> None:
+    (tmp_path / name).write_text("mine")
+    with pytest.raises(KbxError, match="not known to be made by this program"):
+        remove_temporary(tmp_path / name)
+    assert names_in(tmp_path) == {name}
+
+
+@pytest.mark.parametrize("name", [".a.md.kbx-edit", ".labels.tmp", f"bodies.bin.{'a1' * 16}"])
+def test_temporary_files_of_ours_are_removed(tmp_path: Path, name: str) -> None:
+    (tmp_path / name).write_text("half")
+    remove_temporary(tmp_path / name)
+    remove_temporary(tmp_path / name)  # a missing one is fine
+    assert names_in(tmp_path) == set()
+
+
+@pytest.mark.parametrize(
+    "path", [".kbx/drafts.jsonl", ".kbx/journal/000001.json", "journal/begun.json", "writer.json"]
+)
+def test_what_the_user_decided_is_never_removed(tmp_path: Path, path: str) -> None:
+    file = tmp_path / path
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text("mine")
+    with pytest.raises(KbxError, match="it was not removed"):
+        remove_state_file(file)
+    assert file.exists()
+
+
+def test_notes_of_what_has_ended_are_removed(tmp_path: Path) -> None:
+    for path in (".kbx/journal/begun.json", ".kbx/writer.json"):
+        file = tmp_path / path
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text("{}")
+        remove_state_file(file)
+        assert not file.exists()
+
+
+def test_a_page_is_removed_only_with_the_expected_content(tmp_path: Path) -> None:
+    page, other = tmp_path / "zoe.md", tmp_path / "kbx.toml"
+    page.write_bytes(b"edited since")
+    other.write_bytes(b"")
+    for file, content in ((page, b"as created"), (other, b"")):
+        with pytest.raises(KbxError, match="it was not removed"):
+            remove_page(file, content)
+    remove_page(page, b"edited since")
+    assert names_in(tmp_path) == {"kbx.toml"}
+
+
+def test_only_copies_of_the_demo_are_removed(tmp_path: Path) -> None:
+    workplace = tmp_path / ".kbx-demo-1a"
+    (workplace / "old").mkdir(parents=True)
+    (workplace / "old" / "thesis.md").write_text("mine")
+    with pytest.raises(KbxError, match="it was not removed"):
+        remove_demo_workplace(workplace)
+    (workplace / "old" / DEMO_MARKER).write_text("")
+    with pytest.raises(KbxError, match="it was not removed"):
+        remove_demo_workplace(workplace / "old")
+    remove_demo_workplace(workplace)
+    assert names_in(tmp_path) == set()

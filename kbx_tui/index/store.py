@@ -9,6 +9,7 @@ import json
 import os
 import re
 import time
+import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from datetime import timedelta
@@ -60,8 +61,11 @@ BUILD = "BUILD"
 """File of a local index that appears when its text can be searched; holds the id of the build."""
 _BUILD_ID = re.compile(r"[0-9a-f]{32}")
 
-AT_ONCE = timedelta(milliseconds=1)
-"""Age from which replaced files are deleted: LanceDB warns of 0."""
+NO_AGE = timedelta(0)
+"""Age from which replaced files are deleted.
+
+Any other keeps some: compaction commits two versions, often within a millisecond.
+"""
 
 INDEXED_BY_PATH = ("documents", "chunks")
 PATH_INDEX = "path_idx"
@@ -343,9 +347,9 @@ class Store:
         That includes files of runs that were killed, so it is for the holder of the writer lock.
         Readers of a file that is gone read the table again.
         """
-        time.sleep(2 * AT_ONCE.total_seconds())  # else the version before may be too new
-        with translate_errors(f"optimize table {name}", self.uri):
-            self.table(name).optimize(cleanup_older_than=AT_ONCE, delete_unverified=self.is_local)
+        with translate_errors(f"optimize table {name}", self.uri), warnings.catch_warnings():
+            warnings.filterwarnings("ignore", r"optimize\(cleanup_older_than=0\)")  # of readers
+            self.table(name).optimize(cleanup_older_than=NO_AGE, delete_unverified=self.is_local)
 
     def sizes(self) -> dict[str, int]:
         """Return the bytes of each table and file of a local index on disk, by name."""

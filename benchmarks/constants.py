@@ -4,7 +4,8 @@
 
 Every BASE is an indexed knowledge base with queries.jsonl and qrels.tsv; nothing is written to it.
 Each constant is set to other values, among them the one that turns it off, and every set is
-measured again (nDCG@10 of meetings and notes, mean over the forms or kinds of its queries).
+measured again (nDCG@10, mean over the forms or kinds of its queries; of meetings and notes alone
+where no other page is judged).
 
 Leaving one set out: for each set, every constant gets the value that is best on the other sets, one
 constant at a time; all these values together are then measured on the set left out. The figure is
@@ -27,6 +28,7 @@ import kbx_tui.search
 from benchmarks.common import row
 from benchmarks.evaluating import KINDS
 from kbx_tui import KnowledgeBase
+from kbx_tui.evaluation.judgments import JudgedQuery
 from kbx_tui.evaluation.measure import measure
 from kbx_tui.evaluation.runs import ALL, group_metrics
 
@@ -90,17 +92,28 @@ def measured(bases: Sequence[Path], every: int, values: Mapping[str, Any]) -> Fi
     with set_constants(values):
         for base in bases:
             with KnowledgeBase(base) as kb:
-                queries = kb.judgments(base)[::every]
+                queries = kb.judgments(base)
+                kinds = judged_kinds(kb, queries)
+                queries = queries[::every]
                 retrieve = partial(
                     kb.retrieve,
-                    doc_types=KINDS,
+                    doc_types=kinds,
                     feedback=values.get("FEEDBACK_WEIGHT"),
                     parts=values.get("PROPAGATION_SHARE"),
                 )
-                run = measure(queries, retrieve, kb.tuning(), base=base.name, doc_types=KINDS)
+                run = measure(queries, retrieve, kb.tuning(), base=base.name, doc_types=kinds)
             groups = [group for group in group_metrics(run) if group.group != ALL]
             figures[base.name] = fmean(group.ndcg for group in groups)
     return figures
+
+
+def judged_kinds(kb: KnowledgeBase, queries: Sequence[JudgedQuery]) -> tuple[str, ...]:
+    """Return the kinds of document to search: meetings and notes, or () for all."""
+    paths = {path for query in queries for path in query.grades}
+    others = {
+        path for kind in kb.document_kinds() if kind not in KINDS for path in kb.paths_of_kind(kind)
+    }
+    return KINDS if paths.isdisjoint(others) else ()
 
 
 @contextmanager

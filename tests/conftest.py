@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+import signal
 from pathlib import Path
 
 import pytest
@@ -75,6 +76,15 @@ def copy_demo(folder: Path) -> Path:
 def kbx(capsys: pytest.CaptureFixture[str]) -> CommandLine:
     """A function that runs the command line with its arguments."""
     return CommandLine(capsys)
+
+
+def pytest_configure() -> None:
+    """Let signals have their usual effect: background jobs and nohup ignore some for all below."""
+    for name in ("SIGHUP", "SIGINT", "SIGQUIT"):
+        number = getattr(signal, name, None)
+        if number is not None and signal.getsignal(number) is signal.SIG_IGN:
+            usual = signal.default_int_handler if name == "SIGINT" else signal.SIG_DFL
+            signal.signal(number, usual)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -161,7 +161,7 @@ def file_states(store: Store) -> dict[str, FileState]:
     if store.is_local:
         for name in DERIVED_FILES:
             with suppress(OSError):
-                states[name] = state_of(Path(store.uri) / name)
+                states[name] = state_of(f"{store.uri}/{name}")  # each search asks: faster than Path
     return states
 
 

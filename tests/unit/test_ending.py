@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 import textwrap
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -37,8 +38,6 @@ def program(code: str, setup: str = "") -> Iterator[subprocess.Popen[str]]:
         stderr=subprocess.PIPE,
         text=True,
         env=program_environment({}),
-        # A shell starts a background job with SIGINT ignored, which is inherited.
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     )
     assert process.stdout is not None
     assert process.stdout.readline() == "ready\n"
@@ -58,7 +57,10 @@ def end_of(process: subprocess.Popen[str], number: int = 0) -> tuple[int, str, s
         process.send_signal(number)
     assert process.stdout is not None
     assert process.stderr is not None
+    limit = threading.Timer(PATIENCE, process.kill)  # reading knows no limit
+    limit.start()
     out, err = process.stdout.read(), process.stderr.read()
+    limit.cancel()
     return process.wait(PATIENCE), out, err
 
 

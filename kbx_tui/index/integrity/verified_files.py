@@ -53,7 +53,7 @@ def digest_of_part(file: BufferedReader, begin: int, size: int) -> int | None:
     return digest
 
 
-def state_of(file: Path | int) -> FileState:
+def state_of(file: Path | str | int) -> FileState:
     """Return the state of a file, given by path or descriptor. Raises OSError."""
     status = os.stat(file)  # noqa: PTH116 - faster than Path
     return status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns

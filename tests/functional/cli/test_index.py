@@ -28,8 +28,6 @@ def started_index(vault: Path) -> subprocess.Popen[str]:
         stdout=subprocess.PIPE,
         encoding="utf-8",
         env=program_environment({}),
-        # A shell's background job ignores the signal, and its children inherit that.
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     )
 
 

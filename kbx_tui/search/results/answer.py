@@ -107,7 +107,8 @@ def _search_explanation(ranking: Ranking) -> dict[str, Any]:
 
 
 def _explanation(ranking: Ranking, ranked: Ranked, snippet: Snippet) -> dict[str, Any]:
-    why = explain(ranking, ranked)
+    why, components = explain(ranking, ranked), ranking.components
+    lent = components.doc_relevance[ranked.row] - components.own_relevance[ranked.row]
     return {
         "final_score": _rounded(ranked.score),
         "doc_relevance": _rounded(ranked.doc_relevance),
@@ -123,7 +124,7 @@ def _explanation(ranking: Ranking, ranked: Ranked, snippet: Snippet) -> dict[str
         "cosine": None if why.cosine is None else _rounded(why.cosine),
         "vector_score": _rounded(why.vector),
         "vector_weight": _rounded(why.vector_weight),
-        "lent": _rounded(why.propagated),
+        "lent": _rounded(float(lent)),  # a part of doc_relevance; why.propagated is one of answered
         "lent_by": why.propagated_from or None,
         "exact": ranked.known_item or None,
         "entities": [

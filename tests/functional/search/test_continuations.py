@@ -15,6 +15,7 @@ from kbx_tui.search.evidence.score_normalization import PROPAGATION_SHARE
 from tests.functional.vaults import write_vault
 
 QUERY = "closing the harbour crane for repairs"
+PERSON_QUERY = "what did Ben Marsh say about repairs of the crane?"
 TALK = [
     "Good morning everyone. We begin with the minutes of last week, which nobody wants to change.",
     "The harbour crane must be closed for repairs. The repairs of the crane take nine days.",
@@ -87,7 +88,7 @@ def test_parts_out_of_scope_propagate_too(kb: KnowledgeBase, fast: bool) -> None
 
 
 def test_link_to_a_person_propagates_to_the_adjacent_part(kb: KnowledgeBase) -> None:
-    response = kb.search("what did Ben Marsh say about repairs of the crane?", explain=True)
+    response = kb.search(PERSON_QUERY, explain=True)
     assert response.meta.search_mode == "two_pass"
     why = {result.path: result.explain for result in response.results}[ADJACENT]
     assert why is not None
@@ -96,12 +97,15 @@ def test_link_to_a_person_propagates_to_the_adjacent_part(kb: KnowledgeBase) -> 
 
 
 def test_link_does_not_propagate_to_an_irrelevant_part(kb: KnowledgeBase) -> None:
-    response = kb.search("what did Ben Marsh say about repairs of the crane?")
+    response = kb.search(PERSON_QUERY)
     assert f"{FOLDER}/council-1.md" not in {result.path for result in response.results}
 
 
-def test_explain_shows_the_propagated_score_and_the_part_it_is_from(kb: KnowledgeBase) -> None:
-    why = {result.path: result.explain for result in kb.search(QUERY, explain=True).results}
+@pytest.mark.parametrize("query", [QUERY, PERSON_QUERY], ids=["flat", "two-pass"])
+def test_explain_shows_the_propagated_score_and_the_part_it_is_from(
+    kb: KnowledgeBase, query: str
+) -> None:
+    why = {result.path: result.explain for result in kb.search(query, explain=True).results}
     adjacent, best = why[ADJACENT], why[BEST]
     assert adjacent is not None
     assert best is not None

@@ -12,6 +12,17 @@ def stem(word: str) -> str:
     return str(_stemmer().stem_word(word))
 
 
+def beginning_of(word_stem: str) -> str:
+    """Return what the words with a stem begin with, to find them without stemming every word.
+
+    It is the stem without what stemming may have replaced: a final `i` (`study` has the stem
+    `studi`), `e` (`pricing`: `price`) or the `l` of a final `bl` (`visibility`: `visibl`). Words
+    that the stemmer knows by heart (`dying`: `die`) may begin differently.
+    """
+    beginning = word_stem[:-1] if word_stem.endswith(("i", "e", "bl")) else word_stem
+    return beginning or word_stem
+
+
 _INVARIANT = ("series", "species", "news")
 _SIBILANTS = ("s", "x", "z", "ch", "sh")
 

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from kbx_tui.index.lexical.terms import separate_cjk, terms_in
 from kbx_tui.knowledge.folding import fold
+from kbx_tui.knowledge.stemming import beginning_of
 
 MOST_TITLES = 200
 """Titles with the rarest word of a query above which none of them is meant by it."""
@@ -46,7 +47,7 @@ class TitleWords:
         """Return the rows of titles that may hold all terms; none if there are too many."""
         fewest: list[int] | None = None
         for term in terms:
-            rows = self._rows_with(term.removesuffix("i") or term)  # `study` has the stem `studi`
+            rows = self._rows_with(beginning_of(term))
             if rows is not None and (fewest is None or len(rows) < len(fewest)):
                 fewest = rows
         return fewest or []

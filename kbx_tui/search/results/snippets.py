@@ -11,7 +11,7 @@ from operator import itemgetter
 
 from kbx_tui.index.lexical.terms import CJK_CHARACTER
 from kbx_tui.knowledge.folding import fold
-from kbx_tui.knowledge.stemming import stem
+from kbx_tui.knowledge.stemming import beginning_of, stem
 from kbx_tui.search.query.english_words import FUNCTION_WORDS
 from kbx_tui.search.query.query_terms import query_terms
 from kbx_tui.search.results.best_passage import (
@@ -109,9 +109,8 @@ def match_spans(text: str, query: str) -> tuple[tuple[int, int], ...]:
 def _matches(text: str, wanted: Collection[str]) -> list[Match]:
     """Return every word of `text` whose stem is wanted, in order.
 
-    A word begins with its stem, except that a final `y` may have become `i`. Searching for the
-    beginnings is much faster than stemming every word. Signs are words of their own, as in the
-    index.
+    Searching for what such words begin with is much faster than stemming every word. Signs are
+    words of their own, as in the index.
     """
     lowered, matches = lower_in_place(text, frozenset("".join(wanted))), []
     for wanted_stem in wanted:
@@ -119,7 +118,7 @@ def _matches(text: str, wanted: Collection[str]) -> list[Match]:
             signs = re.finditer(wanted_stem, lowered)
             matches += [(sign.start(), sign.end(), wanted_stem) for sign in signs]
             continue
-        beginning = wanted_stem.removesuffix("i") or wanted_stem
+        beginning = beginning_of(wanted_stem)
         start = lowered.find(beginning)
         while start >= 0:
             end = start + 1

@@ -1,6 +1,6 @@
 import pytest
 
-from kbx_tui.knowledge.stemming import plural, singular
+from kbx_tui.knowledge.stemming import beginning_of, plural, singular, stem
 
 
 @pytest.mark.parametrize(
@@ -42,3 +42,23 @@ def test_regular_words_have_a_plural(singular_form: str, plural_form: str) -> No
 )
 def test_regular_words_have_a_singular(word: str, expected: str) -> None:
     assert singular(word) == expected
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("price", "prices", "pricing", "priced"),
+        ("hope", "hoping"),
+        ("study", "studies", "studying"),
+        ("visible", "visibility"),
+        ("rollback", "rollbacks"),
+        ("i",),
+        ("e",),
+        ("",),
+    ],
+    ids=lambda words: words[0],
+)
+def test_all_forms_of_a_word_begin_with_the_beginning_of_its_stem(words: tuple[str, ...]) -> None:
+    (word_stem,) = {stem(word) for word in words}
+    assert all(word.startswith(beginning_of(word_stem)) for word in words)
+    assert beginning_of(word_stem) or not word_stem

@@ -7,7 +7,15 @@ import pytest
 from kbx_tui.search.query.title_words import MOST_TITLES, TitleWords
 
 TITLES = TitleWords(
-    ["Zettelkasten method", "Case studies of Dvořák", "Plan", "", "Plan of the case\nwork", "会議"]
+    [
+        "Zettelkasten method",
+        "Case studies of Dvořák",
+        "Plan",
+        "",
+        "Plan of the case\nwork",
+        "会議",
+        "Pricing review",
+    ]
 )
 
 
@@ -21,6 +29,7 @@ TITLES = TitleWords(
         (["plan"], [(2, 1.0), (4, 1 / 3)]),
         (["case", "plan"], [(4, 2 / 3)]),
         (["会"], [(5, 1 / 2)]),
+        (["price"], [(6, 1 / 2)]),
         (["plan", "zettelkasten"], []),
         (["stud"], []),  # begins a word, but is not its stem
         (["missing"], []),

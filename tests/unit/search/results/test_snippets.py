@@ -96,9 +96,17 @@ def test_heading_with_a_match_is_complete() -> None:
     assert make_snippet("# About Gardens\n", 1, "gardens").heading == "About Gardens"
 
 
-def test_inflected_words_match() -> None:
-    snippet = make_snippet("They were migrating databases.", 1, "database migration")
-    assert [snippet.text[a:b] for a, b in snippet.matches] == ["migrating", "databases"]
+@pytest.mark.parametrize(
+    ("body", "query", "marked"),
+    [
+        ("They were migrating databases.", "database migration", ["migrating", "databases"]),
+        ("The pricing is hoped for.", "price hope", ["pricing", "hoped"]),
+        ("Visibility was poor.", "visible", ["Visibility"]),
+    ],
+)
+def test_inflected_words_match(body: str, query: str, marked: list[str]) -> None:
+    snippet = make_snippet(body, 1, query)
+    assert [snippet.text[a:b] for a, b in snippet.matches] == marked
 
 
 def test_text_below_a_heading_is_preferred_to_the_heading() -> None:

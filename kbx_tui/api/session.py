@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from kbx_tui.config import Settings
 from kbx_tui.embedding.embedder import Embedder
 from kbx_tui.embedding.local import open_embedder
-from kbx_tui.errors import EmbeddingError, IndexDamaged, IndexFault
+from kbx_tui.errors import EmbeddingError, IndexDamaged, IndexFault, IndexForeign
 from kbx_tui.index.build.progress import Cancelled, IndexReport, ProgressListener
 from kbx_tui.index.build.writer_lock import is_being_written
 from kbx_tui.index.index_folder import index_uri
@@ -176,6 +176,8 @@ class Session:
         self.notice_once(f"{damage}: doing so now")
         try:
             self.index(full=full)
+        except IndexForeign:  # says what to do instead
+            raise
         except (IndexFault, EmbeddingError) as error:
             raise damage from error
 

@@ -26,7 +26,7 @@ from kbx_tui.index.build.entity_stage import entity_types, write_entities_and_li
 from kbx_tui.index.build.file_changes import Changes, find_changes
 from kbx_tui.index.build.progress import Cancelled, IndexReport, ProgressListener, ProgressMeter
 from kbx_tui.index.build.replacement import new_index, put_in_place, sweep_leftovers
-from kbx_tui.index.build.salvage import salvage_vectors
+from kbx_tui.index.build.salvage import model_of, salvage_vectors
 from kbx_tui.index.build.vector_stage import write_chunks, write_vectors
 from kbx_tui.index.build.writer_lock import writer_lock
 from kbx_tui.index.derived_files import delete_derived_files
@@ -36,7 +36,7 @@ from kbx_tui.index.integrity.noted_state import find_damage, note_state
 from kbx_tui.index.lexical.load_bm25 import refresh_text_files
 from kbx_tui.index.schema import text_hash
 from kbx_tui.index.snapshot import generation_of
-from kbx_tui.index.store import Store
+from kbx_tui.index.store import Store, wrong_model_error
 from kbx_tui.index.vectors.load_vectors import refresh_vectors_file
 from kbx_tui.knowledge.entities.suppressions import load_suppressions
 
@@ -74,14 +74,16 @@ def build(
         repaired = [] if full else _damage(store)
         if not (full or fast or repaired or only is not None):
             repaired = _outdated(store, embedder)
-        if full or repaired:
+        if full:
             report = run.rebuild()
+        elif repaired:
+            report = run.repair()
         else:
             try:
                 report = run.update(only)
             except IndexDamaged as error:  # found only now, where it was read
                 repaired = [str(error)]
-                report = run.rebuild()
+                report = run.repair()
     rebuilt = (f"{sentence.rpartition('; ')[0]}; it has been rebuilt" for sentence in repaired)
     return replace(report, repaired=(*rebuilt, *report.repaired))
 
@@ -138,6 +140,17 @@ class _Run:
         if finished and not self.fast:
             finished = write_chunks(store, self.embedder, self.meter)
         return self._finish(changes, finished)
+
+    def repair(self) -> IndexReport:
+        """Rebuild an index that is damaged, or made by an older version.
+
+        Raises IndexForeign if another model made it: embedding everything again is a choice of
+        the user.
+        """
+        model = model_of(self.store)
+        if model not in ("", self.embedder.model):
+            raise wrong_model_error(model, self.embedder.model)
+        return self.rebuild()
 
     def rebuild(self) -> IndexReport:
         """Build a new index with the vectors of the old one, and let it take its place.

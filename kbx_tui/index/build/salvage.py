@@ -37,7 +37,7 @@ def salvage_vectors(old: Store, new: Store, *, model: str, dimension: int) -> in
     """
     taken: set[str] = set()
     waiting: list[Any] = []
-    if _model_of(old) == model:
+    if model_of(old) == model:
         for rows in _readable_rows(old, dimension, Path(new.uri) / SALVAGE):
             if intact := _intact(rows, taken):
                 waiting.append(intact)
@@ -47,8 +47,8 @@ def salvage_vectors(old: Store, new: Store, *, model: str, dimension: int) -> in
     return len(taken)
 
 
-def _model_of(store: Store) -> str:
-    """Return the model of an index, empty when it is unknown."""
+def model_of(store: Store) -> str:
+    """Return the model of an index, damaged or not; empty when it is unknown."""
     try:
         with translate_errors("read table meta", store.uri):
             values = store.open_any("meta").search().select(["key", "value"]).to_arrow()

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from benchmarks.faults.file_damage import KINDS, damage_files
 from benchmarks.faults.small_base import write_small_base
-from kbx_tui import IndexDamaged, KnowledgeBase
+from kbx_tui import IndexDamaged, IndexForeign, KnowledgeBase
 from kbx_tui.index.integrity.noted_state import DIGESTS, note_state
 from kbx_tui.index.integrity.verified_files import digest_of
 from kbx_tui.index.store import Store
@@ -296,3 +296,16 @@ def test_a_search_rebuilds_an_index_without_the_uses_of_names(base: Path) -> Non
     forget_table(index_of(base), "name_uses")
     assert found(base) == before
     assert stored_rows(base, "name_uses")
+
+
+@pytest.mark.parametrize("is_search", [False, True], ids=["run", "search"])
+def test_an_index_of_another_model_is_not_embedded_again_because_it_is_damaged(
+    base: Path, is_search: bool
+) -> None:
+    store = Store(str(index_of(base)))
+    store.write_meta({**store.meta(), "model": "other"})
+    forget_table(index_of(base), "name_uses")
+    with pytest.raises(IndexForeign, match=r"embedding model other, but .* run `kbx index --full`"):
+        KnowledgeBase(base).search("soup") if is_search else KnowledgeBase(base).index()
+    assert stored_rows(base, "vectors")
+    assert KnowledgeBase(base).index(full=True).embedded > 0

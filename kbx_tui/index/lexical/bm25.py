@@ -84,10 +84,10 @@ class Bm25Index:
         """Return how rare a term is, above 0."""
         return self._idf(self._lookup(term)[0])
 
-    def idf_of_held(self, terms: Iterable[Term]) -> dict[Term, float]:
-        """Return the idf of those terms that some text holds."""
-        rows_of = {term: self._lookup(term)[0] for term in terms}
-        return {term: self._idf(rows) for term, rows in rows_of.items() if len(rows)}
+    def idf_of_held(self, words: Iterable[str]) -> dict[str, float]:
+        """Return the idf of those words, each a term, that some text holds."""
+        rows_of = {word: self._lookup(word)[0] for word in words}
+        return {word: self._idf(rows) for word, rows in rows_of.items() if len(rows)}
 
     def _idf(self, rows: Rows) -> float:
         holding = np.count_nonzero(self.in_statistics[rows])

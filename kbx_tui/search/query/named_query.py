@@ -73,10 +73,11 @@ class NamedQuery:
         return list(dict.fromkeys((self.text, self.document_query)))
 
     @property
-    def names_left(self) -> list[str]:
-        """The names that `document_query` keeps."""
-        named = [(match.start, match.end) for match in self.matches if match.named]
-        return [self.text[start:end] for start, end in named if (start, end) not in self.spans]
+    def names_things(self) -> bool:
+        """Whether it names anything besides people and teams, such as a project."""
+        return any(
+            match.named and (match.start, match.end) not in self.spans for match in self.matches
+        )
 
     @property
     def subject(self) -> str:

@@ -8,7 +8,8 @@ query names are summed, their weights being shares of 1; of others the highest c
 falls when relevance, a link strength or an entity score rises.
 
 Things that the query names count a little less than people, and their link strength is raised to
-the fourth power: a passing mention hardly counts. `Tuning.scale_by_topic` turns all of this off.
+the fourth power: a passing mention hardly counts. Without `Tuning.scale_by_topic`, `answered` is 1
+and things count as people do.
 """
 
 from __future__ import annotations
@@ -32,6 +33,7 @@ class Credit:
     """Its share of the mean over the named entities; 1 where the highest credit counts."""
     entity_score: float
     link_strength: Scores
+    """0..1; of a named thing to the fourth power, 0 without a link."""
     answered: Scores
     """How fully each document answers the rest of the query, 0..1."""
 

@@ -20,7 +20,7 @@ class EntityShare:
     entity_score: float
     """The score it counts with: 1.0 if pinned, whatever pass 1 found."""
     link_strength: float
-    """0 when the document is not linked to it."""
+    """0 when the document is not linked to it. Of a named thing to the fourth power."""
     answered: float
     """How fully the document answers the rest of the query, 0..1."""
     weight: float
@@ -53,7 +53,7 @@ class Explanation:
     """`lexical_part + vector_part + propagated == ranked.answered`."""
     vector_part: float
     propagated: float
-    """What an adjacent part of a longer document adds (`continuations`)."""
+    """What an adjacent part of a longer document adds to `ranked.answered` (`continuations`)."""
     propagated_from: str
     """`part before`, `part after`, or empty."""
     entities: tuple[EntityShare, ...]

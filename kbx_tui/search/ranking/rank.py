@@ -3,10 +3,11 @@
     final = alpha * answered + (1 - alpha) * parent_entity_score
     final = (1 - h) * final + h * frecency            with h = hotness_weight, 0 by default
 
-`answered` is the relevance of the document by that of a full answer (`topic`), and the parent score
-the credit from entities, scaled by how fully the document answers the rest of the query
-(`entity_credit`). So a document that says nothing of the topic scores 0 under any alpha.
-If that holds for all documents in scope, those linked to the entities are the results.
+`answered` says how fully the document answers the query, from its relevance and that of a full
+answer (`topic`), and the parent score is the credit from entities, scaled by how fully the document
+answers the rest of the query (`entity_credit`). So a document that neither says anything of the
+topic nor is linked to a thing in it scores 0 under any alpha. If that holds for all documents in
+scope, or under the hard gate for all linked to the entities, the linked ones are the results.
 
 A flat ranking has `doc_relevance` in place of the first line. Known items, documents that the query
 names in full, score 1.0 and come first. Source: the two-pass proposal, "Score Propagation Formula".
@@ -37,9 +38,10 @@ class Ranked:
     score: float
     doc_relevance: float
     answered: float
-    """How fully it answers the query, 0..1: the relevance by that of a full answer (`topic`).
+    """How fully it answers the query, 0..1 (`Topic.answered`).
 
-    The relevance itself when flat, or where the query names people and asks nothing else."""
+    The relevance itself where `topic` is None: when flat, where the query names people or teams
+    and asks nothing else, or with the seed preset."""
     parent_entity_score: float
     document_part: float
     """What the document adds to the score, `alpha * answered` when two-pass.
@@ -100,10 +102,14 @@ class Ranking(EntityChoice):
 
     @cached_property
     def is_unanswered(self) -> bool:
-        """Whether entities are kept, but no document in scope says anything of the topic."""
+        """Whether entities are kept, but no document says anything of the topic.
+
+        Asked of the documents linked to them under the hard gate, otherwise of all in scope.
+        """
         if self.topic is None:
             return False
-        return not (self.doc_relevance.any() or self.parent_entity_score.any())
+        rows = self.is_linked if self.tuning.gate == "hard" else slice(None)
+        return not (self.doc_relevance[rows].any() or self.parent_entity_score[rows].any())
 
     @cached_property
     def is_linked(self) -> Flags:

@@ -48,13 +48,13 @@ def unanswered_note(ranking: Ranking) -> str:
     """Return why all results score 0: they are linked to entities, nothing more; else empty."""
     if not ranking.is_unanswered or not ranking.total_matched:
         return ""
-    names = [safe_line(entity.name) for entity in ranking.kept_entities]
+    names = join_limited([safe_line(entity.name) for entity in ranking.kept_entities], " and ")
     scope, topic = ranking.evidence.scope, safe_line(topic_words(ranking.components.query))
     if len(topic) > MAX_TOPIC:
         topic = f"{topic[:MAX_TOPIC].rstrip()} …"
     here = " in scope" if scope.in_scope < scope.total else ""
-    linked = f"these are linked to {join_limited(names, ' and ')}"
-    return f"no document{here} says anything about “{topic}”; {linked}"
+    linked = f" linked to {names}" if ranking.tuning.gate == "hard" else ""
+    return f"no document{here}{linked} says anything about “{topic}”; these are linked to {names}"
 
 
 def cut_query_notes(query: str) -> Iterator[str]:

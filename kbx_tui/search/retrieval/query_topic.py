@@ -28,11 +28,11 @@ def query_topic(
     """
     if named.names_only:
         return None
-    idf = {term: value for term, value in words.idf_of_held(terms).items() if isinstance(term, str)}
+    idf = words.idf_of_held(term for term in terms if isinstance(term, str))
     bm25 = FULL_BM25 * sum(terms[term] * value for term, value in idf.items())
     full = fuse(scale_lexical(np.array(bm25)), np.array(FULL_COSINE), lexical_weight)
     thing_share = 0.0
-    if named.names_left:
+    if named.names_things:
         asked = counted_terms(named.words_asked) if named.words_asked else ()
         thing_share = 1.0 - _share(asked, idf)
     return Topic(float(full), thing_share)

@@ -53,6 +53,10 @@ class RankedScores(Protocol):
     def matched(self) -> Flags:
         """Rows that are results."""
 
+    @property
+    def is_unanswered(self) -> bool:
+        """Whether linked documents are the results because none says anything of the topic."""
+
     def final_for(self, rows: Rows, relevance: Scores) -> Scores:
         """Return the final scores that `rows` would have with a lower relevance."""
 
@@ -122,14 +126,14 @@ def top_k_evidence(
     if converged is None:
         return None
     evaluated, lowest = converged.evaluated, ranked(cosine - error)
+    if lowest.is_unanswered:
+        return None  # other documents may be the results: `Ranking.matched`
     undecided = np.flatnonzero(highest.matched & ~lowest.matched & ~evaluated)
     if len(undecided) > UNDECIDED_SHARE * len(evidence):
         return None
     evaluate(undecided)
     evaluated[undecided] = True
     scores = scoring.components(query, cosine)
-    if not scores.doc_relevance.any():
-        return None  # other documents are the results then: `Ranking.matched`
     return replace(
         evidence,
         as_typed=scores,

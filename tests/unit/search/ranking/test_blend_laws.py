@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from kbx_tui.search.evidence.evidence import ComponentScores, EntityCandidate, Evidence
 from kbx_tui.search.evidence.topic import Topic
-from kbx_tui.search.evidence.tuning import Tuning
+from kbx_tui.search.evidence.tuning import Gate, Tuning
 from kbx_tui.search.ranking.rank import Ranking, rank
 from tests.unit.search.building import (
     components,
@@ -163,6 +163,20 @@ def test_where_nothing_answers_the_topic_linked_documents_are_results_with_score
     ranking = unanswered(tuning)
     assert ranking.is_unanswered
     assert [(ranked.row, ranked.score) for ranked in ranking.top(3)] == [(0, 0.0)]
+
+
+@pytest.mark.parametrize(("gate", "rows"), [("hard", [0]), ("soft", [1])])
+def test_an_answer_that_the_hard_gate_leaves_out_does_not_count(
+    gate: Gate, rows: list[int]
+) -> None:
+    found = evidence(
+        components([0.0, 9.0], [0.2, 0.5]),
+        entities=[(entity(0, 1.0, named=True), {0: 1.0})],
+        topic=Topic(0.2),
+    )
+    ranking = rank(found, Tuning(gate=gate))
+    assert ranking.order.tolist() == rows
+    assert ranking.is_unanswered == (gate == "hard")
 
 
 def test_opening_a_document_does_not_make_it_an_answer() -> None:

@@ -17,9 +17,11 @@ from tests.unit.search.building import components, entity, evidence
 TYPES = ["meeting", "note"]
 
 
-def notes_on(found: Evidence, newer_files: int = 0, **scope: Any) -> str:
+def notes_on(
+    found: Evidence, newer_files: int = 0, tuning: Tuning | None = None, **scope: Any
+) -> str:
     found = replace(found, scope=replace(found.scope, **scope))
-    return " / ".join(search_notes(rank(found, Tuning()), TYPES, newer_files))
+    return " / ".join(search_notes(rank(found, tuning or Tuning()), TYPES, newer_files))
 
 
 def test_a_query_that_is_cut_is_noted() -> None:
@@ -107,6 +109,8 @@ def test_results_that_are_only_linked_are_noted_with_topic_and_entity() -> None:
     linked = "these are linked to Entity 0"
     assert notes_on(UNANSWERED) == f"no document says anything about “zebra”; {linked}"
     assert notes_on(UNANSWERED, in_scope=1).startswith("no document in scope says anything")
+    hard = notes_on(UNANSWERED, tuning=Tuning(gate="hard"))
+    assert hard == f"no document linked to Entity 0 says anything about “zebra”; {linked}"
 
 
 def test_long_topic_is_cut_in_the_note() -> None:

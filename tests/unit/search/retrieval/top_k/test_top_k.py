@@ -14,6 +14,7 @@ from kbx_tui.search.evidence.continuations import ScoredDocuments
 from kbx_tui.search.evidence.evidence import Evidence, Rows, Scores
 from kbx_tui.search.evidence.score_normalization import PROPAGATION_SHARE
 from kbx_tui.search.evidence.scoring import QueryVariant, Scoring
+from kbx_tui.search.evidence.topic import Topic
 from kbx_tui.search.evidence.tuning import Tuning
 from kbx_tui.search.ranking.rank import rank
 from kbx_tui.search.retrieval.top_k import convergence, top_k
@@ -131,7 +132,7 @@ def test_top_k_and_number_of_results_equal_a_full_scan(
     top_k = retrieved(drawn, tuning, limit, seed)
     expected = rank(drawn.full, tuning)
     if top_k is None:
-        assert limit > len(evidence) or not expected.doc_relevance.any()
+        assert limit > len(evidence) or expected.topic is not None
         return
     ranking = rank(top_k, tuning)
     assert [(ranked.row, ranked.score) for ranked in ranking.top(limit)] == [
@@ -158,3 +159,17 @@ def test_documents_that_only_the_cosine_could_make_results_are_evaluated_and_cou
     assert top_k.evaluated is not None
     assert rank(top_k, Tuning()).total_matched == 3
     assert not top_k.evaluated[4]
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_a_full_scan_decides_whether_linked_documents_say_anything_of_the_topic(seed: int) -> None:
+    """Above the floor, but by less than the error of approximate cosines."""
+    scores = building.components([0.0] * 8, [0.305] * 8)
+    assert scores.doc_relevance.all()
+    found = building.evidence(
+        scores,
+        entities=[(building.entity(0, 1.0, named=True), dict.fromkeys(range(8), 1.0))],
+        topic=Topic(0.2),
+    )
+    close = case(found, building.whole_documents(8), np.random.default_rng(1), set())
+    assert retrieved(close, Tuning(gate="hard"), 1, seed) is None

@@ -20,6 +20,9 @@ from kbx_tui.index.lexical.postings import Postings
 
 K1, B = 1.2, 0.75
 
+RARITIES_KEPT = 1000
+"""Terms whose idf is kept: one search asks for that of its terms up to three times."""
+
 Term = str | tuple[str, str]
 """A term, or a pair of terms of which the second directly follows the first."""
 
@@ -66,6 +69,8 @@ class Bm25Index:
             lengths[segment.rows[current]] = segment.postings.lengths[current]
         mean = lengths[in_statistics].mean() if lengths[in_statistics].any() else 1.0
         self._norms = K1 * (1.0 - B + B * lengths / mean)
+        self._rarities: dict[Term, tuple[float, bool]] = {}
+        """The idf of terms of the latest queries, and whether any text holds them."""
 
     def bm25(self, queries: Sequence[Mapping[Any, float]]) -> list[Scores]:
         """Return the score of every row for each query, shape (size,), 0 without a query term.
@@ -82,21 +87,30 @@ class Bm25Index:
 
     def idf(self, term: Term) -> float:
         """Return how rare a term is, above 0."""
-        return self._idf(self._lookup(term)[0])
+        return self._rarity(term)[0]
 
     def idf_of_held(self, words: Iterable[str]) -> dict[str, float]:
         """Return the idf of those words, each a term, that some text holds."""
-        rows_of = {word: self._lookup(word)[0] for word in words}
-        return {word: self._idf(rows) for word, rows in rows_of.items() if len(rows)}
+        rarities = {word: self._rarity(word) for word in words}
+        return {word: idf for word, (idf, is_held) in rarities.items() if is_held}
 
-    def _idf(self, rows: Rows) -> float:
+    def _rarity(self, term: Term) -> tuple[float, bool]:
+        return self._rarities.get(term) or self._note_rarity(term, self._lookup(term)[0])
+
+    def _note_rarity(self, term: Term, rows: Rows) -> tuple[float, bool]:
+        """Return the idf of a term that some rows hold, and whether any does; keep it."""
         holding = np.count_nonzero(self.in_statistics[rows])
-        return float(np.log1p((self._count - holding + 0.5) / (holding + 0.5)))
+        idf = float(np.log1p((self._count - holding + 0.5) / (holding + 0.5)))
+        if len(self._rarities) >= RARITIES_KEPT:
+            self._rarities.clear()
+        rarity = self._rarities[term] = idf, len(rows) > 0
+        return rarity
 
     def _score_term(self, term: Term) -> tuple[Rows, Scores]:
         """Return the rows that hold a term, and what it adds to the score of each at weight 1."""
         rows, frequencies = self._lookup(term)
-        return rows, self._idf(rows) * (K1 + 1.0) * frequencies / (frequencies + self._norms[rows])
+        idf, _ = self._note_rarity(term, rows)
+        return rows, idf * (K1 + 1.0) * frequencies / (frequencies + self._norms[rows])
 
     def _lookup(self, term: Term) -> tuple[Rows, Scores]:
         if len(self._segments) == 1:

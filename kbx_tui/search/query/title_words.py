@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from itertools import accumulate
 
 import numpy as np
@@ -15,6 +15,8 @@ from kbx_tui.knowledge.stemming import beginning_of
 
 MOST_TITLES = 200
 """Titles with the rarest word of a query above which none of them is meant by it."""
+FEW_TITLES = 10
+"""Titles that are read rather than searching for a word that fewer of them hold."""
 
 Rows = NDArray[np.int64]
 Shares = NDArray[np.float64]
@@ -29,27 +31,30 @@ class TitleWords:
         self._text = "\n".join(folded)
         self._starts = list(accumulate((len(title) + 1 for title in folded), initial=0))
 
-    def holding(self, terms: Collection[str]) -> tuple[Rows, Shares]:
+    def holding(self, terms: Sequence[str]) -> tuple[Rows, Shares]:
         """Return the rows of the titles that hold all `terms`, ascending, and the share of each.
 
-        The share of its different terms that the query names is above 0 and at most 1.
+        Fastest with the rarest term first. The share of its different terms that the query names is
+        above 0 and at most 1.
         """
         wanted = frozenset(terms)
         rows, shares = [], []
-        for row in self._candidates(wanted):
+        for row in self._candidates(terms):
             held = frozenset(terms_in(self._titles[row]))
             if wanted <= held:
                 rows.append(row)
                 shares.append(len(wanted) / len(held))
         return np.array(rows, np.int64), np.array(shares, np.float64)
 
-    def _candidates(self, terms: Collection[str]) -> list[int]:
+    def _candidates(self, terms: Sequence[str]) -> list[int]:
         """Return the rows of titles that may hold all terms; none if there are too many."""
         fewest: list[int] | None = None
         for term in terms:
             rows = self._rows_with(beginning_of(term))
             if rows is not None and (fewest is None or len(rows) < len(fewest)):
                 fewest = rows
+            if fewest is not None and len(fewest) <= FEW_TITLES:
+                break
         return fewest or []
 
     def _rows_with(self, beginning: str) -> list[int] | None:

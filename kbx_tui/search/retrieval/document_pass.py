@@ -50,6 +50,7 @@ class DocumentPass:
         bm25 = words.bm25(terms)
         if not named.spans:  # links find what belongs to people and teams, not titles
             single = [term for term in terms[0] if isinstance(term, str)]
+            single.sort(key=words.idf, reverse=True)
             titled, shares = generation.title_words.holding(single)
             bm25[0][titled] += TITLE_BONUS * shares
         self._named, self._words, self._searched_terms = named, words, terms[-1]

@@ -59,15 +59,16 @@ def share_words(
 ) -> str:
     """Return what makes up the share of an entity: `.54 × attendee × .61 of the topic`.
 
-    `weight` and `answered` are left out where they are None or the document is not `linked`.
+    `weight` and `answered` are left out where they are None or the document is not `linked`, and
+    `answered` where it is 1.00.
     """
     if not linked:
         return reason
     factors = [reason]
     if weight is not None:
         factors.insert(0, format_score(weight))
-    if answered is not None:
-        factors.append(f"{format_score(answered)} of the topic")
+    if answered is not None and (share := format_score(answered)) != format_score(1.0):
+        factors.append(f"{share} of the topic")
     return " × ".join(factors)
 
 

@@ -183,8 +183,8 @@ def test_weights_are_shown_where_they_differ() -> None:
         topic=Topic(0.2),
     )
     shown = text_of(why_lines(explanations(retrieved, Tuning())[0], None, 60))
-    assert ".54 of .54  Entity 1  attendee × 1.00 of the topic" in shown
-    assert ".46 of .46  Entity 2  attendee × 1.00 of the topic" in shown
+    assert ".54 of .54  Entity 1  attendee" in shown
+    assert ".46 of .46  Entity 2  attendee" in shown
 
 
 @pytest.mark.parametrize("width", [24, 36, 46, 80])

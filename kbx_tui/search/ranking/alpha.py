@@ -2,8 +2,8 @@
 
 The final score of a document is linear in alpha. So two documents swap places at one alpha at most,
 and those in the same order at both ends of an interval are in that order throughout. Only the ends
-of the scale, 0 and 1, are special: many documents tie there, and a document with score 0 is not a
-result.
+of the scale, 0 and 1, are special: many documents tie there, and a document that scores 0, openings
+aside, is not a result.
 """
 
 from __future__ import annotations
@@ -50,13 +50,16 @@ def _first_change(ranking: Ranking, limit: int, end: float) -> float | None:
         return None
     at_end = ranking.at(end)
     best = ranking.best(limit)
-    rest = ranking.included | at_end.included  # those that score above 0 anywhere in between
+    rest = ranking.included | at_end.included  # the results anywhere in between
     rest[best] = False
     known_items = list(ranking.evidence.known_items)
     rest[known_items] = False  # these stay first under any alpha
     others = np.flatnonzero(rest)
     if len(best) < limit and len(others):
-        return alpha  # the others score 0 at this end of the scale and nowhere else
+        return alpha  # the others are results everywhere but at this end of the scale
+    entering = others[~ranking.included[others]]
+    if (ranking.final[entering] > ranking.final[best[-1:]]).any():
+        return alpha  # openings alone put them before the last of the top
     moving = best[~np.isin(best, known_items)]
     upper, lower = moving[:-1], moving[1:]
     if len(moving):

@@ -82,19 +82,27 @@ class Ranking(EntityChoice):
     @cached_property
     def final(self) -> Scores:
         """Final scores, 0..1. Known items score 1.0."""
-        final = self._blend(self.doc_relevance, self.parent_entity_score, slice(None))
+        final = self._with_frecency(self.blended, slice(None))
         if known_items := list(self.evidence.known_items):
             final = final.copy()
             final[known_items] = 1.0
         return final
 
     @cached_property
+    def blended(self) -> Scores:
+        """Final scores by documents and entities alone, before frecency, 0..1."""
+        return self._blend(self.doc_relevance, self.parent_entity_score)
+
+    @cached_property
     def matched(self) -> Flags:
-        """Rows that are results, including those that top-k retrieval did not evaluate."""
+        """Rows that are results, including those that top-k retrieval did not evaluate.
+
+        Having been opened makes no document a result.
+        """
         if self.is_unanswered:
             matched = self.is_linked.copy()
         else:
-            matched = self.final > 0.0
+            matched = self.blended > 0.0
             if self.kept and self.tuning.gate == "hard":
                 matched &= self.is_linked
         matched[list(self.evidence.known_items)] = True
@@ -164,7 +172,7 @@ class Ranking(EntityChoice):
         Shapes (n,); `relevance` must be 0 where that of this ranking is 0.
         """
         parent = self.credit.parent_scores(rows, relevance)
-        final = self._blend(relevance, parent, rows)
+        final = self._with_frecency(self._blend(relevance, parent), rows)
         return np.where(np.isin(rows, list(self.evidence.known_items)), 1.0, final)
 
     def answered(self, relevance: Scores) -> Scores:
@@ -174,12 +182,14 @@ class Ranking(EntityChoice):
         """
         return relevance if self.topic is None else self.topic.answered(relevance)
 
-    def _blend(self, relevance: Scores, parent: Scores, rows: Rows | slice) -> Scores:
-        """Return the final scores of some rows by the formula of this module."""
-        alpha, h = self.tuning.alpha, self.frecency_weight
-        blended = self.answered(relevance)
-        if self.kept:
-            blended = alpha * blended + (1.0 - alpha) * parent
+    def _blend(self, relevance: Scores, parent: Scores) -> Scores:
+        """Return scores by the first line of the formula of this module."""
+        alpha, answered = self.tuning.alpha, self.answered(relevance)
+        return alpha * answered + (1.0 - alpha) * parent if self.kept else answered
+
+    def _with_frecency(self, blended: Scores, rows: Rows | slice) -> Scores:
+        """Return the scores of some rows by the second line of it."""
+        h = self.frecency_weight
         return (1.0 - h) * blended + h * self.evidence.frecency[rows] if h else blended
 
     def top(self, limit: int) -> tuple[Ranked, ...]:

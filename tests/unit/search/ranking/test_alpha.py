@@ -121,7 +121,7 @@ def exact_order(ranking: Ranking, alpha: Fraction, limit: int) -> list[int]:
         linked = any(row in found.links[index].rows for index in ranking.kept)
         if row in found.known_items:
             scores[row] = Fraction(1)
-        elif score > 0 and (linked or ranking.tuning.gate == "soft"):
+        elif blended > 0 and (linked or ranking.tuning.gate == "soft"):
             scores[row] = score
     by_date = sorted(scores, key=lambda row: found.dates[row], reverse=True)
     return sorted(

@@ -183,6 +183,13 @@ def test_opening_a_document_does_not_make_it_an_answer() -> None:
     assert unanswered(Tuning(hotness_weight=0.5)).order.tolist() == [0]
 
 
+@pytest.mark.parametrize("weight", [0.5, 1.0])
+def test_opening_a_document_moves_only_results(weight: float) -> None:
+    found = evidence(components([9.0, 0.0, 3.0], [0.5, 0.0, 0.4]), frecency=[0.0, 1.0, 1.0])
+    assert rank(found, Tuning()).order.tolist() == [0, 2]
+    assert rank(found, Tuning(hotness_weight=weight)).order.tolist() == [2, 0]
+
+
 def test_known_item_is_a_result_where_nothing_answers_the_topic() -> None:
     assert unanswered(Tuning(), **{"2": "title"}).order.tolist() == [2, 0]
 

@@ -6,7 +6,7 @@ knob is a new field here, and in `Filters` (parsed filters) or `Tuning` (knobs o
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, get_args
 
@@ -44,6 +44,8 @@ class SearchRequest:
     """Tags, any of which matches."""
     entities: Sequence[str] = ()
     """Ids of entities; only documents linked to one of them match."""
+    hidden: Collection[str] = frozenset()
+    """Paths of documents that do not exist for whoever asks: neither results nor counted."""
     fast: bool = False
     """True searches by words alone: no vectors, no entities."""
     hierarchy: bool = True
@@ -80,6 +82,7 @@ class SearchRequest:
             "doc_types": tuple(map(replace_surrogates, self.doc_types or ())),
             "tags": tuple(map(replace_surrogates, self.tags)),
             "entities": tuple(self.entities),
+            "hidden": frozenset(self.hidden),
             "pinned": tuple(self.pinned),
         }
         for name, value in tidy.items():
@@ -108,6 +111,7 @@ class SearchRequest:
             until=self.until,
             tags=self.tags,
             entities=self.entities,
+            hidden=self.hidden,
         )
 
     def tuning(self, defaults: Tuning) -> Tuning:

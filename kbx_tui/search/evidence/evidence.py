@@ -164,6 +164,7 @@ class Scope:
     until: str = ""
     tags: tuple[str, ...] = ()
     entities: tuple[str, ...] = ()
+    hidden: frozenset[str] = frozenset()
     """The other filters, as given: `filters`."""
 
 

@@ -6,7 +6,7 @@ Filters of different kinds are combined with AND, several values of one kind wit
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Self
 
@@ -30,6 +30,8 @@ class Filters:
     """Tags, ignoring case and a leading `#`."""
     entities: tuple[str, ...] = ()
     """Ids of entities that a document must be linked to."""
+    hidden: frozenset[str] = frozenset()
+    """Paths of documents that do not exist for whoever asks."""
 
     @classmethod
     def of(
@@ -40,6 +42,7 @@ class Filters:
         until: str | None = None,
         tags: Sequence[str] = (),
         entities: Sequence[str] = (),
+        hidden: Collection[str] = (),
     ) -> Self:
         """Parse filters as given by the user. Raises ConfigError for a malformed date."""
         return cls(
@@ -48,6 +51,7 @@ class Filters:
             until=_date("to", until),
             tags=tuple(tag_key(tag) for tag in tags),
             entities=tuple(entities),
+            hidden=frozenset(hidden),
         )
 
     def matches_date(self, date: str) -> bool:

@@ -51,7 +51,9 @@ def find_scope(
     filters = filters or Filters()
     path = path.among(snapshot.paths)
     flags = _flags(snapshot, path, filters)
-    total, in_scope = len(flags), int(np.count_nonzero(flags))
+    hidden = [snapshot.row_of[name] for name in filters.hidden if name in snapshot.row_of]
+    flags[hidden] = False
+    total, in_scope = len(flags) - len(hidden), int(np.count_nonzero(flags))
     scope = Scope(path=path.text, in_scope=in_scope, total=total, **asdict(filters))
     return frozen(flags), scope
 

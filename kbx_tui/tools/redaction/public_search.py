@@ -17,31 +17,28 @@ from kbx_tui.tools.redaction.visible_pages import VisiblePages
 def public_search(kb: KnowledgeBase, pages: VisiblePages, request: SearchRequest) -> SearchResponse:
     """Search as `KnowledgeBase.search` does, for readers who may not see what is redacted.
 
-    Hidden pages are neither results nor counted as matches, as far as they would have been among
-    the results, and neither are pages on which the words of the query stand only in redacted text.
-    Raises as `KnowledgeBase.search`; a hidden entity is not found.
+    Hidden pages are neither results nor counted. Pages that were hidden since the index was built,
+    and those on which the words of the query stand only in redacted text, are not counted as
+    matches, as far as they would have been among the results. Raises as `KnowledgeBase.search`; a
+    hidden entity is not found.
     """
-    hidden = pages.hidden()
+    hidden, limit = pages.hidden(), request.limit
     for entity_id in request.entities if hidden.ids else ():
         pages.identify(entity_id)
-    response = kb.search(replace(request, limit=request.limit + len(hidden.paths)))
-    visible: list[SearchResult] = []
-    dropped = 0
-    for result in response.results:
-        if len(visible) == request.limit:
+    while True:
+        response = kb.search(replace(request, limit=limit, hidden=hidden.paths))
+        found = [_public_result(pages, result, request) for result in response.results]
+        visible = [result for result in found if result is not None]
+        if len(visible) >= request.limit or len(found) < limit:
             break
-        public = _public_result(pages, result, request)
-        if public is None:
-            dropped += 1
-        else:
-            visible.append(public)
+        limit *= 2  # some were dropped
     meta = response.meta
     return replace(
         response,
-        results=tuple(visible),
+        results=tuple(visible[: request.limit]),
         meta=replace(
             meta,
-            total_matched=max(meta.total_matched - dropped, len(visible)),
+            total_matched=meta.total_matched - (len(found) - len(visible)),
             notes=_public_notes(kb, pages, request, meta.notes),
         ),
     )

@@ -64,6 +64,7 @@ async def test_search_does_not_mention_hidden_pages_or_entities(
     titles = {result["title"] for result in found["results"]}
     assert titles == {"Vera Sand", "Vera Kane", "Lamp Works"}
     assert found["meta"]["total_matched"] == 3
+    assert found["meta"]["in_scope"] == found["meta"]["explain"]["documents"] == 3
 
 
 async def test_search_for_a_hidden_entity_repeats_only_the_query(worker: EngineWorker) -> None:

@@ -10,7 +10,7 @@ import os
 import re
 import time
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import suppress
 from datetime import timedelta
 from functools import cached_property
@@ -164,8 +164,11 @@ class Store:
         if self.is_local:
             folders = (Path(self.uri) / f"{name}.lance" for name in ("documents", "meta"))
             return all(folder.is_dir() for folder in folders)
+        return "meta" in self._table_names()
+
+    def _table_names(self) -> Collection[str]:
         with translate_errors("list the index", self.uri):
-            return "meta" in self._database.list_tables().tables
+            return list(self._database.list_tables().tables)
 
     def table(self, name: str) -> Any:
         """Open a table. Raises NotFound when the index does not exist, IndexFault when damaged."""
@@ -225,10 +228,19 @@ class Store:
         table = self.rows(name, [key, value], where)
         return dict(zip(table[key].to_pylist(), table[value].to_pylist(), strict=True))
 
-    def batches(self, name: str, columns: list[str]) -> Iterator[Any]:
-        """Yield the given columns of a table as pyarrow RecordBatches, one in memory at a time."""
-        with translate_errors(f"read table {name}", self.uri):
-            yield from self.table(name).search().select(columns).to_batches(BATCH)
+    def read_batches(
+        self, name: str, columns: list[str], use: Callable[[Iterator[Any]], Result]
+    ) -> Result:
+        """Return what `use` returns for the given columns of a table.
+
+        It gets pyarrow RecordBatches, one in memory at a time, and is called again, with all of
+        them, where another process replaced what was being read.
+        """
+
+        def read() -> Result:
+            return use(iter(self.table(name).search().select(columns).to_batches(BATCH)))
+
+        return self._read(f"read table {name}", read)
 
     def count(self, name: str) -> int:
         """Return the number of rows of a table."""
@@ -253,12 +265,20 @@ class Store:
             return {key: json.loads(text) for key, text in texts.items()}
 
     def check_compatible(self, *, model: str | None = None) -> None:
-        """Raise IndexForeign for another schema version or, with `model`, another model."""
+        """Raise IndexForeign for another schema version or, with `model`, another model.
+
+        Also for a remote index without all tables. A local one is damaged then: `find_damage`.
+        """
         meta = self.meta()
         if meta.get("schema_version") != SCHEMA_VERSION:
             raise IndexForeign(
                 f"the index at {self.uri} has schema version {meta.get('schema_version')}, this "
                 f"program needs {SCHEMA_VERSION}: run `kbx index --full` to rebuild it"
+            )
+        if not self.is_local and not {*INDEX_TABLES} <= {*self._table_names()}:
+            raise IndexForeign(
+                f"the index at {self.uri} was made by an older version of this program: run "
+                "`kbx index --full` to rebuild it"
             )
         if model is not None and meta.get("model") != model:
             raise wrong_model_error(str(meta.get("model")), model)

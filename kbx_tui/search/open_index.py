@@ -71,6 +71,8 @@ class OpenIndex:
 
     def _read(self) -> IndexGeneration:
         with translate_errors("read the index", self._store.uri):
+            if not self._store.is_local:  # of an older one, tables may be missing
+                self._store.check_compatible()
             versions = undamaged_versions(self._store)
             self._store.check_compatible()
             return IndexGeneration(self._store, versions)

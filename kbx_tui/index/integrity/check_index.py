@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +25,6 @@ from kbx_tui.index.schema import (
 )
 from kbx_tui.index.snapshot import stored_entities
 from kbx_tui.index.store import Store
-from kbx_tui.index.store_errors import translate_errors
 from kbx_tui.knowledge.records import Entity
 from kbx_tui.removal import INDEX_TABLES
 
@@ -148,15 +148,22 @@ def _check_rows(store: Store, check: IndexCheck) -> None:
     for name in INDEX_TABLES:
         if name == "vectors":
             continue
-        for batch in store.batches(name, SCHEMAS[name].names):
-            with translate_errors(f"read table {name}", store.uri):
-                rows = batch.to_pylist()
-            if name == "chunks":
-                texts = read_chunk_texts(store, rows)
-                rows = [{**row, "text": text} for row, text in zip(rows, texts, strict=True)]
-            wrong = sum(1 for row in rows if not _is_consistent(name, row, entities))
-            if wrong:
-                check.add(name, f"{wrong:,} rows differ from the hash they carry")
+        count = partial(_count_inconsistent, store, name, entities)
+        if wrong := store.read_batches(name, SCHEMAS[name].names, count):
+            check.add(name, f"{wrong:,} rows differ from the hash they carry")
+
+
+def _count_inconsistent(
+    store: Store, name: str, entities: Mapping[str, Entity], batches: Iterable[Any]
+) -> int:
+    wrong = 0
+    for batch in batches:
+        rows = batch.to_pylist()
+        if name == "chunks":
+            texts = read_chunk_texts(store, rows)
+            rows = [{**row, "text": text} for row, text in zip(rows, texts, strict=True)]
+        wrong += sum(1 for row in rows if not _is_consistent(name, row, entities))
+    return wrong
 
 
 def _is_consistent(name: str, row: dict[str, Any], entities: Mapping[str, Entity]) -> bool:
@@ -173,15 +180,16 @@ def _is_consistent(name: str, row: dict[str, Any], entities: Mapping[str, Entity
 
 def _check_vectors(store: Store, check: IndexCheck) -> None:
     """Read every vector: finite and of unit length."""
-    for wrong in _wrong_vectors(store):
-        if wrong:
-            check.add("vectors", f"{wrong:,} vectors are not finite or not of length 1")
+    count = partial(_count_wrong_vectors, int(store.meta().get("dimension", 0)))
+    if wrong := store.read_batches("vectors", ["vector"], count):
+        check.add("vectors", f"{wrong:,} vectors are not finite or not of length 1")
 
 
-def _wrong_vectors(store: Store) -> Iterator[int]:
-    dimension = int(store.meta().get("dimension", 0))
-    for batch in store.batches("vectors", ["vector"]):
+def _count_wrong_vectors(dimension: int, batches: Iterable[Any]) -> int:
+    wrong = 0
+    for batch in batches:
         numbers = batch["vector"].flatten().to_numpy(zero_copy_only=False).astype(np.float32)
         with np.errstate(all="ignore"):
             lengths = np.linalg.norm(numbers.reshape(-1, dimension), axis=1)
-        yield int(np.count_nonzero(~(np.abs(lengths - 1.0) < LENGTH_TOLERANCE)))
+        wrong += int(np.count_nonzero(~(np.abs(lengths - 1.0) < LENGTH_TOLERANCE)))
+    return wrong

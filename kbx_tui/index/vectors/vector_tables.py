@@ -175,16 +175,20 @@ def _gather(store: Store, hashes: Any, wanted: Sequence[Rows], dimension: int) -
     longer has it.
     """
     matrices = [np.zeros((len(rows), dimension), np.float32) for rows in wanted]
-    begin = 0
-    for batch in store.batches("vectors", ["text_hash", "vector"]):
-        end = begin + len(batch)
-        if not batch["text_hash"].equals(hashes.slice(begin, len(batch))):
-            raise _TableChanged
-        vectors = batch["vector"].flatten().to_numpy().reshape(-1, dimension)
-        for rows, matrix in zip(wanted, matrices, strict=True):
-            in_batch = np.flatnonzero((rows >= begin) & (rows < end))
-            matrix[in_batch] = vectors[rows[in_batch] - begin]
-        begin = end
+
+    def copy(batches: Iterable[Any]) -> None:
+        begin = 0
+        for batch in batches:
+            end = begin + len(batch)
+            if not batch["text_hash"].equals(hashes.slice(begin, len(batch))):
+                raise _TableChanged
+            vectors = batch["vector"].flatten().to_numpy().reshape(-1, dimension)
+            for rows, matrix in zip(wanted, matrices, strict=True):
+                in_batch = np.flatnonzero((rows >= begin) & (rows < end))
+                matrix[in_batch] = vectors[rows[in_batch] - begin]
+            begin = end
+
+    store.read_batches("vectors", ["text_hash", "vector"], copy)
     return matrices
 
 

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import random
 import shutil
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -218,6 +221,18 @@ def test_readers_of_a_replaced_index_continue_without_an_error(base: Path) -> No
     assert len(reader.facts()) == 4
     reader.refresh()
     assert reader.search("zorkmid", fast=True).results
+
+
+def test_batches_are_read_from_the_beginning_again_where_a_file_was_deleted(base: Path) -> None:
+    store, counts = Store(str(index_of(base))), list[int]()
+
+    def count(batches: Iterator[Any]) -> int:
+        counts.append(sum(map(len, batches)))
+        if len(counts) == 1:  # as if the last file had been deleted after a compaction
+            raise FileNotFoundError(errno.ENOENT, "no such file")
+        return counts[-1]
+
+    assert store.read_batches("vectors", ["vector"], count) == store.count("vectors") == counts[0]
 
 
 @pytest.mark.parametrize("can_exchange", [True, False])

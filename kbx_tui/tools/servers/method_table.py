@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from pydantic import BaseModel
 
-from kbx_tui.tools.contracts import answers, arguments
+from kbx_tui.tools.contracts import answers, arguments, search_answers
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +77,7 @@ _ALL = (
         "Search documents in two passes, entities first, with every filter and ranking option; "
         "with explain, return how each score was computed.",
         arguments.KbxSearch,
-        answers.KbxSearchAnswer,
+        search_answers.KbxSearchAnswer,
     ),
     Method(
         "kbx.memory_similar",

@@ -125,7 +125,7 @@ def test_read_only_tools_write_nothing(demo: EngineWorker, tools_demo: Path) -> 
 
     def digest() -> list[str]:
         files = sorted(file for file in tools_demo.rglob("*") if file.is_file())
-        files = [file for file in files if file.name != "usage.jsonl"]
+        files = [file for file in files if file.name not in ("usage.jsonl", "usage.lock")]
         return [f"{file} {hashlib.sha256(file.read_bytes()).hexdigest()}" for file in files]
 
     before = digest()

@@ -1,6 +1,6 @@
 """Time warm searches, and ranking alone.
 
-    python -m benchmarks.searching BASE [--queries FILE] [--count 200]
+    python -m benchmarks.searching BASE [--queries FILE] [--count 200] [--reranker NAME]
 
 BASE is an indexed folder (see `benchmarks.indexing --keep`); nothing is written to it. Queries are
 made from its own entities and titles, or read from a queries.jsonl. Embedding the query is
@@ -31,6 +31,7 @@ def main() -> None:
     parser.add_argument("base", type=Path)
     parser.add_argument("--queries", type=Path)
     parser.add_argument("--count", type=int, default=200)
+    parser.add_argument("--reranker", help="also time searches with this cross-encoder")
     options = parser.parse_args()
     began = time.perf_counter()
     kb = KnowledgeBase(options.base)
@@ -49,6 +50,14 @@ def main() -> None:
     there = [f"{query} there" for query in named]
     measure("search --path ..., entity named", kb, there, path="memory/meetings")
     measure("search --fast", kb, topics, fast=True)
+    if options.reranker:
+        reranked = [f"{query} closely" for query in topics]
+        times = [
+            kb.search(query, reranker=options.reranker).meta.timings.get("rerank_ms", 0.0)
+            for query in reranked
+        ]
+        row("reranking 20 passages, model loaded", spread(times[1:]))
+        measure("search, reranked before", kb, reranked[1:], reranker=options.reranker)
     evidence = kb.retrieve(named[0])
     times = []
     for step in range(100):

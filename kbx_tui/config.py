@@ -49,6 +49,13 @@ class SearchSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         Literal["exact", "stable"],
         Meta(description="exact compares until the best are certain, stable stops earlier"),
     ] = "exact"
+    reranker: Annotated[
+        str,
+        Meta(
+            description="cross-encoder that reranks the first 20 results: a folder, or a "
+            "fastembed model name; empty = none"
+        ),
+    ] = ""
 
 
 class IndexSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

@@ -13,6 +13,7 @@
     │   ├── EmbeddingAuth         a service requires a key, or rejects the one sent
     │   ├── EmbeddingRateLimited  a service asks to wait
     │   └── EmbeddingUnavailable  a service cannot be reached
+    ├── RerankerError    a reranker cannot be loaded, downloaded or run
     ├── NotTrusted       a base from elsewhere asks for what the user has not allowed
     └── WriteFault       a file was not written and is unchanged
         ├── FileChanged  it was changed by another process since it was read
@@ -119,6 +120,13 @@ class EmbeddingUnavailable(EmbeddingError):
     """An embedding service cannot be reached, times out, or fails."""
 
     code = "embedding_unavailable"
+
+
+class RerankerError(KbxError):
+    """A reranker cannot be loaded, downloaded or run. A search without it goes on."""
+
+    code = "reranker"
+    exit_code = 6
 
 
 class NotTrusted(KbxError):

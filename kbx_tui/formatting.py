@@ -72,11 +72,14 @@ def share_words(
     return " × ".join(factors)
 
 
-def stacked_bar(document: float, entity: float, width: int) -> tuple[str, str]:
-    """Return the two parts of a score as bars that fill `width` cells at score 1."""
-    total = min(round((document + entity) * width), width)
+def stacked_bar(
+    document: float, entity: float, width: int, *, reranker: float = 0.0
+) -> tuple[str, str, str]:
+    """Return the parts of a score as bars that fill `width` cells at score 1."""
+    total = min(round((document + entity + reranker) * width), width)
     first = min(round(document * width), total)
-    return "█" * first, "▒" * (total - first)
+    second = min(round((document + entity) * width), total) - first
+    return "█" * first, "▒" * second, "░" * (total - first - second)
 
 
 def format_count(count: int, singular: str) -> str:

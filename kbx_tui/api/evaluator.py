@@ -8,10 +8,12 @@ from pathlib import Path
 
 from kbx_tui.api.searcher import Searcher
 from kbx_tui.api.session import Session
+from kbx_tui.errors import RerankerError
 from kbx_tui.evaluation.judgments import JudgedQuery, read_judgments, read_own_judgments
 from kbx_tui.evaluation.measure import Knob, Mode, ProgressCallback, Retrieve, Sweep, measure, sweep
 from kbx_tui.evaluation.runs import Run
 from kbx_tui.search.evidence.tuning import Tuning
+from kbx_tui.search.ranking.rank import Ranking
 from kbx_tui.search.request import SearchRequest
 
 
@@ -35,7 +37,15 @@ class Evaluator:
         preset: str | None,
         doc_types: Sequence[str],
         progress: ProgressCallback | None,
+        reranker: str | None,
     ) -> Run:
+        def rerank(ranking: Ranking) -> Ranking:
+            reranked = self._searcher.rerank(ranking, reranker)
+            scores = reranked.evidence.reranker
+            if scores is not None and scores.failure:  # other figures than those asked for
+                raise RerankerError(scores.failure)
+            return reranked
+
         tuning, retrieve = self._prepare(preset, doc_types, fast=mode == "fast")
         return measure(
             queries,
@@ -46,6 +56,7 @@ class Evaluator:
             preset=self._searcher.preset(preset),
             doc_types=doc_types,
             progress=progress,
+            rerank=rerank,
         )
 
     def sweep(

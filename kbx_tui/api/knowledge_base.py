@@ -31,7 +31,7 @@ from kbx_tui.search.ranking.explain import Explanation, explain
 from kbx_tui.search.ranking.rank import Ranked, Ranking, rank
 from kbx_tui.search.request import MAX_QUERY, SearchRequest
 from kbx_tui.settings_file import knowledge_base_from_environment, load_settings
-from kbx_tui.trust.trust_requests import GIT_COMMITS, TrustRequest, refusal, requests_of
+from kbx_tui.trust.trust_requests import GIT_COMMITS, RERANKER, TrustRequest, refusal, requests_of
 
 if TYPE_CHECKING:
     import threading
@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from kbx_tui.api.evaluator import Evaluator
     from kbx_tui.api.file_writer import FileWriter
     from kbx_tui.api.page_writer import PageWriter
+    from kbx_tui.api.pending_reranking import PendingReranking, RerankerTrial
     from kbx_tui.api.searcher import Searcher
     from kbx_tui.api.similarity_checks import SimilarityChecks
     from kbx_tui.drafting.checks import DraftCheck, DraftMatch, Verdict
@@ -97,9 +98,13 @@ class KnowledgeBase:
         self.settings = settings if settings is not None else load_settings(self.root)
         self.untrusted = () if trust or settings is not None else self._require_trust()
         """What kbx.toml asks for and the user has not allowed: it is not done."""
-        may_commit = not any(request.key == GIT_COMMITS for request in self.untrusted)
+        refused = {request.key for request in self.untrusted}
         self._session = Session(
-            self.root, self.settings, notice or (lambda text: None), may_commit=may_commit
+            self.root,
+            self.settings,
+            notice or (lambda text: None),
+            may_commit=GIT_COMMITS not in refused,
+            may_rerank=RERANKER not in refused,
         )
         self.finish_interrupted()
 
@@ -258,6 +263,32 @@ class KnowledgeBase:
     def rank(self, evidence: Evidence, tuning: Tuning | None = None) -> Ranking:
         """Return the documents of `evidence` ranked. Pure."""
         return rank(evidence, tuning or self.tuning())
+
+    def rerank(self, ranking: Ranking, reranker: str | None = None) -> Ranking:
+        """Return a ranking with its first 20 documents reranked, as `search` returns it.
+
+        `reranker` is a folder with a cross-encoder or its name in fastembed, by default that of
+        kbx.toml; without one, and where nothing is to be scored, the ranking is returned as it is.
+        If the model fails, `evidence.reranker.failure` of the plain ranking says why.
+        """
+        return self._searcher.rerank(ranking, reranker)
+
+    def begin_reranking(
+        self, ranking: Ranking, reranker: str | None = None
+    ) -> PendingReranking | None:
+        """Read what the reranker needs for a ranking; None if there is nothing to score.
+
+        Running the model takes long: `PendingReranking.run` does it in any thread, and returns the
+        evidence to rank again. Other parameters as `rerank`. Raises IndexFault.
+        """
+        return self._searcher.begin_reranking(ranking, reranker)
+
+    def try_reranker(self, reranker: str | None = None, *, download: bool = False) -> RerankerTrial:
+        """Load a reranker and time it on 20 passages; with `download`, download it first.
+
+        `reranker` as in `rerank`. Raises RerankerError, and ConfigError if none is named.
+        """
+        return self._searcher.try_reranker(reranker, download=download)
 
     def explain(self, ranking: Ranking, ranked: Ranked) -> Explanation:
         """Return how the score of one result was computed. Pure."""
@@ -774,12 +805,14 @@ class KnowledgeBase:
         preset: str | None = None,
         doc_types: Sequence[str] = (),
         progress: QueryProgress | None = None,
+        reranker: str | None = None,
     ) -> Run:
         """Return the quality of the results of each judged query; indexes the base first if needed.
 
-        Raises NotFound when no query has a relevant document.
+        `reranker` as in `rerank`; an empty one leaves out that of kbx.toml. Raises NotFound when no
+        query has a relevant document, and RerankerError.
         """
-        return self._evaluator.evaluate(queries, mode, preset, doc_types, progress)
+        return self._evaluator.evaluate(queries, mode, preset, doc_types, progress, reranker)
 
     def sweep(
         self,

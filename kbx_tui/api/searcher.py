@@ -5,20 +5,25 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from kbx_tui.api.session import Session
-from kbx_tui.errors import IndexDamaged
+from kbx_tui.errors import ConfigError, IndexDamaged
 from kbx_tui.search.evidence.evidence import Evidence
+from kbx_tui.search.evidence.reranking import RERANKED
 from kbx_tui.search.evidence.tuning import Tuning
 from kbx_tui.search.frecency import OpenedDocuments
-from kbx_tui.search.ranking.rank import rank
+from kbx_tui.search.ranking.rank import Ranking, rank
 from kbx_tui.search.request import SearchRequest
 from kbx_tui.search.results.answer import answer
 from kbx_tui.search.results.response import SearchResponse, Snippet
 from kbx_tui.search.results.snippets import match_spans
 from kbx_tui.search.retrieval.retrieve import Retriever
 from kbx_tui.search.retrieval.top_k.top_k import TopKRequest
+
+if TYPE_CHECKING:
+    from kbx_tui.api.pending_reranking import PendingReranking, RerankerTrial
+    from kbx_tui.search.reranker import Reranker
 
 
 class Searcher:
@@ -59,6 +64,43 @@ class Searcher:
         self._session.fresh_index()
         return retriever.retrieve(request, path, top_k)
 
+    def begin_reranking(
+        self, ranking: Ranking, reranker: str | None = None
+    ) -> PendingReranking | None:
+        is_seed = reranker is None and ranking.tuning.preset == "seed"
+        if is_seed or not self._reranker_name(reranker):
+            return None
+        from kbx_tui.api.pending_reranking import begin_reranking
+
+        read_passages = self._retriever().passages_to_rerank
+        return begin_reranking(ranking, self._reranker(reranker), read_passages)
+
+    def try_reranker(self, reranker: str | None, *, download: bool) -> RerankerTrial:
+        from kbx_tui.api.pending_reranking import try_reranker
+
+        name = self._reranker_name(reranker)
+        if not name:
+            raise ConfigError("kbx.toml names no [search] reranker; name one, as a folder or model")
+        if download:
+            from kbx_tui.embedding.cross_encoder_download import download as download_model
+
+            download_model(name)
+        return try_reranker(self._reranker(reranker))
+
+    def _reranker_name(self, reranker: str | None) -> str:
+        """Return the given reranker; if None, that of kbx.toml. Empty if there is none."""
+        return self._session.settings.search.reranker if reranker is None else reranker
+
+    def _reranker(self, reranker: str | None) -> Reranker:
+        from kbx_tui.api.pending_reranking import Rerankers
+
+        rerankers, name = self._session.shared(Rerankers, Rerankers), self._reranker_name(reranker)
+        if reranker is not None:
+            return rerankers.named(name)
+        if self._session.may_rerank:
+            return rerankers.named(name, self._session.root)
+        return rerankers.not_trusted(name, self._session.root)
+
     def search(self, request: SearchRequest) -> SearchResponse:
         tuning = request.tuning(self.tuning(request.preset))
         self._session.ensure_indexed()
@@ -71,9 +113,13 @@ class Searcher:
 
     def _search(self, request: SearchRequest, tuning: Tuning) -> SearchResponse:
         start = time.perf_counter()
-        convergence = self._session.settings.search.convergence
-        evidence = self.retrieve(request, TopKRequest(tuning, request.limit, rank, convergence))
+        search = self._session.settings.search
+        may_rerank = request.rerank and bool(self._reranker_name(request.reranker))
+        limit = max(request.limit, RERANKED) if may_rerank else request.limit
+        evidence = self.retrieve(request, TopKRequest(tuning, limit, rank, search.convergence))
         ranking = rank(evidence, tuning)
+        if may_rerank:
+            ranking = self.rerank(ranking, request.reranker)
         top = ranking.top(request.limit)
         snippets = self.snippets(evidence, [ranked.row for ranked in top])
         total_ms = (time.perf_counter() - start) * 1000
@@ -87,6 +133,10 @@ class Searcher:
             types=sorted(set(self._session.snapshot().kinds)) if request.doc_types else (),
             newer_files=self._session.newer_files(),
         )
+
+    def rerank(self, ranking: Ranking, reranker: str | None = None) -> Ranking:
+        pending = self.begin_reranking(ranking, reranker)
+        return ranking if pending is None else rank(pending.run(), ranking.tuning)
 
     def snippets(self, evidence: Evidence, rows: Sequence[int]) -> tuple[Snippet, ...]:
         self._session.fresh_index()

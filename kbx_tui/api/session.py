@@ -57,10 +57,12 @@ class Session:
         notice: Notice = lambda text: None,
         *,
         may_commit: bool = True,
+        may_rerank: bool = True,
     ) -> None:
-        """`may_commit` is False for a base that is not trusted to run git."""
+        """`may_commit` is False for a base that is not trusted to run git, `may_rerank` for one
+        that is not trusted with its reranker."""
         self.root, self.settings, self.notice = root, settings, notice
-        self.may_commit = may_commit
+        self.may_commit, self.may_rerank = may_commit, may_rerank
         self.unindexed_paths: set[str] = set()
         """Files written through this session that the index does not reflect yet."""
         self.known_drafts: Mapping[str, Draft] = MappingProxyType({})

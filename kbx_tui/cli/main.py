@@ -17,7 +17,6 @@ from kbx_tui.cli.commands import (
     config,
     demo,
     entity,
-    eval,  # noqa: A004  # the command's name
     experts,
     index,
     jsonl,
@@ -27,6 +26,10 @@ from kbx_tui.cli.commands import (
     status,
     tool,
     trust,
+)
+from kbx_tui.cli.measuring import (
+    eval,  # noqa: A004  # the command's name
+    reranker,
 )
 from kbx_tui.cli.runner import run
 from kbx_tui.cli.writing import dedup, memory, page, undo
@@ -72,6 +75,7 @@ for command in (
     config.command,
     trust.command,
     keys.command,
+    reranker.command,
     eval.command,
     mcp.command,
     jsonl.command,

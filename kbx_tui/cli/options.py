@@ -53,6 +53,23 @@ def count_option(name: str, default: int, help_text: str) -> Decorator:
     )
 
 
+def reranker_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add `--reranker` (`reranker`) and `--no-reranker` (`rerank`, False if given)."""
+    name = click.option(
+        "--reranker",
+        metavar="NAME",
+        help="Rerank the first 20 results by this cross-encoder: a folder or a fastembed model.",
+    )
+    without = click.option(
+        "--no-reranker",
+        "rerank",
+        flag_value=False,
+        default=True,
+        help="Leave out the reranker of kbx.toml.",
+    )
+    return name(without(command))
+
+
 def allow_writes_option(help_text: str) -> Decorator:
     """Return `--allow-writes`, without which agents and programs only read."""
     return click.option("--allow-writes", is_flag=True, help=help_text)

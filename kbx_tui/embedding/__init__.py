@@ -1,4 +1,4 @@
-"""Text embedding: the Embedder protocol, its implementations and the bundled model.
+"""Models of text: the Embedder protocol, its implementations, the bundled model, cross-encoders.
 
 Only this package imports onnxruntime, fastembed and huggingface_hub. They report on their use,
 unless these variables are set before their first import; importing any module here sets them.

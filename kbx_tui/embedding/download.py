@@ -14,7 +14,7 @@ from kbx_tui.embedding.source import ModelSource
 from kbx_tui.errors import EmbeddingError
 
 Listing = dict[str, Any]
-"""One row of ``TextEmbedding.list_supported_models()``."""
+"""One row of ``list_supported_models()`` of ``TextEmbedding`` or ``TextCrossEncoder``."""
 
 HUB_TIMEOUT = 2.0
 """Seconds to wait for the hub; leaves room in 5 seconds for importing fastembed."""
@@ -33,7 +33,7 @@ def from_fastembed(name: str, cache_dir: Path | None = None) -> ModelSource:
     cache = str(define_cache_dir(str(cache_dir) if cache_dir else None))
     return ModelSource(
         name=listing["model"],
-        folder=_cached(listing, cache) or _download(listing, cache),
+        folder=cached_files(listing, cache) or _download(listing, cache),
         dimension=listing["dim"],
         fastembed_name=listing["model"],
         model_file=listing["model_file"],
@@ -53,28 +53,43 @@ def silence_libraries() -> None:
 def _listing(name: str) -> Listing:
     from fastembed import TextEmbedding
 
-    listings: list[Listing] = TextEmbedding.list_supported_models()
+    listing, guess = find_listing(name, TextEmbedding.list_supported_models())
+    if listing is None:
+        raise EmbeddingError(
+            f"{name!r} is neither a folder nor a model of fastembed{guess}; {OFFLINE_HINT}"
+        )
+    return listing
+
+
+def find_listing(name: str, listings: list[Listing]) -> tuple[Listing | None, str]:
+    """Return the listing of a name in any case, and without one, words on the nearest name."""
     by_name = {listing["model"].lower(): listing for listing in listings}
     if (listing := by_name.get(name.lower())) is not None:
-        return listing
+        return listing, ""
     nearest = difflib.get_close_matches(name.lower(), by_name, n=1)
-    guess = f", the nearest is {by_name[nearest[0]]['model']!r}" if nearest else ""
-    raise EmbeddingError(
-        f"{name!r} is neither a folder nor a model of fastembed{guess}; {OFFLINE_HINT}"
-    )
+    return None, f", the nearest is {by_name[nearest[0]]['model']!r}" if nearest else ""
 
 
-def _cached(listing: Listing, cache: str) -> Path | None:
+def cached_files(listing: Listing, cache: str) -> Path | None:
+    """Return the folder of a model in the cache, None if it is not complete; uses no network."""
     try:
         return _fetch(listing, cache, local_files_only=True)
     except Exception:  # whatever is wrong with the cache, downloading fixes it
         return None
 
 
+def download_files(listing: Listing, cache: str) -> Path:
+    """Download a model into the cache and return its folder.
+
+    Raises what huggingface_hub, httpx or the system raises, within 5 seconds without an answer.
+    """
+    _require_answer(listing["sources"]["hf"])
+    return _fetch(listing, cache, local_files_only=False)
+
+
 def _download(listing: Listing, cache: str) -> Path:
     try:
-        _require_answer(listing["sources"]["hf"])
-        return _fetch(listing, cache, local_files_only=False)
+        return download_files(listing, cache)
     except Exception as error:  # of huggingface_hub, httpx or the system
         failure = f"the model {listing['model']!r} could not be downloaded ({brief(error)})"
         raise EmbeddingError(f"{failure}; {OFFLINE_HINT}") from error

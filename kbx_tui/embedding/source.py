@@ -46,10 +46,7 @@ def from_folder(folder: Path) -> ModelSource:
     for required in ("tokenizer.json", "tokenizer_config.json"):
         if not (folder / required).is_file():
             raise EmbeddingError(f"the model folder {folder} has no {required}; {OFFLINE_HINT}")
-    usual = [folder / name for name in ("model.onnx", "onnx/model.onnx", "model_optimized.onnx")]
-    candidates = (*usual, *sorted(folder.glob("*.onnx")))
-    model = next((path for path in candidates if path.is_file()), None)
-    if model is None:
+    if (model := find_model_file(folder)) is None:
         raise EmbeddingError(f"the model folder {folder} has no model.onnx; {OFFLINE_HINT}")
     return ModelSource(
         name=f"folder/{folder.name}-{_fingerprint(model)}",
@@ -58,6 +55,13 @@ def from_folder(folder: Path) -> ModelSource:
         model_file=model.relative_to(folder).as_posix(),
         pooling=_read_pooling(folder),
     )
+
+
+def find_model_file(folder: Path) -> Path | None:
+    """Return the ONNX file in ``folder``: one of the usual names, else the first; None if none."""
+    usual = [folder / name for name in ("model.onnx", "onnx/model.onnx", "model_optimized.onnx")]
+    candidates = (*usual, *sorted(folder.glob("*.onnx")))
+    return next((path for path in candidates if path.is_file()), None)
 
 
 def _read_pooling(folder: Path) -> Pooling:

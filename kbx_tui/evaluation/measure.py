@@ -53,6 +53,7 @@ def measure(
     preset: str = "default",
     doc_types: Sequence[str] = (),
     progress: ProgressCallback | None = None,
+    rerank: Callable[[Ranking], Ranking] = lambda ranking: ranking,
 ) -> Run:
     """Return a run of all judged queries. Raises NotFound if none has a relevant document."""
     if mode == "flat":
@@ -63,7 +64,7 @@ def measure(
     for query in _judged_queries(queries, progress):
         start = time.perf_counter()
         evidence = retrieve(query.text)
-        ranking = rank(evidence, tuning)
+        ranking = rerank(rank(evidence, tuning))
         top = _paths(ranking, CUTOFF)
         milliseconds = round((time.perf_counter() - start) * 1000, 3)
         share = float(evidence.vector_share)

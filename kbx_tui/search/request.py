@@ -72,6 +72,11 @@ class SearchRequest:
     """Weight of pseudo-relevance feedback, 0..1; 0 turns it off."""
     parts: float | None = None
     """Share of a score difference that propagates between adjacent parts of a document, 0..1."""
+    reranker: str | None = None
+    """The cross-encoder that reranks the first 20 results, in place of that of kbx.toml: a folder,
+    or a model name of fastembed."""
+    rerank: bool = True
+    """False leaves the reranker out."""
     explain: bool = False
     """True explains the score of every result."""
 

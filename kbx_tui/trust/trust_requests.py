@@ -21,6 +21,8 @@ from kbx_tui.index.index_folder import index_location
 BUNDLED_MODEL = "bundled"
 GIT_COMMITS = "writes.auto_commit"
 """The key of the request to run git."""
+RERANKER = "search.reranker"
+"""The key of the request to run a reranker."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +39,8 @@ class TrustRequest:
     """What happens when it is granted, continuing "it ...": `keeps the index at s3://notes`."""
     blocks: bool
     """Whether the base cannot be opened without it."""
+    without: str = ""
+    """What is missing without it, if it does not block: `writes are not committed`."""
 
 
 def index_elsewhere(root: Path, settings: Settings) -> TrustRequest | None:
@@ -115,18 +119,30 @@ def other_model(root: Path, settings: Settings) -> TrustRequest | None:
     )
 
 
+def reranker(root: Path, settings: Settings) -> TrustRequest | None:
+    """Return the request for a reranker: a model is run, from any folder that the user can read."""
+    model = settings.search.reranker
+    if not model:
+        return None
+    effect = f"runs the model {model} over the first results of each search"
+    wish, without = f'[search] reranker = "{model}"', "results are not reranked"
+    return TrustRequest(RERANKER, model, wish, effect, blocks=False, without=without)
+
+
 def git_commits(root: Path, settings: Settings) -> TrustRequest | None:
     """Return the request to run git, whose hooks, filters and signing run programs."""
     if not settings.writes.auto_commit:
         return None
     effect = "runs git after each write, with the hooks and filters that are configured in the base"
-    return TrustRequest(GIT_COMMITS, "true", "[writes] auto_commit = true", effect, blocks=False)
+    wish, without = "[writes] auto_commit = true", "writes are not committed"
+    return TrustRequest(GIT_COMMITS, "true", wish, effect, blocks=False, without=without)
 
 
 RULES: tuple[Callable[[Path, Settings], TrustRequest | None], ...] = (
     index_elsewhere,
     links_out,
     other_model,
+    reranker,
     git_commits,
 )
 """A new setting that reaches outside the base is added here, and nowhere else."""

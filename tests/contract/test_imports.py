@@ -68,6 +68,9 @@ def test_listing_the_settings_loads_no_engine(demo_kb_path: Path) -> None:
     [
         ("status()", set()),
         ("search('rollback', fast=True)", {"searcher"}),
+        ("search('rollback', reranker='/none')", {"searcher", "pending_reranking"}),
+        ("try_reranker('/none')", {"searcher", "pending_reranking"}),
+        ("try_reranker('no/name', download=True)", {"searcher", "pending_reranking"}),
         ("entity('person:alice-chen')", {"catalog"}),
         ("experts('rollback')", set()),
         ("memory_similar('prefers async')", {"similarity_checks"}),

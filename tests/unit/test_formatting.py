@@ -51,8 +51,11 @@ def test_scores_have_two_decimals_without_a_leading_zero() -> None:
 @pytest.mark.parametrize("width", [0, 1, 10, 20])
 def test_bar_never_exceeds_its_width(width: int) -> None:
     for document, entity in [(0.0, 0.0), (0.5, 0.5), (1.0, 0.0), (0.33, 0.66)]:
-        first, second = stacked_bar(document, entity, width)
-        assert len(first + second) == round(min(document + entity, 1.0) * width)
+        for reranker in (0.0, 0.2, (1.0 - document) / 2):
+            bars = stacked_bar(document, entity, width, reranker=reranker)
+            full = min(document + entity + reranker, 1.0)
+            assert len("".join(bars)) == round(full * width)
+            assert "".join(bars[:2]) == "".join(stacked_bar(document, entity, width))
 
 
 def test_long_enumeration_ends_with_the_number_of_further_items() -> None:

@@ -13,6 +13,7 @@ from kbx_tui.cli.options import (
     count_option,
     json_option,
     list_option,
+    reranker_options,
     text_argument,
     types_option,
     unit_option,
@@ -77,6 +78,7 @@ from kbx_tui.cli.output import print_json
     "hotness",
     "Weight of how often and how recently a document was opened; 0 by default.",
 )
+@reranker_options
 @click.option("--fast", is_flag=True, help="Search by words only: flat, without loading a model.")
 @click.option("--explain", is_flag=True, help="Show how each score is computed.")
 @json_option

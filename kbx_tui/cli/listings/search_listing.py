@@ -30,7 +30,7 @@ ENTITIES_SHOWN = 5
 DATE_WIDTH = len("2026-03-17")
 SCORE_WIDTH = len(" 1.00 ")
 FEEDBACK_TITLE_WIDTH = 60
-DOCUMENT, ENTITY, DIM = "cyan", "magenta", "dim"
+DOCUMENT, ENTITY, RERANKER, DIM = "cyan", "magenta", "green", "dim"
 
 
 def print_listing(response: SearchResponse, *, explain: bool) -> None:
@@ -87,6 +87,8 @@ def settings_line(meta: SearchMeta) -> str:
     filters = {"path": meta.path_filter, **explain["filters"]}
     named = [f"{name} {_value(value)}" for name, value in filters.items() if value]
     parts = [f"{meta.in_scope:,} of {explain['documents']:,} documents in scope", *named]
+    if explain["reranked"]:
+        parts.append(f"{explain['reranked']} reranked by {safe_line(explain['reranker'])}")
     if meta.search_mode == "two_pass":
         parts += [
             f"alpha {format_score(explain['hierarchy_alpha'])}",
@@ -114,13 +116,14 @@ def result_lines(rank: int, result: SearchResult, width: int, rank_width: int) -
     first = Text(f"{rank:>{rank_width}} ")
     first.append(f"{format_score(result.score):>4} ", "bold")
     if bar_width:
-        document_part, entity_part = 1.0, 0.0
+        parts = (1.0, 0.0, 0.0)
         if not explanation.get("exact"):
-            document_part = explanation.get("document_part", 0.0)
-            entity_part = explanation.get("entity_part", 0.0)
-        document, entity = stacked_bar(document_part, entity_part, bar_width)
-        first.append(document, DOCUMENT).append(entity, ENTITY)
-        first.append(" " * (bar_width - len(document) - len(entity) + 1))
+            names = ("document_part", "entity_part", "reranker_part")
+            parts = tuple(explanation.get(name, 0.0) for name in names)
+        bars = stacked_bar(*parts[:2], bar_width, reranker=parts[2])
+        for bar, colour in zip(bars, (DOCUMENT, ENTITY, RERANKER), strict=True):
+            first.append(bar, colour)
+        first.append(" " * (bar_width - sum(map(len, bars)) + 1))
     date = safe_line(result.date)
     title_width = max(width - cell_len(first.plain) - (DATE_WIDTH + 1 if date else 0), 10)
     title = shortened(safe_line(result.title), title_width)
@@ -142,6 +145,7 @@ def explain_lines(explanation: Mapping[str, Any], *, fast: bool = False) -> list
         "document": explanation["document_part"],
         "entity": explanation["entity_part"],
         "hotness": explanation["hotness_part"],
+        "reranker": explanation["reranker_part"],
     }
     exact = explanation["exact"]
     name = "otherwise" if exact else "score"
@@ -156,6 +160,8 @@ def explain_lines(explanation: Mapping[str, Any], *, fast: bool = False) -> list
     shares = _shares(explanation["entities"], has_topic=has_topic)
     if shares:
         lines.append(_sum(explanation["parent_entity_score"], "entity", shares))
+    if (score := explanation["reranker_score"]) is not None:
+        lines.append(f"reranker {format_score(score)} × half of what is missing to a score of 1")
     if exact:
         return [f"exact {exact} match: ranked first, with score 1.00", *lines]
     return lines

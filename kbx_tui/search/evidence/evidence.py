@@ -14,6 +14,7 @@ from typing import Any, Literal, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from kbx_tui.search.evidence.reranking import RerankerScores
 from kbx_tui.search.evidence.topic import Topic
 from kbx_tui.search.evidence.tuning import Tuning
 
@@ -215,6 +216,8 @@ class Evidence:
     not. Empty if no document holds a term, `[search] feedback` is 0, or the vector was not used."""
     without_vector: int = 0
     """Number of texts that cannot be found by meaning yet."""
+    reranker: RerankerScores | None = None
+    """Scores of the reranker, where it was asked for some."""
 
     def __len__(self) -> int:
         return len(self.paths)

@@ -85,6 +85,11 @@ RELATED_PAGE_STRENGTH = 0.5
 with, but it is about its own entity. Chosen by the experiment "pages of other entities" in
 docs/quality.md."""
 
+RERANKER_WEIGHT = 0.5
+"""Share of what is missing to a score of 1 that a reranker adds at most. Not chosen by experiment,
+as no trained cross-encoder was at hand: half keeps it from overruling what an entity adds. `kbx
+eval --reranker` measures a model on a base."""
+
 MENTION_STRENGTH = 0.5, 0.4, 3.0
 """Link strength of mentions: .5 + .4 (1 - exp(-count / 3))."""
 

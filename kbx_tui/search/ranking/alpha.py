@@ -4,6 +4,9 @@ The final score of a document is linear in alpha. So two documents swap places a
 and those in the same order at both ends of an interval are in that order throughout. Only the ends
 of the scale, 0 and 1, are special: many documents tie there, and a document that scores 0, openings
 aside, is not a result.
+
+A reranker breaks this: at any alpha another document may be among the first 20 and be reranked, or
+may not have been scored yet. So nothing is said of a ranking that it changes.
 """
 
 from __future__ import annotations
@@ -19,19 +22,19 @@ def next_changes(ranking: Ranking, limit: int) -> tuple[float | None, float | No
 
     The current order holds between these two and changes just beyond each. Where two documents tie
     now, one of the alphas may be the current one. None where nothing changes down to 0 or up to 1;
-    both None for a flat ranking.
+    both None for a flat or reranked ranking.
     """
-    if ranking.search_mode == "flat":
+    if ranking.search_mode == "flat" or ranking.is_reranked:
         return None, None
     return _first_change(ranking, limit, 0.0), _first_change(ranking, limit, 1.0)
 
 
 def alpha_note(ranking: Ranking, limit: int) -> str:
-    """Return why no alpha changes the order of the top `limit`; empty if some alpha does."""
+    """Return why no alpha changes the order of the top `limit`; empty if some alpha may do so."""
     if ranking.search_mode == "flat":
         kind = "fast" if ranking.evidence.fast else "flat"
         return f"alpha has no effect on a {kind} search"
-    if next_changes(ranking, limit) != (None, None):
+    if ranking.is_reranked or next_changes(ranking, limit) != (None, None):
         return ""
     parents = ranking.parent_entity_score[ranking.included]
     if not len(parents) or np.ptp(parents) == 0.0:

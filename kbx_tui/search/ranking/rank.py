@@ -10,11 +10,14 @@ topic nor is linked to a thing in it scores 0 under any alpha. If that holds for
 scope, or under the hard gate for all linked to the entities, the linked ones are the results.
 
 A flat ranking has `doc_relevance` in place of the first line. Known items, documents that the query
-names in full, score 1.0 and come first. Source: the two-pass proposal, "Score Propagation Formula".
+names in full, score 1.0 and come first. Where the Evidence holds scores of a reranker, these raise
+the final scores of the first 20 documents (`reranking`).
+Source: the two-pass proposal, "Score Propagation Formula".
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -22,6 +25,7 @@ import numpy as np
 
 from kbx_tui.errors import OutOfRange
 from kbx_tui.search.evidence.evidence import Evidence, FeedbackDocument, Flags, Rows, Scores
+from kbx_tui.search.evidence.reranking import RERANKED, reranked
 from kbx_tui.search.evidence.tuning import Tuning
 from kbx_tui.search.ranking.entity_credit import EntityCredit
 from kbx_tui.search.ranking.kept_entities import EntityChoice, choose_entities
@@ -46,10 +50,13 @@ class Ranked:
     document_part: float
     """What the document adds to the score, `alpha * answered` when two-pass.
 
-    The three parts sum to the score or, for a known item, to the score it would otherwise have.
+    The four parts sum to the score or, for a known item, to the score it would otherwise have.
     """
     entity_part: float
     frecency_part: float
+    reranker_part: float
+    reranker_score: float | None
+    """How well the reranker finds that it answers the query, 0..1; None if that does not count."""
     known_item: str
     """What the query gives in full for this document (`Evidence.known_items`), else empty."""
 
@@ -81,7 +88,41 @@ class Ranking(EntityChoice):
 
     @cached_property
     def final(self) -> Scores:
-        """Final scores, 0..1. Known items score 1.0."""
+        """Final scores, 0..1, with what the reranker adds. Known items score 1.0."""
+        if not self.is_reranked:
+            return self.plain_final
+        final, rows = self.plain_final.copy(), np.array(list(self.reranker_scores))
+        final[rows] = reranked(final[rows], np.array(list(self.reranker_scores.values())))
+        return final
+
+    @property
+    def is_reranked(self) -> bool:
+        """Whether a reranker changes any score."""
+        return self.evidence.reranker is not None and bool(self.reranker_scores)
+
+    @cached_property
+    def reranker_scores(self) -> Mapping[int, float]:
+        """Scores of the reranker that count, by row: those of `rows_to_rerank` it has scored."""
+        scores = {} if self.evidence.reranker is None else self.evidence.reranker.scores
+        return {row: scores[row] for row in self.rows_to_rerank if row in scores} if scores else {}
+
+    @cached_property
+    def rows_to_rerank(self) -> Sequence[int]:
+        """Those of the first 20 results that a reranker may move, in their order without it.
+
+        None where the query asks nothing besides people and teams: a text says nothing about that.
+        Not known items, which come first anyway, and not documents that score 0, openings
+        aside.
+        """
+        if self.evidence.topic is None:
+            return ()
+        first = self._best(RERANKED, self.plain_final)
+        known_items = self.evidence.known_items
+        return [row for row in first.tolist() if row not in known_items and self.blended[row] > 0.0]
+
+    @cached_property
+    def plain_final(self) -> Scores:
+        """Final scores without the reranker, 0..1. Known items score 1.0."""
         final = self._with_frecency(self.blended, slice(None))
         if known_items := list(self.evidence.known_items):
             final = final.copy()
@@ -211,21 +252,32 @@ class Ranking(EntityChoice):
             document_part=(1.0 - h) * (alpha * answered),
             entity_part=(1.0 - h) * ((1.0 - alpha) * parent),
             frecency_part=h * float(self.evidence.frecency[row]),
+            reranker_part=float(self.final[row]) - float(self.plain_final[row]),
+            reranker_score=self.reranker_scores.get(row) if self.is_reranked else None,
             known_item=self.evidence.known_items.get(row, ""),
         )
 
     def best(self, limit: int) -> Rows:
         """Return the rows of the best `limit` documents, best first."""
+        return self._best(limit, self.final)
+
+    def _best(self, limit: int, final: Scores) -> Rows:
+        """Return the rows of the best `limit` documents by these scores, best first."""
         rows = np.flatnonzero(self.included)
         if limit < len(rows):  # keep all rows that tie with the last place, to sort them
-            floor = np.partition(self.final[rows], len(rows) - limit)[len(rows) - limit]
-            rows = rows[self.final[rows] >= floor]
-        return rows[self._sort(rows)][:limit]
+            floor = np.partition(final[rows], len(rows) - limit)[len(rows) - limit]
+            rows = rows[final[rows] >= floor]
+        return rows[self._sort(rows, final)][:limit]
 
-    def _sort(self, rows: Rows) -> Rows:
-        """Return the sort order of `rows`, which must ascend, as indices into `rows`."""
+    def _sort(self, rows: Rows, final: Scores) -> Rows:
+        """Return the sort order of `rows`, which must ascend, as indices into `rows`.
+
+        The last key counts first. Where the reranker makes scores equal, the plain ones decide.
+        """
         is_known_item = np.isin(rows, list(self.evidence.known_items))
-        keys = (self.doc_relevance[rows], is_known_item, self.final[rows])
+        keys = [self.doc_relevance[rows], is_known_item, final[rows]]
+        if final is not self.plain_final:
+            keys.insert(1, self.plain_final[rows])
         order = np.lexsort((rows, *(-key.astype(float) for key in keys)))
         tied = np.ones(max(len(rows) - 1, 0), dtype=np.bool_)
         for key in keys:

@@ -101,6 +101,8 @@ def _search_explanation(ranking: Ranking) -> dict[str, Any]:
         "documents": scope.total,
         "evaluated": int(np.count_nonzero(evaluated)),
         "stopped_by": evidence.stopped_by,
+        "reranker": evidence.reranker.model if evidence.reranker is not None else None,
+        "reranked": len(ranking.reranker_scores),
         "lexical": pipeline,
         "vector": None if evidence.fast else dict(pipeline),
     }
@@ -118,6 +120,10 @@ def _explanation(ranking: Ranking, ranked: Ranked, snippet: Snippet) -> dict[str
         "document_part": _rounded(ranked.document_part),
         "entity_part": _rounded(ranked.entity_part),
         "hotness_part": _rounded(ranked.frecency_part),
+        "reranker_part": _rounded(ranked.reranker_part),
+        "reranker_score": None
+        if ranked.reranker_score is None
+        else _rounded(ranked.reranker_score),
         "fts_score": _rounded(why.raw_lexical),
         "lexical_score": _rounded(why.lexical),
         "lexical_weight": _rounded(why.lexical_weight),

@@ -37,6 +37,8 @@ def search_notes(ranking: Ranking, types: Collection[str], newer_files: int) -> 
     if not evidence.fast and evidence.scope.total:
         yield from vector_notes(evidence.vector_share, evidence.without_vector)
     yield from newer_files_notes(newer_files)
+    if failure := reranker_failure(ranking):
+        yield failure
     yield from scope_notes(evidence.scope, types)
     if note := unanswered_note(ranking):
         yield note
@@ -55,6 +57,12 @@ def unanswered_note(ranking: Ranking) -> str:
     here = " in scope" if scope.in_scope < scope.total else ""
     linked = f" linked to {names}" if ranking.tuning.gate == "hard" else ""
     return f"no document{here}{linked} says anything about “{topic}”; these are linked to {names}"
+
+
+def reranker_failure(ranking: Ranking) -> str:
+    """Return why the results are not reranked although they should be; else empty."""
+    reranker = ranking.evidence.reranker
+    return reranker.failure if reranker is not None else ""
 
 
 def cut_query_notes(query: str) -> Iterator[str]:

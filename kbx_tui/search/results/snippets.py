@@ -24,6 +24,8 @@ from kbx_tui.search.results.best_passage import (
 from kbx_tui.search.results.response import Snippet
 
 SNIPPET_LENGTH = PASSAGE_LENGTH
+RERANKED_LENGTH = 1_000
+"""Characters of a passage that a reranker reads: some 250 tokens, what such models learned from."""
 READ_AT_MOST = 60_000
 """Characters of a document that are searched, to bound the time of a snippet."""
 
@@ -57,14 +59,9 @@ def make_snippet(
     and its cosine. If no word matches, it begins with the best chunk or, without cosines, with the
     first text below the headings.
     """
-    text = body[:READ_AT_MOST]
-    stems = topic_stems(query)
+    text, stems = body[:READ_AT_MOST], topic_stems(query)
     wanted = wanted or WantedWords(dict.fromkeys(stems, 1.0))
-    matches = _matches(text, {**stems, **wanted.words, **wanted.names})
-    chunks = _with_offsets(text, cosines, body_line)
-    start = best_passage(text, matches, wanted, chunks)
-    if start is None:
-        start = max(chunks, key=itemgetter(1))[0] if chunks else _first_text(text)
+    start, matches = _find_passage(text, body_line, stems, wanted, cosines)
     matches = [match for match in matches if match[2] in stems]
     counts = Counter(word_stem for _, _, word_stem in matches)
     shown, spans, line_breaks, end = _cut(text, start, matches)
@@ -80,6 +77,42 @@ def make_snippet(
         is_cut=bool(text[end + 1 : end + 1 + SNIPPET_LENGTH].strip()) and not _ends(shown),
         line_breaks=line_breaks,
     )
+
+
+def passage_to_rerank(
+    title: str,
+    body: str,
+    body_line: int,
+    query: str,
+    wanted: WantedWords,
+    cosines: Sequence[tuple[int, float]] = (),
+) -> str:
+    """Return what a reranker reads of a document: title, heading and text of the best passage.
+
+    Parameters as of `make_snippet`, which begins at the same place; the text is longer, at most
+    `RERANKED_LENGTH` characters.
+    """
+    text = body[:READ_AT_MOST]
+    start, _ = _find_passage(text, body_line, topic_stems(query), wanted, cosines)
+    begin = _sentence_start(text, start)
+    passage = text[begin : begin + RERANKED_LENGTH]
+    return "\n".join(filter(None, (title, _heading_above(text, begin), passage.strip())))
+
+
+def _find_passage(
+    text: str,
+    body_line: int,
+    stems: Mapping[str, str],
+    wanted: WantedWords,
+    cosines: Sequence[tuple[int, float]],
+) -> tuple[int, list[Match]]:
+    """Return where the best passage of a text begins, and the words that match."""
+    matches = _matches(text, {**stems, **wanted.words, **wanted.names})
+    chunks = _with_offsets(text, cosines, body_line)
+    start = best_passage(text, matches, wanted, chunks)
+    if start is None:
+        start = max(chunks, key=itemgetter(1))[0] if chunks else _first_text(text)
+    return start, matches
 
 
 def wanted_words(query: str, typed: str, idf: Callable[[str], float]) -> WantedWords:

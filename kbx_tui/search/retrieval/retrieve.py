@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kbx_tui.embedding.embedder import Embedder
+from kbx_tui.index.lexical.bodies import Body
 from kbx_tui.index.paths.path_filter import PathFilter
 from kbx_tui.index.vectors.vector_matrix import VectorMatrix
 from kbx_tui.knowledge.records import Entity
@@ -22,8 +23,9 @@ from kbx_tui.search.query.name_matching import NameMatch
 from kbx_tui.search.query.named_query import NamedQuery
 from kbx_tui.search.query.query_vectors import QueryVectors
 from kbx_tui.search.request import SearchRequest
+from kbx_tui.search.results.best_passage import WantedWords
 from kbx_tui.search.results.response import Snippet
-from kbx_tui.search.results.snippets import make_snippet, wanted_words
+from kbx_tui.search.results.snippets import make_snippet, passage_to_rerank, wanted_words
 from kbx_tui.search.retrieval.document_pass import DocumentPass
 from kbx_tui.search.retrieval.entity_pass import with_pinned
 from kbx_tui.search.retrieval.link_strength import NOTHING_LINKED
@@ -137,20 +139,39 @@ class Retriever:
 
         Meaning counts unless the search was fast. A deleted document has an empty snippet.
         """
-        generation, query = self._index.generation(), evidence.document_query
+        query, wanted = evidence.document_query, self._wanted_words(evidence)
+        return [
+            make_snippet(*body, query, wanted=wanted, cosines=cosines)
+            for body, cosines in self._bodies(evidence, rows)
+        ]
+
+    def passages_to_rerank(self, evidence: Evidence, rows: Sequence[int]) -> list[str]:
+        """Return what a reranker reads of some documents, in the order of `rows`.
+
+        A deleted document has its title only.
+        """
+        query, wanted = evidence.document_query, self._wanted_words(evidence)
+        return [
+            passage_to_rerank(evidence.titles[row], *body, query, wanted, cosines)
+            for row, (body, cosines) in zip(rows, self._bodies(evidence, rows), strict=True)
+        ]
+
+    def _wanted_words(self, evidence: Evidence) -> WantedWords:
+        idf = self._index.generation().words.idf
+        return wanted_words(evidence.document_query, evidence.query, idf)
+
+    def _bodies(
+        self, evidence: Evidence, rows: Sequence[int]
+    ) -> list[tuple[Body, list[tuple[int, float]]]]:
+        """Return the body of each document, and line and cosine of its chunks if these count."""
+        generation = self._index.generation()
         paths = [evidence.paths[row] for row in rows]
         bodies = generation.bodies.read(paths, self._index.reader)
-        wanted = wanted_words(query, evidence.query, generation.words.idf)
-        vector = None if evidence.fast else self._query_vectors.known(query)
-        return [
-            make_snippet(
-                *body,
-                query,
-                wanted=wanted,
-                cosines=[] if vector is None else generation.chunk_cosines(path, vector),
-            )
-            for path, body in zip(paths, bodies, strict=True)
-        ]
+        vector = None if evidence.fast else self._query_vectors.known(evidence.document_query)
+        if vector is None:
+            return [(body, []) for body in bodies]
+        cosines = [generation.chunk_cosines(path, vector) for path in paths]
+        return list(zip(bodies, cosines, strict=True))
 
     def _vectors(self) -> VectorMatrix:
         embedder = self._open_embedder()

@@ -180,6 +180,7 @@ class KbxSearch(Arguments):
     hotness: Unit | None = Field(
         None, description="Weight of how often and recently a document was opened, 0 by default."
     )
+    rerank: bool = Field(True, description="False leaves out the reranker of kbx.toml, if any.")
     explain: bool = Field(False, description="Return how each score was computed.")
 
 

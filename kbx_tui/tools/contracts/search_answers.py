@@ -65,6 +65,8 @@ class SearchExplanation(Answer):
     documents: int
     evaluated: int
     stopped_by: Ours | None
+    reranker: Ours | None
+    reranked: int = Field(description="Number of results that the reranker scored, at most 20.")
     lexical: Pipeline
     vector: Pipeline | None
 
@@ -97,6 +99,8 @@ class ResultExplanation(Answer):
     document_part: float
     entity_part: float
     hotness_part: float
+    reranker_part: float
+    reranker_score: float | None
     fts_score: float
     lexical_score: float
     lexical_weight: float

@@ -43,7 +43,7 @@ class AnswerDisplay:
         self.view = view
         status = self._screen.query_one(StatusLine)
         status.clear_error()
-        status.show_note(view.unanswered)
+        status.show_note(view.note)
         self._show_badge(mode_candidates(view.mode))
         self.show_scope(view.scope)
         self._screen.query_one(Knobs).annotate(view)

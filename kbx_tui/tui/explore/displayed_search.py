@@ -42,6 +42,17 @@ class DisplayedSearch:
         self.requested_snippets = set(self.snippets)  # others belong to an earlier Evidence
         self.evidence, self.retrieved_for = evidence, state
 
+    def holds(self, evidence: Evidence) -> bool:
+        """Return whether this evidence is displayed, with the same or other reranker scores."""
+        return self.evidence is not None and self.evidence.as_typed is evidence.as_typed
+
+    def add_scores(self, evidence: Evidence) -> bool:
+        """Display this evidence, if it differs from the displayed one in reranker scores only."""
+        if not self.holds(evidence) or evidence is self.evidence:
+            return False
+        self.evidence = evidence
+        return True
+
     def forget_snippets(self, paths: Iterable[str]) -> None:
         """Drop the snippets of files that changed."""
         for path in paths:

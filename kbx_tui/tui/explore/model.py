@@ -26,6 +26,7 @@ from kbx_tui.tui.explore.messages import (
     SnippetsReady,
     StateReplaced,
 )
+from kbx_tui.tui.explore.reranking_pass import PAUSE_SECONDS, RerankingPass
 from kbx_tui.tui.explore.search_state import (
     SearchState,
     Undo,
@@ -77,6 +78,12 @@ class ExploreModel:
         self._is_configured = False
         self._index_generation = -1
         self._search = LatestOnly(client)
+        self._reranking = RerankingPass(
+            client,
+            self.displayed,
+            pause=PAUSE_SECONDS if debounce else 0.0,
+            on_scores=lambda: self._show_ranking(is_new=False),
+        )
         self._searched_for: object = None
         """What the newest search retrieves: `SearchState.retrieval_key`."""
         self._is_outdated = False
@@ -86,6 +93,11 @@ class ExploreModel:
     def is_searching(self) -> bool:
         """Whether a search is in progress or about to start."""
         return self._search.is_running
+
+    @property
+    def is_reranking(self) -> bool:
+        """Whether the reranker is at work or about to start."""
+        return self._reranking.is_running
 
     @property
     def is_searchable(self) -> bool:
@@ -199,6 +211,7 @@ class ExploreModel:
 
     def _set(self, after: SearchState) -> None:
         before, self.state = self.state, after
+        self._reranking.cancel()
         if not after.query:
             self._search.cancel()
             self.displayed.clear()
@@ -265,6 +278,13 @@ class ExploreModel:
             self.post(SearchSlow())
 
     def _rank(self, *, is_new: bool) -> None:
+        """Show the new ranking at once; the reranker follows, if kbx.toml names one."""
+        self._show_ranking(is_new=is_new)
+        engine = self._client.engine
+        if engine is not None and engine.settings.search.reranker:
+            self._reranking.start()
+
+    def _show_ranking(self, *, is_new: bool) -> None:
         engine = self._client.engine
         if engine is not None and self._is_configured:
             view = self.displayed.rank(engine, self.state)
@@ -273,11 +293,11 @@ class ExploreModel:
 
     async def _read_snippets(self, evidence: Evidence, paths: Sequence[str]) -> None:
         def read(engine: KnowledgeBase) -> dict[str, Snippet]:
-            is_displayed = evidence is self.displayed.evidence
+            is_displayed = self.displayed.holds(evidence)
             return read_snippets(engine, evidence, paths) if is_displayed else {}
 
         snippets = await self._client.run(read)
-        if snippets and evidence is self.displayed.evidence:
+        if snippets and self.displayed.holds(evidence):
             self.displayed.snippets |= snippets
             self.post(SnippetsReady(evidence.query, snippets))
 

@@ -7,10 +7,11 @@ from __future__ import annotations
 
 from kbx_tui.formatting import answer_words, join_limited, share_words
 from kbx_tui.safe_text import safe_line
+from kbx_tui.search.evidence.score_normalization import RERANKER_WEIGHT
 from kbx_tui.search.ranking.explain import Explanation, rounded_parts
-from kbx_tui.search.ranking.rank import Ranking
+from kbx_tui.search.ranking.rank import Ranked, Ranking
 from kbx_tui.tui.drawing.rounding import formula_values
-from kbx_tui.tui.explore.view import Addend, Section, Term, Why
+from kbx_tui.tui.explore.view import Addend, Reranking, Section, Term, Why
 
 
 def present_why(ranking: Ranking, explanation: Explanation) -> Why:
@@ -18,7 +19,7 @@ def present_why(ranking: Ranking, explanation: Explanation) -> Why:
     ranked, evidence = explanation.ranked, ranking.evidence
     row, alpha = ranked.row, explanation.alpha
     hot_weight = ranking.frecency_weight
-    blended = ranked.document_part + ranked.entity_part + ranked.frecency_part
+    blended = ranked.document_part + ranked.entity_part + ranked.frecency_part  # without reranker
     names, weights, values = ["document"], [1.0], [ranked.answered]
     if explanation.two_pass:
         names, weights = ["document", "entity"], [alpha, 1.0 - alpha]
@@ -35,18 +36,37 @@ def present_why(ranking: Ranking, explanation: Explanation) -> Why:
     sections = [_document_section(explanation, rounded[0], ranking)]
     if explanation.two_pass:
         sections.append(_entity_section(explanation, rounded[1], ranking.is_coverage))
+    reranking = _reranking(ranked, blended)
     return Why(
         row=row,
         title=safe_line(evidence.titles[row]),
         path=safe_line(evidence.paths[row]),
         kind=safe_line(evidence.kinds[row]),
         date=safe_line(evidence.dates[row]),
-        score=float(f"{blended:.2f}"),
+        score=_shown(blended if reranking is None else max(ranked.score, blended)),
         terms=terms,
         frecency=Term(hot_weight, rounded[-1], "hotness") if hot_weight else None,
         known_item=ranked.known_item,
         sections=tuple(sections),
+        reranking=reranking,
     )
+
+
+def _reranking(ranked: Ranked, plain: float) -> Reranking | None:
+    """Return what the reranker adds to the score `plain`; None if it does not count."""
+    if ranked.reranker_score is None:
+        return None
+    return Reranking(
+        score=ranked.reranker_score,
+        plain=_shown(plain),
+        added=round(_shown(max(ranked.score, plain)) - _shown(plain), 2),
+        maximum=RERANKER_WEIGHT * (1.0 - plain),
+    )
+
+
+def _shown(score: float) -> float:
+    """Return a score with the digits shown: halves round to even."""
+    return float(f"{score:.2f}")
 
 
 def _document_section(explanation: Explanation, total: float, ranking: Ranking) -> Section:

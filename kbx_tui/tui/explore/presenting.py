@@ -17,7 +17,7 @@ from kbx_tui.knowledge.records import Fact
 from kbx_tui.safe_text import safe_line, safe_lines
 from kbx_tui.search.browsing.card import EntityCard
 from kbx_tui.search.ranking.rank import Ranked, Ranking
-from kbx_tui.search.results.notes import unanswered_note
+from kbx_tui.search.results.notes import reranker_failure, unanswered_note
 from kbx_tui.search.results.response import Snippet
 from kbx_tui.tui.explore.search_labels import mode_words, signal_words
 from kbx_tui.tui.explore.search_state import SearchState
@@ -81,7 +81,7 @@ def present(ranking: Ranking, state: SearchState, alpha_note: str = "") -> Explo
         ),
         order=order,
         alpha_note=alpha_note,
-        unanswered=unanswered_note(ranking),
+        note=unanswered_note(ranking) or reranker_failure(ranking),
     )
 
 
@@ -224,5 +224,6 @@ def _result(ranking: Ranking, ranked: Ranked) -> ResultRow:
         score=ranked.score,
         document_part=ranked.document_part,
         entity_part=ranked.entity_part,
+        reranker_part=ranked.reranker_part,
         known_item=ranked.known_item,
     )

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from kbx_tui.formatting import FLAT_REASONS, format_percent, join_limited, mode_name
 from kbx_tui.safe_text import safe_line
+from kbx_tui.search.evidence.reranking import RERANK_MS
 from kbx_tui.search.request import MAX_QUERY
 from kbx_tui.tui.explore.view import Mode
 
@@ -38,7 +39,7 @@ SIGNAL_WORDS: Mapping[str, str] = {
 def mode_words(ranking: Ranking) -> Mode:
     """Return the search mode, its reason, and how long the search took."""
     evidence = ranking.evidence
-    timings = evidence.timings
+    timings = {name: took for name, took in evidence.timings.items() if name != RERANK_MS}
     return Mode(
         name=mode_name(ranking.search_mode, ranking.search_mode_reason),
         reason=mode_reason(ranking),
@@ -46,6 +47,7 @@ def mode_words(ranking: Ranking) -> Mode:
         milliseconds=timings.get("total", sum(timings.values())),
         vector_share=evidence.vector_share,
         is_cut=len(evidence.query) > MAX_QUERY,
+        reranker_ms=evidence.timings.get(RERANK_MS) if ranking.is_reranked else None,
     )
 
 
@@ -60,6 +62,8 @@ def mode_reason(ranking: Ranking) -> str:
 def mode_candidates(mode: Mode) -> tuple[str, ...]:
     """Return texts for the badge, the longest first; it shows the first that fits."""
     time = f"{mode.milliseconds:.0f} ms"
+    if mode.reranker_ms is not None:
+        time += f" + reranker {mode.reranker_ms:.0f} ms"
     complete = mode.vector_share >= 1.0 or mode.name == "fast"
     meaning = "" if complete else f"meaning {format_percent(mode.vector_share)}"
     short = "" if mode.name == "two-pass" else SHORT_REASONS.get(mode.reason, mode.reason)

@@ -18,6 +18,7 @@ class ResultRow:
     score: float
     document_part: float
     entity_part: float
+    reranker_part: float
     known_item: str
     """`title`, `path`, `id`, `date` or `name`: what the query gives in full; else empty."""
 
@@ -54,6 +55,8 @@ class Mode:
     """Share of chunks that have a vector, 0..1."""
     is_cut: bool = False
     """True when only the first `MAX_QUERY` characters of the query count."""
+    reranker_ms: float | None = None
+    """Milliseconds that the reranker took beside those; None where it added nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,8 +85,9 @@ class ExploreView:
     """How the results are sorted, in words; empty when by score."""
     alpha_note: str
     """Why alpha has no effect, or where its next effect is."""
-    unanswered: str = ""
-    """That no document answers the topic, and why there are results all the same; else empty."""
+    note: str = ""
+    """That no document answers the topic, and why there are results all the same; or why results
+    are not reranked; else empty."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,6 +123,19 @@ class Term:
 
 
 @dataclass(frozen=True, slots=True)
+class Reranking:
+    """What the reranker adds to a score; all numbers rounded as shown."""
+
+    score: float
+    """How well the reranker finds that the document answers, 0..1."""
+    plain: float
+    """The score without it; `plain + added` is the score."""
+    added: float
+    maximum: float
+    """What it adds to this document at most."""
+
+
+@dataclass(frozen=True, slots=True)
 class Why:
     """Why a document has its score, in numbers that add up as shown."""
 
@@ -129,12 +146,15 @@ class Why:
     date: str
     score: float
     terms: tuple[Term, ...]
-    """Their weighted sum, rounded, is `score`; empty when the document alone makes the score."""
+    """Their weighted sum, rounded, is `score`, or what it is without the reranker; empty when the
+    document alone makes it."""
     frecency: Term | None
     """Set when hotness has a weight; the terms weigh `1 - frecency.weight` together then."""
     known_item: str
     """As in `ResultRow`."""
     sections: tuple[Section, ...]
+    reranking: Reranking | None = None
+    """Set when the reranker scored the document."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -37,7 +37,8 @@ class TrustQuestion(Screen[bool]):
 
     def compose(self) -> ComposeResult:
         blocks = any(request.blocks for request in self.requests)
-        without = "it stays closed" if blocks else "all else works; writes are not committed"
+        missing = " and ".join(filter(None, (request.without for request in self.requests)))
+        without = "it stays closed" if blocks else f"all else works; {missing}"
         with Vertical(id="trust"):
             with VerticalScroll(id="requests"):
                 yield Static(Content("\n\n".join(self._paragraphs())))

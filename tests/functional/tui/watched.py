@@ -11,6 +11,7 @@ from typing import Any
 
 from kbx_tui.api import KnowledgeBase
 from kbx_tui.api.catalog import DocumentView
+from kbx_tui.api.pending_reranking import PendingReranking
 from kbx_tui.api.session import Notice
 from kbx_tui.drafting.checks import DraftCheck
 from kbx_tui.drafting.plans import Applied, Plan
@@ -22,6 +23,7 @@ from kbx_tui.search.evidence.evidence import Evidence
 from kbx_tui.search.evidence.tuning import Tuning
 from kbx_tui.search.ranking.rank import Ranking
 from kbx_tui.search.request import SearchRequest
+from kbx_tui.search.reranker import Reranker
 from kbx_tui.search.results.response import Snippet
 from kbx_tui.tui.bases import Bases
 
@@ -42,6 +44,8 @@ class Watched:
     """While cleared, retrievals wait."""
     indexing: threading.Event = field(default_factory=threading.Event)
     """While cleared, indexing waits at steps for which `held` is true."""
+    reranking: threading.Event = field(default_factory=threading.Event)
+    """While cleared, the reranker waits before each run of its model, unless it is cancelled."""
     held: Callable[[Progress], bool] = lambda progress: progress.searchable
     vector_share: float | None = None
     """Reported instead of the real share."""
@@ -49,6 +53,7 @@ class Watched:
     def __post_init__(self) -> None:
         self.retrieving.set()
         self.indexing.set()
+        self.reranking.set()
 
     def record(self, method: str) -> None:
         """Count a call, and raise its fault if there is one."""
@@ -106,6 +111,16 @@ class WatchedKb(KnowledgeBase):
         self.watched.record("rank")
         return super().rank(evidence, tuning)
 
+    def begin_reranking(
+        self, ranking: Ranking, reranker: str | None = None
+    ) -> PendingReranking | None:
+        self.watched.record("begin_reranking")
+        pending = super().begin_reranking(ranking, reranker)
+        if pending is None:
+            return None
+        self.watched.calls["passages"] += len(pending.passages)
+        return replace(pending, reranker=HeldReranker(pending.reranker, self.watched))
+
     def snippets(self, evidence: Evidence, rows: Sequence[int]) -> tuple[Snippet, ...]:
         self.watched.record("snippets")
         return super().snippets(evidence, rows)
@@ -125,6 +140,22 @@ class WatchedKb(KnowledgeBase):
     def apply(self, plan: Plan, progress: ProgressCallback | None = None) -> Applied:
         self.watched.record("apply")
         return super().apply(plan, progress)
+
+
+class HeldReranker(Reranker):
+    """A reranker that a test can hold."""
+
+    def __init__(self, reranker: Reranker, watched: Watched) -> None:
+        self.name, self._reranker, self._watched = reranker.name, reranker, watched
+
+    def scores(
+        self, query: str, passages: Sequence[str], cancelled: Callable[[], bool] = lambda: False
+    ) -> list[float] | None:
+        while not self._watched.reranking.wait(0.01):
+            if cancelled():
+                self._watched.calls["reranking cancelled"] += 1
+                return None
+        return self._reranker.scores(query, passages, cancelled)
 
 
 class WatchedBases(Bases):

@@ -13,12 +13,14 @@ from kbx_tui.formatting import format_score, stacked_bar
 from kbx_tui.search.results.response import Snippet
 from kbx_tui.tui.commands.bindings import bindings
 from kbx_tui.tui.drawing.cell_text import fit
-from kbx_tui.tui.drawing.lines import Line, Span, fit_line, highlight, looks, slice_line
+from kbx_tui.tui.drawing.lines import Line, Look, Span, fit_line, highlight, looks, slice_line
 from kbx_tui.tui.drawing.rank_moves import move_text, rank_moves
 from kbx_tui.tui.explore.view import ResultRow
 from kbx_tui.tui.widgets.lines_view import EmptyState
 from kbx_tui.tui.widgets.rows_view import RowsView, Slot
 
+BAR_LOOKS: tuple[Look, ...] = ("document", "entity", "reranker")
+"""The styles of the parts of a bar."""
 TALL = 20
 """The height from which each result has a second line with its snippet."""
 
@@ -45,7 +47,9 @@ class Columns:
 class ResultList(RowsView[ResultRow]):
     """The results; a row that has moved shows by how many ranks."""
 
-    COMPONENT_CLASSES = looks("strong", "accent", "document", "entity", "rule", "cursor")
+    COMPONENT_CLASSES = looks(
+        "strong", "accent", "document", "entity", "reranker", "rule", "cursor"
+    )
     BINDINGS = bindings("results")
     LEAVE_ACTION = "screen.focus_query"
     SETTLE_SECONDS = 3.0
@@ -193,17 +197,17 @@ def snippet_line(snippet: Snippet) -> Line:
 
 def result_line(result: ResultRow, columns: Columns, move: int, *, cursor: bool) -> Line:
     """Return the first line of a result, exactly as wide as its columns."""
-    shares = (1.0, 0.0) if result.known_item else (result.document_part, result.entity_part)
-    document, entity = stacked_bar(*shares, columns.bar)
+    parts = (result.document_part, result.entity_part, result.reranker_part)
+    document, entity, reranker = (1.0, 0.0, 0.0) if result.known_item else parts
+    bars = stacked_bar(document, entity, columns.bar, reranker=reranker)
     moved = move_text(move)
     exact = f" = {result.known_item}" if result.known_item else ""
     room = max(columns.title - cell_len(moved) - cell_len(exact), 0)
     line = (
         Span(("›" if cursor else " ") + f"{result.rank:>{columns.rank - 1}} ", "dim"),
         Span(f"{format_score(result.score):>4} ", "text"),
-        Span(document, "document"),
-        Span(entity, "entity"),
-        Span(" " * (columns.bar - len(document) - len(entity) + 2)),
+        *map(Span, bars, BAR_LOOKS),
+        Span(" " * (columns.bar - sum(map(len, bars)) + 2)),
         Span(fit(result.title, room), "strong"),
         Span(exact, "dim"),
         Span(moved, "accent"),

@@ -10,13 +10,15 @@ from kbx_tui.formatting import format_score
 from kbx_tui.search.results.response import Snippet
 from kbx_tui.tui.drawing.cell_text import fit, shorten, wrap
 from kbx_tui.tui.drawing.lines import BLANK, Line, Look, Span, fit_line, looks, width_of
-from kbx_tui.tui.explore.view import Addend, Section, Term, Why
+from kbx_tui.tui.explore.view import Addend, Reranking, Section, Term, Why
 from kbx_tui.tui.widgets.lines_view import TextPane
 
 FEW_LINES = 14
 """A pane with fewer lines shows only the formula and its sections, side by side."""
 REASON_LINES = 2
 """A longer reason is cut."""
+RERANKER_BAR = 10
+"""Cells of the bar of a reranker's score of 1."""
 TWO_COLUMNS = 64
 """The minimum width in cells for the two columns."""
 
@@ -24,7 +26,7 @@ TWO_COLUMNS = 64
 class WhyPane(TextPane):
     """The arithmetic behind one score."""
 
-    COMPONENT_CLASSES = looks("strong", "accent", "document", "entity")
+    COMPONENT_CLASSES = looks("strong", "accent", "document", "entity", "reranker")
 
     why: Why | None = None
     snippet: Snippet | None = None
@@ -53,6 +55,8 @@ def why_lines(why: Why, snippet: Snippet | None, width: int) -> list[Line]:
     lines += formula_lines(why)
     for section in why.sections:
         lines += [BLANK, *section_lines(section, width)]
+    if why.reranking is not None:
+        lines += [BLANK, *reranking_lines(why.reranking, width)]
     if snippet is not None:
         lines += [BLANK, *location_lines(snippet, width)]
     return [*lines, BLANK, *((Span(line, "dim"),) for line in wrap(why.path, width))]
@@ -67,6 +71,8 @@ def why_side_by_side(why: Why, snippet: Snippet | None, width: int) -> list[Line
     right: list[Line] = []
     for section in why.sections:
         right += section_lines(section, width - left_width)
+    if why.reranking is not None:
+        right += reranking_lines(why.reranking, width - left_width)
     return [
         (*(cut := fit_line(line, left_width - 1)), Span(" " * (left_width - width_of(cut))), *rest)
         for line, rest in zip_longest(left, right, fillvalue=BLANK)
@@ -75,8 +81,16 @@ def why_side_by_side(why: Why, snippet: Snippet | None, width: int) -> list[Line
 
 def formula_lines(why: Why) -> list[Line]:
     """Return the score as a sum of weight times value, one term per line."""
-    score = Span(f"{format_score(why.score):>4}", "text")
     lines: list[Line] = []
+    score = Span(f"{format_score(why.score):>4}", "text")
+    if (reranking := why.reranking) is not None:
+        plain, added = (
+            Span(format_score(value), "text") for value in (reranking.plain, reranking.added)
+        )
+        lines = [
+            (score, Span(" = "), plain, Span(" + "), added, Span(" reranker", "reranker")),
+        ]
+        score = Span(f"{plain.text:>4}", "text")
     if why.known_item:
         first = f"1.00 exact {why.known_item}: shown first"
         lines = [(Span(first, "accent"),), (Span("else", "dim"),)]
@@ -118,6 +132,22 @@ def section_lines(section: Section, width: int) -> list[Line]:
         reason = wrap(addend.reason, max(width - 8, 1))[:REASON_LINES]
         lines += ((Span(" " * 8), Span(line, "dim")) for line in reason)
     return lines
+
+
+def reranking_lines(reranking: Reranking, width: int) -> list[Line]:
+    """Return the score of the reranker with its bar, and what it adds."""
+    bar = "░" * round(reranking.score * RERANKER_BAR)
+    head: Line = (
+        Span("░ reranker ", "reranker"),
+        Span(format_score(reranking.score), "text"),
+        Span(f"  {bar}", "reranker"),
+    )
+    added: Line = (
+        Span(f"{format_score(reranking.added):>6}", "text"),
+        Span(f" of {format_score(reranking.maximum)}", "dim"),
+        Span("  added"),
+    )
+    return [fit_line(head, width), fit_line(added, width)]
 
 
 def location_lines(snippet: Snippet, width: int) -> list[Line]:

@@ -6,11 +6,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from kbx_tui.search.results.best_passage import WantedWords
 from kbx_tui.search.results.snippets import (
+    RERANKED_LENGTH,
     SNIPPET_LENGTH,
     lower_in_place,
     make_snippet,
     match_spans,
+    passage_to_rerank,
     wanted_words,
 )
 
@@ -221,3 +224,19 @@ def test_lower_case_equals_str_lower_for_any_letters() -> None:
         letters = "".join(map(chr, range(first, first + 64)))
         lowered = lower_in_place(f"A{letters}Z", frozenset())
         assert lowered == f"A{letters}Z".replace("\u0130", "I").lower(), hex(first)
+
+
+def test_a_reranker_reads_title_heading_and_the_best_passage() -> None:
+    body = (
+        "# Herons\n\n" + "Nothing here. " * 200 + "\n\n## Winter\n\nThe blue heron keeps its nest."
+    )
+    wanted = WantedWords({"blue": 1.0, "nest": 1.0})
+    text = passage_to_rerank("All herons", body, 3, "blue nest", wanted)
+    assert text == "All herons\nWinter\nThe blue heron keeps its nest."
+
+
+def test_a_reranker_reads_a_limited_text_of_any_document() -> None:
+    wanted = WantedWords({"word": 1.0})
+    text = passage_to_rerank("", "word " * 10_000, 1, "word", wanted)
+    assert 900 < len(text) <= RERANKED_LENGTH
+    assert passage_to_rerank("Gone", "", 1, "word", wanted) == "Gone"

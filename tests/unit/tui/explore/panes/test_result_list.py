@@ -18,8 +18,8 @@ titles = st.text(alphabet="abc é港🛳", max_size=60)
 def test_a_result_fills_its_line_exactly(
     title: str, document: float, entity: float, width: int, move: int, cursor: bool
 ) -> None:
-    document, entity = document / 2, entity / 2
-    result = ResultRow(7, "p.md", title, "2026-03-17", 12, document + entity, document, entity, "")
+    parts = document / 2, entity / 4, entity / 4
+    result = ResultRow(7, "p.md", title, "2026-03-17", 12, sum(parts), *parts, known_item="")
     line = result_line(result, Columns.of(width, 200), move, cursor=cursor)
     assert width_of(line) == width
 

@@ -10,7 +10,7 @@ import click
 
 from kbx_tui.cli.base_command import Command, global_options
 from kbx_tui.cli.open_kb import open_kb
-from kbx_tui.cli.options import json_option, types_option
+from kbx_tui.cli.options import json_option, reranker_options, types_option
 from kbx_tui.cli.output import print_result, say
 from kbx_tui.safe_text import safe_line
 
@@ -40,6 +40,7 @@ RUN_FILE = click.Path(path_type=Path, dir_okay=False)
     "--preset", type=click.Choice(["default", "seed"]), help="Ranking preset; default: kbx.toml."
 )
 @types_option
+@reranker_options
 @click.option(
     "--sweep",
     "knob",
@@ -59,6 +60,8 @@ def command(
     mode: str,
     preset: str | None,
     doc_types: tuple[str, ...],
+    reranker: str | None,
+    rerank: bool,
     knob: str | None,
     save: Path | None,
     compare: Path | None,
@@ -77,6 +80,7 @@ def command(
       kbx eval ~/labelled --save before.json
       kbx eval ~/labelled --compare before.json
       kbx eval --sweep alpha
+      kbx eval --reranker ~/models/my-cross-encoder
     """
     if knob and (save or compare or mode != "auto"):
         raise click.UsageError("--sweep cannot be combined with --mode, --save or --compare")
@@ -91,7 +95,13 @@ def command(
             sweep = kb.sweep(queries, knob, preset=preset, doc_types=doc_types)  # type: ignore[arg-type]
             print_result(sweep_json(sweep), sweep_lines(sweep), as_json=as_json)
             return
-        run = kb.evaluate(queries, mode=mode, preset=preset, doc_types=doc_types)  # type: ignore[arg-type]
+        run = kb.evaluate(
+            queries,
+            mode=mode,  # type: ignore[arg-type]
+            preset=preset,
+            doc_types=doc_types,
+            reranker=reranker if rerank else "",
+        )
     if mode != "fast" and run.vector_share < 1.0:
         say(f"only {run.vector_share:.0%} of the texts have vectors; `kbx index` computes the rest")
     if run.skipped:

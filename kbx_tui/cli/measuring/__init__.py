@@ -1,0 +1,1 @@
+"""Commands that measure: the quality of search, and the time of a reranker."""

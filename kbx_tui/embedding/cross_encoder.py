@@ -1,0 +1,120 @@
+"""Cross-encoders: models that read a query and a text together and score how well it answers.
+
+A model is a folder with an ONNX file and tokenizer.json, or one that fastembed lists as
+`TextCrossEncoder`, in its cache. Both are run by onnxruntime and tokenizers alone: fastembed is
+slow to import, and only needed to find a model by name. Nothing here downloads.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import numpy as np
+
+from kbx_tui.embedding.error_text import brief
+from kbx_tui.embedding.local import usable_cores
+from kbx_tui.embedding.source import find_model_file
+from kbx_tui.embedding.tokens import encodable, load_tokenizer
+from kbx_tui.errors import RerankerError
+
+MAX_TOKENS = 512
+"""Limit of tokens per pair, those of the query included: more than the longest passage has."""
+
+
+class CrossEncoder:
+    """A loaded model. Thread-safe."""
+
+    def __init__(self, folder: Path, model_file: Path) -> None:
+        """Load the model with its tokenizer. Raises RerankerError."""
+        self.folder = folder
+        with self._translating_errors("be loaded"):
+            import onnxruntime
+
+            options = onnxruntime.SessionOptions()
+            options.intra_op_num_threads = usable_cores()
+            options.log_severity_level = 4  # what is wrong is raised, and stderr may be the app's
+            self._session = onnxruntime.InferenceSession(
+                str(model_file), sess_options=options, providers=["CPUExecutionProvider"]
+            )
+            self._inputs = {node.name for node in self._session.get_inputs()}
+            self._tokenizer = load_tokenizer(folder)
+            self._tokenizer.enable_truncation(_read_max_tokens(folder))
+
+    def score(self, query: str, text: str) -> float:
+        """Return how well a text answers a query: a logit, unbounded, higher is better.
+
+        Each pair is a run of its own, so that a score depends on nothing else; in a batch it would
+        vary with the padding. Text beyond the limit of tokens is truncated. Raises RerankerError,
+        also for outputs that are not one finite number.
+        """
+        with self._translating_errors("run"):
+            first, second = encodable([query, text])
+            encoding = self._tokenizer.encode(first, second)
+            inputs = {
+                "input_ids": encoding.ids,
+                "attention_mask": encoding.attention_mask,
+                "token_type_ids": encoding.type_ids,
+            }
+            used = {
+                name: np.array([values], np.int64)
+                for name, values in inputs.items()
+                if name in self._inputs
+            }
+            output = np.asarray(self._session.run(None, used)[0])
+        if output.size != 1 or not np.issubdtype(output.dtype, np.floating):
+            raise RerankerError(
+                f"the model in {self.folder} is no cross-encoder: it returns an output of shape "
+                f"{output.shape} and not one number per text"
+            )
+        score = float(output.item())
+        if not np.isfinite(score):
+            raise RerankerError(f"the model in {self.folder} returns {score} as a score")
+        return score
+
+    @contextmanager
+    def _translating_errors(self, action: str) -> Iterator[None]:
+        try:
+            yield
+        except Exception as error:  # any of onnxruntime or tokenizers, or a missing package
+            raise RerankerError(
+                f"the model in {self.folder} cannot {action} ({brief(error)})"
+            ) from error
+
+
+def open_cross_encoder(
+    model: str, *, relative_to: Path | None = None, cache_dir: Path | None = None
+) -> CrossEncoder:
+    """Return the loaded model for the setting ``[search] reranker``; downloads nothing.
+
+    This is a folder, absolute, below ``~`` or ``relative_to`` (the current folder by default), or a
+    name that fastembed lists, which must be in ``cache_dir``, by default that of fastembed. Raises
+    RerankerError with a message of one sentence.
+    """
+    folder = (relative_to or Path()).absolute() / Path(model).expanduser()
+    if not folder.is_dir():
+        if Path(model).is_absolute() or model.startswith((".", "~")):
+            raise RerankerError(f"the folder {folder} does not exist")
+        from kbx_tui.embedding.cross_encoder_download import cached  # loads fastembed
+
+        return CrossEncoder(*cached(model, cache_dir))
+    folder = folder.resolve()
+    if not (folder / "tokenizer.json").is_file():
+        raise RerankerError(f"the folder {folder} has no tokenizer.json")
+    if (model_file := find_model_file(folder)) is None:
+        raise RerankerError(f"the folder {folder} has no model.onnx")
+    return CrossEncoder(folder, model_file)
+
+
+def _read_max_tokens(folder: Path) -> int:
+    """Return the limit of tokens of the model in ``folder``, at most 512; 512 if it states none."""
+    try:
+        config = json.loads((folder / "tokenizer_config.json").read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        return MAX_TOKENS
+    limit = config.get("model_max_length") if isinstance(config, dict) else None
+    if not isinstance(limit, int | float) or not limit > 0:
+        return MAX_TOKENS
+    return int(min(limit, MAX_TOKENS))

@@ -6,10 +6,19 @@ Needs no labels and no index: the text itself says who is meant. Pages of entiti
 other documents, by a hash of the path, are counted as at indexing. Queries come from the rest: up
 to 12 words around
 
-- a person: one part of a full name within a sentence, whose other parts are left out;
-- a word: a part of a name in small letters, within a sentence, not beside the rest of the name.
+- a person: one part of a full name with capitals, within a sentence and not after a determiner,
+  whose other parts are left out;
+- a word: a part of a name in small letters, within a sentence and not beside the rest of the name.
 
-The words before and after are in small letters, so lists of names and headings are left out.
+The words before and after are in small letters (after a person a sentence or clause may end), so
+lists of names and headings are left out.
+
+Only what is plain is a label. Many write people in small letters too (`i saw danny had his hand
+up`), so a word counts only in a sentence that begins with a capital and has no pronoun `i`, and
+only if it is an ordinary word of this base: in a fifth of the documents with it in small letters it
+also follows a determiner (`a light`) or has another ending there (`lights`, `lighting`). No rule
+of the search looks at endings, and a determiner before the word itself is left out, because there
+the search would know the answer from the rule that made the label.
 
 Only parts that name one person and nothing else are used, each at most 20 times as a person and 20
 times as a word. Every query is asked as written and in small letters, with what the base teaches
@@ -25,11 +34,12 @@ import zlib
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 
 from kbx_tui.index.snapshot import NameVotes
 from kbx_tui.knowledge.entities.entity_pages import build_entities
-from kbx_tui.knowledge.entities.name_uses import NameUseCounter, is_cased
+from kbx_tui.knowledge.entities.name_uses import DETERMINERS, NameUseCounter, is_cased
 from kbx_tui.knowledge.folding import fold
 from kbx_tui.knowledge.parsing.kinds import CORE_ENTITY_TYPES
 from kbx_tui.knowledge.parsing.reading import parse_document
@@ -40,6 +50,11 @@ from kbx_tui.search.query.name_matching import NameMatcher
 
 AROUND = 6
 """Words on each side of the name."""
+PLAIN = 0.2
+"""Share of the documents with a word in small letters that show it to be an ordinary word."""
+ENDINGS = ("s", "es", "d", "ed", "ing", "er", "ly")
+ENDING_FROM = 4
+"""Letters; shorter words are too often the beginning of others (`di`, `died`)."""
 EACH = 20
 """Queries per part of a name, as a person and as a word."""
 ALL = 3000
@@ -47,8 +62,12 @@ ALL = 3000
 
 _SENTENCE = re.compile(r"(?<=[.!?])\s+|\n(?:\s*\n|\s*[-*#>|\d])")
 _WORD = re.compile(r"\w+")
+_STOPS = ".,;:!?"
 _MARKS = ".,;:!?()'\"“”‘’"
 _OPENS = Tuning().entity_threshold
+
+Sentence = tuple[list[str], list[str]]
+"""Its words as written, and folded without marks."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +100,7 @@ def measure(base: Path, shown: int) -> None:
     ]
     entities = build_entities(documents, CORE_ENTITY_TYPES)
     votes = votes_of(entities, [page for page in documents if is_counted(page)])
-    queries = sampled(queries_of(entities, [page for page in documents if not is_counted(page)]))
+    queries = sampled(queries_of(entities, documents))
     for case in ("written", "lower"):
         for taught in (votes, {}):
             matcher = NameMatcher(entities, taught)
@@ -111,39 +130,115 @@ def votes_of(entities: Sequence[Entity], documents: Iterable[Document]) -> dict[
     return {word: NameVotes(sum(of), len(of) - sum(of)) for word, of in shares.items()}
 
 
-def queries_of(entities: Sequence[Entity], documents: Iterable[Document]) -> Iterator[Query]:
-    """Yield the queries of the documents."""
+def queries_of(entities: Sequence[Entity], documents: Sequence[Document]) -> list[Query]:
+    """Return the queries of the documents that are asked about; all of them show what is plain."""
+    parts = parts_of_one(NameIndex(entities))
     names = {
         tuple(map(fold, _WORD.findall(entity.name))): number
         for number, entity in enumerate(entities)
-        if entity.type == "person"
+        if entity.type == "person" and has_capitals(entity.name)
     }
+    asked = [page for page in documents if not is_counted(page) and is_cased(page.body)]
+    sentences = [split for page in asked for split in sentences_of(page)]
+    words = {part: parts[part] for part in ordinary_words(parts.keys(), documents)}
+    rests = {parts[part]: {*map(fold, _WORD.findall(entities[parts[part]].name))} for part in words}
+    return [*people(sentences, names, parts), *ordinary_uses(sentences, words, rests)]
+
+
+def has_capitals(name: str) -> bool:
+    """Return whether a name begins and ends with a capitalised word, unlike `Action items`."""
+    words = _WORD.findall(name)
+    return bool(words) and all(word[0].isupper() for word in (words[0], words[-1]))
+
+
+def sentences_of(page: Document) -> Iterator[Sentence]:
+    for sentence in _SENTENCE.split(page.body):
+        words = sentence.replace("*", "").split()
+        yield words, [fold(word.strip(_MARKS).removesuffix("'s")) for word in words]
+
+
+def people(
+    sentences: Iterable[Sentence], names: Mapping[tuple[str, ...], int], parts: Mapping[str, int]
+) -> Iterator[Query]:
+    """Yield queries with one part of a full name."""
     longest = max(map(len, names), default=0)
-    parts = parts_of_one(NameIndex(entities))
-    for document in documents:
-        if not is_cased(document.body):
+    for words, bare in sentences:
+        for start in range(1, len(bare)):
+            for size in range(2, min(longest, len(bare) - start) + 1):
+                person = names.get(tuple(bare[start : start + size]))
+                ends = (start, start + size - 1)
+                if person is None or not is_within(words, start, size, may_end=True):
+                    continue
+                if bare[start - 1] in DETERMINERS or any(words[end].islower() for end in ends):
+                    continue
+                for index in ends:
+                    if parts.get(bare[index]) == person:
+                        rest = [*words[:start], words[index], *words[start + size :]]
+                        yield Query(window(rest, start), bare[index], person, True)
+
+
+def ordinary_uses(
+    sentences: Iterable[Sentence], parts: Mapping[str, int], rests: Mapping[int, set[str]]
+) -> Iterator[Query]:
+    """Yield queries with a part of a name in small letters; `rests` are the words of full names."""
+    for words, bare in sentences:
+        if not (words and shows_case(words)):
             continue
-        for sentence in _SENTENCE.split(document.body):
-            words = sentence.replace("*", "").split()
-            bare = [fold(word.strip(_MARKS).removesuffix("'s")) for word in words]
-            for start, word in enumerate(bare):
-                if word in parts and words[start].islower() and is_within(words, start, 1):
-                    yield Query(window(words, start), word, parts[word], False)
-                for size in range(2, min(longest, len(bare) - start) + 1):
-                    person = names.get(tuple(bare[start : start + size]))
-                    if person is None or not is_within(words, start, size):
-                        continue
-                    for index in (start, start + size - 1):
-                        if parts.get(bare[index]) == person and not words[index].islower():
-                            rest = [*words[:start], words[index], *words[start + size :]]
-                            yield Query(window(rest, start), bare[index], person, True)
+        for index, word in enumerate(bare):
+            if word not in parts or not words[index].islower() or not is_within(words, index, 1):
+                continue
+            near = (*bare[index - 1 : index], *bare[index + 1 : index + 2])
+            beside = {*near, *(other.removesuffix("s") for other in near)}
+            if bare[index - 1] not in DETERMINERS and beside.isdisjoint(rests[parts[word]]):
+                yield Query(window(words, index), word, parts[word], False)
 
 
-def is_within(words: Sequence[str], start: int, size: int) -> bool:
-    """Return whether two words in small letters enclose some words."""
+def ordinary_words(parts: Iterable[str], documents: Iterable[Document]) -> set[str]:
+    """Return the parts of names that a base plainly uses as ordinary words."""
+    endings = {part: {part, *other_endings(part)} for part in parts}
+    uses: Counter[str] = Counter()
+    plain: Counter[str] = Counter()
+    for page in documents:
+        if not is_cased(page.body):
+            continue
+        words = _WORD.findall(page.body)
+        small = {fold(word) for word in words if word.islower()}
+        determined = {
+            word for before, word in pairwise(words) if before.lower() in DETERMINERS
+        } & small
+        for part in endings.keys() & small:
+            uses[part] += 1
+            plain[part] += part in determined or len(endings[part] & small) > 1
+    return {part for part in uses if plain[part] >= PLAIN * uses[part]}
+
+
+def other_endings(word: str) -> set[str]:
+    """Return how English would write a word with other endings."""
+    if len(word) < ENDING_FROM:
+        return set()
+    stem = word.removesuffix("s")
+    cut = stem.removesuffix("e")
+    return {stem, *(cut + ending for ending in ENDINGS), *(stem + ending for ending in ENDINGS)}
+
+
+def shows_case(words: Sequence[str]) -> bool:
+    """Return whether a sentence begins with a capital and has no pronoun `i`."""
+    first = next((word for word in words if word[:1].isalpha()), "")
+    return first[:1].isupper() and "i" not in {word.split("'")[0] for word in words}
+
+
+def is_within(words: Sequence[str], start: int, size: int, *, may_end: bool = False) -> bool:
+    """Return whether two words in small letters enclose some words.
+
+    With `may_end`, a sentence or clause may end after them.
+    """
     end = start + size
-    around = [*words[max(start - 1, 0) : start], *words[end : end + 1]]
-    return len(around) == 2 and all(word.isalpha() and word.islower() for word in around)
+    before, after = words[max(start - 1, 0) : start], words[end : end + 1]
+    around = before if may_end and words[end - 1][-1] in _STOPS else [*before, *after]
+    if may_end and not after:
+        around = before
+    is_enclosed = len(around) == 2 or (may_end and len(around) == 1)
+    return is_enclosed and all(word.isalpha() and word.islower() for word in around)
 
 
 def parts_of_one(names: NameIndex) -> dict[str, int]:

@@ -3,14 +3,17 @@
 Every word that alone may name an entity is looked up in running text: names and aliases of one
 word, and each part of the names of people. An occurrence counts as the name
 
-- beside the rest of the name (`Bill Blair`) or after a title (`Mr Bill`), however it is written;
+- beside the rest of the name (`Bill Blair`), unless small letters tell something there and either
+  is in them (`light client`, and someone is called Light Client);
+- after a title (`Mr Bill`), however it is written;
 - with a capital within a sentence, alone.
 
 It counts as a word in small letters; of people also after a determiner (`this Bill`) and as part of
 a label (`Bill C-6`). What tells nothing is left out: the beginning of a sentence, a heading or an
 item, a word next to another capitalised one, one all in capitals, a part of a compound, an address
-or a link (`[[bill-blair]]`), small letters where the whole text is in them, and scripts without
-them.
+or a link (`[[bill-blair]]`), and scripts without small letters. Small letters tell nothing where
+names are written in them too: in a text or a sentence that begins with a small letter, and in a
+sentence with the pronoun `i` (`i saw danny had his hand up`).
 """
 
 from __future__ import annotations
@@ -32,6 +35,9 @@ READ_AT_MOST = 50_000
 CASED_SAMPLE = 10_000
 """Characters read of one document to see whether it has capitals where they belong."""
 
+LONGEST_SENTENCE = 80
+"""Words; what has more without a full stop is speech that was written down by a machine."""
+
 DETERMINERS = frozenset(
     {
         "a", "an", "any", "each", "every", "its", "no", "our", "such", "the", "their", "these",
@@ -51,6 +57,8 @@ _BEGINNING = re.compile(r"[.!?][ \n]+([^\W\d_])")
 _CODE = re.compile(r"(?:[A-Z]{1,2}-?)?\d")
 _BREAKS = frozenset('.!?:;\n|>#*_[]()"“”•–—-')
 """Characters after which a capital tells nothing."""
+_SENTENCE_END = re.compile(r"[.!?:](?:\s|$)|\n[ \t]*[\n>#|*+-]|\|")
+"""Marks between two sentences, items or cells."""
 _JOINED_BEFORE = re.compile(r"(?:^[-_./]|[@#/]|\[\[)$")
 _JOINED_AFTER = re.compile(r"[-_./@]$")
 
@@ -128,12 +136,12 @@ def _use(pieces: Sequence[str], index: int, part: _NamePart, *, cased: bool) -> 
     written, gap, gap_after = pieces[index], pieces[index - 1], pieces[index + 1]
     previous = pieces[index - 2] if index > 1 else ""
     following = pieces[index + 2] if index + 2 < len(pieces) else ""
-    is_initial = len(previous) == 1 and previous.isupper() and gap[0] == "."
-    is_near = (is_initial and _is_space(gap[1:])) or (len(previous) > 1 and _is_space(gap))
-    if is_near and previous.casefold() in part.others:
-        return "name"
-    if len(following) > 1 and _is_space(gap_after) and following.casefold() in part.others:
-        return "name"
+    if rest := _rest_beside(pieces, index, part):
+        is_capitalised = written[0].isupper() and any(other[0].isupper() for other in rest)
+        if is_capitalised or not (cased and _shows_case(pieces, index)):
+            return "name"
+        if written.islower():
+            return None
     if _JOINED_BEFORE.search(gap) or (following and _JOINED_AFTER.match(gap_after)):
         return None
     is_before = _is_space(gap) or (gap[:1] == "." and _is_space(gap[1:]))
@@ -142,7 +150,8 @@ def _use(pieces: Sequence[str], index: int, part: _NamePart, *, cased: bool) -> 
     if before in TITLES:
         return "name"
     if written.islower():
-        return "word" if cased or is_determined else None
+        is_word = is_determined or (cased and _shows_case(pieces, index))
+        return "word" if is_word else None
     if not written[0].isupper() or (len(written) > 1 and written.isupper()):
         return None
     is_label = (
@@ -159,6 +168,32 @@ def _use(pieces: Sequence[str], index: int, part: _NamePart, *, cased: bool) -> 
     )
     is_start = index == 1 or not _BREAKS.isdisjoint(gap)
     return None if beside_capital or is_start else "name"
+
+
+def _rest_beside(pieces: Sequence[str], index: int, part: _NamePart) -> list[str]:
+    """Return the words next to word `index` that are other parts of a name with it."""
+    previous = pieces[index - 2] if index > 1 else ""
+    following = pieces[index + 2] if index + 2 < len(pieces) else ""
+    gap = pieces[index - 1]
+    is_initial = len(previous) == 1 and previous.isupper() and gap[0] == "."
+    near = []
+    if (is_initial and _is_space(gap[1:])) or (len(previous) > 1 and _is_space(gap)):
+        near.append(previous)
+    if len(following) > 1 and _is_space(pieces[index + 1]):
+        near.append(following)
+    return [other for other in near if other.casefold() in part.others]
+
+
+def _shows_case(pieces: Sequence[str], index: int) -> bool:
+    """Return whether the sentence around word `index` has capitals where they belong."""
+    first, end = index, index
+    while first > 1 and not _SENTENCE_END.search(pieces[first - 1]):
+        first -= 2
+    if index - first > 2 * LONGEST_SENTENCE or pieces[first].islower():
+        return False
+    while end + 2 < len(pieces) and not _SENTENCE_END.search(pieces[end + 1]):
+        end += 2
+    return end - first <= 2 * LONGEST_SENTENCE and "i" not in pieces[first : end + 1 : 2]
 
 
 def _is_space(gap: str) -> bool:

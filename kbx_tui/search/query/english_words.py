@@ -34,6 +34,10 @@ OFFICES = _LISTS["OFFICES"]
 MONTHS = _LISTS["MONTHS"]
 DAYS_AND_MONTHS = _LISTS["DAYS_AND_MONTHS"]
 """Capitalised like names, but not part of an adjacent name: `Ruth Monday standup`."""
+BEFORE_ADJECTIVES = _LISTS["BEFORE_ADJECTIVES"]
+"""Words before an adjective, hardly ever before a name: `to be frank`, `more rich`."""
+PARTICLES = _LISTS["PARTICLES"]
+"""Words that begin surnames (`van Dam`) and are none alone, although pages may cut one there."""
 
 CONJUNCTIONS = frozenset({"and", "or"})
 ARTICLES = frozenset({"the", "a", "an", "our"})

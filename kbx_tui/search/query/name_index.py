@@ -10,7 +10,7 @@ from kbx_tui.knowledge.entities.common_words import HONORIFICS
 from kbx_tui.knowledge.entities.spellings import other_spellings
 from kbx_tui.knowledge.records import Entity
 from kbx_tui.search.evidence.evidence import SignalKind
-from kbx_tui.search.query.english_words import folded_words
+from kbx_tui.search.query.english_words import PARTICLES, folded_words
 
 LONGEST_NAME = 12
 """Names of more words are not indexed."""
@@ -81,6 +81,10 @@ class NameIndex:
             return
         self.first_names[parts[0]].append(number)
         surname = folded_words(name.split()[-1])
-        if len("".join(surname)) >= SHORTEST_SURNAME and len(surname) < len(words):
+        if (
+            len("".join(surname)) >= SHORTEST_SURNAME
+            and len(surname) < len(words)
+            and (len(surname) > 1 or surname[0] not in PARTICLES)
+        ):
             self.surnames[surname].append(number)
             self.initials[number] = "".join(word[0] for word in parts[: -len(surname)])

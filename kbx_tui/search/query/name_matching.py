@@ -9,51 +9,28 @@ Entities that share a name get the same score, and none counts as named outright
 
 The documents of the base decide first where they can (`name_priors`): people type in small letters,
 so a capital in the query may support a name but never decides against what the base says.
-
-A first name followed by an unknown surname is only a hint too: `Ruth Castellane` if only Ruth
-Miller is known. A capital alone does not make a surname, `Ruth Kubernetes migration` asks for Ruth:
-the words around the two must show that they are one name (`QueryWords.has_other_surname`). In
-doubt, the known person is meant.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from types import MappingProxyType
 
 from kbx_tui.index.snapshot import NameVotes
 from kbx_tui.knowledge.entities.common_words import is_common_word
 from kbx_tui.knowledge.folding import fold
 from kbx_tui.knowledge.records import Entity
-from kbx_tui.search.evidence.evidence import Signal, SignalKind
+from kbx_tui.search.evidence.evidence import Signal
 from kbx_tui.search.query.english_words import FUNCTION_WORDS, NAMES_THAT_ARE_WORDS, has_topic
 from kbx_tui.search.query.misspelled_names import MisspelledNames
 from kbx_tui.search.query.name_index import LONGEST_NAME, IndexedName, NameIndex
+from kbx_tui.search.query.name_match import AMBIGUOUS, HINT, NameMatch
+from kbx_tui.search.query.name_parts import NamePartMatcher
 from kbx_tui.search.query.name_priors import NamePriors
-from kbx_tui.search.query.query_words import TITLES, QueryWords
-
-AMBIGUOUS = 0.8
-"""Score of each entity when several share a name: kept, but not named outright."""
-
-HINT = 0.4
-"""Score of a name that the query may use as an ordinary word."""
+from kbx_tui.search.query.query_words import QueryWords
 
 TYPO_WEIGHT = 0.9
-
-
-@dataclass(frozen=True, slots=True)
-class NameMatch:
-    """Words of the query that name an entity."""
-
-    entity: int
-    """Index into the entities."""
-    signal: Signal
-    start: int
-    end: int
-    """Span in the query, including an honorific before the name."""
-    named: bool
-    """True when this entity, and no other, is named."""
 
 
 class NameMatcher:
@@ -66,6 +43,7 @@ class NameMatcher:
         self._priors = NamePriors(votes)
         self._types = [entity.type for entity in entities]
         self._names = NameIndex(entities)
+        self._parts = NamePartMatcher(self._names, self._priors)
         self._misspelled = MisspelledNames(entities)
 
     def find(self, query: str) -> list[NameMatch]:
@@ -73,8 +51,10 @@ class NameMatcher:
         words = QueryWords(query)
         matches = self._find_full(words)
         matches += self._find_typos(words, sizes=(2, 3))
-        matches += self._find_surnames(words)
-        matches += self._find_first_names(words, matches)
+        matches += self._parts.find_surnames(words)
+        people = [m for m in matches if m.named and self._types[m.entity] == "person"]
+        spans = [(match.start, match.end) for match in people]
+        matches += self._parts.find_first_names(words, spans)
         matches += self._find_typos(words, sizes=(1,))
         return self._promote_hints(words, matches)
 
@@ -137,9 +117,11 @@ class NameMatcher:
             return True
         is_acronym = len(name.text) <= 3 and name.text.isupper()
         is_other = is_acronym and fold(name.text) == word.folded and name.text != word.text
-        if is_other or query.is_compound(index, 1):
+        if query.is_compound(index, 1):
             return False
-        if kind == "person" and query.follows_determiner(index):
+        if is_other:  # `jhd` for JHD, but `us` and `api`
+            return query.all_lower and query.is_subject(index, 1)
+        if kind == "person" and query.is_in_place_of_word(index):
             return False
         if self._priors.is_name(word.folded):
             return True
@@ -155,113 +137,6 @@ class NameMatcher:
             return True
         written_as_name = word.text == name.text and word.is_capitalised and index > 0
         return written_as_name or query.is_asked_about(index, 1)
-
-    def _find_surnames(self, query: QueryWords) -> list[NameMatch]:
-        matches: list[NameMatch] = []
-        longest = self._names.longest_surname
-        for index, size, folded in query.free_ranges(range(longest, 0, -1)):
-            people = self._names.surnames.get(folded)
-            if not people:
-                continue
-            if initials := self._initials_before(query, index):
-                people = [p for p in people if self._names.initials[p].startswith(initials)]
-            elif not self._may_be_surname(query, index, size):
-                continue
-            if people:
-                first, length = index - len(initials), size + len(initials)
-                certain = bool(initials) or self._is_surname(query, index, size)
-                prior = self._priors.explain(folded[0]) if size == 1 and not initials else ""
-                matches += _matches_of_part(query, first, length, "surname", people, certain, prior)
-        return matches
-
-    def _initials_before(self, query: QueryWords, index: int) -> str:
-        """Return the unused initials before a surname: `J. R. Miller`."""
-        first = index
-        while len(query.before(first)) == 1 and query.is_free(first - 1, 1):
-            first -= 1
-        initials = "".join(query.folded[first:index])
-        return initials if initials not in ("a", "i") or query.words[first].is_capitalised else ""
-
-    def _may_be_surname(self, query: QueryWords, index: int, size: int) -> bool:
-        word = query.words[index]
-        if query.before(index) in TITLES:
-            return True
-        is_word = query.is_compound(index, size) or word.folded in FUNCTION_WORDS
-        if is_word or query.is_part_of_longer_name(index, size):
-            return False
-        if size == 1 and self._priors.is_name(word.folded):
-            return True
-        if query.all_lower:
-            return not is_common_word(word.folded) and query.is_asked_about(index, size)
-        return word.is_capitalised and (index > 0 or not is_common_word(word.folded))
-
-    def _is_surname(self, query: QueryWords, index: int, size: int) -> bool:
-        """Return whether words that may be a surname are one."""
-        word = query.folded[index]
-        if query.follows_determiner(index):
-            return False
-        if size == 1 and self._priors.is_name(word):
-            return True
-        if size == 1 and self._priors.is_word(word):
-            return query.is_surely_asked_about(index, size)
-        return query.is_asked_about(index, size)
-
-    def _find_first_names(self, query: QueryWords, others: Sequence[NameMatch]) -> list[NameMatch]:
-        """Return the first names in a query; `others` are the names matched before."""
-        matches: list[NameMatch] = []
-        doubtful = []
-        for index, word in enumerate(query.words):
-            asks_who = query.asks_who(index)
-            people = self._names.first_names.get(word.folded, [])
-            if not people or query.used[index] or (word.folded in FUNCTION_WORDS and not asks_who):
-                continue
-            if len(word.folded) == 1 or query.is_compound(index, 1):
-                continue
-            is_name, is_word = self._priors.is_name(word.folded), self._priors.is_word(word.folded)
-            asked_about = asks_who or (
-                query.is_surely_asked_about(index, 1) if is_word else query.is_asked_about(index, 1)
-            )
-            may_be_a_word = not is_name and not asks_who
-            may_be_a_word &= is_word or word.folded in NAMES_THAT_ARE_WORDS
-            lower_case_name = (asked_about or is_name) and not may_be_a_word  # `did bob say`
-            is_doubtful = may_be_a_word and (is_word or index == 0 or query.all_lower)
-            if query.follows_determiner(index) or (is_doubtful and not asked_about):
-                doubtful.append(index)
-            elif word.is_capitalised or query.all_lower or lower_case_name:
-                certain = not query.all_lower or asked_about or is_name
-                certain |= not is_common_word(word.folded)
-                certain = certain and not self._is_someone_else(query, index)
-                prior = self._priors.explain(word.folded)
-                matches += _matches_of_part(query, index, 1, "first_name", people, certain, prior)
-        named = [match for match in (*others, *matches) if match.named]
-        listed = self._listed(query, doubtful, named)
-        for index in doubtful:
-            people = self._names.first_names[query.folded[index]]
-            certain = index in listed
-            prior = self._priors.explain(query.folded[index])
-            matches += _matches_of_part(query, index, 1, "first_name", people, certain, prior)
-        return matches
-
-    def _listed(
-        self, query: QueryWords, doubtful: Sequence[int], named: Sequence[NameMatch]
-    ) -> set[int]:
-        """Return which first names are listed with a person named outright: `Grace and Alice`."""
-        people = [(m.start, m.end) for m in named if self._types[m.entity] == "person"]
-        listed = set()
-        for index in (*doubtful, *reversed(doubtful)):  # `Grace, Mark and Alice`, and back
-            word = query.words[index]
-            if query.is_listed_with(index, people) and not self._is_someone_else(query, index):
-                listed.add(index)
-                people.append((word.start, word.end))
-        return listed
-
-    def _is_someone_else(self, query: QueryWords, index: int) -> bool:
-        """Return whether an unknown surname follows a first name."""
-        if not query.may_be_surname(index + 1):
-            return False
-        word, names = query.folded[index + 1], self._names
-        known = word in names.first_names or (word,) in names.surnames or (word,) in names.full
-        return not known and query.has_other_surname(index)
 
     def _find_typos(self, query: QueryWords, sizes: Sequence[int]) -> list[NameMatch]:
         ranges = [
@@ -281,24 +156,3 @@ class NameMatcher:
                 signal = Signal("fuzzy", score, f"{text} ~ {name}", ambiguous=not alone)
                 matches.append(NameMatch(entity, signal, start, end, alone))
         return matches
-
-
-def _matches_of_part(
-    query: QueryWords,
-    index: int,
-    size: int,
-    kind: SignalKind,
-    people: Sequence[int],
-    certain: bool,
-    prior: str,
-) -> list[NameMatch]:
-    """Return a match for each person with this part of a name; a single one is named outright.
-
-    `prior` is what the base says of the word, for display.
-    """
-    start, end = query.use(index, size)
-    alone = len(people) == 1
-    score = (1.0 if alone else AMBIGUOUS) if certain else HINT
-    text = query.text_of(index, size)
-    signal = Signal(kind, score, text, ambiguous=not alone, taught=prior)
-    return [NameMatch(person, signal, start, end, certain and alone) for person in people]

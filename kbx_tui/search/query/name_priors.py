@@ -4,7 +4,8 @@
 
 Counted at indexing (`knowledge/entities/name_uses`); p is what English says of a word that no
 document uses. Between the two limits the base does not decide, and the query alone does
-(`name_matching`). Source: the posterior mean of a beta-binomial model with one pseudo-count.
+(`name_matching`, `name_parts`). Source: the posterior mean of a beta-binomial model with one
+pseudo-count.
 """
 
 from __future__ import annotations
@@ -20,6 +21,12 @@ from kbx_tui.search.query.english_words import NAMES_THAT_ARE_WORDS
 NAME_FROM, WORD_UP_TO = 0.8, 0.3
 """P(name) from which a word is a name, and up to which it is not. Chosen by the experiment "names
 and words" in docs/quality.md."""
+
+SEVERAL = 2.0
+"""Documents that show a word to be ordinary; a single one may write names in small letters."""
+NAME_OF_WORD_FROM, LIKELIER = 0.9, 0.5
+"""P(name) from which a word that several documents use as one is a name all the same, and below
+which it is a word. Chosen by the same experiment."""
 
 UNCOMMON, COMMON = 0.7, 0.3
 """P(name) of a word that no document uses, if it is not an ordinary English word and if it is. So
@@ -42,11 +49,22 @@ class NamePriors:
 
     def is_name(self, word: str) -> bool:
         """Return whether the base uses a word as a name."""
-        return self.probability(word) >= NAME_FROM
+        votes = self.votes.get(word)
+        is_word_too = votes is not None and votes.as_word >= SEVERAL
+        return self.probability(word) >= (NAME_OF_WORD_FROM if is_word_too else NAME_FROM)
 
     def is_word(self, word: str) -> bool:
         """Return whether the base uses a word as an ordinary word."""
-        return word in self.votes and self.probability(word) <= WORD_UP_TO
+        votes = self.votes.get(word)
+        if votes is None:
+            return False
+        probability = self.probability(word)
+        is_likelier = probability < LIKELIER and votes.as_word >= SEVERAL
+        return is_likelier or probability <= WORD_UP_TO
+
+    def is_likelier_word(self, word: str) -> bool:
+        """Return whether a word is rather an ordinary one, by the base or else by English."""
+        return self.probability(word) < LIKELIER if word in self.votes else is_common_word(word)
 
     def explain(self, word: str) -> str:
         """Return what the base says of a word, for display: `a word here, 97 %`; or nothing."""

@@ -162,9 +162,19 @@ class QueryWords:
         end = self.words[index + 1].start if index + 1 < len(self.words) else len(self.text)
         return self.text[self.words[index].end : end]
 
-    def follows_determiner(self, start: int) -> bool:
-        """Return whether a determiner precedes a word: `this Bill`, `a Young person`."""
-        return self.before(start) in DETERMINERS
+    def is_in_place_of_word(self, start: int) -> bool:
+        """Return whether a word is where English has no name.
+
+        After a determiner (`this Bill`, `a Young person`); in small letters also after a word of
+        degree or `be` (`to be frank`), or as a verb with its object (`to grant the request`).
+        """
+        before, after = self.before(start), self.after(start + 1)
+        if before in DETERMINERS:
+            return True
+        if self.words[start].is_capitalised:
+            return False
+        is_verb = before == "to" and (after in DETERMINERS or after == "that")
+        return before in english.BEFORE_ADJECTIVES or is_verb
 
     def is_surely_asked_about(self, start: int, size: int) -> bool:
         """Return whether words are meant as a name although the base uses them otherwise.
@@ -177,7 +187,12 @@ class QueryWords:
             return True
         is_written_as_name = start > 0 and not self.all_lower and self.words[start].is_capitalised
         signs = (before in english.ASKING_BEFORE, after in english.ASKING_AFTER, is_written_as_name)
-        return not self.follows_determiner(start) and sum(signs) > 1
+        return not self.is_in_place_of_word(start) and sum(signs) > 1
+
+    def is_subject(self, start: int, size: int) -> bool:
+        """Return whether words are where only the subject of a query is: `did X say`, `X on Y`."""
+        is_first = not start or self.before(start) in english.ASKING_BEFORE
+        return is_first and self.after(start + size) in english.ASKING_AFTER
 
     def is_asked_about(self, start: int, size: int) -> bool:
         """Return whether the words are where a person or group is: `did X say`, `X on Y`."""

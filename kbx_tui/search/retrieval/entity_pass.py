@@ -23,7 +23,8 @@ from kbx_tui.knowledge.stemming import stem
 from kbx_tui.search.evidence.evidence import EntityCandidate, Signal, SignalKind
 from kbx_tui.search.evidence.tuning import MAX_ENTITIES_LIMIT
 from kbx_tui.search.query.english_words import ARTICLES, ASKING_WHO, FUNCTION_WORDS, folded_words
-from kbx_tui.search.query.name_matching import NameMatch, NameMatcher
+from kbx_tui.search.query.name_match import NameMatch
+from kbx_tui.search.query.name_matching import NameMatcher
 from kbx_tui.search.retrieval.fact_index import FoundFact
 
 SECOND_SIGNAL = 0.25

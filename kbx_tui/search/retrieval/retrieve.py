@@ -19,7 +19,7 @@ from kbx_tui.search.evidence.evidence import EntityCandidate, Evidence, LinkedDo
 from kbx_tui.search.evidence.score_normalization import FEEDBACK_WEIGHT, PROPAGATION_SHARE
 from kbx_tui.search.frecency import OpenedDocuments
 from kbx_tui.search.open_index import OpenIndex
-from kbx_tui.search.query.name_matching import NameMatch
+from kbx_tui.search.query.name_match import NameMatch
 from kbx_tui.search.query.named_query import NamedQuery
 from kbx_tui.search.query.query_vectors import QueryVectors
 from kbx_tui.search.request import SearchRequest

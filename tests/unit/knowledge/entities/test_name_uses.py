@@ -32,6 +32,7 @@ def uses(text: str) -> dict[str, tuple[int, int]]:
         ("Then we asked Bill about it.", "bill"),
         ("Bill Blair said so.", "bill"),
         ("bill blair said so", "bill"),
+        ("- they asked bill blair, i think. Then more.", "bill"),
         ("BILL BLAIR", "bill"),
         ("Bill\nBlair said so.", "blair"),
         ("Thanks to Mr. Bill for it.", "bill"),
@@ -80,6 +81,12 @@ def test_counts_as_a_word(text: str, word: str) -> None:
         "all small letters here. they paid bill. and more",
         "They asked the Treasury about it.",
         "They told Ada.\n\nBlair",
+        "They thanked bill blair for it.",
+        "Then I saw it. i saw bill had a hand up. And more.",
+        "They met. Now i saw bill had a hand up.",
+        "They met.\n\n- sync with bill on Monday",
+        "Ada: yes, that is what bill asked for.",
+        "They met and " + "then they met " * 60 + "bill and that was all.",
         "I met a. young",
         "They asked 李小龙 about it.",
         "",
@@ -87,6 +94,14 @@ def test_counts_as_a_word(text: str, word: str) -> None:
 )
 def test_tells_nothing(text: str) -> None:
     assert uses(text) == {} or set(uses(text)) == {"young"}
+
+
+def test_small_letter_beside_the_rest_of_a_name_makes_no_name() -> None:
+    """Someone is called Night Watch, and the page writes of a night watch."""
+    counter = NameUseCounter([person("Night Watch")])
+    assert counter.uses(page("They kept a night watch. Night watch ended.\n")) == ()
+    (night, watch) = counter.uses(page("They asked Night Watch.\n"))
+    assert (night.as_name, watch.as_name) == (1, 1)
 
 
 def test_sentence_that_ends_with_the_rest_of_the_name_is_not_beside_it() -> None:

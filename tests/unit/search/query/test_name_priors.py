@@ -32,7 +32,12 @@ def test_word_that_no_document_uses_has_the_prior_of_english_and_is_undecided() 
         (0, 1, "mark", "word"),
         (0, 1, "bains", ""),
         (0, 2, "bains", "word"),
-        (5, 5, "mark", ""),
+        (5, 5, "mark", "word"),
+        (6, 5, "mark", ""),
+        (1, 1, "mark", ""),
+        (2, 3, "bains", "word"),
+        (87, 12, "bains", ""),
+        (87, 1, "bains", "name"),
         (99, 1, "mark", "name"),
         (1, 99, "bains", "word"),
     ],
@@ -47,7 +52,22 @@ def test_base_decides_from_enough_documents(
 def test_explanation_says_what_the_word_is_here_and_how_surely() -> None:
     assert priors(99, 0).explain("mark") == "a name here, 99 %"
     assert priors(0, 99).explain("mark") == "a word here, 99 %"
-    assert priors(5, 5).explain("mark") == ""
+    assert priors(6, 5).explain("mark") == ""
+
+
+@pytest.mark.parametrize(
+    ("as_name", "as_word", "word", "likelier"),
+    [(6, 4, "mark", False), (4, 6, "mark", True), (4, 6, "bains", True)],
+)
+def test_likelier_reading_is_that_of_more_documents(
+    as_name: float, as_word: float, word: str, *, likelier: bool
+) -> None:
+    assert priors(as_name, as_word).is_likelier_word(word) is likelier
+
+
+def test_english_says_what_is_likelier_of_a_word_that_no_document_uses() -> None:
+    assert NamePriors({}).is_likelier_word("record")
+    assert not NamePriors({}).is_likelier_word("bains")
 
 
 def test_probability_is_the_share_of_documents_with_one_pseudo_count() -> None:

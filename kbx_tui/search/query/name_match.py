@@ -1,0 +1,50 @@
+"""Words of a query that name an entity, and their scores."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from kbx_tui.search.evidence.evidence import Signal, SignalKind
+from kbx_tui.search.query.query_words import QueryWords
+
+AMBIGUOUS = 0.8
+"""Score of each entity when several share a name: kept, but not named outright."""
+
+HINT = 0.4
+"""Score of a name that the query may use as an ordinary word."""
+
+
+@dataclass(frozen=True, slots=True)
+class NameMatch:
+    """Words of the query that name an entity."""
+
+    entity: int
+    """Index into the entities."""
+    signal: Signal
+    start: int
+    end: int
+    """Span in the query, including an honorific before the name."""
+    named: bool
+    """True when this entity, and no other, is named."""
+
+
+def matches_of_part(
+    query: QueryWords,
+    index: int,
+    size: int,
+    kind: SignalKind,
+    people: Sequence[int],
+    certain: bool,
+    prior: str,
+) -> list[NameMatch]:
+    """Return a match for each person with this part of a name; a single one is named outright.
+
+    `prior` is what the base says of the word, for display.
+    """
+    start, end = query.use(index, size)
+    alone = len(people) == 1
+    score = (1.0 if alone else AMBIGUOUS) if certain else HINT
+    text = query.text_of(index, size)
+    signal = Signal(kind, score, text, ambiguous=not alone, taught=prior)
+    return [NameMatch(person, signal, start, end, certain and alone) for person in people]

@@ -1,0 +1,148 @@
+"""Finds the people that a query names by a part of their name: surnames and first names.
+
+A first name followed by an unknown surname is only a hint too: `Ruth Castellane` if only Ruth
+Miller is known. A capital alone does not make a surname, `Ruth Kubernetes migration` asks for Ruth:
+the words around the two must show that they are one name (`QueryWords.has_other_surname`). In
+doubt, the known person is meant.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from kbx_tui.knowledge.entities.common_words import is_common_word
+from kbx_tui.search.query.english_words import FUNCTION_WORDS, NAMES_THAT_ARE_WORDS
+from kbx_tui.search.query.name_index import NameIndex
+from kbx_tui.search.query.name_match import NameMatch, matches_of_part
+from kbx_tui.search.query.name_priors import NamePriors
+from kbx_tui.search.query.query_words import TITLES, QueryWords
+
+
+class NamePartMatcher:
+    """Finds the parts of the names of some people in queries."""
+
+    def __init__(self, names: NameIndex, priors: NamePriors) -> None:
+        self._names = names
+        self._priors = priors
+
+    def find_surnames(self, query: QueryWords) -> list[NameMatch]:
+        matches: list[NameMatch] = []
+        longest = self._names.longest_surname
+        for index, size, folded in query.free_ranges(range(longest, 0, -1)):
+            people = self._names.surnames.get(folded)
+            if not people:
+                continue
+            if initials := self._initials_before(query, index):
+                people = [p for p in people if self._names.initials[p].startswith(initials)]
+            elif not self._may_be_surname(query, index, size):
+                continue
+            if people:
+                first, length = index - len(initials), size + len(initials)
+                certain = bool(initials) or self._is_surname(query, index, size)
+                prior = self._priors.explain(folded[0]) if size == 1 and not initials else ""
+                matches += matches_of_part(query, first, length, "surname", people, certain, prior)
+        return matches
+
+    def _initials_before(self, query: QueryWords, index: int) -> str:
+        """Return the unused initials before a surname: `J. R. Miller`."""
+        first = index
+        while len(query.before(first)) == 1 and query.is_free(first - 1, 1):
+            first -= 1
+        initials = "".join(query.folded[first:index])
+        return initials if initials not in ("a", "i") or query.words[first].is_capitalised else ""
+
+    def _may_be_surname(self, query: QueryWords, index: int, size: int) -> bool:
+        word = query.words[index]
+        if query.before(index) in TITLES:
+            return True
+        is_word = query.is_compound(index, size) or word.folded in FUNCTION_WORDS
+        if is_word or query.is_part_of_longer_name(index, size):
+            return False
+        if size == 1 and self._priors.is_name(word.folded):
+            return True
+        if query.all_lower:
+            if not is_common_word(word.folded):
+                return query.is_asked_about(index, size)
+            if size > 1 or self._priors.is_likelier_word(word.folded):
+                return False
+            is_verb = query.before(index) == "to"  # or part of a phrase: `up to date`
+            return query.is_surely_asked_about(index, size) or (
+                not is_verb and query.is_asked_about(index, size)
+            )
+        return word.is_capitalised and (index > 0 or not is_common_word(word.folded))
+
+    def _is_surname(self, query: QueryWords, index: int, size: int) -> bool:
+        """Return whether words that may be a surname are one."""
+        word = query.folded[index]
+        if query.is_in_place_of_word(index):
+            return False
+        if size == 1 and self._priors.is_name(word):
+            return True
+        if size == 1 and self._priors.is_word(word):
+            return query.is_surely_asked_about(index, size)
+        return query.is_asked_about(index, size)
+
+    def find_first_names(
+        self, query: QueryWords, people: Sequence[tuple[int, int]]
+    ) -> list[NameMatch]:
+        """Return the first names in a query; `people` are spans of those named outright before."""
+        matches: list[NameMatch] = []
+        doubtful = []
+        for index, word in enumerate(query.words):
+            asks_who = query.asks_who(index)
+            namesakes = self._names.first_names.get(word.folded, [])
+            if (
+                not namesakes
+                or query.used[index]
+                or (word.folded in FUNCTION_WORDS and not asks_who)
+            ):
+                continue
+            if len(word.folded) == 1 or query.is_compound(index, 1):
+                continue
+            is_name, is_word = self._priors.is_name(word.folded), self._priors.is_word(word.folded)
+            asked_about = asks_who or (
+                query.is_surely_asked_about(index, 1) if is_word else query.is_asked_about(index, 1)
+            )
+            may_be_a_word = not is_name and not asks_who
+            may_be_a_word &= is_word or word.folded in NAMES_THAT_ARE_WORDS
+            lower_case_name = (asked_about or is_name) and not may_be_a_word  # `did bob say`
+            is_doubtful = may_be_a_word and (is_word or index == 0 or query.all_lower)
+            if query.is_in_place_of_word(index) or (is_doubtful and not asked_about):
+                doubtful.append(index)
+            elif word.is_capitalised or query.all_lower or lower_case_name:
+                certain = not query.all_lower or asked_about or is_name
+                certain |= not self._priors.is_likelier_word(word.folded)
+                certain = certain and not self._is_someone_else(query, index)
+                prior = self._priors.explain(word.folded)
+                matches += matches_of_part(query, index, 1, "first_name", namesakes, certain, prior)
+        found = [(match.start, match.end) for match in matches if match.named]
+        listed = self._listed(query, doubtful, [*people, *found])
+        for index in doubtful:
+            namesakes = self._names.first_names[query.folded[index]]
+            certain = index in listed
+            prior = self._priors.explain(query.folded[index])
+            matches += matches_of_part(query, index, 1, "first_name", namesakes, certain, prior)
+        return matches
+
+    def _listed(
+        self, query: QueryWords, doubtful: Sequence[int], people: list[tuple[int, int]]
+    ) -> set[int]:
+        """Return which first names are listed with a person named outright: `Grace and Alice`.
+
+        Their spans are added to `people`.
+        """
+        listed = set()
+        for index in (*doubtful, *reversed(doubtful)):  # `Grace, Mark and Alice`, and back
+            word = query.words[index]
+            if query.is_listed_with(index, people) and not self._is_someone_else(query, index):
+                listed.add(index)
+                people.append((word.start, word.end))
+        return listed
+
+    def _is_someone_else(self, query: QueryWords, index: int) -> bool:
+        """Return whether an unknown surname follows a first name."""
+        if not query.may_be_surname(index + 1):
+            return False
+        word, names = query.folded[index + 1], self._names
+        known = word in names.first_names or (word,) in names.surnames or (word,) in names.full
+        return not known and query.has_other_surname(index)

@@ -37,6 +37,7 @@ import psutil
 from benchmarks.common import copy_of, row
 from kbx_tui.demo.install import SHIPPED
 from tests.terminal.terminal import Terminal, terminal
+from tests.usual_signals import restore_signals
 
 KBX = [sys.executable, "-m", "kbx_tui"]
 FAILING_APP = "from benchmarks.endings import run_failing_app; run_failing_app({delay})"
@@ -128,6 +129,7 @@ def main() -> None:
     parser.add_argument("--only", default="", help="surfaces, separated by commas")
     parser.add_argument("--limit", type=float, default=3.0, help="seconds until it must be gone")
     options = parser.parse_args()
+    restore_signals()
     surfaces = set(filter(None, options.only.split(",")))
     ways = [way for way in WAYS if not surfaces or way.surface in surfaces]
     chance = random.Random(options.seed)

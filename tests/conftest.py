@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shutil
-import signal
 from pathlib import Path
 
 import pytest
@@ -13,6 +12,7 @@ from hypothesis import HealthCheck, settings
 from kbx_tui import KnowledgeBase
 from kbx_tui.demo.install import SHIPPED, shipped_files
 from tests.command_line import CommandLine
+from tests.usual_signals import restore_signals
 
 TESTS = Path(__file__).parent
 
@@ -79,12 +79,8 @@ def kbx(capsys: pytest.CaptureFixture[str]) -> CommandLine:
 
 
 def pytest_configure() -> None:
-    """Let signals have their usual effect: background jobs and nohup ignore some for all below."""
-    for name in ("SIGHUP", "SIGINT", "SIGQUIT"):
-        number = getattr(signal, name, None)
-        if number is not None and signal.getsignal(number) is signal.SIG_IGN:
-            usual = signal.default_int_handler if name == "SIGINT" else signal.SIG_DFL
-            signal.signal(number, usual)
+    """Let tests of signals pass in a background job, too."""
+    restore_signals()
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

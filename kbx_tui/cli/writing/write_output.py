@@ -78,7 +78,7 @@ def report_written(
         print_matches(written.matches, is_redacted)
     if not written.matches or written.written or dry_run:
         print_written(written, as_json=as_json, dry_run=dry_run)
-        return 0
+        return EXIT_KNOWN if written.matches and not (written.written or force) else 0
     if may_ask() and not as_json and confirmed(f"{KNOWN}; write it anyway?"):
         print_written(write_anyway(), as_json=False, dry_run=False)
         return 0

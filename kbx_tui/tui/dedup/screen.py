@@ -105,6 +105,10 @@ class Dedup(ModeScreen):
         for name, kind in PANES.items():
             if isinstance(self.focused, kind):
                 self._show_pane(name)
+        if isinstance(self.focused, DraftLine):
+            self.check_typed()
+        elif isinstance(self.focused, DraftList):
+            self._compare_draft()
 
     # Messages of the model.
 
@@ -123,7 +127,8 @@ class Dedup(ModeScreen):
         slider.annotate(view.note, view.scores)
 
     def on_typed_text_checked(self, message: TypedTextChecked) -> None:
-        if self.line_editor.typed:
+        is_typing = isinstance(self.focused, DraftLine) or self.draft is None
+        if self.line_editor.typed and is_typing:
             self._show_known("", message.known)
         elif self.draft is not None:
             self._show_draft(self.draft)
@@ -231,6 +236,7 @@ class Dedup(ModeScreen):
 
     def action_choose(self, action: Action) -> None:
         """Decide about the draft under the cursor; the same key again withdraws the decision."""
+        self._compare_draft()
         draft, known = self.draft, self.known
         if draft is None:
             return
@@ -278,6 +284,11 @@ class Dedup(ModeScreen):
         """Show this pane on a small terminal; a large one shows all."""
         for other in PANES:
             self.query_one("#review").set_class(other == name, f"-pane-{other}")
+
+    def _compare_draft(self) -> None:
+        """Show what resembles the draft under the cursor instead of what resembles a typed text."""
+        if self.draft is not None and self.query_one(KnownList).subject != self.draft.id:
+            self._show_draft(self.draft)
 
     def _show_draft(self, draft: DraftRow) -> None:
         """Show the texts that resemble a draft, and the lines it would write."""

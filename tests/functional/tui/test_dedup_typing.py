@@ -8,10 +8,12 @@ import pytest
 
 from kbx_tui.tui.app import KbxApp
 from kbx_tui.tui.dedup.draft_line import DraftLine
+from kbx_tui.tui.dedup.draft_list import DraftList
+from kbx_tui.tui.dedup.known_list import KnownList
 from kbx_tui.tui.dedup.screen import Dedup
 from kbx_tui.tui.widgets.status_line import StatusLine
 from tests.functional.tui.driving import WIDE, Driver, running
-from tests.functional.tui.reviewing_drafts import Review, reviewing
+from tests.functional.tui.reviewing_drafts import Review, paste_seven, reviewing
 from tests.functional.tui.watched import Watched, WatchedBases
 
 
@@ -54,6 +56,20 @@ async def test_escape_keeps_a_half_typed_draft(demo_copy: Path) -> None:
         review.screen.query_one(DraftLine).show_text("Alice likes")
         await review.press("escape")
         assert review.screen.query_one(DraftLine).value == "Alice likes"
+
+
+async def test_draft_can_be_decided_while_another_is_half_typed(demo_copy: Path) -> None:
+    async with reviewing(demo_copy) as review:
+        await paste_seven(review)
+        await review.go_to("Favours")
+        draft = review.screen.query_one(DraftList).current
+        await review.press("slash")
+        await review.driver.write("half a thought")
+        await review.until(lambda: not review.screen.query_one(KnownList).subject)
+        await review.press("escape")
+        await review.until(lambda: draft and review.screen.query_one(KnownList).subject == draft.id)
+        await review.press("u")
+        await review.until(lambda: "supersede" in review.actions)
 
 
 async def test_markup_and_escape_sequences_in_drafts_have_no_effect(demo_copy: Path) -> None:

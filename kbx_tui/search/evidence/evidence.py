@@ -195,7 +195,7 @@ class Evidence:
     """What the query asks besides people and teams; None if it names them and asks nothing else."""
     known_items: Mapping[int, str]
     """Rows of the documents that the query names in full (known-item search), and by what: `title`,
-    `path`, `id`, `date`, or `name` for the page of an entity."""
+    `path`, `id`, `date`, or `name` or `role` for the page of an entity."""
     frecency: Scores
     """How often and how recently each document was opened, 0..1."""
     fast: bool

@@ -50,6 +50,10 @@ class EntityPass:
         self._number_of = {entity.id: i for i, entity in enumerate(snapshot.entities)}
         self._roles = _RoleIndex(snapshot.entities)
 
+    def holders_asked_for(self, query: str) -> list[int]:
+        """Return the entities, by index, whose role is asked for: `who is the beekeeper?`"""
+        return self._roles.holders_asked_for(query)
+
     def find(
         self,
         query: str,
@@ -111,7 +115,10 @@ class _RoleIndex:
     def __init__(self, entities: Sequence[Entity]) -> None:
         self._texts: list[tuple[int, SignalKind, str, int]] = []
         self._by_stem: dict[str, list[int]] = defaultdict(list)
+        self._by_role: dict[str, list[int]] = defaultdict(list)
         for number, entity in enumerate(entities):
+            if entity.role:
+                self._by_role[fold(entity.role)].append(number)
             roles: list[tuple[SignalKind, str]] = [("role", entity.role), ("team", entity.team)]
             for kind, text in roles:
                 stems = {*map(stem, folded_words(text))} - FUNCTION_WORDS
@@ -120,6 +127,11 @@ class _RoleIndex:
                 if stems:
                     self._texts.append((number, kind, text, len(stems)))
 
+    def holders_asked_for(self, query: str) -> list[int]:
+        asked = _who_is_asked_for(folded_words(query))
+        roles = {asked, asked.removesuffix("s")}
+        return sorted(number for role in roles for number in self._by_role.get(role, ()))
+
     def find(self, query: str) -> list[tuple[int, Signal]]:
         """Return the entities, by index, with a role or team that shares words with a query."""
         counts: dict[int, int] = defaultdict(int)
@@ -127,12 +139,12 @@ class _RoleIndex:
         for word_stem in {*map(stem, words)} - FUNCTION_WORDS:
             for text in self._by_stem.get(word_stem, []):
                 counts[text] += 1
-        asked = _who_is_asked_for(words)
+        asked = self.holders_asked_for(query)
         signals = []
         for index, matched in counts.items():
             number, kind, role, total = self._texts[index]
             score = PART_OF_ROLE * matched / total
-            if kind == "role" and fold(role) in (asked, asked.removesuffix("s")):
+            if kind == "role" and number in asked:
                 score = ASKED_ROLE
             elif kind == "role" and matched == total > 1:
                 score = WHOLE_ROLE

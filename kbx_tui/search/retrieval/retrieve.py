@@ -118,7 +118,7 @@ class Retriever:
             as_typed=as_typed,
             as_searched=as_searched,
             topic=None if fast else documents.topic(),
-            known_items=MappingProxyType(self._known_items(named, scoped)),
+            known_items=MappingProxyType(self._known_items(named, scoped, fast=fast)),
             frecency=frozen(self._opened.frecency(snapshot.row_of)[scoped.rows]),
             fast=fast,
             vector_share=vectors.coverage.share if vectors else 0.0,
@@ -218,14 +218,22 @@ class Retriever:
             return documents.about(entity.id)
         return documents.propagated(entity.id, share)
 
-    def _known_items(self, named: NamedQuery, scoped: ScopedDocuments) -> dict[int, str]:
+    def _known_items(
+        self, named: NamedQuery, scoped: ScopedDocuments, *, fast: bool
+    ) -> dict[int, str]:
         """Return the `known_items` of Evidence: what the query gives in full, by row."""
         generation = self._index.generation()
-        pages = [generation.snapshot.entities[number].path for number in named.asked_for]
+        entities = generation.snapshot.entities
+        looks_for_roles = not (fast or named.spans)
+        holders = generation.entity_pass.holders_asked_for(named.text) if looks_for_roles else ()
+        pages = [
+            *((entities[number].path, "name") for number in named.asked_for),
+            *((entities[number].path, "role") for number in holders),
+        ]
         items = [
             *generation.known_items.find(named.text),
             *generation.known_items.find(named.subject),
-            *((generation.snapshot.row_of.get(page, -1), "name") for page in pages),
+            *((generation.snapshot.row_of.get(page, -1), what) for page, what in pages),
         ]
         known_items: dict[int, str] = {}
         for base_row, what in items:

@@ -58,6 +58,16 @@ def test_query_for_a_person_alone_returns_their_page_first(kb: KnowledgeBase, qu
     assert scoped[0].score < 1.0
 
 
+@pytest.mark.parametrize("query", ["who is the head of support?", "Who is our head of support"])
+def test_page_of_the_person_whose_role_is_asked_for_comes_first(
+    demo_kb_path: Path, query: str
+) -> None:
+    with KnowledgeBase(demo_kb_path) as kb:
+        first = kb.search(query, explain=True).results[0]
+    assert first.explain is not None
+    assert (first.path, first.explain["exact"]) == ("memory/people/ruth-castellane.md", "role")
+
+
 def test_query_about_statements_of_a_person_returns_meetings_first(kb: KnowledgeBase) -> None:
     assert kb.search("what did Alice say?").results[0].path.startswith("memory/meetings/")
 

@@ -28,7 +28,7 @@ _NAMES = {
     "kbx_tui.errors": (
         "Ambiguous ConfigError EmbeddingAuth EmbeddingError EmbeddingRateLimited "
         "EmbeddingUnavailable FileChanged IndexDamaged IndexFault IndexForeign IndexLocked "
-        "KbxError NotFound NotTrusted OutOfRange RecordDamaged WriteFault"
+        "KbxError NotFound NotTrusted OutOfRange RecordDamaged RerankerError WriteFault"
     ),
     "kbx_tui.experts.expert_ranking": "Expert ExpertRanking",
     "kbx_tui.index.build.progress": "IndexReport Progress",

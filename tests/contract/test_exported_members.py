@@ -44,6 +44,7 @@ PUBLIC = [
     "Progress",
     "Ranking",
     "RecordDamaged",
+    "RerankerError",
     "SearchResponse",
     "SimilarityCheck",
     "SimilarityMatch",

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 from kbx_tui.formatting import FLAT_REASONS, format_percent, join_limited, mode_name
 from kbx_tui.safe_text import safe_line
-from kbx_tui.search.evidence.reranking import RERANK_MS
 from kbx_tui.search.request import MAX_QUERY
 from kbx_tui.tui.explore.view import Mode
 
@@ -38,6 +37,8 @@ SIGNAL_WORDS: Mapping[str, str] = {
 
 def mode_words(ranking: Ranking) -> Mode:
     """Return the search mode, its reason, and how long the search took."""
+    from kbx_tui.search.evidence.reranking import RERANK_MS  # numpy: not for the first screen
+
     evidence = ranking.evidence
     timings = {name: took for name, took in evidence.timings.items() if name != RERANK_MS}
     return Mode(

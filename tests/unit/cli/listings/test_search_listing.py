@@ -18,6 +18,8 @@ EXPLANATION: dict[str, Any] = {
     "document_part": 0.391,
     "entity_part": 0.4739,
     "hotness_part": 0.0,
+    "reranker_part": 0.0,
+    "reranker_score": None,
     "lexical_score": 0.71,
     "lexical_weight": 0.5,
     "vector_score": 0.8542,
@@ -171,6 +173,7 @@ def test_feedback_documents_are_named() -> None:
 KNOBS = {
     "filters": {"types": ["meeting", "note"], "from": None, "to": None, "tags": [], "entities": []},
     "documents": 63,
+    "reranked": 0,
     "hierarchy_alpha": 0.5,
     "hierarchy_threshold": 0.4,
     "max_entities": 3,

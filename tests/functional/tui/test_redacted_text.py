@@ -100,7 +100,9 @@ async def test_card_greys_redacted_fields_facts_and_items(base: Path) -> None:
     async with running(base, WIDE) as driver:
         driver.explore.reader.open_card("person:vera-sand")
         await driver.until_focused(EntityCard)
-        lines = drawn(driver.explore.query_one(EntityCard))
+        card = driver.explore.query_one(EntityCard)
+        await driver.until(lambda: drawn(card))
+        lines = drawn(card)
         for text in ("Keeper of the harbour tower", "The key lies behind", "Paint the tower door"):
             assert "text" not in looks_of(line_with(lines, text))
         assert "text" in looks_of(line_with(lines, "Lighthouse keeper"))

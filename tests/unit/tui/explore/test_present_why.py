@@ -163,14 +163,14 @@ def test_note_too_long_for_the_pane_is_wrapped() -> None:
     retrieved = evidence(
         components([5.0], [0.5]),
         entities=[(entity(1, 1.0, named=True), {0: 1.0})],
-        topic=Topic(0.2),
+        topic=Topic(0.4),
     )
     lines = text_of(why_lines(explanations(retrieved, Tuning())[0], None, 30)).split("\n")
-    start = lines.index("  relevance .33 of .20 for a")
+    start = lines.index("  relevance .33 of .40 for a")
     assert lines[start + 1] == "  full answer"
     assert [line.strip() for line in lines[-5:-2]] == [
-        "1.00  Entity 1",
-        "attendee × 1.00 of the",
+        ".86  Entity 1",
+        "attendee × .86 of the",
         "topic",
     ]
 

@@ -39,6 +39,8 @@ INPUT_POLL_MILLISECONDS = 200
 
 _BY_ITSELF = 0
 """Stands for no signal where a signal number is expected."""
+_CHILD_ENDED = 255
+"""Says in the pipe that a program no longer has the terminal; no signal has this number."""
 
 
 class _Process:
@@ -58,7 +60,8 @@ class _Process:
         self.stop: Callback | None = None
         self.restore: Callback | None = None
         self.last_words = "interrupted"
-        self.interrupts_go_to_child = False
+        self.children = 0
+        """Programs that have the terminal, and with it ctrl+c."""
         self.terminal: int | None = None
         """A descriptor of the terminal whose end is to end the process."""
 
@@ -180,11 +183,14 @@ def restore_with(restore: Callback | None) -> None:
 @contextmanager
 def interrupts_for_child() -> Iterator[None]:
     """Within the block, leave ctrl+c to the program that has the terminal, such as an editor."""
-    _process.interrupts_go_to_child = True
+    _process.children += 1
     try:
         yield
     finally:
-        _process.interrupts_go_to_child = False
+        if _process.pipe is None:
+            _process.children -= 1
+        else:
+            end_by(_CHILD_ENDED)  # the watching thread may still have to read a signal before
 
 
 def _note(number: int, frame: object) -> None:
@@ -198,12 +204,14 @@ def _watch(read_end: int) -> None:
     ours = {_BY_ITSELF, signal.SIGINT, signal.SIGTERM, signal.SIGHUP}
     while True:
         for number in os.read(read_end, 64):
-            if number in ours and not _is_for_child(number):
+            if number == _CHILD_ENDED:
+                _process.children -= 1
+            elif number in ours and not _is_for_child(number):
                 _end(number)
 
 
 def _is_for_child(number: int) -> bool:
-    return number == signal.SIGINT and _process.interrupts_go_to_child
+    return number == signal.SIGINT and _process.children > 0
 
 
 def _is_terminal_gone() -> bool:

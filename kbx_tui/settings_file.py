@@ -1,6 +1,7 @@
 """Reads settings from `kbx.toml`, validates them, and describes each one.
 
-Other programs may share the file: sections that are not in `Settings` are ignored.
+Other programs may share the file: sections that are not in `Settings` are ignored, unless they are
+one of these misspelt.
 """
 
 from __future__ import annotations
@@ -105,6 +106,9 @@ def _read(root: Path) -> dict[str, Any]:
 
 
 def _convert(raw: dict[str, Any], file: Path) -> Settings:
+    for name, table in raw.items():
+        if meant := _meant_section(name, table):
+            raise ConfigError(f"{file}: [{name}] is not a known section; did you mean [{meant}]?")
     known = {section: raw[section] for section in Settings.__struct_fields__ if section in raw}
     if isinstance(known.get("dedup"), dict):
         known["dedup"] = _with_default_threshold(known["dedup"])
@@ -114,6 +118,17 @@ def _convert(raw: dict[str, Any], file: Path) -> Settings:
         return msgspec.convert(known, Settings)
     except msgspec.ValidationError as error:
         raise ConfigError(_explain(known, file, str(error))) from error
+
+
+def _meant_section(name: str, table: object) -> str:
+    """Return the section that is spelt nearly like this one and has a key of it, else ""."""
+    if name in Settings.__struct_fields__ or not isinstance(table, dict):
+        return ""
+    sections = {field.name: field.type for field in msgspec.structs.fields(Settings)}
+    for meant in get_close_matches(name, [key for key in sections if key != "keys"], cutoff=0.8):
+        if not table.keys().isdisjoint(sections[meant].__struct_fields__):
+            return meant
+    return ""
 
 
 def _with_default_threshold(table: dict[str, Any]) -> dict[str, Any]:

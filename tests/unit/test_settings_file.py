@@ -21,7 +21,10 @@ def test_missing_file_means_default_settings(tmp_path: Path) -> None:
 
 
 def test_sections_of_other_programs_are_ignored(tmp_path: Path) -> None:
-    base = write(tmp_path, '[sources]\nmemory = "memory"\n[user]\nname = "J"\n')
+    base = write(
+        tmp_path,
+        '[sources]\nmemory = "memory"\n[user]\nname = "J"\n[searches]\nrecent = ["a"]\n',
+    )
     assert load_settings(base) == Settings()
 
 
@@ -40,6 +43,7 @@ def test_values_in_the_file_override_defaults(tmp_path: Path) -> None:
         ("[search]\nhierarchy_max_entities = true", ["hierarchy_max_entities", "True"]),
         ('[search]\nhierarchy_gate = "open"', ["hierarchy_gate", "open", "hard or soft"]),
         ("[search]\nhierarchy_alhpa = 0.5", ["hierarchy_alhpa", "did you mean hierarchy_alpha"]),
+        ("[serach]\nhierarchy_alpha = 0.3", ["[serach]", "did you mean [search]?"]),
         ("search = 3", ["[search] must be a table", "3"]),
         ('[index]\nexclude = "drafts"', ["index.exclude", "drafts", "list of texts"]),
         ("[embedding]\nmodel = 3", ["embedding.model", "3", "text"]),

@@ -5,11 +5,11 @@
 BASE is an indexed folder; nothing is written to it. The guards are the look for damaged files, the
 notes on repairs and on files newer than the index, and, for the tool, the filter that withholds
 what is redacted. Each query is asked three times with the guards and three times without, in an
-order that alternates, and the quickest of each three are compared. A row is the median over all
+order that alternates, and the fastest of each three are compared. A row is the median over all
 queries and rounds.
 
-The tool compares every page of an answer with its file as it is now. That this costs what it does
-is no secret: the last row says how much.
+The tool compares every page of an answer with its file as it is now; the last row says what all
+that costs.
 """
 
 from __future__ import annotations

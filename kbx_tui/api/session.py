@@ -39,6 +39,8 @@ NameTable = dict[str, list[Naming]]
 REFRESH_SECONDS = 0.2
 """Minimum time between two checks of the index for changes by `fresh_index`."""
 
+LOOK_SECONDS = 0.002
+"""The same for the looks at the folder of the index: a method may ask for it once per page."""
 
 NEWER_FILES_SECONDS = 30.0
 """Age from which the number of files that changed since they were indexed is counted again."""
@@ -76,7 +78,7 @@ class Session:
         self._index: OpenIndex | None = None
         self._shared: dict[type[Any], Any] = {}
         self._index_uri = ""
-        self._refreshed_at = -math.inf
+        self._refreshed_at = self._looked_at = self._found_at = -math.inf
         self._newer_files = (-math.inf, -1, 0)
         self._noticed: set[str] = set()
 
@@ -124,10 +126,13 @@ class Session:
     def fresh_index(self) -> OpenIndex:
         """Return the index, read again if another process changed it, or damaged a mapped file.
 
-        Damage is looked for each time: reading what was truncated would end the process.
+        Every method looks for damage first: reading what was truncated would end the process.
         """
-        is_damaged = self._index is not None and self._index.was_damaged()
-        if is_damaged or time.monotonic() - self._refreshed_at > REFRESH_SECONDS:
+        now, is_damaged = time.monotonic(), False
+        if now - self._looked_at > LOOK_SECONDS:
+            is_damaged = self._index is not None and self._index.was_damaged()
+            self._looked_at = now
+        if is_damaged or now - self._refreshed_at > REFRESH_SECONDS:
             self.refresh()
         return self.open_index()
 
@@ -160,8 +165,13 @@ class Session:
 
     def is_indexed(self) -> bool:
         """Return whether text and entities can be searched."""
-        store = self.store()
-        return store.exists() and store.is_searchable()
+        now = time.monotonic()
+        if now - self._found_at > LOOK_SECONDS:
+            store = self.store()
+            if not (store.exists() and store.is_searchable()):
+                return False
+            self._found_at = now
+        return True
 
     def ensure_indexed(self, *, fast: bool = True) -> None:
         """Index a base that has no index yet; with `fast`, without vectors of documents."""

@@ -71,7 +71,8 @@ def compare(
     rounds: int,
 ) -> None:
     """Print the median times of searches with and without guards, and the median ratio."""
-    guarded, unguarded = [], []
+    guarded: list[float] = []
+    unguarded: list[float] = []
     for number in range(rounds):
         for place, search in enumerate(searches):
             for is_guarded in (True, False) if (number + place) % 2 else (False, True):

@@ -30,6 +30,8 @@ _NAMES = {
         "EmbeddingUnavailable FileChanged IndexDamaged IndexFault IndexForeign IndexLocked "
         "KbxError NotFound NotTrusted OutOfRange RecordDamaged RerankerError WriteFault"
     ),
+    "kbx_tui.evaluation.judgment_log": "Judgment UndoneJudgment",
+    "kbx_tui.evaluation.judgments": "JudgedQuery",
     "kbx_tui.experts.expert_ranking": "Expert ExpertRanking",
     "kbx_tui.index.build.progress": "IndexReport Progress",
     "kbx_tui.index.index_status": "Status",

@@ -71,11 +71,10 @@ def _fill(base: Path) -> None:
         kb.save_drafts([new_draft("likes tea"), new_draft("plays chess")])
         kb.label("left", "right", same=True)
         kb.label("left", "wrong", same=False)
+        kb.judge("budget", "memory/notes/on-budget.md", 1)
         for name in ("budget", "release", "kitchen"):
             kb.opened(f"memory/notes/on-{name}.md")
         kb.index()
-    judgment = {"query": "budget", "path": "memory/notes/on-budget.md", "grade": 1}
-    (base / ".kbx/judgments.jsonl").write_text(json.dumps(judgment) + "\n", encoding="utf-8")
     hidden = json.dumps({"memory/notes/on-budget.md": ["Nobody"]})
     (base / ".kbx/entity-suppressions.json").write_text(hidden, encoding="utf-8")
     app = AppState()
@@ -90,13 +89,15 @@ def _fill(base: Path) -> None:
 
 
 def _unusable(base: Path) -> list[str]:
-    """Use everything; return what failed. Only undo and judgments may refuse a damaged file."""
+    """Use everything; return what failed. Only undo may refuse a damaged file."""
     with KnowledgeBase(base) as kb:
         needed: dict[str, Callable[[], object]] = {
             "status": kb.status,
             "search": lambda: kb.search("budget"),
             "drafts": kb.drafts,
             "labels": kb.labelled,
+            "judgments": kb.judgments,
+            "judging": lambda: kb.judge("release", "memory/notes/on-budget.md", 2),
             "writes": kb.undoable,
             "opening": lambda: kb.opened("memory/notes/on-budget.md"),
             "saving drafts": lambda: kb.save_drafts([*kb.drafts(), new_draft("grows roses")]),
@@ -115,7 +116,7 @@ def _unusable(base: Path) -> list[str]:
                 wrong.append(f"{name} was refused: {error}")
             except Exception as error:  # whatever it is, the campaign has found it
                 wrong.append(f"{name} failed with {type(error).__name__}: {error}")
-        wrong += filter(None, map(judged, (kb.judgments, lambda: kb.undo(1))))
+        wrong += filter(None, [judged(lambda: kb.undo(1))])
         with suppress(KbxError):
             kb.undo()  # of the write before, or of the pending one
     return wrong

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from pathlib import Path
 
 from kbx_tui.api.searcher import Searcher
 from kbx_tui.api.session import Session
 from kbx_tui.errors import RerankerError
-from kbx_tui.evaluation.judgments import JudgedQuery, read_judgments, read_own_judgments
+from kbx_tui.evaluation.judgments import JudgedQuery
 from kbx_tui.evaluation.measure import Knob, Mode, ProgressCallback, Retrieve, Sweep, measure, sweep
 from kbx_tui.evaluation.runs import Run
 from kbx_tui.search.evidence.tuning import Tuning
@@ -22,13 +21,6 @@ class Evaluator:
 
     def __init__(self, session: Session) -> None:
         self._session, self._searcher = session, Searcher(session)
-
-    def judgments(self, folder: Path | str | None) -> tuple[JudgedQuery, ...]:
-        return (
-            read_own_judgments(self._session.root)
-            if folder is None
-            else read_judgments(Path(folder))
-        )
 
     def evaluate(
         self,

@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from kbx_tui.api.draft_review import DraftReview
     from kbx_tui.api.evaluator import Evaluator
     from kbx_tui.api.file_writer import FileWriter
+    from kbx_tui.api.judging import Judging
     from kbx_tui.api.page_writer import PageWriter
     from kbx_tui.api.pending_reranking import PendingReranking, RerankerTrial
     from kbx_tui.api.searcher import Searcher
@@ -54,6 +55,7 @@ if TYPE_CHECKING:
     from kbx_tui.editing.journal import JournalEntry
     from kbx_tui.editing.pages.field_edits import Value
     from kbx_tui.editing.state.drafts import Draft
+    from kbx_tui.evaluation.judgment_log import Judgment, UndoneJudgment
     from kbx_tui.evaluation.judgments import JudgedQuery
     from kbx_tui.evaluation.measure import Knob, Mode, Sweep
     from kbx_tui.evaluation.measure import ProgressCallback as QueryProgress
@@ -790,12 +792,36 @@ class KnowledgeBase:
 
     # Evaluation
 
+    def judge(
+        self, query: str, path: str, grade: int | None, *, tuning: Tuning | None = None
+    ) -> Judgment:
+        """Store how relevant a document is for a query; a newer grade of the two counts.
+
+        `grade` is 0 (not relevant) to 3 (just what was wanted), None for not sure. `tuning` is what
+        ranked the document, by default that of kbx.toml; it is stored with the generation of the
+        index. The grade is on disk when this returns. Raises NotFound for an unknown document,
+        OutOfRange for another grade, ConfigError for a blank query, and WriteFault.
+        """
+        return self._judging.judge(query, path, grade, tuning)
+
+    def undo_judgment(self, judgment: Judgment | None = None) -> UndoneJudgment:
+        """Undo a judgment, by default the last one not undone; the one before counts again.
+
+        Raises WriteFault when there is none, or its document was judged again since.
+        """
+        return self._judging.undo_judgment(judgment)
+
+    def grades(self, query: str) -> Mapping[str, int | None]:
+        """Return the user's grades for a query by path, None for not sure."""
+        return self._judging.grades(query)
+
     def judgments(self, folder: Path | str | None = None) -> tuple[JudgedQuery, ...]:
         """Return the judged queries of a labelled folder, or the user's own in this base.
 
-        Raises NotFound and ConfigError.
+        There may be none of the user's own; lines that cannot be read are left out with a notice.
+        For a folder, raises NotFound and ConfigError.
         """
-        return self._evaluator.judgments(folder)
+        return self._judging.judgments(folder)
 
     def evaluate(
         self,
@@ -854,6 +880,12 @@ class KnowledgeBase:
         from kbx_tui.api.file_writer import FileWriter
 
         return FileWriter(self._session)
+
+    @cached_property
+    def _judging(self) -> Judging:
+        from kbx_tui.api.judging import Judging
+
+        return Judging(self._session)
 
     @cached_property
     def _pages(self) -> PageWriter:

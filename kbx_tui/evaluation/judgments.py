@@ -2,8 +2,7 @@
 
 A labelled folder holds `queries.jsonl` (id, text, and a `form` or `kind` to group by),
 `qrels.tsv` (query id, path, grade) and optionally `entities.tsv` (query id, page of an entity the
-query names, grade). The user's own judgments are in `.kbx/judgments.jsonl`: a line per judged
-document with `query`, `path` and `grade`; the last line for a document wins.
+query names, grade). The user's own judgments are read by `judgment_log`.
 """
 
 from __future__ import annotations
@@ -17,9 +16,6 @@ from typing import Any
 from kbx_tui.errors import ConfigError, NotFound
 from kbx_tui.state_file import decode_json, read_regular_file
 
-OWN_JUDGMENTS = Path(".kbx") / "judgments.jsonl"
-"""Relative to the root."""
-OWN_GROUP = "own"
 SIZE_LIMIT = 1024 * 1024 * 1024
 """Largest file of judgments or queries, in bytes."""
 
@@ -38,6 +34,8 @@ class JudgedQuery:
     grades: Grades
     entities: frozenset[str]
     """Pages of the entities it names; empty when not labelled."""
+    unsure: frozenset[str] = frozenset()
+    """Paths judged "not sure", which count as not judged."""
 
 
 def read_judgments(folder: Path) -> tuple[JudgedQuery, ...]:
@@ -61,17 +59,6 @@ def read_judgments(folder: Path) -> tuple[JudgedQuery, ...]:
             entities=frozenset(entities.get(line["id"], ())),
         )
         for place, line in _lines(folder / "queries.jsonl")
-    )
-
-
-def read_own_judgments(root: Path) -> tuple[JudgedQuery, ...]:
-    """Return the queries the user judged in this base. Raises NotFound and ConfigError."""
-    grades: defaultdict[str, dict[str, int]] = defaultdict(dict)
-    for place, line in _lines(root / OWN_JUDGMENTS):
-        query, path = _text(line, "query", place), _text(line, "path", place)
-        grades[query][path] = _grade(line.get("grade"), place)
-    return tuple(
-        JudgedQuery(text, text, OWN_GROUP, judged, frozenset()) for text, judged in grades.items()
     )
 
 

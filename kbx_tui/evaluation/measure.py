@@ -107,7 +107,10 @@ def _judged_queries(
     """Yield the queries that have a relevant document. Raises NotFound if none has."""
     judged = [query for query in queries if any(grade > 0 for grade in query.grades.values())]
     if not judged:
-        raise NotFound("no query has a document judged relevant: there is nothing to measure")
+        raise NotFound(
+            "no query has a document judged relevant, so there is nothing to measure; "
+            "`kbx judgments --help` says how to judge"
+        )
     for number, query in enumerate(judged):
         if progress:
             progress(number, len(judged))

@@ -7,7 +7,6 @@ meanwhile. Lines that cannot be read are kept as they are.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
@@ -16,17 +15,10 @@ import msgspec
 from filelock import FileLock, Timeout
 
 from kbx_tui.editing.atomic_write import write_atomically
+from kbx_tui.editing.state.append_lines import append_lines
 from kbx_tui.editing.state.state_folder import state_folder
 from kbx_tui.errors import WriteFault
-from kbx_tui.state_file import (
-    Notice,
-    UnusableFile,
-    check_regular_file,
-    invalid_lines,
-    read_regular_file,
-    set_aside,
-    unreadable,
-)
+from kbx_tui.state_file import Notice, invalid_lines, read_regular_file, unreadable
 
 USAGE_NAME = "usage.jsonl"
 LOCK_NAME = "usage.lock"
@@ -66,7 +58,7 @@ class UsageLog:
         with suppress(OSError, WriteFault, Timeout):
             folder = state_folder(self._root)
             with FileLock(folder / LOCK_NAME, timeout=LOCK_SECONDS):
-                size = self._append(line)
+                size = append_lines(self._file, [line])
             if size > CHECKED_BYTES:
                 self.read()
 
@@ -90,23 +82,6 @@ class UsageLog:
             if data.count(b"\n") - len(self._opens) - len(invalid) > COMPACTED_LINES:
                 self._compact()
         return self._opens
-
-    def _append(self, line: bytes) -> int:
-        """Add a line and return the size of the file. Raises OSError and WriteFault."""
-        flags = os.O_RDWR | os.O_APPEND | os.O_CREAT
-        flags |= sum(getattr(os, name, 0) for name in ("O_NOFOLLOW", "O_NONBLOCK", "O_BINARY"))
-        try:
-            check_regular_file(self._file)
-        except FileNotFoundError:
-            pass
-        except UnusableFile:
-            set_aside(self._file)
-        with os.fdopen(os.open(self._file, flags, 0o666), "rb+", buffering=0) as stream:
-            size = stream.seek(0, os.SEEK_END)
-            stream.seek(max(0, size - 1))
-            separator = b"" if stream.read(1) in (b"", b"\n") else b"\n"  # after a cut-off line
-            stream.write(separator + line + b"\n")
-            return size
 
     def _compact(self) -> None:
         """Rewrite the log with one line per document, unless another process holds the lock."""

@@ -74,7 +74,7 @@ def test_listing_the_settings_loads_no_engine(demo_kb_path: Path) -> None:
         ("entity('person:alice-chen')", {"catalog"}),
         ("experts('rollback')", set()),
         ("memory_similar('prefers async')", {"similarity_checks"}),
-        ("judgments()", {"searcher", "evaluator"}),
+        ("judgments()", {"searcher", "judging"}),
         ("undoable()", {"file_writer"}),
         ("facts()", {"catalog"}),
         (

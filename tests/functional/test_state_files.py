@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from kbx_tui import ConfigError, KnowledgeBase, NotFound, WriteFault
+from kbx_tui import KnowledgeBase, WriteFault
 from kbx_tui.editing.file_edits import FileEdit, write_files
 from kbx_tui.editing.journal import FOLDER, PENDING
 from kbx_tui.editing.state.drafts import new_draft, write_drafts
@@ -92,8 +92,9 @@ def test_no_damage_of_all_state_files_stops_the_engine_or_loses_one(
         kb.save_drafts([*kb.drafts(), new_draft("grows roses")])
         assert "grows roses" in [draft.text for draft in kb.drafts()]
         kb.label("left", "right", same=True)
-        with suppress(ConfigError, NotFound):
-            kb.judgments()
+        kb.judgments()
+        kb.judge("rehearsal", ALICE, 2)
+        assert kb.grades("rehearsal") == {ALICE: 2}
         assert kb.memory_add("Grows roses", entity="person:alice-chen", force=True).written
         assert b"Grows roses" in (base / ALICE).read_bytes()
         kb.undo()

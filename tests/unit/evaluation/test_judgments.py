@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from kbx_tui.errors import ConfigError, NotFound
-from kbx_tui.evaluation.judgments import read_judgments, read_own_judgments
+from kbx_tui.evaluation.judgments import read_judgments
 
 
 def write(folder: Path, **files: str) -> Path:
@@ -59,21 +59,3 @@ def test_invalid_line_is_reported_with_file_and_line_number(
     write(tmp_path, queries_jsonl=queries, qrels_tsv=qrels)
     with pytest.raises(ConfigError, match=message):
         read_judgments(tmp_path)
-
-
-def test_own_judgments_are_grouped_by_query_and_the_last_grade_wins(tmp_path: Path) -> None:
-    (tmp_path / ".kbx").mkdir()
-    (tmp_path / ".kbx" / "judgments.jsonl").write_text(
-        '{"query": "lunch", "path": "memory/a.md", "grade": 1}\n'
-        '{"query": "rollback", "path": "memory/b.md", "grade": 2}\n'
-        '{"query": "lunch", "path": "memory/a.md", "grade": 0}\n',
-        encoding="utf-8",
-    )
-    lunch, rollback = read_own_judgments(tmp_path)
-    assert (lunch.text, lunch.grades, lunch.group) == ("lunch", {"memory/a.md": 0}, "own")
-    assert rollback.grades == {"memory/b.md": 2}
-
-
-def test_missing_own_judgments_error_names_the_file(tmp_path: Path) -> None:
-    with pytest.raises(NotFound, match=r"judgments\.jsonl"):
-        read_own_judgments(tmp_path)

@@ -1,0 +1,67 @@
+"""The user's own relevance judgments of a base."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from kbx_tui.api.searcher import Searcher
+from kbx_tui.api.session import Session
+from kbx_tui.errors import NotFound
+from kbx_tui.evaluation.judgment_log import (
+    Judgment,
+    JudgmentLog,
+    UndoneJudgment,
+    judged_queries,
+    knobs_of,
+    now,
+    query_key,
+)
+from kbx_tui.evaluation.judgments import JudgedQuery, read_judgments
+from kbx_tui.index.snapshot import generation_of
+from kbx_tui.knowledge.vault import locate
+from kbx_tui.search.evidence.tuning import Tuning
+
+
+class Judging:
+    """Stores and reads judgments of a session. `KnowledgeBase` documents the methods."""
+
+    def __init__(self, session: Session) -> None:
+        self._session, self._searcher = session, Searcher(session)
+        self._log = JudgmentLog(session.root, session.notice_once)
+
+    def judgments(self, folder: Path | str | None) -> tuple[JudgedQuery, ...]:
+        if folder is not None:
+            return read_judgments(Path(folder))
+        return judged_queries(self._log.read())
+
+    def grades(self, query: str) -> Mapping[str, int | None]:
+        key = query_key(query)
+        return {
+            judgment.path: judgment.grade for judgment in self._log.read() if judgment.query == key
+        }
+
+    def judge(self, query: str, path: str, grade: int | None, tuning: Tuning | None) -> Judgment:
+        knobs = knobs_of(tuning or self._searcher.tuning(None))
+        judgment = Judgment(query, path, grade, now(), knobs, self._generation())
+        self._require_document(judgment.path)
+        self._log.add([judgment])
+        return judgment
+
+    def undo_judgment(self, judgment: Judgment | None) -> UndoneJudgment:
+        return self._log.undo(judgment)
+
+    def _require_document(self, path: str) -> None:
+        """Raise NotFound if a path names no document on disk."""
+        session = self._session
+        try:
+            locate(session.root, path, session.settings.index.exclude)
+        except (OSError, ValueError) as error:
+            raise NotFound(
+                f"there is no document {path!r}; paths are those that a search lists"
+            ) from error
+
+    def _generation(self) -> int | None:
+        """Return the generation of the index, None without one."""
+        session = self._session
+        return generation_of(session.store().versions()) if session.is_indexed() else None

@@ -1,0 +1,50 @@
+from __future__ import annotations
+
+import os
+import resource
+import signal
+from pathlib import Path
+
+import pytest
+
+from kbx_tui.editing.state.append_lines import append_lines
+
+
+def test_lines_are_added_whole(tmp_path: Path) -> None:
+    file = tmp_path / "lines.jsonl"
+    assert append_lines(file, [b"one", b"two"]) == 0
+    assert append_lines(file, [b"three"], synced=True) == 8
+    assert file.read_bytes() == b"one\ntwo\nthree\n"
+
+
+def test_a_cut_off_line_is_ended_first(tmp_path: Path) -> None:
+    file = tmp_path / "lines.jsonl"
+    file.write_bytes(b"one\ntw")
+    append_lines(file, [b"three"])
+    assert file.read_bytes() == b"one\ntw\nthree\n"
+
+
+def test_what_is_not_a_regular_file_is_set_aside(tmp_path: Path) -> None:
+    file = tmp_path / "lines.jsonl"
+    file.symlink_to(tmp_path / "elsewhere")
+    append_lines(file, [b"one"], synced=True)
+    assert file.read_bytes() == b"one\n"
+    assert not (tmp_path / "elsewhere").exists()
+    (kept,) = tmp_path.glob("*.unreadable")
+    assert kept.is_symlink()
+
+
+@pytest.mark.skipif(os.name != "posix", reason="limits the size of files")
+def test_a_write_for_which_there_is_no_space_changes_nothing(tmp_path: Path) -> None:
+    file = tmp_path / "lines.jsonl"
+    append_lines(file, [b"one"])
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    before = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (100, limits[1]))
+    try:
+        with pytest.raises(OSError):
+            append_lines(file, [b"x" * 500])
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+        signal.signal(signal.SIGXFSZ, before)
+    assert file.read_bytes() == b"one\n"

@@ -37,6 +37,11 @@ class JudgedQuery:
     unsure: frozenset[str] = frozenset()
     """Paths judged "not sure", which count as not judged."""
 
+    @property
+    def is_measurable(self) -> bool:
+        """Whether a document is judged relevant, without which every measure is 0."""
+        return any(grade > 0 for grade in self.grades.values())
+
 
 def read_judgments(folder: Path) -> tuple[JudgedQuery, ...]:
     """Return the judged queries of a labelled folder, in file order.

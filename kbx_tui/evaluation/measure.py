@@ -9,10 +9,12 @@ from dataclasses import dataclass, replace
 from statistics import fmean
 from typing import Literal
 
+import msgspec
+
 from kbx_tui.errors import NotFound
 from kbx_tui.evaluation.judgments import JudgedQuery
-from kbx_tui.evaluation.metrics import CUTOFF, ndcg, recall, reciprocal_rank
-from kbx_tui.evaluation.runs import ALL, QueryResult, Run
+from kbx_tui.evaluation.metrics import CUTOFF, ndcg
+from kbx_tui.evaluation.runs import ALL, DEPTH, QueryResult, Run, highest_grade, measured
 from kbx_tui.search.evidence.evidence import Evidence
 from kbx_tui.search.evidence.tuning import Tuning
 from kbx_tui.search.ranking.rank import Ranking, rank
@@ -60,15 +62,15 @@ def measure(
         tuning = replace(tuning, hierarchy=False)
     elif mode == "two_pass":  # with entities of any score
         tuning = replace(tuning, entity_threshold=0.0)
-    results, share = [], 1.0
+    results, share, highest = [], 1.0, highest_grade(queries)
     for query in _judged_queries(queries, progress):
         start = time.perf_counter()
         evidence = retrieve(query.text)
         ranking = rerank(rank(evidence, tuning))
-        top = _paths(ranking, CUTOFF)
+        top = _paths(ranking, DEPTH)
         milliseconds = round((time.perf_counter() - start) * 1000, 3)
         share = float(evidence.vector_share)
-        results.append(_result(query, ranking, top, milliseconds))
+        results.append(_result(query, ranking, top, milliseconds, highest))
     skipped = len(queries) - len(results)
     return Run(base, mode, preset, tuple(doc_types), tuple(results), skipped, vector_share=share)
 
@@ -105,7 +107,7 @@ def _judged_queries(
     queries: Sequence[JudgedQuery], progress: ProgressCallback | None
 ) -> Iterator[JudgedQuery]:
     """Yield the queries that have a relevant document. Raises NotFound if none has."""
-    judged = [query for query in queries if any(grade > 0 for grade in query.grades.values())]
+    judged = [query for query in queries if query.is_measurable]
     if not judged:
         raise NotFound(
             "no query has a document judged relevant, so there is nothing to measure; "
@@ -117,24 +119,19 @@ def _judged_queries(
         yield query
 
 
-def _paths(ranking: Ranking, limit: int | None = None) -> list[str]:
-    rows = ranking.order if limit is None else ranking.best(limit)
-    return [ranking.evidence.paths[row] for row in rows.tolist()]
+def _paths(ranking: Ranking, limit: int) -> list[str]:
+    return [ranking.evidence.paths[row] for row in ranking.best(limit).tolist()]
 
 
 def _result(
-    query: JudgedQuery, ranking: Ranking, top: Sequence[str], milliseconds: float
+    query: JudgedQuery, ranking: Ranking, top: Sequence[str], milliseconds: float, highest: int
 ) -> QueryResult:
-    grades = query.grades
-    reciprocal = reciprocal_rank(top, grades) or reciprocal_rank(_paths(ranking), grades)
     first = next((entity.path for entity in ranking.evidence.entities if entity.found), "")
     return QueryResult(
+        **msgspec.structs.asdict(measured(top, query.grades, highest)),
         id=query.id,
         text=query.text,
         group=query.group,
-        ndcg=ndcg(top, grades),
-        recall=recall(top, grades),
-        reciprocal_rank=reciprocal,
         search_mode=ranking.search_mode,
         search_mode_reason=ranking.search_mode_reason,
         entity_first=first in query.entities if query.entities else None,

@@ -1,4 +1,7 @@
-"""Retrieval metrics of a ranked list, and the significance of their differences. Pure.
+"""Retrieval metrics of a ranked list. Pure.
+
+`grades` are those of one query by path; a path that is not in it was not judged, which counts as
+not relevant, except where it is said otherwise. A document is relevant from grade 1 on.
 
 The maintained libraries, ir-measures and ranx, have no wheels for Linux on ARM or depend on numba,
 pandas and matplotlib, which would restrict where the program can be installed.
@@ -7,19 +10,17 @@ pandas and matplotlib, which would restrict where the program can be installed.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from math import log2
-
-import numpy as np
 
 from kbx_tui.evaluation.judgments import Grades
 
 CUTOFF = 10
-PERMUTATIONS = 10_000
-EXACT_UP_TO = 12
-"""Largest number of queries for which all sign assignments are tried."""
-BATCH = 500
-SEED = 20
+PRECISION_CUTOFF = 5
+MAX_GRADE = 3
+"""The highest grade that the app gives, "just what was wanted"."""
+PERSISTENCE = 0.8
+"""Of the reader that RBP assumes: the middle of .5, .8 and .95, which its authors compare."""
 
 
 def ndcg(ranked: Sequence[str], grades: Grades, k: int = CUTOFF) -> float:
@@ -27,8 +28,15 @@ def ndcg(ranked: Sequence[str], grades: Grades, k: int = CUTOFF) -> float:
 
     Source: Burges et al. 2005, https://doi.org/10.1145/1102351.1102363. 0 when nothing is relevant.
     """
-    ideal = _dcg(sorted(grades.values(), reverse=True)[:k])
-    return _dcg([grades.get(path, 0) for path in ranked[:k]]) / ideal if ideal else 0.0
+    return _normalized_dcg(ranked, grades, k, _exponential)
+
+
+def ndcg_linear(ranked: Sequence[str], grades: Grades, k: int = CUTOFF) -> float:
+    """Return nDCG@k as `ndcg` does, with the grade as gain, as in trec_eval.
+
+    Source: Järvelin & Kekäläinen 2002, https://doi.org/10.1145/582415.582418.
+    """
+    return _normalized_dcg(ranked, grades, k, float)
 
 
 def recall(ranked: Sequence[str], grades: Grades, k: int = CUTOFF) -> float:
@@ -43,30 +51,74 @@ def reciprocal_rank(ranked: Sequence[str], grades: Grades) -> float:
     return next((1.0 / rank for rank in ranks), 0.0)
 
 
-def randomisation_p(before: Sequence[float], after: Sequence[float]) -> float:
-    """Return the two-sided p-value of the paired randomisation test on the mean difference.
+def average_precision(ranked: Sequence[str], grades: Grades) -> float:
+    """Return average precision: the mean over the relevant documents of precision at their rank."""
+    relevant = sum(grade > 0 for grade in grades.values())
+    found, total = 0, 0.0
+    for rank, path in enumerate(ranked, 1):
+        if grades.get(path, 0) > 0:
+            found += 1
+            total += found / rank
+    return total / relevant if relevant else 0.0
 
-    Under the null hypothesis the two values of each query are interchangeable: p is the share of
-    such swaps with a mean difference at least as large as the observed one. Deterministic.
-    Raises ValueError when the lengths differ.
-    Source: Smucker, Allan & Carterette 2007, https://doi.org/10.1145/1321440.1321528.
+
+def precision(ranked: Sequence[str], grades: Grades, k: int = PRECISION_CUTOFF) -> float:
+    """Return precision@k: the relevant documents among the first k, divided by k, 0..1."""
+    return sum(grades.get(path, 0) > 0 for path in ranked[:k]) / k
+
+
+def expected_reciprocal_rank(
+    ranked: Sequence[str], grades: Grades, k: int = CUTOFF, *, max_grade: int = MAX_GRADE
+) -> float:
+    """Return ERR@k, 0..1: the mean of 1 / rank at which a user who reads downwards is satisfied.
+
+    A document of grade g satisfies with probability `(2^g - 1) / 2^max_grade`. Source: Chapelle,
+    Metzler, Zhang & Grinspan 2009, https://doi.org/10.1145/1645953.1646033.
     """
-    if len(before) != len(after):
-        raise ValueError(f"runs have {len(before)} and {len(after)} queries")
-    differences = np.asarray(after, float) - np.asarray(before, float)
-    differences = differences[differences != 0.0]  # swapping equal values changes nothing
-    if not len(differences):
-        return 1.0
-    observed = abs(differences.sum()) - 1e-12
-    if len(differences) <= EXACT_UP_TO:
-        bits = np.arange(2 ** len(differences))[:, None] >> np.arange(len(differences)) & 1
-        return float(np.mean(np.abs((1.0 - 2.0 * bits) @ differences) >= observed))
-    generator, extreme = np.random.default_rng(SEED), 0
-    for _ in range(PERMUTATIONS // BATCH):
-        signs = generator.choice((-1.0, 1.0), size=(BATCH, len(differences)))
-        extreme += int(np.count_nonzero(np.abs(signs @ differences) >= observed))
-    return (extreme + 1) / (PERMUTATIONS + 1)  # the observed assignment counts too
+    expected, unsatisfied = 0.0, 1.0
+    for rank, path in enumerate(ranked[:k], 1):
+        satisfied = (2.0 ** grades.get(path, 0) - 1.0) / 2.0**max_grade
+        expected += unsatisfied * satisfied / rank
+        unsatisfied *= 1.0 - satisfied
+    return expected
 
 
-def _dcg(grades: Sequence[int]) -> float:
-    return sum((2.0**grade - 1.0) / log2(rank + 1) for rank, grade in enumerate(grades, 1))
+def rank_biased_precision(
+    ranked: Sequence[str], grades: Grades, p: float = PERSISTENCE
+) -> tuple[float, float]:
+    """Return RBP of the relevant documents and its residual, both 0..1.
+
+    A user who reads downwards goes to the next rank with probability `p`. The residual is the
+    weight of all ranks without a judgment, those below the list included: judging all of them
+    could raise RBP by no more. Source: Moffat & Zobel 2008, https://doi.org/10.1145/1416950.1416952.
+    """
+    base, residual, weight = 0.0, 0.0, 1.0 - p
+    for path in ranked:
+        grade = grades.get(path)
+        if grade is None:
+            residual += weight
+        elif grade > 0:
+            base += weight
+        weight *= p
+    return base, residual + p ** len(ranked)
+
+
+def judged_share(ranked: Sequence[str], grades: Grades, k: int = CUTOFF) -> float:
+    """Return judged@k: the share of the first k, or of fewer results, with a grade; 0 of none."""
+    top = ranked[:k]
+    return sum(path in grades for path in top) / len(top) if top else 0.0
+
+
+def _normalized_dcg(
+    ranked: Sequence[str], grades: Grades, k: int, gain: Callable[[int], float]
+) -> float:
+    ideal = _dcg(map(gain, sorted(grades.values(), reverse=True)[:k]))
+    return _dcg(gain(grades.get(path, 0)) for path in ranked[:k]) / ideal if ideal else 0.0
+
+
+def _exponential(grade: int) -> float:
+    return 2.0**grade - 1.0
+
+
+def _dcg(gains: Iterable[float]) -> float:
+    return sum(gain / log2(rank + 1) for rank, gain in enumerate(gains, 1))

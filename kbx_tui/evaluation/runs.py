@@ -2,38 +2,66 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from statistics import fmean
 
 import msgspec
 
 from kbx_tui.errors import ConfigError, KbxError, NotFound
-from kbx_tui.evaluation.metrics import randomisation_p
+from kbx_tui.evaluation import metrics
+from kbx_tui.evaluation.judgments import Grades, JudgedQuery
+from kbx_tui.evaluation.significance import (
+    Interval,
+    PairedDifference,
+    bootstrap_interval,
+    holm,
+    paired_difference,
+)
 from kbx_tui.state_file import decode_json, read_regular_file
 
 ALL = "all"
+DEPTH = 100
+"""Ranks of a result list that are measured and saved; those below add next to nothing."""
 
 
-class QueryResult(msgspec.Struct, frozen=True):
+class Measures(msgspec.Struct, frozen=True):
+    """The measures of one result list, each 0..1; the functions in `metrics` define them."""
+
+    ndcg: float
+    """nDCG@10, gain 2^grade - 1."""
+    ndcg_linear: float
+    """nDCG@10, gain grade."""
+    recall: float
+    """Share of the relevant documents among the first 10."""
+    precision: float
+    """Share of relevant documents among the first 5."""
+    average_precision: float
+    reciprocal_rank: float
+    err: float
+    """ERR@10."""
+    rbp: float
+    """RBP with p = .8."""
+    rbp_residual: float
+    """By how much documents without a grade could raise RBP."""
+    judged: float
+    """Share of the first 10 that have a grade."""
+
+
+class QueryResult(Measures, frozen=True):
     """The result of one query."""
 
     id: str
     text: str
     group: str
-    ndcg: float
-    """nDCG@10, gain 2^grade - 1."""
-    recall: float
-    """Share of the relevant documents among the first 10."""
-    reciprocal_rank: float
     search_mode: str
     search_mode_reason: str
     entity_first: bool | None
     """Whether the entity pass ranked a labelled entity first; None without labelled entities."""
     milliseconds: float
     top: tuple[str, ...]
-    """Paths of the first 10 results."""
+    """Paths of the first `DEPTH` results."""
 
 
 class Run(msgspec.Struct, frozen=True):
@@ -65,9 +93,19 @@ class GroupMetrics:
 
     group: str
     queries: int
+    judged: float
+    """Share of the first 10 results that have a grade: how far the other figures can be trusted."""
     ndcg: float
+    ndcg_interval: Interval | None
+    """95 %; None for a single query."""
+    ndcg_linear: float
     recall: float
+    precision: float
     mrr: float
+    average_precision: float
+    err: float
+    rbp: float
+    rbp_residual: float
     two_pass: float
     """Share of the queries searched in two passes."""
     entity_first: float | None
@@ -80,15 +118,15 @@ class GroupDifference:
     """The difference between two runs in one group."""
 
     group: str
-    queries: int
-    ndcg: float
-    """Mean of after minus before."""
-    ndcg_p: float
-    """Two-sided p-value of the paired randomisation test."""
-    recall: float
-    recall_p: float
-    better: int
-    worse: int
+    against: str
+    """The name of the earlier run."""
+    ndcg: PairedDifference
+    ndcg_p_holm: float
+    """The p-value of nDCG adjusted for the number of runs compared with."""
+    recall: PairedDifference
+    judged: float
+    """Share of the first 10 results with a grade, in the later run."""
+    judged_before: float
 
 
 def group_metrics(run: Run) -> tuple[GroupMetrics, ...]:
@@ -96,14 +134,68 @@ def group_metrics(run: Run) -> tuple[GroupMetrics, ...]:
     return tuple(_means(group, results) for group, results in run.groups.items())
 
 
-def compare_runs(before: Run, after: Run) -> tuple[GroupDifference, ...]:
-    """Return `after` minus `before` by group, over the queries in both runs."""
-    earlier = {result.id: result for result in before.results}
-    pairs = {
-        group: [(earlier[result.id], result) for result in results if result.id in earlier]
-        for group, results in after.groups.items()
-    }
-    return tuple(_difference(group, common) for group, common in pairs.items() if common)
+def compare_runs(earlier: Mapping[str, Run], later: Run) -> tuple[GroupDifference, ...]:
+    """Return `later` minus each earlier run, given by name, by group.
+
+    Only queries in both runs count. P-values are adjusted within a group over the earlier runs.
+    """
+    differences: list[GroupDifference] = []
+    for group, results in later.groups.items():
+        rows = []
+        for name, run in earlier.items():
+            known = {result.id: result for result in run.results}
+            pairs = [(known[result.id], result) for result in results if result.id in known]
+            if pairs:
+                rows.append(_difference(group, name, pairs))
+        adjusted = holm([row.ndcg.p for row in rows])
+        differences += [replace(row, ndcg_p_holm=p) for row, p in zip(rows, adjusted, strict=True)]
+    return tuple(differences)
+
+
+def measured(ranked: Sequence[str], grades: Grades, max_grade: int) -> Measures:
+    """Return the measures of the first `DEPTH` paths of a result list.
+
+    `max_grade` is the highest grade of the scale, for ERR.
+    """
+    top = ranked[:DEPTH]
+    rbp, residual = metrics.rank_biased_precision(top, grades)
+    return Measures(
+        ndcg=metrics.ndcg(top, grades),
+        ndcg_linear=metrics.ndcg_linear(top, grades),
+        recall=metrics.recall(top, grades),
+        precision=metrics.precision(top, grades),
+        average_precision=metrics.average_precision(top, grades),
+        reciprocal_rank=metrics.reciprocal_rank(top, grades),
+        err=metrics.expected_reciprocal_rank(top, grades, max_grade=max_grade),
+        rbp=rbp,
+        rbp_residual=residual,
+        judged=metrics.judged_share(top, grades),
+    )
+
+
+def highest_grade(queries: Iterable[JudgedQuery]) -> int:
+    """Return the highest grade of the scale: that of the app, or a higher one that was given."""
+    given = (grade for query in queries for grade in query.grades.values())
+    return max(metrics.MAX_GRADE, max(given, default=0))
+
+
+def measured_again(run: Run, queries: Sequence[JudgedQuery]) -> Run:
+    """Return a run with the measures that its results have with these judgments.
+
+    So a saved run can be compared after more documents were judged. Queries that are not among
+    `queries`, or for which no document is relevant, are left out.
+    """
+    judged = {query.id: query for query in queries if query.is_measurable}
+    highest = highest_grade(queries)
+    results = tuple(
+        msgspec.structs.replace(
+            result,
+            **msgspec.structs.asdict(measured(result.top, judged[result.id].grades, highest)),
+        )
+        for result in run.results
+        if result.id in judged
+    )
+    return msgspec.structs.replace(run, results=results)
 
 
 def save_run(run: Run, file: Path) -> None:
@@ -121,7 +213,9 @@ def read_run(file: Path) -> Run:
     except OSError as error:
         raise NotFound(f"no run at {file}: {error.strerror}") from error
     except ValueError as error:
-        raise ConfigError(f"{file} is not a run saved by `kbx eval --save`: {error}") from error
+        raise ConfigError(
+            f"{file} is not a run saved by `kbx eval --save` of this version: {error}"
+        ) from error
 
 
 def _means(group: str, results: Sequence[QueryResult]) -> GroupMetrics:
@@ -129,27 +223,35 @@ def _means(group: str, results: Sequence[QueryResult]) -> GroupMetrics:
     return GroupMetrics(
         group=group,
         queries=len(results),
+        judged=fmean(result.judged for result in results),
         ndcg=fmean(result.ndcg for result in results),
+        ndcg_interval=bootstrap_interval([result.ndcg for result in results]),
+        ndcg_linear=fmean(result.ndcg_linear for result in results),
         recall=fmean(result.recall for result in results),
+        precision=fmean(result.precision for result in results),
         mrr=fmean(result.reciprocal_rank for result in results),
+        average_precision=fmean(result.average_precision for result in results),
+        err=fmean(result.err for result in results),
+        rbp=fmean(result.rbp for result in results),
+        rbp_residual=fmean(result.rbp_residual for result in results),
         two_pass=fmean(result.search_mode == "two_pass" for result in results),
         entity_first=fmean(labelled) if labelled else None,
         milliseconds=fmean(result.milliseconds for result in results),
     )
 
 
-def _difference(group: str, pairs: Sequence[tuple[QueryResult, QueryResult]]) -> GroupDifference:
+def _difference(
+    group: str, against: str, pairs: Sequence[tuple[QueryResult, QueryResult]]
+) -> GroupDifference:
     before, after = zip(*pairs, strict=True)
-    ndcg = [result.ndcg for result in before], [result.ndcg for result in after]
-    recall = [result.recall for result in before], [result.recall for result in after]
-    changes = [new - old for old, new in zip(*ndcg, strict=True)]
+    ndcg = paired_difference([one.ndcg for one in before], [one.ndcg for one in after])
+    recall = paired_difference([one.recall for one in before], [one.recall for one in after])
     return GroupDifference(
         group=group,
-        queries=len(pairs),
-        ndcg=fmean(changes),
-        ndcg_p=randomisation_p(*ndcg),
-        recall=fmean(recall[1]) - fmean(recall[0]),
-        recall_p=randomisation_p(*recall),
-        better=sum(change > 0.0 for change in changes),
-        worse=sum(change < 0.0 for change in changes),
+        against=against,
+        ndcg=ndcg,
+        ndcg_p_holm=ndcg.p,
+        recall=recall,
+        judged=fmean(result.judged for result in after),
+        judged_before=fmean(result.judged for result in before),
     )

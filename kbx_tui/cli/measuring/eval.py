@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     from kbx_tui.evaluation.measure import Sweep
     from kbx_tui.evaluation.runs import GroupDifference, Run
+    from kbx_tui.evaluation.significance import Interval, PairedDifference
 
 DIGITS = 4
 """Decimals of figures in JSON."""
@@ -51,8 +52,9 @@ RUN_FILE = click.Path(path_type=Path, dir_okay=False)
 @click.option(
     "--compare",
     type=RUN_FILE,
+    multiple=True,
     metavar="FILE",
-    help="Compare with a saved run, with a test of significance.",
+    help="Compare with a saved run; may be repeated.",
 )
 @json_option
 def command(
@@ -64,13 +66,14 @@ def command(
     rerank: bool,
     knob: str | None,
     save: Path | None,
-    compare: Path | None,
+    compare: tuple[Path, ...],
     as_json: bool,
 ) -> None:
     """Measure search quality on judged queries.
 
-    The measures are nDCG@10, recall@10, MRR, and how often pass 1 ranks a named entity first. DIR
-    is a knowledge base that also contains queries.jsonl, qrels.tsv and optionally entities.tsv;
+    The measures are nDCG@10 with its 95 % interval, recall@10, MRR, ERR@10, RBP, how many of the
+    first 10 results are judged, and how often pass 1 ranks a named entity first. DIR is a knowledge
+    base that also contains queries.jsonl, qrels.tsv and optionally entities.tsv;
     with --kb, only these files are read from DIR. Without DIR, your own judgments in
     .kbx/judgments.jsonl are used. A knowledge base without an index is indexed first.
 
@@ -79,6 +82,7 @@ def command(
       kbx eval ~/labelled --type meeting,note
       kbx eval ~/labelled --save before.json
       kbx eval ~/labelled --compare before.json
+      kbx eval --mode flat --save flat.json && kbx eval --compare flat.json
       kbx eval --sweep alpha
       kbx eval --reranker ~/models/my-cross-encoder
     """
@@ -86,9 +90,9 @@ def command(
         raise click.UsageError("--sweep cannot be combined with --mode, --save or --compare")
     if folder is not None and global_options().kb is None:
         global_options().kb = folder
-    from kbx_tui.evaluation.runs import compare_runs, read_run, save_run
+    from kbx_tui.evaluation.runs import compare_runs, measured_again, read_run, save_run
 
-    earlier = read_run(compare) if compare else None
+    earlier = {str(file): read_run(file) for file in compare}
     with open_kb() as kb:
         queries = kb.judgments(folder)
         if knob:
@@ -108,7 +112,10 @@ def command(
         say(f"left out {run.skipped} queries without a document judged relevant")
     if save:
         save_run(run, save)
-    changes = None if earlier is None else compare_runs(earlier, run)
+    earlier = {name: measured_again(before, queries) for name, before in earlier.items()}
+    changes = compare_runs(earlier, run) if earlier else None
+    for name in earlier.keys() - {row.against for row in changes or ()}:
+        say(f"{name} has no judged query in common with this run")
     print_result(run_json(run, changes), run_lines(run, changes), as_json=as_json)
 
 
@@ -116,6 +123,7 @@ def run_json(run: Run, changes: Sequence[GroupDifference] | None) -> dict[str, A
     """Return what `--json` prints."""
     import msgspec
 
+    from kbx_tui.evaluation.metrics import CUTOFF
     from kbx_tui.evaluation.runs import group_metrics
 
     fields: dict[str, Any] = {
@@ -126,7 +134,10 @@ def run_json(run: Run, changes: Sequence[GroupDifference] | None) -> dict[str, A
         "skipped": run.skipped,
         "vector_share": run.vector_share,
         "groups": [_rounded(asdict(row)) for row in group_metrics(run)],
-        "queries": [_rounded(msgspec.to_builtins(result)) for result in run.results],
+        "queries": [
+            _rounded(msgspec.to_builtins(result) | {"top": list(result.top[:CUTOFF])})
+            for result in run.results
+        ],
     }
     if changes is not None:
         fields["compared"] = [_rounded(asdict(row)) for row in changes]
@@ -134,26 +145,56 @@ def run_json(run: Run, changes: Sequence[GroupDifference] | None) -> dict[str, A
 
 
 def run_lines(run: Run, changes: Sequence[GroupDifference] | None) -> list[str]:
-    """Return the metrics as a table, then the differences from an earlier run."""
+    """Return the metrics as a table, then the differences from earlier runs."""
     from kbx_tui.evaluation.runs import group_metrics
 
-    head = ("", "queries", "nDCG@10", "R@10", "MRR", "two-pass", "named first", "ms")
+    head = ("", "queries", "judged@10", "nDCG@10", "95 %", "R@10", "MRR", "ERR@10", "RBP",
+            "two-pass", "named first", "ms")  # fmt: skip
     rows = [
-        (row.group, str(row.queries), f"{row.ndcg:.3f}", f"{row.recall:.3f}", f"{row.mrr:.3f}",
-         f"{row.two_pass:.0%}", "" if row.entity_first is None else f"{row.entity_first:.3f}",
-         f"{row.milliseconds:.1f}")
+        (row.group, str(row.queries), f"{row.judged:.0%}", f"{row.ndcg:.3f}",
+         _interval(row.ndcg_interval, ".2f"), f"{row.recall:.3f}", f"{row.mrr:.3f}",
+         f"{row.err:.3f}", f"{row.rbp:.3f}+{row.rbp_residual:.3f}", f"{row.two_pass:.0%}",
+         "" if row.entity_first is None else f"{row.entity_first:.3f}", f"{row.milliseconds:.1f}")
         for row in group_metrics(run)
     ]  # fmt: skip
-    lines = _table(head, rows)
-    if changes is not None:
-        head = ("against", "queries", "nDCG@10", "p", "R@10", "p", "better", "worse")
+    return [*_table(head, rows), *(difference_lines(changes) if changes is not None else ())]
+
+
+def difference_lines(changes: Sequence[GroupDifference]) -> list[str]:
+    """Return the differences from earlier runs, and what they do not show yet."""
+    several = len({row.against for row in changes}) > 1
+    lines: list[str] = []
+    for name in dict.fromkeys(row.against for row in changes):
+        head = ("against " + name, "queries", "judged@10", "nDCG@10", "95 %", "p",
+                *(("p (Holm)",) if several else ()), "better", "equal", "worse",
+                "R@10", "p")  # fmt: skip
         rows = [
-            (row.group, str(row.queries), f"{row.ndcg:+.3f}", f"{row.ndcg_p:.3f}",
-             f"{row.recall:+.3f}", f"{row.recall_p:.3f}", str(row.better), str(row.worse))
+            (row.group, str(row.ndcg.queries), f"{row.judged_before:.0%} > {row.judged:.0%}",
+             f"{row.ndcg.mean:+.3f}", _interval(row.ndcg.interval, "+.2f"), f"{row.ndcg.p:.3f}",
+             *((f"{row.ndcg_p_holm:.3f}",) if several else ()), str(row.ndcg.wins),
+             str(row.ndcg.ties), str(row.ndcg.losses), f"{row.recall.mean:+.3f}",
+             f"{row.recall.p:.3f}")
             for row in changes
+            if row.against == name
         ]  # fmt: skip
-        lines += ["", *_table(head, rows)]
+        last = [row for row in changes if row.against == name][-1]
+        lines += ["", *_table(head, rows), _power(last.ndcg)]
     return lines
+
+
+def _power(difference: PairedDifference) -> str:
+    from kbx_tui.evaluation.significance import NOTICEABLE
+
+    what = f"a difference of {NOTICEABLE:.2f} in nDCG@10".replace("0.", ".")
+    if difference.more_queries is None:
+        return f"how many queries would show {what} cannot be estimated from these"
+    if not difference.more_queries:
+        return f"these queries are enough to see {what}"
+    return f"about {difference.more_queries:,} more queries to see {what}"
+
+
+def _interval(interval: Interval | None, form: str) -> str:
+    return "" if interval is None else f"{interval[0]:{form}} to {interval[1]:{form}}"
 
 
 def sweep_json(sweep: Sweep) -> dict[str, Any]:
@@ -192,8 +233,13 @@ def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
     ]
 
 
-def _rounded(row: dict[str, Any]) -> dict[str, Any]:
-    return {
-        name: round(value, DIGITS) if isinstance(value, float) else value
-        for name, value in row.items()
-    }
+def _rounded(value: Any) -> Any:
+    """Return a value of JSON with all its figures rounded."""
+    match value:
+        case float():
+            return round(value, DIGITS)
+        case dict():
+            return {name: _rounded(part) for name, part in value.items()}
+        case list() | tuple():
+            return [_rounded(part) for part in value]
+    return value

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
 import pytest
@@ -47,6 +48,51 @@ def test_saved_run_can_be_compared(kbx: CommandLine, labelled: Path, tmp_path: P
     assert "against" in ran.out
     compared = kbx("eval", labelled, "--compare", saved, "--json").json["compared"]
     assert [row["group"] for row in compared] == ["person", "topic", "all"]
+    assert compared[-1]["against"] == str(saved)
+    assert compared[-1]["ndcg"]["queries"] == 2
+    assert "more queries" in ran.out or "cannot be estimated" in ran.out
+
+
+def test_every_mean_comes_with_its_share_of_judged_results(
+    kbx: CommandLine, labelled: Path
+) -> None:
+    ran = kbx("eval", labelled)
+    head, *rows = ran.out.splitlines()
+    assert head.split()[:3] == ["queries", "judged@10", "nDCG@10"]
+    assert all("%" in row.split()[2] for row in rows)
+    groups = kbx("eval", labelled, "--json").json["groups"]
+    assert groups[0]["ndcg_interval"] is None  # of a single query
+    low, high = groups[-1]["ndcg_interval"]
+    assert 0.0 <= low <= groups[-1]["ndcg"] <= high <= 1.0
+    assert all(0.0 < group["judged"] <= 1.0 for group in groups)
+    assert all(group["rbp"] + group["rbp_residual"] <= 1.0 for group in groups)
+
+
+def test_an_earlier_run_is_measured_with_the_judgments_of_today(
+    kbx: CommandLine, labelled: Path, tmp_path: Path
+) -> None:
+    for name in ("queries.jsonl", "qrels.tsv"):
+        shutil.copy(labelled / name, tmp_path)
+    saved = tmp_path / "before.json"
+    assert kbx("eval", tmp_path, "--kb", labelled, "--save", saved).code == 0
+    with (tmp_path / "qrels.tsv").open("a") as qrels:
+        qrels.write(f"q2\t{MEETING}\t3\n")
+    compared = kbx("eval", tmp_path, "--kb", labelled, "--compare", saved, "--json").json[
+        "compared"
+    ]
+    assert [row["ndcg"]["mean"] for row in compared] == [0.0, 0.0, 0.0]
+    assert [row["judged"] - row["judged_before"] for row in compared] == [0.0, 0.0, 0.0]
+
+
+def test_a_run_without_a_common_query_is_named(
+    kbx: CommandLine, labelled: Path, tmp_path: Path
+) -> None:
+    saved = tmp_path / "before.json"
+    assert kbx("eval", labelled, "--save", saved).code == 0
+    saved.write_text(saved.read_text().replace('"q1"', '"x1"').replace('"q2"', '"x2"'))
+    ran = kbx("eval", labelled, "--compare", saved)
+    assert ran.code == 0
+    assert "no judged query in common" in ran.err
 
 
 @pytest.mark.parametrize("knob", ["alpha", "threshold"])

@@ -11,7 +11,14 @@ import pytest
 from kbx_tui.errors import ConfigError, KbxError, NotFound
 from kbx_tui.evaluation.judgments import JudgedQuery
 from kbx_tui.evaluation.measure import Sweep, measure, sweep
-from kbx_tui.evaluation.runs import compare_runs, group_metrics, read_run, save_run
+from kbx_tui.evaluation.runs import (
+    compare_runs,
+    group_metrics,
+    highest_grade,
+    measured_again,
+    read_run,
+    save_run,
+)
 from kbx_tui.search.evidence.evidence import Evidence
 from kbx_tui.search.evidence.tuning import Tuning
 from tests.unit.search.building import components, entity, evidence
@@ -107,17 +114,42 @@ def test_saved_run_can_be_read_and_compared(tmp_path: Path) -> None:
     save_run(flat, tmp_path / "flat.json")
     assert read_run(tmp_path / "flat.json") == flat
     auto = measure(queries, FakeRetrieval(), Tuning(), base="b")
-    person, topic, everything = compare_runs(flat, auto)
-    assert person.ndcg == pytest.approx(0.5)
-    assert (person.better, person.worse) == (1, 0)
-    assert (topic.ndcg, topic.ndcg_p, topic.better) == (0.0, 1.0, 0)
-    assert everything.queries == 2
+    person, topic, everything = compare_runs({"flat.json": flat}, auto)
+    assert person.against == "flat.json"
+    assert person.ndcg.mean == pytest.approx(0.5)
+    assert (person.ndcg.wins, person.ndcg.ties, person.ndcg.losses) == (1, 0, 0)
+    assert (topic.ndcg.mean, topic.ndcg.p, topic.ndcg.wins) == (0.0, 1.0, 0)
+    assert everything.ndcg.queries == 2
+
+
+def test_p_values_are_adjusted_for_the_number_of_runs_compared_with() -> None:
+    flat = measure([PERSON, TOPIC], FakeRetrieval(), Tuning(), base="b", mode="flat")
+    auto = measure([PERSON, TOPIC], FakeRetrieval(), Tuning(), base="b")
+    rows = compare_runs({"one": flat, "same": auto, "two": flat}, auto)
+    person = {row.against: row for row in rows if row.group == "person"}
+    assert [row.ndcg_p_holm for row in person.values()] == [1.0, 1.0, 1.0]
+    assert {row.group for row in rows} == {"person", "topic", "all"}
+
+
+def test_a_saved_run_is_measured_again_with_later_judgments() -> None:
+    before = measure([PERSON, TOPIC], FakeRetrieval(), Tuning(), base="b", mode="flat")
+    more = replace(PERSON, grades={PATHS[2]: 2, PATHS[0]: 3})
+    again = measured_again(before, [more, UNJUDGED])
+    assert [result.id for result in again.results] == ["q1"]
+    fresh = measure([more], FakeRetrieval(), Tuning(), base="b", mode="flat").results[0]
+    assert again.results[0].ndcg == fresh.ndcg > before.results[0].ndcg
+    assert (again.results[0].judged, before.results[0].judged) == (2 / 3, 1 / 3)
+
+
+def test_grades_above_the_usual_scale_extend_it() -> None:
+    assert highest_grade([PERSON]) == highest_grade([]) == 3
+    assert highest_grade([replace(PERSON, grades={PATHS[0]: 4})]) == 4
 
 
 def test_only_queries_in_both_runs_are_compared() -> None:
     both = measure([PERSON, TOPIC], FakeRetrieval(), Tuning(), base="b")
     first = msgspec.structs.replace(both, results=both.results[:1])
-    assert [row.queries for row in compare_runs(first, both)] == [1, 1]
+    assert [row.ndcg.queries for row in compare_runs({"first": first}, both)] == [1, 1]
 
 
 def test_invalid_run_file_is_reported(tmp_path: Path) -> None:

@@ -1,8 +1,20 @@
 from __future__ import annotations
 
-import pytest
+from statistics import fmean
 
-from kbx_tui.evaluation.metrics import randomisation_p
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kbx_tui.evaluation.significance import (
+    bootstrap_interval,
+    holm,
+    paired_difference,
+    queries_needed,
+    randomisation_p,
+)
+
+unit = st.floats(0.0, 1.0)
 
 
 def test_equal_runs_have_p_value_one() -> None:
@@ -26,3 +38,66 @@ def test_p_value_of_many_queries_is_deterministic() -> None:
 def test_runs_of_different_length_are_refused() -> None:
     with pytest.raises(ValueError, match="2 and 1"):
         randomisation_p([0.1, 0.2], [0.1])
+    with pytest.raises(ValueError, match="no query"):
+        paired_difference([], [])
+
+
+@given(st.lists(unit, min_size=2, max_size=30))
+def test_the_interval_is_within_the_values_and_holds_their_mean(values: list[float]) -> None:
+    interval = bootstrap_interval(values)
+    assert interval is not None
+    low, high = interval
+    assert min(values) - 1e-9 <= low <= high <= max(values) + 1e-9
+    assert bootstrap_interval(values) == interval
+    if len(set(values)) > 1 and len(values) > 5:
+        assert low <= fmean(values) <= high or high - low < 1e-6
+
+
+def test_the_interval_agrees_with_the_normal_one_for_many_values() -> None:
+    values = [number / 400 for number in range(401)]  # deviation .2894, standard error .01447
+    interval = bootstrap_interval(values)
+    assert interval == pytest.approx((0.5 - 1.96 * 0.01447, 0.5 + 1.96 * 0.01447), abs=1e-3)
+    assert bootstrap_interval([0.5]) is None
+    assert bootstrap_interval([]) is None
+
+
+def test_holm_adjusts_by_rank_and_never_decreases() -> None:
+    # .01 x 3, .02 x 2 and .04, which may not be below the one before.
+    assert holm([0.01, 0.04, 0.02]) == pytest.approx((0.03, 0.04, 0.04))
+    assert holm([0.6, 0.7]) == (1.0, 1.0)
+    assert holm([0.2]) == (0.2,)
+    assert holm([]) == ()
+
+
+@given(st.lists(unit, max_size=8))
+def test_holm_keeps_the_order_and_is_between_the_p_value_and_bonferroni(p: list[float]) -> None:
+    adjusted = holm(p)
+    for value, new in zip(p, adjusted, strict=True):
+        assert value <= new <= 1.0
+        assert new <= max(min(1.0, len(p) * other) for other in p if other <= value)
+    order = sorted(range(len(p)), key=p.__getitem__)
+    assert [adjusted[place] for place in order] == sorted(adjusted)
+
+
+def test_queries_needed_follow_the_textbook_formula() -> None:
+    # Standard deviation .1, difference .02: ((1.96 + .8416) / .2)^2 + 1.96^2 / 2 = 198.1.
+    differences = [0.1 * sign for sign in (1, -1)] * 500
+    assert queries_needed(differences) == 199
+    # Four times the difference needs a sixteenth: 12.3 + 1.92 = 14.2.
+    assert queries_needed(differences, 0.08) == 15
+
+
+def test_queries_that_do_not_differ_say_nothing_about_power() -> None:
+    assert queries_needed([0.0, 0.0, 0.0]) is None
+    assert queries_needed([0.1]) is None
+
+
+def test_a_difference_counts_wins_ties_and_losses() -> None:
+    difference = paired_difference([0.5, 0.5, 0.5, 0.2], [0.7, 0.5 + 1e-15, 0.4, 0.4])
+    assert (difference.wins, difference.ties, difference.losses) == (2, 1, 1)
+    assert difference.mean == pytest.approx(0.075)
+    assert difference.interval is not None
+    assert difference.interval[0] < 0.075 < difference.interval[1]
+    assert difference.p == pytest.approx(4 / 8)  # +.2 -.1 +.2: all + (2), one of each -.1 (2)
+    assert difference.more_queries is not None
+    assert difference.more_queries > 100

@@ -8,6 +8,13 @@ from pathlib import Path
 from kbx_tui.api.searcher import Searcher
 from kbx_tui.api.session import Session
 from kbx_tui.errors import NotFound
+from kbx_tui.evaluation.exchange import (
+    Format,
+    JudgmentImport,
+    plan_import,
+    read_judgment_file,
+    write_judgment_file,
+)
 from kbx_tui.evaluation.judgment_log import (
     Judgment,
     JudgmentLog,
@@ -19,7 +26,7 @@ from kbx_tui.evaluation.judgment_log import (
 )
 from kbx_tui.evaluation.judgments import JudgedQuery, read_judgments
 from kbx_tui.index.snapshot import generation_of
-from kbx_tui.knowledge.vault import locate
+from kbx_tui.knowledge.vault import list_files, locate
 from kbx_tui.search.evidence.tuning import Tuning
 
 
@@ -50,6 +57,31 @@ class Judging:
 
     def undo_judgment(self, judgment: Judgment | None) -> UndoneJudgment:
         return self._log.undo(judgment)
+
+    def import_judgments(
+        self,
+        file: Path | str,
+        form: Format | None,
+        topics: Path | str | None,
+        scale: float | None,
+        *,
+        replace: bool,
+        dry_run: bool,
+    ) -> JudgmentImport:
+        session = self._session
+        graded = read_judgment_file(Path(file), form, Path(topics) if topics else None, scale)
+        documents = list_files(session.root, session.settings.index.exclude)
+        if dry_run:
+            return plan_import(graded, self._log.read(), documents)
+        with self._log.locked():
+            planned = plan_import(graded, self._log.read(), documents)
+            self._log.append(planned.judgments(replace=replace))
+        return planned
+
+    def export_judgments(self, file: Path | str, form: Format, topics: Path | str | None) -> int:
+        return write_judgment_file(
+            Path(file), form, self._log.read(), Path(topics) if topics else None
+        )
 
     def _require_document(self, path: str) -> None:
         """Raise NotFound if a path names no document on disk."""

@@ -55,6 +55,7 @@ if TYPE_CHECKING:
     from kbx_tui.editing.journal import JournalEntry
     from kbx_tui.editing.pages.field_edits import Value
     from kbx_tui.editing.state.drafts import Draft
+    from kbx_tui.evaluation.exchange import Format, JudgmentImport
     from kbx_tui.evaluation.judgment_log import Judgment, UndoneJudgment
     from kbx_tui.evaluation.judgments import JudgedQuery
     from kbx_tui.evaluation.measure import Knob, Mode, Sweep
@@ -822,6 +823,37 @@ class KnowledgeBase:
         For a folder, raises NotFound and ConfigError.
         """
         return self._judging.judgments(folder)
+
+    def import_judgments(
+        self,
+        file: Path | str,
+        *,
+        form: Format | None = None,
+        topics: Path | str | None = None,
+        scale: float | None = None,
+        replace: bool = False,
+        dry_run: bool = False,
+    ) -> JudgmentImport:
+        """Add the judgments of a file of another tool to the user's own, and return what is new.
+
+        `form` is `qrels`, `quepid` or `opensearch`, by default recognised by content; `topics` has
+        the texts of the query ids in qrels; `scale` is the highest rating, which is mapped to 3. A
+        grade that differs from one given here is a conflict and changes nothing, except with
+        `replace`. Raises NotFound, ConfigError and WriteFault; nothing is stored then.
+        """
+        return self._judging.import_judgments(
+            file, form, topics, scale, replace=replace, dry_run=dry_run
+        )
+
+    def export_judgments(
+        self, file: Path | str, form: Format = "qrels", *, topics: Path | str | None = None
+    ) -> int:
+        """Write the user's own judgments for another tool and return how many.
+
+        Those that say "not sure" are left out. `topics` names a file for the queries with the ids
+        they have in qrels. Raises KbxError for a file that cannot be written.
+        """
+        return self._judging.export_judgments(file, form, topics)
 
     def evaluate(
         self,

@@ -29,6 +29,7 @@ from kbx_tui.cli.commands import (
 )
 from kbx_tui.cli.measuring import (
     eval,  # noqa: A004  # the command's name
+    judgments,
     reranker,
 )
 from kbx_tui.cli.runner import run
@@ -76,6 +77,7 @@ for command in (
     trust.command,
     keys.command,
     reranker.command,
+    judgments.command,
     eval.command,
     mcp.command,
     jsonl.command,

@@ -9,9 +9,11 @@ from statistics import fmean
 
 import msgspec
 
-from kbx_tui.errors import ConfigError, KbxError, NotFound
+from kbx_tui.errors import ConfigError, NotFound
 from kbx_tui.evaluation import metrics
-from kbx_tui.evaluation.judgments import Grades, JudgedQuery
+from kbx_tui.evaluation.formats.graded_file import write_file
+from kbx_tui.evaluation.formats.trec import read_run, write_run
+from kbx_tui.evaluation.judgments import SIZE_LIMIT, Grades, JudgedQuery
 from kbx_tui.evaluation.significance import (
     Interval,
     PairedDifference,
@@ -19,9 +21,10 @@ from kbx_tui.evaluation.significance import (
     holm,
     paired_difference,
 )
-from kbx_tui.state_file import decode_json, read_regular_file
+from kbx_tui.state_file import Notice, decode_json, ignore, read_regular_file
 
 ALL = "all"
+TREC_SUFFIX = ".run"
 DEPTH = 100
 """Ranks of a result list that are measured and saved; those below add next to nothing."""
 
@@ -199,23 +202,57 @@ def measured_again(run: Run, queries: Sequence[JudgedQuery]) -> Run:
 
 
 def save_run(run: Run, file: Path) -> None:
-    """Write a run as JSON. Raises KbxError when the file cannot be written."""
-    try:
-        file.write_bytes(msgspec.json.format(msgspec.json.encode(run), indent=1))
-    except OSError as error:
-        raise KbxError(f"cannot write {file}: {error.strerror}") from error
+    """Write a run as JSON, or as a TREC run if the name ends in `.run`.
+
+    Raises KbxError when the file cannot be written.
+    """
+    if file.suffix == TREC_SUFFIX:
+        text = write_run({result.id: result.top for result in run.results}, f"kbx-{run.mode}")
+        write_file(file, text)
+    else:
+        write_file(file, msgspec.json.format(msgspec.json.encode(run), indent=1).decode())
 
 
-def read_run(file: Path) -> Run:
-    """Return a saved run. Raises NotFound and ConfigError."""
+def read_saved_run(file: Path, notice: Notice = ignore) -> Run:
+    """Return a saved run, or a TREC run of any tool, whose measures are 0 before `measured_again`.
+
+    `notice` receives a sentence about each line of a TREC run that cannot be read. Raises NotFound
+    and ConfigError.
+    """
     try:
-        return decode_json(read_regular_file(file, follow_links=True), Run)
+        data = read_regular_file(file, limit=SIZE_LIMIT, follow_links=True)
+        if not data.lstrip().startswith((b"{", b"[")):
+            return _trec_run(file, data, notice)
+        return decode_json(data, Run)
     except OSError as error:
         raise NotFound(f"no run at {file}: {error.strerror}") from error
     except ValueError as error:
         raise ConfigError(
             f"{file} is not a run saved by `kbx eval --save` of this version: {error}"
         ) from error
+
+
+def _trec_run(file: Path, data: bytes, notice: Notice) -> Run:
+    ranked, problems = read_run(data)
+    for problem in problems:
+        notice(f"{file}: {problem}")
+    if not ranked:
+        raise ValueError("it has no line of a TREC run")
+    results = tuple(
+        QueryResult(
+            **msgspec.structs.asdict(measured((), {}, metrics.MAX_GRADE)),
+            id=query,
+            text=query,
+            group=ALL,
+            search_mode="",
+            search_mode_reason="",
+            entity_first=None,
+            milliseconds=0.0,
+            top=tuple(paths[:DEPTH]),
+        )
+        for query, paths in ranked.items()
+    )
+    return Run(file.name, "", "", (), results, skipped=0, vector_share=1.0)
 
 
 def _means(group: str, results: Sequence[QueryResult]) -> GroupMetrics:

@@ -47,8 +47,8 @@ def options(command: click.Command) -> Iterator[str]:
 def test_commands_are_exactly_those_listed() -> None:
     assert COMMANDS == [
         "check", "completion", "config", "dedup", "demo", "entity", "eval", "experts", "index",
-        "jsonl", "keys", "mcp", "memory", "person", "project", "reranker", "search", "status",
-        "team", "tool", "trust", "undo",
+        "jsonl", "judgments", "keys", "mcp", "memory", "person", "project", "reranker", "search",
+        "status", "team", "tool", "trust", "undo",
     ]  # fmt: skip
 
 

@@ -48,13 +48,18 @@ RUN_FILE = click.Path(path_type=Path, dir_okay=False)
     type=click.Choice(["alpha", "threshold"]),
     help="Measure 21 values of a knob.",
 )
-@click.option("--save", type=RUN_FILE, metavar="FILE", help="Save the run.")
+@click.option(
+    "--save",
+    type=RUN_FILE,
+    metavar="FILE",
+    help="Save the run; as a TREC run if FILE ends in .run.",
+)
 @click.option(
     "--compare",
     type=RUN_FILE,
     multiple=True,
     metavar="FILE",
-    help="Compare with a saved run; may be repeated.",
+    help="Compare with a saved run, or the TREC run of any tool; may be repeated.",
 )
 @json_option
 def command(
@@ -90,9 +95,9 @@ def command(
         raise click.UsageError("--sweep cannot be combined with --mode, --save or --compare")
     if folder is not None and global_options().kb is None:
         global_options().kb = folder
-    from kbx_tui.evaluation.runs import compare_runs, measured_again, read_run, save_run
+    from kbx_tui.evaluation.runs import compare_runs, measured_again, read_saved_run, save_run
 
-    earlier = {str(file): read_run(file) for file in compare}
+    earlier = {str(file): read_saved_run(file, say) for file in compare}
     with open_kb() as kb:
         queries = kb.judgments(folder)
         if knob:

@@ -16,7 +16,7 @@ from kbx_tui.evaluation.runs import (
     group_metrics,
     highest_grade,
     measured_again,
-    read_run,
+    read_saved_run,
     save_run,
 )
 from kbx_tui.search.evidence.evidence import Evidence
@@ -112,7 +112,7 @@ def test_saved_run_can_be_read_and_compared(tmp_path: Path) -> None:
     queries = [PERSON, TOPIC]
     flat = measure(queries, FakeRetrieval(), Tuning(), base="b", mode="flat")
     save_run(flat, tmp_path / "flat.json")
-    assert read_run(tmp_path / "flat.json") == flat
+    assert read_saved_run(tmp_path / "flat.json") == flat
     auto = measure(queries, FakeRetrieval(), Tuning(), base="b")
     person, topic, everything = compare_runs({"flat.json": flat}, auto)
     assert person.against == "flat.json"
@@ -154,10 +154,10 @@ def test_only_queries_in_both_runs_are_compared() -> None:
 
 def test_invalid_run_file_is_reported(tmp_path: Path) -> None:
     with pytest.raises(NotFound, match="no run at"):
-        read_run(tmp_path / "none.json")
+        read_saved_run(tmp_path / "none.json")
     (tmp_path / "odd.json").write_text("[]", encoding="utf-8")
     with pytest.raises(ConfigError, match=r"not a run saved by"):
-        read_run(tmp_path / "odd.json")
+        read_saved_run(tmp_path / "odd.json")
     run = measure([TOPIC], FakeRetrieval(), Tuning(), base="b")
     with pytest.raises(KbxError, match="cannot write"):
         save_run(run, tmp_path / "no" / "such" / "folder.json")

@@ -14,12 +14,16 @@ from pathlib import Path
 
 from kbx_tui.errors import ConfigError, KbxError
 from kbx_tui.removal import DEMO_MARKER, DEMO_WORKPLACE, remove_demo_workplace
+from kbx_tui.state_file import read_regular_file
 
 SHIPPED = Path(__file__).parent
 PARTS = ("drafts.md", "kbx.toml", "memory")
 FOLDER_VARIABLE = "KBX_DEMO_DIR"
 STATE = ".kbx"
 """Folder of a copy with its index, drafts and journal, which are replaced with it."""
+SHIPPED_JUDGMENTS = "judgments.jsonl"
+JUDGMENTS = f"{STATE}/judgments.jsonl"
+"""Where a copy has the judged queries that are shipped, to which the user's grades are added."""
 
 
 def demo_folder() -> Path:
@@ -34,9 +38,9 @@ def demo_folder() -> Path:
 def install_demo(*, reset: bool = False, notice: Callable[[str], None] = lambda text: None) -> Path:
     """Return the folder of the demo's copy; create it if missing, replace it with `reset`.
 
-    Only a folder with our marker is replaced. Files that someone added to it are moved to a folder
-    beside it, and `notice` is called with a sentence about them. Raises ConfigError if the folder
-    contains something else, KbxError if it cannot be written.
+    Only a folder with our marker is replaced. Files that someone added to it, and judgments, are
+    moved to a folder beside it, and `notice` is called with a sentence about them. Raises
+    ConfigError if the folder contains something else, KbxError if it cannot be written.
     """
     folder = demo_folder()
     try:
@@ -80,6 +84,8 @@ def _replace(folder: Path, notice: Callable[[str], None]) -> None:
             target = fresh / path
             target.parent.mkdir(parents=True, exist_ok=True)
             shutil.copyfile(SHIPPED / path, target)  # without the file mode of the wheel
+        (fresh / STATE).mkdir()
+        shutil.copyfile(SHIPPED / SHIPPED_JUDGMENTS, fresh / JUDGMENTS)
         if folder.exists():
             folder.rename(old)
         try:
@@ -104,7 +110,21 @@ def _added_files(copy: Path) -> list[str]:
             folders.remove(STATE)
         links = [name for name in folders if Path(top, name).is_symlink()]
         added += [Path(top, name).relative_to(copy).as_posix() for name in (*files, *links)]
+    if _has_own_judgments(copy):
+        added.append(JUDGMENTS)
     return sorted(path for path in added if path not in known)
+
+
+def _has_own_judgments(copy: Path) -> bool:
+    """Return whether a copy has grades that were not shipped: they are work of the user."""
+    file = copy / JUDGMENTS
+    try:
+        is_shipped = read_regular_file(file) == (SHIPPED / SHIPPED_JUDGMENTS).read_bytes()
+    except FileNotFoundError:
+        return False
+    except OSError:  # no file that the demo has made
+        return True
+    return not is_shipped
 
 
 def _keep(copy: Path, added: list[str], folder: Path) -> Path:

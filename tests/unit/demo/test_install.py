@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from kbx_tui.demo.install import SHIPPED, demo_folder, install_demo, shipped_files
+from kbx_tui.demo.install import JUDGMENTS, SHIPPED, demo_folder, install_demo, shipped_files
 from kbx_tui.errors import ConfigError, KbxError
 from kbx_tui.removal import DEMO_MARKER
 
@@ -30,7 +30,7 @@ def test_copy_contains_every_page_and_the_settings(folder: Path) -> None:
     before = digest(SHIPPED)
     assert install_demo() == folder
     copied = digest(folder)
-    assert copied.keys() == {DEMO_MARKER, *shipped_files()}
+    assert copied.keys() == {DEMO_MARKER, JUDGMENTS, *shipped_files()}
     assert all(copied[path] == before[path] for path in shipped_files())
     assert "kbx.toml" in copied
     assert digest(SHIPPED) == before
@@ -41,17 +41,30 @@ def test_changes_are_kept_until_reset(folder: Path) -> None:
     shipped = page.read_bytes()
     page.write_text("mine", encoding="utf-8")
     (folder / "memory" / "notes" / "mine.md").write_text("# Mine\n", encoding="utf-8")
-    (folder / ".kbx").mkdir()
     (folder / ".kbx" / "drafts.jsonl").write_text("{}\n", encoding="utf-8")
     install_demo()
     assert page.read_text(encoding="utf-8") == "mine"
     said: list[str] = []
     install_demo(reset=True, notice=said.append)
     assert page.read_bytes() == shipped
-    assert digest(folder).keys() == {DEMO_MARKER, *shipped_files()}
+    assert digest(folder).keys() == {DEMO_MARKER, JUDGMENTS, *shipped_files()}
     (kept,) = (file for file in folder.parent.iterdir() if file != folder)
     assert list(digest(kept)) == ["memory/notes/mine.md"], "nothing that was added is lost"
     assert said == [f"kept 1 files that are not part of the sample in {kept}"]
+
+
+def test_grades_given_in_the_demo_survive_a_reset(folder: Path) -> None:
+    grade = b'{"query": "lunch", "path": "memory/glossary.md", "grade": 1}\n'
+    shipped = (install_demo() / JUDGMENTS).read_bytes()
+    (folder / JUDGMENTS).write_bytes(shipped + grade)
+    said: list[str] = []
+    install_demo(reset=True, notice=said.append)
+    assert (folder / JUDGMENTS).read_bytes() == shipped
+    (kept,) = (file for file in folder.parent.iterdir() if file != folder)
+    assert (kept / JUDGMENTS).read_bytes() == shipped + grade
+    assert str(kept) in said[0]
+    install_demo(reset=True, notice=said.append)
+    assert len(said) == 1
 
 
 @pytest.mark.parametrize("reset", [False, True], ids=["open", "reset"])

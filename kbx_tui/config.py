@@ -45,6 +45,10 @@ class SearchSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         Unit,
         Meta(description="share of relevance propagated between parts of a document, 0 = none"),
     ] = 0.9
+    dates: Annotated[
+        Literal["prefer", "filter", "off"],
+        Meta(description="what date words in a query do: prefer documents, filter, or nothing"),
+    ] = "prefer"
     convergence: Annotated[
         Literal["exact", "stable"],
         Meta(description="exact compares until the best are certain, stable stops earlier"),

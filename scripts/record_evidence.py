@@ -62,7 +62,9 @@ def record(kb: KnowledgeBase, asked: Asked) -> None:
 
 def answer(kb: KnowledgeBase, question: Question) -> Recording:
     """Return the answer of the engine, with the snippets that any setting of the knobs may show."""
-    evidence = kb.retrieve(question.query, path=question.path or None, fast=question.fast)
+    evidence = kb.retrieve(
+        question.query, path=question.path or None, fast=question.fast, today=TODAY
+    )
     rankings = [
         rank(evidence, Tuning(alpha=alpha, hierarchy=hierarchy))
         for hierarchy, alpha in ((True, 0.0), (True, 0.5), (True, 1.0), (False, 0.5))

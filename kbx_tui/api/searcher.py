@@ -60,6 +60,8 @@ class Searcher:
             request = replace(request, feedback=0.0 if is_seed else search.feedback)
         if request.parts is None:
             request = replace(request, parts=0.0 if is_seed else search.parts)
+        if request.dates is None:
+            request = replace(request, dates="off" if is_seed else search.dates)
         retriever.begin(request, top_k)
         self._session.fresh_index()
         return retriever.retrieve(request, path, top_k)

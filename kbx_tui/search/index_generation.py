@@ -24,6 +24,7 @@ from kbx_tui.search.browsing.entity_lookup import EntityNames
 from kbx_tui.search.evidence.continuations import ScoredDocuments
 from kbx_tui.search.evidence.evidence import EntityCandidate, Scope
 from kbx_tui.search.lru_cache import LruCache
+from kbx_tui.search.query.dates.period import DocumentDates
 from kbx_tui.search.query.filters import Filters
 from kbx_tui.search.query.known_item import KnownItems
 from kbx_tui.search.query.name_match import NameMatch
@@ -188,6 +189,11 @@ class IndexGeneration:
     def known_items(self) -> KnownItems:
         """The documents by path, id, title and date."""
         return KnownItems(self.snapshot)
+
+    @cached_property
+    def document_dates(self) -> DocumentDates:
+        """The dates of the documents."""
+        return DocumentDates(self.snapshot.dates)
 
     @cached_property
     def title_words(self) -> TitleWords:

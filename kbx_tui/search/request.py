@@ -8,12 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
+from datetime import date
 from typing import Any, get_args
 
 from kbx_tui.errors import ConfigError, OutOfRange
 from kbx_tui.safe_text import replace_surrogates
 from kbx_tui.search.evidence.tuning import Preset, Tuning
-from kbx_tui.search.query.filters import Filters
+from kbx_tui.search.query.filters import Dates, Filters
 
 MAX_QUERY = 2000
 """Characters of a query that are searched for: names are looked for at every word."""
@@ -46,6 +47,12 @@ class SearchRequest:
     """Ids of entities; only documents linked to one of them match."""
     hidden: Collection[str] = frozenset()
     """Paths of documents that do not exist for whoever asks: neither results nor counted."""
+    dates: str | None = None
+    """`prefer` reads date words of the query as a preference, `filter` as a filter, `off` as words.
+
+    By default that of kbx.toml; `off` with the preset `seed`."""
+    today: date | None = None
+    """The day that `last week` is counted from; None: today."""
     fast: bool = False
     """True searches by words alone: no vectors, no entities."""
     hierarchy: bool = True
@@ -100,6 +107,9 @@ class SearchRequest:
         if self.preset not in (None, *get_args(Preset)):
             choices = " or ".join(get_args(Preset))
             raise ConfigError(f"preset must be {choices}, got {self.preset!r}")
+        if self.dates not in (None, *get_args(Dates)):
+            choices = ", ".join(get_args(Dates))
+            raise ConfigError(f"dates must be one of {choices}, got {self.dates!r}")
         _ = self.filters  # raises ConfigError before anything is searched
 
     @property

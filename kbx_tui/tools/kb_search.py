@@ -17,6 +17,7 @@ from kbx_tui.search.request import SearchRequest
 from kbx_tui.search.results.notes import NOT_INDEXED
 from kbx_tui.search.results.response import SearchResult
 from kbx_tui.tools.contracts.arguments import KbGet, KbSearch, SearchFilters
+from kbx_tui.tools.json.search_json import dates_json
 from kbx_tui.tools.redaction.public_search import public_search
 from kbx_tui.tools.redaction.visible_pages import VisiblePages, visible_pages
 
@@ -41,6 +42,7 @@ def search_data(kb: KnowledgeBase, args: KbSearch) -> dict[str, Any]:
         "total_matched": 0,
         "total_below_floor": 0,
         "in_scope": 0,
+        "dates": [],
         "notes": [NOT_INDEXED],
     }
     if len(args.query.strip()) < 3:
@@ -58,6 +60,7 @@ def search_data(kb: KnowledgeBase, args: KbSearch) -> dict[str, Any]:
         until=filters.until,
         tags=[filters.tag] if filters.tag else (),
         entities=[filters.entity] if filters.entity else (),
+        dates=args.dates,
     )
     response = public_search(kb, pages, request)
     rows = _rows(kb, response.results, with_snippets=args.include_snippets)
@@ -67,6 +70,7 @@ def search_data(kb: KnowledgeBase, args: KbSearch) -> dict[str, Any]:
         "total_matched": response.meta.total_matched,
         "total_below_floor": response.meta.total_below_floor,
         "in_scope": response.meta.in_scope,
+        "dates": dates_json(response.meta.dates),
         "notes": list(response.meta.notes),
     }
 

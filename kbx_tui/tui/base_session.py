@@ -97,7 +97,7 @@ class BaseSession:
         self._is_open = True
         if not is_trusted:
             self._ask_for_trust()
-        self.explore.configure(tuning)
+        self.explore.configure(tuning, settings.search.dates)
         self._host.configure(settings)
         self.explore.show_base(summary)
         self.client.start(self._prepare())

@@ -30,6 +30,7 @@ META = {
     "search_mode_reason": str,
     "pass1_entities": list,
     "path_filter": type(None),
+    "dates": list,
     "timings": dict,
     "total_matched": int,
     "total_below_floor": int,

@@ -17,6 +17,7 @@ class Question:
 
 TWO_PASS = Question("what did Alice Chen decide about the Migration")
 BELOW = Question(TWO_PASS.query, path="memory/meetings/2026/")
+DATED = Question("what did we decide about pricing in March")
 FLAT = Question("rollback plan")
 FAST = Question("rehearsal copies", fast=True)
 NOTHING = Question("zeppelin", fast=True)
@@ -31,7 +32,14 @@ Recorded = tuple[Mapping[str, Question], tuple[str, ...], tuple[str, ...]]
 """Questions by name, paths of the documents read, and ids of the entities opened."""
 
 DEMO: Recorded = (
-    {"two-pass": TWO_PASS, "below": BELOW, "flat": FLAT, "fast": FAST, "nothing": NOTHING},
+    {
+        "two-pass": TWO_PASS,
+        "below": BELOW,
+        "dated": DATED,
+        "flat": FLAT,
+        "fast": FAST,
+        "nothing": NOTHING,
+    },
     (ROLLBACK,),
     (ALICE,),
 )

@@ -139,6 +139,7 @@ class RecordedKb(RecordedReview):
         path: str | None = None,
         fast: bool = False,
         preset: str | None = None,
+        dates: str | None = None,
         pinned: Sequence[str] = (),
     ) -> Evidence:
         if self.fault is not None:

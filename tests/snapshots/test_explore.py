@@ -18,7 +18,7 @@ from kbx_tui.tui.explore.panes.why_pane import WhyPane
 from kbx_tui.tui.reading.preview_pane import PreviewPane
 from kbx_tui.tui.shell.help_screen import Help
 from tests.functional.tui.driving import NARROW, TINY, Driver, Size
-from tests.snapshots.questions import ACTING, BELOW, FAST, FLAT, NOTHING, TWO_PASS, Question
+from tests.snapshots.questions import ACTING, BELOW, DATED, FAST, FLAT, NOTHING, TWO_PASS, Question
 from tests.snapshots.recorded_kb import RecordedBases, RecordedKb
 from tests.snapshots.scenarios import WIDE, MatchesSnapshot, SnapCompare, sizes
 
@@ -53,6 +53,15 @@ async def search_in_two_passes(driver: Driver, kb: RecordedKb) -> None:
 @sizes(WIDE, NARROW, TINY)
 def test_screen_before_a_query(matches_snapshot: MatchesSnapshot, size: Size) -> None:
     assert matches_snapshot(do_nothing, size)
+
+
+async def search_for_a_time(driver: Driver, kb: RecordedKb) -> None:
+    await ask(driver, DATED)
+
+
+@sizes(WIDE, NARROW, TINY)
+def test_search_for_a_time(matches_snapshot: MatchesSnapshot, size: Size) -> None:
+    assert matches_snapshot(search_for_a_time, size)
 
 
 @sizes(WIDE, NARROW, TINY)

@@ -79,21 +79,30 @@ from kbx_tui.cli.output import print_json
     "Weight of how often and how recently a document was opened; 0 by default.",
 )
 @reranker_options
+@click.option(
+    "--dates",
+    type=click.Choice(["prefer", "filter", "off"]),
+    help="What date words do: prefer documents of that time, filter, or nothing.",
+)
+@click.option("--no-dates", is_flag=True, help="Date words are words: the same as --dates off.")
 @click.option("--fast", is_flag=True, help="Search by words only: flat, without loading a model.")
 @click.option("--explain", is_flag=True, help="Show how each score is computed.")
 @json_option
-def command(query: str, explain: bool, as_json: bool, **fields: Any) -> None:
+def command(
+    query: str, explain: bool, as_json: bool, dates: str | None, no_dates: bool, **fields: Any
+) -> None:
     """Find documents, entities first.
 
     The people, projects and teams that the query names come first, then the documents linked to
-    them. If no entity matches well enough, the search is flat, and the output says why. Defaults
-    come from kbx.toml. A query may be any text, with or without quotes; put -- before one that
-    starts with a dash.
+    them. Date words such as "in March" prefer documents of that time. If no entity matches well
+    enough, the search is flat, and the output says why. Defaults come from kbx.toml. A query may
+    be any text, with or without quotes; put -- before one that starts with a dash.
 
     \b
     Examples:
       kbx search "what did the platform team decide about migration?"
       kbx search grace tully rollout --type meeting --path memory/meetings/2026
+      kbx search "what did alice do in march 2026"
       kbx search "error code 5032" --fast
       kbx search alice migration --hierarchy-alpha 0.7 --explain
       kbx search "rollback plan" --json | jq -r '.results[].path'
@@ -102,7 +111,12 @@ def command(query: str, explain: bool, as_json: bool, **fields: Any) -> None:
     with gc_disabled(), open_kb() as kb:
         from kbx_tui.search.request import SearchRequest
 
-        request = SearchRequest(query, explain=explain or not as_json, **fields)
+        request = SearchRequest(
+            query,
+            explain=explain or not as_json,
+            dates="off" if no_dates else dates,
+            **fields,
+        )
         response = kb.search(request)
     if as_json:
         from kbx_tui.tools.json.search_json import search_json

@@ -64,7 +64,7 @@ def heading(response: SearchResponse) -> Text:
     meta = response.meta
     name = mode_name(meta.search_mode, meta.search_mode_reason)
     count = f"{len(response.results)} of {meta.total_matched:,}"
-    details = [detail for detail in (_reason(meta), count) if detail]
+    details = [detail for detail in (_reason(meta), _dates(meta), count) if detail]
     return Text.assemble((name, "bold"), (f" · {' · '.join(details)}", DIM))
 
 
@@ -163,7 +163,8 @@ def explain_lines(explanation: Mapping[str, Any], *, fast: bool = False) -> list
     if (score := explanation["reranker_score"]) is not None:
         lines.append(f"reranker {format_score(score)} × half of what is missing to a score of 1")
     if exact:
-        return [f"exact {exact} match: ranked first, with score 1.00", *lines]
+        first = f"exact {exact} match: ranked first, with score 1.00"
+        return [first, *lines] if any(parts.values()) else [first]
     return lines
 
 
@@ -190,7 +191,8 @@ def _shares(entities: Sequence[Mapping[str, Any]], *, has_topic: bool) -> list[t
 def _document_parts(explanation: Mapping[str, Any], *, fast: bool) -> list[tuple[float, str]]:
     """Return the parts of `answered`: words, meaning, what a continuation propagated."""
     relevance = explanation["doc_relevance"]
-    scale = explanation["answered"] / relevance if relevance else 1.0
+    own = explanation["answered"] - explanation["date_part"]
+    scale = own / relevance if relevance else 1.0
     words = scale * explanation["lexical_score"] * explanation["lexical_weight"]
     meaning = scale * explanation["vector_score"] * explanation["vector_weight"]
     terms = [
@@ -206,6 +208,8 @@ def _document_parts(explanation: Mapping[str, Any], *, fast: bool) -> list[tuple
         (words, _with_detail("words", join_limited(terms, limit=5))),
         (meaning, _with_detail("meaning", similarity)),
     ]
+    if explanation["date_reason"]:
+        parts.append((explanation["date_part"], f"date ({safe_line(explanation['date_reason'])})"))
     if explanation["lent_by"]:
         parts.append((scale * explanation["lent"], f"propagated from the {explanation['lent_by']}"))
     return parts
@@ -241,6 +245,14 @@ def _reason(meta: SearchMeta) -> str:
         names = [safe_line(entity.name) for entity in meta.pass1_entities if entity.id in kept]
         return join_limited(names, " + ", limit=2)
     return FLAT_REASONS.get(meta.search_mode_reason, meta.search_mode_reason)
+
+
+def _dates(meta: SearchMeta) -> str:
+    """Return the time that documents are preferred or filtered by."""
+    words = " or ".join(dict.fromkeys(read.words for read in meta.dates))
+    if not words:
+        return ""
+    return f"{'only' if (meta.explain or {}).get('dates') == 'filter' else 'prefers'} {words}"
 
 
 def _kept(meta: SearchMeta) -> set[str]:

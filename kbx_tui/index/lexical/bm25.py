@@ -85,6 +85,10 @@ class Bm25Index:
                     score[rows] += weight * term_scores
         return scores
 
+    def rows_holding(self, term: Term) -> Rows:
+        """Return the rows of the texts that hold a term, in any order."""
+        return self._lookup(term)[0]
+
     def idf(self, term: Term) -> float:
         """Return how rare a term is, above 0."""
         return self._rarity(term)[0]

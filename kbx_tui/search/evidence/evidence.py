@@ -14,6 +14,7 @@ from typing import Any, Literal, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from kbx_tui.search.evidence.date_preference import DatePreference
 from kbx_tui.search.evidence.reranking import RerankerScores
 from kbx_tui.search.evidence.topic import Topic
 from kbx_tui.search.evidence.tuning import Tuning
@@ -218,6 +219,10 @@ class Evidence:
     """Number of texts that cannot be found by meaning yet."""
     reranker: RerankerScores | None = None
     """Scores of the reranker, where it was asked for some."""
+    date_preference: DatePreference | None = None
+    """The dates that the query asks for; None if it holds none, or dates are not read."""
+    undated: tuple[str, ...] = ()
+    """Dates that the query asks for, in words, on which no document of the base is dated."""
 
     def __len__(self) -> int:
         return len(self.paths)

@@ -53,6 +53,22 @@ PROPAGATION_SHARE = 0.9
 """Share of a score difference that propagates to an adjacent part. Chosen by the experiment "score
 propagation between continuations" in docs/quality.md."""
 
+DATE_WEIGHT, WRITTEN_DATE_WEIGHT = 0.3, 0.15
+"""How much the time that a query asks for weighs in the relevance of a document; the second where
+the words of the date are searched for too. Chosen by the experiment "date preference" in
+docs/quality.md."""
+
+SOON_AFTER_SHARE, SOON_AFTER_DAYS = 0.5, (7, 31)
+"""How far a document is of a time that ended shortly before: at most as many days ago as the time
+lasted, but at least and at most these. Chosen by the same experiment."""
+
+DATE_COUNTS_FROM = 0.25
+"""Share of a full answer from which the time counts in full. Chosen by the same experiment."""
+
+DATE_ALONE_WEIGHT = 0.75
+"""What a document of another time loses if the query asks for people and a time, nothing else: so
+much that those of that time come first unless they are hardly linked."""
+
 MEMBER_STRENGTH = 0.8, 0.2, 2.0
 """Link strength of a team: .8 + .2 (1 - exp(-members / 2)). Chosen by the experiment "team link
 strength" in docs/quality.md."""

@@ -21,6 +21,8 @@ FUNCTION_WORDS = _LISTS["FUNCTION_WORDS"]
 """Words that are never a topic."""
 REQUEST_WORDS = _LISTS["REQUEST_WORDS"]
 """Words that phrase a request; they are not a topic."""
+DOCUMENT_WORDS = _LISTS["DOCUMENT_WORDS"]
+"""Words for documents of any kind: `meetings last week` asks for a time and nothing else."""
 ASKING_BEFORE = _LISTS["ASKING_BEFORE"]
 """Words before the person or group a query asks about: `what did X ...`, `advice from X`."""
 VERB_FOLLOWS = _LISTS["VERB_FOLLOWS"]

@@ -7,11 +7,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
-from typing import Self
+from dataclasses import dataclass, replace
+from typing import Literal, Self
 
 from kbx_tui.errors import ConfigError
 from kbx_tui.knowledge.folding import fold, slug
+
+Dates = Literal["prefer", "filter", "off"]
+"""What date words of a query do: prefer documents of that time, filter by it, or nothing."""
 
 _DATE = re.compile(r"\d{4}(-(0[1-9]|1[0-2])(-(0[1-9]|[12]\d|3[01]))?)?")
 
@@ -53,6 +56,13 @@ class Filters:
             entities=tuple(entities),
             hidden=frozenset(hidden),
         )
+
+    def within(self, first: str, last: str) -> Self:
+        """Return the same filters narrowed to the days from `first` to `last`; an empty end is
+        open."""
+        untils = [until for until in (self.until, last) if until]
+        until = min(untils, key=lambda until: until + "~", default="")  # `2026` ends after any day
+        return replace(self, since=max(self.since, first), until=until)
 
     def matches_date(self, date: str) -> bool:
         """Return whether a document of this date, `YYYY-MM-DD` or empty, matches."""

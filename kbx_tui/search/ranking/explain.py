@@ -50,8 +50,13 @@ class Explanation:
     full_relevance: float | None
     """Relevance of a full answer; None where `ranked.answered` is the relevance itself."""
     lexical_part: float
-    """`lexical_part + vector_part + propagated == ranked.answered`."""
+    """`lexical_part + vector_part + propagated + date_part == ranked.answered`."""
     vector_part: float
+    date_part: float
+    """What the time that the query asks for adds, at least 0; 0 where it is all the query asks
+    besides people, as it scales the other parts then."""
+    date_reason: str
+    """Whether the document is of that time; empty without a date preference."""
     propagated: float
     """What an adjacent part of a longer document adds to `ranked.answered` (`continuations`)."""
     propagated_from: str
@@ -66,7 +71,11 @@ def explain(ranking: Ranking, ranked: Ranked) -> Explanation:
     lexical, vector = float(components.lexical[row]), float(components.vector[row])
     cosine = float(components.cosine[row])
     weight, topic = components.lexical_weight, ranking.topic
-    scale = ranked.answered / ranked.doc_relevance if ranked.doc_relevance else 1.0
+    own = ranked.answered
+    if (preference := ranking.date_preference) is not None:
+        one, capped = np.array([row]), ranking.topic is not None
+        own *= preference.own_share(ranking.doc_relevance[one], one, capped=capped)
+    scale = own / ranked.doc_relevance if ranked.doc_relevance else 1.0
     return Explanation(
         ranked=ranked,
         alpha=ranking.tuning.alpha,
@@ -80,6 +89,8 @@ def explain(ranking: Ranking, ranked: Ranked) -> Explanation:
         full_relevance=None if topic is None else topic.full_relevance,
         lexical_part=scale * weight * lexical,
         vector_part=scale * (1.0 - weight) * vector,
+        date_part=ranked.answered - own,
+        date_reason=preference.reason(row, ranking.evidence.dates[row]) if preference else "",
         propagated=scale * float(components.doc_relevance[row] - components.own_relevance[row]),
         propagated_from=SIDE_NAMES.get(int(components.propagated_from[row]), ""),
         entities=_shares(ranking, row),
@@ -106,7 +117,11 @@ def rounded_parts(total: float, parts: Sequence[float], digits: int = 2) -> list
 
 def _shares(ranking: Ranking, row: int) -> tuple[EntityShare, ...]:
     evidence, shares = ranking.evidence, []
-    of_each = ranking.credit.credits(np.array([row]), ranking.doc_relevance[[row]])
+    preference, factor = ranking.date_preference, 1.0
+    if preference is not None:
+        factor = float(preference.credit_factors(np.array([row]))[0])
+    dated = ranking.dated(ranking.doc_relevance[[row]], np.array([row]), alone=False)
+    of_each = ranking.credit.credits(np.array([row]), dated)
     for index, credit in zip(ranking.counted, of_each, strict=True):
         entity, linked = evidence.entities[index], evidence.links[index]
         position = int(np.searchsorted(linked.rows, row))
@@ -117,10 +132,10 @@ def _shares(ranking: Ranking, row: int) -> tuple[EntityShare, ...]:
                 name=entity.name,
                 entity_score=credit.entity_score,
                 link_strength=float(credit.link_strength[0]),
-                answered=float(credit.answered[0]),
+                answered=factor * float(credit.answered[0]),
                 weight=credit.weight,
                 reason=linked.reasons[position] if is_linked else "not linked",
-                share=float(credit.total[0]),
+                share=factor * float(credit.total[0]),
             )
         )
     shares.sort(key=lambda share: -share.share)

@@ -9,6 +9,9 @@ answers the rest of the query (`entity_credit`). So a document that neither says
 topic nor is linked to a thing in it scores 0 under any alpha. If that holds for all documents in
 scope, or under the hard gate for all linked to the entities, the linked ones are the results.
 
+Where the query asks for a time, the relevance is that of `date_preference`, which counts for the
+credit of entities too; but a document that says nothing of the topic has no `answered`.
+
 A flat ranking has `doc_relevance` in place of the first line. Known items, documents that the query
 names in full, score 1.0 and come first. Where the Evidence holds scores of a reranker, these raise
 the final scores of the first 20 documents (`reranking`).
@@ -24,6 +27,7 @@ from functools import cached_property
 import numpy as np
 
 from kbx_tui.errors import OutOfRange
+from kbx_tui.search.evidence.date_preference import DatePreference
 from kbx_tui.search.evidence.evidence import Evidence, FeedbackDocument, Flags, Rows, Scores
 from kbx_tui.search.evidence.reranking import RERANKED, reranked
 from kbx_tui.search.evidence.tuning import Tuning
@@ -45,7 +49,8 @@ class Ranked:
     """How fully it answers the query, 0..1 (`Topic.answered`).
 
     The relevance itself where `topic` is None: when flat, where the query names people or teams
-    and asks nothing else, or with the seed preset."""
+    and asks nothing else, or with the seed preset. Where the query asks for a time, that is part of
+    it (`date_preference`)."""
     parent_entity_score: float
     document_part: float
     """What the document adds to the score, `alpha * answered` when two-pass.
@@ -73,7 +78,7 @@ class Ranking(EntityChoice):
     @cached_property
     def parent_entity_score(self) -> Scores:
         """Mean or maximum of what the counted entities add, 0..1 (`entity_credit`)."""
-        return self.credit.parent_scores(slice(None), self.doc_relevance)
+        return self._parent_scores(slice(None), self.doc_relevance)
 
     @cached_property
     def credit(self) -> EntityCredit:
@@ -85,6 +90,12 @@ class Ranking(EntityChoice):
     def frecency_weight(self) -> float:
         """Weight of frecency; 0 if no document was opened, so that scores do not all fall."""
         return self.tuning.hotness_weight if self.evidence.frecency.any() else 0.0
+
+    @cached_property
+    def date_preference(self) -> DatePreference | None:
+        """The preference for the time that the query asks for; None without one that applies."""
+        preference = self.evidence.date_preference
+        return preference if preference is not None and preference.applies else None
 
     @cached_property
     def final(self) -> Scores:
@@ -132,7 +143,7 @@ class Ranking(EntityChoice):
     @cached_property
     def blended(self) -> Scores:
         """Final scores by documents and entities alone, before frecency, 0..1."""
-        return self._blend(self.doc_relevance, self.parent_entity_score)
+        return self._blend(self.doc_relevance, self.parent_entity_score, slice(None))
 
     @cached_property
     def matched(self) -> Flags:
@@ -158,7 +169,10 @@ class Ranking(EntityChoice):
         if self.topic is None:
             return False
         rows = self.is_linked if self.tuning.gate == "hard" else slice(None)
-        return not (self.doc_relevance[rows].any() or self.parent_entity_score[rows].any())
+        relevance = self.doc_relevance
+        if relevance[rows].any():
+            return False
+        return not self.credit.parent_scores(slice(None), relevance)[rows].any()
 
     @cached_property
     def is_linked(self) -> Flags:
@@ -212,20 +226,36 @@ class Ranking(EntityChoice):
 
         Shapes (n,); `relevance` must be 0 where that of this ranking is 0.
         """
-        parent = self.credit.parent_scores(rows, relevance)
-        final = self._with_frecency(self._blend(relevance, parent), rows)
+        blended = self._blend(relevance, self._parent_scores(rows, relevance), rows)
+        final = self._with_frecency(blended, rows)
         return np.where(np.isin(rows, list(self.evidence.known_items)), 1.0, final)
 
-    def answered(self, relevance: Scores) -> Scores:
-        """Return how fully documents of some relevance answer the query: alpha weighs this.
+    def answered(self, relevance: Scores, rows: Rows | slice) -> Scores:
+        """Return how fully some rows of this relevance answer the query: alpha weighs this.
 
-        The relevance itself where `topic` is None.
+        The dated relevance itself where `topic` is None. 0 where the relevance is.
         """
-        return relevance if self.topic is None else self.topic.answered(relevance)
+        dated = self.dated(relevance, rows)
+        return dated if self.topic is None else self.topic.answered(dated)
 
-    def _blend(self, relevance: Scores, parent: Scores) -> Scores:
-        """Return scores by the first line of the formula of this module."""
-        alpha, answered = self.tuning.alpha, self.answered(relevance)
+    def dated(self, relevance: Scores, rows: Rows | slice, *, alone: bool = True) -> Scores:
+        """Return the relevance of some rows with the time that the query asks for as part of it.
+
+        With `alone` that of the documents themselves, else that of their entities' credit.
+        """
+        preference = self.date_preference
+        if preference is None:
+            return relevance
+        return preference.relevance(relevance, rows, capped=self.topic is not None, alone=alone)
+
+    def _parent_scores(self, rows: Rows | slice, relevance: Scores) -> Scores:
+        parents = self.credit.parent_scores(rows, self.dated(relevance, rows, alone=False))
+        preference = self.date_preference
+        return parents if preference is None else parents * preference.credit_factors(rows)
+
+    def _blend(self, relevance: Scores, parent: Scores, rows: Rows | slice) -> Scores:
+        """Return the scores of some rows by the first line of the formula of this module."""
+        alpha, answered = self.tuning.alpha, self.answered(relevance, rows)
         return alpha * answered + (1.0 - alpha) * parent if self.kept else answered
 
     def _with_frecency(self, blended: Scores, rows: Rows | slice) -> Scores:
@@ -241,7 +271,7 @@ class Ranking(EntityChoice):
         """Return one row with its scores, at the given rank."""
         alpha, h = self.tuning.alpha if self.kept else 1.0, self.frecency_weight
         relevance, parent = float(self.doc_relevance[row]), float(self.parent_entity_score[row])
-        answered = float(self.answered(self.doc_relevance[[row]])[0])
+        answered = float(self.answered(self.doc_relevance[[row]], np.array([row]))[0])
         return Ranked(
             row=row,
             rank=rank,

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from kbx_tui.search.evidence.evidence import Evidence
 from kbx_tui.search.ranking.explain import explain
 from kbx_tui.search.ranking.rank import Ranked, Ranking
 from kbx_tui.search.results.notes import search_notes
@@ -66,6 +67,8 @@ def answer(
         total_below_floor=ranking.total_below_floor,
         in_scope=evidence.scope.in_scope,
         vector_share=round(evidence.vector_share, SCORE_DIGITS),
+        searched=evidence.as_typed.query,
+        dates=() if evidence.date_preference is None else evidence.date_preference.dates,
         notes=(*notes, *search_notes(ranking, types, newer_files)),
         explain=_search_explanation(ranking) if with_explain else None,
     )
@@ -87,6 +90,7 @@ def _search_explanation(ranking: Ranking) -> dict[str, Any]:
             "tags": list(scope.tags),
             "entities": list(scope.entities),
         },
+        "dates": _dates_mode(evidence),
         "hierarchy_alpha": ranking.tuning.alpha,
         "hierarchy_threshold": ranking.tuning.entity_threshold,
         "max_entities": ranking.tuning.max_entities,
@@ -106,6 +110,14 @@ def _search_explanation(ranking: Ranking) -> dict[str, Any]:
         "lexical": pipeline,
         "vector": None if evidence.fast else dict(pipeline),
     }
+
+
+def _dates_mode(evidence: Evidence) -> str | None:
+    """Return what the date words that were read do; None if none was read."""
+    preference = evidence.date_preference
+    if preference is None:
+        return None
+    return "filter" if preference.is_filter else "prefer"
 
 
 def _explanation(ranking: Ranking, ranked: Ranked, snippet: Snippet) -> dict[str, Any]:
@@ -130,6 +142,8 @@ def _explanation(ranking: Ranking, ranked: Ranked, snippet: Snippet) -> dict[str
         "cosine": None if why.cosine is None else _rounded(why.cosine),
         "vector_score": _rounded(why.vector),
         "vector_weight": _rounded(why.vector_weight),
+        "date_part": _rounded(why.date_part),
+        "date_reason": why.date_reason or None,
         "lent": _rounded(float(lent)),  # a part of doc_relevance; why.propagated is one of answered
         "lent_by": why.propagated_from or None,
         "exact": ranked.known_item or None,

@@ -5,7 +5,7 @@ They say what could not be searched, what is out of date, and why nothing was fo
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 
 from kbx_tui.formatting import (
     FLAT_REASONS,
@@ -36,6 +36,7 @@ def search_notes(ranking: Ranking, types: Collection[str], newer_files: int) -> 
     yield from _ambiguous_names(ranking)
     if not evidence.fast and evidence.scope.total:
         yield from vector_notes(evidence.vector_share, evidence.without_vector)
+    yield from undated_notes(evidence.undated)
     yield from newer_files_notes(newer_files)
     if failure := reranker_failure(ranking):
         yield failure
@@ -77,6 +78,12 @@ def vector_notes(share: float, missing: int) -> Iterator[str]:
         texts = f"{format_count(missing, 'text')} {'has' if missing == 1 else 'have'}"
         verb = "adds it" if missing == 1 else "adds them"
         yield f"meaning {format_percent(share)}: {texts} no vector yet; `kbx index` {verb}"
+
+
+def undated_notes(periods: Sequence[str]) -> Iterator[str]:
+    """Yield which of the times that the query asks for have no document."""
+    if periods:
+        yield f"no document is dated {join_limited(periods, ' or ')}"
 
 
 def newer_files_notes(count: int) -> Iterator[str]:

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:  # the app is painted before numpy is loaded
+    from kbx_tui.search.evidence.date_preference import PreferredDates
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +79,10 @@ class SearchMeta:
     """Documents with a positive cosine that are not results: no term, and a cosine below .3."""
     notes: tuple[str, ...] = ()
     """Sentences for the user: damage to the index, vectors still missing, ambiguous names."""
+    searched: str = ""
+    """The query as it was searched for: without date words that are not searched for."""
+    dates: tuple[PreferredDates, ...] = ()
+    """Date words that were read, and the period that each means."""
     explain: Mapping[str, Any] | None = None
     """Query of pass 2, filters, knobs, and how many documents were evaluated."""
 

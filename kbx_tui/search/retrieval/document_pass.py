@@ -54,13 +54,16 @@ class DocumentPass:
             titled, shares = generation.title_words.holding(single)
             bm25[0][titled] += TITLE_BONUS * shares
         self._named, self._words, self._searched_terms = named, words, terms[-1]
-        weights = [lexical_weight(query, names_someone=bool(named.spans)) for query in variants]
+        weights = [
+            1.0 if fast else lexical_weight(query, names_someone=bool(named.spans))
+            for query in variants
+        ]
         self._bm25_as_typed, self._is_typical = bm25[0], words.in_statistics
         self._lexical_weight, self._searched_weight = weights[0], weights[-1]
         self._scoring = Scoring(
             documents,
             {
-                query: QueryVariant(frozen(raw[documents.rows]), 1.0 if fast else weight)
+                query: QueryVariant(frozen(raw[documents.rows]), weight)
                 for query, raw, weight in zip(variants, bm25, weights, strict=True)
             },
             propagation_share,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import partial
 from types import MappingProxyType
 
@@ -29,6 +30,7 @@ from kbx_tui.search.results.snippets import make_snippet, passage_to_rerank, wan
 from kbx_tui.search.retrieval.document_pass import DocumentPass
 from kbx_tui.search.retrieval.entity_pass import with_pinned
 from kbx_tui.search.retrieval.link_strength import NOTHING_LINKED
+from kbx_tui.search.retrieval.query_dates import QueryDates
 from kbx_tui.search.retrieval.scope import ScopedDocuments
 from kbx_tui.search.retrieval.top_k.top_k import TopKRequest
 
@@ -77,15 +79,15 @@ class Retriever:
         """
         clock, fast = _Clock(), request.fast
         share = PROPAGATION_SHARE if request.parts is None else request.parts
-        generation, filters = self._index.generation(), request.filters
+        generation = self._index.generation()
         snapshot = generation.snapshot
+        dates = QueryDates.of(request, generation, partial(self._named, fast=fast))
         pinned = [generation.entity(entity_id) for entity_id in request.pinned]
-        for entity_id in filters.entities:
+        for entity_id in dates.filters.entities:
             generation.entity(entity_id)
-        scoped = generation.scope(path, filters)
+        scoped = generation.scope(path, dates.filters)
         clock.lap("open_ms")
-        names = () if fast else self._names(request.searched)
-        named = NamedQuery.of(request.searched, names, snapshot.entities)
+        named = self._named(dates.text, fast=fast)
         if not fast:
             self._query_vectors.begin(named.document_query)
         documents = DocumentPass(generation, named, scoped, fast=fast, propagation_share=share)
@@ -104,6 +106,9 @@ class Retriever:
         if len(scoped.rows) < len(scoped.flags):
             links = [linked.within(scoped.flags, scoped.rows) for linked in links]
         clock.lap("links_ms")
+        topic = documents.topic()
+        full_relevance = None if topic is None else topic.full_relevance
+        preference = dates.preference(generation, scoped, full_relevance)
         evidence = Evidence(
             query=request.query,
             document_query=named.document_query,
@@ -117,15 +122,22 @@ class Retriever:
             kinds=scoped.kinds,
             as_typed=as_typed,
             as_searched=as_searched,
-            topic=None if fast else documents.topic(),
-            known_items=MappingProxyType(self._known_items(named, scoped, fast=fast)),
+            topic=None if fast else topic,
+            known_items=MappingProxyType(
+                self._known_items(request.searched, named, scoped, fast=fast)
+            ),
             frecency=frozen(self._opened.frecency(snapshot.row_of)[scoped.rows]),
             fast=fast,
             vector_share=vectors.coverage.share if vectors else 0.0,
             without_vector=vectors.coverage.missing if vectors else 0,
             timings=MappingProxyType(clock.laps),
+            date_preference=preference,
+            undated=dates.undated,
         )
-        if vectors is not None:
+        if listed := dates.listed(preference):
+            items = MappingProxyType({**listed, **evidence.known_items})
+            return replace(evidence, known_items=items)
+        if vectors is not None and dates.text:
             feedback = FEEDBACK_WEIGHT if request.feedback is None else request.feedback
             embed = self._query_vectors.vector
             evidence = documents.with_cosines(
@@ -167,7 +179,8 @@ class Retriever:
         generation = self._index.generation()
         paths = [evidence.paths[row] for row in rows]
         bodies = generation.bodies.read(paths, self._index.reader)
-        vector = None if evidence.fast else self._query_vectors.known(evidence.document_query)
+        query = evidence.document_query
+        vector = None if evidence.fast or not query else self._query_vectors.known(query)
         if vector is None:
             return [(body, []) for body in bodies]
         cosines = [generation.chunk_cosines(path, vector) for path in paths]
@@ -181,6 +194,10 @@ class Retriever:
         generation = self._index.generation()
         recent = generation.pass_one.get(query)
         return recent[0] if recent else generation.entity_pass.names.find(query)
+
+    def _named(self, query: str, *, fast: bool) -> NamedQuery:
+        names = () if fast else self._names(query)
+        return NamedQuery.of(query, names, self._index.generation().snapshot.entities)
 
     def _candidates(
         self, named: NamedQuery, vectors: VectorMatrix | None
@@ -219,9 +236,12 @@ class Retriever:
         return documents.propagated(entity.id, share)
 
     def _known_items(
-        self, named: NamedQuery, scoped: ScopedDocuments, *, fast: bool
+        self, typed: str, named: NamedQuery, scoped: ScopedDocuments, *, fast: bool
     ) -> dict[int, str]:
-        """Return the `known_items` of Evidence: what the query gives in full, by row."""
+        """Return the `known_items` of Evidence: what the query gives in full, by row.
+
+        `typed` is the query with its date words, which may be those of a title.
+        """
         generation = self._index.generation()
         entities = generation.snapshot.entities
         looks_for_roles = not (fast or named.spans)
@@ -231,7 +251,7 @@ class Retriever:
             *((entities[number].path, "role") for number in holders),
         ]
         items = [
-            *generation.known_items.find(named.text),
+            *generation.known_items.find(typed),
             *generation.known_items.find(named.subject),
             *((generation.snapshot.row_of.get(page, -1), what) for page, what in pages),
         ]

@@ -87,6 +87,12 @@ class ResultMetadata(Answer):
     line: int
 
 
+class DatesRead(Answer):
+    text: Sent
+    first: Ours | None = Field(alias="from", description="First day; null if open.")
+    last: Ours | None = Field(alias="to", description="Last day, inclusive; null if open.")
+
+
 class KbSearchResult(Answer):
     about = "metadata.file_path"
 
@@ -111,6 +117,9 @@ class KbSearchData(Answer):
         description="Documents that are similar to the query, but not enough."
     )
     in_scope: int = Field(description="Number of documents that match the filters.")
+    dates: list[DatesRead] = Field(
+        description="Date words that were read, and the days they mean; see the argument dates."
+    )
     notes: list[Sentence]
 
 

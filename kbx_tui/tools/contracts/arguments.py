@@ -25,6 +25,14 @@ Until = Annotated[
     Field(alias="to", description="Latest date, inclusive: 2026-03-17, 2026-03 or 2026."),
 ]
 
+Dates = Annotated[
+    Literal["prefer", "filter", "off"] | None,
+    Field(
+        description="What date words of the query (last week, in March, Q1 2026) do: prefer "
+        "documents of that time, filter by it, or off: nothing. By default that of kbx.toml."
+    ),
+]
+
 
 class Arguments(BaseModel):
     """Arguments of a tool: unknown names and other types are errors."""
@@ -65,6 +73,7 @@ class KbSearch(Arguments):
     )
     top_k: int = Field(5, ge=1, le=10, description="Maximum number of results.")
     filters: SearchFilters | None = Field(None, description="A result matches all of them.")
+    dates: Dates = None
     include_snippets: bool = Field(True, description="False returns no snippets.")
     capabilities: Capabilities | None = Field(
         None, description="How the answer will be used; with voice, at most 3 results."
@@ -151,6 +160,7 @@ class KbxSearch(Arguments):
     until: Until = None
     tags: Names = Field([], description="Only documents with one of these tags.")
     entities: Names = Field([], description="Only documents linked to one of these entity ids.")
+    dates: Dates = None
     fast: bool = Field(False, description="Search by words alone: no model, no entities.")
     hierarchy: bool = Field(True, description="False ranks by the documents alone.")
     preset: Literal["default", "seed"] | None = Field(

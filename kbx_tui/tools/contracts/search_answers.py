@@ -6,7 +6,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from kbx_tui.tools.contracts.answers import Answer
+from kbx_tui.tools.contracts.answers import Answer, DatesRead
 from kbx_tui.tools.contracts.provenance import (
     Ours,
     PageDate,
@@ -54,6 +54,7 @@ class SearchExplanation(Answer):
     document_query: Sent
     path: Sent | None
     filters: AppliedFilters
+    dates: Literal["prefer", "filter"] | None
     hierarchy_alpha: float
     hierarchy_threshold: float
     max_entities: int
@@ -107,6 +108,8 @@ class ResultExplanation(Answer):
     cosine: float | None
     vector_score: float
     vector_weight: float
+    date_part: float
+    date_reason: Ours | None
     lent: float
     lent_by: Ours | None
     exact: Ours | None
@@ -119,6 +122,7 @@ class KbxSearchMeta(Answer):
     search_mode_reason: Ours
     pass1_entities: list[PassOneEntity]
     path_filter: Sent | None
+    dates: list[DatesRead]
     timings: dict[Ours, float]
     total_matched: int
     total_below_floor: int

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from kbx_tui.experts.expert_ranking import ExpertRanking
+    from kbx_tui.search.evidence.date_preference import PreferredDates
     from kbx_tui.search.results.response import SearchMeta, SearchResponse, SearchResult
 
 
@@ -43,6 +45,13 @@ def experts_json(ranking: ExpertRanking) -> dict[str, Any]:
     }
 
 
+def dates_json(dates: Sequence[PreferredDates]) -> list[dict[str, str | None]]:
+    """Return the date words that were read: as typed, first and last day; null for an open end."""
+    return [
+        {"text": read.text, "from": read.first or None, "to": read.last or None} for read in dates
+    ]
+
+
 def _result(result: SearchResult) -> dict[str, Any]:
     return {
         "path": result.path,
@@ -63,6 +72,7 @@ def _meta(meta: SearchMeta) -> dict[str, Any]:
         "search_mode_reason": meta.search_mode_reason,
         "pass1_entities": [asdict(entity) for entity in meta.pass1_entities],
         "path_filter": meta.path_filter,
+        "dates": dates_json(meta.dates),
         "timings": dict(meta.timings),
         "total_matched": meta.total_matched,
         "total_below_floor": meta.total_below_floor,

@@ -27,7 +27,8 @@ def public_search(kb: KnowledgeBase, pages: VisiblePages, request: SearchRequest
         pages.identify(entity_id)
     while True:
         response = kb.search(replace(request, limit=limit, hidden=hidden.paths))
-        found = [_public_result(pages, result, request) for result in response.results]
+        searched = response.meta.searched
+        found = [_public_result(pages, result, request, searched) for result in response.results]
         visible = [result for result in found if result is not None]
         if len(visible) >= request.limit or len(found) < limit:
             break
@@ -56,25 +57,27 @@ def _public_notes(
 
 
 def _public_result(
-    pages: VisiblePages, result: SearchResult, request: SearchRequest
+    pages: VisiblePages, result: SearchResult, request: SearchRequest, searched: str
 ) -> SearchResult | None:
     page = pages.page(result.path)
     if page is None:
         return None
     if pages.is_open(page):
         return result
-    if _is_only_found_by_redacted_text(page, request):
+    if _is_only_found_by_redacted_text(page, request.tags, searched):
         return None
-    return _with_public_snippet(result, page, request.searched)
+    return _with_public_snippet(result, page, searched)
 
 
-def _is_only_found_by_redacted_text(page: PublicPage, request: SearchRequest) -> bool:
+def _is_only_found_by_redacted_text(
+    page: PublicPage, wanted_tags: Sequence[str], searched: str
+) -> bool:
     """Return whether a tag, or every word of the query that is in a file, is redacted in it."""
     tags = {tag.casefold() for tag in page.document.tags}
-    if any(tag.casefold().lstrip("#") not in tags for tag in request.tags):
+    if any(tag.casefold().lstrip("#") not in tags for tag in wanted_tags):
         return True
     whole, public = (
-        {term for term, _ in make_snippet(text, 1, request.searched).terms} for text in page.texts
+        {term for term, _ in make_snippet(text, 1, searched).terms} for text in page.texts
     )
     return bool(whole) and not public
 

@@ -13,6 +13,7 @@ from kbx_tui.tui.app_state import AppState
 from kbx_tui.tui.commands.keymap import Keymap
 from kbx_tui.tui.explore.model import ExploreModel
 from kbx_tui.tui.explore.panes import empty_states
+from kbx_tui.tui.explore.panes.date_chip import DateChip
 from kbx_tui.tui.explore.panes.entity_list import EntityList, EntityStrip
 from kbx_tui.tui.explore.panes.knobs import Knobs
 from kbx_tui.tui.explore.panes.mode_badge import ModeBadge
@@ -46,6 +47,11 @@ class AnswerDisplay:
         status.show_note(view.note)
         self._show_badge(mode_candidates(view.mode))
         self.show_scope(view.scope)
+        chip = self._screen.query_one(DateChip)
+        if view.dates is None:
+            chip.hide()
+        else:
+            chip.show(view.dates, keymap)
         self._screen.query_one(Knobs).annotate(view)
         entities = self._screen.query_one(EntityList)
         entities.empty_state = empty_states.no_entities
@@ -65,6 +71,7 @@ class AnswerDisplay:
         """Clear the answer, and show what the user could type."""
         self.view = None
         self._screen.query_one(StatusLine).show_note("")
+        self._screen.query_one(DateChip).hide()
         self._screen.query_one(EntityList).empty_state = empty_states.entities_without_query
         self._show_entities((), self._model.state.threshold)
         self._screen.query_one(ResultList).border_title = "Results"

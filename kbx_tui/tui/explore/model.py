@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from kbx_tui.search.browsing.card import EntityName
     from kbx_tui.search.evidence.evidence import Evidence
     from kbx_tui.search.evidence.tuning import Tuning
+    from kbx_tui.search.query.filters import Dates
     from kbx_tui.search.results.response import Snippet
 
 DEBOUNCE_SECONDS = 0.08
@@ -113,8 +114,8 @@ class ExploreModel:
     def update(self, **changes: Any) -> None:
         """Change the search: retrieve after a pause in typing, or only rank again."""
         after = replace(self.state, **changes)
-        if not after.query:  # entities are muted and pinned for one query
-            after = replace(after, muted=frozenset(), pinned=frozenset())
+        if not after.query:  # these hold for one query
+            after = replace(after, muted=frozenset(), pinned=frozenset(), dates=self.defaults.dates)
         if after == self.state:
             return
         changed = changed_fields(self.state, after)
@@ -139,7 +140,7 @@ class ExploreModel:
         self._set(replace(self.state, **knobs))
         self.post(StateReplaced(self.state))
 
-    def configure(self, tuning: Tuning) -> None:
+    def configure(self, tuning: Tuning, dates: Dates) -> None:
         """Apply the defaults of kbx.toml to whatever the user has not changed."""
         self._is_configured = True
         self.defaults = SearchState(
@@ -147,6 +148,7 @@ class ExploreModel:
             preset=tuning.preset,
             alpha=tuning.alpha,
             threshold=tuning.entity_threshold,
+            dates=dates,
         )
         changes = {name: getattr(self.state, name) for name in self._changed_fields}
         self.state = replace(self.defaults, **changes)
@@ -264,6 +266,7 @@ class ExploreModel:
             path=state.path or None,
             fast=state.mode == "fast",
             preset=state.preset,
+            dates=state.dates if state.preset == "default" else "off",
             pinned=sorted(state.pinned),
         )
         from kbx_tui.tui.explore import presenting  # noqa: F401  # loaded here, not between frames

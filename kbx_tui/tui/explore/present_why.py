@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from kbx_tui.formatting import answer_words, join_limited, share_words
 from kbx_tui.safe_text import safe_line
+from kbx_tui.search.evidence.evidence import Evidence
 from kbx_tui.search.evidence.score_normalization import RERANKER_WEIGHT
 from kbx_tui.search.ranking.explain import Explanation, rounded_parts
 from kbx_tui.search.ranking.rank import Ranked, Ranking
@@ -70,11 +71,17 @@ def _shown(score: float) -> float:
 
 
 def _document_section(explanation: Explanation, total: float, ranking: Ranking) -> Section:
-    lexical, vector, propagated = rounded_parts(
-        total, [explanation.lexical_part, explanation.vector_part, explanation.propagated]
+    lexical, vector, dated, propagated = rounded_parts(
+        total,
+        [
+            explanation.lexical_part,
+            explanation.vector_part,
+            explanation.date_part,
+            explanation.propagated,
+        ],
     )
     maxima: list[float | None] = [None, None]
-    if explanation.full_relevance is None:
+    if explanation.full_relevance is None and not explanation.date_reason:
         maxima[:] = rounded_parts(1.0, [explanation.lexical_weight, explanation.vector_weight])
     cosine = explanation.cosine
     feedback = [
@@ -86,9 +93,11 @@ def _document_section(explanation: Explanation, total: float, ranking: Ranking) 
             vector,
             maxima[1],
             "meaning",
-            _similarity(cosine, fast=ranking.evidence.fast),
+            _similarity(cosine, ranking.evidence),
         ),
     ]
+    if explanation.date_reason:
+        addends.append(Addend(dated, None, "date", explanation.date_reason))
     if explanation.propagated_from:
         addends.append(
             Addend(propagated, None, "propagated", f"from the {explanation.propagated_from}")
@@ -100,10 +109,12 @@ def _document_section(explanation: Explanation, total: float, ranking: Ranking) 
     return Section("document", total, tuple(addends), tuple(notes))
 
 
-def _similarity(cosine: float | None, *, fast: bool) -> str:
+def _similarity(cosine: float | None, evidence: Evidence) -> str:
     if cosine is not None:
         return f"cosine {cosine:.2f}"
-    return "not used by a fast search" if fast else "no vector yet"
+    if evidence.fast:
+        return "not used by a fast search"
+    return "no vector yet" if evidence.document_query else "nothing to compare"
 
 
 def _entity_section(explanation: Explanation, total: float, mean: bool) -> Section:

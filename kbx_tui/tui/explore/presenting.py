@@ -12,10 +12,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from kbx_tui.formatting import format_score
+from kbx_tui.formatting import format_score, join_limited
 from kbx_tui.knowledge.records import Fact
 from kbx_tui.safe_text import safe_line, safe_lines
 from kbx_tui.search.browsing.card import EntityCard
+from kbx_tui.search.evidence.evidence import Evidence
 from kbx_tui.search.ranking.rank import Ranked, Ranking
 from kbx_tui.search.results.notes import reranker_failure, unanswered_note
 from kbx_tui.search.results.response import Snippet
@@ -26,6 +27,7 @@ from kbx_tui.tui.explore.view import (
     CardFact,
     CardItem,
     CardView,
+    DatesView,
     EntityRow,
     ExploreView,
     ResultRow,
@@ -82,7 +84,16 @@ def present(ranking: Ranking, state: SearchState, alpha_note: str = "") -> Explo
         order=order,
         alpha_note=alpha_note,
         note=unanswered_note(ranking) or reranker_failure(ranking),
+        dates=_dates(evidence, state),
     )
+
+
+def _dates(evidence: Evidence, state: SearchState) -> DatesView | None:
+    preference = evidence.date_preference
+    if preference is None and not evidence.undated and state.dates != "off":
+        return None
+    words = "" if preference is None else preference.words
+    return DatesView(state.dates, words, join_limited(evidence.undated, " or "))
 
 
 def next_change_note(below: float | None, above: float | None, alpha: float) -> str:

@@ -11,6 +11,7 @@ from textual.geometry import Size
 from textual.widgets import Input
 
 from kbx_tui.safe_text import safe_line
+from kbx_tui.search.query.filters import Dates
 from kbx_tui.tui.app_state import AppState
 from kbx_tui.tui.base_session import BaseSession
 from kbx_tui.tui.commands.bindings import bindings
@@ -30,6 +31,7 @@ from kbx_tui.tui.explore.messages import (
     StateReplaced,
 )
 from kbx_tui.tui.explore.pane_switch import PaneSwitch
+from kbx_tui.tui.explore.panes.date_chip import DateChip
 from kbx_tui.tui.explore.panes.entity_card import EntityCard
 from kbx_tui.tui.explore.panes.entity_list import EntityList, EntityStrip
 from kbx_tui.tui.explore.panes.knobs import Knobs
@@ -93,6 +95,7 @@ class Explore(ModeScreen):
             yield QueryLine()
             yield ModeBadge()
             yield PathField(self.model.complete_path)
+        yield DateChip()
         yield EntityStrip()
         yield Panes()
         yield Knobs()
@@ -323,6 +326,16 @@ class Explore(ModeScreen):
         self.model.update(sort=sort)
         if self.view is None:
             self.show_notice(f"results are sorted by {sort} now")
+
+    def action_dates(self, use: Dates) -> None:
+        """Change what date words do, or back to preferring documents of that time."""
+        state, view = self.model.state, self.view
+        if state.preset != "default":
+            self.show_notice("the ranking of the seed reads no date words")
+        elif state.dates != use and (view is None or view.dates is None):
+            self.show_notice("the query has no date words, such as `last week` or `in March`")
+        else:
+            self.model.update(dates="prefer" if state.dates == use else use)
 
     def action_add_entity(self) -> None:
         self.navigator.pick_entity(self._add_entity)

@@ -3,16 +3,23 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 from kbx_tui.search.evidence.tuning import Preset
+from kbx_tui.search.query.filters import Dates
 
 Mode = Literal["two-pass", "flat", "fast"]
 MODES: tuple[Mode, ...] = ("two-pass", "flat", "fast")
 Sort = Literal["score", "date"]
 PRESETS: tuple[Preset, ...] = ("default", "seed")
+
+DATES_WORDS: Mapping[Dates, str] = {
+    "prefer": "documents of that time are preferred",
+    "filter": "only documents of that time are shown",
+    "off": "date words are ordinary words",
+}
 
 UNDO_STEPS = 100
 KNOBS = ("alpha", "threshold")
@@ -33,15 +40,17 @@ class SearchState:
     """Whose formula ranks: `seed` is that of the two-pass proposal."""
     alpha: float = 0.5
     threshold: float = 0.5
+    dates: Dates = "prefer"
+    """What date words of the query do."""
     muted: frozenset[str] = frozenset()
     """Ids of entities that are ignored."""
     pinned: frozenset[str] = frozenset()
     """Ids of entities that the query is about, whatever their score."""
 
     @property
-    def retrieval_key(self) -> tuple[str, str, bool, Preset, frozenset[str]]:
+    def retrieval_key(self) -> tuple[str, str, bool, Preset, Dates, frozenset[str]]:
         """The fields on which retrieval depends; the others affect only ranking."""
-        return self.query, self.path, self.mode == "fast", self.preset, self.pinned
+        return self.query, self.path, self.mode == "fast", self.preset, self.dates, self.pinned
 
 
 @dataclass
@@ -69,9 +78,13 @@ class Undo:
         self._moving = ""
         while self.steps:
             before = self.steps.pop()
-            if before.query != current.query:  # entities are muted and pinned for one query
+            if before.query != current.query:  # these hold for one query
                 before = replace(
-                    before, muted=current.muted, pinned=current.pinned, query=current.query
+                    before,
+                    muted=current.muted,
+                    pinned=current.pinned,
+                    dates=current.dates,
+                    query=current.query,
                 )
             if before != current:
                 return before
@@ -96,6 +109,8 @@ def describe_undo(before: SearchState, after: SearchState, name_of: Callable[[st
             words.append(f"{name} is {value:.2f} again".replace(" 0.", " ."))
         elif name == "path":
             words.append(f"searching {value or 'everywhere'} again")
+        elif name == "dates":
+            words.append(f"{DATES_WORDS[after.dates]} again")
         elif name in ("mode", "sort", "preset"):
             words.append(f"{name} is {value} again")
         else:
@@ -116,6 +131,8 @@ def command_line(state: SearchState, defaults: SearchState, root: str = "") -> s
         words += ["--path", state.path]
     if state.preset != defaults.preset:
         words += ["--preset", state.preset]
+    if state.dates != defaults.dates:
+        words += ["--no-dates"] if state.dates == "off" else ["--dates", state.dates]
     if state.mode == "fast":
         words.append("--fast")
     elif state.mode == "flat":

@@ -70,6 +70,18 @@ class ScopeView:
 
 
 @dataclass(frozen=True, slots=True)
+class DatesView:
+    """What was read of the date words of a query."""
+
+    use: str
+    """`prefer`, `filter`, or `off` where the user turned them off."""
+    words: str
+    """The time in words, `March 2026`; empty if no document is of it, or where it is off."""
+    undated: str
+    """Times in words in which no document is dated."""
+
+
+@dataclass(frozen=True, slots=True)
 class ExploreView:
     """One ranking, ready to be shown."""
 
@@ -88,6 +100,8 @@ class ExploreView:
     note: str = ""
     """That no document answers the topic, and why there are results all the same; or why results
     are not reranked; else empty."""
+    dates: DatesView | None = None
+    """None where the query has no date words, or kbx.toml says that they are not read."""
 
 
 @dataclass(frozen=True, slots=True)

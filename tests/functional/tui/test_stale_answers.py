@@ -80,7 +80,14 @@ class GatedEngine:
         return Counts()
 
     def retrieve(
-        self, query: str, *, path: str | None, fast: bool, preset: str, pinned: Sequence[str]
+        self,
+        query: str,
+        *,
+        path: str | None,
+        fast: bool,
+        preset: str,
+        dates: str,
+        pinned: Sequence[str],
     ) -> Evidence:
         self.waiting.set()
         self.gate.acquire()

@@ -9,6 +9,7 @@ import numpy as np
 from hypothesis import strategies as st
 
 from kbx_tui.search.evidence.continuations import Continuations, ScoredDocuments
+from kbx_tui.search.evidence.date_preference import DateMatch, DatePreference, PreferredDates
 from kbx_tui.search.evidence.evidence import (
     ComponentScores,
     EntityCandidate,
@@ -17,7 +18,7 @@ from kbx_tui.search.evidence.evidence import (
     Scope,
     Signal,
 )
-from kbx_tui.search.evidence.score_normalization import PROPAGATION_SHARE
+from kbx_tui.search.evidence.score_normalization import DATE_WEIGHT, PROPAGATION_SHARE
 from kbx_tui.search.evidence.scoring import QueryVariant, Scoring
 from kbx_tui.search.evidence.topic import Topic
 from kbx_tui.search.evidence.tuning import Tuning
@@ -89,6 +90,7 @@ def evidence(
     fast: bool = False,
     propagated: Collection[int] = (),
     topic: Topic | None = None,
+    date_preference: DatePreference | None = None,
 ) -> Evidence:
     """Return Evidence with these scores, entities and the links of each."""
     size = len(typed.doc_relevance)
@@ -112,7 +114,16 @@ def evidence(
         fast=fast,
         vector_share=1.0,
         timings={},
+        date_preference=date_preference,
     )
+
+
+def preference(
+    matches: Sequence[int], full_relevance: float | None = 0.5, weight: float = DATE_WEIGHT
+) -> DatePreference:
+    """Return a preference for March 2026, with the `DateMatch` of each document."""
+    march = PreferredDates("in March", "2026-03-01", "2026-03-31", "March 2026")
+    return DatePreference((march,), np.array(matches, np.int8), full_relevance, weight)
 
 
 unit = st.floats(min_value=0.0, max_value=1.0)
@@ -122,6 +133,15 @@ PINNED = ["person:e0", "person:e2", "person:e7", "person:e8", "person:e99"]
 @st.composite
 def some_topic(draw: st.DrawFn) -> Topic:
     return Topic(draw(st.floats(0.05, 0.9)), draw(unit))
+
+
+@st.composite
+def some_preference(draw: st.DrawFn, size: int, topic: Topic | None) -> DatePreference:
+    """Draw a preference, with the full relevance of the topic, if any, as in a search."""
+    matches = draw(st.lists(st.sampled_from(list(DateMatch)), min_size=size, max_size=size))
+    alone_or_flat = st.none() | st.floats(0.05, 0.9)
+    full = topic.full_relevance if topic is not None else draw(alone_or_flat)
+    return preference(matches, full, draw(st.floats(0.0, 0.49)))
 
 
 @st.composite
@@ -149,6 +169,7 @@ def some_evidence(draw: st.DrawFn) -> Evidence:
     frecency = draw(st.lists(unit, min_size=size, max_size=size))
     dates = draw(st.lists(st.sampled_from(["", "2026-01-02", "2026-03-04"]), min_size=size,
                           max_size=size))  # fmt: skip
+    topic = draw(st.none() | some_topic())
     return evidence(
         typed,
         searched,
@@ -157,7 +178,8 @@ def some_evidence(draw: st.DrawFn) -> Evidence:
         frecency=frecency,
         dates=dates,
         propagated=draw(st.sets(rows)) if size else (),
-        topic=draw(st.none() | some_topic()),
+        topic=topic,
+        date_preference=draw(st.none() | some_preference(size, topic)),
     )
 
 

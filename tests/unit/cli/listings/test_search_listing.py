@@ -27,6 +27,8 @@ EXPLANATION: dict[str, Any] = {
     "lent": 0.0,
     "lent_by": None,
     "cosine": 0.61,
+    "date_part": 0.0,
+    "date_reason": None,
     "exact": None,
     "entities": [
         {

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
+from kbx_tui.search.evidence.date_preference import DateMatch
 from kbx_tui.search.evidence.evidence import ComponentScores, EntityCandidate, Evidence
 from kbx_tui.search.evidence.topic import Topic
 from kbx_tui.search.evidence.tuning import Gate, Tuning
@@ -18,7 +19,9 @@ from tests.unit.search.building import (
     components,
     entity,
     evidence,
+    preference,
     some_evidence,
+    some_preference,
     some_topic,
     some_tuning,
     unit,
@@ -143,6 +146,98 @@ def test_without_a_topic_the_score_blends_relevance_with_the_mean_of_the_links(
     mean = [sum(linked.get(row, 0.0) for linked in links) / len(links) for row in range(SIZE)]
     plain = tuning.alpha * scores.doc_relevance + (1.0 - tuning.alpha) * np.array(mean)
     np.testing.assert_allclose(ranking.final, plain, atol=1e-12)
+
+
+@given(some_evidence(), some_tuning(), st.data())
+def test_date_preference_never_lowers_a_document_of_that_time(
+    found: Evidence, tuning: Tuning, data: st.DataObject
+) -> None:
+    wanted = data.draw(some_preference(len(found), found.topic))
+    without = rank(replace(found, date_preference=None), tuning)
+    with_dates = rank(replace(found, date_preference=wanted), tuning)
+    inside = wanted.matches >= DateMatch.NAMED
+    assert (with_dates.final[inside] >= without.final[inside] - 1e-12).all()
+    assert with_dates.kept == without.kept
+
+
+@given(some_evidence(), some_tuning(), st.data())
+def test_being_of_that_time_never_lowers_a_document_and_changes_no_other(
+    found: Evidence, tuning: Tuning, data: st.DataObject
+) -> None:
+    assume(len(found) > 1)
+    wanted = data.draw(some_preference(len(found), found.topic))
+    row = data.draw(st.integers(0, len(found) - 1))
+    finals = []
+    for match in (DateMatch.NONE, DateMatch.DATED):
+        matches = wanted.matches.copy()
+        matches[row] = match
+        matches[row - 1] = DateMatch.DATED  # so that it applies in both cases
+        changed = replace(wanted, matches=matches)
+        finals.append(rank(replace(found, date_preference=changed), tuning).final)
+    others = np.arange(len(found)) != row
+    assert finals[1][row] >= finals[0][row] - 1e-12
+    np.testing.assert_array_equal(finals[0][others], finals[1][others])
+
+
+@given(some_evidence(), some_tuning(), st.data())
+def test_dates_that_no_document_in_scope_is_of_change_nothing(
+    found: Evidence, tuning: Tuning, data: st.DataObject
+) -> None:
+    wanted = data.draw(some_preference(len(found), found.topic))
+    nothing = replace(wanted, matches=np.zeros(len(found), np.int8))
+    without = rank(replace(found, date_preference=None), tuning)
+    with_dates = rank(replace(found, date_preference=nothing), tuning)
+    np.testing.assert_array_equal(with_dates.final, without.final)
+    np.testing.assert_array_equal(with_dates.order, without.order)
+
+
+@given(some_topic(), some_entities(), alphas, st.floats(0.0, 0.49), st.booleans())
+def test_saying_nothing_at_the_right_time_never_outranks_a_full_answer_linked_alike(
+    topic: Topic, entities: list[Found], tuning: Tuning, weight: float, is_flat: bool
+) -> None:
+    scores = components([0.0, 1000.0], [0.0, 1.0])
+    topic = replace(topic, full_relevance=float(scores.doc_relevance[ANSWER]))
+    alike = [(candidate, dict.fromkeys(range(2), max(links.values(), default=0.0)))
+             for candidate, links in entities if not candidate.is_named_thing]  # fmt: skip
+    wanted = preference([DateMatch.DATED, DateMatch.NONE], topic.full_relevance, weight)
+    found = replace(found_for(scores, list(alike), topic), date_preference=wanted)
+    ranking = rank(found, replace(tuning, hierarchy=not is_flat))
+    assert ranking.final[NOTHING] <= ranking.final[ANSWER] + 1e-12
+
+
+@given(some_topic(), st.lists(unit, min_size=2, max_size=2), st.floats(0.0, 0.49), st.booleans())
+def test_answering_more_never_lowers_a_document_of_that_time(
+    topic: Topic, cosines: list[float], weight: float, is_flat: bool
+) -> None:
+    scores = components([0.0, 0.0, 0.0], [*sorted(cosines), 0.0])
+    wanted = preference([DateMatch.DATED] * 3, topic.full_relevance, weight)
+    found = replace(found_for(scores, [], topic), date_preference=wanted)
+    less, more, nothing = rank(found, Tuning(hierarchy=not is_flat)).final
+    assert nothing == 0.0
+    assert less <= more + 1e-12
+
+
+def test_document_that_hardly_answers_gains_little_by_its_date() -> None:
+    scores = components([0.2, 5.0], [0.0, 0.0])
+    dates = preference([DateMatch.DATED, DateMatch.NONE])
+    ranking = rank(replace(found_for(scores, []), date_preference=dates), Tuning())
+    assert ranking.order.tolist() == [1, 0]
+
+
+def test_document_of_another_time_is_still_found_and_comes_after_its_equal() -> None:
+    scores = components([20.0, 20.0, 0.0], [0.5, 0.5, 0.0])
+    dates = preference([DateMatch.NONE, DateMatch.DATED, DateMatch.DATED])
+    found = replace(found_for(scores, []), date_preference=dates)
+    ranking = rank(found, Tuning())
+    assert ranking.order.tolist() == [1, 0]  # the third says nothing of the topic
+
+
+def test_people_and_a_time_list_documents_of_that_time_first() -> None:
+    scores = components([5.0, 1.0], [0.5, 0.1])
+    links = [(entity(0, 1.0, named=True), {0: 1.0, 1: 0.6})]
+    wanted = preference([DateMatch.NONE, DateMatch.DATED], None)
+    ranking = rank(replace(found_for(scores, list(links)), date_preference=wanted), Tuning())
+    assert ranking.order.tolist() == [1, 0]
 
 
 def unanswered(tuning: Tuning, **known_items: str) -> Ranking:

@@ -70,7 +70,7 @@ def test_parts_of_a_result_sum_to_its_score(found: Evidence, tuning: Tuning) -> 
         if not ranked.known_item:
             parts = ranked.document_part + ranked.entity_part + ranked.frecency_part
             assert parts == pytest.approx(ranked.score)
-        document = why.lexical_part + why.vector_part + why.propagated
+        document = why.lexical_part + why.vector_part + why.propagated + why.date_part
         assert document == pytest.approx(ranked.answered)
         assert why.propagated_from or why.propagated == 0.0
         if why.two_pass:

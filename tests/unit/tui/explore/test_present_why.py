@@ -10,6 +10,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
+from kbx_tui.search.evidence.date_preference import DateMatch
 from kbx_tui.search.evidence.evidence import Evidence, FeedbackDocument
 from kbx_tui.search.evidence.topic import Topic
 from kbx_tui.search.evidence.tuning import Tuning
@@ -24,6 +25,7 @@ from tests.unit.search.building import (
     consecutive_parts,
     entity,
     evidence,
+    preference,
     some_evidence,
 )
 
@@ -173,6 +175,29 @@ def test_note_too_long_for_the_pane_is_wrapped() -> None:
         "attendee × .86 of the",
         "topic",
     ]
+
+
+def test_date_is_an_addend_beside_a_topic() -> None:
+    retrieved = evidence(
+        components([3.0, 3.0], [0.5, 0.5]),
+        date_preference=preference([DateMatch.DATED, DateMatch.NONE], 0.5),
+    )
+    first, second = explanations(retrieved, Tuning())
+    assert ".15  date     of that time" in text_of(why_lines(first, None, 60))
+    assert ".00  date     undated" in text_of(why_lines(second, None, 60))
+
+
+def test_date_beside_people_alone_is_shown_as_the_factor_that_it_is() -> None:
+    retrieved = evidence(
+        components([3.0, 3.0], [0.5, 0.5]),
+        entities=[(entity(1, 1.0, named=True), {0: 1.0, 1: 1.0})],
+        dates=["2026-03-02", "2026-05-02"],
+        date_preference=preference([DateMatch.DATED, DateMatch.NONE], None),
+    )
+    first, second = explanations(retrieved, Tuning())
+    assert ".00  date     of that time" in text_of(why_lines(first, None, 60))
+    assert ".00  date     of another time: × .25" in text_of(why_lines(second, None, 60))
+    assert second.sections[1].total == pytest.approx(0.25)
 
 
 def test_weights_are_shown_where_they_differ() -> None:

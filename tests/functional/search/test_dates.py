@@ -1,0 +1,155 @@
+"""Date words of a query: a preference that is shown, bounded and can be turned off."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from kbx_tui import KnowledgeBase
+from kbx_tui.search.results.response import SearchResponse
+
+TODAY = date(2026, 4, 20)
+"""A Monday; the demo ends on 16 April."""
+
+
+@pytest.fixture(scope="module")
+def kb(demo_kb_path: Path) -> Iterator[KnowledgeBase]:
+    with KnowledgeBase(demo_kb_path) as kb:
+        yield kb
+
+
+def search(kb: KnowledgeBase, query: str, **options: Any) -> SearchResponse:
+    response: SearchResponse = kb.search(query, today=TODAY, **options)
+    return response
+
+
+def dates_of(response: SearchResponse) -> list[str]:
+    return [result.date for result in response.results]
+
+
+def read(response: SearchResponse) -> list[tuple[str, str]]:
+    return [(found.text, found.words) for found in response.meta.dates]
+
+
+def test_document_of_that_time_comes_first_and_others_are_still_found(kb: KnowledgeBase) -> None:
+    january = search(kb, "platform sync in January")
+    march = search(kb, "platform sync in March")
+    assert january.results[0].path == "memory/meetings/2026/01/13/platform-sync.notes.md"
+    assert march.results[0].path == "memory/meetings/2026/03/10/platform-sync.notes.md"
+    assert read(march) == [("in March", "March 2026")]
+    assert "memory/meetings/2026/01/13/platform-sync.notes.md" in [r.path for r in march.results]
+
+
+def test_time_alone_lists_its_documents_newest_first(kb: KnowledgeBase) -> None:
+    for query in ("last week", "what happened last week?", "meetings last week"):
+        response = search(kb, query)
+        assert dates_of(response) == ["2026-04-16", "2026-04-14"]
+        assert response.meta.total_matched == 2
+
+
+def test_person_and_time_list_what_they_took_part_in_then(kb: KnowledgeBase) -> None:
+    response = search(kb, "what did Alice Chen do last month", limit=3)
+    assert response.meta.search_mode == "two_pass"
+    assert all(day.startswith("2026-03") for day in dates_of(response))
+
+
+def test_date_alone_makes_no_document_a_result(kb: KnowledgeBase) -> None:
+    response = search(kb, "zeppelin yesterday and in March", fast=True)
+    assert response.meta.dates
+    assert not [r for r in response.results if "march" not in r.snippet.casefold()]
+    assert not search(kb, "zeppelin last week", fast=True).results
+
+
+def test_off_searches_for_the_words(kb: KnowledgeBase) -> None:
+    response = search(kb, "platform sync last week", dates="off", explain=True)
+    assert response.meta.dates == ()
+    assert response.meta.explain is not None
+    assert "last week" in response.meta.explain["document_query"]
+    explained = response.results[0].explain
+    assert explained is not None
+    assert (explained["date_part"], explained["date_reason"]) == (0.0, None)
+
+
+def test_query_without_date_words_is_not_touched(kb: KnowledgeBase) -> None:
+    on, off = (search(kb, "what may Alice march for", dates=use) for use in ("prefer", "off"))
+    assert on.results == off.results
+
+
+def test_filter_is_the_filter_by_date(kb: KnowledgeBase) -> None:
+    filtered = search(kb, "migration in March", dates="filter", limit=50, explain=True)
+    given = search(kb, "migration in March", since="2026-03-01", until="2026-03-31", limit=50)
+    assert [r.path for r in filtered.results] == [r.path for r in given.results]
+    assert filtered.meta.explain is not None
+    assert filtered.meta.explain["filters"]["from"] == "2026-03-01"
+    assert filtered.meta.explain["dates"] == "filter"
+
+
+def test_note_says_that_no_document_is_of_that_time(kb: KnowledgeBase) -> None:
+    response = kb.search("migration last week", today=date(2030, 1, 7))
+    assert "no document is dated 31 December 2029 to 6 January 2030" in response.meta.notes
+    assert response.results
+    assert not kb.search("last week", today=date(2030, 1, 7)).results
+
+
+def test_date_part_is_a_part_of_the_document(kb: KnowledgeBase) -> None:
+    response = search(kb, "platform sync in March", explain=True)
+    explained = [result.explain or {} for result in response.results]
+    assert {row["date_reason"] for row in explained} >= {"of that time", "of another time"}
+    for row in explained:
+        assert (row["date_part"] > 0.0) == (
+            row["date_reason"] not in ("of another time", "undated")
+        )
+        assert row["date_part"] <= row["answered"]
+
+
+def test_seed_reads_no_dates_unless_asked_to(kb: KnowledgeBase) -> None:
+    assert not search(kb, "migration in March", preset="seed").meta.dates
+    assert search(kb, "migration in March", preset="seed", dates="prefer").meta.dates
+
+
+def page(folder: Path, name: str, title: str, day: str = "") -> None:
+    path = folder / "memory" / "notes" / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    frontmatter = f"---\ndate: {day}\n---\n" if day else ""
+    path.write_text(f"{frontmatter}# {title}\n\nHigh tides for the ferries.\n", encoding="utf-8")
+
+
+def test_title_or_path_that_names_the_time_counts_as_its_date(tmp_path: Path) -> None:
+    page(tmp_path, "a.md", "Q1 2026 goals", "2025-12-10")
+    page(tmp_path, "b.md", "Goals", "2025-12-11")
+    page(tmp_path, "c.md", "Q1 2025 goals", "2025-12-12")
+    page(tmp_path, "2026-03-17.md", "Standup")
+    page(tmp_path, "2026-03-18-copy.md", "Copy", "2026-03-19")
+    with KnowledgeBase(tmp_path) as kb:
+        response = search(kb, "goals for the ferries in Q1 2026", explain=True, fast=True)
+        reasons = {Path(r.path).name: (r.explain or {})["date_reason"] for r in response.results}
+        assert reasons == {
+            "a.md": "its title or path names that time",
+            "b.md": "of another time",
+            "c.md": "of another time",
+            "2026-03-17.md": "of that time",
+            "2026-03-18-copy.md": "of that time",
+        }
+        assert Path(response.results[0].path).name == "a.md"
+        on_day = search(kb, "ferries on 17 March", fast=True)
+        assert Path(on_day.results[0].path).name == "2026-03-17.md"
+
+
+def test_name_that_the_base_knows_is_not_a_month(tmp_path: Path) -> None:
+    people = tmp_path / "memory" / "people"
+    people.mkdir(parents=True)
+    (people / "april-jones.md").write_text("# April Jones\n\nCaptain.\n", encoding="utf-8")
+    page(tmp_path, "2026-04-01-tides.md", "Tides")
+    page(tmp_path, "2026-02-01-tides.md", "April Jones on tides")
+    with KnowledgeBase(tmp_path) as kb:
+        assert search(kb, "advice from April on tides").meta.dates == ()
+        assert read(search(kb, "tides in April")) == [("in April", "April 2026")]
+
+
+def test_names_are_found_without_the_date_words(kb: KnowledgeBase) -> None:
+    response = search(kb, "Alice Chen in March 2026")
+    assert [e.name for e in response.meta.pass1_entities if e.score == 1.0] == ["Alice Chen"]

@@ -26,7 +26,7 @@ from kbx_tui.index.index_status import Status, count_newer_files, read_status
 from kbx_tui.knowledge.vault import find_root
 from kbx_tui.safe_text import replace_surrogates
 from kbx_tui.search.frecency import OpenedDocuments
-from kbx_tui.search.ranking.alpha import alpha_note, next_changes
+from kbx_tui.search.ranking.alpha import alpha_note, next_changes, swap_points
 from kbx_tui.search.ranking.explain import Explanation, explain
 from kbx_tui.search.ranking.rank import Ranked, Ranking, rank
 from kbx_tui.search.request import MAX_QUERY, SearchRequest
@@ -47,6 +47,7 @@ if TYPE_CHECKING:
     from kbx_tui.api.pending_reranking import PendingReranking, RerankerTrial
     from kbx_tui.api.searcher import Searcher
     from kbx_tui.api.similarity_checks import SimilarityChecks
+    from kbx_tui.api.tuner import Tuner
     from kbx_tui.drafting.checks import DraftCheck, DraftMatch, Verdict
     from kbx_tui.drafting.differences import Difference
     from kbx_tui.drafting.labels import LabelledScore, ThresholdMetrics
@@ -56,6 +57,8 @@ if TYPE_CHECKING:
     from kbx_tui.editing.pages.field_edits import Value
     from kbx_tui.editing.state.drafts import Draft
     from kbx_tui.evaluation.exchange import Format, JudgmentImport
+    from kbx_tui.evaluation.judged_evidence import JudgedEvidence
+    from kbx_tui.evaluation.judged_evidence import Progress as TuningProgress
     from kbx_tui.evaluation.judgment_log import Judgment, UndoneJudgment
     from kbx_tui.evaluation.judgments import JudgedQuery
     from kbx_tui.evaluation.measure import Knob, Mode, Sweep
@@ -73,6 +76,10 @@ if TYPE_CHECKING:
     from kbx_tui.similarity.duplicate_scan import DuplicateScan
     from kbx_tui.similarity.matches import FieldSimilarity, SimilarityCheck, SimilarityMatch
     from kbx_tui.similarity.scoring.pair_score import PairSimilarity
+
+
+EVIDENCE_BYTES = 512 * 1024 * 1024
+"""Memory that the evidence of judged queries takes at most."""
 
 
 class KnowledgeBase:
@@ -304,6 +311,10 @@ class KnowledgeBase:
     def next_changes(self, ranking: Ranking, limit: int = 10) -> tuple[float | None, float | None]:
         """Return the nearest alphas below and above that change the top `limit` results. Pure."""
         return next_changes(ranking, limit)
+
+    def swap_points(self, ranking: Ranking, limit: int = 10) -> tuple[float, ...]:
+        """Return all alphas, ascending, that change the order of the top `limit` results. Pure."""
+        return swap_points(ranking, limit)
 
     def matches(self, evidence: Evidence, text: str) -> tuple[tuple[int, int], ...]:
         """Return the spans of words in `text` that pass 2 searched for, in order. Pure."""
@@ -887,6 +898,25 @@ class KnowledgeBase:
         """
         return self._evaluator.sweep(queries, knob, preset, doc_types, progress)
 
+    # Tuning
+
+    def judged_evidence(
+        self,
+        queries: Sequence[JudgedQuery],
+        *,
+        preset: str | None = None,
+        doc_types: Sequence[str] = (),
+        limit: int = EVIDENCE_BYTES,
+        progress: TuningProgress | None = None,
+    ) -> JudgedEvidence:
+        """Return the evidence of judged queries, with which any knobs are measured at once.
+
+        It is kept for the next call, until the index has another generation; then only queries that
+        are new are retrieved. At most `limit` bytes: `left_out` says how many queries are missing.
+        `progress` is called with the number of queries done and the total; True stops.
+        """
+        return self._tuner.judged_evidence(queries, preset, doc_types, limit, progress)
+
     # Parts, imported on first use: tests/contract/test_imports.py shows what each would load
 
     @cached_property
@@ -906,6 +936,12 @@ class KnowledgeBase:
         from kbx_tui.api.evaluator import Evaluator
 
         return Evaluator(self._session)
+
+    @cached_property
+    def _tuner(self) -> Tuner:
+        from kbx_tui.api.tuner import Tuner
+
+        return Tuner(self._session)
 
     @cached_property
     def _files(self) -> FileWriter:

@@ -18,6 +18,8 @@ from kbx_tui.evaluation.runs import ALL, DEPTH, QueryResult, Run, highest_grade,
 from kbx_tui.search.evidence.evidence import Evidence
 from kbx_tui.search.evidence.tuning import Tuning
 from kbx_tui.search.ranking.rank import Ranking, rank
+from kbx_tui.search.ranking.rank_many import best_of_each
+from kbx_tui.search.ranking.score_lines import NO_ROW
 
 Mode = Literal["auto", "flat", "two_pass", "fast"]
 
@@ -92,8 +94,9 @@ def sweep(
     rows_of: defaultdict[str, list[list[float]]] = defaultdict(list)
     for query in _judged_queries(queries, progress):
         evidence = retrieve(query.text)
-        row = [ndcg(_paths(rank(evidence, variant), CUTOFF), query.grades) for variant in tunings]
-        rows_of[query.group].append(row)
+        best = best_of_each(evidence, tunings, CUTOFF).tolist()
+        tops = [[evidence.paths[row] for row in rows if row != NO_ROW] for rows in best]
+        rows_of[query.group].append([ndcg(top, query.grades) for top in tops])
     if len(rows_of) > 1:
         rows_of[ALL] = [row for rows in list(rows_of.values()) for row in rows]
     means = {

@@ -39,6 +39,11 @@ def ndcg_linear(ranked: Sequence[str], grades: Grades, k: int = CUTOFF) -> float
     return _normalized_dcg(ranked, grades, k, float)
 
 
+def ideal_gain(grades: Grades, k: int = CUTOFF) -> float:
+    """Return the discounted gain of the best possible first k, 0 when nothing is relevant."""
+    return _dcg(map(_exponential, sorted(grades.values(), reverse=True)[:k]))
+
+
 def recall(ranked: Sequence[str], grades: Grades, k: int = CUTOFF) -> float:
     """Return recall@k: the share of the relevant documents among the first k, 0..1."""
     relevant = {path for path, grade in grades.items() if grade > 0}

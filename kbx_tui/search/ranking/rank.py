@@ -299,15 +299,21 @@ class Ranking(EntityChoice):
             rows = rows[final[rows] >= floor]
         return rows[self._sort(rows, final)][:limit]
 
-    def _sort(self, rows: Rows, final: Scores) -> Rows:
+    def tie_order(self, rows: Rows) -> Rows:
+        """Return `rows`, which must ascend, in the order in which equal scores are resolved."""
+        return rows[self._sort(rows, None)]
+
+    def _sort(self, rows: Rows, final: Scores | None) -> Rows:
         """Return the sort order of `rows`, which must ascend, as indices into `rows`.
 
         The last key counts first. Where the reranker makes scores equal, the plain ones decide.
         """
         is_known_item = np.isin(rows, list(self.evidence.known_items))
-        keys = [self.doc_relevance[rows], is_known_item, final[rows]]
-        if final is not self.plain_final:
-            keys.insert(1, self.plain_final[rows])
+        keys = [self.doc_relevance[rows], is_known_item]
+        if final is not None:
+            keys.append(final[rows])
+            if final is not self.plain_final:
+                keys.insert(1, self.plain_final[rows])
         order = np.lexsort((rows, *(-key.astype(float) for key in keys)))
         tied = np.ones(max(len(rows) - 1, 0), dtype=np.bool_)
         for key in keys:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from fractions import Fraction
-from itertools import combinations
+from itertools import combinations, pairwise
 from typing import Any
 
 import numpy as np
@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from kbx_tui.search.evidence.evidence import ComponentScores, Evidence
 from kbx_tui.search.evidence.tuning import Tuning
-from kbx_tui.search.ranking.alpha import alpha_note, next_changes
+from kbx_tui.search.ranking.alpha import alpha_note, next_changes, swap_points
 from kbx_tui.search.ranking.rank import Ranking, rank
 from tests.unit.search.building import components, entity, evidence, some_evidence, some_tuning
 
@@ -193,3 +193,80 @@ def test_next_changes_equal_an_exhaustive_search(data: st.DataObject) -> None:
     ):
         assert (change is None) == (expected is None)
         assert change is None or expected is None or abs(change - float(expected)) < 1e-12
+
+
+thousandths = st.integers(0, 1024).map(lambda number: number / 1024)
+
+
+def crossings_exactly(found: Evidence, ranking: Ranking) -> list[Fraction]:
+    """Return every alpha within 0..1 at which two lines cross, and both ends."""
+    h = Fraction(ranking.frecency_weight)
+    ends = [
+        tuple((1 - h) * Fraction(score) + h * Fraction(opened) for score in (parent, document))
+        for parent, document, opened in zip(
+            ranking.parent_entity_score, ranking.doc_relevance, found.frecency, strict=True
+        )
+    ]
+    alphas = {Fraction(0), Fraction(1)}
+    for one, other in combinations(ends, 2):
+        leads = one[0] - other[0], one[1] - other[1]
+        if leads[0] != leads[1]:
+            alphas.add(leads[0] / (leads[0] - leads[1]))
+    return sorted(alpha for alpha in alphas if 0 <= alpha <= 1)
+
+
+def assert_points_are_where_the_order_changes(found: Evidence, tuning: Tuning, limit: int) -> None:
+    ranking = rank(found, tuning)
+    alphas = crossings_exactly(found, ranking)
+    orders = [
+        exact_order(ranking, (one + other) / 2, limit) for one, other in pairwise(alphas)
+    ]  # between two crossings
+    expected = [
+        alpha
+        for number, alpha in enumerate(alphas[1:-1], 1)
+        if orders[number - 1] != orders[number]
+    ]
+    if orders[0] != exact_order(ranking, Fraction(0), limit):
+        expected.insert(0, Fraction(0))
+    if orders[-1] != exact_order(ranking, Fraction(1), limit):
+        expected.append(Fraction(1))
+    assert swap_points(ranking, limit) == pytest.approx([float(alpha) for alpha in expected])
+
+
+@settings(max_examples=300)
+@given(st.data(), st.sampled_from([eighths, thousandths]))
+def test_order_changes_at_each_swap_point_and_nowhere_else(
+    data: st.DataObject, scores: st.SearchStrategy[float]
+) -> None:
+    size = data.draw(st.integers(1, 7))
+    column = st.lists(scores, min_size=size, max_size=size)
+    found = lines(
+        data.draw(column), data.draw(column), frecency=data.draw(st.none() | column),
+        known_items=data.draw(st.sampled_from([{}, {0: "title"}])),
+    )  # fmt: skip
+    tuning = Tuning(
+        alpha=data.draw(scores),
+        hotness_weight=data.draw(st.sampled_from([0.0, 0.5])),
+        gate=data.draw(st.sampled_from(["soft", "hard"])),
+    )
+    if rank(found, tuning).search_mode == "two_pass":
+        assert_points_are_where_the_order_changes(found, tuning, data.draw(st.integers(1, 8)))
+
+
+def test_swap_points_closer_than_half_a_hundredth_are_all_found() -> None:
+    found = lines([0.25, 0.75, 0.742, 0.734], [1.0, 0.5, 0.5, 0.5])
+    points = swap_points(rank(found, Tuning()), 10)
+    # the first meets each other one where .5 (1 - a) = (relevance - .25) a
+    crossings = [0.5 / (0.5 + relevance - 0.25) for relevance in (0.75, 0.742, 0.734)]
+    assert points == pytest.approx([0.0, *crossings][1:])
+    assert crossings[1] - crossings[0] < 0.005
+
+
+@given(some_evidence(), some_tuning(), st.integers(1, 14))
+def test_nothing_moves_between_two_swap_points(found: Evidence, tuning: Tuning, limit: int) -> None:
+    points = swap_points(rank(found, tuning), limit)
+    for before, after in pairwise((0.0, *points, 1.0)):
+        if after - before > 1e-6:
+            inside = [before + (after - before) * share for share in (0.01, 0.5, 0.99)]
+            orders = [rank(found, replace(tuning, alpha=at)).best(limit).tolist() for at in inside]
+            assert orders[0] == orders[1] == orders[2]

@@ -1,4 +1,4 @@
-"""Reads settings from `kbx.toml`, validates them, and describes each one.
+"""Reads settings from `kbx.toml`, validates and describes them, and changes single ones.
 
 Other programs may share the file: sections that are not in `Settings` are ignored, unless they are
 one of these misspelt.
@@ -7,7 +7,7 @@ one of these misspelt.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, MutableMapping
 from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
@@ -78,6 +78,28 @@ def describe_settings(root: Path) -> list[SettingInfo]:
     for name, keys in settings.keys.items():
         infos.append(SettingInfo(f"keys.{name}", keys, "", str(file), "keys", "keys of a command"))
     return infos
+
+
+def with_settings(data: bytes | None, section: str, values: Mapping[str, Any]) -> bytes:
+    """Return the content of a `kbx.toml` with some settings of a section changed.
+
+    Comments, order and all other settings stay as they are. `data` is None without a file. Raises
+    ConfigError if the file is not valid TOML, or the section is not a table.
+    """
+    try:
+        document = tomlkit.parse((data or b"").decode("utf-8"))
+    except (UnicodeDecodeError, TOMLKitError, RecursionError) as error:
+        raise ConfigError(f"{CONFIG_NAME} is not valid TOML: {error}") from error
+    if section not in document:
+        if document.as_string().strip():
+            document.add(tomlkit.nl())
+        document.add(section, tomlkit.table())
+    table = document[section]
+    if not isinstance(table, MutableMapping):
+        raise ConfigError(f"{CONFIG_NAME}: [{section}] must be a table, got {table!r}")
+    for key, value in values.items():
+        table[key] = value
+    return tomlkit.dumps(document).encode()
 
 
 def knowledge_base_from_environment() -> Path | None:

@@ -24,6 +24,7 @@ from kbx_tui.errors import EmbeddingError, IndexFault, IndexLocked, KbxError, No
 from kbx_tui.knowledge.facts.fact_sections import first_new_fact, read_facts
 from kbx_tui.knowledge.parsing.decoding import content_hash
 from kbx_tui.knowledge.parsing.reading import parse_document
+from kbx_tui.knowledge.vault import CONFIG_NAME
 from kbx_tui.search.browsing.browse import indexed_hash
 
 INDEX_LOCK_SECONDS = 2.0
@@ -90,7 +91,8 @@ class FileWriter:
         """Index files just written and commit them, as far as kbx.toml asks for that."""
         if not paths:
             return
-        self._update_index(paths)
+        if pages := [path for path in paths if path != CONFIG_NAME]:
+            self._update_index(pages)
         writes = self._session.settings.writes
         if not writes.auto_commit:
             return

@@ -16,6 +16,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
+from msgspec.structs import replace as replace_struct
+
 from kbx_tui.api.session import Notice, Session
 from kbx_tui.config import Settings
 from kbx_tui.editing.journal import PENDING
@@ -23,7 +25,7 @@ from kbx_tui.errors import OutOfRange
 from kbx_tui.index.build.progress import Cancelled, IndexReport, ProgressListener
 from kbx_tui.index.build.watch import watch
 from kbx_tui.index.index_status import Status, count_newer_files, read_status
-from kbx_tui.knowledge.vault import find_root
+from kbx_tui.knowledge.vault import CONFIG_NAME, find_root
 from kbx_tui.safe_text import replace_surrogates
 from kbx_tui.search.frecency import OpenedDocuments
 from kbx_tui.search.ranking.alpha import alpha_note, next_changes, swap_points
@@ -48,6 +50,7 @@ if TYPE_CHECKING:
     from kbx_tui.api.searcher import Searcher
     from kbx_tui.api.similarity_checks import SimilarityChecks
     from kbx_tui.api.tuner import Tuner
+    from kbx_tui.api.why_not_finder import WhyNotFinder
     from kbx_tui.drafting.checks import DraftCheck, DraftMatch, Verdict
     from kbx_tui.drafting.differences import Difference
     from kbx_tui.drafting.labels import LabelledScore, ThresholdMetrics
@@ -63,12 +66,17 @@ if TYPE_CHECKING:
     from kbx_tui.evaluation.judgments import JudgedQuery
     from kbx_tui.evaluation.measure import Knob, Mode, Sweep
     from kbx_tui.evaluation.measure import ProgressCallback as QueryProgress
+    from kbx_tui.evaluation.optimise import Advice
     from kbx_tui.evaluation.runs import Run
+    from kbx_tui.evaluation.threshold_observatory import ThresholdObservatory
     from kbx_tui.experts.expert_ranking import ExpertRanking
     from kbx_tui.knowledge.facts.public_page import PublicPage
     from kbx_tui.knowledge.records import Document, Entity, Fact, FactKind
     from kbx_tui.search.browsing.card import EntityCard, EntityName
     from kbx_tui.search.browsing.destination import Destination
+    from kbx_tui.search.comparing.comparison import Comparison
+    from kbx_tui.search.comparing.score_parts import PairExplanation
+    from kbx_tui.search.comparing.why_not import WhyNot
     from kbx_tui.search.evidence.evidence import Evidence
     from kbx_tui.search.evidence.tuning import Tuning
     from kbx_tui.search.results.response import SearchResponse, Snippet
@@ -106,6 +114,7 @@ class KnowledgeBase:
         folder = Path(root).expanduser() if root is not None else knowledge_base_from_environment()
         self.root = find_root(explicit=folder)
         self.settings = settings if settings is not None else load_settings(self.root)
+        self._reads_settings = settings is None
         self.untrusted = () if trust or settings is not None else self._require_trust()
         """What kbx.toml asks for and the user has not allowed: it is not done."""
         refused = {request.key for request in self.untrusted}
@@ -705,7 +714,10 @@ class KnowledgeBase:
         Raises WriteFault when there is none, FileChanged when a file was edited since, and
         RecordDamaged when the record of the write is damaged.
         """
-        return self._files.undo(number)
+        entry = self._files.undo(number)
+        if any(change.path == CONFIG_NAME for change in entry.changes):
+            self._reload_settings()
+        return entry
 
     def undoable(self, limit: int = 20) -> tuple[JournalEntry, ...]:
         """Return the last writes, newest first; undone ones are marked, undos are left out."""
@@ -917,6 +929,72 @@ class KnowledgeBase:
         """
         return self._tuner.judged_evidence(queries, preset, doc_types, limit, progress)
 
+    def tune(self, kept: JudgedEvidence, current: Tuning | None = None) -> Advice:
+        """Return whether other knobs than `current`, or those of kbx.toml, are better.
+
+        They are offered only if they win on queries that did not choose them. Searches for nothing.
+        """
+        return self._tuner.tune(kept, current)
+
+    def save_tuning(self, tuning: Tuning, *, dry_run: bool = False) -> Written:
+        """Write knobs to `[search]` of kbx.toml and use them; comments and order stay.
+
+        With `dry_run` only the diff is made. `undo` reverts it. Muted and pinned entities are not
+        written. Raises WriteFault, FileChanged and ConfigError.
+        """
+        written = self._tuner.save_tuning(tuning, self._files, dry_run=dry_run)
+        if written.written:
+            self._reload_settings()
+        return written
+
+    def observe_thresholds(
+        self,
+        queries: Sequence[str],
+        tuning: Tuning | None = None,
+        *,
+        limit: int = EVIDENCE_BYTES,
+        progress: TuningProgress | None = None,
+    ) -> ThresholdObservatory:
+        """Return how queries would be answered at each entity threshold.
+
+        Each is retrieved once until the index has another generation. `limit` and `progress` as in
+        `judged_evidence`; queries beyond the limit are left out.
+        """
+        return self._tuner.observe_thresholds(queries, tuning or self.tuning(), limit, progress)
+
+    def compare(self, before: Ranking, after: Ranking, limit: int = 10) -> Comparison:
+        """Return the top `limit` of two rankings of one query, what moved, and why. Pure."""
+        from kbx_tui.search.comparing.comparison import compare
+
+        return compare(before, after, limit)
+
+    def explain_pair(self, ranking: Ranking, row: int, other: int) -> PairExplanation:
+        """Return why one of two results is before the other, in parts that sum exactly. Pure.
+
+        Raises OutOfRange if one is not a result.
+        """
+        from kbx_tui.search.comparing.score_parts import explain_pair
+
+        return explain_pair(ranking, row, other)
+
+    def why_not(
+        self, query: str | SearchRequest, path: str, limit: int = 10, **options: Any
+    ) -> WhyNot:
+        """Return why a document is not in the top `limit`, and the changes that bring it there.
+
+        Each change is the smallest of its kind and verified by ranking. `options` are the fields of
+        `SearchRequest` other than `limit`. Raises as `retrieve`, and NotFound if the index holds no
+        such document.
+        """
+        return self._why_not_finder.why_not(_search_request(query, options), path, limit)
+
+    def _reload_settings(self) -> None:
+        """Use the knobs that kbx.toml has now, unless settings were given instead of it."""
+        if self._reads_settings:
+            search = load_settings(self.root).search
+            kept = replace_struct(search, reranker=self.settings.search.reranker)
+            self.settings = self._session.settings = replace_struct(self.settings, search=kept)
+
     # Parts, imported on first use: tests/contract/test_imports.py shows what each would load
 
     @cached_property
@@ -942,6 +1020,12 @@ class KnowledgeBase:
         from kbx_tui.api.tuner import Tuner
 
         return Tuner(self._session)
+
+    @cached_property
+    def _why_not_finder(self) -> WhyNotFinder:
+        from kbx_tui.api.why_not_finder import WhyNotFinder
+
+        return WhyNotFinder(self._session)
 
     @cached_property
     def _files(self) -> FileWriter:

@@ -1,16 +1,32 @@
-"""Tuning: judged queries with their evidence, kept while the index does not change."""
+"""Tuning: queries with their evidence, kept while the index does not change, and kbx.toml."""
 
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 from dataclasses import replace
+from pathlib import Path
 
+from kbx_tui.api.file_writer import FileWriter
 from kbx_tui.api.searcher import Searcher
 from kbx_tui.api.session import Session
+from kbx_tui.drafting.planning import file_diff
+from kbx_tui.drafting.plans import Written
+from kbx_tui.editing.atomic_write import write_fault
+from kbx_tui.editing.file_change import read_file
+from kbx_tui.editing.file_edits import FileEdit
 from kbx_tui.evaluation.judged_evidence import JudgedEvidence, Progress
 from kbx_tui.evaluation.judgments import JudgedQuery
+from kbx_tui.evaluation.optimise import SETTING_OF, Advice, advise
+from kbx_tui.evaluation.threshold_observatory import ThresholdObservatory, observe_thresholds
+from kbx_tui.knowledge.vault import CONFIG_NAME
+from kbx_tui.search.evidence.compact import EvidenceCompactor
 from kbx_tui.search.evidence.evidence import Evidence
+from kbx_tui.search.evidence.tuning import Tuning
 from kbx_tui.search.request import SearchRequest
+from kbx_tui.settings_file import with_settings
+
+SEED_SETS = frozenset({"hierarchy_gate", "hierarchy_parent"})
+"""Settings that the seed preset ignores."""
 
 
 class Tuner:
@@ -19,6 +35,7 @@ class Tuner:
     def __init__(self, session: Session) -> None:
         self._session, self._searcher = session, Searcher(session)
         self._kept: tuple[Hashable, JudgedEvidence] | None = None
+        self._asked: tuple[Hashable, dict[str, Evidence]] = (None, {})
 
     def judged_evidence(
         self,
@@ -55,3 +72,55 @@ class Tuner:
         if self._session.open_index().generation().number == generation:
             self._kept = key, read
         return read
+
+    def tune(self, kept: JudgedEvidence, current: Tuning | None) -> Advice:
+        return advise(kept, current or self._searcher.tuning())
+
+    def observe_thresholds(
+        self, queries: Sequence[str], tuning: Tuning, limit: int, progress: Progress | None
+    ) -> ThresholdObservatory:
+        self._session.ensure_indexed(fast=False)
+        generation = self._session.fresh_index().generation().number
+        key = generation, tuning.preset
+        if self._asked[0] != key:
+            self._asked = key, {}
+        asked, known = list(dict.fromkeys(queries)), self._asked[1]
+        compactor, found = EvidenceCompactor(), list[Evidence]()
+        for number, text in enumerate(asked):
+            if (progress and progress(number, len(asked))) or compactor.bytes >= limit:
+                break
+            if text not in known:
+                request = SearchRequest(text, preset=tuning.preset)
+                known[text] = self._searcher.retrieve(request)
+            known[text] = compactor.compact(known[text])
+            found.append(known[text])
+        for text in known.keys() - set(asked):
+            del known[text]
+        return observe_thresholds(found, tuning)
+
+    def save_tuning(self, tuning: Tuning, files: FileWriter, *, dry_run: bool) -> Written:
+        root, search = self._session.root, self._session.settings.search
+        before = read_file(root, CONFIG_NAME)
+        knobs = {key: getattr(tuning, knob) for knob, key in SETTING_OF.items()}
+        if tuning.preset == "seed":  # stands for its own gate and parent score
+            knobs = {key: knobs[key] for key in knobs if key not in SEED_SETS}
+        values = {key: value for key, value in knobs.items() if value != getattr(search, key)}
+        if tuning.preset != search.hierarchy_preset:
+            values["hierarchy_preset"] = tuning.preset
+        after = with_settings(before, "search", values) if values else before
+        diff = file_diff(CONFIG_NAME, before, after)
+        if dry_run or after is None or after == before:
+            return Written(False, CONFIG_NAME, diff)
+        if before is None:  # nobody but the user removes a kbx.toml: an undo leaves it empty
+            before = b""
+            _create(root / CONFIG_NAME)
+        entry = files.write([FileEdit(CONFIG_NAME, before, after)], f"tune {CONFIG_NAME}")
+        return Written(True, CONFIG_NAME, diff, entry=entry)
+
+
+def _create(file: Path) -> None:
+    """Create an empty file. Raises WriteFault, also where there is one by now."""
+    try:
+        file.open("xb").close()
+    except OSError as error:
+        raise write_fault(file, error) from error

@@ -31,6 +31,7 @@ from kbx_tui.cli.measuring import (
     eval,  # noqa: A004  # the command's name
     judgments,
     reranker,
+    tune,
 )
 from kbx_tui.cli.runner import run
 from kbx_tui.cli.writing import dedup, memory, page, undo
@@ -79,6 +80,7 @@ for command in (
     reranker.command,
     judgments.command,
     eval.command,
+    tune.command,
     mcp.command,
     jsonl.command,
     tool.command,

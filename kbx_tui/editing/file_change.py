@@ -1,4 +1,4 @@
-"""A change of one markdown file of a base: located, staged beside the file, swapped in."""
+"""A change of one markdown file of a base, or of its kbx.toml: located, staged, swapped in."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pathlib import Path
 from kbx_tui.editing.atomic_write import sync_folder, write_fault, write_synced
 from kbx_tui.errors import FileChanged, WriteFault
 from kbx_tui.knowledge.parsing.decoding import content_hash, decode
-from kbx_tui.knowledge.vault import locate, read_page, resolve_links
+from kbx_tui.knowledge.vault import CONFIG_NAME, locate, read_page, resolve_links
 from kbx_tui.removal import remove_page, remove_temporary
 
 
@@ -111,7 +111,7 @@ class StagedChange:
 def read_file(root: Path, path: str) -> bytes | None:
     """Return a file's content, None if it is missing. Raises WriteFault outside the root."""
     try:
-        return read_page(locate(root, path))
+        return read_page(_located(root, path))
     except FileNotFoundError:
         return None
     except ValueError as error:
@@ -120,13 +120,14 @@ def read_file(root: Path, path: str) -> bytes | None:
         raise WriteFault(f"{path} cannot be read: {error.strerror}") from error
 
 
-def is_page_path(root: Path, path: str) -> bool:
-    """Return whether a path, links resolved, is that of a markdown file in the base."""
+def is_editable(root: Path, path: str) -> bool:
+    """Return whether a path, links resolved, is that of markdown in the base, or its kbx.toml."""
     try:
-        target = resolve_links(root / path)
+        target, folder = resolve_links(root / path), resolve_links(root)
     except OSError:
         return False
-    return target.is_relative_to(resolve_links(root)) and target.suffix.lower() == ".md"
+    is_page = target.suffix.lower() == ".md"
+    return target.is_relative_to(folder) and (is_page or target == folder / CONFIG_NAME)
 
 
 def file_changed(path: str, expected: bytes | None, actual: bytes | None) -> FileChanged:
@@ -155,13 +156,20 @@ def file_hash(data: bytes | None) -> str:
     return "" if data is None else content_hash(data)
 
 
+def _located(root: Path, path: str) -> Path:
+    """Return a file that may be edited. Raises as `locate`."""
+    if path == CONFIG_NAME and is_editable(root, path) and (root / path).exists():
+        return root / path
+    return locate(root, path)
+
+
 def _writable_target(root: Path, path: str) -> Path:
     """Return the file to replace, symbolic links resolved; it need not exist yet."""
     try:
-        target = resolve_links(locate(root, path))
+        target = resolve_links(_located(root, path))
     except FileNotFoundError:
         target = resolve_links(root / path)
-        if not is_page_path(root, path):
+        if not is_editable(root, path):
             raise WriteFault(f"{path} is not a markdown file in {root}") from None
     except OSError as error:
         raise WriteFault(f"{path} cannot be read: {error.strerror}") from error

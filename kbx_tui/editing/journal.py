@@ -29,7 +29,7 @@ from kbx_tui.editing.file_change import (
     ByteChange,
     StagedChange,
     file_hash,
-    is_page_path,
+    is_editable,
     read_file,
 )
 from kbx_tui.errors import WriteFault
@@ -189,7 +189,7 @@ def _stage_pending(root: Path, entry: JournalEntry) -> tuple[list[StagedChange],
     """
     staged, made = [], []
     for change in entry.changes:
-        if not is_page_path(root, change.path):
+        if not is_editable(root, change.path):
             raise ValueError(f"{change.path} is not a markdown file in {root}")
         current = read_file(root, change.path)
         after = change.apply(current)

@@ -48,7 +48,7 @@ def test_commands_are_exactly_those_listed() -> None:
     assert COMMANDS == [
         "check", "completion", "config", "dedup", "demo", "entity", "eval", "experts", "index",
         "jsonl", "judgments", "keys", "mcp", "memory", "person", "project", "reranker", "search",
-        "status", "team", "tool", "trust", "undo",
+        "status", "team", "tool", "trust", "tune", "undo",
     ]  # fmt: skip
 
 

@@ -19,7 +19,7 @@ from kbx_tui.search.ranking.rank import Ranking
 from kbx_tui.search.ranking.score_lines import NO_ROW, ScoreLines
 
 SAME_ALPHA = 1e-12
-"""Crossings closer than this are one: floating-point scores do not tell them apart."""
+"""Crossings closer than this are one: floating-point scores do not distinguish them."""
 SAME_SCORE = 1e-15
 PAIRS_AT_ONCE = 4096
 

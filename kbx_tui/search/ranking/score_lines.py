@@ -24,7 +24,7 @@ from kbx_tui.search.evidence.evidence import Flags, Rows, Scores
 from kbx_tui.search.ranking.rank import Ranking
 
 NO_RESULT = -1.0
-"""Below every score: stands for that of a document that is no result."""
+"""Below every score: stands for that of a document that is not a result."""
 NO_ROW = -1
 BLOCK = 128
 """How many documents are compared with each other at a time."""

@@ -1,0 +1,105 @@
+"""Why a document is not in the top of a search, with the changes that need another retrieval."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+from kbx_tui.api.searcher import Searcher
+from kbx_tui.api.session import Session
+from kbx_tui.errors import NotFound
+from kbx_tui.search.comparing.why_not import Change, Dimension, WhyNot, changed_request, why_not
+from kbx_tui.search.ranking.rank import rank
+from kbx_tui.search.request import SearchRequest
+
+MOST_ENTITIES = 20
+"""How many entities of the document are tried that the search did not find."""
+
+NO_FILTER: dict[Dimension, tuple[Any, str]] = {
+    "path": (None, "without the path"),
+    "doc_types": ((), "of any type"),
+    "since": (None, "without the first date"),
+    "until": (None, "without the last date"),
+    "tags": ((), "with any tags"),
+    "entities": ((), "of any entity"),
+}
+"""What each filter is when it is off, and that in words."""
+
+
+class WhyNotFinder:
+    """Answers over a session. `KnowledgeBase` documents the method."""
+
+    def __init__(self, session: Session) -> None:
+        self._session, self._searcher = session, Searcher(session)
+
+    def why_not(self, request: SearchRequest, path: str, limit: int) -> WhyNot:
+        evidence = self._searcher.retrieve(request)
+        if path not in evidence.paths:
+            answer = self._filtered(request, path, limit)
+            found = [*self._without_a_filter(request, path, limit)]
+            return replace(answer, changes=tuple(found))
+        tuning = request.tuning(self._searcher.tuning(request.preset))
+        answer = why_not(rank(evidence, tuning), evidence.paths.index(path), limit)
+        if answer.stage == "shown":
+            return answer
+        changes = {change.dimension: change for change in answer.changes}
+        present = {entity.id for entity in evidence.entities}
+        entities = [*self._other_entities(request, path, present, limit)]
+        if "pinned" not in changes and entities:
+            changes["pinned"] = min(entities, key=lambda change: change.rank)
+        if request.fast and (
+            change := self._tried(request, "fast", False, "by meaning too", path, limit)
+        ):
+            changes["fast"] = change
+        return replace(answer, changes=tuple(changes.values()))
+
+    def _filtered(self, request: SearchRequest, path: str, limit: int) -> WhyNot:
+        """Return where a document stands that a filter leaves out. Raises NotFound."""
+        snapshot = self._session.snapshot()
+        row = snapshot.row_of.get(path)
+        if row is None or path in request.hidden:
+            raise NotFound(f"the index holds no document {path!r}; paths are those of a search")
+        return WhyNot(path, snapshot.titles[row], "filtered", None, None, None, limit, ())
+
+    def _without_a_filter(self, request: SearchRequest, path: str, limit: int) -> Iterator[Change]:
+        for dimension, (off, text) in NO_FILTER.items():
+            is_set = getattr(request, dimension)
+            if is_set and (change := self._tried(request, dimension, off, text, path, limit)):
+                yield change
+
+    def _other_entities(
+        self, request: SearchRequest, path: str, present: set[str], limit: int
+    ) -> Iterator[Change]:
+        """Yield the entities that pass 1 did not find and that bring the document up."""
+        snapshot = self._session.snapshot()
+        row = snapshot.row_of.get(path, -1)
+        linked = [
+            entity
+            for entity in snapshot.entities
+            if entity.id not in present
+            and entity.id in snapshot.links
+            and row in snapshot.links[entity.id].rows
+        ]
+        for entity in linked[: 0 if request.fast else MOST_ENTITIES]:
+            text = f"with {entity.name}"
+            if change := self._tried(request, "pinned", (entity.id,), text, path, limit):
+                yield change
+
+    def _tried(
+        self,
+        request: SearchRequest,
+        dimension: Dimension,
+        value: Any,
+        text: str,
+        path: str,
+        limit: int,
+    ) -> Change | None:
+        """Return a change if it brings the document into the top, else None."""
+        changed = changed_request(request, dimension, value)
+        tuning = changed.tuning(self._searcher.tuning(changed.preset))
+        after = rank(self._searcher.retrieve(changed), tuning)
+        paths = [after.evidence.paths[row] for row in after.best(limit).tolist()]
+        if path not in paths:
+            return None
+        return Change(dimension, value, text, paths.index(path) + 1, after)

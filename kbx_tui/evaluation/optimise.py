@@ -1,0 +1,230 @@
+"""The best setting of the knobs on judged queries, offered only if it wins on queries it never saw.
+
+Coordinate search: one knob after the other is set to its best value until nothing improves. Its
+result is always the best on the queries it was chosen by, so that says little. Therefore the
+queries are split into folds; each query is measured with the setting that the others choose (k-fold
+cross-validation). Only if that is better than the current setting, by a paired randomisation test,
+is the setting that all queries choose offered. Otherwise the advice is to keep the current one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kbx_tui.evaluation.judged_evidence import JudgedEvidence
+from kbx_tui.evaluation.significance import (
+    EQUAL,
+    NOTICEABLE,
+    SIGNIFICANCE,
+    queries_needed,
+    randomisation_p,
+)
+from kbx_tui.search.evidence.evidence import Scores
+from kbx_tui.search.evidence.tuning import Tuning
+
+FOLDS = 5
+FEWEST_QUERIES = 10
+"""Fewer queries choose nothing: two per fold."""
+ROUNDS = 3
+"""How often each knob is set at most."""
+LEAST_GAIN = 0.002
+"""Gain in mean nDCG@10 below which a knob stays as it is; among values that differ by less, the one
+closest to the current value is taken."""
+SEED = 10
+
+UNIT_STEPS = tuple(step / 20 for step in range(21))
+ENTITY_NUMBERS = (1, 2, 3, 5, 8, 12, 20)
+HOTNESS_WEIGHTS = (0.0, 0.05, 0.1, 0.2, 0.3)
+
+SETTING_OF: Mapping[str, str] = {
+    "alpha": "hierarchy_alpha",
+    "entity_threshold": "hierarchy_entity_threshold",
+    "max_entities": "hierarchy_max_entities",
+    "gate": "hierarchy_gate",
+    "parent": "hierarchy_parent",
+    "hotness_weight": "hotness_weight",
+}
+"""Key in `[search]` of kbx.toml by knob of `Tuning`."""
+
+Queries = NDArray[np.int64]
+"""Positions in `JudgedEvidence.queries`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Advice:
+    """Whether to change the knobs, and what that rests on. Figures are mean nDCG@10."""
+
+    current: Tuning
+    best: Tuning
+    """The setting that all queries choose; `current` if none is better."""
+    wins: bool
+    """Whether to change: the settings chosen without a query are better on it, significantly."""
+    queries: int
+    left_out: int
+    """Judged queries that were not measured, for lack of memory."""
+    before: float
+    after: float
+    """Of `best` on the queries that chose it: too good by a little."""
+    gain: float
+    """Mean difference out of fold: each query with the setting that the others choose."""
+    p: float
+    """Two-sided p-value of the paired randomisation test of this difference."""
+    better: int
+    worse: int
+    """Number of queries with a higher and a lower nDCG@10 out of fold."""
+    judged_before: float
+    judged_after: float
+    """Mean judged@10, 0..1: where it falls, unjudged documents came up."""
+    more_queries: int
+    """How many more judged queries would settle it, about: whether the gain is real, or if there is
+    none, whether a difference of .02 exists. 0 if it is settled."""
+
+    @property
+    def changes(self) -> Mapping[str, tuple[Any, Any]]:
+        """Current and best value of each knob that differs, by key of `[search]`."""
+        return {
+            key: (getattr(self.current, knob), getattr(self.best, knob))
+            for knob, key in SETTING_OF.items()
+            if getattr(self.current, knob) != getattr(self.best, knob)
+        }
+
+    @property
+    def verdict(self) -> str:
+        """The advice in a sentence."""
+        if self.wins:
+            return (
+                f"change: {self.gain:+.3f} nDCG@10 on queries that did not choose it "
+                f"(p {self.p:.3f}, {self.better} better, {self.worse} worse)"
+            )
+        if self.queries < FEWEST_QUERIES:
+            return f"keep what you have: {self.queries} judged queries are too few to choose by"
+        if not self.changes:
+            return "keep what you have: no other setting is better on your judged queries"
+        more = f"; about {self.more_queries} more judged queries would settle it"
+        return (
+            f"keep what you have: {self.gain:+.3f} nDCG@10 on queries that did not choose the "
+            f"setting (p {self.p:.3f}){more if self.more_queries else ''}"
+        )
+
+
+def advise(kept: JudgedEvidence, current: Tuning, queries: Queries | None = None) -> Advice:
+    """Return whether to change the knobs from `current`, judged by some queries, or by all.
+
+    Nothing is searched for: every setting is measured from the evidence kept. Deterministic.
+    """
+    chosen = np.arange(len(kept)) if queries is None else queries
+    worth = _Worth(kept)
+    now = worth.ndcg([current])[0, chosen]
+    best, out_of_fold = current, now.copy()
+    if len(chosen) >= FEWEST_QUERIES:
+        best = _search(worth, current, chosen)
+        for fold in _folds(len(chosen)):
+            others = np.delete(chosen, fold)
+            setting = _search(worth, current, others)
+            out_of_fold[fold] = worth.ndcg([setting])[0, chosen[fold]]
+    differences = out_of_fold - now
+    gain = float(differences.mean()) if len(chosen) else 0.0
+    p = randomisation_p(now.tolist(), out_of_fold.tolist())
+    wins = best != current and gain > 0.0 and p <= SIGNIFICANCE
+    measured = kept.measure([current, best])
+    return Advice(
+        current=current,
+        best=best,
+        wins=wins,
+        queries=len(chosen),
+        left_out=kept.left_out,
+        before=_mean(now),
+        after=_mean(measured.ndcg[1, chosen]),
+        gain=gain,
+        p=p,
+        better=int(np.count_nonzero(differences > EQUAL)),
+        worse=int(np.count_nonzero(differences < -EQUAL)),
+        judged_before=_mean(measured.judged[0, chosen]),
+        judged_after=_mean(measured.judged[1, chosen]),
+        more_queries=0 if wins else _more_queries(differences),
+    )
+
+
+def _more_queries(differences: Scores) -> int:
+    """Return how many more queries would settle whether the mean difference is real.
+
+    Those that find a difference of this size, or if it is not positive, of `NOTICEABLE`. 0 if there
+    are enough, and if no query differs: then no setting competes.
+    """
+    mean = float(differences.mean()) if len(differences) else 0.0
+    effect = mean if mean > EQUAL else NOTICEABLE
+    needed = queries_needed(differences.tolist(), effect)
+    return max((needed or FEWEST_QUERIES) - len(differences), 0)
+
+
+class _Worth:
+    """nDCG@10 of every query under each setting, measured once."""
+
+    def __init__(self, kept: JudgedEvidence) -> None:
+        self._kept = kept
+        self._known: dict[Tuning, Scores] = {}
+        self.may_count_openings = any(found.frecency.any() for found in kept.evidence)
+
+    def ndcg(self, tunings: Sequence[Tuning]) -> Scores:
+        """Return the figures, shape (settings, queries)."""
+        unknown = list(dict.fromkeys(each for each in tunings if each not in self._known))
+        if unknown:
+            figures = self._kept.measure(unknown).ndcg
+            self._known.update(zip(unknown, figures, strict=True))
+        return np.array([self._known[each] for each in tunings])
+
+
+def _search(worth: _Worth, start: Tuning, queries: Queries) -> Tuning:
+    """Return the best setting on some queries, by coordinate search from `start`."""
+    best = start
+    for _ in range(ROUNDS):
+        before = best
+        for knob, values in _knobs(worth, start):
+            best = _set_knob(worth, best, knob, values, queries)
+        if best == before:
+            break
+    return best
+
+
+def _set_knob(
+    worth: _Worth, current: Tuning, knob: str, values: Sequence[Any], queries: Queries
+) -> Tuning:
+    """Return `current` with the best value of one knob, if that is clearly better."""
+    variants = [replace(current, **{knob: value}) for value in values]
+    means = worth.ndcg([current, *variants])[:, queries].mean(axis=1)
+    now, others = means[0], means[1:]
+    if others.max() < now + LEAST_GAIN:
+        return current
+    nearly = np.flatnonzero(others >= others.max() - LEAST_GAIN / 2).tolist()
+    return variants[min(nearly, key=lambda place: _distance(current, variants[place], knob))]
+
+
+def _distance(one: Tuning, other: Tuning, knob: str) -> float:
+    before, after = getattr(one, knob), getattr(other, knob)
+    return float(before != after) if isinstance(before, str) else abs(after - before)
+
+
+def _knobs(worth: _Worth, start: Tuning) -> Iterator[tuple[str, Sequence[Any]]]:
+    yield "alpha", UNIT_STEPS
+    yield "entity_threshold", UNIT_STEPS
+    yield "max_entities", ENTITY_NUMBERS
+    if start.preset == "default":  # the seed preset stands for its own gate and parent score
+        yield "gate", ("soft", "hard")
+        yield "parent", ("coverage", "max")
+    if worth.may_count_openings:
+        yield "hotness_weight", HOTNESS_WEIGHTS
+
+
+def _folds(size: int) -> list[Queries]:
+    """Return positions by fold, shuffled, so that queries written together are separated."""
+    order = np.random.default_rng(SEED).permutation(size)
+    return [np.sort(fold) for fold in np.array_split(order, FOLDS)]
+
+
+def _mean(figures: Scores) -> float:
+    return float(figures.mean()) if len(figures) else 0.0

@@ -1,0 +1,89 @@
+"""What each entity threshold makes of queries that were asked: two-pass, flat, nothing. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Literal
+
+import numpy as np
+
+from kbx_tui.search.evidence.evidence import Evidence
+from kbx_tui.search.evidence.tuning import Tuning
+from kbx_tui.search.ranking.rank import rank
+
+THRESHOLDS = tuple(step / 20 for step in range(21))
+BINS = 20
+
+Outcome = Literal["two_pass", "flat", "nothing"]
+"""How a query is answered; `nothing` without any result."""
+
+
+@dataclass(frozen=True, slots=True)
+class AskedQuery:
+    """One query at every threshold."""
+
+    query: str
+    top_score: float | None
+    """Score of the best entity that pass 1 finds; None if it finds none."""
+    outcomes: tuple[Outcome, ...]
+    """One per threshold."""
+
+
+@dataclass(frozen=True, slots=True)
+class ThresholdObservatory:
+    """Asked queries at each of some thresholds."""
+
+    thresholds: tuple[float, ...]
+    """Ascending."""
+    queries: tuple[AskedQuery, ...]
+    histogram: tuple[int, ...]
+    """Number of queries by the score of the best entity, in 20 equal bins from 0 to 1; the last
+    includes 1. Queries without an entity are in none."""
+
+    def share(self, outcome: Outcome) -> tuple[float, ...]:
+        """Return the share of the queries with this outcome at each threshold, 0..1."""
+        size = max(len(self.queries), 1)
+        counts = [0] * len(self.thresholds)
+        for query in self.queries:
+            for place, own in enumerate(query.outcomes):
+                counts[place] += own == outcome
+        return tuple(count / size for count in counts)
+
+    def flips(self, before: float, after: float) -> tuple[AskedQuery, ...]:
+        """Return the queries with another outcome at one threshold than at another.
+
+        Either may be any number: what holds at the nearest of `thresholds` counts.
+        """
+        one, other = (self._place(threshold) for threshold in (before, after))
+        return tuple(
+            query for query in self.queries if query.outcomes[one] != query.outcomes[other]
+        )
+
+    def _place(self, threshold: float) -> int:
+        return int(np.argmin(np.abs(np.array(self.thresholds) - threshold)))
+
+
+def observe_thresholds(
+    evidence: Sequence[Evidence], tuning: Tuning, thresholds: Sequence[float] = THRESHOLDS
+) -> ThresholdObservatory:
+    """Return how each query would be answered at each threshold, the other knobs as in `tuning`."""
+    asked = tuple(_asked(found, tuning, thresholds) for found in evidence)
+    scores = [query.top_score for query in asked if query.top_score is not None]
+    histogram, _ = np.histogram(scores, bins=BINS, range=(0.0, 1.0))
+    return ThresholdObservatory(tuple(thresholds), asked, tuple(histogram.tolist()))
+
+
+def _asked(found: Evidence, tuning: Tuning, thresholds: Sequence[float]) -> AskedQuery:
+    candidates = [
+        entity.score for entity in found.entities if entity.found and entity.id not in tuning.muted
+    ]
+    outcomes: dict[tuple[int, ...], Outcome] = {}
+    for_each: list[Outcome] = []
+    for threshold in thresholds:
+        ranking = rank(found, replace(tuning, entity_threshold=threshold))
+        if ranking.kept not in outcomes:
+            answered = bool(ranking.included.any())
+            outcomes[ranking.kept] = ranking.search_mode if answered else "nothing"
+        for_each.append(outcomes[ranking.kept])
+    return AskedQuery(found.query, max(candidates, default=None), tuple(for_each))

@@ -1,0 +1,65 @@
+"""Why a document of the demo is not in the top, and what brings it there in a real search."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from kbx_tui import KnowledgeBase, NotFound
+from kbx_tui.search.request import SearchRequest
+
+QUERY = "what did Alice decide about rollbacks"
+
+
+@pytest.fixture(scope="module")
+def kb(demo_kb_path: Path) -> Iterator[KnowledgeBase]:
+    with KnowledgeBase(demo_kb_path) as opened:
+        yield opened
+
+
+def test_changes_bring_the_document_into_the_top_of_a_search(kb: KnowledgeBase) -> None:
+    request = SearchRequest(QUERY, limit=5)
+    ranking = kb.rank(kb.retrieve(QUERY))
+    dimensions = set()
+    for row in ranking.order[5::4].tolist():
+        path = ranking.evidence.paths[row]
+        for change in kb.why_not(request, path, 5).changes:
+            found = kb.search(change.applied_to(request)).results
+            assert [result.path for result in found].index(path) + 1 == change.rank
+            dimensions.add(change.dimension)
+    assert {"path", "pinned", "since"} <= dimensions
+
+
+def test_dropping_the_filter_is_proposed_for_what_a_filter_leaves_out(kb: KnowledgeBase) -> None:
+    best = kb.search(QUERY).results[0].path
+    answer = kb.why_not(QUERY, best, doc_types=("person",), since="2026")
+    assert (answer.stage, answer.rank) == ("filtered", None)
+    assert {change.dimension for change in answer.changes} <= {"doc_types", "since"}
+    answer = kb.why_not(QUERY, best, doc_types=("person",))
+    assert [change.text for change in answer.changes] == ["of any type"]
+
+
+def test_a_document_that_only_its_meaning_finds_is_found_without_fast(kb: KnowledgeBase) -> None:
+    found = kb.search(QUERY).results
+    by_words = {result.path for result in kb.search(QUERY, fast=True).results}
+    missing = next(result.path for result in found if result.path not in by_words)
+    changes = kb.why_not(QUERY, missing, fast=True).changes
+    assert "fast" in {change.dimension for change in changes}
+
+
+def test_a_document_that_does_not_exist_is_refused(kb: KnowledgeBase) -> None:
+    with pytest.raises(NotFound, match=r"the index holds no document 'memory/nothing\.md'"):
+        kb.why_not(QUERY, "memory/nothing.md")
+
+
+def test_two_settings_and_two_results_are_compared(kb: KnowledgeBase) -> None:
+    evidence = kb.retrieve(QUERY)
+    two_pass, flat = kb.rank(evidence), kb.rank(evidence, kb.tuning(hierarchy=False))
+    comparison = kb.compare(two_pass, flat)
+    assert comparison.lost
+    assert comparison.gained
+    first, second = two_pass.best(2).tolist()
+    pair = kb.explain_pair(two_pass, second, first)
+    assert pair.text("A", "B").startswith("A beats B by .")

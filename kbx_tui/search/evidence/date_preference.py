@@ -76,7 +76,7 @@ class DatePreference:
     matches: NDArray[np.int8]
     """`DateMatch` of each document in scope, shape (n,)."""
     full_relevance: float | None
-    """Relevance of a full answer, above 0; None where the query asks only for people."""
+    """Relevance of a full answer, 0..1; None where the query asks only for people."""
     weight: float
     """How much the time weighs, 0 up to .5."""
     is_filter: bool = False
@@ -105,7 +105,7 @@ class DatePreference:
             return relevance * self._lowered(rows)
         own = np.minimum(relevance, full) if capped else relevance
         gained = self._share(rows) * np.maximum(own, full)
-        if alone:
+        if alone and full:  # 0 where no document holds a word of the query
             gained *= np.minimum(own / (DATE_COUNTS_FROM * full), 1.0)
         return (1.0 - self.weight) * own + self.weight * gained
 

@@ -217,6 +217,13 @@ def test_answering_more_never_lowers_a_document_of_that_time(
     assert less <= more + 1e-12
 
 
+def test_scores_are_0_where_no_document_says_anything() -> None:
+    scores = components([0.0, 0.0], [0.0, 0.0])
+    dates = preference([DateMatch.DATED, DateMatch.NONE], full_relevance=0.0)
+    ranking = rank(replace(found_for(scores, []), date_preference=dates), Tuning())
+    assert ranking.final.tolist() == [0.0, 0.0]
+
+
 def test_document_that_hardly_answers_gains_little_by_its_date() -> None:
     scores = components([0.2, 5.0], [0.0, 0.0])
     dates = preference([DateMatch.DATED, DateMatch.NONE])

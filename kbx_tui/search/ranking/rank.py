@@ -1,13 +1,15 @@
 """Ranks the documents of Evidence under one Tuning. Pure: no I/O, a few array operations.
 
     final = alpha * answered + (1 - alpha) * parent_entity_score
-    final = (1 - h) * final + h * frecency            with h = hotness_weight, 0 by default
+    final = (1 - h) * final + h * frecency            with h = hotness_weight, 0 by default;
+                                                      0 stays 0 under any alpha
 
 `answered` says how fully the document answers the query, from its relevance and that of a full
 answer (`topic`), and the parent score is the credit from entities, scaled by how fully the document
 answers the rest of the query (`entity_credit`). So a document that neither says anything of the
-topic nor is linked to a thing in it scores 0 under any alpha. If that holds for all documents in
-scope, or under the hard gate for all linked to the entities, the linked ones are the results.
+topic nor is linked to a thing in it scores 0 under any alpha. It is a result only where it is
+linked to the entities and fewer than 10 documents score more. It follows these, in the order of
+BM25 of the query as typed.
 
 Where the query asks for a time, the relevance is that of `date_preference`, which counts for the
 credit of entities too; but a document that says nothing of the topic has no `answered`.
@@ -33,6 +35,11 @@ from kbx_tui.search.evidence.reranking import RERANKED, reranked
 from kbx_tui.search.evidence.tuning import Tuning
 from kbx_tui.search.ranking.entity_credit import EntityCredit
 from kbx_tui.search.ranking.kept_entities import EntityChoice, choose_entities
+
+FEW_RESULTS = 10
+"""Where fewer documents say something of the topic, those linked to the entities follow them: for
+"Castellane complaints" there are two, and her own page would be missing. An answer shows ten.
+Chosen by the experiment "few answers" in docs/quality.md."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,19 +129,24 @@ class Ranking(EntityChoice):
         """Those of the first 20 results that a reranker may move, in their order without it.
 
         None where the query asks nothing besides people and teams: a text says nothing about that.
-        Not known items, which come first anyway, and not documents that score 0, openings
-        aside.
+        Not known items, which come first anyway, and not documents that score 0 under any alpha.
         """
         if self.evidence.topic is None:
             return ()
         first = self._best(RERANKED, self.plain_final)
-        known_items = self.evidence.known_items
-        return [row for row in first.tolist() if row not in known_items and self.blended[row] > 0.0]
+        known_items, may_score = self.evidence.known_items, self.may_score
+        return [row for row in first.tolist() if may_score[row] and row not in known_items]
+
+    @cached_property
+    def may_score(self) -> Flags:
+        """Rows that score more than 0 under some alpha; openings raise the score of these alone."""
+        return (self.doc_relevance > 0.0) | (self.parent_entity_score > 0.0)
 
     @cached_property
     def plain_final(self) -> Scores:
         """Final scores without the reranker, 0..1. Known items score 1.0."""
-        final = self._with_frecency(self.blended, slice(None))
+        relevance, parent = self.doc_relevance, self.parent_entity_score
+        final = self._with_frecency(self.blended, relevance, parent, slice(None))
         if known_items := list(self.evidence.known_items):
             final = final.copy()
             final[known_items] = 1.0
@@ -151,28 +163,39 @@ class Ranking(EntityChoice):
 
         Having been opened makes no document a result.
         """
-        if self.is_unanswered:
-            matched = self.is_linked.copy()
-        else:
-            matched = self.blended > 0.0
-            if self.kept and self.tuning.gate == "hard":
-                matched &= self.is_linked
+        matched = self.blended > 0.0
+        if self.kept and self.tuning.gate == "hard":
+            matched &= self.is_linked
+        if self.lists_linked:
+            matched |= self.is_linked | self.says_something
         matched[list(self.evidence.known_items)] = True
         return matched
 
     @cached_property
-    def is_unanswered(self) -> bool:
-        """Whether entities are kept, but no document says anything of the topic.
+    def lists_linked(self) -> bool:
+        """Whether documents linked to kept entities follow the few that say something of the topic.
 
-        Asked of the documents linked to them under the hard gate, otherwise of all in scope.
+        These are all results then, whatever alpha is.
         """
-        if self.topic is None:
-            return False
-        rows = self.is_linked if self.tuning.gate == "hard" else slice(None)
-        relevance = self.doc_relevance
-        if relevance[rows].any():
-            return False
-        return not self.credit.parent_scores(slice(None), relevance)[rows].any()
+        return self.topic is not None and self.total_on_topic < FEW_RESULTS
+
+    @property
+    def total_on_topic(self) -> int:
+        """Number of documents that say something of the topic.
+
+        Of those linked to kept entities under the hard gate, otherwise of all in scope.
+        """
+        return int(np.count_nonzero(self.says_something))
+
+    @cached_property
+    def says_something(self) -> Flags:
+        """Rows that say something of the topic; under the hard gate, linked to a kept entity."""
+        relevance, credit = self.doc_relevance, self.parent_entity_score
+        if self.date_preference is not None:  # which credits documents for their date alone
+            credit = self.credit.parent_scores(slice(None), relevance)
+        says_something = (relevance > 0.0) | (credit > 0.0)
+        is_hard = self.kept and self.tuning.gate == "hard"
+        return says_something & self.is_linked if is_hard else says_something
 
     @cached_property
     def is_linked(self) -> Flags:
@@ -226,8 +249,9 @@ class Ranking(EntityChoice):
 
         Shapes (n,); `relevance` must be 0 where that of this ranking is 0.
         """
-        blended = self._blend(relevance, self._parent_scores(rows, relevance), rows)
-        final = self._with_frecency(blended, rows)
+        parent = self._parent_scores(rows, relevance)
+        blended = self._blend(relevance, parent, rows)
+        final = self._with_frecency(blended, relevance, parent, rows)
         return np.where(np.isin(rows, list(self.evidence.known_items)), 1.0, final)
 
     def answered(self, relevance: Scores, rows: Rows | slice) -> Scores:
@@ -258,10 +282,15 @@ class Ranking(EntityChoice):
         alpha, answered = self.tuning.alpha, self.answered(relevance, rows)
         return alpha * answered + (1.0 - alpha) * parent if self.kept else answered
 
-    def _with_frecency(self, blended: Scores, rows: Rows | slice) -> Scores:
+    def _with_frecency(
+        self, blended: Scores, relevance: Scores, parent: Scores, rows: Rows | slice
+    ) -> Scores:
         """Return the scores of some rows by the second line of it."""
         h = self.frecency_weight
-        return (1.0 - h) * blended + h * self.evidence.frecency[rows] if h else blended
+        if not h:
+            return blended
+        moved = (1.0 - h) * blended + h * self.evidence.frecency[rows]
+        return np.where((relevance > 0.0) | (parent > 0.0), moved, 0.0)
 
     def top(self, limit: int) -> tuple[Ranked, ...]:
         """Return the best `limit` documents; cheaper than `order` for small limits."""
@@ -281,7 +310,7 @@ class Ranking(EntityChoice):
             parent_entity_score=parent,
             document_part=(1.0 - h) * (alpha * answered),
             entity_part=(1.0 - h) * ((1.0 - alpha) * parent),
-            frecency_part=h * float(self.evidence.frecency[row]),
+            frecency_part=h * float(self.evidence.frecency[row]) if relevance or parent else 0.0,
             reranker_part=float(self.final[row]) - float(self.plain_final[row]),
             reranker_score=self.reranker_scores.get(row) if self.is_reranked else None,
             known_item=self.evidence.known_items.get(row, ""),
@@ -314,6 +343,9 @@ class Ranking(EntityChoice):
             keys.append(final[rows])
             if final is not self.plain_final:
                 keys.insert(1, self.plain_final[rows])
+        if self.lists_linked:
+            as_typed = self.evidence.as_typed.raw_lexical[rows]
+            keys.insert(0, np.where(self.says_something[rows], 0.0, as_typed))
         order = np.lexsort((rows, *(-key.astype(float) for key in keys)))
         tied = np.ones(max(len(rows) - 1, 0), dtype=np.bool_)
         for key in keys:

@@ -60,8 +60,10 @@ class ScoreLines:
         answered, parent = ranking.at(1.0).blended, ranking.at(0.0).blended
         known_items = np.zeros(len(evidence), np.bool_)
         known_items[list(evidence.known_items)] = True
-        always = ranking.is_linked | known_items if ranking.is_unanswered else known_items
-        results = always if ranking.is_unanswered else (answered > 0.0) | (parent > 0.0)
+        always = known_items
+        if ranking.lists_linked:
+            always = known_items | ranking.is_linked | ranking.says_something
+        results = always | (answered > 0.0) | (parent > 0.0)
         if ranking.kept and ranking.tuning.gate == "hard":
             results = results & ranking.is_linked
         rows = ranking.tie_order(np.flatnonzero(results | known_items))
@@ -69,7 +71,7 @@ class ScoreLines:
             rows=rows,
             answered=answered[rows],
             parent=parent[rows],
-            opened=h * evidence.frecency[rows],
+            opened=np.where(ranking.may_score, h * evidence.frecency, 0.0)[rows],
             factor=1.0 - h,
             is_known_item=known_items[rows],
             is_always_result=always[rows],

@@ -41,15 +41,16 @@ def search_notes(ranking: Ranking, types: Collection[str], newer_files: int) -> 
     if failure := reranker_failure(ranking):
         yield failure
     yield from scope_notes(evidence.scope, types)
-    if note := unanswered_note(ranking):
+    if note := few_answers_note(ranking):
         yield note
     if evidence.scope.in_scope and not ranking.total_matched:
         yield from _nothing_found(ranking)
 
 
-def unanswered_note(ranking: Ranking) -> str:
-    """Return why all results score 0: they are linked to entities, nothing more; else empty."""
-    if not ranking.is_unanswered or not ranking.total_matched:
+def few_answers_note(ranking: Ranking) -> str:
+    """Return that some results, or all, are linked to entities and nothing more; else empty."""
+    on_topic = ranking.total_on_topic if ranking.lists_linked else 0
+    if not ranking.lists_linked or ranking.total_matched <= on_topic:
         return ""
     names = join_limited([safe_line(entity.name) for entity in ranking.kept_entities], " and ")
     scope, topic = ranking.evidence.scope, safe_line(topic_words(ranking.components.query))
@@ -57,6 +58,10 @@ def unanswered_note(ranking: Ranking) -> str:
         topic = f"{topic[:MAX_TOPIC].rstrip()} …"
     here = " in scope" if scope.in_scope < scope.total else ""
     linked = f" linked to {names}" if ranking.tuning.gate == "hard" else ""
+    if on_topic:
+        few = f"only {format_count(on_topic, 'document')}{here}{linked}"
+        verb = "says" if on_topic == 1 else "say"
+        return f"{few} {verb} something about “{topic}”; the others are linked to {names}"
     return f"no document{here}{linked} says anything about “{topic}”; these are linked to {names}"
 
 

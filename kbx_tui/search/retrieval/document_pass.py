@@ -133,4 +133,6 @@ class DocumentPass:
             cosine = vectors.best_cosine(query.vector(variant)[None], flags)[0, rows]
             scores = self._scoring.components(variant, cosine)
             best = replace(evidence, as_typed=scores, as_searched=scores, only_for=top_k.tuning)
+            if top_k.rank(best, top_k.tuning).lists_linked:  # in the order of the query as typed
+                best = replace(best, as_typed=evidence.as_typed)
         return best

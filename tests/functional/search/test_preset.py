@@ -59,3 +59,15 @@ def test_topic_that_no_document_mentions_is_noted_and_linked_documents_are_liste
     assert note in response.meta.notes
     assert {result.score for result in response.results} == {0.0}
     assert any("meetings" in result.path for result in response.results)
+
+
+def test_documents_of_a_person_follow_the_few_that_answer_the_topic(demo_kb_path: Path) -> None:
+    with KnowledgeBase(demo_kb_path) as kb:
+        response = kb.search("Castellane complaints")
+        evidence = kb.retrieve("Castellane complaints")
+        order = [evidence.paths[row] for row in kb.rank(evidence).best(10)]
+    note = "only 2 documents say something about “complaints”; the others are linked to Ruth"
+    assert any(note in said for said in response.meta.notes)
+    assert [result.score > 0.0 for result in response.results] == [True] * 2 + [False] * 8
+    assert response.results[2].path == "memory/people/ruth-castellane.md"
+    assert [result.path for result in response.results] == order

@@ -54,8 +54,8 @@ class RankedScores(Protocol):
         """Rows that are results."""
 
     @property
-    def is_unanswered(self) -> bool:
-        """Whether linked documents are the results because none says anything of the topic."""
+    def lists_linked(self) -> bool:
+        """Whether all documents linked to kept entities are results: few others would be."""
 
     def final_for(self, rows: Rows, relevance: Scores) -> Scores:
         """Return the final scores that `rows` would have with a lower relevance."""
@@ -126,7 +126,7 @@ def top_k_evidence(
     if converged is None:
         return None
     evaluated, lowest = converged.evaluated, ranked(cosine - error)
-    if lowest.is_unanswered:
+    if lowest.lists_linked:
         return None  # other documents may be the results: `Ranking.matched`
     undecided = np.flatnonzero(highest.matched & ~lowest.matched & ~evaluated)
     if len(undecided) > UNDECIDED_SHARE * len(evidence):

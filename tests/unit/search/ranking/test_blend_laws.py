@@ -14,7 +14,7 @@ from kbx_tui.search.evidence.date_preference import DateMatch
 from kbx_tui.search.evidence.evidence import ComponentScores, EntityCandidate, Evidence
 from kbx_tui.search.evidence.topic import Topic
 from kbx_tui.search.evidence.tuning import Gate, Tuning
-from kbx_tui.search.ranking.rank import Ranking, rank
+from kbx_tui.search.ranking.rank import FEW_RESULTS, Ranking, rank
 from tests.unit.search.building import (
     components,
     entity,
@@ -263,11 +263,11 @@ def test_where_nothing_answers_the_topic_linked_documents_are_results_with_score
     tuning: Tuning,
 ) -> None:
     ranking = unanswered(tuning)
-    assert ranking.is_unanswered
+    assert ranking.total_on_topic == 0
     assert [(ranked.row, ranked.score) for ranked in ranking.top(3)] == [(0, 0.0)]
 
 
-@pytest.mark.parametrize(("gate", "rows"), [("hard", [0]), ("soft", [1])])
+@pytest.mark.parametrize(("gate", "rows"), [("hard", [0]), ("soft", [1, 0])])
 def test_an_answer_that_the_hard_gate_leaves_out_does_not_count(
     gate: Gate, rows: list[int]
 ) -> None:
@@ -278,7 +278,32 @@ def test_an_answer_that_the_hard_gate_leaves_out_does_not_count(
     )
     ranking = rank(found, Tuning(gate=gate))
     assert ranking.order.tolist() == rows
-    assert ranking.is_unanswered == (gate == "hard")
+    assert ranking.total_on_topic == (0 if gate == "hard" else 1)
+
+
+@pytest.mark.parametrize("alpha", [0.0, 0.5, 1.0])
+def test_where_few_answer_the_topic_linked_documents_follow_by_words(
+    alpha: float,
+) -> None:
+    found = evidence(
+        components([3.0, 9.0, 0.0, 6.0], [0.1, 0.5, 0.1, 0.1]),
+        components([0.0, 9.0, 0.0, 0.0], [0.1, 0.5, 0.1, 0.1]),
+        entities=[(entity(0, 1.0, named=True), {0: 1.0, 3: 0.5})],
+        topic=Topic(0.2),
+        frecency=[1.0, 0.0, 1.0, 0.0],
+    )
+    ranking = rank(found, Tuning(alpha=alpha, hotness_weight=0.3))
+    assert ranking.order.tolist() == [1, 3, 0]
+    assert [ranked.score for ranked in ranking.top(3)][1:] == [0.0, 0.0]
+
+
+def test_linked_documents_do_not_follow_ten_answers() -> None:
+    found = evidence(
+        components([9.0] * FEW_RESULTS + [0.0], [0.5] * FEW_RESULTS + [0.1]),
+        entities=[(entity(0, 1.0, named=True), {FEW_RESULTS: 1.0})],
+        topic=Topic(0.2),
+    )
+    assert rank(found, Tuning()).order.tolist() == list(range(FEW_RESULTS))
 
 
 def test_opening_a_document_does_not_make_it_an_answer() -> None:
@@ -298,5 +323,5 @@ def test_known_item_is_a_result_where_nothing_answers_the_topic() -> None:
 
 def test_seed_credits_a_link_whatever_the_document_says() -> None:
     ranking = unanswered(Tuning.seed())
-    assert not ranking.is_unanswered
+    assert not ranking.lists_linked
     assert [(ranked.row, ranked.score) for ranked in ranking.top(3)] == [(0, 0.5)]

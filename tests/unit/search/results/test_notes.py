@@ -113,6 +113,17 @@ def test_results_that_are_only_linked_are_noted_with_topic_and_entity() -> None:
     assert hard == f"no document linked to Entity 0 says anything about “zebra”; {linked}"
 
 
+def test_the_few_results_that_answer_are_counted_where_others_are_only_linked() -> None:
+    scores = components([0.0, 9.0, 9.0], [0.0, 0.5, 0.5], "zebra")
+    few = evidence(
+        scores, entities=[(entity(0, 1.0, named=True), {0: 1.0, 2: 1.0})], topic=Topic(0.2)
+    )
+    others = "the others are linked to Entity 0"
+    assert notes_on(few) == f"only 2 documents say something about “zebra”; {others}"
+    hard = notes_on(few, tuning=Tuning(gate="hard"))
+    assert hard == f"only 1 document linked to Entity 0 says something about “zebra”; {others}"
+
+
 def test_long_topic_is_cut_in_the_note() -> None:
     scores = components([0.0], [0.0], "zebra " * 100)
     long = evidence(scores, entities=[(entity(0, 1.0), {0: 1.0})], topic=Topic(0.2))

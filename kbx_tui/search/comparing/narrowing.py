@@ -21,6 +21,9 @@ def narrowed(evidence: Evidence, in_scope: Flags) -> Evidence:
     numbers = rows.tolist()
     typed = _components(evidence.as_typed, rows)
     same = evidence.as_searched is evidence.as_typed
+    preference = evidence.date_preference
+    if preference is not None:
+        preference = replace(preference, matches=frozen(preference.matches[rows]))
     position = {row: number for number, row in enumerate(numbers)}
     return replace(
         evidence,
@@ -37,6 +40,7 @@ def narrowed(evidence: Evidence, in_scope: Flags) -> Evidence:
         },
         frecency=frozen(evidence.frecency[rows]),
         reranker=None,
+        date_preference=preference,
         evaluated=None if evidence.evaluated is None else frozen(evidence.evaluated[rows]),
     )
 

@@ -25,7 +25,7 @@ class PartDifference:
     """How much more of one part the document ahead has."""
 
     name: str
-    """`words`, `meaning`, `adjacent part`, `entity`, `opened`, `reranker` or `known item`."""
+    """`words`, `meaning`, `adjacent part`, `time`, `entity`, `opened`, `reranker`, `known item`."""
     exact: float
     shown: float
     """Rounded to three decimals so that all parts sum to the difference as shown."""
@@ -73,6 +73,7 @@ def score_parts(ranking: Ranking, row: int) -> Mapping[str, float]:
         "words": weight * explanation.lexical_part,
         "meaning": weight * explanation.vector_part,
         "adjacent part": weight * explanation.propagated,
+        "time": weight * explanation.date_part,
         "entity": ranked.entity_part,
         "opened": ranked.frecency_part,
         "reranker": ranked.reranker_part,

@@ -292,12 +292,13 @@ class _Search:
     def _stays_behind(self, in_scope: Flags) -> bool:
         """Return whether enough documents that are before it now are in scope, too.
 
-        False where fewer documents may change scores: if frecency counts, or if none may be left
-        that is linked.
+        False where fewer documents may change scores: if frecency or dates count, or if none may be
+        left that is linked.
         """
         ranking = self.ranking
         is_safe = not ranking.kept or ranking.is_linked[self.row]
-        if not is_safe or ranking.frecency_weight or not ranking.included[self.row]:
+        may_change = ranking.frecency_weight or ranking.date_preference is not None
+        if not is_safe or may_change or not ranking.included[self.row]:
             return False
         ahead = ranking.order[: int(np.flatnonzero(ranking.order == self.row)[0])]
         return int(np.count_nonzero(in_scope[ahead])) >= self.limit

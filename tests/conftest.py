@@ -98,7 +98,7 @@ def demo_kb_path(tmp_path_factory: pytest.TempPathFactory, worker_id: str) -> Pa
         shared = shared.parent
     folder = shared / "demo" / "larkwater"
     with FileLock(shared / "demo.lock"):
-        if not (folder / ".kbx").exists():
+        if not folder.exists():
             with KnowledgeBase(copy_demo(folder)) as kb:
                 kb.index()
     return folder

@@ -37,11 +37,11 @@ def test_queries_are_listed_with_their_number_of_grades(kbx: CommandLine, base: 
     assert [line.split()[0] for line in lines] == ["3", "0", "unsure"]
 
 
-def test_an_empty_list_says_how_to_begin(kbx: CommandLine, demo_kb_path: Path) -> None:
-    ran = kbx("judgments", "list", "--kb", demo_kb_path)
+def test_an_empty_list_says_how_to_begin(kbx: CommandLine, demo_copy: Path) -> None:
+    ran = kbx("judgments", "list", "--kb", demo_copy)
     assert (ran.code, ran.out) == (0, "")
     assert "kbx judgments --help" in ran.err
-    ran = kbx("judgments", "undo", "--kb", demo_kb_path)
+    ran = kbx("judgments", "undo", "--kb", demo_copy)
     assert ran.code == 7
     assert "no judgment to undo" in ran.err
 

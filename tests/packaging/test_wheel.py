@@ -72,7 +72,7 @@ def shipped(folder: str, suffixes: set[str]) -> set[str]:
 def test_the_wheel_holds_everything_and_nothing_else(wheel: Path) -> None:
     names = {name for name in zipfile.ZipFile(wheel).namelist() if ".dist-info/" not in name}
     code = shipped("kbx_tui", {".py"}) | {"kbx_tui/py.typed"}
-    demo = shipped("kbx_tui/demo", {".md", ".toml"})
+    demo = shipped("kbx_tui/demo", {".md", ".toml", ".jsonl"})
     model = {
         file.relative_to(CHECKOUT).as_posix()
         for file in (CHECKOUT / "kbx_tui" / "embedding" / "bundled").iterdir()

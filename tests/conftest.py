@@ -106,8 +106,9 @@ def demo_kb_path(tmp_path_factory: pytest.TempPathFactory, worker_id: str) -> Pa
 
 @pytest.fixture
 def demo_copy(demo_kb_path: Path, tmp_path: Path) -> Path:
-    """A copy of the indexed demo that a test may change."""
-    return shutil.copytree(demo_kb_path, tmp_path / "larkwater")
+    """A copy of the indexed demo that a test may change, without what apps remember of it."""
+    remembered = shutil.ignore_patterns("app.json", "queries.*")
+    return shutil.copytree(demo_kb_path, tmp_path / "larkwater", ignore=remembered)
 
 
 @pytest.fixture

@@ -79,6 +79,7 @@ if TYPE_CHECKING:
     from kbx_tui.search.comparing.why_not import WhyNot
     from kbx_tui.search.evidence.evidence import Evidence
     from kbx_tui.search.evidence.tuning import Tuning
+    from kbx_tui.search.query_history import PastQuery, QueryHistory
     from kbx_tui.search.results.response import SearchResponse, Snippet
     from kbx_tui.similarity.conflicts.conflict_guard import Conflict
     from kbx_tui.similarity.duplicate_scan import DuplicateScan
@@ -962,6 +963,17 @@ class KnowledgeBase:
         """
         return self._tuner.observe_thresholds(queries, tuning or self.tuning(), limit, progress)
 
+    def query_history(self) -> tuple[PastQuery, ...]:
+        """Return the queries asked in the app, each once, the most recent first; at most 1,000."""
+        return self._query_history.read()
+
+    def clear_query_history(self, *, dry_run: bool = False) -> int:
+        """Forget the queries asked in the app, and return how many; `dry_run` only counts them.
+
+        Raises WriteFault.
+        """
+        return len(self.query_history()) if dry_run else self._query_history.clear()
+
     def compare(self, before: Ranking, after: Ranking, limit: int = 10) -> Comparison:
         """Return the top `limit` of two rankings of one query, what moved, and why. Pure."""
         from kbx_tui.search.comparing.comparison import compare
@@ -1032,6 +1044,12 @@ class KnowledgeBase:
         from kbx_tui.api.file_writer import FileWriter
 
         return FileWriter(self._session)
+
+    @cached_property
+    def _query_history(self) -> QueryHistory:
+        from kbx_tui.search.query_history import QueryHistory
+
+        return QueryHistory(self.root, self._session.notice_once)
 
     @cached_property
     def _judging(self) -> Judging:

@@ -29,6 +29,7 @@ from kbx_tui.cli.commands import (
 )
 from kbx_tui.cli.measuring import (
     eval,  # noqa: A004  # the command's name
+    history,
     judgments,
     reranker,
     tune,
@@ -81,6 +82,7 @@ for command in (
     judgments.command,
     eval.command,
     tune.command,
+    history.command,
     mcp.command,
     jsonl.command,
     tool.command,

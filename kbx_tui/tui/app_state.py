@@ -1,7 +1,8 @@
-"""What the app remembers: per user the theme and recent bases, per base panes and queries.
+"""What the app remembers: per user the theme and recent bases, per base panes and knobs.
 
 Small JSON files, written atomically. A missing file counts as empty, as does one that cannot be
-read, which is set aside before another one is written; write errors are logged and ignored.
+read, which is set aside before another one is written; write errors are logged and ignored. The
+queries of a base are in a file of their own (`query_history`).
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from kbx_tui.errors import WriteFault
 from kbx_tui.log_file import logger
 from kbx_tui.removal import remove_temporary
 from kbx_tui.safe_text import safe_line
+from kbx_tui.search.query_history import LIMIT, QueryHistory
 from kbx_tui.state_file import (
     UnusableFile,
     decode_json,
@@ -29,7 +31,6 @@ from kbx_tui.state_file import (
 from kbx_tui.user_folders import user_state_folder
 
 RECENT_BASES = 12
-RECENT_QUERIES = 100
 SIZE_LIMIT = 8 * 1024 * 1024
 """Largest file of state, in bytes."""
 BASE_FILE = "app.json"
@@ -53,8 +54,6 @@ class BaseState(msgspec.Struct):
 
     hidden: list[str] = []
     """Panes that are hidden: `why`, `entities`."""
-    queries: list[str] = []
-    """The most recent first."""
     alpha: Knob | None = None
     threshold: Knob | None = None
     """Both only with `[app] remember_knobs`."""
@@ -69,7 +68,10 @@ class AppState:
         """Whether alpha and threshold are remembered, as kbx.toml says."""
         self.notices: list[str] = []
         """What the user should know about files that cannot be read."""
+        self.queries: list[str] = []
+        """The queries asked in the open base, the most recent first."""
         self._base_file: Path | None = None
+        self._history: QueryHistory | None = None
         self.user = self._read(user_file(), UserState)
 
     @property
@@ -84,7 +86,9 @@ class AppState:
         """Read the state of a base, and move it to the top of the recent bases."""
         self._base_file = root / ".kbx" / BASE_FILE
         self.base = self._read(self._base_file, BaseState)
-        self.base.queries = list(map(safe_line, self.base.queries))  # the file is not trusted
+        self._history = QueryHistory(root, self.notices.append)
+        past = self._history.read()
+        self.queries = [safe_line(query.query) for query in past]  # the file is not trusted
         others = [base for base in self.user.bases if base != str(root)]
         self.user.bases = [str(root), *others][:RECENT_BASES]
         self.save_user()
@@ -92,6 +96,7 @@ class AppState:
     def close_base(self) -> None:
         """Discard the state of the base, which has been closed."""
         self.base, self._base_file, self.keeps_knobs = BaseState(), None, False
+        self.queries, self._history = [], None
 
     def remember_theme(self, theme: str) -> None:
         """Save this theme for later sessions."""
@@ -100,10 +105,12 @@ class AppState:
             self.save_user()
 
     def remember_query(self, query: str) -> None:
-        """Move a query to the top of the recent queries."""
-        if query:
-            others = [other for other in self.base.queries if other != query]
-            self.base.queries = [query, *others][:RECENT_QUERIES]
+        """Move a query to the top of the recent queries, on disk too: nothing loses it then."""
+        if not query or self.queries[:1] == [query]:
+            return
+        self.queries = [query, *(other for other in self.queries if other != query)][:LIMIT]
+        if self._history is not None and self._has_folder:
+            self._history.add(query)
 
     def remember_knobs(self, alpha: float, threshold: float) -> None:
         """Remember alpha and threshold if kbx.toml says so, else forget them."""
@@ -116,8 +123,13 @@ class AppState:
 
     def save_base(self) -> None:
         """Write the state of the base, if it has a `.kbx` folder."""
-        if self._base_file is not None and self._base_file.parent.is_dir():
+        if self._base_file is not None and self._has_folder:
             _write(self._base_file, self.base)
+
+    @property
+    def _has_folder(self) -> bool:
+        """Whether the open base has a `.kbx` folder; it is not created for this."""
+        return self._base_file is not None and self._base_file.parent.is_dir()
 
     def _read(self, file: Path, kind: type[State]) -> State:
         try:

@@ -27,6 +27,7 @@ STATE_FILES = (
     ".kbx/labels.jsonl",
     ".kbx/judgments.jsonl",
     ".kbx/usage.jsonl",
+    ".kbx/queries.jsonl",
     ".kbx/app.json",
     ".kbx/writer.json",
     ".kbx/entity-suppressions.json",
@@ -53,7 +54,8 @@ def whole_base(demo_kb_path: Path, tmp_path_factory: pytest.TempPathFactory) -> 
         "labels.jsonl": {"left": "a", "right": "b", "same": True},
         "judgments.jsonl": {"query": "rollback", "path": ALICE, "grade": 1},
         "usage.jsonl": {"path": ALICE, "at": 1.0},
-        "app.json": {"queries": ["rollback"]},
+        "queries.jsonl": {"query": "rollback", "at": 1.0},
+        "app.json": {"hidden": ["why"]},
         "writer.json": {"pid": 1, "host": "here", "since": 1.0},
         "entity-suppressions.json": {ALICE: ["Bob"]},
     }

@@ -1,4 +1,4 @@
-"""Progress of indexing on stderr: a bar on a terminal, lines elsewhere."""
+"""Progress of long commands on stderr: a bar on a terminal, lines elsewhere."""
 
 from __future__ import annotations
 
@@ -55,6 +55,23 @@ def show_progress() -> Iterator[ProgressListener]:
 
         yield show
     restore_with(None)
+
+
+@contextmanager
+def show_steps(stage: str) -> Iterator[Callable[[int, int], None]]:
+    """Yield a callback that displays how many steps of a task are done, given their total."""
+    from kbx_tui.index.build.progress import Progress
+
+    began = time.monotonic()
+    with show_progress() as show:
+
+        def step(done: int, total: int) -> None:
+            elapsed = time.monotonic() - began
+            rate = done / elapsed if done and elapsed > 0 else 0.0
+            left = (total - done) / rate if rate else None
+            show(Progress(stage, done, total, rate, left, searchable=True))
+
+        yield step
 
 
 def _show_cursor() -> None:

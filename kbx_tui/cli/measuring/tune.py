@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from kbx_tui.cli.base_command import Command, global_options
+from kbx_tui.cli.listings.progress import show_steps
 from kbx_tui.cli.open_kb import open_kb
 from kbx_tui.cli.options import json_option, types_option
 from kbx_tui.cli.output import print_result, say
@@ -54,7 +55,9 @@ def command(
         queries = [query for query in kb.judgments(folder) if query.is_measurable]
         if not queries:
             raise NotFound("no query has a document judged relevant: there is nothing to tune by")
-        advice = kb.tune(kb.judged_evidence(queries, doc_types=doc_types))
+        with show_steps("judged queries") as progress:
+            kept = kb.judged_evidence(queries, doc_types=doc_types, progress=progress)
+        advice = kb.tune(kept)
         written = None
         if advice.wins:
             written = kb.save_tuning(advice.best, dry_run=dry_run or not write)

@@ -14,9 +14,10 @@ Stage = Literal["reading", "entities", "text index", "chunks", "vectors"]
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """The progress of a running index build."""
+    """The progress of a running index build, or of another task that takes long."""
 
-    stage: Stage
+    stage: str
+    """A `Stage` of the build, or the name of the task."""
     done: int
     total: int
     rate: float

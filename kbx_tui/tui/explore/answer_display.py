@@ -139,7 +139,7 @@ class AnswerDisplay:
         self._screen.query_one(QueryLine).show_badge(candidates)
 
     def _show_examples(self) -> None:
-        recent = tuple(self._app_state.base.queries[:RECENT_QUERIES])
+        recent = tuple(self._app_state.queries[:RECENT_QUERIES])
         examples = empty_states.no_query(self._model.summary, recent)
         self._screen.query_one(ResultList).show_empty(examples)
 

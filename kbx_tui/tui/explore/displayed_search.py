@@ -73,14 +73,7 @@ class DisplayedSearch:
 
         if self.evidence is None:
             return None
-        tuning = engine.tuning(
-            preset=state.preset,
-            hierarchy=state.mode == "two-pass",
-            alpha=state.alpha,
-            entity_threshold=state.threshold,
-            muted=state.muted,
-            pinned=state.pinned,
-        )
+        tuning = engine.tuning(preset=state.preset, **state.tuning_fields)
         ranking = self.ranking = engine.rank(self.evidence, tuning)
         note = engine.alpha_note(ranking, presenting.MAX_RESULTS)
         if not note:

@@ -32,6 +32,7 @@ from kbx_tui.tui.explore.search_state import (
     Undo,
     changed_fields,
     describe_undo,
+    knobs_of,
 )
 from kbx_tui.tui.explore.view import BaseSummary, ExploreView, ResultRow, ScopeView, Why
 from kbx_tui.tui.gc_pauses import freeze_loaded
@@ -143,13 +144,7 @@ class ExploreModel:
     def configure(self, tuning: Tuning, dates: Dates) -> None:
         """Apply the defaults of kbx.toml to whatever the user has not changed."""
         self._is_configured = True
-        self.defaults = SearchState(
-            mode="two-pass" if tuning.hierarchy else "flat",
-            preset=tuning.preset,
-            alpha=tuning.alpha,
-            threshold=tuning.entity_threshold,
-            dates=dates,
-        )
+        self.defaults = SearchState(**knobs_of(tuning), dates=dates)
         changes = {name: getattr(self.state, name) for name in self._changed_fields}
         self.state = replace(self.defaults, **changes)
         self._undo.steps.clear()  # they hold defaults from before kbx.toml was read

@@ -347,7 +347,7 @@ class Explore(ModeScreen):
             self.reader.open_card(entity_id)
 
     def action_earlier_query(self) -> None:
-        line, queries = self.query_one(QueryLine), self.app_state.base.queries
+        line, queries = self.query_one(QueryLine), self.app_state.queries
         earlier = queries.index(line.value) + 1 if line.value in queries else 0
         if earlier < len(queries):
             line.show_query(queries[earlier])

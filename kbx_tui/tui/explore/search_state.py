@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
-from kbx_tui.search.evidence.tuning import Preset
+from kbx_tui.search.evidence.tuning import Gate, Parent, Preset, Tuning
 from kbx_tui.search.query.filters import Dates
 
 Mode = Literal["two-pass", "flat", "fast"]
@@ -40,6 +40,11 @@ class SearchState:
     """Whose formula ranks: `seed` is that of the two-pass proposal."""
     alpha: float = 0.5
     threshold: float = 0.5
+    max_entities: int = 5
+    gate: Gate | None = None
+    parent: Parent | None = None
+    """Gate and parent score of the default ranking, None as in kbx.toml; the seed has its own."""
+    hotness_weight: float = 0.0
     dates: Dates = "prefer"
     """What date words of the query do."""
     muted: frozenset[str] = frozenset()
@@ -51,6 +56,34 @@ class SearchState:
     def retrieval_key(self) -> tuple[str, str, bool, Preset, Dates, frozenset[str]]:
         """The fields on which retrieval depends; the others affect only ranking."""
         return self.query, self.path, self.mode == "fast", self.preset, self.dates, self.pinned
+
+    @property
+    def tuning_fields(self) -> dict[str, Any]:
+        """The fields of `Tuning` that this state sets, beside those that the preset stands for."""
+        own_formula = self.preset == "default"
+        return {
+            "hierarchy": self.mode == "two-pass",
+            "alpha": self.alpha,
+            "entity_threshold": self.threshold,
+            "max_entities": self.max_entities,
+            **({"gate": self.gate, "parent": self.parent} if own_formula else {}),
+            "hotness_weight": self.hotness_weight,
+            "muted": self.muted,
+            "pinned": self.pinned,
+        }
+
+
+def knobs_of(tuning: Tuning) -> dict[str, Any]:
+    """Return the fields of `SearchState` that set these knobs; muted and pinned are left out."""
+    return {
+        "mode": "two-pass" if tuning.hierarchy else "flat",
+        "preset": tuning.preset,
+        "alpha": tuning.alpha,
+        "threshold": tuning.entity_threshold,
+        "max_entities": tuning.max_entities,
+        **({"gate": tuning.gate, "parent": tuning.parent} if tuning.preset == "default" else {}),
+        "hotness_weight": tuning.hotness_weight,
+    }
 
 
 @dataclass
@@ -111,8 +144,8 @@ def describe_undo(before: SearchState, after: SearchState, name_of: Callable[[st
             words.append(f"searching {value or 'everywhere'} again")
         elif name == "dates":
             words.append(f"{DATES_WORDS[after.dates]} again")
-        elif name in ("mode", "sort", "preset"):
-            words.append(f"{name} is {value} again")
+        elif name not in ("muted", "pinned"):
+            words.append(f"{name.replace('_', ' ')} is {value} again")
         else:
             ids = getattr(before, name) ^ value
             words.append(f"{name}: {', '.join(sorted(map(name_of, ids)))} as before")
@@ -142,6 +175,15 @@ def command_line(state: SearchState, defaults: SearchState, root: str = "") -> s
             words += ["--hierarchy-alpha", f"{state.alpha:g}"]
         if state.threshold != defaults.threshold:
             words += ["--hierarchy-threshold", f"{state.threshold:g}"]
+        if state.max_entities != defaults.max_entities:
+            words += ["--max-entities", str(state.max_entities)]
+        if state.preset == "default":
+            if state.gate and state.gate != defaults.gate:
+                words += ["--gate", state.gate]
+            if state.parent and state.parent != defaults.parent:
+                words += ["--parent", state.parent]
+    if state.hotness_weight != defaults.hotness_weight:
+        words += ["--hotness", f"{state.hotness_weight:g}"]
     return shlex.join(
         [*words, "--", state.query] if state.query[:1] == "-" else [*words, state.query]
     )

@@ -7,13 +7,16 @@ from pathlib import Path
 
 import pytest
 
+from kbx_tui.search.query_history import FILE as HISTORY
 from kbx_tui.tui.app_state import BASE_FILE
 
 
 @pytest.fixture
 def demo(demo_kb_path: Path) -> Iterator[Path]:
     """The indexed demo; read-only."""
-    state = demo_kb_path / ".kbx" / BASE_FILE
-    state.unlink(missing_ok=True)
+    files = (demo_kb_path / ".kbx" / BASE_FILE, demo_kb_path / HISTORY)
+    for file in files:
+        file.unlink(missing_ok=True)
     yield demo_kb_path
-    state.unlink(missing_ok=True)
+    for file in files:
+        file.unlink(missing_ok=True)

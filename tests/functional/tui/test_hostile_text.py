@@ -220,7 +220,7 @@ async def test_hostile_pasted_query_has_no_effect(hostile: Path, size: Size) -> 
 async def test_hostile_recent_queries_have_no_effect(tmp_path: Path) -> None:
     root = write_hostile_base(tmp_path)
     (root / ".kbx").mkdir()
-    (root / ".kbx/app.json").write_text(json.dumps({"queries": [ACTS]}), encoding="utf-8")
+    (root / ".kbx/queries.jsonl").write_text(json.dumps({"query": ACTS}), encoding="utf-8")
     async with starting(root, WIDE) as driver:
         await driver.until_shown(ResultList, f"recent queries {MARKUP}")
         await assert_harmless(driver)

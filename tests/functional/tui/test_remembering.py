@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from kbx_tui.api import KnowledgeBase
+from kbx_tui.search.query_history import FILE as HISTORY
 from kbx_tui.tui.app_state import user_file
 from kbx_tui.tui.bases import Bases
 from kbx_tui.tui.explore.panes.entity_list import EntityList
@@ -58,11 +60,11 @@ async def test_e_shows_hidden_entities_again(demo: Path) -> None:
         assert driver.explore.query_one(EntityList).display
 
 
-async def test_up_in_the_query_line_recalls_earlier_queries(demo: Path) -> None:
+async def test_up_in_the_query_line_recalls_earlier_queries(demo_copy: Path) -> None:
     for query in ("rehearsal", "rollback plan", QUESTION):
-        async with running(demo, WIDE) as driver:
+        async with running(demo_copy, WIDE) as driver:
             await driver.ask(query)
-    async with running(demo, WIDE) as driver:
+    async with running(demo_copy, WIDE) as driver:
         await driver.until_shown(ResultList, f"recent queries {QUESTION[:30]}", "rollback plan")
         line = driver.explore.query_one(QueryLine)
         for query in (QUESTION, "rollback plan", "rehearsal", "rehearsal"):
@@ -73,8 +75,8 @@ async def test_up_in_the_query_line_recalls_earlier_queries(demo: Path) -> None:
         await driver.until(lambda: driver.view.query == "rehearsal")
 
 
-async def test_query_is_remembered_when_a_result_is_opened(demo: Path) -> None:
-    async with running(demo, WIDE) as driver:
+async def test_query_is_remembered_when_a_result_is_opened(demo_copy: Path) -> None:
+    async with running(demo_copy, WIDE) as driver:
         await driver.ask("rollback plan")
         await driver.press("down", "enter")
         await driver.until(lambda: driver.explore.panes.read)
@@ -120,18 +122,46 @@ async def test_damaged_state_files_are_ignored(demo_copy: Path) -> None:
     async with running(demo_copy, WIDE) as driver:
         await driver.ask(QUESTION)
         assert driver.explore.query_one(WhyPane).display
-    assert json.loads((demo_copy / ".kbx/app.json").read_text())["queries"] == [QUESTION]
+    assert json.loads((demo_copy / ".kbx/app.json").read_text())["hidden"] == []
 
 
 async def test_damaged_state_is_reported_and_kept(demo_copy: Path) -> None:
     file = demo_copy / ".kbx" / "app.json"
-    file.write_bytes(b'{"queries": ["rollback"')
+    file.write_bytes(b'{"hidden": ["why"')
     async with running(demo_copy, WIDE) as driver:
         await driver.until_shown(StatusLine, "app.json cannot be read")
         await driver.ask(QUESTION)
     (kept,) = file.parent.glob("app.*.unreadable")
-    assert kept.read_bytes() == b'{"queries": ["rollback"'
-    assert json.loads(file.read_bytes())["queries"] == [QUESTION]
+    assert kept.read_bytes() == b'{"hidden": ["why"'
+    assert json.loads(file.read_bytes())["hidden"] == []
+
+
+async def test_history_is_on_disk_while_the_app_runs_and_can_be_cleared_meanwhile(
+    demo_copy: Path,
+) -> None:
+    async with running(demo_copy, WIDE) as driver:
+        await driver.ask("rollback plan")
+        await driver.press("down", "enter")
+        await driver.until(lambda: driver.explore.panes.read)
+        with KnowledgeBase(demo_copy) as other:
+            assert [past.query for past in other.query_history()] == ["rollback plan"]
+            assert other.clear_query_history(dry_run=True) == 1
+            assert other.clear_query_history() == 1
+        await driver.ask("rehearsal")
+    with KnowledgeBase(demo_copy) as other:  # leaving the app brings nothing back
+        assert [past.query for past in other.query_history()] == ["rehearsal"]
+
+
+async def test_damaged_history_is_reported_and_kept(demo_copy: Path) -> None:
+    file = demo_copy / HISTORY
+    file.write_bytes(b'{"query": "rollback plan", "at": 1.0}\n{"query": "reh')
+    async with running(demo_copy, WIDE) as driver:
+        await driver.until_shown(StatusLine, "queries.jsonl: one line cannot be read")
+        await driver.until_shown(ResultList, "recent queries rollback plan")
+        await driver.ask(QUESTION)
+    lines = file.read_bytes().splitlines()
+    assert lines[:2] == [b'{"query": "rollback plan", "at": 1.0}', b'{"query": "reh']
+    assert json.loads(lines[2])["query"] == QUESTION
 
 
 async def test_what_the_engine_reports_is_shown(demo_copy: Path) -> None:

@@ -64,6 +64,13 @@ def test_what_wins_is_shown_then_written_then_undone(
     assert file.read_text() == TOML
 
 
+def test_progress_is_reported_on_stderr(demo_copy: Path, kbx: CommandLine) -> None:
+    labelled = Path(__file__).parents[1] / "search" / "demo_judgments"
+    result = kbx("--kb", str(demo_copy), "tune", str(labelled), "--json")
+    assert "kbx: judged queries: " in result.err
+    assert "verdict" in json.loads(result.out)
+
+
 def test_a_base_without_judgments_says_that_there_is_nothing_to_tune_by(
     demo_copy: Path, kbx: CommandLine
 ) -> None:

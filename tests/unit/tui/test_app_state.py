@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from kbx_tui.tui.app_state import RECENT_BASES, RECENT_QUERIES, AppState, user_file
+from kbx_tui.search.query_history import LIMIT
+from kbx_tui.tui.app_state import RECENT_BASES, AppState, user_file
 
 
 @pytest.fixture
@@ -38,7 +39,7 @@ def test_queries_and_hidden_panes_are_restored_per_base(base: Path) -> None:
     state = AppState()
     state.open_base(base)
     state.base.hidden = ["why"]
-    for number in range(RECENT_QUERIES + 5):
+    for number in range(LIMIT + 5):
         state.remember_query(f"query {number}")
     state.remember_query("query 7")
     state.remember_query("")
@@ -46,8 +47,8 @@ def test_queries_and_hidden_panes_are_restored_per_base(base: Path) -> None:
     restored = AppState()
     restored.open_base(base)
     assert restored.base.hidden == ["why"]
-    assert restored.base.queries[0] == "query 7"
-    assert len(restored.base.queries) == RECENT_QUERIES
+    assert restored.queries[0] == "query 7"
+    assert len(restored.queries) == LIMIT
 
 
 def test_no_folder_is_created_in_a_base_without_one(tmp_path: Path) -> None:

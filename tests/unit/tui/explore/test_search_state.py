@@ -8,12 +8,14 @@ from itertools import pairwise
 
 import pytest
 
+from kbx_tui.search.evidence.tuning import Tuning
 from kbx_tui.tui.explore.search_state import (
     SearchState,
     Undo,
     changed_fields,
     command_line,
     describe_undo,
+    knobs_of,
 )
 
 
@@ -79,6 +81,24 @@ def test_command_line_has_options_for_non_default_settings(
     state: SearchState, words: list[str]
 ) -> None:
     assert shlex.split(command_line(state, SearchState())) == words
+
+
+def test_every_knob_of_a_tuning_is_a_field_of_the_state() -> None:
+    tuning = Tuning(
+        hierarchy=False, alpha=0.3, entity_threshold=0.7, max_entities=8, gate="hard",
+        parent="max", hotness_weight=0.1,
+    )  # fmt: skip
+    state = SearchState(**knobs_of(tuning))
+    assert Tuning(**state.tuning_fields) == tuning
+
+
+def test_other_knobs_are_in_the_command_line_and_undone_one_by_one() -> None:
+    defaults = SearchState(query="a", gate="soft", parent="coverage")
+    state = replace(defaults, max_entities=8, gate="hard", parent="max", hotness_weight=0.05)
+    options = "--max-entities 8 --gate hard --parent max --hotness 0.05"
+    assert command_line(state, defaults) == f"kbx search {options} a"
+    assert describe_undo(state, replace(state, gate="soft"), str) == "gate is soft again"
+    assert "--gate" not in command_line(replace(state, preset="seed"), defaults)
 
 
 def test_command_line_names_the_base_if_given() -> None:

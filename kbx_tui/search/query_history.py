@@ -1,0 +1,100 @@
+"""The queries asked in the app, `.kbx/queries.jsonl`: one line per query, the newest last.
+
+A query is appended as soon as it counts as asked, so a crash loses none. A long file is compacted
+to the newest `LIMIT` queries, each once.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+import msgspec
+from filelock import FileLock, Timeout
+
+from kbx_tui.editing.state.append_lines import append_lines
+from kbx_tui.editing.state.state_folder import read_records, replace_state_file, state_folder
+from kbx_tui.errors import WriteFault
+from kbx_tui.safe_text import replace_surrogates
+from kbx_tui.state_file import Notice, ignore
+
+FILE = Path(".kbx", "queries.jsonl")
+LOCK_NAME = "queries.lock"
+LOCK_SECONDS = 2.0
+"""Longest wait for another process, which compacts the file."""
+LIMIT = 1_000
+"""Queries that are kept."""
+COMPACTED_BYTES = 512 * 1024
+"""Size from which the file is compacted."""
+
+
+@dataclass(frozen=True, slots=True)
+class PastQuery:
+    """A query, and when it was last asked."""
+
+    query: str
+    at: float = 0.0
+    """Seconds since 1970; 0 if not known."""
+
+    def __post_init__(self) -> None:
+        """Raise ValueError for a blank query."""
+        if not self.query.strip():
+            raise ValueError("`query` must not be blank")
+
+
+class QueryHistory:
+    """The past queries of one base."""
+
+    def __init__(self, root: Path, notice: Notice = ignore) -> None:
+        """`notice` receives one sentence about lines that cannot be read."""
+        self._root, self._file, self._notice = root, root / FILE, notice
+
+    def read(self) -> tuple[PastQuery, ...]:
+        """Return the past queries, each once, the most recent first; at most `LIMIT`."""
+        records = read_records(self._file, PastQuery, self._notice)
+        latest: dict[str, PastQuery] = {}
+        for _, record in reversed(records):
+            if record is not None:
+                latest.setdefault(record.query, record)
+        return tuple(latest.values())[:LIMIT]
+
+    def add(self, query: str) -> None:
+        """Note that a query was asked. Write errors are ignored: a query is not worth an error."""
+        if not query.strip():
+            return
+        with suppress(OSError, WriteFault, Timeout), self._locked():
+            size = append_lines(self._file, [_line(PastQuery(query, round(time.time(), 3)))])
+            if size > COMPACTED_BYTES:
+                self._replace(self.read())
+
+    def clear(self) -> int:
+        """Forget all queries, unreadable lines included, and return how many queries there were.
+
+        Raises WriteFault.
+        """
+        if not self._file.exists():
+            return 0
+        try:
+            with self._locked():
+                count = len(self.read())
+                replace_state_file(self._file, b"")
+        except Timeout as error:
+            raise WriteFault(
+                f"another process is writing {self._file}; nothing was cleared, try again"
+            ) from error
+        return count
+
+    def _locked(self) -> FileLock:
+        return FileLock(state_folder(self._root) / LOCK_NAME, timeout=LOCK_SECONDS)
+
+    def _replace(self, queries: Sequence[PastQuery]) -> None:
+        """Keep only these queries, given as `read` returns them."""
+        data = b"".join(_line(past) + b"\n" for past in reversed(queries))
+        replace_state_file(self._file, data)
+
+
+def _line(past: PastQuery) -> bytes:
+    return msgspec.json.encode({"query": replace_surrogates(past.query), "at": past.at})

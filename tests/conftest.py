@@ -92,16 +92,19 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest.fixture(scope="session")
 def demo_kb_path(tmp_path_factory: pytest.TempPathFactory, worker_id: str) -> Path:
-    """The demo, indexed once per run. Shared by all tests and workers, therefore read-only."""
-    shared = tmp_path_factory.getbasetemp()
+    """The demo, indexed once per run. Each worker has a copy, shared by its tests: read-only.
+
+    Even a search notes beside the index what it compared, so workers cannot share one folder.
+    """
+    shared, copy = tmp_path_factory.getbasetemp(), tmp_path_factory.mktemp("demo") / "larkwater"
     if worker_id != "master":  # a worker of pytest-xdist, whose folder is below the shared one
         shared = shared.parent
-    folder = shared / "demo" / "larkwater"
+    indexed = shared / "indexed-demo" / "larkwater"
     with FileLock(shared / "demo.lock"):
-        if not folder.exists():
-            with KnowledgeBase(copy_demo(folder)) as kb:
+        if not indexed.exists():
+            with KnowledgeBase(copy_demo(indexed)) as kb:
                 kb.index()
-    return folder
+    return shutil.copytree(indexed, copy)
 
 
 @pytest.fixture

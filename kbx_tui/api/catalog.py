@@ -7,10 +7,10 @@ import re
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from kbx_tui.api.session import NameTable, Naming, Session
 from kbx_tui.errors import ConfigError, NotFound
+from kbx_tui.index.chunk_lines import LineRange
 from kbx_tui.index.rows import DOCUMENT_COLUMNS, document_from_row
 from kbx_tui.index.schema import document_version
 from kbx_tui.index.where_clause import is_one_of, quoted
@@ -27,7 +27,6 @@ from kbx_tui.search.browsing.card import EntityCard, EntityName
 from kbx_tui.search.browsing.destination import Destination
 from kbx_tui.similarity.entity_finder import EntityFinder
 
-LineRange = tuple[int, int]
 _WORD = re.compile(r"\w+")
 
 PUBLIC_PAGES = 1000
@@ -172,8 +171,11 @@ class Catalog:
         return snapshot.paths[row], loaded.entities.get(snapshot.ids[row])
 
     def stored_documents(self, paths: Sequence[str]) -> Mapping[str, Document]:
-        rows = self._rows("documents", DOCUMENT_COLUMNS, paths)
-        return {row["path"]: document_from_row(row) for row in rows}
+        if not paths:
+            return {}
+        reader = self._session.fresh_index().reader
+        rows = reader.rows("documents", DOCUMENT_COLUMNS, is_one_of("path", paths))
+        return {row["path"]: document_from_row(row) for row in rows.to_pylist()}
 
     def documents_containing(self, word: str) -> Mapping[str, Document]:
         """The last answer is kept for as long as the index stays the same."""
@@ -222,17 +224,11 @@ class Catalog:
         return session.names[1]
 
     def chunk_lines(self, paths: Sequence[str]) -> Mapping[str, Sequence[LineRange]]:
-        rows = self._rows("chunks", ["path", "ordinal", "line_start", "line_end"], paths)
-        lines: dict[str, list[LineRange]] = {}
-        for row in sorted(rows, key=lambda row: row["ordinal"]):
-            lines.setdefault(row["path"], []).append((row["line_start"], row["line_end"]))
-        return lines
-
-    def _rows(self, table: str, columns: Sequence[str], paths: Sequence[str]) -> list[Any]:
-        if not paths:
-            return []
-        reader = self._session.fresh_index().reader
-        return list(reader.rows(table, columns, is_one_of("path", paths)).to_pylist())
+        if not self._session.is_indexed():
+            return {}
+        generation = self._session.fresh_index().generation()
+        row_of, chunks = generation.snapshot.row_of, generation.chunk_lines
+        return {path: chunks.of(row_of[path]) for path in paths if path in row_of}
 
     def _entity_types(self) -> frozenset[str]:
         return CORE_ENTITY_TYPES | frozenset(self._session.settings.entities.types)

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     import threading
     from datetime import date
 
-    from kbx_tui.api.catalog import Catalog, DocumentView, LineRange
+    from kbx_tui.api.catalog import Catalog, DocumentView
     from kbx_tui.api.checker import CheckReport
     from kbx_tui.api.draft_review import DraftReview
     from kbx_tui.api.evaluator import Evaluator
@@ -70,6 +70,7 @@ if TYPE_CHECKING:
     from kbx_tui.evaluation.runs import Run
     from kbx_tui.evaluation.threshold_observatory import ThresholdObservatory
     from kbx_tui.experts.expert_ranking import ExpertRanking
+    from kbx_tui.index.chunk_lines import LineRange
     from kbx_tui.knowledge.facts.public_page import PublicPage
     from kbx_tui.knowledge.records import Document, Entity, Fact, FactKind
     from kbx_tui.search.browsing.card import EntityCard, EntityName

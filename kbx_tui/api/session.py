@@ -70,8 +70,9 @@ class Session:
         self.known_drafts: Mapping[str, Draft] = MappingProxyType({})
         """Drafts as last read or saved here, by id: the base of a three-way merge."""
         self.word_matches: tuple[object, str, Mapping[str, Document]] | None = None
-        self.names: tuple[object, NameTable] | None = None
         """Snapshot, word and documents of the last `Catalog.documents_containing`."""
+        self.names: tuple[object, NameTable] | None = None
+        """Snapshot and the names in it."""
         self.public_pages: dict[str, tuple[tuple[int, ...], PublicPage]] = {}
         """Identity of the file and its public text by path, the last used last."""
         self._embedder: Embedder | None = None

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kbx_tui.errors import NotFound
+from kbx_tui.index.chunk_lines import ChunkLines, read_chunk_lines
 from kbx_tui.index.derived_files import BODIES, changed_in_place, file_states
 from kbx_tui.index.lexical.bm25 import Bm25Index
 from kbx_tui.index.lexical.load_bm25 import load_bm25
@@ -131,6 +132,11 @@ class IndexGeneration:
     def bodies(self) -> BodyReader:
         """The reader of document bodies."""
         return BodyReader(self.snapshot, BODIES.map(self._store))
+
+    @cached_property
+    def chunk_lines(self) -> ChunkLines:
+        """The lines of the chunks of every document."""
+        return read_chunk_lines(self._store, self.snapshot)
 
     @cached_property
     def facts(self) -> FactIndex:

@@ -40,6 +40,8 @@ BEFORE_ADJECTIVES = _LISTS["BEFORE_ADJECTIVES"]
 """Words before an adjective, hardly ever before a name: `to be frank`, `more rich`."""
 PARTICLES = _LISTS["PARTICLES"]
 """Words that begin surnames (`van Dam`) and are none alone, although pages may cut one there."""
+COMPOUNDS = _LISTS["COMPOUNDS"]
+"""Compounds of dictionaries that begin with one of `NAMES_THAT_ARE_WORDS`, hyphenated."""
 
 CONJUNCTIONS = frozenset({"and", "or"})
 ARTICLES = frozenset({"the", "a", "an", "our"})

@@ -104,7 +104,9 @@ class QueryWords:
         return self.folded[end] if end < len(self.words) else ""
 
     def is_compound(self, start: int, size: int) -> bool:
-        """Return whether a hyphen joins the words to others: `Chapman-Enskog`."""
+        """Return whether the words are part of a compound: `Chapman-Enskog`, `grace period`."""
+        if f"{self.folded[start]}-{self.after(start + size)}" in english.COMPOUNDS:
+            return True
         first, last = self.words[start].start, self.words[start + size - 1].end
         before, after = self.text[max(first - 2, 0) : first], self.text[last : last + 2]
         return (before[-1:] in _HYPHENS and before[:1].isalnum()) or (

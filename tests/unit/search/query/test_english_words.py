@@ -4,7 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from kbx_tui.search.query.english_words import asks_for_topic, folded_words, topic_words
+from kbx_tui.search.query.english_words import (
+    COMPOUNDS,
+    NAMES_THAT_ARE_WORDS,
+    asks_for_topic,
+    folded_words,
+    topic_words,
+)
 
 
 @pytest.mark.parametrize(
@@ -40,3 +46,8 @@ def test_topic_words_are_those_between_the_first_and_last_that_may_be_a_topic(
     text: str, words: str
 ) -> None:
     assert topic_words(text) == words
+
+
+def test_compounds_begin_with_a_name_that_is_also_a_word() -> None:
+    assert COMPOUNDS
+    assert {compound.split("-")[0] for compound in COMPOUNDS} <= NAMES_THAT_ARE_WORDS

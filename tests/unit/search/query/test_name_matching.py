@@ -331,6 +331,8 @@ TAUGHT = NameMatcher(BILL, VOTES)
         ("use frank exports till harvest", {"Frank Moss"}),
         ("the wish to frank the letters", set()),
         ("a more frank discussion of exports", set()),
+        ("frank feedback on exports", set()),
+        ("Frank Feedback: exports", set()),
         ("what did frank say on exports", {"Frank Moss"}),
         ("explicit support of exports from minor", {"Dan Minor"}),
         ("up to minor details of exports", set()),

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, replace
+from itertools import compress
 
 import numpy as np
 
@@ -77,9 +78,7 @@ class JudgedEvidence:
             if (progress and progress(number, len(judged))) or kept.bytes >= limit:
                 kept.left_out = len(judged) - number
                 break
-            kept.add(query, retrieve(query.text))
-            for threshold in _thresholds(kept.evidence[-1]):
-                kept._slot(number, replace(tuning, entity_threshold=threshold))
+            kept.add(query, retrieve(query.text), tuning)
         return kept
 
     def __len__(self) -> int:
@@ -90,12 +89,36 @@ class JudgedEvidence:
         """Bytes of memory that Evidence and lines take, about."""
         return self._compactor.bytes + self._pool.bytes
 
-    def add(self, query: JudgedQuery, evidence: Evidence) -> None:
-        """Add a query with complete Evidence."""
+    def add(self, query: JudgedQuery, evidence: Evidence, tuning: Tuning) -> None:
+        """Add a query with complete Evidence, and the lines of `tuning` with every threshold."""
         self.queries.append(query)
         self.evidence.append(self._compactor.compact(evidence))
         self._ideal.append(ideal_gain(query.grades))
         self._slots.clear()
+        self._prepare(len(self) - 1, tuning)
+
+    def regrade(self, queries: Sequence[JudgedQuery], tuning: Tuning) -> list[JudgedQuery]:
+        """Take over the grades of these queries and drop all others; return those to add.
+
+        `tuning` as in `add`.
+        """
+        newest = {query.text: query for query in queries}
+        stays = [query.text in newest for query in self.queries]
+        if not all(stays):
+            self.evidence = list(compress(self.evidence, stays))
+            self._ideal = list(compress(self._ideal, stays))
+            self.queries = list(compress(self.queries, stays))
+            self._clear()  # the others have other numbers now
+        for number, before in enumerate(self.queries):
+            query = newest.pop(before.text)
+            if query != before:
+                self.queries[number] = query
+                self._ideal[number] = ideal_gain(query.grades)
+                self._slots.clear()
+                for key in [key for key in self._slot_of if key[0] == number]:
+                    del self._slot_of[key]
+                self._prepare(number, tuning)
+        return list(newest.values())
 
     def measure(self, tunings: Sequence[Tuning]) -> Measured:
         """Return what the first 10 results of each query are worth under each tuning."""
@@ -129,9 +152,13 @@ class JudgedEvidence:
             self._slot_of[key] = self._pool.add(lines, evidence.paths, grades)
         return self._slot_of[key]
 
+    def _prepare(self, number: int, tuning: Tuning) -> None:
+        for threshold in _thresholds(self.evidence[number]):
+            self._slot(number, replace(tuning, entity_threshold=threshold))
+
     def _clear(self) -> None:
         self._pool = LinePool()
-        self._slot_of: dict[Hashable, int] = {}
+        self._slot_of: dict[tuple[int, Hashable], int] = {}
         self._slots: dict[Tuning, Slots] = {}
 
 

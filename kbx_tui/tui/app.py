@@ -256,9 +256,13 @@ class KbxApp(App[None]):
 
     def show_progress(self, text: str) -> None:
         """Show the progress of indexing in all modes."""
+        self.broadcast(IndexProgress(text))
+
+    def broadcast(self, message: Message) -> None:
+        """Post a message to all screens of the open base."""
         for screen in self.screen_stack:
             if isinstance(screen, ModeScreen):
-                screen.post_message(IndexProgress(text))
+                screen.post_message(message)
 
     def _post_to_front(self, message: Message) -> None:
         modes = [screen for screen in self.screen_stack if isinstance(screen, ModeScreen)]

@@ -12,12 +12,13 @@ from kbx_tui.safe_text import safe_line
 from kbx_tui.tui.dedup.model import ReviewModel
 from kbx_tui.tui.engine.client import EngineClient, OpenEngine
 from kbx_tui.tui.engine.index_sync import IndexSync
-from kbx_tui.tui.engine.status import Status
 from kbx_tui.tui.experts.model import ExpertSearch
 from kbx_tui.tui.explore.model import DEBOUNCE_SECONDS, ExploreModel
 from kbx_tui.tui.explore.reading_model import ReadingModel
 from kbx_tui.tui.explore.view import BaseSummary
 from kbx_tui.tui.gc_pauses import loading
+from kbx_tui.tui.judging.model import JudgingHost, JudgingModel
+from kbx_tui.tui.judging.search_settings import SearchSettings
 
 if TYPE_CHECKING:
     from kbx_tui.api import KnowledgeBase
@@ -28,7 +29,7 @@ CLOSE_SECONDS = 1.0
 """Seconds the screen stays while drafts are saved and the engine closes."""
 
 
-class SessionHost(Status, Protocol):
+class SessionHost(JudgingHost, Protocol):
     """The interface that a session needs from the app."""
 
     def configure(self, settings: Settings) -> None:
@@ -57,8 +58,13 @@ class BaseSession:
         self.client = EngineClient(open_engine, on_error=self._show_error, on_answer=on_answer)
         self.index_sync = IndexSync(self.client, open_engine, host, on_growth=self.refresh)
         self.explore = ExploreModel(
-            self.client, host, open_base=self._open_searchable, debounce=debounce
+            self.client,
+            host,
+            open_base=self._open_searchable,
+            debounce=debounce,
+            on_settings=lambda settings: self.judging.use(settings),
         )
+        self.judging = JudgingModel(self.client, host, self.explore)
         self.reading = ReadingModel(self.client, lambda: self.explore.displayed.evidence)
         self.experts = ExpertSearch(self.client)
         self.review = ReviewModel(self.client, host, on_write=self.index_sync.expect)
@@ -71,9 +77,19 @@ class BaseSession:
         """Release the base, after giving indexing and the last call a moment to finish."""
         self.client.closed.set()
         await self.index_sync.stop()
-        saver = self.review.saver
-        closing = self.client.close(saver.save if saver.has_unsaved else None)
+        self.judging.stop()
+        closing = self.client.close(self._save if self._has_unsaved else None)
         await asyncio.wait({asyncio.wrap_future(closing)}, timeout=CLOSE_SECONDS)
+
+    @property
+    def _has_unsaved(self) -> bool:
+        return self.review.saver.has_unsaved or self.judging.grades.has_waiting
+
+    def _save(self, engine: KnowledgeBase) -> None:
+        """Save the user's work that is not on disk yet."""
+        self.judging.grades.finish(engine)
+        if self.review.saver.has_unsaved:
+            self.review.saver.save(engine)
 
     def refresh(self, changed: frozenset[str] = frozenset()) -> None:
         """Show the new content of the index; `changed` are files that were edited on disk."""
@@ -98,6 +114,7 @@ class BaseSession:
         if not is_trusted:
             self._ask_for_trust()
         self.explore.configure(tuning, settings.search.dates)
+        self.judging.pin(SearchSettings(tuning))
         self._host.configure(settings)
         self.explore.show_base(summary)
         self.client.start(self._prepare())
@@ -119,6 +136,7 @@ class BaseSession:
             if self.explore.is_searchable:
                 await self.client.run(_warm)
                 is_complete = await self._count()
+                self.judging.start()
         finally:
             if not is_complete:
                 self.index_sync.index()
@@ -132,6 +150,7 @@ class BaseSession:
             self.explore.set_searchable(True)
         if self.explore.is_searchable:
             self.explore.search_again()
+            self.judging.note_index_change()
 
     async def _count(self) -> bool:
         """Show what the index holds and return whether it is up to date."""

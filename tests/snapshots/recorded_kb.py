@@ -129,6 +129,9 @@ class RecordedKb(RecordedReview):
     def warm(self) -> None:
         pass
 
+    def judgments(self) -> tuple[()]:
+        return ()
+
     def close(self) -> None:
         pass
 

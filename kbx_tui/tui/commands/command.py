@@ -8,7 +8,7 @@ from typing import Literal
 ExploreScope = Literal["query", "path", "results", "entities", "preview", "card", "screen"]
 DedupScope = Literal["draft_line", "drafts", "known", "review"]
 ExpertsScope = Literal["topic", "expert_list", "experts"]
-SharedScope = Literal["list", "text", "slider", "mode", "welcome", "app", "overlay"]
+SharedScope = Literal["list", "text", "slider", "judging", "mode", "welcome", "app", "overlay"]
 Scope = Literal[ExploreScope, DedupScope, ExpertsScope, SharedScope]
 """The part of the app in which the keys of a command work."""
 

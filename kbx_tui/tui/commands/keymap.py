@@ -27,6 +27,7 @@ DISPLAY_NAMES: Mapping[str, str] = {
     "left_curly_bracket": "{",
     "right_curly_bracket": "}",
     "minus": "-",
+    "full_stop": ".",
     "plus": "+",
 }
 """The familiar names of keys that Textual spells differently; `[keys]` accepts both."""

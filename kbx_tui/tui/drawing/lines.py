@@ -17,8 +17,8 @@ from kbx_tui.tui.drawing.cell_text import fit, wrap
 
 DocumentLook = Literal["heading", "emphasis", "code", "link", "match", "here"]
 """The styles within a document; `here` is the current match or link."""
-ScoreLook = Literal["document", "entity", "reranker", "label", "track", "knob"]
-"""The styles of bars and sliders."""
+ScoreLook = Literal["document", "entity", "reranker", "grade", "label", "track", "knob"]
+"""The styles of bars, grades and sliders."""
 Look = Literal["text", "dim", "strong", "accent", "rule", "bad", "cursor", DocumentLook, ScoreLook]
 """Styles of text by its role: `strong` for titles and matches, `accent` for keys and moves.
 

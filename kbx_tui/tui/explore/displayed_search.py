@@ -14,6 +14,7 @@ from kbx_tui.tui.explore.view import ExploreView, ResultRow, Why
 if TYPE_CHECKING:
     from kbx_tui.api import KnowledgeBase
     from kbx_tui.search.evidence.evidence import Evidence
+    from kbx_tui.search.evidence.tuning import Tuning
     from kbx_tui.search.ranking.rank import Ranking
 
 
@@ -97,3 +98,9 @@ class DisplayedSearch:
         entities = self.evidence.entities if self.evidence is not None else ()
         names = [entity.name for entity in entities if entity.id == entity_id]
         return safe_line(names[0] if names else entity_id)
+
+
+def tuning_of(engine: KnowledgeBase, state: SearchState) -> Tuning:
+    """Return the knobs of `state`, without the entities that are muted and pinned for a query."""
+    tuning = engine.tuning(preset=state.preset, **state.tuning_fields)
+    return replace(tuning, muted=frozenset(), pinned=frozenset())

@@ -16,7 +16,7 @@ from textual.message import Message
 from kbx_tui.safe_text import safe_line
 from kbx_tui.tui.engine.client import EngineClient, LatestOnly
 from kbx_tui.tui.engine.status import Status
-from kbx_tui.tui.explore.displayed_search import DisplayedSearch
+from kbx_tui.tui.explore.displayed_search import DisplayedSearch, tuning_of
 from kbx_tui.tui.explore.messages import (
     BaseCounted,
     FilesChanged,
@@ -30,12 +30,14 @@ from kbx_tui.tui.explore.reranking_pass import PAUSE_SECONDS, RerankingPass
 from kbx_tui.tui.explore.search_state import (
     SearchState,
     Undo,
+    UndoCall,
     changed_fields,
     describe_undo,
     knobs_of,
 )
 from kbx_tui.tui.explore.view import BaseSummary, ExploreView, ResultRow, ScopeView, Why
 from kbx_tui.tui.gc_pauses import freeze_loaded
+from kbx_tui.tui.judging.search_settings import SearchSettings
 
 if TYPE_CHECKING:
     from kbx_tui.api import KnowledgeBase
@@ -61,10 +63,15 @@ class ExploreModel:
         *,
         open_base: Callable[[], Awaitable[bool]],
         debounce: float = DEBOUNCE_SECONDS,
+        on_settings: Callable[[SearchSettings], object] = lambda settings: None,
     ) -> None:
-        """`open_base` opens the base if need be and returns whether it can be searched."""
+        """`open_base` opens the base if need be and returns whether it can be searched.
+
+        `on_settings` receives the current settings whenever they have changed.
+        """
         self._client, self._status = client, status
         self._open_base, self._debounce = open_base, debounce
+        self._on_settings = on_settings
         self.post: Callable[[Message], object] = lambda message: None
         """Takes messages to the screen; set by the screen."""
         self.state = SearchState()
@@ -125,14 +132,33 @@ class ExploreModel:
         self._set(after)
 
     def undo(self) -> None:
-        """Undo the last change."""
+        """Undo the last change, of the search or a change that `remember` was given."""
         before = self._undo.back(self.state)
         if before is None:
             self._status.show_notice("nothing to undo")
             return
+        if not isinstance(before, SearchState):
+            before()
+            return
         self._status.show_notice(describe_undo(self.state, before, self.displayed.name_of))
         self._set(before)
         self.post(StateReplaced(before))
+
+    def remember(self, undo: UndoCall) -> None:
+        """Let `undo` take back a change that has just been made elsewhere."""
+        self._undo.remember_call(undo)
+
+    def forget(self, undo: UndoCall) -> None:
+        """Do not undo a change that did not happen after all."""
+        self._undo.forget_call(undo)
+
+    @property
+    def settings(self) -> SearchSettings | None:
+        """The current settings; None before kbx.toml is read."""
+        engine = self._client.engine
+        if engine is None or not self._is_configured:
+            return None
+        return SearchSettings(tuning_of(engine, self.state), self.state.mode == "fast")
 
     def restore_knobs(self, alpha: float, threshold: float) -> None:
         """Restore alpha and threshold of the last session, unless the user has moved them."""
@@ -147,8 +173,9 @@ class ExploreModel:
         self.defaults = SearchState(**knobs_of(tuning), dates=dates)
         changes = {name: getattr(self.state, name) for name in self._changed_fields}
         self.state = replace(self.defaults, **changes)
-        self._undo.steps.clear()  # they hold defaults from before kbx.toml was read
+        self._undo.forget_states()  # they hold defaults from before kbx.toml was read
         self.post(StateReplaced(self.state))
+        self._announce_settings()
 
     # The base.
 
@@ -208,6 +235,7 @@ class ExploreModel:
 
     def _set(self, after: SearchState) -> None:
         before, self.state = self.state, after
+        self._announce_settings()
         self._reranking.cancel()
         if not after.query:
             self._search.cancel()
@@ -222,6 +250,10 @@ class ExploreModel:
             self._start_search(self._debounce)
         elif not (self.is_searching and self._searched_for == after.retrieval_key):
             self._start_search(0.0)
+
+    def _announce_settings(self) -> None:
+        if (settings := self.settings) is not None:
+            self._on_settings(settings)
 
     def _start_search(self, debounce: float, *, is_new: bool = True) -> None:
         self._searched_for = self.state.retrieval_key

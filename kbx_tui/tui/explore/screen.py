@@ -16,7 +16,12 @@ from kbx_tui.tui.app_state import AppState
 from kbx_tui.tui.base_session import BaseSession
 from kbx_tui.tui.commands.bindings import bindings
 from kbx_tui.tui.explore.answer_display import AnswerDisplay
-from kbx_tui.tui.explore.clipboard_text import Content, current_document, text_to_copy
+from kbx_tui.tui.explore.clipboard_text import (
+    Content,
+    current_document,
+    judged_document,
+    text_to_copy,
+)
 from kbx_tui.tui.explore.messages import (
     BaseCounted,
     CardReady,
@@ -44,10 +49,11 @@ from kbx_tui.tui.explore.panes.why_pane import WhyPane
 from kbx_tui.tui.explore.reader import Reader
 from kbx_tui.tui.explore.search_state import MODES, PRESETS
 from kbx_tui.tui.explore.view import ExploreView
+from kbx_tui.tui.judging.judging_screen import JudgedDocument, JudgingScreen
+from kbx_tui.tui.judging.measure_line import MeasureLine
 from kbx_tui.tui.navigator import Navigator
 from kbx_tui.tui.reading.preview_pane import PreviewPane
 from kbx_tui.tui.shell.messages import Failure
-from kbx_tui.tui.shell.mode_screen import ModeScreen
 from kbx_tui.tui.widgets.key_bar import KeyBar
 from kbx_tui.tui.widgets.number_slider import NumberSlider
 from kbx_tui.tui.widgets.status_line import StatusLine
@@ -63,13 +69,14 @@ PRESET_HELP = {
 }
 
 
-class Explore(ModeScreen):
+class Explore(JudgingScreen):
     """The explore mode. Separate objects display answers, open documents and switch panes."""
 
-    BINDINGS = bindings("screen", "mode")
+    BINDINGS = bindings("screen", "judging", "mode")
     AUTO_FOCUS = "QueryLine"
     MODE = "explore"
     SCOPE = "screen"
+    SHARED_SCOPES = ("judging",)
     MAIN_LIST = ResultList
     FOCUS_SCOPES: ClassVar = {
         QueryLine: ("query",),
@@ -99,6 +106,7 @@ class Explore(ModeScreen):
         yield EntityStrip()
         yield Panes()
         yield Knobs()
+        yield MeasureLine()
         yield StatusLine()
         yield KeyBar()
 
@@ -159,6 +167,7 @@ class Explore(ModeScreen):
     def on_ranking_ready(self, message: RankingReady) -> None:
         if self.model.is_current(message.view):
             self.answer.show(message.view, self.navigator.keymap, is_new=message.is_new)
+            self.show_judging()
 
     def on_snippets_ready(self, message: SnippetsReady) -> None:
         self.answer.show_snippets(message.query, message.snippets)
@@ -182,6 +191,28 @@ class Explore(ModeScreen):
 
     def on_failure(self, message: Failure) -> None:
         self.answer.show_failure(message.text)
+
+    def on_grades_changed(self) -> None:
+        self.query_one(StatusLine).clear_error()
+        self.show_judging()
+
+    def on_measure_changed(self) -> None:
+        self.show_judging()
+
+    def show_judging(self) -> None:
+        """Show the grades of the query on the screen, and the newest measure."""
+        judging, view = self.session.judging, self.view
+        self.query_one(MeasureLine).show(judging, self.navigator.keymap)
+        self.query_one(ResultList).show_grades(judging.grades.of(view.query) if view else {})
+
+    def document_to_judge(self) -> JudgedDocument | str:
+        view, ranking = self.view, self.model.displayed.ranking
+        if view is None or ranking is None:
+            return "type a query first: a grade says how well a document answers it"
+        path, title = judged_document(self)
+        if not path:
+            return "no document is chosen: go to one first"
+        return JudgedDocument(view.query, path, title, ranking.tuning)
 
     # What the user does in the panes.
 

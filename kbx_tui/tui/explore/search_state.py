@@ -86,11 +86,18 @@ def knobs_of(tuning: Tuning) -> dict[str, Any]:
     }
 
 
+UndoCall = Callable[[], object]
+"""Takes back a change of another kind, such as a grade."""
+
+
 @dataclass
 class Undo:
-    """Earlier states. Typing is not among them: fields have an undo of their own."""
+    """Earlier states, and calls that take back other changes, in the order of the changes.
 
-    steps: list[SearchState] = field(default_factory=list)
+    Typing is not among them: fields have an undo of their own.
+    """
+
+    steps: list[SearchState | UndoCall] = field(default_factory=list)
     _moving: str = ""
     """The gradual field that the last step changed."""
 
@@ -102,15 +109,30 @@ class Undo:
         name = next(iter(changed)) if len(changed) == 1 else ""
         if name in GRADUAL and name == self._moving:
             return
+        self._add(before)
         self._moving = name
-        self.steps.append(before)
-        del self.steps[:-UNDO_STEPS]
 
-    def back(self, current: SearchState) -> SearchState | None:
-        """Return the state to go back to, with the current query; None when there is none."""
+    def remember_call(self, undo: UndoCall) -> None:
+        """Save the call that takes a change back."""
+        self._add(undo)
+
+    def forget_call(self, undo: UndoCall) -> None:
+        """Remove the call of a change that did not happen after all."""
+        if undo in self.steps:
+            self.steps.remove(undo)
+
+    def forget_states(self) -> None:
+        """Remove the earlier states; other changes stay."""
+        self.steps = [step for step in self.steps if not isinstance(step, SearchState)]
+
+    def back(self, current: SearchState) -> SearchState | UndoCall | None:
+        """Return the state to go back to, with the current query, or the call that takes back the
+        last change; None when there is none."""
         self._moving = ""
         while self.steps:
             before = self.steps.pop()
+            if not isinstance(before, SearchState):
+                return before
             if before.query != current.query:  # these hold for one query
                 before = replace(
                     before,
@@ -122,6 +144,11 @@ class Undo:
             if before != current:
                 return before
         return None
+
+    def _add(self, step: SearchState | UndoCall) -> None:
+        self._moving = ""
+        self.steps.append(step)
+        del self.steps[:-UNDO_STEPS]
 
 
 def changed_fields(before: SearchState, after: SearchState) -> set[str]:

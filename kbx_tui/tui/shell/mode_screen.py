@@ -42,6 +42,8 @@ class ModeScreen(Screen[None]):
     """Its name in the key bar and for `Navigator.go_to`."""
     SCOPE: ClassVar[Scope]
     """The scope of the keys that work in all its panes."""
+    SHARED_SCOPES: ClassVar[tuple[Scope, ...]] = ()
+    """Scopes that it shares with some other modes."""
     FOCUS_SCOPES: ClassVar[Mapping[type[Widget], tuple[Scope, ...]]]
     """Scopes of the keys that work only in one kind of pane or field, the nearest first."""
     MAIN_LIST: ClassVar[type[Widget]]
@@ -107,7 +109,7 @@ class ModeScreen(Screen[None]):
     @property
     def palette_scopes(self) -> tuple[Scope, ...]:
         """The scopes whose commands the palette offers."""
-        return (self.SCOPE, "mode")
+        return (*self.SHARED_SCOPES, self.SCOPE, "mode")
 
     @property
     def is_typing(self) -> bool:

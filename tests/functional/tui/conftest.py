@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+import kbx_tui.demo
+from kbx_tui.evaluation.judgment_log import FILE as JUDGMENTS
 from kbx_tui.search.query_history import FILE as HISTORY
 from kbx_tui.tui.app_state import BASE_FILE
 
@@ -20,3 +23,11 @@ def demo(demo_kb_path: Path) -> Iterator[Path]:
     yield demo_kb_path
     for file in files:
         file.unlink(missing_ok=True)
+
+
+@pytest.fixture
+def judged_demo(demo_copy: Path) -> Path:
+    """A copy of the indexed demo with the 12 judged queries that it is installed with."""
+    shipped = Path(kbx_tui.demo.__file__).parent / JUDGMENTS.name
+    shutil.copyfile(shipped, demo_copy / JUDGMENTS)
+    return demo_copy

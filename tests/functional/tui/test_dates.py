@@ -24,7 +24,7 @@ async def test_chip_shows_the_time_that_was_read(demo: Path) -> None:
         await driver.ask("platform sync")
         assert not chip(driver).display
         await driver.ask(DATED)
-        await driver.until_shown(DateChip, "prefers March 2026", "d remove", "D show only these")
+        await driver.until_shown(DateChip, "prefers March 2026", "t remove", "T show only these")
         await driver.press("down")
         await driver.until_shown(WhyPane, "date", "of that time")
 
@@ -33,8 +33,8 @@ async def test_d_removes_the_preference_and_z_brings_it_back(demo: Path) -> None
     async with running(demo, NARROW) as driver:
         await driver.ask(DATED)
         preferred = driver.paths
-        await driver.press("escape", "d")
-        await driver.until_shown(DateChip, "date words are not read", "d read them")
+        await driver.press("escape", "t")
+        await driver.until_shown(DateChip, "date words are not read", "t read them")
         await driver.press("z")
         await driver.until_shown(DateChip, "prefers March 2026")
         await driver.until_shown(StatusLine, "documents of that time are preferred again")
@@ -44,12 +44,12 @@ async def test_d_removes_the_preference_and_z_brings_it_back(demo: Path) -> None
 async def test_capital_d_filters_by_the_time(demo: Path) -> None:
     async with running(demo, WIDE) as driver:
         await driver.ask(DATED)
-        await driver.press("escape", "D")
-        await driver.until_shown(DateChip, "only March 2026", "D prefer", "d remove")
+        await driver.press("escape", "T")
+        await driver.until_shown(DateChip, "only March 2026", "T prefer", "t remove")
         assert {result.date[:7] for result in driver.results.rows} == {"2026-03"}
         command = command_line(driver.state, driver.explore.model.defaults)
         assert command == "kbx search --dates filter 'platform sync in March 2026'"
-        await driver.press("D")
+        await driver.press("T")
         await driver.until_shown(DateChip, "prefers March 2026")
         assert len({result.date[:7] for result in driver.results.rows}) > 1
 
@@ -57,7 +57,7 @@ async def test_capital_d_filters_by_the_time(demo: Path) -> None:
 async def test_removed_date_is_read_again_in_the_next_query(demo: Path) -> None:
     async with running(demo, WIDE) as driver:
         await driver.ask(DATED)
-        await driver.press("escape", "d")
+        await driver.press("escape", "t")
         await driver.until_shown(DateChip, "date words are not read")
         driver.explore.query_one(QueryLine).value = ""
         await driver.until(lambda: not chip(driver).display)
@@ -68,9 +68,9 @@ async def test_removed_date_is_read_again_in_the_next_query(demo: Path) -> None:
 async def test_keys_say_so_where_the_query_has_no_date_words(demo: Path) -> None:
     async with running(demo, WIDE) as driver:
         await driver.ask("platform sync")
-        await driver.press("escape", "d")
+        await driver.press("escape", "t")
         await driver.until_shown(StatusLine, "the query has no date words")
-        await driver.press("D")
+        await driver.press("T")
         assert driver.state.dates == "prefer"
 
 

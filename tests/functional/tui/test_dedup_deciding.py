@@ -53,7 +53,7 @@ async def test_entity_of_a_draft_can_be_chosen(demo_copy: Path) -> None:
 async def test_kind_and_text_of_a_draft_can_be_changed(demo_copy: Path) -> None:
     async with reviewing(demo_copy) as review:
         await review.paste("# Alice Chen\ncheck migration schedule status\n")
-        await review.press("t")
+        await review.press("K")
         await review.until(lambda: "open item" in review.rows[0].about)
         await review.checked()
         assert review.states == ["near"]
@@ -70,7 +70,7 @@ async def test_dropped_draft_is_restored_by_undo(demo_copy: Path) -> None:
     async with reviewing(demo_copy) as review:
         await paste_seven(review)
         await review.go_to("Speaks")
-        await review.press("d")
+        await review.press("backspace")
         await review.until(lambda: len(review.rows) == 6)
         await review.press("z")
         await review.until(lambda: len(review.rows) == 7)
@@ -115,7 +115,7 @@ async def test_scan_adds_repeated_facts_as_drafts(demo_copy: Path) -> None:
     with KnowledgeBase(demo_copy) as kb:
         kb.index()
     async with reviewing(demo_copy) as review:
-        await review.press("S")
+        await review.press("F")
         await review.until(lambda: review.rows)
         assert any("Prefers async Slack" in row.text for row in review.rows)
         assert "supersede" in review.actions

@@ -16,7 +16,7 @@ async def test_drafts_and_decisions_are_restored_after_a_restart(demo_copy: Path
     async with reviewing(demo_copy) as review:
         await paste_seven(review)
         await review.go_to("Favours")
-        await review.press("x")
+        await review.press("minus")
         await review.until(lambda: review.rows[0].is_decided)
     async with reviewing(demo_copy) as review:
         await review.checked()
@@ -59,7 +59,7 @@ async def test_last_decision_is_saved_on_quit_while_the_engine_is_busy(demo_copy
         review.driver.explore.model.update(query="alice")  # keeps the engine busy
         await review.until(lambda: watched.queries)
         await review.go_to("Speaks")
-        await review.press("x")
+        await review.press("minus")
         await review.until(lambda: review.rows[2].is_decided)
         await review.press("q")
         watched.retrieving.set()

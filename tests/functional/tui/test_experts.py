@@ -55,26 +55,26 @@ async def test_claims_of_an_expert_add_up_to_the_score(demo: Path) -> None:
         assert not any(isinstance(row, ClaimRow) for row in expert_list(driver).rows)
 
 
-async def test_w_cycles_through_the_weights(demo: Path) -> None:
+async def test_s_cycles_through_the_weights(demo: Path) -> None:
     async with running_experts(demo, "migration") as driver:
         for weight in ("recency", "citation", "relevance", "count"):
-            await driver.press("w")
+            await driver.press("s")
             await driver.until_shown(ExpertList, f"by {weight}")
 
 
-async def test_p_ranks_people_alone(demo: Path) -> None:
+async def test_capital_k_ranks_people_alone(demo: Path) -> None:
     async with running_experts(demo, "migration") as driver:
-        await driver.press("p")
+        await driver.press("K")
         await driver.until_shown(ExpertList, "only people")
         shown = [row for row in expert_list(driver).rows if isinstance(row, ExpertRow)]
         assert {row.type for row in shown} == {"person"}
-        await driver.press("p")
+        await driver.press("K")
         await driver.until(lambda: "Platform" in names(driver))
 
 
 async def test_half_life_changes_scores_by_recency(demo: Path) -> None:
     async with running_experts(demo, "migration") as driver:
-        await driver.press("w")
+        await driver.press("s")
         await driver.until_shown(ExpertList, "by recency")
         before = expert_list(driver).rows[0]
         await driver.press("right_square_bracket")

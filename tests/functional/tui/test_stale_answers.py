@@ -69,6 +69,9 @@ class GatedEngine:
     def warm(self) -> None:
         pass
 
+    def judgments(self) -> tuple[()]:
+        return ()
+
     def count_scope(self, path: str) -> tuple[int, int]:
         return 0, 0
 
@@ -119,6 +122,9 @@ class SilentHost:
         raise AssertionError(text)
 
     def show_progress(self, text: str) -> None:
+        pass
+
+    def broadcast(self, message: Message) -> None:
         pass
 
     def configure(self, settings: Settings) -> None:

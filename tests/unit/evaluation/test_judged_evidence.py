@@ -122,3 +122,28 @@ def test_lines_are_computed_again_when_they_take_too_much_memory(
     ]
     assert all((figure == figures[0]).all() for figure in figures)
     assert np.isfinite(figures[0]).all()
+
+
+@given(some_judged(), some_judged(), some_tuning(), st.data())
+def test_changed_grades_measure_as_if_read_afresh(
+    before: list[tuple[JudgedQuery, Evidence]],
+    after: list[tuple[JudgedQuery, Evidence]],
+    tuning: Tuning,
+    data: st.DataObject,
+) -> None:
+    """`after` grades the documents of `before` differently, and has other queries, or fewer."""
+    found = {query.text: evidence for query, evidence in (*after, *before)}
+    kept = read(before, tuning)
+    kept.measure([tuning])
+    queries = data.draw(st.permutations([query for query, _ in after]))
+    for query in kept.regrade(queries, tuning):
+        kept.add(query, found[query.text], tuning)
+    fresh = read([(query, found[query.text]) for query in kept.queries], tuning)
+    assert {query.text for query in kept.queries} == {query.text for query in queries}
+    assert kept.queries == fresh.queries
+    other = replace(tuning, alpha=0.25, entity_threshold=0.4)
+    for measured in ("ndcg", "judged"):
+        values, expected = (
+            getattr(one.measure([tuning, other]), measured) for one in (kept, fresh)
+        )
+        assert (values == expected).all()

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast
+
+from textual.message import Message
 
 from kbx_tui.api import KnowledgeBase
 from kbx_tui.config import Settings
@@ -27,8 +30,11 @@ class UncountableEngine:
     def __init__(self, base: SimpleNamespace) -> None:
         self._base = base
 
-    def tuning(self) -> Tuning:
-        return Tuning()
+    def tuning(self, preset: str | None = None, **changes: Any) -> Tuning:
+        return replace(Tuning(), **changes)
+
+    def judgments(self) -> tuple[()]:
+        return ()
 
     def is_indexed(self) -> bool:
         return bool(self._base.is_indexed)
@@ -64,6 +70,9 @@ class RecordingHost:
         pass
 
     def show_progress(self, text: str) -> None:
+        pass
+
+    def broadcast(self, message: Message) -> None:
         pass
 
     def configure(self, settings: Settings) -> None:

@@ -16,6 +16,7 @@ from kbx_tui.tui.drawing.cell_text import fit
 from kbx_tui.tui.drawing.lines import Line, Look, Span, fit_line, highlight, looks, slice_line
 from kbx_tui.tui.drawing.rank_moves import move_text, rank_moves
 from kbx_tui.tui.explore.view import ResultRow
+from kbx_tui.tui.judging.grade_sign import grade_sign
 from kbx_tui.tui.widgets.lines_view import EmptyState
 from kbx_tui.tui.widgets.rows_view import RowsView, Slot
 
@@ -40,7 +41,7 @@ class Columns:
         rank = max(2, len(str(rows))) + 1
         bar = 20 if width >= 90 else 12 if width >= 54 else 8
         date = 10 if width >= 50 else 0
-        taken = rank + 6 + bar + 2 + (date + 1 if date else 0)
+        taken = rank + 6 + bar + 3 + (date + 1 if date else 0)
         return cls(rank, bar, max(width - taken, 0), date)
 
 
@@ -48,7 +49,7 @@ class ResultList(RowsView[ResultRow]):
     """The results; a row that has moved shows by how many ranks."""
 
     COMPONENT_CLASSES = looks(
-        "strong", "accent", "document", "entity", "reranker", "rule", "cursor"
+        "strong", "accent", "grade", "document", "entity", "reranker", "rule", "cursor"
     )
     BINDINGS = bindings("results")
     LEAVE_ACTION = "screen.focus_query"
@@ -86,6 +87,7 @@ class ResultList(RowsView[ResultRow]):
         self._moves: dict[str, int] = {}
         self._timer: Timer | None = None
         self._more = 0
+        self._grades: Mapping[str, int | None] = {}
 
     def show(self, results: tuple[ResultRow, ...], *, fresh: bool, more: int = 0) -> None:
         """Show results: with `fresh` those of a new query, else the same query re-ranked.
@@ -128,6 +130,11 @@ class ResultList(RowsView[ResultRow]):
         self._snippets.update(snippets)
         self.refresh()
 
+    def show_grades(self, grades: Mapping[str, int | None]) -> None:
+        """Show the grades of documents by path, None for not sure."""
+        self._grades = grades
+        self.refresh()
+
     @property
     def has_snippet_lines(self) -> bool:
         """Whether there is room for snippets."""
@@ -146,7 +153,8 @@ class ResultList(RowsView[ResultRow]):
         result, columns = self.rows[row], Columns.of(width, len(self.rows))
         if part == 0:
             move = self._moves.get(result.path, 0)
-            return result_line(result, columns, move, cursor=row == self.cursor)
+            sign = grade_sign(self._grades, result.path)
+            return result_line(result, columns, move, sign, cursor=row == self.cursor)
         if (snippet := self._snippets.get(result.path)) is None:
             return ()
         return fit_line((Span(" " * (columns.rank + 6)), *snippet_line(snippet)), width - 1)
@@ -195,8 +203,10 @@ def snippet_line(snippet: Snippet) -> Line:
     return (*shown, *slice_line(line, position))
 
 
-def result_line(result: ResultRow, columns: Columns, move: int, *, cursor: bool) -> Line:
-    """Return the first line of a result, exactly as wide as its columns."""
+def result_line(
+    result: ResultRow, columns: Columns, move: int, sign: str = " ", *, cursor: bool
+) -> Line:
+    """Return the first line of a result, exactly as wide as its columns; `sign` is its grade."""
     parts = (result.document_part, result.entity_part, result.reranker_part)
     document, entity, reranker = (1.0, 0.0, 0.0) if result.known_item else parts
     bars = stacked_bar(document, entity, columns.bar, reranker=reranker)
@@ -207,7 +217,9 @@ def result_line(result: ResultRow, columns: Columns, move: int, *, cursor: bool)
         Span(("›" if cursor else " ") + f"{result.rank:>{columns.rank - 1}} ", "dim"),
         Span(f"{format_score(result.score):>4} ", "text"),
         *map(Span, bars, BAR_LOOKS),
-        Span(" " * (columns.bar - sum(map(len, bars)) + 2)),
+        Span(" " * (columns.bar - sum(map(len, bars)) + 1)),
+        Span(sign, "grade" if sign.strip() else "text"),
+        Span(" "),
         Span(fit(result.title, room), "strong"),
         Span(exact, "dim"),
         Span(moved, "accent"),

@@ -20,6 +20,23 @@ INNER_SCOPE_WINS = {
 }
 """Keys that two active scopes share because both commands mean the same to the user."""
 
+MODES: dict[str, tuple[Scope, ...]] = {
+    "explore": (
+        *("results", "entities", "preview", "card", "screen", "judging"),
+        *("list", "text", "slider", "mode"),
+    ),
+    "dedup": ("drafts", "known", "review", "list", "text", "slider", "mode"),
+    "experts": ("expert_list", "experts", "list", "text", "slider", "mode"),
+}
+"""The scopes of each mode outside its fields, where letters are commands."""
+KEYS_OF_ALL_MODES = (*"0123zJASOxpdwvBK", "full_stop", "space", "f4")
+"""Keys that mean the same in all modes in which they work."""
+OTHER_IN_ANOTHER_MODE = {
+    *("a", "c", "e", "f", "m", "n", "y", "minus", "slash", "enter"),
+    *("left", "right", "h", "l", "left_square_bracket", "right_square_bracket"),
+}
+"""Keys from before that rule, such as `a`, which adds an entity or applies all drafts."""
+
 
 @pytest.mark.parametrize("scopes", ACTIVE_TOGETHER, ids="+".join)
 def test_no_key_has_two_meanings_at_once(scopes: tuple[Scope, ...]) -> None:
@@ -32,6 +49,21 @@ def test_no_key_has_two_meanings_at_once(scopes: tuple[Scope, ...]) -> None:
                     key
                 )
                 seen.add(key)
+
+
+def test_key_that_several_modes_share_means_the_same_in_all() -> None:
+    labels: dict[str, dict[str, set[str]]] = {}
+    for mode, scopes in MODES.items():
+        for command in commands_in(*scopes):
+            for key in Keymap().keys(command):
+                labels.setdefault(key, {}).setdefault(mode, set()).add(command.label)
+    differing = {
+        key
+        for key, by_mode in labels.items()
+        if len({frozenset(meanings) for meanings in by_mode.values()}) > 1
+    }
+    assert differing == OTHER_IN_ANOTHER_MODE
+    assert OTHER_IN_ANOTHER_MODE.isdisjoint(KEYS_OF_ALL_MODES)
 
 
 def test_command_ids_are_unique() -> None:

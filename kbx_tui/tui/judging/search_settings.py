@@ -1,0 +1,27 @@
+"""The settings of a search that are compared and measured. Pure."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from kbx_tui.formatting import format_score
+from kbx_tui.search.evidence.tuning import Tuning
+
+
+@dataclass(frozen=True, slots=True)
+class SearchSettings:
+    """Knobs, and whether the search is by words only; nothing that holds for one query."""
+
+    tuning: Tuning
+    """Without muted and pinned entities."""
+    is_fast: bool = False
+
+    def words(self) -> str:
+        """Return them in words: `two-pass, alpha .50, threshold .50`."""
+        if self.is_fast:
+            return "fast"
+        if not self.tuning.hierarchy:
+            return "flat"
+        seed = ", ranking of the seed" if self.tuning.preset == "seed" else ""
+        alpha, threshold = format_score(self.tuning.alpha), self.tuning.entity_threshold
+        return f"two-pass, alpha {alpha}, threshold {format_score(threshold)}{seed}"

@@ -1,0 +1,139 @@
+"""Grades are given by keys, are on disk before they are shown, and change the measure."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from kbx_tui.api import KnowledgeBase
+from kbx_tui.tui.explore.panes.result_list import ResultList
+from kbx_tui.tui.judging.measure_line import MeasureLine
+from kbx_tui.tui.reading.preview_pane import PreviewPane
+from kbx_tui.tui.widgets.status_line import StatusLine
+from tests.functional.tui.driving import QUESTION, WIDE, Driver, running
+
+
+def lines(base: Path) -> list[dict[str, Any]]:
+    """Return the judgments on disk of the query of the tests."""
+    text = (base / ".kbx" / "judgments.jsonl").read_text(encoding="utf-8")
+    return [line for line in map(json.loads, text.splitlines()) if line["query"] == QUESTION]
+
+
+def grades(driver: Driver) -> dict[str, int | None]:
+    return dict(driver.explore.session.judging.grades.of(QUESTION))
+
+
+async def test_digit_grades_the_highlighted_result(demo_copy: Path) -> None:
+    async with running(demo_copy, WIDE) as driver:
+        await driver.ask(QUESTION)
+        path = driver.paths[0]
+        await driver.press("down", "3")
+        await driver.until(lambda: grades(driver) == {path: 3})
+        await driver.until_shown(ResultList, f"3 {driver.titles[0]}")
+        line = lines(demo_copy)[0]
+        assert (line["path"], line["grade"]) == (path, 3)
+        assert line["knobs"]["alpha"] == driver.alpha
+
+
+async def test_not_sure_is_stored_and_shown(demo_copy: Path) -> None:
+    async with running(demo_copy, WIDE) as driver:
+        await driver.ask(QUESTION)
+        await driver.press("down", "full_stop")
+        await driver.until_shown(ResultList, f"? {driver.titles[0]}")
+        assert [line["grade"] for line in lines(demo_copy)] == ["unsure"]
+
+
+async def test_grade_in_an_open_document_is_of_that_document(demo_copy: Path) -> None:
+    async with running(demo_copy, WIDE) as driver:
+        await driver.ask(QUESTION)
+        await driver.press("down", "down", "enter")
+        await driver.until_focused(PreviewPane)
+        await driver.press("2")
+        await driver.until(lambda: grades(driver) == {driver.paths[1]: 2})
+
+
+async def test_digits_are_text_in_the_query_line(demo_copy: Path) -> None:
+    async with running(demo_copy, WIDE) as driver:
+        await driver.write("error code 5032")
+        await driver.until(lambda: driver.state.query == "error code 5032")
+        assert not driver.explore.session.judging.grades.of("error code 503")
+
+
+async def test_undo_takes_back_grades_and_knobs_in_order(demo_copy: Path) -> None:
+    async with running(demo_copy, WIDE) as driver:
+        await driver.ask(QUESTION)
+        path = driver.paths[0]
+        await driver.press("down", "1", "home", "3", "right_square_bracket")
+        await driver.until(lambda: grades(driver).get(path) == 3 and driver.alpha == 0.55)
+        await driver.press("z")
+        await driver.until(lambda: driver.alpha == 0.5)
+        assert grades(driver)[path] == 3
+        await driver.press("z")
+        await driver.until(lambda: grades(driver)[path] == 1)
+        await driver.until_shown(StatusLine, "is 1 again")
+        await driver.press("z")
+        await driver.until(lambda: not grades(driver))
+        await driver.until_shown(StatusLine, "has no grade again")
+        with KnowledgeBase(demo_copy) as kb:
+            assert not kb.grades(QUESTION)
+
+
+async def test_grade_pressed_right_before_quitting_is_stored(demo_copy: Path) -> None:
+    async with running(demo_copy, WIDE) as driver:
+        await driver.ask(QUESTION)
+        path = driver.paths[0]
+        await driver.press("down", "2", "q")
+    with KnowledgeBase(demo_copy) as kb:
+        assert kb.grades(QUESTION) == {path: 2}
+
+
+async def test_line_measures_the_settings_against_a(judged_demo: Path) -> None:
+    async with running(judged_demo, WIDE) as driver:
+        await driver.until_shown(MeasureLine, "nDCG@10", "over 12 judged queries")
+        await driver.ask(QUESTION)
+        await driver.press("down", *["left_square_bracket"] * 8)
+        await driver.until_shown(MeasureLine, "(start", "better", "worse")
+        await driver.press("A")
+        await driver.until_shown(MeasureLine, "over 12 judged queries")
+        await driver.until_shown(StatusLine, "A is now two-pass, alpha .10, threshold .50")
+
+
+async def test_fast_search_is_not_measured(judged_demo: Path) -> None:
+    async with running(judged_demo, WIDE) as driver:
+        await driver.press("escape", "m", "m")
+        await driver.until_shown(MeasureLine, "a fast search is not measured")
+
+
+async def test_ranking_of_the_seed_is_measured_on_its_own_evidence(judged_demo: Path) -> None:
+    async with running(judged_demo, WIDE) as driver:
+        await driver.until_shown(MeasureLine, "over 12 judged queries")
+        await driver.press("escape", "M")
+        await driver.until_shown(MeasureLine, "(start", "better")
+        assert driver.watched.calls["retrieve judged"] >= 24
+
+
+async def test_grade_of_a_new_query_is_measured_at_once(judged_demo: Path) -> None:
+    async with running(judged_demo, WIDE) as driver:
+        await driver.until_shown(MeasureLine, "over 12 judged queries")
+        await driver.ask(QUESTION)
+        await driver.press("down", "3")
+        await driver.until_shown(MeasureLine, "over 13 judged queries")
+
+
+async def test_measure_line_says_what_to_do_without_judged_queries(demo_copy: Path) -> None:
+    async with running(demo_copy, WIDE) as driver:
+        await driver.ask(QUESTION)
+        await driver.until_shown(MeasureLine, "0-3 grade a result")
+
+
+async def test_refused_grade_is_one_line_and_no_step_of_undo(demo_copy: Path) -> None:
+    (demo_copy / "kbx.toml").write_text("[app]\nwatch = false\n", encoding="utf-8")
+    async with running(demo_copy, WIDE) as driver:
+        await driver.ask(QUESTION)
+        (demo_copy / driver.paths[0]).unlink()
+        await driver.press("down", "3")
+        await driver.until_shown(StatusLine, "there is no document")
+        assert not grades(driver)
+        await driver.press("z")
+        await driver.until(lambda: driver.status.notice == "nothing to undo")

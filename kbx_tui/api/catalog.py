@@ -25,6 +25,7 @@ from kbx_tui.safe_text import replace_surrogates
 from kbx_tui.search.browsing import browse
 from kbx_tui.search.browsing.card import EntityCard, EntityName
 from kbx_tui.search.browsing.destination import Destination
+from kbx_tui.search.browsing.document_lookup import DocumentName
 from kbx_tui.similarity.entity_finder import EntityFinder
 
 _WORD = re.compile(r"\w+")
@@ -139,6 +140,9 @@ class Catalog:
 
     def find_entities(self, text: str, limit: int) -> tuple[EntityName, ...]:
         return browse.find_entities(self._session.fresh_index(), replace_surrogates(text), limit)
+
+    def find_documents(self, text: str, limit: int) -> tuple[DocumentName, ...]:
+        return browse.find_documents(self._session.fresh_index(), replace_surrogates(text), limit)
 
     def facts(self, entity: str | None, since: str | None) -> tuple[Fact, ...]:
         self._session.ensure_indexed()

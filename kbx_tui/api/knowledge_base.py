@@ -75,6 +75,7 @@ if TYPE_CHECKING:
     from kbx_tui.knowledge.records import Document, Entity, Fact, FactKind
     from kbx_tui.search.browsing.card import EntityCard, EntityName
     from kbx_tui.search.browsing.destination import Destination
+    from kbx_tui.search.browsing.document_lookup import DocumentName
     from kbx_tui.search.comparing.comparison import Comparison
     from kbx_tui.search.comparing.score_parts import PairExplanation
     from kbx_tui.search.comparing.why_not import WhyNot
@@ -369,6 +370,14 @@ class KnowledgeBase:
         for note in cut_query_notes(text):
             self._session.notice_once(note)
         return self._catalog.find_entities(text[:MAX_QUERY], limit)
+
+    def find_documents(self, text: str, limit: int = 20) -> tuple[DocumentName, ...]:
+        """Return documents with `text` in their title or path, best first.
+
+        Without text, the newest. The first 2,000 characters of a text count. Raises NotFound
+        without an index.
+        """
+        return self._catalog.find_documents(text[:MAX_QUERY], limit)
 
     def follow(self, target: str, source: str) -> Destination | None:
         """Return where a wikilink or relative link in the document `source` leads.
@@ -991,15 +1000,22 @@ class KnowledgeBase:
         return explain_pair(ranking, row, other)
 
     def why_not(
-        self, query: str | SearchRequest, path: str, limit: int = 10, **options: Any
+        self,
+        query: str | SearchRequest,
+        path: str,
+        limit: int = 10,
+        *,
+        cancelled: Cancelled = lambda: False,
+        **options: Any,
     ) -> WhyNot:
         """Return why a document is not in the top `limit`, and the changes that bring it there.
 
         Each change is the smallest of its kind and verified by ranking. `options` are the fields of
-        `SearchRequest` other than `limit`. Raises as `retrieve`, and NotFound if the index holds no
-        such document.
+        `SearchRequest` other than `limit`. `cancelled` ends the search for entities to add, which
+        takes longest. Raises as `retrieve`, and NotFound if the index holds no such document.
         """
-        return self._why_not_finder.why_not(_search_request(query, options), path, limit)
+        request = _search_request(query, options)
+        return self._why_not_finder.why_not(request, path, limit, cancelled)
 
     def _reload_settings(self) -> None:
         """Use the knobs that kbx.toml has now, unless settings were given instead of it."""

@@ -9,8 +9,10 @@ from typing import Any
 from kbx_tui.api.searcher import Searcher
 from kbx_tui.api.session import Session
 from kbx_tui.errors import NotFound
+from kbx_tui.index.build.progress import Cancelled
 from kbx_tui.search.comparing.why_not import Change, Dimension, WhyNot, changed_request, why_not
-from kbx_tui.search.ranking.rank import rank
+from kbx_tui.search.evidence.evidence import Evidence
+from kbx_tui.search.ranking.rank import Ranking, rank
 from kbx_tui.search.request import SearchRequest
 
 MOST_ENTITIES = 20
@@ -33,47 +35,60 @@ class WhyNotFinder:
     def __init__(self, session: Session) -> None:
         self._session, self._searcher = session, Searcher(session)
 
-    def why_not(self, request: SearchRequest, path: str, limit: int) -> WhyNot:
-        evidence = self._searcher.retrieve(request)
-        if path not in evidence.paths:
-            answer = self._filtered(request, path, limit)
-            found = [*self._without_a_filter(request, path, limit)]
-            return replace(answer, changes=tuple(found))
-        tuning = request.tuning(self._searcher.tuning(request.preset))
-        answer = why_not(rank(evidence, tuning), evidence.paths.index(path), limit)
+    def why_not(
+        self, request: SearchRequest, path: str, limit: int, cancelled: Cancelled
+    ) -> WhyNot:
+        ranking = self._rank(request)
+        paths = ranking.evidence.paths
+        if path not in paths:
+            answer = self._filtered(ranking, request, path, limit)
+            return replace(answer, changes=tuple(self._without_a_filter(request, path, limit)))
+        answer = why_not(ranking, paths.index(path), limit)
         if answer.stage == "shown":
             return answer
-        changes = {change.dimension: change for change in answer.changes}
-        present = {entity.id for entity in evidence.entities}
-        entities = [*self._other_entities(request, path, present, limit)]
-        if "pinned" not in changes and entities:
-            changes["pinned"] = min(entities, key=lambda change: change.rank)
-        if request.fast and (
-            change := self._tried(request, "fast", False, "by meaning too", path, limit)
-        ):
-            changes["fast"] = change
-        return replace(answer, changes=tuple(changes.values()))
+        found = {change.dimension: change for change in answer.changes}
+        if "pinned" not in found:
+            entities = self._other_entities(ranking.evidence, request, path, limit, cancelled)
+            if best := min(entities, key=lambda change: change.rank, default=None):
+                found["pinned"] = best
+        if ranking.evidence.date_preference is not None:
+            without = self._tried(request, "dates", "off", "without the date words", path, limit)
+            found |= {} if without is None else {"dates": without}
+        if request.fast:
+            slow = self._tried(request, "fast", False, "by meaning too", path, limit)
+            found |= {} if slow is None else {"fast": slow}
+        return replace(answer, changes=tuple(found.values()))
 
-    def _filtered(self, request: SearchRequest, path: str, limit: int) -> WhyNot:
+    def _filtered(self, ranking: Ranking, request: SearchRequest, path: str, limit: int) -> WhyNot:
         """Return where a document stands that a filter leaves out. Raises NotFound."""
         snapshot = self._session.snapshot()
         row = snapshot.row_of.get(path)
         if row is None or path in request.hidden:
             raise NotFound(f"the index holds no document {path!r}; paths are those of a search")
-        return WhyNot(path, snapshot.titles[row], "filtered", None, None, None, limit, ())
+        title = snapshot.titles[row]
+        return WhyNot(path, title, "filtered", None, None, None, limit, (), ranking)
 
     def _without_a_filter(self, request: SearchRequest, path: str, limit: int) -> Iterator[Change]:
         for dimension, (off, text) in NO_FILTER.items():
             is_set = getattr(request, dimension)
             if is_set and (change := self._tried(request, dimension, off, text, path, limit)):
                 yield change
+        if (request.dates or self._session.settings.search.dates) == "filter" and (
+            change := self._tried(request, "dates", "prefer", "of any date", path, limit)
+        ):
+            yield change
 
     def _other_entities(
-        self, request: SearchRequest, path: str, present: set[str], limit: int
+        self,
+        evidence: Evidence,
+        request: SearchRequest,
+        path: str,
+        limit: int,
+        cancelled: Cancelled,
     ) -> Iterator[Change]:
         """Yield the entities that pass 1 did not find and that bring the document up."""
         snapshot = self._session.snapshot()
-        row = snapshot.row_of.get(path, -1)
+        row, present = snapshot.row_of.get(path, -1), {entity.id for entity in evidence.entities}
         linked = [
             entity
             for entity in snapshot.entities
@@ -82,6 +97,8 @@ class WhyNotFinder:
             and row in snapshot.links[entity.id].rows
         ]
         for entity in linked[: 0 if request.fast else MOST_ENTITIES]:
+            if cancelled():
+                return
             text = f"with {entity.name}"
             if change := self._tried(request, "pinned", (entity.id,), text, path, limit):
                 yield change
@@ -97,9 +114,12 @@ class WhyNotFinder:
     ) -> Change | None:
         """Return a change if it brings the document into the top, else None."""
         changed = changed_request(request, dimension, value)
-        tuning = changed.tuning(self._searcher.tuning(changed.preset))
-        after = rank(self._searcher.retrieve(changed), tuning)
+        after = self._rank(changed)
         paths = [after.evidence.paths[row] for row in after.best(limit).tolist()]
         if path not in paths:
             return None
         return Change(dimension, value, text, paths.index(path) + 1, after)
+
+    def _rank(self, request: SearchRequest) -> Ranking:
+        tuning = request.tuning(self._searcher.tuning(request.preset))
+        return rank(self._searcher.retrieve(request), tuning)

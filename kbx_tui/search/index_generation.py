@@ -21,6 +21,7 @@ from kbx_tui.index.store import Store
 from kbx_tui.index.vectors.load_vectors import load_vectors
 from kbx_tui.index.vectors.vector_matrix import VectorMatrix
 from kbx_tui.knowledge.records import Entity
+from kbx_tui.search.browsing.document_lookup import DocumentNames
 from kbx_tui.search.browsing.entity_lookup import EntityNames
 from kbx_tui.search.evidence.continuations import ScoredDocuments
 from kbx_tui.search.evidence.evidence import EntityCandidate, Scope
@@ -183,6 +184,11 @@ class IndexGeneration:
         links = self.snapshot.links
         documents = {entity_id: len(linked.rows) for entity_id, linked in links.items()}
         return EntityNames(self.snapshot.entities, documents)
+
+    @cached_property
+    def document_names(self) -> DocumentNames:
+        """The titles and paths of all documents, for picking one."""
+        return DocumentNames(self.snapshot)
 
     @cached_property
     def destinations(self) -> Destinations:

@@ -75,6 +75,8 @@ class SearchRequest:
     """Weight of a document's frecency in its score, 0..1 (`Tuning.hotness_weight`)."""
     pinned: Sequence[str] = ()
     """Ids of entities that are kept whatever their score (`Tuning.pinned`)."""
+    muted: Sequence[str] = ()
+    """Ids of entities that are ignored (`Tuning.muted`)."""
     feedback: float | None = None
     """Weight of pseudo-relevance feedback, 0..1; 0 turns it off."""
     parts: float | None = None
@@ -96,6 +98,7 @@ class SearchRequest:
             "entities": tuple(self.entities),
             "hidden": frozenset(self.hidden),
             "pinned": tuple(self.pinned),
+            "muted": tuple(self.muted),
         }
         for name, value in tidy.items():
             object.__setattr__(self, name, value)
@@ -139,6 +142,7 @@ class SearchRequest:
             "parent": self.parent,
             "hotness_weight": self.hotness,
             "pinned": frozenset(self.pinned) or None,
+            "muted": frozenset(self.muted) or None,
         }
         changes: dict[str, Any] = {name: knob for name, knob in knobs.items() if knob is not None}
         return replace(defaults, hierarchy=self.hierarchy, **changes)

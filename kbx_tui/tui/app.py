@@ -282,6 +282,12 @@ class KbxApp(App[None]):
         if self.explore is not None:
             self.push_screen(entity_palette(self.explore.model.find_entities, pick))
 
+    def ask_why_not(self) -> None:
+        from kbx_tui.tui.why_not.screen import open_box
+
+        if self.explore is not None:
+            open_box(self.explore, self.keymap)
+
     async def edit(self, root: str, path: str, line: int) -> None:
         editor = editor_command(os.environ)
         if not editor:

@@ -37,6 +37,10 @@ class Navigator(Protocol):
         """Let the user choose an entity by name; `pick` receives its id."""
         ...
 
+    def ask_why_not(self) -> None:
+        """Let the user find a document, and learn why it is not among the results."""
+        ...
+
     async def edit(self, root: str, path: str, line: int) -> None:
         """Open a document in the user's editor and wait until it returns."""
         ...

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path, PurePath
 
-NAMES = ("looks", "explore", "reading", "dedup", "experts", "help", "welcome")
+NAMES = ("looks", "explore", "reading", "dedup", "experts", "why_not", "help", "welcome")
 PACKAGE = Path(__file__).parent.parent
 
 

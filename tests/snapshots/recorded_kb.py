@@ -29,6 +29,7 @@ from kbx_tui.search.evidence.tuning import Tuning
 from kbx_tui.search.ranking.alpha import alpha_note, next_changes
 from kbx_tui.search.ranking.explain import Explanation, explain
 from kbx_tui.search.ranking.rank import Ranked, Ranking, rank
+from kbx_tui.search.request import SearchRequest
 from kbx_tui.search.results.response import Snippet
 from kbx_tui.search.results.snippets import match_spans
 from kbx_tui.tui.bases import Bases
@@ -135,20 +136,12 @@ class RecordedKb(RecordedReview):
     def close(self) -> None:
         pass
 
-    def retrieve(
-        self,
-        query: str,
-        *,
-        path: str | None = None,
-        fast: bool = False,
-        preset: str | None = None,
-        dates: str | None = None,
-        pinned: Sequence[str] = (),
-    ) -> Evidence:
+    def retrieve(self, request: SearchRequest) -> Evidence:
         if self.fault is not None:
             raise self.fault
-        evidence = self._recording((query, path or "", fast)).evidence
-        missing = set(pinned) - {entity.id for entity in evidence.entities}
+        fast = request.fast
+        evidence = self._recording((request.query, request.path or "", fast)).evidence
+        missing = set(request.pinned) - {entity.id for entity in evidence.entities}
         assert not missing, f"{missing} are not recorded"
         return evidence if fast else replace(evidence, vector_share=self._vector_share)
 

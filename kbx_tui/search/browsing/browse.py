@@ -13,6 +13,7 @@ from kbx_tui.index.where_clause import quoted
 from kbx_tui.knowledge.records import Fact
 from kbx_tui.search.browsing.card import EntityCard, EntityName, documents_of, make_card, name_of
 from kbx_tui.search.browsing.destination import Destination, heading_line
+from kbx_tui.search.browsing.document_lookup import DocumentName
 from kbx_tui.search.open_index import OpenIndex
 from kbx_tui.search.retrieval.scope import find_scope
 
@@ -34,6 +35,11 @@ def entity_card(index: OpenIndex, entity_id: str) -> EntityCard:
 def find_entities(index: OpenIndex, text: str, limit: int) -> tuple[EntityName, ...]:
     """Return the entities whose name matches part of a name, best first."""
     return tuple(map(name_of, index.generation().entity_names.find(text, limit)))
+
+
+def find_documents(index: OpenIndex, text: str, limit: int) -> tuple[DocumentName, ...]:
+    """Return the documents whose title or path matches part of a name, best first."""
+    return tuple(index.generation().document_names.find(text, limit))
 
 
 def follow(index: OpenIndex, target: str, source: str) -> Destination | None:

@@ -31,7 +31,7 @@ from kbx_tui.search.request import SearchRequest
 
 Dimension = Literal[
     "alpha", "threshold", "max_entities", "hierarchy", "gate", "parent", "pinned", "path",
-    "doc_types", "since", "until", "tags", "entities", "fast",
+    "doc_types", "since", "until", "tags", "entities", "dates", "fast",
 ]  # fmt: skip
 """Field of `SearchRequest` that a change sets."""
 Stage = Literal["shown", "ranked", "gated", "no match", "filtered"]
@@ -77,6 +77,8 @@ class WhyNot:
     limit: int
     changes: tuple[Change, ...]
     """At most one per dimension; empty if it is in the top, or if no single change helps."""
+    ranking: Ranking
+    """The ranking that this is about, without a reranker."""
 
     @property
     def standing(self) -> str:
@@ -123,6 +125,7 @@ def why_not(ranking: Ranking, row: int, limit: int = 10) -> WhyNot:
         score=float(ranking.final[row]),
         needed=float(ranking.final[best[-1]]) if len(best) == limit else None,
         limit=limit,
+        ranking=ranking,
         changes=() if stage == "shown" else tuple(_Search(ranking, row, limit).changes()),
     )
 

@@ -8,8 +8,9 @@ from typing import Literal
 ExploreScope = Literal["query", "path", "results", "entities", "preview", "card", "screen"]
 DedupScope = Literal["draft_line", "drafts", "known", "review"]
 ExpertsScope = Literal["topic", "expert_list", "experts"]
+WhyNotScope = Literal["why_not"]
 SharedScope = Literal["list", "text", "slider", "judging", "mode", "welcome", "app", "overlay"]
-Scope = Literal[ExploreScope, DedupScope, ExpertsScope, SharedScope]
+Scope = Literal[ExploreScope, DedupScope, ExpertsScope, WhyNotScope, SharedScope]
 """The part of the app in which the keys of a command work."""
 
 

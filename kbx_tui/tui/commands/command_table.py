@@ -17,6 +17,7 @@ _text = partial(Command, scope="text")
 _slider = partial(Command, scope="slider")
 _welcome = partial(Command, scope="welcome")
 _screen = partial(Command, scope="screen")
+_why_not = partial(Command, scope="why_not")
 _draft_line = partial(Command, scope="draft_line")
 _drafts = partial(Command, scope="drafts")
 _known = partial(Command, scope="known")
@@ -135,10 +136,16 @@ COMMANDS: tuple[Command, ...] = (
             "copy the command line that gives these results", palette=True),
     _screen("why.toggle", "x", "toggle_why", "why",
             "show or hide how a result gets its score", bar=True, palette=True),
+    _screen("result.mark", "v", "mark", "mark",
+            "mark the result, to see what it has more or less of than others; again: no mark",
+            palette=True),
     _screen("entities.toggle", "E", "toggle_entities", "hide entities",
             "show or hide the entities", palette=True),
+    _screen("why_not", "w", "why_not", "why not",
+            "find a document by title, and why it is not among the results", bar=True,
+            palette=True),
     _screen("screen.back", "escape", "back", "back",
-            "close the document and return to the results"),
+            "remove the mark; close the document and return to the results"),
     _screen("index.refresh", "R", "refresh_index", "refresh",
             "index changed files now", palette=True),
 
@@ -154,6 +161,16 @@ COMMANDS: tuple[Command, ...] = (
              "say that you are not sure of it; that counts as not judged", palette=True),
     _judging("settings.pin", "A", "pin_settings", "pin as A",
              "pin the current settings as A, with which others are compared", palette=True),
+
+    _why_not("why_not.take", "enter", "screen.take", "choose",
+             "ask about the document; then do what is chosen", bar=True, in_turn=True),
+    _why_not("why_not.read", "ctrl+o", "screen.read", "read", "read the document", bar=True),
+    _why_not("why_not.up", "up", "screen.move(-1)", "up", "move up"),
+    _why_not("why_not.down", "down", "screen.move(1)", "down", "move down"),
+    _why_not("why_not.page_up", "pageup", "screen.move_page(-1)", "page up", "page up"),
+    _why_not("why_not.page_down", "pagedown", "screen.move_page(1)", "page down", "page down"),
+    _why_not("why_not.close", "escape", "screen.close", "close", "close it and change nothing",
+             bar=True),
 
     _draft_line("draft_line.take", "enter", "submit", "accept",
                 "accept the line, as its title says", bar=True, in_turn=True),

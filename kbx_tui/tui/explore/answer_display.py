@@ -15,6 +15,7 @@ from kbx_tui.tui.explore.model import ExploreModel
 from kbx_tui.tui.explore.panes import empty_states
 from kbx_tui.tui.explore.panes.date_chip import DateChip
 from kbx_tui.tui.explore.panes.entity_list import EntityList, EntityStrip
+from kbx_tui.tui.explore.panes.filter_chip import FilterChip
 from kbx_tui.tui.explore.panes.knobs import Knobs
 from kbx_tui.tui.explore.panes.mode_badge import ModeBadge
 from kbx_tui.tui.explore.panes.pane_layout import Panes
@@ -52,6 +53,8 @@ class AnswerDisplay:
             chip.hide()
         else:
             chip.show(view.dates, keymap)
+        words = self._model.state.extra_words(self._model.defaults)
+        self._screen.query_one(FilterChip).show(words, keymap)
         self._screen.query_one(Knobs).annotate(view)
         entities = self._screen.query_one(EntityList)
         entities.empty_state = empty_states.no_entities
@@ -72,6 +75,7 @@ class AnswerDisplay:
         self.view = None
         self._screen.query_one(StatusLine).show_note("")
         self._screen.query_one(DateChip).hide()
+        self._screen.query_one(FilterChip).display = False
         self._screen.query_one(EntityList).empty_state = empty_states.entities_without_query
         self._show_entities((), self._model.state.threshold)
         self._screen.query_one(ResultList).border_title = "Results"
@@ -126,7 +130,29 @@ class AnswerDisplay:
         """Show why this result has its rank."""
         why = self._model.explain(result)
         snippet = self._model.displayed.snippets.get(result.path)
-        self._screen.query_one(WhyPane).show(why, snippet)
+        marked = self._screen.query_one(ResultList).marked
+        difference = self._model.explain_pair(marked, result) if marked else ""
+        self._screen.query_one(WhyPane).show(why, snippet, difference)
+
+    def toggle_mark(self) -> str:
+        """Mark the result under the cursor, or no result if it is marked; return its title."""
+        results = self._screen.query_one(ResultList)
+        result = results.current
+        if result is None or result.path == results.marked:
+            self.unmark()
+            return ""
+        results.mark(result.path)
+        self.explain(result)
+        return result.title
+
+    def unmark(self) -> bool:
+        """Mark no result; return whether one was marked."""
+        results = self._screen.query_one(ResultList)
+        was_marked = bool(results.marked)
+        results.mark("")
+        if was_marked and results.current is not None:
+            self.explain(results.current)
+        return was_marked
 
     def _show_entities(
         self, entities: tuple[EntityRow, ...], threshold: float, *, is_new: bool = False

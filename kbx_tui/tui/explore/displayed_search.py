@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from kbx_tui.safe_text import safe_line
 from kbx_tui.search.results.response import Snippet
+from kbx_tui.tui.drawing.cell_text import shorten
 from kbx_tui.tui.explore.search_state import SearchState
 from kbx_tui.tui.explore.view import ExploreView, ResultRow, Why
 
@@ -16,6 +17,9 @@ if TYPE_CHECKING:
     from kbx_tui.search.evidence.evidence import Evidence
     from kbx_tui.search.evidence.tuning import Tuning
     from kbx_tui.search.ranking.rank import Ranking
+
+TITLE_CELLS = 40
+"""Cells of a title in a sentence."""
 
 
 class DisplayedSearch:
@@ -92,6 +96,24 @@ class DisplayedSearch:
 
         ranked = self.ranking.ranked(result.row, rank=0)
         return present_why(self.ranking, engine.explain(self.ranking, ranked))
+
+    def explain_pair(self, engine: KnowledgeBase, path: str, result: ResultRow) -> str:
+        """Return why the document at `path` is before or behind a result, in a sentence.
+
+        Empty where one of them is not a result, or they are the same.
+        """
+        ranking = self.ranking
+        if ranking is None or path == result.path or path not in ranking.evidence.paths:
+            return ""
+        row = ranking.evidence.paths.index(path)
+        if not (ranking.included[row] and ranking.included[result.row]):
+            return ""
+        pair = engine.explain_pair(ranking, row, result.row)
+        ahead, behind = (
+            safe_line(ranking.evidence.titles[ranked.row] or ranking.evidence.paths[ranked.row])
+            for ranked in (pair.ahead, pair.behind)
+        )
+        return pair.text(shorten(ahead, TITLE_CELLS), shorten(behind, TITLE_CELLS))
 
     def name_of(self, entity_id: str) -> str:
         """Return the name of an entity, or its id if it is not displayed."""

@@ -123,13 +123,20 @@ class ExploreModel:
         """Change the search: retrieve after a pause in typing, or only rank again."""
         after = replace(self.state, **changes)
         if not after.query:  # these hold for one query
-            after = replace(after, muted=frozenset(), pinned=frozenset(), dates=self.defaults.dates)
+            after = after.for_another_query(self.defaults)
         if after == self.state:
             return
         changed = changed_fields(self.state, after)
         self._changed_fields |= changed
         self._undo.remember(self.state, changed)
         self._set(after)
+
+    def apply(self, **changes: Any) -> None:
+        """Change the search in one step to undo, and show the new settings in all fields."""
+        self._undo.separate()
+        self.update(**changes)
+        self._undo.separate()
+        self.post(StateReplaced(self.state))
 
     def undo(self) -> None:
         """Undo the last change, of the search or a change that `remember` was given."""
@@ -207,6 +214,11 @@ class ExploreModel:
         """Return the reasons for a result of the newest ranking."""
         engine = self._client.engine
         return None if engine is None else self.displayed.explain(engine, result)
+
+    def explain_pair(self, path: str, result: ResultRow) -> str:
+        """Return why the document at `path` is before or behind a result; empty if it is none."""
+        engine = self._client.engine
+        return "" if engine is None else self.displayed.explain_pair(engine, path, result)
 
     def request_snippets(self, paths: Sequence[str]) -> None:
         """Show the snippets of documents; each is read once per query."""
@@ -288,14 +300,7 @@ class ExploreModel:
             slow.cancel()
 
     def _read_evidence(self, engine: KnowledgeBase, state: SearchState) -> Evidence:
-        evidence = engine.retrieve(
-            state.query,
-            path=state.path or None,
-            fast=state.mode == "fast",
-            preset=state.preset,
-            dates=state.dates if state.preset == "default" else "off",
-            pinned=sorted(state.pinned),
-        )
+        evidence = engine.retrieve(state.request())
         from kbx_tui.tui.explore import presenting  # noqa: F401  # loaded here, not between frames
 
         if evidence.generation != self._index_generation:

@@ -39,6 +39,7 @@ from kbx_tui.tui.explore.pane_switch import PaneSwitch
 from kbx_tui.tui.explore.panes.date_chip import DateChip
 from kbx_tui.tui.explore.panes.entity_card import EntityCard
 from kbx_tui.tui.explore.panes.entity_list import EntityList, EntityStrip
+from kbx_tui.tui.explore.panes.filter_chip import FilterChip
 from kbx_tui.tui.explore.panes.knobs import Knobs
 from kbx_tui.tui.explore.panes.mode_badge import ModeBadge
 from kbx_tui.tui.explore.panes.pane_layout import Panes
@@ -103,6 +104,7 @@ class Explore(JudgingScreen):
             yield ModeBadge()
             yield PathField(self.model.complete_path)
         yield DateChip()
+        yield FilterChip()
         yield EntityStrip()
         yield Panes()
         yield Knobs()
@@ -321,7 +323,12 @@ class Explore(JudgingScreen):
         self.reader.toggle_preview()
 
     def action_back(self) -> None:
-        self.reader.back()
+        if self.reader.is_open or not self.answer.unmark():
+            self.reader.back()
+
+    def action_mark(self) -> None:
+        if title := self.answer.toggle_mark():
+            self.show_notice(f"{title}: another result now shows the difference from it")
 
     # Actions: the search.
 
@@ -367,6 +374,9 @@ class Explore(JudgingScreen):
             self.show_notice("the query has no date words, such as `last week` or `in March`")
         else:
             self.model.update(dates="prefer" if state.dates == use else use)
+
+    def action_why_not(self) -> None:
+        self.navigator.ask_why_not()
 
     def action_add_entity(self) -> None:
         self.navigator.pick_entity(self._add_entity)

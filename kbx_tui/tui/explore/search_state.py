@@ -7,8 +7,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
+from kbx_tui.formatting import format_count, format_score
 from kbx_tui.search.evidence.tuning import Gate, Parent, Preset, Tuning
 from kbx_tui.search.query.filters import Dates
+from kbx_tui.search.request import SearchRequest
 
 Mode = Literal["two-pass", "flat", "fast"]
 MODES: tuple[Mode, ...] = ("two-pass", "flat", "fast")
@@ -20,6 +22,10 @@ DATES_WORDS: Mapping[Dates, str] = {
     "filter": "only documents of that time are shown",
     "off": "date words are ordinary words",
 }
+
+FILTERS: Mapping[str, str] = {"doc_types": "type", "since": "first date", "until": "last date"}
+"""The filters beside the path, in words."""
+FOR_ONE_QUERY = ("muted", "pinned", "dates", *FILTERS)
 
 UNDO_STEPS = 100
 KNOBS = ("alpha", "threshold")
@@ -51,11 +57,63 @@ class SearchState:
     """Ids of entities that are ignored."""
     pinned: frozenset[str] = frozenset()
     """Ids of entities that the query is about, whatever their score."""
+    doc_types: tuple[str, ...] = ()
+    since: str = ""
+    until: str = ""
+    """Filters as in `SearchRequest`; empty for none."""
 
     @property
-    def retrieval_key(self) -> tuple[str, str, bool, Preset, Dates, frozenset[str]]:
+    def retrieval_key(self) -> tuple[object, ...]:
         """The fields on which retrieval depends; the others affect only ranking."""
-        return self.query, self.path, self.mode == "fast", self.preset, self.dates, self.pinned
+        is_fast, filters = self.mode == "fast", (self.doc_types, self.since, self.until)
+        return self.query, self.path, is_fast, self.preset, self.dates, self.pinned, *filters
+
+    def request(self) -> SearchRequest:
+        """Return the request that is equivalent except for the order by date."""
+        return SearchRequest(
+            self.query,
+            path=self.path or None,
+            doc_types=self.doc_types,
+            since=self.since or None,
+            until=self.until or None,
+            dates=self.dates if self.preset == "default" else "off",
+            fast=self.mode == "fast",
+            hierarchy=self.mode == "two-pass",
+            preset=self.preset,
+            alpha=self.alpha,
+            threshold=self.threshold,
+            max_entities=self.max_entities,
+            gate=self.gate if self.preset == "default" else None,
+            parent=self.parent if self.preset == "default" else None,
+            hotness=self.hotness_weight,
+            pinned=sorted(self.pinned),
+            muted=sorted(self.muted),
+        )
+
+    def for_another_query(self, defaults: SearchState) -> SearchState:
+        """Return this state without the settings that hold for one query."""
+        return replace(self, **{name: getattr(defaults, name) for name in FOR_ONE_QUERY})
+
+    def extra_words(self, defaults: SearchState) -> str:
+        """Return the settings that no pane shows, in words: `only note · from 2026-03-10`.
+
+        Knobs that equal `defaults` are left out.
+        """
+        own_formula = self.preset == "default"
+        words = (
+            f"only {' or '.join(self.doc_types)}" if self.doc_types else "",
+            f"from {self.since}" if self.since else "",
+            f"to {self.until}" if self.until else "",
+            f"at most {format_count(self.max_entities, 'entity')}"
+            if self.max_entities != defaults.max_entities
+            else "",
+            f"{self.gate} gate" if own_formula and self.gate != defaults.gate else "",
+            f"parent score {self.parent}" if own_formula and self.parent != defaults.parent else "",
+            f"hotness {format_score(self.hotness_weight)}"
+            if self.hotness_weight != defaults.hotness_weight
+            else "",
+        )
+        return " · ".join(filter(None, words))
 
     @property
     def tuning_fields(self) -> dict[str, Any]:
@@ -125,6 +183,10 @@ class Undo:
         """Remove the earlier states; other changes stay."""
         self.steps = [step for step in self.steps if not isinstance(step, SearchState)]
 
+    def separate(self) -> None:
+        """Make the next change a step of its own."""
+        self._moving = ""
+
     def back(self, current: SearchState) -> SearchState | UndoCall | None:
         """Return the state to go back to, with the current query, or the call that takes back the
         last change; None when there is none."""
@@ -134,13 +196,7 @@ class Undo:
             if not isinstance(before, SearchState):
                 return before
             if before.query != current.query:  # these hold for one query
-                before = replace(
-                    before,
-                    muted=current.muted,
-                    pinned=current.pinned,
-                    dates=current.dates,
-                    query=current.query,
-                )
+                before = replace(before.for_another_query(current), query=current.query)
             if before != current:
                 return before
         return None
@@ -171,6 +227,10 @@ def describe_undo(before: SearchState, after: SearchState, name_of: Callable[[st
             words.append(f"searching {value or 'everywhere'} again")
         elif name == "dates":
             words.append(f"{DATES_WORDS[after.dates]} again")
+        elif name in FILTERS:
+            shown = ", ".join(value) if isinstance(value, tuple) else value
+            label = FILTERS[name]
+            words.append(f"{label} is {shown} again" if shown else f"{label} is not set any more")
         elif name not in ("muted", "pinned"):
             words.append(f"{name.replace('_', ' ')} is {value} again")
         else:
@@ -191,6 +251,13 @@ def command_line(state: SearchState, defaults: SearchState, root: str = "") -> s
         words += ["--path", state.path]
     if state.preset != defaults.preset:
         words += ["--preset", state.preset]
+    if state.doc_types:
+        words += ["--type", ",".join(state.doc_types)]
+    for option, value in (
+        ("--from", state.since),
+        ("--to", state.until),
+    ):
+        words += [option, value] if value else []
     if state.dates != defaults.dates:
         words += ["--no-dates"] if state.dates == "off" else ["--dates", state.dates]
     if state.mode == "fast":

@@ -19,6 +19,7 @@ from kbx_tui.index.build.progress import IndexReport
 from kbx_tui.search.evidence.evidence import Evidence, Scope
 from kbx_tui.search.evidence.tuning import Tuning
 from kbx_tui.search.ranking.rank import Ranking, rank
+from kbx_tui.search.request import SearchRequest
 from kbx_tui.tui.base_session import BaseSession
 from kbx_tui.tui.explore.messages import RankingReady
 from kbx_tui.tui.explore.search_state import MODES, PRESETS, SearchState
@@ -82,22 +83,13 @@ class GatedEngine:
 
         return Counts()
 
-    def retrieve(
-        self,
-        query: str,
-        *,
-        path: str | None,
-        fast: bool,
-        preset: str,
-        dates: str,
-        pinned: Sequence[str],
-    ) -> Evidence:
+    def retrieve(self, request: SearchRequest) -> Evidence:
         self.waiting.set()
         self.gate.acquire()
         self.waiting.clear()
-        answer = evidence(components([3.0, 1.0], [0.5, 0.4], query), fast=fast)
+        answer = evidence(components([3.0, 1.0], [0.5, 0.4], request.query), fast=request.fast)
         self.answered += 1
-        return replace(answer, scope=Scope(path or "", (), 2, 2))
+        return replace(answer, scope=Scope(request.path or "", (), 2, 2))
 
     def rank(self, evidence: Evidence, tuning: Tuning) -> Ranking:
         return rank(evidence, tuning)

@@ -19,6 +19,7 @@ from kbx_tui.editing.file_edits import ProgressCallback
 from kbx_tui.editing.state.drafts import Draft
 from kbx_tui.index.build.progress import IndexReport, Progress, ProgressListener
 from kbx_tui.search.browsing.card import EntityCard
+from kbx_tui.search.comparing.why_not import WhyNot
 from kbx_tui.search.evidence.evidence import Evidence
 from kbx_tui.search.evidence.tuning import Tuning
 from kbx_tui.search.ranking.rank import Ranking
@@ -46,6 +47,8 @@ class Watched:
     """While cleared, indexing waits at steps for which `held` is true."""
     reranking: threading.Event = field(default_factory=threading.Event)
     """While cleared, the reranker waits before each run of its model, unless it is cancelled."""
+    asking: threading.Event = field(default_factory=threading.Event)
+    """While cleared, answers to why not wait."""
     held: Callable[[Progress], bool] = lambda progress: progress.searchable
     vector_share: float | None = None
     """Reported instead of the real share."""
@@ -54,6 +57,7 @@ class Watched:
         self.retrieving.set()
         self.indexing.set()
         self.reranking.set()
+        self.asking.set()
 
     def record(self, method: str) -> None:
         """Count a call, and raise its fault if there is one."""
@@ -99,10 +103,11 @@ class WatchedKb(KnowledgeBase):
         super().watch(changed, **options)
 
     def retrieve(self, query: str | SearchRequest, **options: Any) -> Evidence:
-        if isinstance(query, SearchRequest):  # in the background, for the measure
+        assert isinstance(query, SearchRequest)
+        if query.alpha is None:  # in the background, for the measure with any knobs
             self.watched.record("retrieve judged")
             return super().retrieve(query, **options)
-        self.watched.queries.append(query)
+        self.watched.queries.append(query.query)
         self.watched.record("retrieve")
         if not self.watched.retrieving.wait(GATE_TIMEOUT):
             raise TimeoutError("the test never opened the gate of the retrieval")
@@ -123,6 +128,14 @@ class WatchedKb(KnowledgeBase):
             return None
         self.watched.calls["passages"] += len(pending.passages)
         return replace(pending, reranker=HeldReranker(pending.reranker, self.watched))
+
+    def why_not(
+        self, query: str | SearchRequest, path: str, limit: int = 10, **options: Any
+    ) -> WhyNot:
+        self.watched.record("why_not")
+        if not self.watched.asking.wait(GATE_TIMEOUT):
+            raise TimeoutError("the test never opened the gate of why not")
+        return super().why_not(query, path, limit, **options)
 
     def snippets(self, evidence: Evidence, rows: Sequence[int]) -> tuple[Snippet, ...]:
         self.watched.record("snippets")

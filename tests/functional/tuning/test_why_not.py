@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from datetime import date
 from pathlib import Path
 
 import pytest
 
 from kbx_tui import KnowledgeBase, NotFound
+from kbx_tui.search.comparing.why_not import Dimension
 from kbx_tui.search.request import SearchRequest
 
 QUERY = "what did Alice decide about rollbacks"
@@ -19,17 +21,28 @@ def kb(demo_kb_path: Path) -> Iterator[KnowledgeBase]:
         yield opened
 
 
-def test_changes_bring_the_document_into_the_top_of_a_search(kb: KnowledgeBase) -> None:
-    request = SearchRequest(QUERY, limit=5)
-    ranking = kb.rank(kb.retrieve(QUERY))
-    dimensions = set()
+@pytest.mark.parametrize(
+    ("query", "dimensions"),
+    [
+        (QUERY, {"path", "pinned", "since"}),
+        ("rollback rehearsal in March 2026", {"path", "since", "until", "dates"}),
+        ("what did Alice do last week", {"path", "since"}),
+        ("notes since 2026-02", {"path", "until"}),
+    ],
+)
+def test_changes_bring_the_document_into_the_top_of_a_search(
+    kb: KnowledgeBase, query: str, dimensions: set[Dimension]
+) -> None:
+    request = SearchRequest(query, limit=5, today=date(2026, 3, 20))
+    ranking = kb.rank(kb.retrieve(request))
+    found = set()
     for row in ranking.order[5::4].tolist():
         path = ranking.evidence.paths[row]
         for change in kb.why_not(request, path, 5).changes:
-            found = kb.search(change.applied_to(request)).results
-            assert [result.path for result in found].index(path) + 1 == change.rank
-            dimensions.add(change.dimension)
-    assert {"path", "pinned", "since"} <= dimensions
+            results = kb.search(change.applied_to(request)).results
+            assert [result.path for result in results].index(path) + 1 == change.rank
+            found.add(change.dimension)
+    assert dimensions <= found
 
 
 def test_dropping_the_filter_is_proposed_for_what_a_filter_leaves_out(kb: KnowledgeBase) -> None:

@@ -14,6 +14,7 @@ from textual.message import Message
 from kbx_tui.api import KnowledgeBase
 from kbx_tui.config import Settings
 from kbx_tui.search.evidence.tuning import Tuning
+from kbx_tui.search.request import SearchRequest
 from kbx_tui.tui.base_session import BaseSession
 
 PATIENCE = 10.0
@@ -46,8 +47,8 @@ class UncountableEngine:
     def status(self) -> object:
         raise OSError("a folder cannot be listed")
 
-    def retrieve(self, query: str, **options: Any) -> object:
-        self._base.retrieved.append(query)
+    def retrieve(self, request: SearchRequest) -> object:
+        self._base.retrieved.append(request.query)
         raise OSError("no evidence here")
 
     def watch(self, *_: object, **options: Any) -> None:

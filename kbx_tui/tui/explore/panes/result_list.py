@@ -88,6 +88,9 @@ class ResultList(RowsView[ResultRow]):
         self._timer: Timer | None = None
         self._more = 0
         self._grades: Mapping[str, int | None] = {}
+        self._sought = ""
+        self.marked = ""
+        """Path of the result that others are compared with; empty if none is."""
 
     def show(self, results: tuple[ResultRow, ...], *, fresh: bool, more: int = 0) -> None:
         """Show results: with `fresh` those of a new query, else the same query re-ranked.
@@ -99,6 +102,7 @@ class ResultList(RowsView[ResultRow]):
         ranks = ranks_of(results)
         if fresh:
             self._snippets, self._settled_ranks, self._moves = {}, ranks, {}
+            self.marked = ""
         else:
             self._moves = rank_moves(self._settled_ranks, ranks)
             if self._timer is not None:
@@ -107,11 +111,29 @@ class ResultList(RowsView[ResultRow]):
         self.chosen = self.chosen and not fresh
         rows = {result.path: row for row, result in enumerate(results)}
         row = rows.get(current.path, self.cursor) if self.chosen and current is not None else 0
+        if self._sought in rows:
+            row, self.chosen = rows[self._sought], True
+        self._sought = ""
         # Set before the lines are rebuilt: fewer lines may scroll the list, which reads the cursor.
         self.set_reactive(RowsView.cursor, self.validate_cursor(row))
         self.rebuild_lines()
         self.show_cursor()
         self.cursor_moved()
+
+    def mark(self, path: str) -> None:
+        """Mark this result, or none if the path is empty."""
+        self.marked = path
+        self.refresh()
+
+    def seek(self, path: str) -> None:
+        """Move the cursor to this document in the results that are shown next."""
+        self._sought = path
+
+    def go_to(self, path: str) -> None:
+        """Move the cursor to this document, if it is among the results."""
+        for row, result in enumerate(self.rows):
+            if result.path == path:
+                self.choose(row)
 
     def show_empty(self, empty_state: EmptyState) -> None:
         """Show this text instead of results."""
@@ -153,8 +175,8 @@ class ResultList(RowsView[ResultRow]):
         result, columns = self.rows[row], Columns.of(width, len(self.rows))
         if part == 0:
             move = self._moves.get(result.path, 0)
-            sign = grade_sign(self._grades, result.path)
-            return result_line(result, columns, move, sign, cursor=row == self.cursor)
+            sign = "◆" if result.path == self.marked else "›" if row == self.cursor else " "
+            return result_line(result, columns, move, sign, grade_sign(self._grades, result.path))
         if (snippet := self._snippets.get(result.path)) is None:
             return ()
         return fit_line((Span(" " * (columns.rank + 6)), *snippet_line(snippet)), width - 1)
@@ -204,9 +226,12 @@ def snippet_line(snippet: Snippet) -> Line:
 
 
 def result_line(
-    result: ResultRow, columns: Columns, move: int, sign: str = " ", *, cursor: bool
+    result: ResultRow, columns: Columns, move: int, sign: str, grade: str = " "
 ) -> Line:
-    """Return the first line of a result, exactly as wide as its columns; `sign` is its grade."""
+    """Return the first line of a result, exactly as wide as its columns.
+
+    `sign` is what comes before it; `grade` is the sign of its grade.
+    """
     parts = (result.document_part, result.entity_part, result.reranker_part)
     document, entity, reranker = (1.0, 0.0, 0.0) if result.known_item else parts
     bars = stacked_bar(document, entity, columns.bar, reranker=reranker)
@@ -214,11 +239,12 @@ def result_line(
     exact = f" = {result.known_item}" if result.known_item else ""
     room = max(columns.title - cell_len(moved) - cell_len(exact), 0)
     line = (
-        Span(("›" if cursor else " ") + f"{result.rank:>{columns.rank - 1}} ", "dim"),
+        Span(sign, "accent" if sign == "◆" else "dim"),
+        Span(f"{result.rank:>{columns.rank - 1}} ", "dim"),
         Span(f"{format_score(result.score):>4} ", "text"),
         *map(Span, bars, BAR_LOOKS),
         Span(" " * (columns.bar - sum(map(len, bars)) + 1)),
-        Span(sign, "grade" if sign.strip() else "text"),
+        Span(grade, "grade" if grade.strip() else "text"),
         Span(" "),
         Span(fit(result.title, room), "strong"),
         Span(exact, "dim"),

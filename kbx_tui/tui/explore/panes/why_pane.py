@@ -30,11 +30,15 @@ class WhyPane(TextPane):
 
     why: Why | None = None
     snippet: Snippet | None = None
+    difference = ""
 
-    def show(self, why: Why | None, snippet: Snippet | None) -> None:
-        """Show an explanation; that of the same result keeps its scroll position."""
+    def show(self, why: Why | None, snippet: Snippet | None, difference: str = "") -> None:
+        """Show an explanation; that of the same result keeps its scroll position.
+
+        `difference` says why a marked result is before or behind this one.
+        """
         same = why is not None and self.why is not None and why.row == self.why.row
-        self.why, self.snippet = why, snippet
+        self.why, self.snippet, self.difference = why, snippet, difference
         self.rebuild_lines()
         if not same:
             self.scroll_to_line(0)
@@ -42,9 +46,12 @@ class WhyPane(TextPane):
     def build(self, width: int) -> list[Line]:
         if self.why is None:
             return self.empty_lines()
+        pair: list[Line] = []
+        if self.difference:
+            pair = [(Span(line, "accent"),) for line in wrap(self.difference, width)]
         if self.visible_height < FEW_LINES and width >= TWO_COLUMNS:
-            return why_side_by_side(self.why, self.snippet, width)
-        return why_lines(self.why, self.snippet, width)
+            return [*pair, *why_side_by_side(self.why, self.snippet, width)]
+        return [*pair, *([BLANK] if pair else []), *why_lines(self.why, self.snippet, width)]
 
 
 def why_lines(why: Why, snippet: Snippet | None, width: int) -> list[Line]:

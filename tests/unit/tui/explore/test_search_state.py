@@ -7,9 +7,13 @@ from dataclasses import replace
 from itertools import pairwise
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from kbx_tui.search.evidence.tuning import Tuning
 from kbx_tui.tui.explore.search_state import (
+    MODES,
+    PRESETS,
     SearchState,
     Undo,
     changed_fields,
@@ -104,3 +108,49 @@ def test_other_knobs_are_in_the_command_line_and_undone_one_by_one() -> None:
 def test_command_line_names_the_base_if_given() -> None:
     line = command_line(SearchState(query="a"), SearchState(), "/my notes")
     assert line == "kbx search --kb '/my notes' a"
+
+
+@given(
+    st.builds(
+        SearchState,
+        mode=st.sampled_from(MODES),
+        preset=st.sampled_from(PRESETS),
+        alpha=st.floats(0.0, 1.0),
+        threshold=st.floats(0.0, 1.0),
+        max_entities=st.integers(1, 20),
+        gate=st.sampled_from([None, "soft", "hard"]),
+        parent=st.sampled_from([None, "coverage", "max"]),
+        hotness_weight=st.floats(0.0, 1.0),
+        muted=st.frozensets(st.sampled_from("ab")),
+        pinned=st.frozensets(st.sampled_from("bc")),
+    )
+)
+def test_the_request_of_a_state_has_the_same_tuning(state: SearchState) -> None:
+    for defaults in (Tuning(), Tuning.seed()):
+        if defaults.preset == state.preset:
+            fields = {name: knob for name, knob in state.tuning_fields.items() if knob is not None}
+            assert state.request().tuning(defaults) == replace(defaults, **fields)
+
+
+def test_settings_that_no_pane_shows_are_put_in_words() -> None:
+    defaults = SearchState(gate="soft", parent="coverage")
+    assert replace(defaults, alpha=0.7, path="memory").extra_words(defaults) == ""
+    changed = replace(
+        defaults, doc_types=("note",), since="2026-03-10", max_entities=1, gate="hard"
+    )
+    assert (
+        changed.extra_words(defaults)
+        == "only note · from 2026-03-10 · at most 1 entity · hard gate"
+    )
+
+
+def test_filters_are_options_of_the_command_and_end_with_the_query() -> None:
+    state = SearchState(query="a", doc_types=("note",), since="2026", until="2026-03")
+    words = ["kbx", "search", "--type", "note", "--from", "2026", "--to", "2026-03", "a"]
+    assert shlex.split(command_line(state, SearchState())) == words
+    assert state.for_another_query(SearchState()) == SearchState(query="a")
+    undone = describe_undo(state, SearchState(query="a", doc_types=("a", "b")), str)
+    assert (
+        undone
+        == "first date is not set any more; last date is not set any more; type is a, b again"
+    )

@@ -1,0 +1,75 @@
+"""Finds things by part of a name, as the user types it. Pure.
+
+Best first: the text is the whole name; the name starts with it; every word of it starts a word of
+the name; the name contains it. Similar spellings match only if nothing else does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator
+from heapq import nsmallest
+
+from rapidfuzz import fuzz, process
+
+from kbx_tui.knowledge.folding import name_key
+
+WHOLE, START, WORDS, INSIDE, SIMILAR = range(5)
+
+LEAST_SIMILARITY = 75.0
+"""Lowest similarity of the text to a part of a similar name, 0..100."""
+SIMILARITY_LENGTH = 4
+"""Shorter texts are similar to too many names."""
+
+Fit = tuple[int, float]
+"""Kind of match, and a penalty within it; smaller is better."""
+
+
+class NameLookup:
+    """Names of numbered things, fast enough to search on every key press."""
+
+    def __init__(self, names: Iterable[tuple[int, str, bool]]) -> None:
+        """Index names as (number of the thing, name, whether the name is a secondary one).
+
+        Secondary names, such as aliases, rank after the others of the same kind of match.
+        """
+        self._keys: list[str] = []
+        self._of: list[tuple[int, bool]] = []
+        for number, name, is_secondary in names:
+            if key := name_key(name):
+                self._keys.append(key)
+                self._of.append((number, is_secondary))
+
+    def find(self, text: str, limit: int, whole: Collection[int] = ()) -> list[int]:
+        """Return the numbers of at most `limit` things, best first, equal ones by number.
+
+        Those of `whole` count as if the text were their name.
+        """
+        wanted = name_key(text)
+        best: dict[int, Fit] = dict.fromkeys(whole, (WHOLE, 0.0))
+        for number, fit in self._fits(wanted):
+            best[number] = min(fit, best.get(number, fit))
+        if not best and len(wanted) >= SIMILARITY_LENGTH:  # it may have a typo
+            for number, fit in self._similar(wanted):
+                best.setdefault(number, fit)
+        return nsmallest(limit, best, key=lambda number: (best[number], number))
+
+    def _fits(self, wanted: str) -> Iterator[tuple[int, Fit]]:
+        if not wanted:
+            return
+        beginnings = [f" {word}" for word in wanted.split()]
+        for key, (number, is_secondary) in zip(self._keys, self._of, strict=True):
+            if key.startswith(wanted):
+                yield number, (WHOLE if key == wanted else START, float(is_secondary))
+            elif all(start in f" {key}" for start in beginnings):
+                yield number, (WORDS, float(is_secondary))
+            elif wanted in key:
+                yield number, (INSIDE, float(is_secondary))
+
+    def _similar(self, wanted: str) -> Iterator[tuple[int, Fit]]:
+        """Yield the things with a part of their name similar to the text, best first."""
+        similar = process.extract(
+            wanted, self._keys, scorer=fuzz.partial_ratio, score_cutoff=LEAST_SIMILARITY, limit=None
+        )
+        for key, similarity, index in similar:
+            if len(key) + 1 >= len(wanted):  # otherwise the name matches a part of the text
+                yield self._of[index][0], (SIMILAR, 100.0 - similarity)

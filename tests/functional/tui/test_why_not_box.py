@@ -1,0 +1,240 @@
+"""`w` finds a document, says why it is not a result, and applies what would make it one."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from kbx_tui import KnowledgeBase
+from kbx_tui.errors import IndexFault
+from kbx_tui.tui.explore.panes.filter_chip import FilterChip
+from kbx_tui.tui.explore.panes.result_list import ResultList
+from kbx_tui.tui.reading.preview_pane import PreviewPane
+from kbx_tui.tui.why_not.answer_list import AnswerList
+from kbx_tui.tui.why_not.document_list import DocumentList
+from kbx_tui.tui.why_not.screen import DocumentLine, WhyNotBox
+from kbx_tui.tui.why_not.view import ActionRow, AnswerView
+from tests.functional.tui.driving import NARROW, TINY, WIDE, Driver, Size, running, starting
+from tests.functional.tui.watched import Watched
+
+QUERY = "what did Alice decide about rollbacks"
+MISSING = "memory/meetings/2025/12/04/quarterly-planning.notes.md"
+HOSTILE = "memory/a_b%/it's [bold]\x1b[2Jred[/bold].md"
+
+
+async def open_box(driver: Driver, text: str = "") -> DocumentList:
+    await driver.press("w")
+    await driver.until_focused(DocumentLine)
+    await driver.write(text)
+    documents = driver.app.screen.query_one(DocumentList)
+    await driver.until(lambda: documents.rows)
+    return documents
+
+
+async def ask(driver: Driver, text: str) -> AnswerView:
+    """Ask why not about the best match of a text."""
+    await open_box(driver, text)
+    await driver.press("enter")
+    answers = driver.app.screen.query_one(AnswerList)
+    await driver.until(lambda: answers.answer)
+    assert answers.answer is not None
+    return answers.answer
+
+
+async def ask_query(driver: Driver, query: str) -> None:
+    await driver.ask(query)
+    await driver.press("down")
+    await driver.until_focused(ResultList)
+
+
+async def take(driver: Driver, number: int) -> ActionRow:
+    """Do what the action of this number says."""
+    answer = driver.app.screen.query_one(AnswerList)
+    action = answer.rows[number]
+    await driver.press(*["down"] * number, "enter")
+    await driver.until(lambda: driver.app.screen is driver.explore)
+    return action
+
+
+async def test_every_change_brings_the_document_into_the_first_ten_and_z_takes_it_back(
+    demo: Path,
+) -> None:
+    async with running(demo, WIDE) as driver:
+        await ask_query(driver, QUERY)
+        before, paths = driver.state, driver.paths
+        answer = await ask(driver, "quarterly planning")
+        changes = [action for action in answer.actions if action.kind == "apply"]
+        assert len(changes) >= 2
+        assert answer.standing.startswith("It is number ")
+        await driver.press("escape")
+        for number, change in enumerate(changes):
+            await ask(driver, "quarterly planning")
+            assert await take(driver, number) == change
+            await driver.until(lambda: driver.state != before)
+            await driver.until(lambda: driver.explore.model.displayed.answers(driver.state))
+            await driver.until(lambda: MISSING in driver.paths[:10])
+            assert driver.paths.index(MISSING) + 1 == change.rank
+            await driver.until(lambda: driver.results.current is not None)
+            assert driver.results.current is not None
+            assert driver.results.current.path == MISSING
+            await driver.press("z")
+            assert driver.state == before
+            await driver.until(lambda: driver.paths == paths)
+
+
+async def test_a_filter_that_no_pane_shows_is_shown_below_the_query(demo: Path) -> None:
+    async with running(demo, WIDE) as driver:
+        await ask_query(driver, QUERY)
+        answer = await ask(driver, "quarterly planning")
+        number = next(n for n, row in enumerate(answer.actions) if "until" in row.changes)
+        action = await take(driver, number)
+        await driver.until_shown(FilterChip, action.text, "z undo")
+        await driver.press("z")
+        await driver.until(lambda: not driver.explore.query_one(FilterChip).display)
+
+
+async def test_a_document_among_the_results_is_gone_to(demo: Path) -> None:
+    async with running(demo, WIDE) as driver:
+        await ask_query(driver, QUERY)
+        wanted = driver.results.rows[3]
+        answer = await ask(driver, wanted.path)
+        assert answer.standing.startswith("It is number 4 with ")
+        assert [action.text for action in answer.actions] == [
+            "go to it: number 4 of the results",
+            "read it",
+        ]
+        await take(driver, 0)
+        assert driver.results.current == wanted
+
+
+async def test_what_a_path_leaves_out_is_found_without_it(demo: Path) -> None:
+    async with running(demo, WIDE) as driver:
+        await ask_query(driver, QUERY)
+        best = driver.paths[0]
+        await driver.narrow("memory/people")
+        answer = await ask(driver, best)
+        assert answer.standing == "A filter leaves it out"
+        assert answer.reason == "searching only memory/people"
+        assert answer.actions[0].text == "without the path"
+        await take(driver, 0)
+        await driver.until(lambda: best in driver.paths[:10])
+        assert driver.state.path == ""
+
+
+@pytest.mark.parametrize("size", [WIDE, NARROW, TINY], ids=str)
+async def test_any_document_is_read_by_title_without_a_query(demo: Path, size: Size) -> None:
+    async with running(demo, size) as driver:
+        await driver.press("escape")
+        await open_box(driver, "quarterly pl")
+        await driver.press("ctrl+o")
+        await driver.until_focused(PreviewPane)
+        assert driver.explore.query_one(PreviewPane).path == MISSING
+
+
+async def test_keys_typed_at_once_act_in_their_order(demo: Path) -> None:
+    async with running(demo, NARROW) as driver:
+        await ask_query(driver, QUERY)
+        await driver.press("w", *"quarterly", "enter")
+        await driver.until_shown(AnswerList, "Quarterly planning", "It is number ")
+
+
+async def test_typing_again_finds_other_documents(demo: Path) -> None:
+    async with running(demo, NARROW) as driver:
+        await ask_query(driver, QUERY)
+        await ask(driver, "quarterly")
+        await driver.write("zzzzzzzz")
+        await driver.until_shown(DocumentList, "No title or path is like that.")
+        await driver.press("escape")
+        assert driver.app.screen is driver.explore
+
+
+async def test_progress_shows_while_the_engine_searches(demo: Path) -> None:
+    watched = Watched()
+    async with running(demo, WIDE, watched=watched) as driver:
+        await ask_query(driver, QUERY)
+        await open_box(driver, "quarterly")
+        watched.asking.clear()
+        await driver.press("enter")
+        await driver.until(lambda: "asking …" in driver.screen_text())
+        await driver.press("escape")
+        assert driver.app.screen is driver.explore
+        watched.asking.set()
+        await driver.ask("rollback plan")
+
+
+async def test_a_document_that_is_gone_and_other_errors_are_shown_in_the_box(demo: Path) -> None:
+    watched = Watched()
+    async with running(demo, WIDE, watched=watched) as driver:
+        await ask_query(driver, QUERY)
+        await open_box(driver, "quarterly")
+        watched.faults["why_not"] = IndexFault("the index cannot be read")
+        await driver.press("enter")
+        await driver.until_shown(DocumentList, "the index cannot be read")
+
+
+async def test_without_an_index_the_box_says_so(tmp_path: Path) -> None:
+    watched = Watched()
+    watched.indexing.clear()
+    watched.held = lambda progress: True
+    (tmp_path / "a.md").write_text("# A\n")
+    async with starting(tmp_path, NARROW, watched=watched) as driver:
+        await driver.until(lambda: watched.calls["index"])
+        await driver.press("escape", "w")
+        await driver.until_shown(DocumentList, "Nothing is indexed yet")
+        await driver.press("enter", "ctrl+o")
+        assert isinstance(driver.app.screen, WhyNotBox)
+        await driver.press("escape")
+        watched.indexing.set()
+
+
+@pytest.fixture(scope="module")
+def hostile(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    root = tmp_path_factory.mktemp("hostile-titles")
+    texts = {
+        HOSTILE: f'---\ntitle: "[red]{"long " * 90}[/] \\e[31m"\n---\nabout the harbour\n',
+        "memory/cellar.md": "---\nstatus: redacted\n---\n# Cellar\n\nBarrels of the harbour.\n",
+    }
+    for number in range(12):
+        texts[f"memory/notes/{number}.md"] = f"# Harbour {number}\n\nharbour harbour {number}\n"
+    for name, text in texts.items():
+        (root / name).parent.mkdir(parents=True, exist_ok=True)
+        (root / name).write_text(text, "utf-8")
+    with KnowledgeBase(root) as kb:
+        kb.index()
+    return root
+
+
+@pytest.mark.parametrize("size", [WIDE, TINY], ids=str)
+async def test_hostile_titles_and_paths_are_shown_safely_and_applied(
+    hostile: Path, size: Size
+) -> None:
+    async with running(hostile, size) as driver:
+        await ask_query(driver, "harbour")
+        answer = await ask(driver, "it's [bold]")
+        assert answer.path == HOSTILE
+        assert "\x1b" not in driver.screen_text()
+        assert "[red]" in answer.title
+        number = next(n for n, row in enumerate(answer.actions) if "path" in row.changes)
+        action = await take(driver, number)
+        assert action.changes["path"] == "memory/a_b%/"
+        await driver.until(lambda: HOSTILE in driver.paths[:10])
+        assert "\x1b" not in driver.screen_text()
+
+
+async def test_the_owner_finds_a_redacted_document_as_in_the_results(hostile: Path) -> None:
+    async with running(hostile, WIDE) as driver:
+        await ask_query(driver, "barrels")
+        assert "memory/cellar.md" in driver.paths
+        answer = await ask(driver, "cellar")
+        assert answer.standing.startswith("It is number 1 ")
+
+
+async def test_a_query_without_results_has_an_answer(hostile: Path) -> None:
+    async with running(hostile, NARROW) as driver:
+        await driver.ask("zzzz")
+        await driver.press("escape")
+        await driver.narrow("nowhere")
+        answer = await ask(driver, "Harbour 3")
+        assert answer.standing == "A filter leaves it out"
+        assert [action.kind for action in answer.actions] == ["read"]

@@ -46,6 +46,8 @@ COMMANDS: tuple[Command, ...] = (
           "clear the path; press again to leave the field", bar=True),
 
     _results("results.read", "enter", "open", "read", "read the document", bar=True),
+    _results("results.next_to_judge", "space", "screen.next_to_judge", "next to judge",
+             "go to the next result to judge"),
     _results("results.up", "up", "move_or_leave", "up",
              "move up; from the first result, back to the query"),
 
@@ -159,6 +161,8 @@ COMMANDS: tuple[Command, ...] = (
              palette=True),
     _judging("grade.unsure", "full_stop", "grade(None)", "not sure",
              "say that you are not sure of it; that counts as not judged", palette=True),
+    _judging("judge.next", "J", "next_to_judge", "next to judge",
+             "go to the result on which A and the current settings disagree most", palette=True),
     _judging("settings.pin", "A", "pin_settings", "pin as A",
              "pin the current settings as A, with which others are compared", palette=True),
 

@@ -160,6 +160,11 @@ class ExploreModel:
         self._undo.forget_call(undo)
 
     @property
+    def engine(self) -> KnowledgeBase | None:
+        """The engine, for calls without I/O; None until it is open."""
+        return self._client.engine
+
+    @property
     def settings(self) -> SearchSettings | None:
         """The current settings; None before kbx.toml is read."""
         engine = self._client.engine

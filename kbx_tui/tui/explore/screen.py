@@ -16,12 +16,8 @@ from kbx_tui.tui.app_state import AppState
 from kbx_tui.tui.base_session import BaseSession
 from kbx_tui.tui.commands.bindings import bindings
 from kbx_tui.tui.explore.answer_display import AnswerDisplay
-from kbx_tui.tui.explore.clipboard_text import (
-    Content,
-    current_document,
-    judged_document,
-    text_to_copy,
-)
+from kbx_tui.tui.explore.documents.clipboard_text import Content, current_document, text_to_copy
+from kbx_tui.tui.explore.documents.result_judge import ResultJudge
 from kbx_tui.tui.explore.messages import (
     BaseCounted,
     CardReady,
@@ -50,7 +46,7 @@ from kbx_tui.tui.explore.panes.why_pane import WhyPane
 from kbx_tui.tui.explore.reader import Reader
 from kbx_tui.tui.explore.search_state import MODES, PRESETS
 from kbx_tui.tui.explore.view import ExploreView
-from kbx_tui.tui.judging.judging_screen import JudgedDocument, JudgingScreen
+from kbx_tui.tui.judging.judging_screen import JudgingScreen
 from kbx_tui.tui.judging.measure_line import MeasureLine
 from kbx_tui.tui.navigator import Navigator
 from kbx_tui.tui.reading.preview_pane import PreviewPane
@@ -96,6 +92,7 @@ class Explore(JudgingScreen):
         self.pane_switch = PaneSwitch(self, app_state)
         self.answer = AnswerDisplay(self, self.model, app_state)
         self.reader = Reader(self, session.reading, self.pane_switch)
+        self.judge = ResultJudge(self, session, self.answer, self.reader)
         self.model.post = session.reading.post = self.post_message
 
     def compose(self) -> ComposeResult:
@@ -169,7 +166,7 @@ class Explore(JudgingScreen):
     def on_ranking_ready(self, message: RankingReady) -> None:
         if self.model.is_current(message.view):
             self.answer.show(message.view, self.navigator.keymap, is_new=message.is_new)
-            self.show_judging()
+            self.judge.show(self.navigator.keymap)
 
     def on_snippets_ready(self, message: SnippetsReady) -> None:
         self.answer.show_snippets(message.query, message.snippets)
@@ -180,6 +177,7 @@ class Explore(JudgingScreen):
 
     def on_preview_ready(self, message: PreviewReady) -> None:
         self.reader.show_document(message.layout)
+        self.judge.show(self.navigator.keymap)
 
     def on_preview_gone(self, message: PreviewGone) -> None:
         self.reader.show_missing_document(message.path, message.reason)
@@ -193,28 +191,6 @@ class Explore(JudgingScreen):
 
     def on_failure(self, message: Failure) -> None:
         self.answer.show_failure(message.text)
-
-    def on_grades_changed(self) -> None:
-        self.query_one(StatusLine).clear_error()
-        self.show_judging()
-
-    def on_measure_changed(self) -> None:
-        self.show_judging()
-
-    def show_judging(self) -> None:
-        """Show the grades of the query on the screen, and the newest measure."""
-        judging, view = self.session.judging, self.view
-        self.query_one(MeasureLine).show(judging, self.navigator.keymap)
-        self.query_one(ResultList).show_grades(judging.grades.of(view.query) if view else {})
-
-    def document_to_judge(self) -> JudgedDocument | str:
-        view, ranking = self.view, self.model.displayed.ranking
-        if view is None or ranking is None:
-            return "type a query first: a grade says how well a document answers it"
-        path, title = judged_document(self)
-        if not path:
-            return "no document is chosen: go to one first"
-        return JudgedDocument(view.query, path, title, ranking.tuning)
 
     # What the user does in the panes.
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-UNSURE_SIGN = "?"
+UNSURE, NO_GRADE = "?", " "
 
 
 def grade_sign(grades: Mapping[str, int | None], path: str) -> str:
     """Return `0` to `3`, `?` for not sure, or a blank for a document without a grade."""
     if path not in grades:
-        return " "
+        return NO_GRADE
     grade = grades[path]
-    return UNSURE_SIGN if grade is None else str(grade)
+    return UNSURE if grade is None else str(grade)

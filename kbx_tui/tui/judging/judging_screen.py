@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
+from kbx_tui.tui.commands.keymap import Keymap
 from kbx_tui.tui.judging.grade_store import GradeStep
+from kbx_tui.tui.judging.messages import GradeTakenBack
 from kbx_tui.tui.shell.mode_screen import ModeScreen
+from kbx_tui.tui.widgets.status_line import StatusLine
 
 if TYPE_CHECKING:
     from kbx_tui.search.evidence.tuning import Tuning
@@ -23,21 +26,58 @@ class JudgedDocument:
     """What ranked it."""
 
 
+class Judge(Protocol):
+    """The documents of one screen, to be judged one after the other."""
+
+    def show(self, keymap: Keymap) -> None:
+        """Show grades and the newest measure."""
+        ...
+
+    def current(self) -> JudgedDocument | str:
+        """Return the document that a grade key is about, or a sentence why there is none."""
+        ...
+
+    def move_on(self, graded: JudgedDocument) -> str:
+        """Leave a document that was graded for another; returns a sentence if there is no other."""
+        ...
+
+    def next(self) -> str:
+        """Go to the next document to judge; returns a sentence if there is none."""
+        ...
+
+    def return_to(self, query: str, path: str) -> None:
+        """Go back to a document whose grade was taken back, if it is still on the screen."""
+        ...
+
+
 class JudgingScreen(ModeScreen):
     """A mode whose keys grade a document and pin settings."""
 
-    def document_to_judge(self) -> JudgedDocument | str:
-        """Return the current document, or a sentence that says why there is none."""
-        raise NotImplementedError
+    judge: Judge
+
+    def on_grades_changed(self) -> None:
+        self.query_one(StatusLine).clear_error()
+        self.judge.show(self.navigator.keymap)
+
+    def on_measure_changed(self) -> None:
+        self.judge.show(self.navigator.keymap)
+
+    def on_grade_taken_back(self, message: GradeTakenBack) -> None:
+        self.judge.return_to(message.query, message.path)
 
     def action_grade(self, grade: int | None) -> None:
-        """Grade the current document; None is not sure."""
-        document = self.document_to_judge()
+        """Grade the current document, None for not sure, and go to the next."""
+        document = self.judge.current()
         if isinstance(document, str):
             self.show_notice(document)
             return
         step = GradeStep(document.query, document.path, document.title, grade, document.tuning)
         self.session.judging.judge(step)
+        self._show_reason(self.judge.move_on(document))
+
+    def action_next_to_judge(self) -> None:
+        """Go to the next document to judge."""
+        self._show_reason(self.judge.next())
 
     def action_pin_settings(self) -> None:
         """Make the current settings A."""
@@ -45,3 +85,7 @@ class JudgingScreen(ModeScreen):
         if settings is not None:
             self.session.judging.pin(settings)
             self.show_notice(f"A is now {settings.words()}; other settings are compared with it")
+
+    def _show_reason(self, reason: str) -> None:
+        if reason:
+            self.show_notice(reason)

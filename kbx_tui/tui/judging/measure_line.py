@@ -33,7 +33,12 @@ def _candidates(judging: JudgingModel, keymap: Keymap) -> tuple[str, ...]:
     lowest, highest = (keymap.display_keys(command_by_id(f"grade.{grade}")) for grade in (0, 3))
     keys = f"{lowest}-{highest}"
     if not judging.grades.queries:
-        return (f"{keys} grade a result; then nDCG@10 shows here", f"{keys} grade a result")
+        return (
+            f"{keys} grade a result, {keymap.key_of('judge.next')} goes to the next;"
+            " then nDCG@10 shows here",
+            f"{keys} grade a result, {keymap.key_of('judge.next')} goes to the next",
+            f"{keys} grade a result",
+        )
     if any(settings and settings.is_fast for settings in (judging.pinned, judging.current)):
         return ("a fast search is not measured",)
     if judging.measured is not None:

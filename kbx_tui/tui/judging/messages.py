@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from textual.message import Message
 
 
@@ -10,6 +12,14 @@ class GradesChanged(Message):
 
     def can_replace(self, message: Message) -> bool:
         return isinstance(message, GradesChanged)
+
+
+@dataclass
+class GradeTakenBack(Message):
+    """The user took back the grade of a document."""
+
+    query: str
+    path: str
 
 
 class MeasureChanged(Message):

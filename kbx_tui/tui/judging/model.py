@@ -15,7 +15,7 @@ from kbx_tui.tui.engine.status import Status
 from kbx_tui.tui.judging.evidence_keeper import EvidenceKeeper
 from kbx_tui.tui.judging.grade_store import GradeStep, GradeStore
 from kbx_tui.tui.judging.live_measure import LiveMeasure
-from kbx_tui.tui.judging.messages import GradesChanged, MeasureChanged
+from kbx_tui.tui.judging.messages import GradesChanged, GradeTakenBack, MeasureChanged
 from kbx_tui.tui.judging.search_settings import SearchSettings
 
 if TYPE_CHECKING:
@@ -56,6 +56,8 @@ class JudgingModel:
         self.measured: LiveMeasure | None = None
         """The newest measure; None without a judged query, and for a fast search."""
         self._reading = LatestOnly(client)
+        self._storing: list[GradeStep] = []
+        """Grades on their way to the disk."""
         self._is_measuring = False
         self._index_changed = False
 
@@ -81,7 +83,13 @@ class JudgingModel:
             self._client.start(self._undo(step))
 
         self._history.remember(undo)
+        self._storing.append(step)
         self._client.start(self._judge(step, undo))
+
+    def judged_paths(self, query: str) -> set[str]:
+        """Return the documents that have a grade for a query, or are about to have one."""
+        storing = {step.path for step in self._storing if step.query == query}
+        return storing | set(self.grades.of(query))
 
     async def _judge(self, step: GradeStep, undo: Callable[[], object]) -> None:
         try:
@@ -89,6 +97,8 @@ class JudgingModel:
         except Exception:
             self._history.forget(undo)
             raise
+        finally:
+            self._storing.remove(step)
         self._tell_grades()
 
     async def _undo(self, step: GradeStep) -> None:
@@ -101,6 +111,7 @@ class JudgingModel:
         now = f"is {words} again" if step.path in restored else "has no grade again"
         self._host.show_notice(f"{step.title} {now}")
         self._tell_grades()
+        self._host.broadcast(GradeTakenBack(step.query, step.path))
 
     async def _load(self) -> None:
         if await self.grades.load():

@@ -70,6 +70,7 @@ class PreviewPane(TextPane):
         self._match = self._link = NO_PLACE
         self._error = ""
         """Why the document cannot be read."""
+        self._grade = ""
         self._notice: list[Line] = []
         """Shown instead of a document."""
         self._is_placed = True
@@ -94,10 +95,16 @@ class PreviewPane(TextPane):
         """Show that the document at `path` can no longer be read, and why."""
         self.laid_out, self.path, self._error = NO_DOCUMENT, path, reason
         self._match = self._link = NO_PLACE
-        self.border_title = "Gone"
+        self._update_title()
         self.rebuild_lines()
         self.scroll_to_line(0)
         self._update_subtitle()
+
+    def show_grade(self, sign: str) -> None:
+        """Show the grade of the document before its title; empty for none."""
+        if sign != self._grade:
+            self._grade = sign
+            self._update_title()
 
     @property
     def preview(self) -> Preview | None:
@@ -195,9 +202,14 @@ class PreviewPane(TextPane):
     def _set_layout(self, layout: TextLayout, match: int, link: int) -> None:
         self.laid_out, self._match, self._link = layout, match, link
         self.path, self._error = layout.preview.path, ""
-        self.border_title = Content(layout.preview.title or safe_line(self.path))
+        self._update_title()
         self.rebuild_lines()
         self._update_subtitle()
+
+    def _update_title(self) -> None:
+        title = "Gone" if self._error else self.laid_out.preview.title or safe_line(self.path)
+        grade = Content.styled(self._grade, "bold reverse") + " " if self._grade else Content()
+        self.border_title = grade + Content(title)
 
     def _update_subtitle(self) -> None:
         """Show the position and the path in the border; for a link, its target."""

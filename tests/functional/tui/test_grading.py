@@ -6,6 +6,8 @@ import json
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from kbx_tui.api import KnowledgeBase
 from kbx_tui.tui.explore.panes.result_list import ResultList
 from kbx_tui.tui.judging.measure_line import MeasureLine
@@ -22,6 +24,12 @@ def lines(base: Path) -> list[dict[str, Any]]:
 
 def grades(driver: Driver) -> dict[str, int | None]:
     return dict(driver.explore.session.judging.grades.of(QUESTION))
+
+
+def newest(driver: Driver) -> list[str]:
+    """Return the paths of the newest ranking, which the list may not show yet."""
+    view = driver.explore.model.displayed.view
+    return [result.path for result in view.results] if view is not None else []
 
 
 async def test_digit_grades_the_highlighted_result(demo_copy: Path) -> None:
@@ -137,3 +145,120 @@ async def test_refused_grade_is_one_line_and_no_step_of_undo(demo_copy: Path) ->
         assert not grades(driver)
         await driver.press("z")
         await driver.until(lambda: driver.status.notice == "nothing to undo")
+
+
+async def test_grade_moves_on_to_the_next_result_without_one(demo_copy: Path) -> None:
+    with KnowledgeBase(demo_copy) as kb:
+        paths = [result.path for result in kb.search(QUESTION).results]
+        kb.judge(QUESTION, paths[1], 2)
+    async with running(demo_copy, WIDE) as driver:
+        await driver.ask(QUESTION)
+        await driver.until(lambda: grades(driver) == {driver.paths[1]: 2})
+        await driver.press("down", "3")
+        assert driver.results.cursor == 2
+        await driver.until_shown(ResultList, "2 of the first 10 judged")
+
+
+async def test_undoing_a_grade_returns_to_its_row(demo_copy: Path) -> None:
+    async with running(demo_copy, WIDE) as driver:
+        await driver.ask(QUESTION)
+        await driver.press("down", "3", "2")
+        await driver.until(lambda: len(grades(driver)) == 2)
+        assert driver.results.cursor == 2
+        await driver.press("z")
+        await driver.until(lambda: driver.results.cursor == 1)
+
+
+async def test_all_of_the_first_ten_judged_is_said(demo_copy: Path) -> None:
+    async with running(demo_copy, WIDE) as driver:
+        await driver.ask(QUESTION)
+        await driver.press("down", *"3210123012")
+        await driver.until_shown(StatusLine, "the first 10 results are judged: ask another query")
+        await driver.until(lambda: len(grades(driver)) == 10)
+        assert set(grades(driver)) == set(driver.paths[:10])
+        await driver.press("J")
+        await driver.until_shown(StatusLine, "the first 10 results are judged")
+
+
+async def test_next_goes_to_the_result_on_which_a_and_the_settings_disagree(
+    demo_copy: Path,
+) -> None:
+    async with running(demo_copy, WIDE) as driver:
+        await driver.ask(QUESTION)
+        before = driver.paths[:10]
+        await driver.press("down", *["left_square_bracket"] * 10)
+        await driver.until(lambda: driver.alpha == 0.0 and driver.paths == newest(driver))
+        after = driver.paths[:10]
+        await driver.press("J")
+        current = driver.results.current
+        assert current is not None
+        ranks = [paths.index(current.path) for paths in (before, after) if current.path in paths]
+        assert len(set(ranks)) == 2 or len(ranks) == 1
+        await driver.press("space")
+        assert driver.results.current not in (current, None)
+
+
+async def test_next_is_the_highest_without_a_grade_where_the_settings_agree(
+    demo_copy: Path,
+) -> None:
+    async with running(demo_copy, WIDE) as driver:
+        await driver.ask(QUESTION)
+        await driver.press("down", "3", "end", "J")
+        assert driver.results.cursor == 1
+
+
+async def test_open_document_shows_its_grade_and_grading_opens_the_next(demo_copy: Path) -> None:
+    async with running(demo_copy, WIDE) as driver:
+        await driver.ask(QUESTION)
+        await driver.press("down", "enter")
+        await driver.until_focused(PreviewPane)
+        pane = driver.explore.query_one(PreviewPane)
+        await driver.press("2")
+        await driver.until(lambda: pane.path == driver.paths[1])
+        assert driver.results.cursor == 1
+        await driver.press("z")
+        await driver.until(lambda: pane.path == driver.paths[0])
+        await driver.press("3")
+        await driver.until(lambda: grades(driver) == {driver.paths[0]: 3})
+        await driver.press("escape", "home", "enter")
+        await driver.until_shown(PreviewPane, f"3 {driver.titles[0]}")
+
+
+async def test_grade_while_a_search_runs_is_of_the_query_on_the_screen(demo_copy: Path) -> None:
+    async with running(demo_copy, WIDE) as driver:
+        await driver.ask(QUESTION)
+        path = driver.paths[0]
+        await driver.press("down")
+        driver.watched.retrieving.clear()
+        driver.explore.model.update(query="rollback plan")
+        await driver.until(lambda: "rollback plan" in driver.watched.queries)
+        await driver.press("1")
+        driver.watched.retrieving.set()
+        await driver.until(lambda: driver.view.query == "rollback plan")
+        await driver.until(lambda: grades(driver) == {path: 1})
+
+
+@pytest.mark.parametrize(
+    ("key", "reason"),
+    [("3", "no document is chosen"), ("J", "no result to judge"), ("space", "no result to judge")],
+)
+async def test_without_results_there_is_nothing_to_judge(demo: Path, key: str, reason: str) -> None:
+    async with running(demo, WIDE) as driver:
+        await driver.press("escape", key)
+        if key != "space":
+            await driver.until_shown(StatusLine, "type a query first")
+        await driver.press("m", "m")
+        await driver.ask("zzzz")
+        await driver.press("escape", key)
+        await driver.until_shown(StatusLine, reason)
+
+
+async def test_grades_of_another_app_are_shown_and_measured(demo_copy: Path) -> None:
+    async with running(demo_copy, WIDE) as driver:
+        await driver.ask(QUESTION)
+        await driver.press("down", "3")
+        await driver.until(lambda: len(grades(driver)) == 1)
+        with KnowledgeBase(demo_copy) as kb:
+            kb.judge(QUESTION, driver.paths[4], 0)
+        await driver.press("2")
+        await driver.until(lambda: sorted(map(str, grades(driver).values())) == ["0", "2", "3"])

@@ -23,12 +23,12 @@ INNER_SCOPE_WINS = {
 MODES: dict[str, tuple[Scope, ...]] = {
     "explore": (
         *("results", "entities", "preview", "card", "screen", "judging"),
-        *("list", "text", "slider", "mode"),
+        *("list", "slider", "mode"),
     ),
-    "dedup": ("drafts", "known", "review", "list", "text", "slider", "mode"),
-    "experts": ("expert_list", "experts", "list", "text", "slider", "mode"),
+    "dedup": ("drafts", "known", "review", "list", "slider", "mode"),
+    "experts": ("expert_list", "experts", "list", "slider", "mode"),
 }
-"""The scopes of each mode outside its fields, where letters are commands."""
+"""The scopes of each mode outside fields and texts, where letters are commands."""
 KEYS_OF_ALL_MODES = (*"0123zJASOxpdwvBK", "full_stop", "space", "f4")
 """Keys that mean the same in all modes in which they work."""
 OTHER_IN_ANOTHER_MODE = {

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from kbx_tui.search.results.response import Snippet
-from kbx_tui.tui.explore.clipboard_text import citation, text
+from kbx_tui.tui.explore.documents.clipboard_text import citation, text
 
 SNIPPET = Snippet("We cut over on Thursday.", (), "", 7, 7, ())
 TITLES = {"m/a.md": ("Go [no-go]", "2026-03-17")}

@@ -39,17 +39,6 @@ def current_document(screen: Screen[None], snippets: Mapping[str, Snippet]) -> t
     return result.path, snippet.line_start if snippet is not None else 0
 
 
-def judged_document(screen: Screen[None]) -> tuple[str, str]:
-    """Return path and title of the document that a grade key is about; empty without one.
-
-    The open document where it has the focus, else the result under the cursor.
-    """
-    if isinstance(pane := screen.focused, PreviewPane) and pane.preview is not None:
-        return pane.path, pane.preview.title or safe_line(pane.path)
-    result = screen.query_one(ResultList).current
-    return (result.path, result.title) if result is not None else ("", "")
-
-
 def text_to_copy(
     screen: Screen[None], model: ExploreModel, content: Content, path: str, line: int
 ) -> str:

@@ -1,0 +1,29 @@
+"""Which document of a query to judge next: one on which two rankings disagree. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from math import log2
+
+DEPTH = 10
+"""Results that nDCG@10 looks at."""
+
+
+def judging_order(now: Sequence[str], start: Sequence[str], judged: Collection[str]) -> list[str]:
+    """Return the documents to judge among the first 10 of two rankings, the next one first.
+
+    `now` and `start` are paths, best first. A document weighs by how much the discounts
+    `1 / log2(rank + 1)` of its two ranks differ, 0 beyond the first 10: by so much it would change
+    the difference of nDCG. Those of equal weight come in the order of `now`, then of `start`.
+    """
+    discounts_now, discounts_start = _discounts(now), _discounts(start)
+    weights = {
+        path: abs(discounts_now.get(path, 0.0) - discounts_start.get(path, 0.0))
+        for path in (*discounts_now, *discounts_start)
+        if path not in judged
+    }
+    return sorted(weights, key=lambda path: -weights[path])
+
+
+def _discounts(paths: Sequence[str]) -> dict[str, float]:
+    return {path: 1.0 / log2(rank + 1) for rank, path in enumerate(paths[:DEPTH], 1)}

@@ -1,0 +1,43 @@
+"""The measure in words."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from kbx_tui.evaluation.judgments import JudgedQuery
+from kbx_tui.search.evidence.tuning import Tuning
+from kbx_tui.tui.judging.live_measure import LiveMeasure, measure_candidates
+from kbx_tui.tui.judging.search_settings import SearchSettings
+
+A = SearchSettings(Tuning())
+B = SearchSettings(replace(Tuning(), alpha=0.7))
+QUERIES = tuple(JudgedQuery(q, q, "own", {"a.md": 1}, frozenset()) for q in ("x", "y", "z"))
+MEASURE = LiveMeasure(A, B, QUERIES, (0.5, 0.5, 1.0), (0.8, 0.5, 0.9), (1.0, 0.5, 0.0), 0)
+
+
+def test_changed_settings_are_shown_beside_the_start() -> None:
+    assert measure_candidates(MEASURE)[1] == (
+        "nDCG@10 .73 (start .67), 1 better, 1 worse, judged@10 50 %"
+    )
+
+
+def test_settings_of_a_are_shown_alone() -> None:
+    same = replace(MEASURE, current=A, start=MEASURE.now)
+    assert measure_candidates(same)[0] == "nDCG@10 .73 over 3 judged queries, judged@10 50 %"
+
+
+def test_queries_for_which_there_was_no_memory_are_counted() -> None:
+    assert "no memory for 2 more" in measure_candidates(replace(MEASURE, left_out=2))[0]
+
+
+def test_shorter_wordings_come_later() -> None:
+    lengths = [len(text) for text in measure_candidates(MEASURE)]
+    assert lengths == sorted(lengths, reverse=True)
+    assert lengths[-1] <= 40
+
+
+def test_settings_in_words() -> None:
+    assert B.words() == "two-pass, alpha .70, threshold .50"
+    assert SearchSettings(replace(Tuning(), hierarchy=False)).words() == "flat"
+    assert SearchSettings(Tuning(), is_fast=True).words() == "fast"
+    assert SearchSettings(Tuning.seed()).words().endswith("ranking of the seed")

@@ -44,7 +44,14 @@ def search_notes(ranking: Ranking, types: Collection[str], newer_files: int) -> 
     if note := few_answers_note(ranking):
         yield note
     if evidence.scope.in_scope and not ranking.total_matched:
-        yield from _nothing_found(ranking)
+        yield from nothing_found_notes(
+            ranking.search_mode,
+            ranking.search_mode_reason,
+            in_scope=evidence.scope.in_scope,
+            below_floor=ranking.total_below_floor,
+            fast=evidence.fast,
+            path=bool(evidence.scope.path),
+        )
 
 
 def few_answers_note(ranking: Ranking) -> str:
@@ -129,18 +136,23 @@ def unknown_types_note(names: Collection[str], types: Collection[str]) -> Iterat
         yield f"no document has type {_listed(unknown)}; existing types: {', '.join(types)}"
 
 
-def _nothing_found(ranking: Ranking) -> Iterator[str]:
-    """Yield how many documents were searched in vain, and what to try."""
-    evidence, reason = ranking.evidence, ranking.search_mode_reason
-    documents = format_count(evidence.scope.in_scope, "document")
-    words = (mode_name(ranking.search_mode, reason), FLAT_REASONS.get(reason, ""))
+def nothing_found_notes(
+    search_mode: str, reason: str, *, in_scope: int, below_floor: int, fast: bool, path: bool
+) -> Iterator[str]:
+    """Yield how many documents were searched in vain, and what to try.
+
+    `path` is whether the search was limited to one.
+    """
+    documents = format_count(in_scope, "document")
+    words = (mode_name(search_mode, reason), FLAT_REASONS.get(reason, ""))
     yield f"nothing found in {documents} ({join_limited([word for word in words if word], ': ')})"
-    if below := ranking.total_below_floor:
-        are = "is" if below == 1 else "are"
-        yield f"{format_count(below, 'document')} {are} too little similar to the query to be shown"
-    if evidence.fast:
+    if below_floor:
+        are = "is" if below_floor == 1 else "are"
+        below = format_count(below_floor, "document")
+        yield f"{below} {are} too little similar to the query to be shown"
+    if fast:
         yield "a search that is not fast finds documents with a similar meaning too"
-    if evidence.scope.path:
+    if path:
         yield "without the path, all folders are searched"
     yield "try fewer words, or the name of a person, project or team"
 

@@ -8,8 +8,8 @@ from dataclasses import replace
 from kbx_tui.api import KnowledgeBase
 from kbx_tui.knowledge.facts.public_page import PublicPage
 from kbx_tui.search.request import SearchRequest
-from kbx_tui.search.results.notes import unknown_types_note
-from kbx_tui.search.results.response import SearchResponse, SearchResult
+from kbx_tui.search.results.notes import nothing_found_notes, unknown_types_note
+from kbx_tui.search.results.response import SearchMeta, SearchResponse, SearchResult
 from kbx_tui.search.results.snippets import make_snippet
 from kbx_tui.tools.redaction.visible_pages import VisiblePages
 
@@ -33,15 +33,26 @@ def public_search(kb: KnowledgeBase, pages: VisiblePages, request: SearchRequest
         if len(visible) >= request.limit or len(found) < limit:
             break
         limit *= 2  # some were dropped
-    meta = response.meta
+    meta, dropped = response.meta, len(found) - len(visible)
+    meta = replace(meta, total_matched=meta.total_matched - dropped)
+    notes = _public_notes(kb, pages, request, meta.notes)
+    if dropped and not meta.total_matched:  # told as if the word were nowhere
+        notes += _nothing_found(request, meta)
     return replace(
-        response,
-        results=tuple(visible[: request.limit]),
-        meta=replace(
-            meta,
-            total_matched=meta.total_matched - (len(found) - len(visible)),
-            notes=_public_notes(kb, pages, request, meta.notes),
-        ),
+        response, results=tuple(visible[: request.limit]), meta=replace(meta, notes=notes)
+    )
+
+
+def _nothing_found(request: SearchRequest, meta: SearchMeta) -> tuple[str, ...]:
+    return tuple(
+        nothing_found_notes(
+            meta.search_mode,
+            meta.search_mode_reason,
+            in_scope=meta.in_scope,
+            below_floor=meta.total_below_floor,
+            fast=request.fast,
+            path=meta.path_filter is not None,
+        )
     )
 
 

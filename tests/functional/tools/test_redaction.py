@@ -72,3 +72,15 @@ def test_no_resource_contains_redacted_text(worker: EngineWorker) -> None:
     for uri, _, _ in rows:
         text = worker.run(partial(resources.read, uri=uri)).result(60)
         assert SECRET not in text
+
+
+def test_a_word_in_redacted_text_is_answered_like_one_that_is_nowhere(
+    worker: EngineWorker,
+) -> None:
+    secret, unknown = (
+        worker.answer("kbx.search", {"query": word, "fast": True}).json["meta"]
+        for word in (SECRET, "qwyjibo")
+    )
+    assert any(note.startswith("nothing found in 3 documents") for note in unknown["notes"])
+    for count in ("total_matched", "total_below_floor", "in_scope", "notes"):
+        assert secret[count] == unknown[count], count

@@ -13,7 +13,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from kbx_tui.errors import IndexFault, KbxError
+from kbx_tui.errors import IndexDamaged, IndexFault, KbxError
 
 INDEX_MARKER = ".kbx-index"
 """A file in every index folder. One without it is only ours if all that it holds has our names."""
@@ -35,6 +35,7 @@ DEMO_MARKER = ".kbx-demo"
 DEMO_WORKPLACE = ".kbx-demo-"
 """First part of the name of the folder in which a copy of the demo is replaced."""
 
+STATE_FOLDER = ".kbx"
 STATE_FILES = (Path("writer.json"), Path("journal", "begun.json"))
 """Files in `.kbx` that are removed when what they note has ended."""
 
@@ -49,14 +50,19 @@ _SYSTEM_ENTRIES = {".DS_Store", "Thumbs.db", "desktop.ini", ".directory", "lost+
 def foreign_entries(folder: Path) -> list[str]:
     """Return the names in a folder that do not belong to an index, in order; a link never does.
 
-    A missing folder holds none. Raises OSError, NotADirectoryError for a file.
+    Tables do only beside a file of an index, or in a folder of ours: other programs that use
+    LanceDB have tables of these names too. A missing folder holds none. Raises OSError,
+    NotADirectoryError for a file.
     """
     try:
-        with os.scandir(folder) as entries:
-            foreign = (entry for entry in entries if not _belongs_to_index(entry))
-            return sorted(entry.name for entry in foreign if not _says_nothing(entry.name))
+        with os.scandir(folder) as scanned:
+            entries = [entry for entry in scanned if not _says_nothing(entry.name)]
     except FileNotFoundError:
         return []
+    ours = [entry for entry in entries if _belongs_to_index(entry)]
+    if folder.parent.name != STATE_FOLDER and not any(entry.is_file() for entry in ours):
+        ours = []
+    return sorted({entry.name for entry in entries} - {entry.name for entry in ours})
 
 
 def claim_index_folder(folder: Path) -> None:
@@ -118,6 +124,19 @@ def drop_index_table(database: Any, name: str) -> None:
     database.drop_table(name, ignore_missing=True)
 
 
+def require_no_links(table: Path) -> None:
+    """Raise IndexDamaged if the folder of a table holds a link, at any depth.
+
+    LanceDB makes none, but follows them: it deletes what it does not know in the folder behind one.
+    """
+    for folder, folders, files in os.walk(table):
+        for name in (*folders, *files):
+            if (place := Path(folder, name)).is_symlink():
+                raise IndexDamaged(
+                    f"{place} is a symbolic link, which no index has; the next index run rebuilds it"
+                )
+
+
 def remove_temporary(file: Path) -> None:
     """Remove a temporary file of ours, if it exists. Raises KbxError for another name, OSError."""
     if not _TEMPORARY.fullmatch(file.name):
@@ -127,7 +146,7 @@ def remove_temporary(file: Path) -> None:
 
 def remove_state_file(file: Path) -> None:
     """Remove one of `STATE_FILES`, if it exists. Raises KbxError for any other, and OSError."""
-    known = [(".kbx", *name.parts) for name in STATE_FILES]
+    known = [(STATE_FOLDER, *name.parts) for name in STATE_FILES]
     if not any(file.parts[-len(parts) :] == parts for parts in known):
         raise _refusal(file)
     file.unlink(missing_ok=True)

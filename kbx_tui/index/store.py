@@ -34,6 +34,7 @@ from kbx_tui.removal import (
     remove_index,
     remove_index_file,
     remove_index_temporaries,
+    require_no_links,
 )
 from kbx_tui.state_file import UnusableFile, check_regular_file, read_regular_file, set_aside
 
@@ -180,8 +181,13 @@ class Store:
 
     def open_any(self, name: str) -> Any:
         """Open a table of an index of which others may be missing. Raises IndexFault."""
+        self._require_no_links(name)
         with translate_errors(f"open table {name}", self.uri):
             return self._database.open_table(name)
+
+    def _require_no_links(self, name: str) -> None:
+        if self.is_local:
+            require_no_links(Path(self.uri) / f"{name}.lance")
 
     def reopen(self) -> None:
         """Forget all open tables: others are at the same place now."""
@@ -367,6 +373,7 @@ class Store:
         That includes files of runs that were killed, so it is for the holder of the writer lock.
         Readers of a file that is gone read the table again.
         """
+        self._require_no_links(name)
         with translate_errors(f"optimize table {name}", self.uri), warnings.catch_warnings():
             warnings.filterwarnings("ignore", r"optimize\(cleanup_older_than=0\)")  # of readers
             self.table(name).optimize(cleanup_older_than=NO_AGE, delete_unverified=self.is_local)

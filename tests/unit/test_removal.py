@@ -54,6 +54,22 @@ def test_an_older_index_is_adopted_and_removed_whole(tmp_path: Path) -> None:
     assert not folder.exists()
 
 
+def test_the_database_of_another_program_is_refused(tmp_path: Path) -> None:
+    for name in ("documents", "chunks", "vectors"):
+        (tmp_path / f"{name}.lance").mkdir()
+    for action in (claim_index_folder, remove_index):
+        with pytest.raises(IndexFault, match="holds chunks.lance, which is not part of an index"):
+            action(tmp_path)
+    assert names_in(tmp_path) == {"chunks.lance", "documents.lance", "vectors.lance"}
+
+
+def test_tables_alone_are_an_index_in_a_folder_of_ours(tmp_path: Path) -> None:
+    folder = tmp_path / ".kbx" / "index"
+    (folder / "documents.lance").mkdir(parents=True)
+    remove_index(folder)
+    assert not folder.exists()
+
+
 @pytest.mark.parametrize("name", ["thesis.md", "other.lance", "words.bin.bak", "documents.lanced"])
 def test_a_folder_with_anything_else_is_refused(tmp_path: Path, name: str) -> None:
     folder = older_index(tmp_path / "index")

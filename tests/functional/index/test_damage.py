@@ -324,3 +324,23 @@ def test_an_index_of_another_model_is_not_embedded_again_because_it_is_damaged(
         KnowledgeBase(base).search("soup") if is_search else KnowledgeBase(base).index()
     assert stored_rows(base, "vectors")
     assert KnowledgeBase(base).index(full=True).embedded > 0
+
+
+@pytest.mark.parametrize("place", ["_indices/550e8400-e29b-41d4-a716-446655440000", "data/more"])
+def test_no_file_behind_a_link_in_a_table_is_deleted(base: Path, place: str) -> None:
+    notes = base.parent / "thesis"
+    notes.mkdir()
+    (notes / "thesis.lance").write_text("mine")
+    for table in INDEX_TABLES:
+        link = index_of(base) / f"{table}.lance" / place
+        link.parent.mkdir(exist_ok=True)
+        link.symlink_to(notes)
+    store = Store(str(index_of(base)))
+    for table in INDEX_TABLES:
+        with pytest.raises(IndexDamaged, match="is a symbolic link"):
+            store.optimize(table)
+    with KnowledgeBase(base) as kb:
+        kb.index()
+        assert kb.search("rollback").results
+    assert (notes / "thesis.lance").read_text() == "mine"
+    assert not [path for path in index_of(base).rglob("*") if path.is_symlink()]

@@ -28,6 +28,7 @@ from kbx_tui.tui.bases import Bases
 from kbx_tui.tui.commands.bindings import bindings
 from kbx_tui.tui.commands.keymap import Keymap
 from kbx_tui.tui.commands.registry import commands_in
+from kbx_tui.tui.comparing.screen import Compare
 from kbx_tui.tui.dedup.draft_line import DraftLine
 from kbx_tui.tui.dedup.screen import Dedup
 from kbx_tui.tui.editor import edit_command, editor_command
@@ -46,7 +47,11 @@ if TYPE_CHECKING:
 
 WIDTH_CLASSES: list[tuple[int, str]] | None = [(0, "-small"), (80, "-narrow"), (110, "-wide")]
 """Minimum width of a screen in columns, and the class it then has."""
-MODES: dict[str, type[Dedup | Experts]] = {"dedup": Dedup, "experts": Experts}
+MODES: dict[str, type[Dedup | Experts | Compare]] = {
+    "dedup": Dedup,
+    "experts": Experts,
+    "compare": Compare,
+}
 """The modes whose screens are pushed on top of explore."""
 
 
@@ -235,6 +240,11 @@ class KbxApp(App[None]):
             await self.pop_screen()
         if kind is not None:
             await self.push_screen(kind(self.explore.session, self.app_state, self))
+
+    async def read(self, path: str) -> None:
+        await self.go_to("explore")
+        if self.explore is not None:
+            self.explore.reader.open_document(path, focus=True)
 
     async def action_go_to(self, mode: str) -> None:
         await self.go_to(mode)

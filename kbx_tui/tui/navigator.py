@@ -18,7 +18,11 @@ class Navigator(Protocol):
         ...
 
     async def go_to(self, mode: str) -> None:
-        """Show a mode of the open base: `explore`, `dedup` or `experts`."""
+        """Show a mode of the open base: `explore`, `dedup`, `experts` or `compare`."""
+        ...
+
+    async def read(self, path: str) -> None:
+        """Show explore, and open the document at `path` there."""
         ...
 
     async def open_base(self, root: Path) -> None:

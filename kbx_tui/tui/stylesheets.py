@@ -4,7 +4,17 @@ from __future__ import annotations
 
 from pathlib import Path, PurePath
 
-NAMES = ("looks", "explore", "reading", "dedup", "experts", "why_not", "help", "welcome")
+NAMES = (
+    "looks",
+    "explore",
+    "reading",
+    "dedup",
+    "experts",
+    "why_not",
+    "comparing",
+    "help",
+    "welcome",
+)
 PACKAGE = Path(__file__).parent.parent
 
 

@@ -18,6 +18,8 @@ _slider = partial(Command, scope="slider")
 _welcome = partial(Command, scope="welcome")
 _screen = partial(Command, scope="screen")
 _why_not = partial(Command, scope="why_not")
+_side_by_side = partial(Command, scope="side_by_side")
+_compare = partial(Command, scope="compare")
 _draft_line = partial(Command, scope="draft_line")
 _drafts = partial(Command, scope="drafts")
 _known = partial(Command, scope="known")
@@ -143,6 +145,9 @@ COMMANDS: tuple[Command, ...] = (
             palette=True),
     _screen("entities.toggle", "E", "toggle_entities", "hide entities",
             "show or hide the entities", palette=True),
+    _screen("compare", "d", "compare", "compare",
+            "show the results under the settings A beside the current ones", bar=True,
+            palette=True),
     _screen("why_not", "w", "why_not", "why not",
             "find a document by title, and why it is not among the results", bar=True,
             palette=True),
@@ -175,6 +180,30 @@ COMMANDS: tuple[Command, ...] = (
     _why_not("why_not.page_down", "pagedown", "screen.move_page(1)", "page down", "page down"),
     _why_not("why_not.close", "escape", "screen.close", "close", "close it and change nothing",
              bar=True),
+
+    _side_by_side("side_by_side.read", "enter", "open", "read", "read the document", bar=True),
+    _side_by_side("side_by_side.left", "left,h", "side(True)", "A or B",
+                  "go to the results of A", bar=True, pair="side_by_side.right"),
+    _side_by_side("side_by_side.right", "right,l", "side(False)", "A or B",
+                  "go to the results of B"),
+    _side_by_side("side_by_side.up", "up", "move(-1)", "up", "move up"),
+
+    _compare("compare.alpha_less", "left_square_bracket", "alpha(-5)", "alpha",
+             "lower alpha of B", bar=True, pair="compare.alpha_more"),
+    _compare("compare.alpha_more", "right_square_bracket", "alpha(5)", "alpha",
+             "raise alpha of B"),
+    _compare("compare.threshold_less", "left_curly_bracket", "threshold(-5)", "threshold",
+             "lower the threshold of B", bar=True, pair="compare.threshold_more"),
+    _compare("compare.threshold_more", "right_curly_bracket", "threshold(5)", "threshold",
+             "raise the threshold of B"),
+    _compare("compare.mode", "m", "next_mode", "mode",
+             "switch B between two-pass, flat and fast search", bar=True, palette=True),
+    _compare("compare.preset", "M", "next_preset", "ranking",
+             "switch B between the default ranking and that of the seed", palette=True),
+    _compare("compare.undo", "z", "undo", "undo",
+             "undo the last change of B, or the last grade", bar=True, palette=True),
+    _compare("compare.close", "escape,d", "back", "back",
+             "back to the results, then to explore with the settings B", bar=True),
 
     _draft_line("draft_line.take", "enter", "submit", "accept",
                 "accept the line, as its title says", bar=True, in_turn=True),

@@ -74,6 +74,8 @@ class ExploreModel:
         self._on_settings = on_settings
         self.post: Callable[[Message], object] = lambda message: None
         """Takes messages to the screen; set by the screen."""
+        self.on_ranking: Callable[[], object] = lambda: None
+        """Called after each ranking; set by a screen above explore that shows it, too."""
         self.state = SearchState()
         """What is searched for now."""
         self.defaults = SearchState()
@@ -330,6 +332,7 @@ class ExploreModel:
             view = self.displayed.rank(engine, self.state)
             if view is not None:
                 self.post(RankingReady(view, is_new))
+                self.on_ranking()
 
     async def _read_snippets(self, evidence: Evidence, paths: Sequence[str]) -> None:
         def read(engine: KnowledgeBase) -> dict[str, Snippet]:

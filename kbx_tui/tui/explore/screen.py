@@ -351,6 +351,9 @@ class Explore(JudgingScreen):
         else:
             self.model.update(dates="prefer" if state.dates == use else use)
 
+    def action_compare(self) -> None:
+        self.app.call_later(self.navigator.go_to, "compare")
+
     def action_why_not(self) -> None:
         self.navigator.ask_why_not()
 

@@ -1,0 +1,161 @@
+"""`d` shows one query under the settings A and under the current ones, which change live."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from kbx_tui import KnowledgeBase
+from kbx_tui.tui.comparing.lost_and_gained import LostAndGained
+from kbx_tui.tui.comparing.screen import Compare
+from kbx_tui.tui.comparing.settings_line import SettingsLine
+from kbx_tui.tui.comparing.side_by_side import SideBySide
+from kbx_tui.tui.comparing.view import CompareView
+from kbx_tui.tui.explore.panes.result_list import ResultList
+from kbx_tui.tui.reading.preview_pane import PreviewPane
+from tests.functional.tui.driving import NARROW, TINY, WIDE, Driver, Size, running
+from tests.functional.tui.watched import Watched
+
+QUERY = "what did Alice decide about rollbacks"
+
+
+async def compare(driver: Driver, query: str = QUERY) -> SideBySide:
+    await driver.ask(query)
+    await driver.press("down")
+    await driver.until_focused(ResultList)
+    await driver.press("d")
+    await driver.until_focused(SideBySide)
+    rows = driver.app.screen.query_one(SideBySide)
+    await driver.until(lambda: rows.rows)
+    return rows
+
+
+def shown(driver: Driver) -> CompareView:
+    view = driver.app.screen.query_one(LostAndGained).view
+    assert view is not None
+    return view
+
+
+async def test_both_lists_are_those_of_a_search_with_their_settings(demo: Path) -> None:
+    async with running(demo, WIDE) as driver:
+        rows = await compare(driver)
+        await driver.press("m")
+        await driver.until(lambda: shown(driver).after == "flat")
+        with KnowledgeBase(demo) as kb:
+            before = [result.path for result in kb.search(QUERY).results]
+            after = [result.path for result in kb.search(QUERY, hierarchy=False).results]
+        assert [row.before.path for row in rows.rows if row.before] == before
+        assert [row.after.path for row in rows.rows if row.after] == after
+        for row in rows.rows:
+            assert row.before is not None
+            path = row.before.path
+            rise = row.rank - after.index(path) - 1 if path in after else None
+            expected = "lost" if rise is None else f"▲{rise}" if rise > 0 else f"▼{-rise}"
+            assert row.before.move == (expected if rise != 0 else "")
+        view = shown(driver)
+        assert len(view.lost) == len(set(before) - set(after)) > 0
+        assert all(reason.reason for reason in (*view.lost, *view.gained))
+        await driver.until_shown(SettingsLine, "A two-pass, alpha .50, threshold .50", "B flat")
+        await driver.until_shown(LostAndGained, "Lost", view.lost[0].title, "Gained")
+
+
+async def test_knobs_change_b_alone_and_retrieve_nothing(demo: Path) -> None:
+    watched = Watched()
+    async with running(demo, NARROW, watched=watched) as driver:
+        rows = await compare(driver)
+        before = [row.before for row in rows.rows]
+        retrieved = len(watched.queries)
+        await driver.press(*["right_square_bracket"] * 8)
+        await driver.until(lambda: shown(driver).after == "two-pass, alpha .90, threshold .50")
+        assert [row.before and row.before.path for row in rows.rows] == [
+            result and result.path for result in before
+        ]
+        assert any(row.after and row.after.move for row in rows.rows)
+        await driver.press("z")
+        await driver.until(lambda: shown(driver).after == shown(driver).before)
+        await driver.until_shown(LostAndGained, "Both find the same. Nothing moved.")
+        assert len(watched.queries) == retrieved
+
+
+async def test_another_preset_and_fast_search_keep_evidence_of_their_own(demo: Path) -> None:
+    watched = Watched()
+    async with running(demo, WIDE, watched=watched) as driver:
+        rows = await compare(driver)
+        before = [row.before.path for row in rows.rows if row.before]
+        retrieved = len(watched.queries)
+        await driver.press("m", "m")
+        await driver.until(lambda: shown(driver).after == "fast")
+        assert [row.before.path for row in rows.rows if row.before] == before
+        assert len(watched.queries) == retrieved + 2  # B by words, and A by meaning too
+        await driver.press("m")
+        await driver.until(lambda: shown(driver).after.startswith("two-pass"))
+        assert not shown(driver).lost
+        await driver.press("M")
+        await driver.until(lambda: shown(driver).after.endswith("ranking of the seed"))
+        assert [row.before.path for row in rows.rows if row.before] == before
+
+
+async def test_a_is_pinned_and_documents_are_graded_here_too(demo_copy: Path) -> None:
+    async with running(demo_copy, WIDE) as driver:
+        rows = await compare(driver, "rollback rehearsal")
+        await driver.press("m")
+        await driver.until(lambda: shown(driver).after == "flat")
+        await driver.press("A")
+        await driver.until(lambda: shown(driver).before == "flat")
+        assert rows.result is not None
+        path = rows.result.path
+        await driver.press("2")
+        await driver.until(
+            lambda: driver.explore.session.judging.grades.of("rollback rehearsal") == {path: 2}
+        )
+        await driver.until(lambda: rows.result and rows.result.path != path)
+        shared = {row.after.path for row in rows.rows if row.after}
+        for _ in range(len(shared) - 1):
+            await driver.press("1")
+        only_a = [row.before.path for row in rows.rows if row.before]
+        assert set(driver.explore.session.judging.judged_paths("rollback rehearsal")) >= shared
+        assert not rows.on_left or rows.result is None or rows.result.path in only_a
+        await driver.press("z")
+        await driver.until(lambda: rows.result and rows.result.path in shared)
+
+
+@pytest.mark.parametrize("size", [WIDE, NARROW, TINY], ids=str)
+async def test_enter_reads_and_escape_returns_with_the_settings_b(demo: Path, size: Size) -> None:
+    async with running(demo, size) as driver:
+        rows = await compare(driver)
+        await driver.press("m")
+        await driver.until(lambda: shown(driver).after == "flat")
+        assert (" │ " in driver.text_of(SideBySide)) == (size != TINY)
+        await driver.press("down", "enter")
+        await driver.until_focused(PreviewPane)
+        assert driver.explore.query_one(PreviewPane).path == rows.rows[1].after.path  # type: ignore[union-attr]
+        await driver.press("escape", "d")
+        await driver.until_focused(SideBySide)
+        await driver.press("escape")
+        await driver.until(lambda: driver.app.screen is driver.explore)
+        assert driver.state.mode == "flat"
+
+
+async def test_without_a_query_there_is_nothing_to_compare(demo: Path) -> None:
+    async with running(demo, NARROW) as driver:
+        await driver.press("escape", "d")
+        await driver.until_shown(SideBySide, "Nothing to compare yet.")
+        await driver.press("m", "right_square_bracket", "2", "enter", "escape")
+        await driver.until(lambda: driver.app.screen is driver.explore)
+
+
+async def test_a_query_without_results_and_hostile_titles_are_compared(tmp_path: Path) -> None:
+    (tmp_path / "a.md").write_text(f'---\ntitle: "[red]{"long " * 90}[/] \\e[31m"\n---\nharbour\n')
+    with KnowledgeBase(tmp_path) as kb:
+        kb.index()
+    async with running(tmp_path, WIDE) as driver:
+        await compare(driver, "harbour")
+        assert "[red]long" in driver.screen_text()
+        assert "\x1b" not in driver.screen_text()
+        await driver.press("escape")
+        await driver.until(lambda: driver.app.screen is driver.explore)
+        await driver.narrow("nowhere")
+        await driver.press("d")
+        await driver.until(lambda: isinstance(driver.app.screen, Compare))
+        await driver.until_shown(LostAndGained, "Both find the same.")

@@ -133,7 +133,8 @@ def require_no_links(table: Path) -> None:
         for name in (*folders, *files):
             if (place := Path(folder, name)).is_symlink():
                 raise IndexDamaged(
-                    f"{place} is a symbolic link, which no index has; the next index run rebuilds it"
+                    f"{place} is a symbolic link, which no index has; the next index run "
+                    "rebuilds it"
                 )
 
 

@@ -58,7 +58,7 @@ def test_the_database_of_another_program_is_refused(tmp_path: Path) -> None:
     for name in ("documents", "chunks", "vectors"):
         (tmp_path / f"{name}.lance").mkdir()
     for action in (claim_index_folder, remove_index):
-        with pytest.raises(IndexFault, match="holds chunks.lance, which is not part of an index"):
+        with pytest.raises(IndexFault, match=r"holds chunks\.lance, which is not part of an index"):
             action(tmp_path)
     assert names_in(tmp_path) == {"chunks.lance", "documents.lance", "vectors.lance"}
 

@@ -12,9 +12,10 @@ they say nothing about one section. The first of equal passages is the best.
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 PASSAGE_LENGTH = 200
 """Characters of a passage."""
@@ -25,13 +26,14 @@ ROUNDING = 1e-9
 OWN_HEADING_SHARE, HEADING_SHARE, MEANING_WEIGHT = 1.25, 0.75, 1.0
 """Chosen by the experiment "best passage" in docs/quality.md."""
 
-HEADING = re.compile(r"^(#{1,6})[ \t]+(.*?)[ \t]*#*$", re.MULTILINE)
+_HEADING_MARKS = re.compile(r"#{1,6}(?=[ \t])")
 _TEXT = re.compile(r"\S")
 
 Match = tuple[int, int, str]
 """Start and end of a word, and its stem."""
 
 Stems = frozenset[str]
+_NO_STEMS = Stems()
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,8 +46,7 @@ class WantedWords:
     known from links, and in a transcript everybody's name is everywhere."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Section:
+class _Section(NamedTuple):
     """The text below one heading, or above the first."""
 
     heading: int
@@ -70,10 +71,15 @@ def best_passage(
     `matches` are in order, and so are `cosines`: the offset and cosine of each chunk.
     """
     offsets = [offset for offset, _ in cosines]
+    closest = MEANING_WEIGHT * max((cosine for _, cosine in cosines), default=0.0)
     total = sum(wanted.words.values()) or 1.0
     best_score, best_start = 0.0, None
     for section in _sections(text, matches):
-        for start, weight in _passages(section, text, wanted):
+        from_headings, gains = _weights(section, wanted)
+        most = from_headings + sum(gains.get(stem, 0.0) for stem in _stems(section.matches))
+        if best_start is not None and most / total + closest <= best_score:
+            continue  # no passage of this section can be better
+        for start, weight in _passages(section, text, wanted, from_headings, gains):
             score = weight / total
             if cosines:
                 score += MEANING_WEIGHT * cosines[max(bisect_right(offsets, start) - 1, 0)][1]
@@ -82,13 +88,18 @@ def best_passage(
     return best_start
 
 
-def _passages(section: _Section, text: str, wanted: WantedWords) -> Iterator[tuple[int, float]]:
+def _passages(
+    section: _Section,
+    text: str,
+    wanted: WantedWords,
+    from_headings: float,
+    gains: Mapping[str, float],
+) -> Iterator[tuple[int, float]]:
     """Yield where each passage of a section begins, in order, and the weight of its words.
 
     One begins at each wanted word, and at the first text below a heading that holds one, or at such
     a heading without text. Below a title, the first text counts only if it has no such word itself.
     """
-    from_headings, gains = _weights(section, wanted)
     window = _Window(section.matches, gains)
     if section.headings:
         first = _TEXT.search(text, section.start, section.end)
@@ -155,41 +166,41 @@ class _Window:
 
 
 def _sections(text: str, matches: Sequence[Match]) -> Iterator[_Section]:
-    """Yield the sections of a text in order, each with the matches below its heading."""
-    above: list[tuple[int, Stems]] = []  # level and stems of each heading above
+    """Yield the sections of a text that hold a match or are below one in a heading, in order."""
+    above: list[tuple[int, Stems]] = []  # each heading above: level, stems of all down to it
     begin = start = first = 0
-    own = title = Stems()
+    own = title = headings = Stems()
     first_text = _TEXT.search(text)
-    for heading in _headings(text):
-        below = _count_before(matches, first, heading.start())
-        inside = _count_before(matches, below, heading.end())
-        yield _Section(begin, start, heading.start(), own, _union(above), matches[first:below])
-        while above and above[-1][0] >= len(heading[1]):
+    for level, place, end in _headings(text):
+        below = bisect_left(matches, (place,), first)
+        inside = bisect_left(matches, (end,), below)
+        if headings or below > first:
+            yield _Section(begin, start, place, own, headings, matches[first:below])
+        while above and above[-1][0] >= level:
             above.pop()
-        stems = Stems(stem for _, _, stem in matches[below:inside])
-        above.append((len(heading[1]), stems))
-        if first_text and heading.start() == first_text.start():
+        stems = _stems(matches[below:inside])
+        headings = stems | above[-1][1] if above else stems
+        above.append((level, headings))
+        if first_text and place == first_text.start():
             title = stems
         own = stems - title
-        begin, start, first = heading.start(), heading.end(), inside
-    yield _Section(begin, start, len(text), own, _union(above), matches[first:])
+        begin, start, first = place, end, inside
+    if headings or first < len(matches):
+        yield _Section(begin, start, len(text), own, headings, matches[first:])
 
 
-def _headings(text: str) -> Iterator[re.Match[str]]:
-    """Yield the headings of a text in order. Tries no other lines, which takes long."""
+def _headings(text: str) -> Iterator[tuple[int, int, int]]:
+    """Yield level, start and end of each heading of a text, in order.
+
+    Tries no other lines and captures no words, which takes long.
+    """
     start = 0 if text.startswith("#") else text.find("\n#") + 1 or len(text)
     while start < len(text):
-        if heading := HEADING.match(text, start):
-            yield heading
+        if marks := _HEADING_MARKS.match(text, start):
+            end = text.find("\n", start)
+            yield marks.end() - start, start, end if end >= 0 else len(text)
         start = text.find("\n#", start) + 1 or len(text)
 
 
-def _count_before(matches: Sequence[Match], first: int, offset: int) -> int:
-    """Return the index from `first` on of the first match at or behind an offset."""
-    while first < len(matches) and matches[first][0] < offset:
-        first += 1
-    return first
-
-
-def _union(above: Sequence[tuple[int, Stems]]) -> Stems:
-    return Stems().union(*(stems for _, stems in above))
+def _stems(matches: Sequence[Match]) -> Stems:
+    return Stems([stem for _, _, stem in matches]) if matches else _NO_STEMS

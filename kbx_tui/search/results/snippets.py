@@ -9,13 +9,14 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from functools import lru_cache
 from operator import itemgetter
 
+import numpy as np
+
 from kbx_tui.index.lexical.terms import CJK_CHARACTER
 from kbx_tui.knowledge.folding import fold
 from kbx_tui.knowledge.stemming import beginning_of, stem
 from kbx_tui.search.query.english_words import FUNCTION_WORDS
 from kbx_tui.search.query.query_terms import query_terms
 from kbx_tui.search.results.best_passage import (
-    HEADING,
     PASSAGE_LENGTH,
     Match,
     WantedWords,
@@ -29,6 +30,7 @@ RERANKED_LENGTH = 1_000
 READ_AT_MOST = 60_000
 """Characters of a document that are searched, to bound the time of a snippet."""
 
+_HEADING = re.compile(r"^(#{1,6})[ \t]+(.*?)[ \t]*#*$", re.MULTILINE)
 _SIGN, _WORD_END = re.compile(CJK_CHARACTER), re.compile(rf"(?:(?!{CJK_CHARACTER})\w)*")
 _ACCENTED = re.compile("[\u00c0-\u024f\u1e00-\u1eff\u03c2]")
 """Letters that folding writes without accent, and the Greek final sigma."""
@@ -267,7 +269,8 @@ def _with_offsets(
     """Return the offset and cosine of the chunks that start within `text`."""
     if not cosines:
         return []
-    starts = [0, *(newline.end() for newline in re.finditer("\n", text))]
+    letters = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), np.uint32)
+    starts = [0, *(np.flatnonzero(letters == ord("\n")) + 1).tolist()]
     lines = ((line - body_line, cosine) for line, cosine in cosines)
     return [(starts[line], cosine) for line, cosine in lines if 0 <= line < len(starts)]
 
@@ -282,6 +285,6 @@ def _first_text(text: str) -> int:
 
 def _heading_above(text: str, start: int) -> str:
     line = text.rfind("\n#", 0, start + 1) + 1
-    while (heading := HEADING.match(text, line)) is None and line:
+    while (heading := _HEADING.match(text, line)) is None and line:
         line = text.rfind("\n#", 0, line - 1) + 1
     return heading.group(2) if heading else ""

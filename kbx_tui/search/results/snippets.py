@@ -269,7 +269,7 @@ def _with_offsets(
     """Return the offset and cosine of the chunks that start within `text`."""
     if not cosines:
         return []
-    letters = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), np.uint32)
+    letters = np.array([text]).view(np.uint32)
     starts = [0, *(np.flatnonzero(letters == ord("\n")) + 1).tolist()]
     lines = ((line - body_line, cosine) for line, cosine in cosines)
     return [(starts[line], cosine) for line, cosine in lines if 0 <= line < len(starts)]

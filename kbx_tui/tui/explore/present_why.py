@@ -28,7 +28,7 @@ def present_why(ranking: Ranking, explanation: Explanation) -> Why:
     all_weights = weights
     if hot_weight:
         all_weights = [*((1.0 - hot_weight) * weight for weight in weights), hot_weight]
-        values.append(float(evidence.frecency[row]))
+        values.append(float(evidence.frecency[row]) if ranked.frecency_part else 0.0)
     rounded = formula_values(blended, [_plain(weight) for weight in all_weights], values)
     terms = tuple(
         Term(_plain(weight), value, name)

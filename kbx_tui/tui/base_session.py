@@ -19,6 +19,7 @@ from kbx_tui.tui.explore.view import BaseSummary
 from kbx_tui.tui.gc_pauses import loading
 from kbx_tui.tui.judging.model import JudgingHost, JudgingModel
 from kbx_tui.tui.judging.search_settings import SearchSettings
+from kbx_tui.tui.judging.settings_saver import SettingsSaver
 
 if TYPE_CHECKING:
     from kbx_tui.api import KnowledgeBase
@@ -65,6 +66,9 @@ class BaseSession:
             on_settings=lambda settings: self.judging.use(settings),
         )
         self.judging = JudgingModel(self.client, host, self.explore)
+        self.settings_saver = SettingsSaver(
+            self.client, host, remember=self.explore.remember, on_saved=self._use_saved
+        )
         self.reading = ReadingModel(self.client, lambda: self.explore.displayed.evidence)
         self.experts = ExpertSearch(self.client)
         self.review = ReviewModel(self.client, host, on_write=self.index_sync.expect)
@@ -80,6 +84,11 @@ class BaseSession:
         self.judging.stop()
         closing = self.client.close(self._save if self._has_unsaved else None)
         await asyncio.wait({asyncio.wrap_future(closing)}, timeout=CLOSE_SECONDS)
+
+    def _use_saved(self, tuning: Tuning) -> None:
+        """Take what kbx.toml says now as the defaults, and as A."""
+        self.explore.set_defaults(tuning)
+        self.judging.pin(SearchSettings(tuning))
 
     @property
     def _has_unsaved(self) -> bool:

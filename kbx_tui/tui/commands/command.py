@@ -10,7 +10,9 @@ DedupScope = Literal["draft_line", "drafts", "known", "review"]
 ExpertsScope = Literal["topic", "expert_list", "experts"]
 WhyNotScope = Literal["why_not"]
 CompareScope = Literal["side_by_side", "compare"]
-SharedScope = Literal["list", "text", "slider", "judging", "mode", "welcome", "app", "overlay"]
+SharedScope = Literal[
+    "list", "text", "slider", "judging", "saving", "mode", "welcome", "app", "overlay"
+]
 Scope = Literal[ExploreScope, DedupScope, ExpertsScope, WhyNotScope, CompareScope, SharedScope]
 """The part of the app in which the keys of a command work."""
 

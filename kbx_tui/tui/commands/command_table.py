@@ -27,6 +27,7 @@ _review = partial(Command, scope="review")
 _topic = partial(Command, scope="topic")
 _expert_list = partial(Command, scope="expert_list")
 _experts = partial(Command, scope="experts")
+_saving = partial(Command, scope="saving")
 _judging = partial(Command, scope="judging")
 _mode = partial(Command, scope="mode")
 _app = partial(Command, scope="app")
@@ -204,6 +205,12 @@ COMMANDS: tuple[Command, ...] = (
              "undo the last change of B, or the last grade", bar=True, palette=True),
     _compare("compare.close", "escape,d", "back", "back",
              "back to the results, then to explore with the settings B", bar=True),
+
+    _judging("settings.save", "S", "save_settings", "save settings",
+             "save the current settings to kbx.toml, after a look at the change", palette=True),
+
+    _saving("save.write", "enter", "write", "save", "write the change to kbx.toml"),
+    _saving("save.cancel", "escape,q", "cancel", "cancel", "leave kbx.toml unchanged"),
 
     _draft_line("draft_line.take", "enter", "submit", "accept",
                 "accept the line, as its title says", bar=True, in_turn=True),

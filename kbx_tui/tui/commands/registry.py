@@ -23,6 +23,7 @@ SCOPE_TITLES: dict[Scope, str] = {
     "welcome": "On the welcome screen",
     "screen": "In explore, outside query and path",
     "judging": "Where results are judged",
+    "saving": "When settings are saved",
     "why_not": "In why not",
     "side_by_side": "In two results side by side",
     "compare": "In compare",
@@ -62,6 +63,7 @@ ACTIVE_TOGETHER: tuple[tuple[Scope, ...], ...] = (
     ("slider", "experts", "mode", "app"),
     ("welcome", "list", "app"),
     ("overlay", "text", "app"),
+    ("saving", "text", "app"),
 )
 """Scopes that receive keys at the same time, innermost first; the innermost one wins a key."""
 

@@ -191,6 +191,10 @@ class ExploreModel:
         self.post(StateReplaced(self.state))
         self._announce_settings()
 
+    def set_defaults(self, tuning: Tuning) -> None:
+        """Note what kbx.toml says now; the current settings stay."""
+        self.defaults = replace(self.defaults, **knobs_of(tuning))
+
     # The base.
 
     def show_base(self, summary: BaseSummary) -> None:

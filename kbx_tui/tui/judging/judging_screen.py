@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Protocol
 from kbx_tui.tui.commands.keymap import Keymap
 from kbx_tui.tui.judging.grade_store import GradeStep
 from kbx_tui.tui.judging.messages import GradeTakenBack
+from kbx_tui.tui.judging.save_screen import SaveSettings
 from kbx_tui.tui.shell.mode_screen import ModeScreen
 from kbx_tui.tui.widgets.status_line import StatusLine
 
@@ -51,7 +52,7 @@ class Judge(Protocol):
 
 
 class JudgingScreen(ModeScreen):
-    """A mode whose keys grade a document and pin settings."""
+    """A mode whose keys grade a document, and pin and save settings."""
 
     judge: Judge
 
@@ -85,6 +86,27 @@ class JudgingScreen(ModeScreen):
         if settings is not None:
             self.session.judging.pin(settings)
             self.show_notice(f"A is now {settings.words()}; other settings are compared with it")
+
+    def action_save_settings(self) -> None:
+        """Show what saving the current settings changes, then save them if the user agrees."""
+        settings = self.session.explore.settings
+        if settings is None:
+            return
+        if settings.is_fast:
+            self.show_notice("a fast search is no setting of kbx.toml: choose another mode first")
+            return
+        tuning, saver, keymap = settings.tuning, self.session.settings_saver, self.navigator.keymap
+        keys = f"{keymap.key_of('save.write')} saves · {keymap.key_of('save.cancel')} cancels"
+
+        def ask(diff: str) -> None:
+            def answered(agreed: bool | None) -> None:
+                if agreed:
+                    saver.save(tuning, diff)
+
+            if self.is_current:  # another screen may have been opened meanwhile
+                self.app.push_screen(SaveSettings(diff, keys), answered)
+
+        saver.propose(tuning, ask)
 
     def _show_reason(self, reason: str) -> None:
         if reason:

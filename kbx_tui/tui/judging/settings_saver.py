@@ -1,0 +1,67 @@
+"""Saves the current settings to kbx.toml, after the user has seen the diff; `z` takes it back."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from kbx_tui.errors import WriteFault
+from kbx_tui.tui.engine.client import EngineClient
+from kbx_tui.tui.engine.status import Status
+
+if TYPE_CHECKING:
+    from kbx_tui.api import KnowledgeBase
+    from kbx_tui.drafting.plans import Written
+    from kbx_tui.search.evidence.tuning import Tuning
+
+
+class SettingsSaver:
+    """Writes `[search]` of kbx.toml."""
+
+    def __init__(
+        self,
+        client: EngineClient,
+        status: Status,
+        *,
+        remember: Callable[[Callable[[], object]], object],
+        on_saved: Callable[[Tuning], object],
+    ) -> None:
+        """`remember` takes the call that undoes a save; `on_saved` what kbx.toml says now."""
+        self._client, self._status = client, status
+        self._remember, self._on_saved = remember, on_saved
+
+    def propose(self, tuning: Tuning, show: Callable[[str], object]) -> None:
+        """Pass the diff to `show`, if there is one."""
+        self._client.start(self._propose(tuning, show))
+
+    def save(self, tuning: Tuning, diff: str) -> None:
+        """Write what the diff says. Refused if kbx.toml has changed since."""
+        self._client.start(self._save(tuning, diff))
+
+    async def _propose(self, tuning: Tuning, show: Callable[[str], object]) -> None:
+        written = await self._client.run(lambda engine: engine.save_tuning(tuning, dry_run=True))
+        if written.diff:
+            show(written.diff)
+        else:
+            self._status.show_notice("nothing to save: kbx.toml says this already")
+
+    async def _save(self, tuning: Tuning, diff: str) -> None:
+        def write(engine: KnowledgeBase) -> tuple[Written, Tuning]:
+            if engine.save_tuning(tuning, dry_run=True).diff != diff:
+                raise WriteFault("kbx.toml has changed meanwhile; nothing was saved, try again")
+            return engine.save_tuning(tuning), engine.tuning()
+
+        written, saved = await self._client.run(write)
+        number = written.entry
+        if number is not None:
+            self._remember(lambda: self._client.start(self._undo(number)))
+        self._on_saved(saved)
+        self._status.show_notice("saved to kbx.toml")
+
+    async def _undo(self, number: int) -> None:
+        def undo(engine: KnowledgeBase) -> Tuning:
+            engine.undo(number)
+            return engine.tuning()
+
+        self._on_saved(await self._client.run(undo))
+        self._status.show_notice("kbx.toml is as before again")

@@ -103,11 +103,12 @@ class WatchedKb(KnowledgeBase):
         super().watch(changed, **options)
 
     def retrieve(self, query: str | SearchRequest, **options: Any) -> Evidence:
-        assert isinstance(query, SearchRequest)
-        if query.alpha is None:  # in the background, for the measure with any knobs
+        if (
+            isinstance(query, SearchRequest) and query.alpha is None
+        ):  # in the background, for the measure with any knobs
             self.watched.record("retrieve judged")
             return super().retrieve(query, **options)
-        self.watched.queries.append(query.query)
+        self.watched.queries.append(query if isinstance(query, str) else query.query)
         self.watched.record("retrieve")
         if not self.watched.retrieving.wait(GATE_TIMEOUT):
             raise TimeoutError("the test never opened the gate of the retrieval")

@@ -103,9 +103,8 @@ class WatchedKb(KnowledgeBase):
         super().watch(changed, **options)
 
     def retrieve(self, query: str | SearchRequest, **options: Any) -> Evidence:
-        if (
-            isinstance(query, SearchRequest) and query.alpha is None
-        ):  # in the background, for the measure with any knobs
+        if isinstance(query, SearchRequest) and query.alpha is None:
+            # in the background, for the measure with any knobs
             self.watched.record("retrieve judged")
             return super().retrieve(query, **options)
         self.watched.queries.append(query if isinstance(query, str) else query.query)

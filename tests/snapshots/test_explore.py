@@ -92,7 +92,7 @@ def test_reading_a_document(matches_snapshot: MatchesSnapshot, size: Size) -> No
         await driver.press("enter")
         await driver.until_focused(PreviewPane)
         pane = driver.explore.query_one(PreviewPane)
-        await driver.until(lambda: pane.laid_out and pane.laid_out.width == pane.text_width)
+        await driver.until(lambda: pane.preview and pane.laid_out.width == pane.text_width)
         await driver.press("n")
 
     assert matches_snapshot(play, size)
@@ -229,6 +229,6 @@ def test_text_with_escape_sequences(matches_snapshot: MatchesSnapshot) -> None:
         await driver.press(*["down"] * note, "enter")
         await driver.until_focused(PreviewPane)
         pane = driver.explore.query_one(PreviewPane)
-        await driver.until(lambda: pane.laid_out and pane.laid_out.width == pane.text_width)
+        await driver.until(lambda: pane.preview and pane.laid_out.width == pane.text_width)
 
     assert matches_snapshot(play, WIDE, RecordedKb("hostile"))

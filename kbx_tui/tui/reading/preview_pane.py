@@ -75,17 +75,22 @@ class PreviewPane(TextPane):
         """Shown instead of a document."""
         self._is_placed = True
         """Whether the best passage has been scrolled to with the height of the pane known."""
+        self._best_offset = 0
+        """The scroll offset at which the best passage was placed."""
 
     def show(self, layout: TextLayout) -> None:
         """Show a document at its best passage; the same document stays where it was."""
         before, now = self.preview, layout.preview
         if before is not None and keeps_position(before, now):
-            anchor, rows_below_top = self._anchor()
+            is_at_best, (anchor, rows_below_top) = self._is_at_best(), self._anchor()
             match = restored_index(before, now, before.matches, now.matches, self._match)
             link = restored_index(before, now, self.laid_out.links, layout.links, self._link)
             self._set_layout(layout, match, link)
-            line = restored_line(before.lines, now.lines, anchor.line)
-            self.scroll_to_line(layout.row_of(line, anchor.start) - rows_below_top)
+            if is_at_best:
+                self._scroll_to_best()
+            else:
+                line = restored_line(before.lines, now.lines, anchor.line)
+                self.scroll_to_line(layout.row_of(line, anchor.start) - rows_below_top)
         else:
             self._set_layout(layout, first_match(now), NO_PLACE)
             self._scroll_to_best()
@@ -247,6 +252,11 @@ class PreviewPane(TextPane):
         self._is_placed = self.visible_height > 0
         best_row = self.laid_out.row_of(self.laid_out.preview.line_start)
         self.scroll_to_line(best_row - self.visible_height // 4)
+        self._best_offset = self.scroll_offset.y
+
+    def _is_at_best(self) -> bool:
+        """Return whether nobody has scrolled away from the best passage."""
+        return not self._is_placed or self.scroll_offset.y == self._best_offset
 
     def _anchor(self) -> tuple[Place, int]:
         """Return the place to keep at its position on the screen, and how many rows down it is."""

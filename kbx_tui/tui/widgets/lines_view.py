@@ -87,6 +87,11 @@ class LinesView(LineDrawing, ScrollView, can_focus=True, inherit_bindings=False)
     def on_resize(self, event: events.Resize) -> None:
         self.rebuild_lines()
 
+    def watch_show_vertical_scrollbar(self, shown: bool) -> None:
+        """Show the current position; Textual updates only a scrollbar that is shown."""
+        if shown:
+            self.vertical_scrollbar.position = self.scroll_y
+
     def render_line(self, y: int) -> Strip:
         width, y = self.line_width, y + self.scroll_offset.y
         line = self.line_at(y, width) if y < self.virtual_size.height else BLANK

@@ -126,6 +126,26 @@ async def test_document_opens_at_its_best_passage(size: tuple[int, int]) -> None
         assert app.pane.current_line == 40
 
 
+async def test_scrollbar_shows_where_the_document_opens() -> None:
+    async with reading(preview_of(best=(40, 40))) as (app, _):
+        assert app.pane.vertical_scrollbar.position == app.pane.scroll_offset.y > 0
+
+
+@pytest.mark.parametrize("keys", [(), ("j",)], ids=["unscrolled", "scrolled"])
+async def test_new_width_keeps_the_best_passage_in_place_unless_scrolled(
+    keys: tuple[str, ...],
+) -> None:
+    preview = preview_of(best=(40, 40))
+    async with reading(preview) as (app, pilot):
+        fresh = app.pane.scroll_offset.y
+        app.pane.show(lay_out(preview, 20))
+        narrow = app.pane.scroll_offset.y
+        assert narrow > fresh
+        await pilot.press(*keys)
+        app.pane.show(lay_out(preview, app.pane.text_width))
+        assert (app.pane.scroll_offset.y == fresh) is not bool(keys)
+
+
 async def test_without_a_best_passage_it_opens_at_the_top_and_counts_matches() -> None:
     async with reading(preview_of()) as (app, _):
         assert app.rows()[:4] == ["  ---", "  team: 'Platform'", "  ---", "  # Rollback plan"]

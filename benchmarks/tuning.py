@@ -15,6 +15,8 @@ import time
 from dataclasses import replace
 from itertools import cycle, islice
 from pathlib import Path
+from statistics import median
+from typing import Any
 
 import numpy as np
 
@@ -24,8 +26,12 @@ from kbx_tui.evaluation.judged_evidence import JudgedEvidence
 from kbx_tui.evaluation.judgments import JudgedQuery
 from kbx_tui.evaluation.optimise import advise
 from kbx_tui.search.evidence.tuning import Tuning
+from kbx_tui.tui.tune.curve_plot import plot_lines
+from kbx_tui.tui.tune.curve_reading import read_curve, steps_of_query
+from kbx_tui.tui.tune.tunable import TUNABLES, Tunable
 
 KINDS = "meeting,note"
+ALPHA, THRESHOLD = TUNABLES[:2]
 STEPS = [step / 20 for step in range(21)]
 NO_LIMIT = 2**40
 SPLITS, TOLERANCE = 20, 0.005
@@ -92,6 +98,9 @@ def speed(
     _timed("curve over alpha, again", kept, _alphas(tuning, 0.33))
     _timed("curve over threshold, first time", kept, _thresholds(tuning, 0.5))
     _timed("curve over threshold at another alpha", kept, _thresholds(tuning, 0.37))
+    _redrawn("alpha moves, its curve redrawn", kept, ALPHA, tuning, "alpha")
+    _redrawn("threshold moves, curve over alpha redrawn", kept, ALPHA, tuning, "entity_threshold")
+    _redrawn("threshold moves, its curve redrawn", kept, THRESHOLD, tuning, "entity_threshold")
     for change in (
         {"gate": "hard"},
         {"parent": "max"},
@@ -109,6 +118,22 @@ def _alphas(tuning: Tuning, threshold: float) -> list[Tuning]:
 
 def _thresholds(tuning: Tuning, alpha: float) -> list[Tuning]:
     return [replace(tuning, alpha=alpha, entity_threshold=threshold) for threshold in STEPS]
+
+
+def _redrawn(label: str, kept: JudgedEvidence, knob: Tunable, tuning: Tuning, moved: str) -> None:
+    """Print the median and the greatest milliseconds of reading and drawing a curve, in 60 moves.
+
+    The curve of the tune mode in a terminal of 140 x 40, with the steps of one query.
+    """
+    query, times = kept.queries[0].text, list[float]()
+    for move in range(60):
+        changes: dict[str, Any] = {moved: 0.2 + move / 100}
+        now = replace(tuning, **changes)
+        began = time.process_time()
+        curve = read_curve(kept, knob, "ndcg", now)
+        plot_lines(curve, steps_of_query(kept, query, knob, now), 68, 16)
+        times.append((time.process_time() - began) * 1000)
+    row(f"  {label}", f"median {median(times):.1f} ms, most {max(times):.1f} ms")
 
 
 def _timed(label: str, kept: JudgedEvidence, tunings: list[Tuning]) -> None:

@@ -69,6 +69,7 @@ if TYPE_CHECKING:
     from kbx_tui.evaluation.optimise import Advice
     from kbx_tui.evaluation.runs import Run
     from kbx_tui.evaluation.threshold_observatory import ThresholdObservatory
+    from kbx_tui.evaluation.tuning_snapshots import TuningSnapshot
     from kbx_tui.experts.expert_ranking import ExpertRanking
     from kbx_tui.index.chunk_lines import LineRange
     from kbx_tui.knowledge.facts.public_page import PublicPage
@@ -940,12 +941,20 @@ class KnowledgeBase:
         """
         return self._tuner.judged_evidence(queries, preset, doc_types, limit, progress)
 
-    def tune(self, kept: JudgedEvidence, current: Tuning | None = None) -> Advice:
+    def tune(
+        self,
+        kept: JudgedEvidence,
+        current: Tuning | None = None,
+        *,
+        progress: QueryProgress | None = None,
+    ) -> Advice:
         """Return whether other knobs than `current`, or those of kbx.toml, are better.
 
         They are offered only if they win on queries that did not choose them. Searches for nothing.
+        `progress` is called with the number of searches for the best knobs done and the total; what
+        it raises ends the call.
         """
-        return self._tuner.tune(kept, current)
+        return self._tuner.tune(kept, current, progress)
 
     def save_tuning(self, tuning: Tuning, *, dry_run: bool = False) -> Written:
         """Write knobs to `[search]` of kbx.toml and use them; comments and order stay.
@@ -972,6 +981,21 @@ class KnowledgeBase:
         `judged_evidence`; queries beyond the limit are left out.
         """
         return self._tuner.observe_thresholds(queries, tuning or self.tuning(), limit, progress)
+
+    def tuning_snapshots(self) -> tuple[TuningSnapshot, ...]:
+        """Return the knobs that the user wants to compare again, the oldest first."""
+        return self._tuner.snapshots.read()
+
+    def take_tuning_snapshot(self, tuning: Tuning) -> TuningSnapshot:
+        """Store knobs with the time, the generation of the index and the embedding model.
+
+        Raises WriteFault.
+        """
+        return self._tuner.take_snapshot(tuning)
+
+    def remove_tuning_snapshot(self, snapshot: TuningSnapshot) -> None:
+        """Remove a snapshot of knobs, if it is still there. Raises WriteFault."""
+        self._tuner.snapshots.remove(snapshot)
 
     def query_history(self) -> tuple[PastQuery, ...]:
         """Return the queries asked in the app, each once, the most recent first; at most 1,000."""

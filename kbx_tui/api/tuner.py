@@ -15,9 +15,13 @@ from kbx_tui.editing.atomic_write import write_fault
 from kbx_tui.editing.file_change import read_file
 from kbx_tui.editing.file_edits import FileEdit
 from kbx_tui.evaluation.judged_evidence import JudgedEvidence, Progress
+from kbx_tui.evaluation.judgment_log import knobs_of, now
 from kbx_tui.evaluation.judgments import JudgedQuery
+from kbx_tui.evaluation.measure import ProgressCallback
 from kbx_tui.evaluation.optimise import SETTING_OF, Advice, advise
 from kbx_tui.evaluation.threshold_observatory import ThresholdObservatory, observe_thresholds
+from kbx_tui.evaluation.tuning_snapshots import TuningSnapshot, TuningSnapshots
+from kbx_tui.index.snapshot import generation_of
 from kbx_tui.knowledge.vault import CONFIG_NAME
 from kbx_tui.search.evidence.compact import EvidenceCompactor
 from kbx_tui.search.evidence.evidence import Evidence
@@ -34,6 +38,7 @@ class Tuner:
 
     def __init__(self, session: Session) -> None:
         self._session, self._searcher = session, Searcher(session)
+        self.snapshots = TuningSnapshots(session.root, session.notice_once)
         self._kept: tuple[Hashable, JudgedEvidence] | None = None
         self._asked: tuple[Hashable, dict[str, Evidence]] = (None, {})
 
@@ -73,8 +78,18 @@ class Tuner:
             self._kept = key, read
         return read
 
-    def tune(self, kept: JudgedEvidence, current: Tuning | None) -> Advice:
-        return advise(kept, current or self._searcher.tuning())
+    def tune(
+        self, kept: JudgedEvidence, current: Tuning | None, progress: ProgressCallback | None
+    ) -> Advice:
+        return advise(kept, current or self._searcher.tuning(), progress=progress)
+
+    def take_snapshot(self, tuning: Tuning) -> TuningSnapshot:
+        session = self._session
+        generation = generation_of(session.store().versions()) if session.is_indexed() else None
+        model = session.settings.embedding.model
+        snapshot = TuningSnapshot(now(), knobs_of(tuning), generation, model)
+        self.snapshots.add(snapshot)
+        return snapshot
 
     def observe_thresholds(
         self, queries: Sequence[str], tuning: Tuning, limit: int, progress: Progress | None

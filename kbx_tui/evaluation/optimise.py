@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kbx_tui.evaluation.judged_evidence import JudgedEvidence
+from kbx_tui.evaluation.measure import ProgressCallback
 from kbx_tui.evaluation.significance import (
     EQUAL,
     NOTICEABLE,
@@ -112,18 +113,28 @@ class Advice:
         )
 
 
-def advise(kept: JudgedEvidence, current: Tuning, queries: Queries | None = None) -> Advice:
+def advise(
+    kept: JudgedEvidence,
+    current: Tuning,
+    queries: Queries | None = None,
+    *,
+    progress: ProgressCallback | None = None,
+) -> Advice:
     """Return whether to change the knobs from `current`, judged by some queries, or by all.
 
     Nothing is searched for: every setting is measured from the evidence kept. Deterministic.
+    `progress` is called before each coordinate search; what it raises ends the call.
     """
+    tell = progress or (lambda done, total: None)
     chosen = np.arange(len(kept)) if queries is None else queries
     worth = _Worth(kept)
     now = worth.ndcg([current])[0, chosen]
     best, out_of_fold = current, now.copy()
     if len(chosen) >= FEWEST_QUERIES:
+        tell(0, FOLDS + 1)
         best = _search(worth, current, chosen)
-        for fold in _folds(len(chosen)):
+        for number, fold in enumerate(_folds(len(chosen)), 1):
+            tell(number, FOLDS + 1)
             others = np.delete(chosen, fold)
             setting = _search(worth, current, others)
             out_of_fold[fold] = worth.ndcg([setting])[0, chosen[fold]]

@@ -7,15 +7,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from math import ceil
 from statistics import NormalDist, fmean, stdev
 
 import numpy as np
+from numpy.typing import NDArray
 
 PERMUTATIONS = 10_000
 EXACT_UP_TO = 12
 """Largest number of queries for which all sign assignments are tried."""
 RESAMPLES = 10_000
+BAND_RESAMPLES = 1_000
 BATCH = 500
 SEED = 20
 CONFIDENCE = 0.95
@@ -92,6 +95,26 @@ def bootstrap_interval(values: Sequence[float]) -> Interval | None:
     tail = (1.0 - CONFIDENCE) / 2.0
     low, high = np.quantile(means, (tail, 1.0 - tail))
     return float(low), float(high)
+
+
+def bootstrap_band(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the 95 % percentile bootstrap intervals of the means of many settings.
+
+    `values` has shape (settings, queries), of at least one query; the result (settings, 2). As
+    `bootstrap_interval`, with fewer resamples, which are the same for all settings: to draw.
+    """
+    weights = _resample_weights(values.shape[1])
+    tail = (1.0 - CONFIDENCE) / 2.0
+    return np.quantile(values @ weights, (tail, 1.0 - tail), axis=1).T
+
+
+@lru_cache(maxsize=4)
+def _resample_weights(size: int) -> NDArray[np.float64]:
+    """Return how much each of `size` queries counts in each resample; shape (size, resamples)."""
+    drawn = np.random.default_rng(SEED).integers(size, size=(BAND_RESAMPLES, size))
+    drawn += np.arange(BAND_RESAMPLES)[:, None] * size
+    counts = np.bincount(drawn.ravel(), minlength=BAND_RESAMPLES * size)
+    return counts.reshape(BAND_RESAMPLES, size).T / size
 
 
 def randomisation_p(before: Sequence[float], after: Sequence[float]) -> float:

@@ -40,6 +40,7 @@ from kbx_tui.tui.shell.messages import Failure, IndexProgress, Notice
 from kbx_tui.tui.shell.mode_screen import ModeScreen
 from kbx_tui.tui.shell.welcome_screen import Welcome
 from kbx_tui.tui.stylesheets import stylesheets
+from kbx_tui.tui.tune.screen import Tune
 
 if TYPE_CHECKING:
     from kbx_tui.config import Settings
@@ -47,9 +48,10 @@ if TYPE_CHECKING:
 
 WIDTH_CLASSES: list[tuple[int, str]] | None = [(0, "-small"), (80, "-narrow"), (110, "-wide")]
 """Minimum width of a screen in columns, and the class it then has."""
-MODES: dict[str, type[Dedup | Experts | Compare]] = {
+MODES: dict[str, type[Dedup | Experts | Tune | Compare]] = {
     "dedup": Dedup,
     "experts": Experts,
+    "tune": Tune,
     "compare": Compare,
 }
 """The modes whose screens are pushed on top of explore."""
@@ -245,6 +247,11 @@ class KbxApp(App[None]):
         await self.go_to("explore")
         if self.explore is not None:
             self.explore.reader.open_document(path, focus=True)
+
+    async def ask(self, query: str) -> None:
+        await self.go_to("explore")
+        if self.explore is not None:
+            self.explore.show_query(query)
 
     async def action_go_to(self, mode: str) -> None:
         await self.go_to(mode)

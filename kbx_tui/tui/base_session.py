@@ -20,6 +20,7 @@ from kbx_tui.tui.gc_pauses import loading
 from kbx_tui.tui.judging.model import JudgingHost, JudgingModel
 from kbx_tui.tui.judging.search_settings import SearchSettings
 from kbx_tui.tui.judging.settings_saver import SettingsSaver
+from kbx_tui.tui.tune.model import TuneModel
 
 if TYPE_CHECKING:
     from kbx_tui.api import KnowledgeBase
@@ -70,6 +71,7 @@ class BaseSession:
             self.client, host, remember=self.explore.remember, on_saved=self._use_saved
         )
         self.reading = ReadingModel(self.client, lambda: self.explore.displayed.evidence)
+        self.tune = TuneModel(self.client, host, self.judging, self.explore)
         self.experts = ExpertSearch(self.client)
         self.review = ReviewModel(self.client, host, on_write=self.index_sync.expect)
 
@@ -159,6 +161,7 @@ class BaseSession:
             self.explore.set_searchable(True)
         if self.explore.is_searchable:
             self.explore.search_again()
+            self.tune.note_index_change()
             self.judging.note_index_change()
 
     async def _count(self) -> bool:

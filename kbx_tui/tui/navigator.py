@@ -18,11 +18,15 @@ class Navigator(Protocol):
         ...
 
     async def go_to(self, mode: str) -> None:
-        """Show a mode of the open base: `explore`, `dedup`, `experts` or `compare`."""
+        """Show a mode of the open base: `explore`, `dedup`, `experts`, `tune` or `compare`."""
         ...
 
     async def read(self, path: str) -> None:
         """Show explore, and open the document at `path` there."""
+        ...
+
+    async def ask(self, query: str) -> None:
+        """Show explore with this query."""
         ...
 
     async def open_base(self, root: Path) -> None:

@@ -10,6 +10,7 @@ NAMES = (
     "reading",
     "dedup",
     "experts",
+    "tune",
     "why_not",
     "comparing",
     "help",

@@ -28,6 +28,7 @@ STATE_FILES = (
     ".kbx/judgments.jsonl",
     ".kbx/usage.jsonl",
     ".kbx/queries.jsonl",
+    ".kbx/snapshots.jsonl",
     ".kbx/app.json",
     ".kbx/writer.json",
     ".kbx/entity-suppressions.json",
@@ -54,6 +55,7 @@ def whole_base(demo_kb_path: Path, tmp_path_factory: pytest.TempPathFactory) -> 
         "labels.jsonl": {"left": "a", "right": "b", "same": True},
         "judgments.jsonl": {"query": "rollback", "path": ALICE, "grade": 1},
         "usage.jsonl": {"path": ALICE, "at": 1.0},
+        "snapshots.jsonl": {"when": "2026-03-17T09:41:05Z", "knobs": {"alpha": 0.3}},
         "queries.jsonl": {"query": "rollback", "at": 1.0},
         "app.json": {"hidden": ["why"]},
         "writer.json": {"pid": 1, "host": "here", "since": 1.0},
@@ -95,6 +97,8 @@ def test_no_damage_of_all_state_files_stops_the_engine_or_loses_one(
         assert "grows roses" in [draft.text for draft in kb.drafts()]
         kb.label("left", "right", same=True)
         kb.judgments()
+        kb.take_tuning_snapshot(kb.tuning())
+        assert kb.tuning_snapshots()[-1].tuning == kb.tuning()
         kb.judge("rehearsal", ALICE, 2)
         assert kb.grades("rehearsal") == {ALICE: 2}
         assert kb.memory_add("Grows roses", entity="person:alice-chen", force=True).written

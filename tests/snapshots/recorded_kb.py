@@ -21,11 +21,15 @@ from kbx_tui.api.catalog import DocumentView
 from kbx_tui.api.session import Notice
 from kbx_tui.config import Settings
 from kbx_tui.errors import NotFound
+from kbx_tui.evaluation.judgments import JudgedQuery
+from kbx_tui.evaluation.threshold_observatory import ThresholdObservatory, observe_thresholds
+from kbx_tui.evaluation.tuning_snapshots import TuningSnapshot
 from kbx_tui.index.build.progress import IndexReport, Progress
 from kbx_tui.index.paths.path_completion import complete
 from kbx_tui.search.browsing.card import EntityCard, EntityName
 from kbx_tui.search.evidence.evidence import Evidence
 from kbx_tui.search.evidence.tuning import Tuning
+from kbx_tui.search.query_history import PastQuery
 from kbx_tui.search.ranking.alpha import alpha_note, next_changes
 from kbx_tui.search.ranking.explain import Explanation, explain
 from kbx_tui.search.ranking.rank import Ranked, Ranking, rank
@@ -94,6 +98,9 @@ class RecordedKb(RecordedReview):
         self._vector_share = vector_share
         self.progress: Progress | None = None
         """Reported once by indexing, which then runs until it is cancelled."""
+        self.judged: tuple[JudgedQuery, ...] = ()
+        self.past_queries: tuple[PastQuery, ...] = ()
+        self.snapshots_of_knobs: tuple[TuningSnapshot, ...] = ()
         self.fault: Exception | None = None
         """Raised by `retrieve`."""
 
@@ -130,8 +137,18 @@ class RecordedKb(RecordedReview):
     def warm(self) -> None:
         pass
 
-    def judgments(self) -> tuple[()]:
-        return ()
+    def judgments(self) -> tuple[JudgedQuery, ...]:
+        return self.judged
+
+    def query_history(self) -> tuple[PastQuery, ...]:
+        return self.past_queries
+
+    def observe_thresholds(self, queries: Sequence[str], tuning: Tuning) -> ThresholdObservatory:
+        found = [self.retrieve(SearchRequest(query)) for query in queries]
+        return observe_thresholds(found, tuning)
+
+    def tuning_snapshots(self) -> tuple[TuningSnapshot, ...]:
+        return self.snapshots_of_knobs
 
     def close(self) -> None:
         pass

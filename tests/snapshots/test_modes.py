@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from kbx_tui.evaluation.judgments import JudgedQuery
+from kbx_tui.evaluation.tuning_snapshots import TuningSnapshot
+from kbx_tui.search.query_history import PastQuery
+from kbx_tui.search.request import SearchRequest
 from kbx_tui.trust.trust_requests import TrustRequest
 from kbx_tui.tui.dedup.diff_pane import DiffPane
 from kbx_tui.tui.dedup.draft_line import DraftLine
@@ -11,9 +15,12 @@ from kbx_tui.tui.dedup.screen import Dedup
 from kbx_tui.tui.experts.expert_list import ExpertList
 from kbx_tui.tui.experts.screen import Experts, TopicLine
 from kbx_tui.tui.shell.trust_screen import TrustQuestion
+from kbx_tui.tui.tune.panes.curve_pane import CurvePane
+from kbx_tui.tui.tune.panes.query_table import QueryTable
+from kbx_tui.tui.tune.panes.snapshot_list import SnapshotList
 from kbx_tui.tui.widgets.choice_list import ChoiceList
 from tests.functional.tui.driving import NARROW, TINY, Driver, Size
-from tests.snapshots.questions import TOPIC
+from tests.snapshots.questions import DATED, FLAT, TOPIC, TWO_PASS, Question
 from tests.snapshots.recorded_kb import RecordedKb
 from tests.snapshots.scenarios import WIDE, MatchesSnapshot, sizes
 
@@ -117,6 +124,53 @@ def test_expanded_expert(matches_snapshot: MatchesSnapshot) -> None:
         await driver.press("enter")
 
     assert matches_snapshot(play, WIDE)
+
+
+def graded(kb: RecordedKb, question: Question) -> JudgedQuery:
+    """Return a judged query: some of the first results are relevant, the best ones by far."""
+    ranking = kb.rank(kb.retrieve(SearchRequest(question.query)))
+    paths = [ranking.evidence.paths[row] for row in ranking.best(20).tolist()]
+    grades = {path: (3, 0, 1, 0, 2)[place % 5] for place, path in enumerate(paths)}
+    return JudgedQuery(question.query, question.query, "judged", grades, frozenset())
+
+
+async def tune(driver: Driver, kb: RecordedKb) -> None:
+    """Open the tune mode with two judged queries, past queries and a snapshot, and move alpha."""
+    kb.judged = (graded(kb, TWO_PASS), graded(kb, FLAT))
+    kb.past_queries = tuple(PastQuery(query.query) for query in (TWO_PASS, FLAT, DATED))
+    kb.snapshots_of_knobs = (TuningSnapshot("2026-03-17T09:41:05Z", {"alpha": 0.5}),)
+    driver.explore.session.judging.start()
+    await driver.press("f4")
+    await driver.until(lambda: driver.explore.session.tune.curve is not None)
+    await driver.press(*["left_square_bracket"] * 5)
+    await driver.until_shown(CurvePane, "alpha .25 now")
+    tuning = driver.explore.session.tune
+    await driver.until(lambda: tuning.p is not None)
+    await driver.until(lambda: tuning.past is not None and len(tuning.past.observed.queries) == 3)
+    rows = driver.app.screen.query_one(SnapshotList)
+    await driver.until(lambda: rows.rows and rows.rows[0].difference is not None)
+
+
+@sizes(WIDE, NARROW)
+def test_tuning(matches_snapshot: MatchesSnapshot, size: Size) -> None:
+    assert matches_snapshot(tune, size)
+
+
+def test_tuning_on_light_background(matches_snapshot: MatchesSnapshot) -> None:
+    assert matches_snapshot(tune, WIDE, theme="textual-light")
+
+
+def test_curve_in_a_tiny_terminal(matches_snapshot: MatchesSnapshot) -> None:
+    async def play(driver: Driver, kb: RecordedKb) -> None:
+        kb.judged = (graded(kb, TWO_PASS), graded(kb, FLAT))
+        driver.explore.session.judging.start()
+        await driver.press("f4")
+        await driver.until_focused(QueryTable)
+        await driver.press("tab")
+        await driver.until_shown(CurvePane, "alpha .50 now")
+        await driver.until(lambda: driver.explore.session.tune.p is not None)
+
+    assert matches_snapshot(play, TINY)
 
 
 @sizes(NARROW, TINY)

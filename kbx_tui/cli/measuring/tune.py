@@ -57,7 +57,8 @@ def command(
             raise NotFound("no query has a document judged relevant: there is nothing to tune by")
         with show_steps("judged queries") as progress:
             kept = kb.judged_evidence(queries, doc_types=doc_types, progress=progress)
-        advice = kb.tune(kept)
+        with show_steps("knobs") as progress:
+            advice = kb.tune(kept, progress=progress)
         written = None
         if advice.wins:
             written = kb.save_tuning(advice.best, dry_run=dry_run or not write)

@@ -10,10 +10,13 @@ DedupScope = Literal["draft_line", "drafts", "known", "review"]
 ExpertsScope = Literal["topic", "expert_list", "experts"]
 WhyNotScope = Literal["why_not"]
 CompareScope = Literal["side_by_side", "compare"]
+TuneScope = Literal["judged_queries", "snapshots", "decision", "tune"]
 SharedScope = Literal[
     "list", "text", "slider", "judging", "saving", "mode", "welcome", "app", "overlay"
 ]
-Scope = Literal[ExploreScope, DedupScope, ExpertsScope, WhyNotScope, CompareScope, SharedScope]
+Scope = Literal[
+    ExploreScope, DedupScope, ExpertsScope, WhyNotScope, CompareScope, TuneScope, SharedScope
+]
 """The part of the app in which the keys of a command work."""
 
 

@@ -29,6 +29,10 @@ _expert_list = partial(Command, scope="expert_list")
 _experts = partial(Command, scope="experts")
 _saving = partial(Command, scope="saving")
 _judging = partial(Command, scope="judging")
+_judged_queries = partial(Command, scope="judged_queries")
+_snapshots = partial(Command, scope="snapshots")
+_decision = partial(Command, scope="decision")
+_tune = partial(Command, scope="tune")
 _mode = partial(Command, scope="mode")
 _app = partial(Command, scope="app")
 _overlay = partial(Command, scope="overlay")
@@ -286,6 +290,41 @@ COMMANDS: tuple[Command, ...] = (
              "open the claim in your editor at this line", bar=True, palette=True),
     _experts("experts.back", "escape", "back", "back", "back to the experts, then to explore"),
 
+    _judged_queries("judged_query.open", "enter", "open", "open",
+                    "open the query in explore, where its results are graded", bar=True),
+    _judged_queries("judged_query.up", "up", "move(-1)", "up", "move up"),
+
+    _snapshots("snapshot.use", "enter", "screen.take_row", "use",
+               "make the settings of the snapshot the current ones", bar=True),
+    _snapshots("snapshot.drop", "delete,backspace", "screen.drop", "drop",
+               "remove the snapshot from the list", bar=True),
+    _snapshots("snapshot.up", "up", "move(-1)", "up", "move up"),
+
+    _decision("decision.accept", "enter", "accept", "accept", "do what is offered", bar=True),
+    _decision("decision.close", "escape", "close", "back",
+              "stop optimising, or leave things as they are", bar=True),
+
+    _tune("tune.alpha_less", "left_square_bracket", "alpha(-5)", "alpha",
+          "lower alpha: entities weigh more", bar=True, pair="tune.alpha_more"),
+    _tune("tune.alpha_more", "right_square_bracket", "alpha(5)", "alpha",
+          "raise alpha: the document's own text weighs more"),
+    _tune("tune.threshold_less", "left_curly_bracket", "threshold(-5)", "threshold",
+          "lower the threshold: weaker entities count too", bar=True, pair="tune.threshold_more"),
+    _tune("tune.threshold_more", "right_curly_bracket", "threshold(5)", "threshold",
+          "raise the threshold: only strong entities count"),
+    _tune("tune.knob", "i", "next_knob", "knob",
+          "show the curve over the next knob", bar=True, palette=True),
+    _tune("tune.measure", "I", "next_measure", "measure",
+          "show the curve of the next measure", palette=True),
+    _tune("tune.optimise", "O", "optimise", "optimise",
+          "look for better settings; they are offered only if they win on other queries",
+          bar=True, palette=True),
+    _tune("snapshot.take", "r", "take_snapshot", "keep",
+          "keep the current settings as a snapshot", bar=True, palette=True),
+    _tune("tune.undo", "z", "undo", "undo", "undo the last change of settings, or the last grade",
+          bar=True, palette=True),
+    _tune("tune.back", "escape", "back", "back", "back to the queries, then to explore"),
+
     _mode("screen.next", "tab", "next_pane(1)", "pane", "go to the next pane", bar=True),
     _mode("screen.previous", "shift+tab", "next_pane(-1)", "previous pane",
           "go to the previous pane"),
@@ -307,6 +346,8 @@ COMMANDS: tuple[Command, ...] = (
          "check drafted facts before they are written", bar=True),
     _app("mode.experts", "f3", "go_to('experts')", "experts",
          "rank people, projects and teams on a topic", bar=True),
+    _app("mode.tune", "f4", "go_to('tune')", "tune",
+         "compare and choose settings by judged queries", bar=True),
     _app("app.palette", "ctrl+p", "command_palette", "palette",
          "find a command or a theme by name", bar=True),
     _app("app.leave", "ctrl+q", "quit", "quit", "quit the app, even while typing", bar=True),

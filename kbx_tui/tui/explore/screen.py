@@ -271,6 +271,11 @@ class Explore(JudgingScreen):
     def close_reader(self) -> None:
         self.reader.back()
 
+    def show_query(self, query: str) -> None:
+        """Ask this query, with the focus on its results."""
+        self.query_one(QueryLine).show_query(query)
+        self.pane_switch.focus("results")
+
     # Actions: focus and panes.
 
     def action_focus_query(self) -> None:

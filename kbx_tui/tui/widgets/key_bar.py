@@ -14,7 +14,7 @@ from kbx_tui.tui.widgets.line_widget import LineWidget
 
 ALWAYS_SHOWN = ("help", "quit")
 """Labels that stay even where the bar is too short for all."""
-MODES = ("explore", "dedup", "experts")
+MODES = ("explore", "dedup", "experts", "tune")
 MODES_FROM = 100
 """The width from which the keys to the other modes stay too."""
 

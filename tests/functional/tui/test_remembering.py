@@ -87,6 +87,14 @@ async def test_query_is_remembered_when_a_result_is_opened(demo_copy: Path) -> N
         await driver.until(lambda: driver.explore.query_one(QueryLine).value == "rollback plan")
 
 
+async def test_query_is_on_disk_as_soon_as_a_result_is_graded(demo_copy: Path) -> None:
+    async with running(demo_copy, WIDE) as driver:
+        await driver.ask("rollback plan")
+        await driver.press("down", "2")
+        with KnowledgeBase(demo_copy) as kb:
+            assert [past.query for past in kb.query_history()] == ["rollback plan"]
+
+
 @pytest.mark.parametrize("remember", [True, False], ids=["remembering", "as-usual"])
 async def test_knobs_are_remembered_only_if_configured(demo_copy: Path, remember: bool) -> None:
     toml = f"[app]\nremember_knobs = {str(remember).lower()}\n"

@@ -2,11 +2,13 @@ from __future__ import annotations
 
 from statistics import fmean
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from kbx_tui.evaluation.significance import (
+    bootstrap_band,
     bootstrap_interval,
     holm,
     paired_difference,
@@ -40,6 +42,15 @@ def test_runs_of_different_length_are_refused() -> None:
         randomisation_p([0.1, 0.2], [0.1])
     with pytest.raises(ValueError, match="no query"):
         paired_difference([], [])
+
+
+def test_the_band_of_many_settings_agrees_with_the_interval_of_each() -> None:
+    values = np.random.default_rng(1).random((3, 40))
+    band = bootstrap_band(values)
+    assert band.shape == (3, 2)
+    for row, (low, high) in zip(values, band, strict=True):
+        assert (low, high) == pytest.approx(bootstrap_interval(row.tolist()), abs=0.02)
+    assert bootstrap_band(values[:, :1]).tolist() == [[value, value] for value in values[:, 0]]
 
 
 @given(st.lists(unit, min_size=2, max_size=30))

@@ -16,6 +16,7 @@ from kbx_tui.tui.widgets.key_bar import ALWAYS_SHOWN, key_line
 INNER_SCOPE_WINS = {
     ("preview", "escape"): "closes what the screen's escape would close",
     ("card", "escape"): "closes what the screen's escape would close",
+    ("decision", "escape"): "closes what the screen's escape would close",
     ("overlay", "question_mark"): "closes what it opened",
 }
 """Keys that two active scopes share because both commands mean the same to the user."""
@@ -27,6 +28,10 @@ MODES: dict[str, tuple[Scope, ...]] = {
     ),
     "dedup": ("drafts", "known", "review", "list", "slider", "mode"),
     "experts": ("expert_list", "experts", "list", "slider", "mode"),
+    "tune": (
+        *("judged_queries", "snapshots", "decision", "tune", "judging"),
+        *("list", "slider", "mode"),
+    ),
 }
 """The scopes of each mode outside fields and texts, where letters are commands."""
 KEYS_OF_ALL_MODES = (*"0123zJASOxpdwvBK", "full_stop", "space", "f4")

@@ -1,0 +1,96 @@
+"""Snapshots of the knobs, `.kbx/snapshots.jsonl`: settings that the user wants to compare again."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from filelock import FileLock, Timeout
+
+from kbx_tui.editing.state.state_folder import read_records, state_folder, write_records
+from kbx_tui.errors import KbxError, WriteFault
+from kbx_tui.search.evidence.tuning import Tuning
+from kbx_tui.state_file import Notice
+
+FILE = Path(".kbx", "snapshots.jsonl")
+LOCK_NAME = "snapshots.lock"
+LOCK_SECONDS = 5.0
+
+
+@dataclass(frozen=True, slots=True)
+class TuningSnapshot:
+    """The knobs at one time, and what they were used with."""
+
+    when: str
+    """UTC, `2026-03-17T09:41:05Z`."""
+    knobs: Mapping[str, Any] = field(hash=False)
+    """The fields of the Tuning."""
+    generation: int | None = None
+    """Of the index at that time; None without one."""
+    model: str = ""
+    """Of the embeddings at that time."""
+
+    def __post_init__(self) -> None:
+        """Raise ValueError for knobs that do not make a Tuning."""
+        try:
+            _tuning(self.knobs)
+        except (TypeError, KbxError) as error:
+            raise ValueError(f"`knobs` are not valid: {error}") from error
+
+    @property
+    def tuning(self) -> Tuning:
+        """The knobs as a value."""
+        return _tuning(self.knobs)
+
+
+class TuningSnapshots:
+    """The snapshots of one base. Lines that cannot be read stay in the file."""
+
+    def __init__(self, root: Path, notice: Notice) -> None:
+        """`notice` receives one sentence about lines that cannot be read."""
+        self._root, self._notice = root, notice
+
+    def read(self) -> tuple[TuningSnapshot, ...]:
+        """Return the snapshots, the oldest first."""
+        return tuple(one for _, one in self._records() if one is not None)
+
+    def add(self, snapshot: TuningSnapshot) -> None:
+        """Store a snapshot. Raises WriteFault."""
+        with self._locked():
+            self._write([*self.read(), snapshot])
+
+    def remove(self, snapshot: TuningSnapshot) -> None:
+        """Remove a snapshot, if it is there. Raises WriteFault."""
+        with self._locked():
+            self._write([one for one in self.read() if one != snapshot])
+
+    def _records(self) -> list[tuple[str, TuningSnapshot | None]]:
+        return read_records(self._root / FILE, TuningSnapshot, self._notice)
+
+    def _write(self, snapshots: Sequence[TuningSnapshot]) -> None:
+        records = self._records()
+        others = [line for line, one in records if one is None]
+        stored = {one: line for line, one in records if one is not None}
+        write_records(self._root, FILE, snapshots, others, stored)
+
+    @contextmanager
+    def _locked(self) -> Iterator[None]:
+        lock = FileLock(state_folder(self._root) / LOCK_NAME, timeout=LOCK_SECONDS)
+        try:
+            lock.acquire()
+        except Timeout as error:
+            raise WriteFault(
+                f"another process is writing {FILE}; nothing was written, try again"
+            ) from error
+        try:
+            yield
+        finally:
+            lock.release()
+
+
+def _tuning(knobs: Mapping[str, Any]) -> Tuning:
+    sets = {name: frozenset(knobs[name]) for name in ("muted", "pinned") if name in knobs}
+    return Tuning(**{**knobs, **sets})

@@ -1,0 +1,324 @@
+"""Judged queries, and what other settings would make of them."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from functools import partial
+from typing import TYPE_CHECKING, ClassVar
+
+from textual import on
+from textual.app import ComposeResult
+from textual.containers import Horizontal, Vertical
+from textual.geometry import Size
+from textual.widget import Widget
+
+from kbx_tui.tui.app_state import AppState
+from kbx_tui.tui.base_session import BaseSession
+from kbx_tui.tui.commands.bindings import bindings
+from kbx_tui.tui.judging.judging_screen import JudgingScreen
+from kbx_tui.tui.navigator import Navigator
+from kbx_tui.tui.tune.curve import MEASURES
+from kbx_tui.tui.tune.decision import advice_lines, progress_lines
+from kbx_tui.tui.tune.panes.curve_pane import CurvePane
+from kbx_tui.tui.tune.panes.decision_pane import DecisionPane
+from kbx_tui.tui.tune.panes.query_table import QueryTable
+from kbx_tui.tui.tune.panes.snapshot_list import SnapshotList
+from kbx_tui.tui.tune.panes.threshold_pane import ThresholdPane
+from kbx_tui.tui.tune.query_judge import QueryJudge
+from kbx_tui.tui.tune.tune_empty_states import no_curve, no_judged_query, no_past_query, no_snapshot
+from kbx_tui.tui.tune.view import comparison_words, query_rows, title_words
+from kbx_tui.tui.widgets.key_bar import KeyBar
+from kbx_tui.tui.widgets.lines_view import blank
+from kbx_tui.tui.widgets.status_line import StatusLine
+
+if TYPE_CHECKING:
+    from kbx_tui.search.evidence.tuning import Tuning
+
+PANES: dict[str, type[Widget]] = {
+    "queries": QueryTable,
+    "curve": CurvePane,
+    "thresholds": ThresholdPane,
+    "snapshots": SnapshotList,
+    "decision": DecisionPane,
+}
+"""In the order of Tab; a small terminal shows one of them, the decision only while there is one."""
+
+
+class Tune(JudgingScreen):
+    """The tune mode."""
+
+    BINDINGS = bindings("tune", "judging", "mode")
+    AUTO_FOCUS = "QueryTable"
+    MODE = "tune"
+    SCOPE = "tune"
+    SHARED_SCOPES = ("judging",)
+    MAIN_LIST = QueryTable
+    FOCUS_SCOPES: ClassVar = {
+        QueryTable: ("judged_queries", "list"),
+        CurvePane: ("slider",),
+        ThresholdPane: ("text",),
+        SnapshotList: ("snapshots", "list"),
+        DecisionPane: ("decision", "text"),
+    }
+
+    def __init__(self, session: BaseSession, app_state: AppState, navigator: Navigator) -> None:
+        super().__init__(session, app_state, navigator)
+        self.model = session.tune
+        self.judge = QueryJudge(self._show_queries, self._open_current)
+        self._accept: Callable[[], Awaitable[object]] | None = None
+        """What accepting the decision does; None if there is nothing to accept."""
+        self._shows_advice = False
+
+    def compose(self) -> ComposeResult:
+        with Horizontal(id="tune-panes"):
+            yield QueryTable()
+            with Vertical(id="tune-figures"):
+                yield CurvePane()
+                yield ThresholdPane()
+                yield SnapshotList()
+                yield DecisionPane()
+        yield StatusLine()
+        yield KeyBar()
+
+    def on_mount(self) -> None:
+        self.add_class("-pane-queries")
+        self.query_one(ThresholdPane).border_title = "Entity threshold"
+        self.query_one(SnapshotList).empty_state = no_snapshot(
+            self.navigator.keymap.key_of("snapshot.take")
+        )
+        self.model.post = self.post_message
+        self._show_queries()
+        self._show_curve()
+        self._show_past()
+        self._show_snapshots()
+        self.model.open()
+
+    def on_unmount(self) -> None:
+        self.model.optimiser.stop()
+        self.model.close()
+
+    def fit(self, size: Size) -> None:
+        self._show_pane_of(self.focused)
+
+    def on_descendant_focus(self) -> None:
+        self._show_pane_of(self.focused)
+
+    def _show_pane_of(self, focused: Widget | None) -> None:
+        """Show the pane that has the focus; a wide terminal shows them all."""
+        name = next((name for name, kind in PANES.items() if isinstance(focused, kind)), "")
+        if name:
+            self._show_pane(name)
+
+    # Messages.
+
+    def on_grades_changed(self) -> None:
+        self.model.refresh()
+
+    def on_measure_changed(self) -> None:
+        self.query_one(StatusLine).clear_error()
+        self._show_queries()
+        self._show_snapshots()
+        self.model.refresh()
+
+    def on_curve_changed(self) -> None:
+        self._show_curve()
+        self._show_title()
+
+    def on_past_queries_changed(self) -> None:
+        self._show_past()
+
+    def on_snapshots_changed(self) -> None:
+        self._show_snapshots()
+
+    def on_advice_changed(self) -> None:
+        self._show_advice()
+
+    # What the panes show.
+
+    @property
+    def _is_searchable(self) -> bool:
+        return self.session.explore.is_searchable
+
+    def _show_queries(self) -> None:
+        judging, table = self.session.judging, self.query_one(QueryTable)
+        table.empty_state = no_judged_query(self.navigator.keymap)
+        measured = judging.measured if judging.grades.queries else None
+        table.show(query_rows(judging.grades.queries, measured))
+        self._show_title()
+
+    def _show_title(self) -> None:
+        judging, table, curve = self.session.judging, self.query_one(QueryTable), self.model.curve
+        measured = judging.measured if judging.grades.queries else None
+        is_ndcg = curve is not None and curve.measure == "ndcg"
+        interval = (curve.now_low, curve.now_high) if curve is not None and is_ndcg else ()
+        room = table.size.width - 4
+        wordings = title_words(len(judging.grades.queries), measured, interval)
+        fitting = (text for text in wordings if len(text) <= room)
+        table.border_title = next(fitting, wordings[-1])
+        table.border_subtitle = comparison_words(measured) if measured is not None else ""
+
+    def _show_curve(self) -> None:
+        model, pane = self.model, self.query_one(CurvePane)
+        queries = self.session.judging.grades.queries
+        pane.border_title = f"{MEASURES[model.measure]} over {model.knob.name}"
+        pane.empty_state = no_curve(
+            searchable=self._is_searchable,
+            judged=bool(queries),
+            measurable=any(query.is_measurable for query in queries),
+            fast=model.tuning is None,
+        )
+        pane.show(model.curve, model.p, model.steps)
+
+    def _show_past(self) -> None:
+        pane, model = self.query_one(ThresholdPane), self.model
+        pane.empty_state = no_past_query(model.past_queries.total, searchable=self._is_searchable)
+        pane.show(model.past)
+
+    def _show_snapshots(self) -> None:
+        rows = self.model.snapshots.rows(self.session.judging.pinned)
+        pane = self.query_one(SnapshotList)
+        pane.border_title = "Snapshots" + (f" ({len(rows)})" if rows else "")
+        pane.show(rows)
+
+    def _show_advice(self) -> None:
+        optimiser, pane = self.model.optimiser, self.query_one(DecisionPane)
+        if not self._shows_advice:
+            return
+        if optimiser.progress is not None:
+            pane.show("Optimising", partial(progress_lines, *optimiser.progress))
+        elif (advice := optimiser.advice) is not None:
+            key = self.navigator.keymap.key_of("decision.accept")
+            pane.show("Optimised", lambda width: advice_lines(advice, key, width))
+            if advice.wins:
+                self._accept = partial(self._take, advice.best)
+        else:
+            self._close_decision()
+
+    # The decision: advice, or the change of kbx.toml.
+
+    def _open_decision(self) -> None:
+        self._accept, self._shows_advice = None, False
+        self.add_class("-deciding")
+        self._show_pane("decision")
+        self.set_focus(self.query_one(DecisionPane))
+
+    def _close_decision(self) -> None:
+        self._accept, self._shows_advice = None, False
+        if self.has_class("-deciding"):
+            had_focus = isinstance(self.focused, DecisionPane)
+            self.remove_class("-deciding")
+            self.query_one(DecisionPane).show("", blank)
+            if had_focus:
+                self._show_pane("curve")
+                self.set_focus(self.query_one(CurvePane))
+
+    @on(DecisionPane.Accepted)
+    async def accept(self) -> None:
+        if (accept := self._accept) is not None:
+            self._close_decision()
+            await accept()
+        elif self.model.optimiser.progress is None:
+            self._close_decision()
+
+    @on(DecisionPane.Closed)
+    def close_decision(self) -> None:
+        self._close_decision()
+        self.model.optimiser.stop()
+
+    # What the user does.
+
+    @on(QueryTable.Highlighted)
+    def highlight_query(self, event: QueryTable.Highlighted) -> None:
+        self.model.look_at(event.query)
+
+    @on(QueryTable.Opened)
+    def open_query(self, event: QueryTable.Opened) -> None:
+        self.app.call_later(self.navigator.ask, event.query)
+
+    def _open_current(self) -> bool:
+        if (row := self.query_one(QueryTable).current) is not None:
+            self.app.call_later(self.navigator.ask, row.query)
+        return row is not None
+
+    @on(CurvePane.Moved)
+    def move_knob(self, event: CurvePane.Moved) -> None:
+        self.model.move(self.model.knob, event.value)
+
+    def action_pin_settings(self) -> None:
+        """Make the snapshot under the cursor A, else the current settings."""
+        row = self.query_one(SnapshotList).current
+        if isinstance(self.focused, SnapshotList) and row is not None:
+            self.session.judging.pin(row.settings)
+            self.show_notice(f"A is now {row.settings.words()}, the snapshot of {row.when}")
+        else:
+            super().action_pin_settings()
+
+    async def action_take_row(self) -> None:
+        """Make the settings of the snapshot under the cursor the current ones."""
+        if (row := self.query_one(SnapshotList).current) is not None:
+            await self._take(row.settings.tuning)
+
+    def action_drop(self) -> None:
+        if (row := self.query_one(SnapshotList).current) is not None:
+            self.model.drop_snapshot(row.snapshot)
+            self.show_notice(f"the snapshot of {row.when} is dropped")
+
+    def action_take_snapshot(self) -> None:
+        self.model.take_snapshot()
+
+    def action_next_knob(self) -> None:
+        self.model.next_knob()
+
+    def action_next_measure(self) -> None:
+        self.model.next_measure()
+
+    def action_alpha(self, steps: int) -> None:
+        self._move_by("alpha", steps)
+
+    def action_threshold(self, steps: int) -> None:
+        self._move_by("threshold", steps)
+
+    def action_undo(self) -> None:
+        self.model.explore.undo()
+
+    def action_optimise(self) -> None:
+        queries = self.session.judging.grades.queries
+        if self.model.tuning is None or not any(query.is_measurable for query in queries):
+            self.show_notice("there is nothing to optimise by: grade some results first")
+        elif self.model.curve is None:
+            self.show_notice("the judged queries are still being read")
+        else:
+            self._open_decision()
+            self._shows_advice = True
+            self.model.optimiser.start(self.model.tuning)
+
+    async def _take(self, tuning: Tuning) -> None:
+        self.model.use(tuning)
+        self.show_notice(f"{self.navigator.keymap.key_of('tune.undo')} takes these settings back")
+
+    def _move_by(self, field: str, steps: int) -> None:
+        """Move alpha or the threshold, whichever knob the curve shows."""
+        value = getattr(self.model.explore.state, field)
+        moved = min(max(round(value + steps / 100, 2), 0.0), 1.0)
+        self.model.explore.update(**{field: moved})
+
+    def action_back(self) -> None:
+        """Close the decision, else go back to the queries, then to explore."""
+        if self.has_class("-deciding"):
+            self.close_decision()
+        else:
+            super().action_back()
+
+    def action_next_pane(self, step: int) -> None:
+        names = [name for name in PANES if name != "decision" or self.has_class("-deciding")]
+        if self.has_class("-deciding") and self.has_class("-wide"):
+            names = [name for name in names if name not in ("thresholds", "snapshots")]
+        here = next((n for n in names if isinstance(self.focused, PANES[n])), names[0])
+        name = names[(names.index(here) + step) % len(names)]
+        self._show_pane(name)
+        self.set_focus(self.query_one(PANES[name]))
+
+    def _show_pane(self, name: str) -> None:
+        if not self.has_class(f"-pane-{name}"):
+            self.remove_class(*(f"-pane-{other}" for other in PANES), update=False)
+            self.add_class(f"-pane-{name}")

@@ -1,0 +1,96 @@
+"""Snapshots of the knobs beside the current settings. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from kbx_tui.formatting import format_score
+from kbx_tui.safe_text import safe_line
+from kbx_tui.tui.judging.search_settings import SearchSettings
+
+if TYPE_CHECKING:
+    from kbx_tui.evaluation.judged_evidence import JudgedEvidence
+    from kbx_tui.evaluation.significance import PairedDifference
+    from kbx_tui.evaluation.tuning_snapshots import TuningSnapshot
+    from kbx_tui.search.evidence.tuning import Tuning
+
+
+@dataclass(frozen=True, slots=True)
+class SnapshotRow:
+    """A snapshot, and how the current settings differ from it."""
+
+    snapshot: TuningSnapshot
+    settings: SearchSettings
+    is_pinned: bool
+    """Whether it is A."""
+    difference: PairedDifference | None
+    """Of nDCG@10, current minus snapshot; None if it cannot be measured yet."""
+    p_holm: float
+    """Adjusted for the number of snapshots."""
+
+    @property
+    def when(self) -> str:
+        """The time as `2026-03-17 09:41`."""
+        return safe_line(self.snapshot.when)[:16].replace("T", " ")
+
+    @property
+    def comparison(self) -> str:
+        """The difference in words: `wins 3, ties 7, losses 2  +.02 (-.01 to .05)  p .21`."""
+        found = self.difference
+        if found is None:
+            return "not measured"
+        words = f"wins {found.wins}, ties {found.ties}, losses {found.losses}"
+        if not found.wins and not found.losses:
+            return f"{words}  the same results"
+        between = ""
+        if found.interval is not None:
+            between = f" ({signed(found.interval[0])} to {signed(found.interval[1])})"
+        return f"{words}  {signed(found.mean)}{between}  p {format_score(self.p_holm)}"
+
+
+def compare_snapshots(
+    kept: JudgedEvidence | None, current: Tuning, snapshots: Sequence[TuningSnapshot]
+) -> tuple[PairedDifference | None, ...]:
+    """Return how `current` differs from each snapshot; None for one of another preset.
+
+    Measured from the evidence kept, which is that of the preset of `current`.
+    """
+    from kbx_tui.evaluation.significance import paired_difference
+
+    same = [one.tuning for one in snapshots if one.tuning.preset == current.preset]
+    if not kept or not same:
+        return (None,) * len(snapshots)
+    now, *before = kept.measure([current, *same]).ndcg.tolist()
+    differences = iter([paired_difference(figures, now) for figures in before])
+    return tuple(
+        next(differences) if one.tuning.preset == current.preset else None for one in snapshots
+    )
+
+
+def snapshot_rows(
+    snapshots: Sequence[TuningSnapshot],
+    differences: Sequence[PairedDifference | None],
+    pinned: SearchSettings | None,
+) -> tuple[SnapshotRow, ...]:
+    """Return a row per snapshot, the newest first, with p-values adjusted by Holm."""
+    from kbx_tui.evaluation.significance import holm
+
+    adjusted = iter(holm([each.p for each in differences if each is not None]))
+    rows = [
+        SnapshotRow(
+            snapshot,
+            settings := SearchSettings(snapshot.tuning),
+            settings == pinned,
+            difference,
+            next(adjusted) if difference is not None else 1.0,
+        )
+        for snapshot, difference in zip(snapshots, differences, strict=True)
+    ]
+    return tuple(reversed(rows))
+
+
+def signed(number: float) -> str:
+    """Return a difference with its sign and without a leading zero: `+.03`, `-.01`."""
+    return f"{'-' if number < 0 else '+'}{format_score(abs(number))}"

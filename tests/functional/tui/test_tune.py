@@ -1,0 +1,277 @@
+"""The tune mode on the real engine: figures, curve, past queries, snapshots, advice, kbx.toml."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import pytest
+
+from kbx_tui.api import KnowledgeBase
+from kbx_tui.evaluation.judgments import read_judgments
+from kbx_tui.evaluation.tuning_snapshots import FILE as SNAPSHOTS
+from kbx_tui.search.query_history import QueryHistory
+from kbx_tui.tui.explore.panes.query_line import QueryLine
+from kbx_tui.tui.explore.screen import Explore
+from kbx_tui.tui.judging.save_screen import SaveSettings
+from kbx_tui.tui.tune.model import TuneModel
+from kbx_tui.tui.tune.panes.curve_pane import CurvePane
+from kbx_tui.tui.tune.panes.decision_pane import DecisionPane
+from kbx_tui.tui.tune.panes.query_table import QueryTable
+from kbx_tui.tui.tune.panes.snapshot_list import SnapshotList
+from kbx_tui.tui.tune.panes.threshold_pane import ThresholdPane
+from kbx_tui.tui.tune.screen import Tune
+from kbx_tui.tui.widgets.status_line import StatusLine
+from tests.functional.tui.driving import NARROW, TINY, WIDE, Driver, Size, running
+
+TALL = (140, 40)
+RUTH = "Ruth Castellane notice to operators"
+PAGE = "memory/people/alice-chen.md"
+
+
+@asynccontextmanager
+async def tuning(root: Path, size: Size = TALL) -> AsyncIterator[Driver]:
+    """Run the app in the tune mode, with the curve of the judged queries if there are any."""
+    async with running(root, size) as driver:
+        await driver.press("f4")
+        await driver.until(lambda: isinstance(driver.app.screen, Tune))
+        await driver.until(lambda: model(driver).past_queries.total is not None)
+        await driver.until(lambda: model(driver).curve or not driver_queries(driver))
+        yield driver
+
+
+def model(driver: Driver) -> TuneModel:
+    return driver.explore.session.tune
+
+
+def driver_queries(driver: Driver) -> list[str]:
+    queries = driver.explore.session.judging.grades.queries
+    return [query.text for query in queries if query.is_measurable]
+
+
+def judge_as_labelled(root: Path, copies: int = 1) -> None:
+    """Replace the judgments of a base by the 60 labelled queries of the demo, or copies of them."""
+    folder = Path(__file__).parents[1] / "search" / "demo_judgments"
+    lines = [
+        json.dumps({"query": f"{query.text}{' ?' * copy}", "path": path, "grade": grade})
+        for copy in range(copies)
+        for query in read_judgments(folder)
+        for path, grade in query.grades.items()
+    ]
+    (root / ".kbx" / "judgments.jsonl").write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+
+async def test_judged_queries_show_their_grades_and_what_they_are_worth(judged_demo: Path) -> None:
+    async with tuning(judged_demo) as driver:
+        await driver.until_shown(QueryTable, "12 judged queries · nDCG@10 ", "judged@10 ")
+        await driver.until_shown(QueryTable, RUTH, "the current settings are A")
+        await driver.until_shown(CurvePane, "nDCG@10 over alpha", "alpha .50 now ", "●", "◆")
+        await driver.until_shown(CurvePane, "p ", "keep what you have")
+
+
+async def test_settings_are_measured_without_searching(judged_demo: Path) -> None:
+    async with tuning(judged_demo) as driver:
+        await driver.until(lambda: model(driver).p is not None)
+        before = driver.watched.calls["retrieve"]
+        await driver.press("i", "i", "i", "i", *["right_square_bracket"] * 3, "left_curly_bracket")
+        await driver.until_shown(QueryTable, "vs A: ", "better", "worse", "same")
+        await driver.press("tab", "right", "I")
+        await driver.until_shown(CurvePane, "judged@10 over parent score", "max now ")
+        assert driver.watched.calls["retrieve"] == before
+
+
+async def test_keys_and_clicks_move_the_knob_of_the_curve(judged_demo: Path) -> None:
+    async with tuning(judged_demo) as driver:
+        await driver.press("tab", "right", "L")
+        await driver.until_shown(CurvePane, "alpha .56 now ")
+        assert driver.state.alpha == 0.56
+        await driver.press("home")
+        await driver.until_shown(CurvePane, "alpha .00 now ")
+        pane = driver.app.screen.query_one(CurvePane)
+        await driver.pilot.click(CurvePane, offset=(pane.size.width - 1, 4))
+        await driver.until_shown(CurvePane, "alpha 1.00 now ")
+        await driver.press("i")
+        await driver.until_shown(CurvePane, "nDCG@10 over threshold", "threshold .50 now ")
+        await driver.press("z")
+        await driver.until(lambda: driver.state.alpha == 0.5)
+
+
+async def test_a_query_is_opened_in_explore(judged_demo: Path) -> None:
+    async with tuning(judged_demo) as driver:
+        await driver.press("down", "enter")
+        await driver.until(lambda: isinstance(driver.app.screen, Explore))
+        await driver.until(lambda: driver.explore.view is not None)
+        assert driver.explore.query_one(QueryLine).value.startswith(RUTH)
+
+
+async def test_past_queries_show_what_the_threshold_does(judged_demo: Path) -> None:
+    history = QueryHistory(judged_demo)
+    for query in ("rollback plan", "what did Alice Chen decide", "who owns the migration"):
+        history.add(query)
+    async with tuning(judged_demo) as driver:
+        await driver.until_shown(ThresholdPane, "best entity scores of 3 past queries", "two-pass")
+        await driver.press(*["right_curly_bracket"] * 10)
+        await driver.until_shown(ThresholdPane, "threshold 1.00", "A .50")
+        observed = model(driver).past
+        assert observed is not None
+        flips = observed.observed.flips(0.5, 1.0)
+        shown = "no query changes" if not flips else "change"
+        await driver.until_shown(ThresholdPane, shown)
+
+
+async def test_snapshots_are_kept_compared_pinned_and_dropped(judged_demo: Path) -> None:
+    async with tuning(judged_demo) as driver:
+        await driver.press("r")
+        await driver.until_shown(SnapshotList, "Snapshots (1)", "the same results")
+        await driver.press(*["left_square_bracket"] * 9, "r")
+        await driver.until_shown(SnapshotList, "Snapshots (2)", "now wins ", "p ")
+    async with tuning(judged_demo) as driver:  # they survive the app
+        await driver.until_shown(SnapshotList, "Snapshots (2)", "alpha .05")
+        driver.app.screen.set_focus(driver.app.screen.query_one(SnapshotList))
+        await driver.press("A")
+        await driver.until(lambda: pinned_alpha(driver) == 0.05)
+        await driver.until_shown(SnapshotList, "A two-pass, alpha .05")
+        await driver.press("enter")
+        await driver.until(lambda: driver.state.alpha == 0.05)
+        await driver.press("z")
+        await driver.until(lambda: driver.state.alpha == 0.5)
+        await driver.press("delete")
+        await driver.until_shown(SnapshotList, "Snapshots (1)")
+    with KnowledgeBase(judged_demo) as kb:
+        (left,) = kb.tuning_snapshots()
+        assert left.tuning == kb.tuning()
+        assert left.generation is not None
+        assert left.model == "bundled"
+
+
+def pinned_alpha(driver: Driver) -> float | None:
+    pinned = driver.explore.session.judging.pinned
+    return None if pinned is None else pinned.tuning.alpha
+
+
+async def test_optimising_says_keep_where_nothing_wins(judged_demo: Path) -> None:
+    async with tuning(judged_demo) as driver:
+        await driver.press("O")
+        await driver.until_shown(DecisionPane, "Keep what you have")
+        await driver.press("escape")
+        await driver.until(lambda: not driver.app.screen.query_one(DecisionPane).display)
+        assert driver.state.alpha == 0.5
+
+
+async def test_offered_settings_are_taken_saved_and_taken_back(demo_copy: Path) -> None:
+    judge_as_labelled(demo_copy)
+    toml = demo_copy / "kbx.toml"
+    toml.write_text("# ours\n[search]\nhierarchy_alpha = 1.0\n", encoding="utf-8")
+    async with tuning(demo_copy) as driver:
+        await driver.until(lambda: len(driver_queries(driver)) >= 60)
+        await driver.press("O")
+        await driver.until_shown(DecisionPane, "Change: +", "hierarchy_alpha 1.0 →")
+        await driver.press("enter")
+        await driver.until(lambda: driver.state.alpha < 1.0)
+        await driver.until_shown(QueryTable, "vs A: ")
+        taken = driver.state.alpha
+        await driver.press("S")
+        await driver.until(lambda: isinstance(driver.app.screen, SaveSettings))
+        assert "1.0" in toml.read_text()
+        await driver.press("enter")
+        await driver.until(lambda: f"hierarchy_alpha = {taken}" in toml.read_text())
+        await driver.until(lambda: driver.explore.model.defaults.alpha == taken)
+        assert toml.read_text().startswith("# ours\n")
+        await driver.press("z")
+        await driver.until(lambda: "hierarchy_alpha = 1.0" in toml.read_text())
+        await driver.press("z")
+        await driver.until(lambda: driver.state.alpha == 1.0)
+
+
+async def test_optimising_can_be_stopped(demo_copy: Path) -> None:
+    judge_as_labelled(demo_copy)
+    async with tuning(demo_copy) as driver:
+        await driver.press("O", "escape")
+        await driver.until(lambda: not driver.app.screen.query_one(DecisionPane).display)
+        assert model(driver).optimiser.progress is None
+        await driver.press("right_square_bracket")
+        await driver.until_shown(CurvePane, "alpha .55 now ")
+        assert model(driver).optimiser.advice is None
+
+
+@pytest.mark.parametrize("size", [TALL, NARROW, TINY])
+async def test_without_judged_queries_it_says_what_to_do(demo_copy: Path, size: Size) -> None:
+    (demo_copy / ".kbx" / "judgments.jsonl").unlink(missing_ok=True)
+    async with tuning(demo_copy, size) as driver:
+        await driver.until_shown(QueryTable, "No query is judged yet", "f1", "kbx demo")
+        await driver.press("O")
+        await driver.until_shown(StatusLine, "nothing to optimise by")
+
+
+async def test_one_judged_query_is_measured_without_an_interval(demo_copy: Path) -> None:
+    (demo_copy / ".kbx" / "judgments.jsonl").unlink(missing_ok=True)
+    with KnowledgeBase(demo_copy) as kb:
+        kb.judge("alice chen", PAGE, 0)
+    async with tuning(demo_copy) as driver:
+        await driver.until_shown(CurvePane, "No judged query has a relevant document")
+        with KnowledgeBase(demo_copy) as kb:
+            kb.judge("alice chen", PAGE, 3)
+        await driver.press("escape")
+        await driver.until(lambda: isinstance(driver.app.screen, Explore))
+        await driver.press("f4")  # reads what others have graded
+        await driver.until_shown(QueryTable, "1 judged query · nDCG@10 ")
+        await driver.until_shown(CurvePane, "alpha .50 now ", "no other value is better")
+        await driver.press("O")
+        await driver.until_shown(DecisionPane, "1 judged queries are too few")
+
+
+@pytest.mark.parametrize("size", [TALL, NARROW, TINY])
+async def test_tab_reaches_every_pane_at_every_size(judged_demo: Path, size: Size) -> None:
+    async with tuning(judged_demo, size) as driver:
+        for pane in (CurvePane, ThresholdPane, SnapshotList, QueryTable):
+            await driver.press("tab")
+            await driver.until_focused(pane)
+            assert driver.app.screen.query_one(pane).region.height > 3
+        await driver.press("shift+tab")
+        await driver.until_focused(SnapshotList)
+
+
+async def test_a_changed_index_is_measured_again(judged_demo: Path) -> None:
+    QueryHistory(judged_demo).add("rollback plan")
+    async with tuning(judged_demo) as driver:
+        await driver.until_shown(ThresholdPane, "1 past query")
+        page = judged_demo / "memory" / "notes" / "new.md"
+        page.write_text("# Rollbacks\n\nAlice decided about rollbacks again.\n", encoding="utf-8")
+        before = model(driver).curve
+        driver.explore.session.index_sync.index(maybe_changed=["memory/notes/new.md"])
+        await driver.until(lambda: model(driver).curve not in (None, before))
+        await driver.until_shown(CurvePane, "alpha .50 now ")
+        await driver.until_shown(ThresholdPane, "1 past query")
+
+
+async def test_broken_snapshots_are_reported_and_kept(judged_demo: Path) -> None:
+    (judged_demo / SNAPSHOTS).write_bytes(b'{"when": "2026"\n\xff\n')
+    async with tuning(judged_demo) as driver:
+        await driver.until_shown(StatusLine, "snapshots.jsonl: 2 lines cannot be read")
+        await driver.press("r")
+        await driver.until_shown(SnapshotList, "Snapshots (1)")
+    assert b"\xff\n" in (judged_demo / SNAPSHOTS).read_bytes()
+
+
+@pytest.mark.slow
+async def test_keys_are_answered_while_500_judged_queries_are_read(demo_copy: Path) -> None:
+    judge_as_labelled(demo_copy, copies=9)
+    async with running(demo_copy, TALL) as driver:
+        await driver.press("f4")
+        await driver.until(lambda: len(driver.app.screen.query_one(QueryTable).rows) > 500)
+        assert model(driver).curve is None  # they are still being read
+        await driver.press("down", "down")
+        assert driver.app.screen.query_one(QueryTable).cursor == 2
+        await driver.until(lambda: model(driver).curve is not None, seconds=240.0)
+        await driver.press("left_square_bracket")
+        await driver.until_shown(CurvePane, "alpha .45 now ")
+
+
+async def test_a_fast_search_has_no_curve(judged_demo: Path) -> None:
+    async with tuning(judged_demo, WIDE) as driver:
+        driver.explore.model.update(mode="fast")
+        await driver.until_shown(CurvePane, "A fast search has no knobs")
+        await driver.press("S")
+        await driver.until_shown(StatusLine, "a fast search is no setting of kbx.toml")

@@ -17,6 +17,9 @@ DEFAULT = ".kbx/index"
 
 ADVICE = "leave uri out for .kbx/index in the base, or name a new folder outside the notes"
 
+VERSION_CONTROL = frozenset({".git", ".hg", ".jj", ".svn"})
+"""Folders that belong to another program, even before it made them."""
+
 _FILE_SCHEME = re.compile(r"file[^:/\\]*://", re.IGNORECASE)
 
 
@@ -76,6 +79,9 @@ def _misplacement(root: Path, folder: Path) -> str:
         if not inside or not inside[0].startswith("index"):
             return f"names a place in {state} that is not for an index"
     walked_identity = _identity(walked)
+    owned = VERSION_CONTROL.intersection(folder.parts).difference(root.parts)
+    if owned:
+        return f"lies in {min(owned)}, which belongs to version control"
     if _identity(folder) == walked_identity:
         return f"is the folder of the notes, {walked}"
     if _identity(folder) in map(_identity, walked.parents):

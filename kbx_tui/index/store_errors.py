@@ -77,8 +77,12 @@ def _translated(action: str, uri: str, error: BaseException) -> IndexFault:
     what = f"cannot {action} at {uri} ({first})"
     if _number(error) not in (None, *DAMAGE):
         return IndexFault(f"{what}; try again, and `kbx index --full` if that does not help")
-    kind = IndexFault if "://" in uri else IndexDamaged
-    return kind(f"{what}; `kbx index --full` rebuilds it")
+    if "://" in uri:
+        return IndexFault(
+            f"{what}; check [index] uri, what it needs to log in, and the network, and then "
+            "`kbx index --full` if it still fails"
+        )
+    return IndexDamaged(f"{what}; `kbx index --full` rebuilds it")
 
 
 def _number(error: BaseException) -> int | None:

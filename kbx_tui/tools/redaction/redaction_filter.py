@@ -173,10 +173,12 @@ class RedactionFilter:
         return text if text in _field_values(source) else WITHHELD
 
     def _diff(self, text: str, source: Source) -> Any:
-        return "".join(map(self._diff_line, text.splitlines(keepends=True)))
+        lines = text.splitlines(keepends=True)
+        head = 2 if text.startswith("--- ") and len(lines) > 2 and lines[2].startswith("@@") else 0
+        return "".join([*lines[:head], *map(self._diff_line, lines[head:])])
 
     def _diff_line(self, line: str) -> str:
-        if line.startswith(("---", "+++", "@@")) or not line[1:].strip():
+        if line.startswith("@@") or not line[1:].strip():
             return line
         words = [word for word in _words(line[1:]) if not word.isdigit()]
         known = self._sent.union(*(page.vocabulary for page in self._seen))

@@ -117,7 +117,7 @@ class VisiblePages:
         for path in self.learned:
             self.page(path)  # it may be visible again
         paths = frozenset(indexed | self._learned)
-        documents = self._kb.documents_containing(REDACTED)
+        documents = self._indexed[0] if self._indexed else None
         if self._hidden is None or self._hidden[0] is not documents or self._hidden[1] != paths:
             self._hidden = (documents, paths, self._hidden_pages(paths))
         return self._hidden[2]

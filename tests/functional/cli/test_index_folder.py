@@ -86,6 +86,8 @@ def test_every_command_refuses_before_anything_is_written(
         (".kbx", "that is not for an index"),
         (".kbx/journal", "that is not for an index"),
         (".kbx/drafts.jsonl", "that is not for an index"),
+        (".git", "belongs to version control"),
+        (".git/index-of-notes", "belongs to version control"),
         ("loop", "cannot be used"),
         ("~nobody-has-this-name/x", "cannot be used"),
         ("file://{base}/memory", "write a folder, not a URL"),

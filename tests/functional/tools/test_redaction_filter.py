@@ -10,7 +10,7 @@ import pytest
 from kbx_tui import KnowledgeBase
 from kbx_tui.knowledge.facts.public_page import PublicPage
 from kbx_tui.tools.contracts.answers import Answer
-from kbx_tui.tools.contracts.provenance import PagePath, Passage
+from kbx_tui.tools.contracts.provenance import PageDiff, PagePath, Passage
 from kbx_tui.tools.redaction.passing_on import pass_on
 from kbx_tui.tools.servers.dispatch import call
 
@@ -28,6 +28,10 @@ class Row(Answer):
 
 class Rows(Answer):
     rows: list[Row]
+
+
+class Change(Answer):
+    diff: PageDiff
 
 
 @pytest.fixture
@@ -63,6 +67,15 @@ def test_a_text_taken_out_of_its_file_is_withheld_before_the_index_knows(base: P
         found = call(kb, "kbx.memory_similar", {"text": "Bob mends boat 2", "threshold": 0.0})
         assert "Bob mends boat 2" not in [match["text"] for match in found["matches"]]
         assert found["matches"]
+
+
+def test_a_removed_line_that_looks_like_the_head_of_a_diff_is_withheld(base: Path) -> None:
+    head = "--- memory/people/ada.md\n+++ memory/people/ada.md\n@@ -3,2 +3 @@\n"
+    with KnowledgeBase(base) as kb:
+        removed = {"diff": f"{head}--- the secret boat\n-++ the secret sail\n"}
+        passed = pass_on(kb, Change, lambda: removed, {})["diff"]
+    assert passed.startswith(head)
+    assert "secret" not in passed
 
 
 def test_undeclared_fields_are_not_passed_on(base: Path) -> None:

@@ -41,6 +41,7 @@ def test_a_remote_index_is_never_called_damaged() -> None:
     with pytest.raises(IndexFault) as raised, translate_errors("read a table", "s3://b/index"):
         raise RuntimeError("connection refused")
     assert type(raised.value) is IndexFault
+    assert "check [index] uri" in str(raised.value)
 
 
 @pytest.mark.parametrize("error", [KeyboardInterrupt(), NotFound("no index"), TypeError("a bug")])

@@ -13,7 +13,7 @@ import msgspec
 
 from kbx_tui.errors import NotFound
 from kbx_tui.evaluation.judgments import JudgedQuery
-from kbx_tui.evaluation.metrics import CUTOFF, ndcg
+from kbx_tui.evaluation.metrics import CUTOFF, judged_share, ndcg
 from kbx_tui.evaluation.runs import ALL, DEPTH, QueryResult, Run, highest_grade, measured
 from kbx_tui.search.evidence.evidence import Evidence
 from kbx_tui.search.evidence.tuning import Tuning
@@ -33,12 +33,14 @@ ProgressCallback = Callable[[int, int], None]
 
 @dataclass(frozen=True, slots=True)
 class Sweep:
-    """Mean nDCG@10 by group for each value of one knob."""
+    """Mean nDCG@10 by group, and judged@10, for each value of one knob."""
 
     knob: Knob
     values: tuple[float, ...]
     ndcg: Mapping[str, tuple[float, ...]]
     """By group, one mean per value."""
+    judged: tuple[float, ...]
+    """Mean judged@10 of all queries, one per value. The lower it is, the worse the value looks."""
 
     def best(self, group: str) -> float:
         """Return the value with the highest nDCG; the middle one of several."""
@@ -86,24 +88,30 @@ def sweep(
     values: Sequence[float] = SWEEP_VALUES,
     progress: ProgressCallback | None = None,
 ) -> Sweep:
-    """Return nDCG by value of one knob. Raises NotFound if no query has a relevant document."""
+    """Return nDCG and judged@10 by value of one knob.
+
+    Raises NotFound if no query has a relevant document.
+    """
     tunings = [
         replace(tuning, alpha=value) if knob == "alpha" else replace(tuning, entity_threshold=value)
         for value in values
     ]
     rows_of: defaultdict[str, list[list[float]]] = defaultdict(list)
+    judged: list[list[float]] = []
     for query in _judged_queries(queries, progress):
         evidence = retrieve(query.text)
         best = best_of_each(evidence, tunings, CUTOFF).tolist()
         tops = [[evidence.paths[row] for row in rows if row != NO_ROW] for rows in best]
         rows_of[query.group].append([ndcg(top, query.grades) for top in tops])
+        judged.append([judged_share(top, query.grades) for top in tops])
     if len(rows_of) > 1:
         rows_of[ALL] = [row for rows in list(rows_of.values()) for row in rows]
-    means = {
-        group: tuple(fmean(column) for column in zip(*rows, strict=True))
-        for group, rows in rows_of.items()
-    }
-    return Sweep(knob, tuple(values), means)
+    means = {group: _column_means(rows) for group, rows in rows_of.items()}
+    return Sweep(knob, tuple(values), means, _column_means(judged))
+
+
+def _column_means(rows: Sequence[Sequence[float]]) -> tuple[float, ...]:
+    return tuple(map(fmean, zip(*rows, strict=True)))
 
 
 def _judged_queries(

@@ -211,22 +211,25 @@ def sweep_json(sweep: Sweep) -> dict[str, Any]:
             group: [round(figure, DIGITS) for figure in row] for group, row in sweep.ndcg.items()
         },
         "best": {group: sweep.best(group) for group in sweep.ndcg},
+        "judged": [round(share, DIGITS) for share in sweep.judged],
     }
 
 
 def sweep_lines(sweep: Sweep) -> list[str]:
-    """Return nDCG@10 by value and group, with the best value of each group marked."""
+    """Return nDCG@10 by value and group, with the best value of each marked, and judged@10."""
     best = [sweep.best(group) for group in sweep.ndcg]
     rows = []
-    for value, *means in zip(sweep.values, *sweep.ndcg.values(), strict=True):
+    figures = zip(sweep.values, sweep.judged, *sweep.ndcg.values(), strict=True)
+    for value, judged, *means in figures:
         marks = ["*" if value == best_value else " " for best_value in best]
         rows.append(
             [
                 f"{value:.2f}",
                 *(f"{mean:.3f}{mark}" for mean, mark in zip(means, marks, strict=True)),
+                f"{judged:.2f}",
             ]
         )
-    return _table([sweep.knob, *sweep.ndcg], rows)
+    return _table([sweep.knob, *sweep.ndcg, "judged@10"], rows)
 
 
 def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:

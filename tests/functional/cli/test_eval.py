@@ -101,7 +101,10 @@ def test_sweep_marks_the_best_value(kbx: CommandLine, labelled: Path, knob: str)
     assert sweep["knob"] == knob
     assert len(sweep["values"]) == len(sweep["ndcg"]["all"]) == 21
     assert sweep["best"]["person"] in sweep["values"]
-    assert "*" in kbx("eval", labelled, "--sweep", knob).out
+    assert len(sweep["judged"]) == 21
+    table = kbx("eval", labelled, "--sweep", knob).out
+    assert "*" in table
+    assert "judged@10" in table.splitlines()[0]
 
 
 @pytest.mark.parametrize("mode", ["flat", "two_pass", "fast"])

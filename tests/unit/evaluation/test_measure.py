@@ -86,9 +86,19 @@ def test_sweep_retrieves_each_query_once() -> None:
     assert swept.ndcg["topic"] == (1.0, 1.0, 1.0)
 
 
+def test_sweep_reports_the_judged_share_of_each_value() -> None:
+    swept = sweep([PERSON, TOPIC], FakeRetrieval(), Tuning(), "alpha", values=[0.0, 1.0])
+    runs = (
+        measure([PERSON, TOPIC], FakeRetrieval(), replace(Tuning(), alpha=alpha), base="b")
+        for alpha in (0.0, 1.0)
+    )
+    assert swept.judged == tuple(group_metrics(run)[-1].judged for run in runs)
+    assert swept.judged == pytest.approx((2 / 3, 1 / 3))
+
+
 def test_best_value_is_the_middle_one_on_ties() -> None:
-    assert Sweep("alpha", (0.0, 0.5, 1.0), {"all": (0.3, 0.3, 0.3)}).best("all") == 0.5
-    assert Sweep("alpha", (0.0, 0.5, 1.0), {"all": (0.3, 0.2, 0.4)}).best("all") == 1.0
+    assert Sweep("alpha", (0.0, 0.5, 1.0), {"all": (0.3, 0.3, 0.3)}, (1.0,) * 3).best("all") == 0.5
+    assert Sweep("alpha", (0.0, 0.5, 1.0), {"all": (0.3, 0.2, 0.4)}, (1.0,) * 3).best("all") == 1.0
 
 
 def test_queries_without_relevant_documents_raise_not_found() -> None:

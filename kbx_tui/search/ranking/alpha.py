@@ -47,9 +47,10 @@ def next_changes(ranking: Ranking, limit: int) -> tuple[float | None, float | No
     now, one of the alphas may be the current one. None where nothing changes down to 0 or up to 1.
     """
     alpha, points = ranking.tuning.alpha, swap_points(ranking, limit)
-    below = max((point for point in points if point < alpha - SAME_ALPHA), default=None)
-    above = min((point for point in points if point > alpha + SAME_ALPHA), default=None)
-    if any(abs(point - alpha) <= SAME_ALPHA for point in points):
+    close = [point for point in points if _is_at(point, alpha)]
+    below = max((point for point in points if point < alpha and point not in close), default=None)
+    above = min((point for point in points if point > alpha and point not in close), default=None)
+    if close:
         current, lines = ranking.best(limit).tolist(), ScoreLines.of(ranking, limit)
         if alpha > 0.0 and _order_at(lines, (alpha + (below or 0.0)) / 2, limit) != current:
             below = alpha
@@ -57,6 +58,11 @@ def next_changes(ranking: Ranking, limit: int) -> tuple[float | None, float | No
         if alpha < 1.0 and _order_at(lines, (alpha + end) / 2, limit) != current:
             above = alpha
     return below, above
+
+
+def _is_at(point: float, alpha: float) -> bool:
+    """Return whether a swap point is the current alpha. The ends of the scale are exact."""
+    return point == alpha or (0.0 < point < 1.0 and abs(point - alpha) <= SAME_ALPHA)
 
 
 def alpha_note(ranking: Ranking, limit: int) -> str:

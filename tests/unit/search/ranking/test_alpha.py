@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from fractions import Fraction
 from itertools import combinations, pairwise
@@ -37,6 +38,20 @@ def test_note_appears_if_and_only_if_there_are_no_changes(
 ) -> None:
     ranking = rank(found, tuning)
     assert bool(alpha_note(ranking, limit)) == (next_changes(ranking, limit) == (None, None))
+
+
+@pytest.mark.parametrize(
+    ("alpha", "side", "end"), [(1e-205, 0, 0.0), (math.nextafter(1.0, 0.0), 1, 1.0)]
+)
+def test_a_change_at_an_end_of_the_scale_is_found_right_beside_it(
+    alpha: float, side: int, end: float
+) -> None:
+    found = evidence(
+        components([0.0, 0.0], [0.0, 0.9]),
+        entities=[(entity(0, 1.0, named=True), {0: 1.0})],
+    )
+    tuning = Tuning(alpha=alpha, entity_threshold=0.0, scale_by_topic=False)
+    assert next_changes(rank(found, tuning), 5)[side] == end
 
 
 def test_note_for_equal_links() -> None:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from kbx_tui.evaluation.judgment_log import LOCK_NAME
 from tests.terminal.terminal import APP, TIMEOUT, Terminal, terminal
 
 QUERY = "rollback plan"
@@ -83,12 +84,27 @@ def test_two_apps_on_one_base_keep_all_grades(base: Path) -> None:
 
 
 def test_a_grade_that_cannot_be_saved_is_an_error_and_the_app_goes_on(base: Path) -> None:
-    (base / ".kbx" / "judgments.jsonl").mkdir()
+    lock = base / ".kbx" / LOCK_NAME
+    lock.unlink(missing_ok=True)
+    lock.mkdir()  # not even root can lock a folder
     with terminal([*APP, "--kb", str(base)], size=(140, 40)) as app:
         ask(app)
         before = len(app.written)
         app.press("3")
-        app.wait_for("judgments.jsonl", after=before)
+        app.wait_for(LOCK_NAME, after=before)
+        assert "of the first 10 judged" not in app.text
         assert "Traceback" not in app.text
         app.press("escape", "q")
         assert app.wait_for_exit() == 0
+    assert not (base / ".kbx" / "judgments.jsonl").exists()
+
+
+def test_a_folder_in_place_of_the_judgments_is_set_aside_and_the_grade_is_kept(base: Path) -> None:
+    (base / ".kbx" / "judgments.jsonl").mkdir()
+    with terminal([*APP, "--kb", str(base)], size=(140, 40)) as app:
+        ask(app)
+        app.press("3")
+        app.wait_for("1 of the first 10 judged")
+        app.press("escape", "q")
+        assert app.wait_for_exit() == 0
+    assert [grade for _, grade in graded(base, 1)] == [3]

@@ -26,10 +26,8 @@ from tests.functional.vaults import stored_rows, write_vault
 
 
 @pytest.fixture
-def base(tmp_path: Path) -> Path:
-    root = write_vault(tmp_path / "base")
-    KnowledgeBase(root).index()
-    return root
+def base(indexed_vault: Path, tmp_path: Path) -> Path:
+    return shutil.copytree(indexed_vault, tmp_path / "base")
 
 
 def index_of(base: Path) -> Path:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import shutil
 from collections import namedtuple
 from pathlib import Path
 
@@ -25,11 +26,8 @@ Usage = namedtuple("Usage", "total used free")
 
 
 @pytest.fixture
-def base(tmp_path: Path) -> Path:
-    write_vault(tmp_path)
-    with KnowledgeBase(tmp_path) as kb:
-        kb.index()
-    return tmp_path
+def base(indexed_vault: Path, tmp_path: Path) -> Path:
+    return shutil.copytree(indexed_vault, tmp_path / "base")
 
 
 def data_files(base: Path, table: str) -> int:

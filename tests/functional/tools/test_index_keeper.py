@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -14,7 +15,6 @@ from kbx_tui import IndexFault, KnowledgeBase
 from kbx_tui.tools.servers import engine_worker, index_keeper
 from kbx_tui.tools.servers.engine_worker import EngineWorker
 from kbx_tui.tools.servers.index_keeper import IndexKeeper
-from tests.functional.vaults import write_vault
 
 PATIENCE = 60.0
 
@@ -27,11 +27,8 @@ def wait_for(condition: Callable[[], object]) -> None:
 
 
 @pytest.fixture
-def base(tmp_path: Path) -> Path:
-    base = write_vault(tmp_path / "base")
-    with KnowledgeBase(base) as kb:
-        kb.index()
-    return base
+def base(indexed_vault: Path, tmp_path: Path) -> Path:
+    return shutil.copytree(indexed_vault, tmp_path / "base")
 
 
 @pytest.fixture

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -16,11 +17,9 @@ from tests.functional.vaults import write_vault
 
 
 @pytest.fixture
-def base(tmp_path: Path) -> Path:
+def base(indexed_vault: Path, tmp_path: Path) -> Path:
     """An indexed base with one file that changed since."""
-    base = write_vault(tmp_path / "base")
-    with KnowledgeBase(base) as kb:
-        kb.index()
+    base = shutil.copytree(indexed_vault, tmp_path / "base")
     (base / "memory/notes/new.md").write_text("# New\n\nA zorkmid.\n", encoding="utf-8")
     return base
 

@@ -17,7 +17,7 @@ def find_base(folder: Path | None, *, may_be_empty: bool = False) -> Path:
     either ConfigError or IndexFault when its index may not be where it is configured.
     """
     from kbx_tui.index.index_folder import index_uri
-    from kbx_tui.knowledge.vault import find_root, walk
+    from kbx_tui.knowledge.vault import find_root, list_files
     from kbx_tui.settings_file import load_settings
 
     root = find_root(explicit=folder)
@@ -29,6 +29,6 @@ def find_base(folder: Path | None, *, may_be_empty: bool = False) -> Path:
     index = settings.index
     if may_be_empty and (folder is not None or is_marked):
         return root
-    if index.uri or (root / ".kbx" / "index").is_dir() or walk(root, index.exclude).files:
+    if index.uri or (root / ".kbx" / "index").is_dir() or list_files(root, index.exclude, limit=1):
         return root
     raise NotFound(f"no markdown in {root}: {ADVICE}")

@@ -14,6 +14,7 @@
     │   ├── EmbeddingRateLimited  a service asks to wait
     │   └── EmbeddingUnavailable  a service cannot be reached
     ├── RerankerError    a reranker cannot be loaded, downloaded or run
+    ├── NotConfirmed     so much would be indexed that the user is asked first
     ├── NotTrusted       a base from elsewhere asks for what the user has not allowed
     └── WriteFault       a file was not written and is unchanged
         ├── FileChanged  it was changed by another process since it was read
@@ -127,6 +128,13 @@ class RerankerError(KbxError):
 
     code = "reranker"
     exit_code = 6
+
+
+class NotConfirmed(KbxError):
+    """A run would index very many files or a folder of the system, and nobody can be asked."""
+
+    code = "not_confirmed"
+    exit_code = 9
 
 
 class NotTrusted(KbxError):

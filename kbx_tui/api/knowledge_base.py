@@ -71,6 +71,7 @@ if TYPE_CHECKING:
     from kbx_tui.evaluation.threshold_observatory import ThresholdObservatory
     from kbx_tui.evaluation.tuning_snapshots import TuningSnapshot
     from kbx_tui.experts.expert_ranking import ExpertRanking
+    from kbx_tui.index.build.new_files import IndexQuestion
     from kbx_tui.index.chunk_lines import LineRange
     from kbx_tui.knowledge.facts.public_page import PublicPage
     from kbx_tui.knowledge.records import Document, Entity, Fact, FactKind
@@ -193,6 +194,16 @@ class KnowledgeBase:
         return self._session.index(
             progress, fast=fast, full=full, cancelled=cancelled, wait=wait, only=only
         )
+
+    def index_question(self) -> IndexQuestion | None:
+        """Return what to ask the user before `index` compares all files; None for nothing.
+
+        It is asked before more than 2,000 new files, and before the first run in a folder of the
+        system. `index` does not ask, a search that indexes the base first raises NotConfirmed.
+        """
+        from kbx_tui.index.build.new_files import index_question
+
+        return index_question(self.root, self.settings)
 
     def add_vectors(self, *, cancelled: Cancelled = lambda: False) -> int:
         """Embed indexed texts that have no vector yet, and return how many.

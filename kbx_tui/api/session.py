@@ -13,6 +13,7 @@ from kbx_tui.config import Settings
 from kbx_tui.embedding.embedder import Embedder
 from kbx_tui.embedding.local import open_embedder
 from kbx_tui.errors import EmbeddingError, IndexDamaged, IndexFault, IndexForeign
+from kbx_tui.index.build.new_files import index_question, refusal_to_index
 from kbx_tui.index.build.progress import Cancelled, IndexReport, ProgressListener
 from kbx_tui.index.build.writer_lock import is_being_written
 from kbx_tui.index.index_folder import index_uri
@@ -175,8 +176,13 @@ class Session:
         return True
 
     def ensure_indexed(self, *, fast: bool = True) -> None:
-        """Index a base that has no index yet; with `fast`, without vectors of documents."""
+        """Index a base that has no index yet; with `fast`, without vectors of documents.
+
+        Raises NotConfirmed where the user is to be asked first.
+        """
         if not self.is_indexed():
+            if (question := index_question(self.root, self.settings)) is not None:
+                raise refusal_to_index(question)
             what = "its text" if fast else "it"
             self.notice(f"{self.root} is not indexed yet; indexing {what} first")
             self.index(fast=fast)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+import sys
 import unicodedata
 from collections import deque
 from collections.abc import Sequence
@@ -81,19 +82,22 @@ def walk(root: Path, exclude: Sequence[str] = ()) -> Walk:
     return _Walker(_existing_folder(root), exclude).walk()
 
 
-def list_files(root: Path, exclude: Sequence[str] = ()) -> dict[str, str]:
+def list_files(
+    root: Path, exclude: Sequence[str] = (), *, limit: int | None = None
+) -> dict[str, str]:
     """Return the absolute paths of the files that `walk` finds, by the paths of documents.
 
-    Unsorted. Raises like `walk`.
+    Unsorted. With `limit`, ends after so many files; a few more may be returned. Raises like
+    `walk`.
     """
-    walker = _Walker(_existing_folder(root), exclude)
+    walker = _Walker(_existing_folder(root), exclude, limit)
     walker.walk_trees()
     return walker.files
 
 
 class _Walker:
-    def __init__(self, root: Path, exclude: Sequence[str]) -> None:
-        self._root = root
+    def __init__(self, root: Path, exclude: Sequence[str], limit: int | None = None) -> None:
+        self._root, self._limit = root, sys.maxsize if limit is None else limit
         self._prefix = f"{MEMORY}/" if walked_folder(root) != root else ""
         self._inside = {root.resolve(), (root / self._prefix).resolve()}
         self._rules = IgnoreRules(exclude)
@@ -121,7 +125,7 @@ class _Walker:
 
     def _walk_tree(self, top: str, top_prefix: str) -> None:
         pending = [(top, top_prefix)]
-        while pending:
+        while pending and len(self.files) < self._limit:
             folder, prefix = pending.pop()
             entries = self._entries(folder, prefix)
             names = {entry.name for entry in entries}

@@ -44,6 +44,7 @@ from kbx_tui.tui.tune.screen import Tune
 
 if TYPE_CHECKING:
     from kbx_tui.config import Settings
+    from kbx_tui.index.build.new_files import IndexQuestion
     from kbx_tui.trust.trust_requests import TrustRequest
 
 WIDTH_CLASSES: list[tuple[int, str]] | None = [(0, "-small"), (80, "-narrow"), (110, "-wide")]
@@ -191,6 +192,14 @@ class KbxApp(App[None]):
                 await self.open_base(root)
                 if self._drafts is not None and self.explore is not None:
                     await self._open_drafts(self.explore.session, self._drafts)
+
+    def ask_to_index(self, question: IndexQuestion, answer: Callable[[bool], object]) -> None:
+        from kbx_tui.tui.indexing.index_question_screen import ConfirmIndexing
+
+        def take(confirmed: bool | None) -> None:
+            answer(bool(confirmed))
+
+        self.call_later(self.push_screen, ConfirmIndexing(question, self), take)
 
     def choose_base(self) -> None:
         welcome = Welcome(self.bases, self.app_state, self, is_base_open=True)

@@ -93,6 +93,18 @@ class AppState:
         self.user.bases = [str(root), *others][:RECENT_BASES]
         self.save_user()
 
+    def forget_base(self, root: str) -> int:
+        """Remove a base from the recent ones, and return its place there; its files stay."""
+        place = self.user.bases.index(root)
+        self.user.bases = [base for base in self.user.bases if base != root]
+        self.save_user()
+        return place
+
+    def recall_base(self, root: str, place: int) -> None:
+        """Put a forgotten base back where it was among the recent ones."""
+        self.user.bases.insert(place, root)
+        self.save_user()
+
     def close_base(self) -> None:
         """Discard the state of the base, which has been closed."""
         self.base, self._base_file, self.keeps_knobs = BaseState(), None, False

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
+from dataclasses import replace
 from typing import TYPE_CHECKING, Protocol
 
 from kbx_tui.errors import KbxError, NotTrusted
@@ -25,6 +26,7 @@ from kbx_tui.tui.tune.model import TuneModel
 if TYPE_CHECKING:
     from kbx_tui.api import KnowledgeBase
     from kbx_tui.config import Settings
+    from kbx_tui.index.build.new_files import IndexQuestion
     from kbx_tui.search.evidence.tuning import Tuning
 
 CLOSE_SECONDS = 1.0
@@ -40,6 +42,10 @@ class SessionHost(JudgingHost, Protocol):
 
     def ask_for_trust(self) -> None:
         """Ask whether the base may do what its kbx.toml asks for, unless that was answered."""
+        ...
+
+    def ask_to_index(self, question: IndexQuestion, answer: Callable[[bool], object]) -> None:
+        """Ask whether to index that much; `answer` receives whether the user says so."""
         ...
 
 
@@ -58,7 +64,9 @@ class BaseSession:
         self._host = host
         self._is_open = self._asked_for_trust = False
         self.client = EngineClient(open_engine, on_error=self._show_error, on_answer=on_answer)
-        self.index_sync = IndexSync(self.client, open_engine, host, on_growth=self.refresh)
+        self.index_sync = IndexSync(
+            self.client, open_engine, host, on_growth=self.refresh, on_question=self._ask_to_index
+        )
         self.explore = ExploreModel(
             self.client,
             host,
@@ -135,6 +143,14 @@ class BaseSession:
         if not self._asked_for_trust:
             self._asked_for_trust = True
             self._host.ask_for_trust()
+
+    def _ask_to_index(self, question: IndexQuestion) -> None:
+        self._host.ask_to_index(question, self._answer_to_index)
+
+    def _answer_to_index(self, confirmed: bool) -> None:
+        self.index_sync.answer(confirmed=confirmed)
+        if self.explore.summary is not None:
+            self.explore.show_base(replace(self.explore.summary, is_waiting=not confirmed))
 
     async def _open_searchable(self) -> bool:
         await self._open()

@@ -38,6 +38,7 @@ PUBLIC = [
     "Judgment",
     "KbxError",
     "KnowledgeBase",
+    "NotConfirmed",
     "NotFound",
     "NotTrusted",
     "OutOfRange",

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from kbx_tui.cli.asking import confirmed, may_ask
 from kbx_tui.cli.base_command import Command
 from kbx_tui.cli.listings.index_listing import problem_lines, totals
 from kbx_tui.cli.open_kb import open_kb
@@ -15,10 +16,11 @@ from kbx_tui.cli.options import json_option
 from kbx_tui.cli.output import print_result, say
 from kbx_tui.cli.runner import EXIT_INTERRUPTED
 from kbx_tui.ending import on_signal
-from kbx_tui.errors import IndexLocked
+from kbx_tui.errors import IndexLocked, NotConfirmed
 from kbx_tui.formatting import format_count, format_size
 
 if TYPE_CHECKING:
+    from kbx_tui.api import KnowledgeBase
     from kbx_tui.index.build.progress import IndexReport
 
 INTERRUPTED = "interrupted; what is indexed is searchable, and the next run continues from there"
@@ -29,29 +31,37 @@ INTERRUPTED = "interrupted; what is indexed is searchable, and the next run cont
     "--full", is_flag=True, help="Rebuild everything; vectors of unchanged texts are reused."
 )
 @click.option("--fast", is_flag=True, help="Index text and entities only, no vectors.")
+@click.option("--yes", is_flag=True, help="Do not ask before very many files or a system folder.")
 @click.option("--no-wait", is_flag=True, help="Fail if another process is indexing.")
 @json_option
-def command(full: bool, fast: bool, no_wait: bool, as_json: bool) -> None:
+def command(full: bool, fast: bool, yes: bool, no_wait: bool, as_json: bool) -> None:
     """Bring the index up to date with the files.
 
     Only changed files are read and embedded again. Text and entities come first and are searchable
     while vectors are computed. You may stop at any time; the next run continues from there. Your
     files are only read, and .kbx/index can be deleted without losing anything.
 
+    Before more than 2,000 new files, and before the first run in a folder of the system such as
+    /tmp, you are asked. Without a terminal, a first run stops there instead, unless --yes is given.
+
     \b
     Examples:
       kbx index
       kbx index --fast             words only, ready in seconds
+      kbx index --yes              in a script, whatever the number of files
       kbx index --json | jq .seconds
     """
     from kbx_tui.cli.listings.progress import show_progress
 
     stopped = Event()
     try:
-        with on_signal(stopped.set, INTERRUPTED), open_kb() as kb, show_progress() as listener:
-            report = kb.index(
-                listener, fast=fast, full=full, cancelled=stopped.is_set, wait=not no_wait
-            )
+        with on_signal(stopped.set, INTERRUPTED), open_kb() as kb:
+            if not yes:
+                _confirm(kb)
+            with show_progress() as listener:
+                report = kb.index(
+                    listener, fast=fast, full=full, cancelled=stopped.is_set, wait=not no_wait
+                )
     except KeyboardInterrupt:  # Windows
         stopped.set()
     except IndexLocked:
@@ -62,6 +72,23 @@ def command(full: bool, fast: bool, no_wait: bool, as_json: bool) -> None:
         click.get_current_context().exit(EXIT_INTERRUPTED)
     seconds = {stage: round(spent, 3) for stage, spent in report.seconds.items()}
     print_result(asdict(report) | {"seconds": seconds}, report_lines(report), as_json=as_json)
+
+
+def _confirm(kb: KnowledgeBase) -> None:
+    """Ask before indexing very many files or a folder of the system.
+
+    Where nobody can be asked, an update goes on and a first run raises NotConfirmed. Raises Abort
+    if the answer is no.
+    """
+    from kbx_tui.index.build.new_files import refusal_to_index
+
+    question = kb.index_question()
+    if question is None or not (may_ask() or question.is_first):
+        return
+    if not may_ask():
+        raise refusal_to_index(question)
+    if not confirmed(f"{question.sentence}. Index them?"):
+        raise NotConfirmed("nothing was indexed")
 
 
 def report_lines(report: IndexReport) -> list[str]:

@@ -7,13 +7,12 @@ from typing import TYPE_CHECKING
 
 import click
 
+from kbx_tui.cli.asking import confirmed, may_ask
 from kbx_tui.cli.base_command import Command
 from kbx_tui.cli.open_kb import open_kb
 from kbx_tui.cli.options import text_argument
 from kbx_tui.cli.output import say
 from kbx_tui.cli.writing.write_output import (
-    confirmed,
-    may_ask,
     report_written,
     writing_options,
 )

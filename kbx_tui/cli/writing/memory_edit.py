@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 
 import click
 
+from kbx_tui.cli.asking import may_ask
 from kbx_tui.cli.base_command import Command
 from kbx_tui.cli.open_kb import open_kb
 from kbx_tui.cli.options import text_argument
 from kbx_tui.cli.writing.write_output import (
-    may_ask,
     prints_written,
     report_written,
     writing_options,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable
 from difflib import unified_diff
 from functools import wraps
@@ -10,6 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import click
 
+from kbx_tui.cli.asking import confirmed, may_ask
 from kbx_tui.cli.options import json_option
 from kbx_tui.cli.output import console, print_json, say
 from kbx_tui.errors import FileChanged
@@ -117,13 +117,3 @@ def print_diff(diff: str) -> None:
     out = console()
     for line in diff.splitlines():
         out.print(Text(safe_line(line), DIFF_STYLES.get(line[:1], "")))
-
-
-def may_ask() -> bool:
-    """Return whether the user can be asked: stdin and stderr are a terminal."""
-    return sys.stdin.isatty() and sys.stderr.isatty()
-
-
-def confirmed(question: str) -> bool:
-    """Ask a yes-or-no question; the default is no."""
-    return click.confirm(safe_line(question), default=False, err=True)

@@ -23,6 +23,7 @@ KINDS: dict[type[errors.KbxError], tuple[ErrorType, ErrorCode]] = {
     errors.FileChanged: ("TRANSIENT", "internal_error"),
     errors.WriteFault: ("INTERNAL", "internal_error"),
     errors.ConfigError: ("VALIDATION", "invalid_request"),
+    errors.NotConfirmed: ("VALIDATION", "permission_denied"),
     errors.NotTrusted: ("VALIDATION", "permission_denied"),
     errors.NotFound: ("VALIDATION", "invalid_request"),
     errors.KbxError: ("INTERNAL", "internal_error"),

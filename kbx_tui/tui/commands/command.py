@@ -12,7 +12,7 @@ WhyNotScope = Literal["why_not"]
 CompareScope = Literal["side_by_side", "compare"]
 TuneScope = Literal["judged_queries", "snapshots", "decision", "tune"]
 SharedScope = Literal[
-    "list", "text", "slider", "judging", "saving", "mode", "welcome", "app", "overlay"
+    "list", "text", "slider", "judging", "saving", "mode", "welcome", "bases", "app", "overlay"
 ]
 Scope = Literal[
     ExploreScope, DedupScope, ExpertsScope, WhyNotScope, CompareScope, TuneScope, SharedScope

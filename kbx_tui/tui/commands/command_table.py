@@ -16,6 +16,7 @@ _card = partial(Command, scope="card")
 _text = partial(Command, scope="text")
 _slider = partial(Command, scope="slider")
 _welcome = partial(Command, scope="welcome")
+_bases = partial(Command, scope="bases")
 _screen = partial(Command, scope="screen")
 _why_not = partial(Command, scope="why_not")
 _side_by_side = partial(Command, scope="side_by_side")
@@ -339,6 +340,10 @@ COMMANDS: tuple[Command, ...] = (
              "go back to the previous screen, if any"),
     _welcome("welcome.help", "question_mark", "screen.help", "tour",
              "take a tour in six steps", bar=True),
+    _bases("base.forget", "delete,backspace", "forget", "forget",
+           "remove a recent knowledge base from this list; its files stay", bar=True),
+    _bases("base.recall", "z", "recall", "undo",
+           "put the knowledge base that was removed last back into the list", bar=True),
     _welcome("welcome.quit", "q", "screen.leave", "quit", "quit the app", bar=True),
 
     _app("mode.explore", "f1", "go_to('explore')", "explore", "search and read", bar=True),

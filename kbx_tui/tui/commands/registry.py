@@ -21,6 +21,7 @@ SCOPE_TITLES: dict[Scope, str] = {
     "text": "In any text",
     "slider": "On a slider",
     "welcome": "On the welcome screen",
+    "bases": "In the recent knowledge bases",
     "screen": "In explore, outside query and path",
     "judging": "Where results are judged",
     "saving": "When settings are saved",
@@ -70,7 +71,7 @@ ACTIVE_TOGETHER: tuple[tuple[Scope, ...], ...] = (
     ("text", "tune", "judging", "mode", "app"),
     ("snapshots", "list", "tune", "judging", "mode", "app"),
     ("decision", "text", "tune", "judging", "mode", "app"),
-    ("welcome", "list", "app"),
+    ("welcome", "list", "bases", "app"),
     ("overlay", "text", "app"),
     ("saving", "text", "app"),
 )

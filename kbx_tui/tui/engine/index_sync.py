@@ -13,9 +13,11 @@ from kbx_tui.errors import IndexLocked, KbxError
 from kbx_tui.formatting import format_count, format_duration
 from kbx_tui.log_file import logger
 from kbx_tui.tui.engine.client import EngineClient, OpenEngine
+from kbx_tui.tui.engine.index_run import IndexRun
 from kbx_tui.tui.engine.status import Status
 
 if TYPE_CHECKING:
+    from kbx_tui.index.build.new_files import IndexQuestion
     from kbx_tui.index.build.progress import Progress
 
 REPORT_INTERVAL = 0.1
@@ -24,6 +26,8 @@ GROWTH_INTERVAL = 2.0
 """Seconds between two searches of what indexing has added so far."""
 LOCK_RETRY_SECONDS = 2.0
 """Seconds until the app tries again while another process is indexing."""
+PAUSE_STEP = 0.1
+"""Seconds between two looks of a paused run at whether the app has been left."""
 STOP_SECONDS = 1.0
 """Seconds the screen stays while indexing stops, which may be interrupted at any moment."""
 
@@ -41,10 +45,21 @@ class IndexSync:
         status: Status,
         *,
         on_growth: Callable[[frozenset[str]], None],
+        on_question: Callable[[IndexQuestion], None],
     ) -> None:
-        """`on_growth` is called when the index has new content, with the files that changed."""
+        """`on_growth` is called when the index has new content, with the files that changed.
+
+        `on_question` is called before a run that the user is to confirm; `answer` follows.
+        """
         self._client, self._open_engine, self._status = client, open_engine, status
-        self._on_growth = on_growth
+        self._on_growth, self._on_question = on_growth, on_question
+        self.on_run: Callable[[], object] = lambda: None
+        """Called whenever `run` changes; set by a screen that shows it."""
+        self.run = IndexRun()
+        """The newest run."""
+        self._confirmed = self._asked = False
+        self._stopped, self._resumed = threading.Event(), threading.Event()
+        self._resumed.set()
         self._indexing: asyncio.Task[object] | None = None
         self._watching = False
         self._index_again = False
@@ -62,16 +77,53 @@ class IndexSync:
         """Whether files written by the app have not been indexed yet."""
         return bool(self._own_writes)
 
-    def index(self, maybe_changed: Iterable[str] = ()) -> None:
+    def index(self, maybe_changed: Iterable[str] = (), *, by_user: bool = False) -> None:
         """Bring the index up to date; during a run, index again afterwards.
 
-        `maybe_changed` are files that may have changed without the watcher having noticed.
+        `maybe_changed` are files that may have changed without the watcher having noticed. After
+        the user has stopped a run, or declined one, only `by_user` begins the next.
         """
         self._maybe_changed |= frozenset(maybe_changed)
+        if by_user:
+            self._stopped.clear()
+            self.resume()
+        if self._stopped.is_set() or self._asked:
+            return
         if self.is_indexing:
             self._index_again = True
         else:
             self._indexing = self._client.start(self._index())
+
+    def pause(self) -> None:
+        """Let the run wait at its next step, with what it has done; it stays the only writer."""
+        if self.is_indexing and self.run.is_active:
+            self._resumed.clear()
+            self._show_run(self.run.in_state("paused"))
+
+    def resume(self) -> None:
+        """Let a paused run go on."""
+        if not self._resumed.is_set():
+            self._resumed.set()
+            self._show_run(self.run.in_state("running"))
+
+    def halt(self) -> None:
+        """End the run at its next step, and begin no other until the user does.
+
+        What has been indexed stays, and the next run continues from there.
+        """
+        self._stopped.set()
+        self._resumed.set()
+        self._index_again = False
+        if not self.is_indexing:
+            self._show_run(self.run.in_state("stopped"))
+
+    def answer(self, *, confirmed: bool) -> None:
+        """Begin the run that was asked about, or none until the user does."""
+        self._asked, self._confirmed = False, confirmed
+        if confirmed:
+            self.index(by_user=True)
+        else:
+            self.halt()
 
     def expect(self, paths: Iterable[str]) -> None:
         """Do not announce changes of these files: the app wrote them itself."""
@@ -95,19 +147,27 @@ class IndexSync:
         self._index_again = True
         while self._index_again and not self._client.closed.is_set():
             self._index_again = False
+            self._show_run(self.run.in_state("counting"))
             try:
                 await _run_in_thread(self._index_in_thread, "kbx-index")
             except IndexLocked:  # another process does the work
                 self._status.show_progress("another process is indexing")
+                self._show_run(self.run.in_state("locked"))
                 asyncio.get_running_loop().call_later(LOCK_RETRY_SECONDS, self.index)
                 self._on_growth(frozenset())
             except Exception as error:
                 self._status.show_progress("")
+                self._show_run(self.run.in_state("failed"))
                 self._client.report(error)
             else:
                 if self._client.closed.is_set():  # cancelled, so perhaps nothing was indexed
                     return
                 self._status.show_progress("")
+                if self._asked:
+                    return
+                is_halted = self._stopped.is_set()
+                self._show_run(self.run.in_state("stopped" if is_halted else "idle"))
+                self._confirmed = False
                 self._on_growth(frozenset() if self._index_again else self._take_changes())
 
     def _take_changes(self) -> frozenset[str]:
@@ -127,18 +187,41 @@ class IndexSync:
             now = time.monotonic()
             if progress.stage != stage or now - reported >= REPORT_INTERVAL:
                 stage, reported = progress.stage, now
-                self._client.call_on_loop(self._status.show_progress, describe_progress(progress))
+                self._client.call_on_loop(self._show_progress, progress)
             if progress.searchable and now - grown >= GROWTH_INTERVAL:
                 grown = now
                 self._client.call_on_loop(self._on_growth, frozenset())
+            while not (self._resumed.wait(PAUSE_STEP) or self._client.closed.is_set()):
+                pass  # paused by the user
+
+        def is_cancelled() -> bool:
+            return self._client.closed.is_set() or self._stopped.is_set()
 
         engine = self._open_engine()
         try:
-            report = engine.index(listen, cancelled=self._client.closed.is_set, wait=False)
+            if not self._confirmed and (question := engine.index_question()) is not None:
+                self._asked = True
+                self._client.call_on_loop(self._ask, question)
+                return
+            report = engine.index(listen, cancelled=is_cancelled, wait=False)
         finally:
             engine.close()
         for sentence in report.repaired:
             self._client.call_on_loop(self._status.show_notice, sentence)
+
+    def _ask(self, question: IndexQuestion) -> None:
+        self._show_run(self.run.in_state("asking"))
+        self._on_question(question)
+
+    def _show_progress(self, progress: Progress) -> None:
+        if not self.is_indexing or self._stopped.is_set():
+            return  # it was on its way when the run ended
+        self._status.show_progress(describe_progress(progress))
+        self._show_run(self.run.with_progress(progress))
+
+    def _show_run(self, run: IndexRun) -> None:
+        self.run = run
+        self.on_run()
 
     # Watching.
 

@@ -401,4 +401,4 @@ class Explore(JudgingScreen):
     def action_refresh_index(self) -> None:
         shown = [result.path for result in self.query_one(ResultList).rows]
         read = self.query_one(PreviewPane).path
-        self.session.index_sync.index(maybe_changed=[*shown, read])
+        self.session.index_sync.index(maybe_changed=[*shown, read], by_user=True)

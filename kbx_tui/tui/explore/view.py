@@ -236,3 +236,5 @@ class BaseSummary:
     documents: int | None = None
     """None until it has been counted."""
     entities: int | None = None
+    is_waiting: bool = False
+    """Whether files are indexed only once the user begins it."""

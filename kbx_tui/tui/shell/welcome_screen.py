@@ -16,6 +16,7 @@ from kbx_tui.safe_text import safe_line
 from kbx_tui.tui.app_state import AppState
 from kbx_tui.tui.base_session import error_line
 from kbx_tui.tui.bases import Bases, complete_folder, is_folder
+from kbx_tui.tui.commands.bindings import bindings
 from kbx_tui.tui.navigator import Navigator
 from kbx_tui.tui.widgets.choice_list import Choice, ChoiceList
 from kbx_tui.tui.widgets.key_bar import KeyBar
@@ -30,6 +31,7 @@ NEW = Choice("new", "Start a new one", "empty, with a page on what goes where")
 class Welcome(Screen[Path | None]):
     """Three choices, and the recent bases. Dismissed with a root, or with None to go back."""
 
+    BINDINGS = bindings("bases")
     AUTO_FOCUS = "ChoiceList"
 
     def __init__(
@@ -46,6 +48,8 @@ class Welcome(Screen[Path | None]):
         self.bases, self.app_state, self.navigator = bases, app_state, navigator
         self.why, self.is_base_open = why, is_base_open
         self._find_root: Callable[[str], Path] = bases.existing
+        self._forgotten: list[tuple[str, int]] = []
+        """Bases removed from the list here, and their places in it."""
 
     def compose(self) -> ComposeResult:
         with Vertical(id="welcome"):
@@ -60,7 +64,7 @@ class Welcome(Screen[Path | None]):
         choices.intro = () if self.is_base_open else (ABOUT, _reason(self.why))
         choices.rebuild_lines()
         self.query_one(KeyBar).use(self.navigator.keymap)
-        self.query_one(KeyBar).show("welcome", "list", "app")
+        self.query_one(KeyBar).show("welcome", "list", "bases", "app")
         self.query_one(FolderLine).border_title = "folder"
 
     @on(ChoiceList.Chosen)
@@ -87,6 +91,36 @@ class Welcome(Screen[Path | None]):
             self.set_focus(self.query_one(ChoiceList))
         elif self.is_base_open:
             self.dismiss(None)
+
+    def action_forget(self) -> None:
+        """Remove the base under the cursor from the list."""
+        choice = self.query_one(ChoiceList).current
+        if choice is None or choice.id not in self.app_state.user.bases:
+            self._say("only a recent knowledge base can be removed from this list")
+            return
+        self._forgotten.append((choice.id, self.app_state.forget_base(choice.id)))
+        self._show_choices()
+        key = self.navigator.keymap.key_of("base.recall")
+        self._say(f"{choice.title} is no longer listed; its files stay; {key} lists it again")
+
+    def action_recall(self) -> None:
+        """Put the base that was removed last back into the list."""
+        if not self._forgotten:
+            self._say("no knowledge base was removed from this list")
+            return
+        root, place = self._forgotten.pop()
+        self.app_state.recall_base(root, place)
+        self._show_choices()
+        self._say(f"{safe_line(Path(root).name)} is listed again")
+
+    def _show_choices(self) -> None:
+        choices = self.query_one(ChoiceList)
+        choices.rows = tuple(self._choices())
+        choices.cursor = choices.cursor
+        choices.rebuild_lines()
+
+    def _say(self, text: str) -> None:
+        self.query_one(StatusLine).show_notice(text)
 
     def action_help(self) -> None:
         self.navigator.show_help()

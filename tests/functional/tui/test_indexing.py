@@ -10,9 +10,12 @@ import pytest
 
 from kbx_tui.api import KnowledgeBase, session
 from kbx_tui.errors import EmbeddingError
+from kbx_tui.index.build import new_files
 from kbx_tui.index.build.writer_lock import writer_lock
 from kbx_tui.tui.explore.panes.query_line import QueryLine
 from kbx_tui.tui.explore.panes.result_list import ResultList
+from kbx_tui.tui.indexing.index_question_screen import ConfirmIndexing
+from kbx_tui.tui.widgets.choice_list import ChoiceList
 from kbx_tui.tui.widgets.status_line import StatusLine
 from tests.functional.tui.driving import (
     NARROW,
@@ -216,3 +219,22 @@ async def test_read_only_base_can_be_searched(demo: Path, demo_copy: Path) -> No
         await driver.until_shown(StatusLine, "PermissionError: read-only file system")
         await driver.ask("rollback plan")
         assert driver.titles[0] == "Rollback plan"
+
+
+async def test_many_files_are_indexed_only_after_a_question(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(new_files, "ASK_ABOVE", 3)
+    root = write_vault(tmp_path / "kb")
+    async with starting(root, NARROW) as driver:
+        await driver.until(lambda: isinstance(driver.app.screen, ConfirmIndexing))
+        await driver.until_shown(ChoiceList, f"holds {len(FILES)} markdown files", "Not now")
+        await driver.press("enter")
+        await driver.until_shown(ResultList, "Nothing is indexed yet")
+        assert "index" not in driver.watched.calls
+        await driver.press("escape", "R")
+        await driver.until(lambda: isinstance(driver.app.screen, ConfirmIndexing))
+        await driver.until_focused(ChoiceList)
+        await driver.press("down", "enter")
+        await driver.until_shown(ResultList, f"{len(FILES)} documents")
+        assert driver.watched.calls["index"] == 1

@@ -15,6 +15,7 @@ from textual.message import Message
 
 from kbx_tui.api import KnowledgeBase
 from kbx_tui.config import Settings
+from kbx_tui.index.build.new_files import IndexQuestion
 from kbx_tui.index.build.progress import IndexReport
 from kbx_tui.search.evidence.evidence import Evidence, Scope
 from kbx_tui.search.evidence.tuning import Tuning
@@ -124,6 +125,9 @@ class SilentHost:
 
     def ask_for_trust(self) -> None:
         pass
+
+    def ask_to_index(self, question: IndexQuestion, answer: Callable[[bool], object]) -> None:
+        raise AssertionError(question)
 
 
 async def until(condition: Callable[[], object]) -> None:

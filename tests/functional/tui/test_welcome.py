@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from kbx_tui.demo.install import FOLDER_VARIABLE
+from kbx_tui.tui.app_state import AppState
 from kbx_tui.tui.explore.panes.query_line import QueryLine
 from kbx_tui.tui.explore.panes.result_list import ResultList
 from kbx_tui.tui.shell.help_screen import Help
@@ -186,6 +187,26 @@ async def test_recent_bases_come_first(tmp_path: Path) -> None:
         ]
         await choose(driver, "one")
         await driver.until(lambda: is_open(driver, roots[0]))
+
+
+async def test_recent_bases_can_be_forgotten_and_put_back(tmp_path: Path) -> None:
+    roots = [write_vault(tmp_path / name) for name in ("one", "two")]
+    state = AppState()
+    state.user.bases = [str(root) for root in roots]
+    state.save_user()
+    async with starting(None, NARROW) as driver:
+        choices = driver.app.screen.query_one(ChoiceList)
+        await driver.until_focused(ChoiceList)
+        await driver.press("delete")
+        assert [choice.title for choice in choices.rows][:2] == ["two", "Choose a folder"]
+        await driver.until_shown(StatusLine, "one is no longer listed; its files stay")
+        assert AppState().user.bases == [str(roots[1])]
+        await driver.press("down", "delete")
+        await driver.until_shown(StatusLine, "only a recent knowledge base can be removed")
+        await driver.press("z")
+        assert [choice.title for choice in choices.rows][:2] == ["one", "two"]
+        assert AppState().user.bases == [str(root) for root in roots]
+    assert all(root.is_dir() for root in roots)
 
 
 async def test_b_switches_to_another_base_and_closes_the_first(demo: Path, demo_copy: Path) -> None:

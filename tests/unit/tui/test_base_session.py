@@ -13,6 +13,7 @@ from textual.message import Message
 
 from kbx_tui.api import KnowledgeBase
 from kbx_tui.config import Settings
+from kbx_tui.index.build.new_files import IndexQuestion
 from kbx_tui.search.evidence.tuning import Tuning
 from kbx_tui.search.request import SearchRequest
 from kbx_tui.tui.base_session import BaseSession
@@ -43,6 +44,9 @@ class UncountableEngine:
     def index(self, *_: object, **options: Any) -> object:
         self._base.is_indexed = True
         return SimpleNamespace(repaired=())
+
+    def index_question(self) -> None:
+        return None
 
     def status(self) -> object:
         raise OSError("a folder cannot be listed")
@@ -81,6 +85,9 @@ class RecordingHost:
 
     def ask_for_trust(self) -> None:
         pass
+
+    def ask_to_index(self, question: IndexQuestion, answer: Callable[[bool], object]) -> None:
+        raise AssertionError(question)
 
 
 async def until(condition: Callable[[], object]) -> None:

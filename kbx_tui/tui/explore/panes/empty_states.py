@@ -71,6 +71,8 @@ why_without_query = dim_text("Why a result ranks where it does, in numbers that 
 def _base_status(summary: BaseSummary | None) -> str:
     if summary is None:
         return "opening …"
+    if not summary.searchable and summary.is_waiting:
+        return "Nothing is indexed yet; the Index mode begins it."
     if not summary.searchable:
         return "The index is being built; you can already search by words."
     if summary.documents is None or summary.entities is None:

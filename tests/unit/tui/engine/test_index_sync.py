@@ -5,10 +5,12 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections.abc import Callable
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast
 
 from kbx_tui.api import KnowledgeBase
+from kbx_tui.index.build.new_files import IndexQuestion
 from kbx_tui.index.build.progress import Progress
 from kbx_tui.tui.engine.client import EngineClient
 from kbx_tui.tui.engine.index_sync import IndexSync, describe_progress
@@ -19,14 +21,22 @@ class BlockingEngine:
 
     def __init__(self) -> None:
         self.has_begun = threading.Event()
-        self.runs = 0
+        self.runs = self.steps = 0
+        self.question: IndexQuestion | None = None
 
-    def index(self, listen: object, *, cancelled: Callable[[], bool], **options: Any) -> object:
+    def index(
+        self, listen: Callable[[Progress], None], *, cancelled: Callable[[], bool], **options: Any
+    ) -> object:
         self.runs += 1
         self.has_begun.set()
         while not cancelled():
+            listen(Progress("reading", self.steps, 100, 1.0, 1.0, False))
+            self.steps += 1
             threading.Event().wait(0.001)
         return SimpleNamespace(repaired=())
+
+    def index_question(self) -> IndexQuestion | None:
+        return self.question
 
     def close(self) -> None:
         pass
@@ -49,20 +59,91 @@ def test_progress_shows_stage_count_and_time_left() -> None:
     assert describe_progress(progress) == "indexing: vectors 312 of 1,204, 26 s left"
 
 
+class Indexing:
+    """An `IndexSync` over a blocking engine."""
+
+    def __init__(self) -> None:
+        self.engine, self.status = BlockingEngine(), RecordingStatus()
+        self.grown: list[frozenset[str]] = []
+        self.questions: list[IndexQuestion] = []
+
+        def open_engine() -> KnowledgeBase:
+            return cast(KnowledgeBase, self.engine)
+
+        self.client = EngineClient(open_engine, on_error=lambda error: None)
+        self.sync = IndexSync(
+            self.client,
+            open_engine,
+            self.status,
+            on_growth=self.grown.append,
+            on_question=self.questions.append,
+        )
+
+    async def close(self) -> None:
+        self.client.closed.set()
+        await self.sync.stop()
+        self.client.close(lambda engine: None)
+
+
+async def until(condition: Callable[[], object]) -> None:
+    async with asyncio.timeout(10.0):
+        while not condition():
+            await asyncio.sleep(0.001)
+
+
 async def test_run_cancelled_by_closing_announces_nothing_and_is_not_repeated() -> None:
-    engine, status = BlockingEngine(), RecordingStatus()
-    grown: list[frozenset[str]] = []
+    indexing = Indexing()
+    indexing.sync.index(maybe_changed=["memory/a.md"])
+    await asyncio.to_thread(indexing.engine.has_begun.wait, 10.0)
+    indexing.sync.index()  # again afterwards
+    await indexing.close()
+    assert not indexing.sync.is_indexing
+    assert (indexing.engine.runs, indexing.grown) == (1, [])
 
-    def open_engine() -> KnowledgeBase:
-        return cast(KnowledgeBase, engine)
 
-    client = EngineClient(open_engine, on_error=lambda error: None)
-    index_sync = IndexSync(client, open_engine, status, on_growth=grown.append)
-    index_sync.index(maybe_changed=["memory/a.md"])
-    await asyncio.to_thread(engine.has_begun.wait, 10.0)
-    index_sync.index()  # again afterwards
-    client.closed.set()
-    await index_sync.stop()
-    client.close(lambda engine: None)
-    assert not index_sync.is_indexing
-    assert (engine.runs, grown, status.texts) == (1, [], [])
+async def test_paused_run_waits_and_goes_on() -> None:
+    indexing = Indexing()
+    indexing.sync.index()
+    await until(lambda: indexing.sync.run.state == "running")
+    indexing.sync.pause()
+    assert indexing.sync.run.state == "paused"
+    seen = -1
+    while seen != indexing.engine.steps:  # the current step ends
+        seen = indexing.engine.steps
+        await asyncio.to_thread(threading.Event().wait, 0.02)
+    assert indexing.sync.is_indexing
+    indexing.sync.resume()
+    await until(lambda: indexing.engine.steps > seen)
+    await indexing.close()
+
+
+async def test_stopped_run_is_repeated_only_when_the_user_begins_it() -> None:
+    indexing = Indexing()
+    indexing.sync.index()
+    await until(lambda: indexing.sync.run.state == "running")
+    indexing.sync.pause()
+    indexing.sync.halt()  # ends a paused run, too
+    await until(lambda: not indexing.sync.is_indexing)
+    assert indexing.sync.run.state == "stopped"
+    indexing.sync.index()  # as after a change on disk
+    assert not indexing.sync.is_indexing
+    indexing.sync.index(by_user=True)
+    await until(lambda: indexing.engine.runs == 2)
+    await indexing.close()
+
+
+async def test_run_to_confirm_begins_with_the_answer() -> None:
+    indexing = Indexing()
+    indexing.engine.question = IndexQuestion(Path("notes"), 34_057, "a folder", is_first=True)
+    indexing.sync.index()
+    await until(lambda: indexing.questions)
+    indexing.sync.index()  # as after a change on disk: it is not asked twice
+    assert indexing.sync.run.state == "asking"
+    indexing.sync.answer(confirmed=False)
+    assert (indexing.sync.run.state, indexing.engine.runs) == ("stopped", 0)
+    indexing.sync.index(by_user=True)
+    await until(lambda: len(indexing.questions) == 2)
+    await until(lambda: not indexing.sync.is_indexing)
+    indexing.sync.answer(confirmed=True)
+    await until(lambda: indexing.engine.runs == 1)
+    await indexing.close()

@@ -117,6 +117,9 @@ class RecordedKb(RecordedReview):
     def status(self) -> Base:
         return self.base
 
+    def index_question(self) -> None:
+        return None
+
     def index(
         self,
         progress: Callable[[Progress], None] | None = None,

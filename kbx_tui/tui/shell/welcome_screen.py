@@ -17,6 +17,7 @@ from kbx_tui.tui.app_state import AppState
 from kbx_tui.tui.base_session import error_line
 from kbx_tui.tui.bases import Bases, complete_folder, is_folder
 from kbx_tui.tui.commands.bindings import bindings
+from kbx_tui.tui.commands.command import Scope
 from kbx_tui.tui.navigator import Navigator
 from kbx_tui.tui.widgets.choice_list import Choice, ChoiceList
 from kbx_tui.tui.widgets.key_bar import KeyBar
@@ -64,7 +65,7 @@ class Welcome(Screen[Path | None]):
         choices.intro = () if self.is_base_open else (ABOUT, _reason(self.why))
         choices.rebuild_lines()
         self.query_one(KeyBar).use(self.navigator.keymap)
-        self.query_one(KeyBar).show("welcome", "list", "bases", "app")
+        self._show_keys()
         self.query_one(FolderLine).border_title = "folder"
 
     @on(ChoiceList.Chosen)
@@ -118,6 +119,12 @@ class Welcome(Screen[Path | None]):
         choices.rows = tuple(self._choices())
         choices.cursor = choices.cursor
         choices.rebuild_lines()
+        self._show_keys()
+
+    def _show_keys(self) -> None:
+        """Show those of recent bases only where there is one, or was one."""
+        bases: tuple[Scope, ...] = ("bases",) * bool(self.app_state.user.bases or self._forgotten)
+        self.query_one(KeyBar).show("welcome", "list", *bases, "app")
 
     def _say(self, text: str) -> None:
         self.query_one(StatusLine).show_notice(text)

@@ -132,7 +132,7 @@ class Searcher:
             total_ms=total_ms,
             with_explain=request.explain,
             notes=self._session.repair_derived_files(),
-            types=sorted(set(self._session.snapshot().kinds)) if request.doc_types else (),
+            types=sorted(set(self._session.snapshot().kinds)) if request.all_types else (),
             newer_files=self._session.newer_files(),
         )
 

@@ -12,6 +12,7 @@ from kbx_tui.errors import NotFound
 from kbx_tui.index.build.progress import Cancelled
 from kbx_tui.search.comparing.why_not import Change, Dimension, WhyNot, changed_request, why_not
 from kbx_tui.search.evidence.evidence import Evidence
+from kbx_tui.search.query.typed_filters import without_filter
 from kbx_tui.search.ranking.rank import Ranking, rank
 from kbx_tui.search.request import SearchRequest
 
@@ -73,6 +74,11 @@ class WhyNotFinder:
             is_set = getattr(request, dimension)
             if is_set and (change := self._tried(request, dimension, off, text, path, limit)):
                 yield change
+        for number, typed in enumerate(request.typed.filters):
+            query, text = without_filter(request.query, number), f"without {typed}"
+            if change := self._tried(request, "query", query, text, path, limit):
+                yield change
+                break  # one change per dimension
         if (request.dates or self._session.settings.search.dates) == "filter" and (
             change := self._tried(request, "dates", "prefer", "of any date", path, limit)
         ):

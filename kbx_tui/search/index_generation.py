@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -24,7 +25,7 @@ from kbx_tui.knowledge.records import Entity
 from kbx_tui.search.browsing.document_lookup import DocumentNames
 from kbx_tui.search.browsing.entity_lookup import EntityNames
 from kbx_tui.search.evidence.continuations import ScoredDocuments
-from kbx_tui.search.evidence.evidence import EntityCandidate, Scope
+from kbx_tui.search.evidence.evidence import EntityCandidate, Scope, UnknownName
 from kbx_tui.search.lru_cache import LruCache
 from kbx_tui.search.query.dates.period import DocumentDates
 from kbx_tui.search.query.filters import Filters
@@ -42,6 +43,8 @@ if TYPE_CHECKING:
 
 TEXT_TABLES = ("documents", "entities", "facts", "links", "name_uses", "meta")
 SCOPES_KEPT = 8
+SIMILAR_NAMES = 3
+"""Names suggested for one that no entity has."""
 PASS_ONE_KEPT, PASS_ONE_SECONDS = 256, 60.0
 PATIENCE = 10.0
 """Changed vectors are reread only after this many times the duration of the last read."""
@@ -155,8 +158,22 @@ class IndexGeneration:
         """Return the documents in scope."""
         if scoped := self._scopes.get((path, filters)):
             return scoped
-        scoped = ScopedDocuments.of(self.snapshot, *find_scope(self.snapshot, path, filters))
+        named = {name: self._ids_of(name, filters.hidden) for name in filters.typed_names}
+        flags, scope = find_scope(self.snapshot, path, filters, named)
+        unknown = tuple(
+            self._unknown(name, filters.hidden) for name, ids in named.items() if not ids
+        )
+        scoped = ScopedDocuments.of(self.snapshot, flags, replace(scope, unknown_names=unknown))
         return self._scopes.put((path, filters), scoped)
+
+    def _ids_of(self, name: str, hidden: Collection[str]) -> list[str]:
+        """Return the ids of the entities with a name, without those whose page is hidden."""
+        found = self.entity_names.named(name)
+        return [entity.id for entity in found if entity.path not in hidden]
+
+    def _unknown(self, name: str, hidden: Collection[str]) -> UnknownName:
+        similar = self.entity_names.find(name, SIMILAR_NAMES)
+        return UnknownName(name, tuple(e.name for e in similar if e.path not in hidden))
 
     def scored_documents(self, scoped: ScopedDocuments, share: float) -> ScoredDocuments:
         """Return the documents to score: those in scope and, with a `share`, adjacent parts."""

@@ -14,7 +14,8 @@ from typing import Any, get_args
 from kbx_tui.errors import ConfigError, OutOfRange
 from kbx_tui.safe_text import replace_surrogates
 from kbx_tui.search.evidence.tuning import Preset, Tuning
-from kbx_tui.search.query.filters import Dates, Filters
+from kbx_tui.search.query.filters import Dates, Filters, type_names
+from kbx_tui.search.query.typed_filters import TypedQuery, read_filters
 
 MAX_QUERY = 2000
 """Characters of a query that are searched for: names are looked for at every word."""
@@ -30,7 +31,7 @@ class SearchRequest:
     """
 
     query: str
-    """The query as typed; `searched` is the part that counts."""
+    """The query as typed. It may hold filters (`typed_filters`); `searched` are its words."""
     limit: int = 10
     """Results wanted, 1 or more."""
     path: str | None = None
@@ -116,9 +117,24 @@ class SearchRequest:
         _ = self.filters  # raises ConfigError before anything is searched
 
     @property
+    def typed(self) -> TypedQuery:
+        """The words and filters of the first `MAX_QUERY` characters of the query."""
+        return read_filters(self.query[:MAX_QUERY])
+
+    @property
     def searched(self) -> str:
-        """The first `MAX_QUERY` characters of the query."""
-        return self.query[:MAX_QUERY]
+        """What is searched for: the words of the query."""
+        return self.typed.text
+
+    @property
+    def all_types(self) -> tuple[str, ...]:
+        """The types of documents asked for, as options and in the query."""
+        return type_names((*(self.doc_types or ()), *self.typed.values("type")))
+
+    @property
+    def all_tags(self) -> tuple[str, ...]:
+        """The tags asked for, as options and in the query."""
+        return (*self.tags, *self.typed.values("tag"))
 
     @property
     def filters(self) -> Filters:
@@ -130,6 +146,7 @@ class SearchRequest:
             tags=self.tags,
             entities=self.entities,
             hidden=self.hidden,
+            typed=self.typed.filters,
         )
 
     def tuning(self, defaults: Tuning) -> Tuning:

@@ -38,6 +38,7 @@ def search_data(kb: KnowledgeBase, args: KbSearch) -> dict[str, Any]:
         "total_found": 0,
         "query": args.query,
         "filters_applied": filters.model_dump(exclude_none=True, by_alias=True) or None,
+        "typed_filters": [],
         "clamped": top_k < args.top_k,
         "total_matched": 0,
         "total_below_floor": 0,
@@ -70,6 +71,7 @@ def search_data(kb: KnowledgeBase, args: KbSearch) -> dict[str, Any]:
         "total_matched": response.meta.total_matched,
         "total_below_floor": response.meta.total_below_floor,
         "in_scope": response.meta.in_scope,
+        "typed_filters": list(response.meta.typed_filters),
         "dates": dates_json(response.meta.dates),
         "notes": list(response.meta.notes),
     }

@@ -84,6 +84,12 @@ CALLS: list[tuple[str, dict[str, Any], list[str]]] = [
         {"query": "rollback", "fast": True, "tags": ["ops"], "entities": ["person:bob-okafor"]},
         ["rollback", "--fast", "--tag", "ops", "--entity", "person:bob-okafor"],
     ),
+    ("kb.search", {"query": "rollback type:meeting @alice", "filters": {"from": "2026"}}, []),
+    (
+        "kbx.search",
+        {"query": 'rollback tag:"ops" to:2026-06 in:memory @bob "type:note"', "from": "2026"},
+        ['rollback tag:"ops" to:2026-06 in:memory @bob "type:note"', "--from", "2026"],
+    ),
     ("kbx.search", {"query": "rollback", "hierarchy": False}, ["rollback", "--no-hierarchy"]),
     (
         "kbx.memory_similar",

@@ -30,6 +30,7 @@ META = {
     "search_mode_reason": str,
     "pass1_entities": list,
     "path_filter": type(None),
+    "typed_filters": list,
     "dates": list,
     "timings": dict,
     "total_matched": int,

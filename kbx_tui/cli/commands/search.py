@@ -98,11 +98,16 @@ def command(
     enough, the search is flat, and the output says why. Defaults come from kbx.toml. A query may
     be any text, with or without quotes; put -- before one that starts with a dash.
 
+    Filters may be part of the query: type:meeting tag:ops from:2026-03 to:2026-05 in:memory/notes
+    @alice. A comma means "or": type:meeting,note. They narrow what the options allow. Within
+    quotation marks, such words are ordinary words.
+
     \b
     Examples:
       kbx search "what did the platform team decide about migration?"
       kbx search grace tully rollout --type meeting --path memory/meetings/2026
       kbx search "what did alice do in march 2026"
+      kbx search rollback type:meeting from:2026-03 @alice
       kbx search "error code 5032" --fast
       kbx search alice migration --hierarchy-alpha 0.7 --explain
       kbx search "rollback plan" --json | jq -r '.results[].path'

@@ -32,3 +32,12 @@ class EntityNames:
             return self._entities[:limit]
         named = [n for n, entity in enumerate(self._entities) if entity.id == text.strip()]
         return [self._entities[number] for number in self._names.find(text, limit, named)]
+
+    def named(self, name: str) -> list[Entity]:
+        """Return the entities that a name means: by id, else by name or alias, else by parts.
+
+        Parts are whole words: `Alice` means everyone called so, `Ali` nobody.
+        """
+        if by_id := [entity for entity in self._entities if entity.id == name.strip()]:
+            return by_id
+        return [self._entities[number] for number in self._names.named(name)]

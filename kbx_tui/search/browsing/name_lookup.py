@@ -53,6 +53,17 @@ class NameLookup:
                 best.setdefault(number, fit)
         return nsmallest(limit, best, key=lambda number: (best[number], number))
 
+    def named(self, text: str) -> list[int]:
+        """Return the numbers of the things with this name, else of those with all its words."""
+        wanted = name_key(text)
+        words = set(wanted.split())
+        if not words:
+            return []
+        pairs = list(zip(self._keys, self._of, strict=True))
+        found = [number for key, (number, _) in pairs if key == wanted]
+        found = found or [number for key, (number, _) in pairs if words <= set(key.split())]
+        return list(dict.fromkeys(found))
+
     def _fits(self, wanted: str) -> Iterator[tuple[int, Fit]]:
         if not wanted:
             return

@@ -6,6 +6,7 @@ setting gives. Within its dimension it is the smallest:
 - alpha: the order changes only where lines cross, so the nearest place beyond such a point;
 - threshold: only the scores of the candidates matter, so the nearest of these, or just above one;
 - number of entities: the nearest number;
+- query: without one of the filters typed in it;
 - path: the largest folder; dates: those that leave out the fewest documents.
 
 Mode, gate, parent score, type and the entity to add have no size; of entities it is the one that
@@ -31,7 +32,7 @@ from kbx_tui.search.request import SearchRequest
 
 Dimension = Literal[
     "alpha", "threshold", "max_entities", "hierarchy", "gate", "parent", "pinned", "path",
-    "doc_types", "since", "until", "tags", "entities", "dates", "fast",
+    "doc_types", "since", "until", "tags", "entities", "dates", "fast", "query",
 ]  # fmt: skip
 """Field of `SearchRequest` that a change sets."""
 Stage = Literal["shown", "ranked", "gated", "no match", "filtered"]

@@ -18,6 +18,7 @@ from kbx_tui.search.evidence.date_preference import DatePreference
 from kbx_tui.search.evidence.reranking import RerankerScores
 from kbx_tui.search.evidence.topic import Topic
 from kbx_tui.search.evidence.tuning import Tuning
+from kbx_tui.search.query.typed_filters import TypedFilter
 
 Scores = NDArray[np.float64]
 Rows = NDArray[np.int64]
@@ -152,6 +153,15 @@ class FeedbackDocument:
 
 
 @dataclass(frozen=True, slots=True)
+class UnknownName:
+    """A name in a filter that no entity has."""
+
+    name: str
+    similar: tuple[str, ...]
+    """Names of entities that may have been meant, best first."""
+
+
+@dataclass(frozen=True, slots=True)
 class Scope:
     """The documents a query may return: the filters, and how many documents pass them."""
 
@@ -167,7 +177,10 @@ class Scope:
     tags: tuple[str, ...] = ()
     entities: tuple[str, ...] = ()
     hidden: frozenset[str] = frozenset()
+    typed: tuple[TypedFilter, ...] = ()
     """The other filters, as given: `filters`."""
+    unknown_names: tuple[UnknownName, ...] = ()
+    """Names in typed filters that no entity has."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,7 +209,7 @@ class Evidence:
     """What the query asks besides people and teams; None if it names them and asks nothing else."""
     known_items: Mapping[int, str]
     """Rows of the documents that the query names in full (known-item search), and by what: `title`,
-    `path`, `id`, `date`, or `name` or `role` for the page of an entity."""
+    `path`, `id`, `date`, `filter`, or `name` or `role` for the page of an entity."""
     frecency: Scores
     """How often and how recently each document was opened, 0..1."""
     fast: bool

@@ -1,22 +1,21 @@
 """Filters of a search other than its path: document types, dates, tags, entities. Pure.
 
-Filters of different kinds are combined with AND, several values of one kind with OR.
+Filters of different kinds are combined with AND, several values of one kind with OR. Those typed in
+the query (`typed_filters`) narrow the documents further.
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal, Self
 
 from kbx_tui.errors import ConfigError
 from kbx_tui.knowledge.folding import fold, slug
+from kbx_tui.search.query.typed_filters import DATE, TypedFilter
 
 Dates = Literal["prefer", "filter", "off"]
 """What date words of a query do: prefer documents of that time, filter by it, or nothing."""
-
-_DATE = re.compile(r"\d{4}(-(0[1-9]|1[0-2])(-(0[1-9]|[12]\d|3[01]))?)?")
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +34,14 @@ class Filters:
     """Ids of entities that a document must be linked to."""
     hidden: frozenset[str] = frozenset()
     """Paths of documents that do not exist for whoever asks."""
+    typed: tuple[TypedFilter, ...] = ()
+    """Filters typed in the query; a document must match each of them, too."""
+
+    @property
+    def typed_names(self) -> tuple[str, ...]:
+        """The names of entities in typed filters, each once."""
+        names = (name for typed in self.typed if typed.key == "@" for name in typed.values)
+        return tuple(dict.fromkeys(names))
 
     @classmethod
     def of(
@@ -46,15 +53,17 @@ class Filters:
         tags: Sequence[str] = (),
         entities: Sequence[str] = (),
         hidden: Collection[str] = (),
+        typed: Sequence[TypedFilter] = (),
     ) -> Self:
         """Parse filters as given by the user. Raises ConfigError for a malformed date."""
         return cls(
-            doc_types=tuple(slug(name) or name for name in doc_types),  # as stored in the index
+            doc_types=type_names(doc_types),
             since=_date("from", since),
             until=_date("to", until),
             tags=tuple(tag_key(tag) for tag in tags),
             entities=tuple(entities),
             hidden=frozenset(hidden),
+            typed=tuple(typed),
         )
 
     def within(self, first: str, last: str) -> Self:
@@ -75,6 +84,11 @@ class Filters:
         return not self.tags or any(tag_key(tag) in self.tags for tag in tags)
 
 
+def type_names(names: Sequence[str]) -> tuple[str, ...]:
+    """Return types of documents in the form in which the index stores them."""
+    return tuple(slug(name) or name for name in names)
+
+
 def tag_key(tag: str) -> str:
     """Return a form of a tag that is equal for all its spellings."""
     return fold(tag.strip().removeprefix("#"))
@@ -82,7 +96,7 @@ def tag_key(tag: str) -> str:
 
 def _date(name: str, value: str | None) -> str:
     text = (value or "").strip()
-    if text and not _DATE.fullmatch(text):
+    if text and not DATE.fullmatch(text):
         raise ConfigError(
             f"{name} must be a date such as 2026-03-17, 2026-03 or 2026, got {text!r}"
         )

@@ -69,6 +69,7 @@ def answer(
         vector_share=round(evidence.vector_share, SCORE_DIGITS),
         searched=evidence.as_typed.query,
         dates=() if evidence.date_preference is None else evidence.date_preference.dates,
+        typed_filters=tuple(map(str, evidence.scope.typed)),
         notes=(*notes, *search_notes(ranking, types, newer_files)),
         explain=_search_explanation(ranking) if with_explain else None,
     )

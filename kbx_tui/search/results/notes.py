@@ -17,6 +17,8 @@ from kbx_tui.formatting import (
 from kbx_tui.safe_text import safe_line
 from kbx_tui.search.evidence.evidence import Scope
 from kbx_tui.search.query.english_words import topic_words
+from kbx_tui.search.query.filters import type_names
+from kbx_tui.search.query.typed_filters import read_filters
 from kbx_tui.search.ranking.rank import Ranking
 from kbx_tui.search.request import MAX_QUERY
 
@@ -33,6 +35,7 @@ def search_notes(ranking: Ranking, types: Collection[str], newer_files: int) -> 
     """
     evidence = ranking.evidence
     yield from cut_query_notes(evidence.query)
+    yield from not_dates_notes(evidence.query)
     yield from _ambiguous_names(ranking)
     if not evidence.fast and evidence.scope.total:
         yield from vector_notes(evidence.vector_share, evidence.without_vector)
@@ -84,6 +87,24 @@ def cut_query_notes(query: str) -> Iterator[str]:
         yield f"the query has {len(query):,} characters; only the first {MAX_QUERY:,} count"
 
 
+def not_dates_notes(query: str) -> Iterator[str]:
+    """Yield what looks like a filter by date in a query but holds no date."""
+    if not_dates := read_filters(query[:MAX_QUERY]).not_dates:
+        named = safe_line(join_limited(not_dates, " and "))
+        verb = "holds" if len(not_dates) == 1 else "hold"
+        yield (
+            f"{named} {verb} no date such as 2026-03-17, 2026-03 or 2026, so it was searched for "
+            "as words"
+        )
+
+
+def unknown_names_notes(scope: Scope) -> Iterator[str]:
+    """Yield which names in filters no entity has, with similar ones."""
+    for unknown in scope.unknown_names:
+        hint = f"; did you mean {' or '.join(unknown.similar)}?" if unknown.similar else ""
+        yield safe_line(f"no entity is called {unknown.name}{hint}")
+
+
 def vector_notes(share: float, missing: int) -> Iterator[str]:
     """Yield a note if some texts have no vector."""
     if missing:
@@ -110,9 +131,12 @@ def scope_notes(scope: Scope, types: Collection[str]) -> Iterator[str]:
     if not scope.total:
         yield "there are no documents to search; `kbx status` shows what is indexed"
         return
-    yield from unknown_types_note(scope.doc_types, types)
-    unknown = [name for name in scope.doc_types if name not in types]
-    if scope.in_scope or (unknown and len(unknown) == len(scope.doc_types)):
+    kinds = [type_names(typed.values) for typed in scope.typed if typed.key == "type"]
+    kinds = [names for names in (scope.doc_types, *kinds) if names]
+    yield from unknown_types_note([name for names in kinds for name in names], types)
+    yield from unknown_names_notes(scope)
+    is_explained = scope.unknown_names or any(not set(names) & set(types) for names in kinds)
+    if scope.in_scope or is_explained:
         return
     path = safe_line(scope.path)
     filters = {
@@ -124,7 +148,9 @@ def scope_notes(scope: Scope, types: Collection[str]) -> Iterator[str]:
         "entity": scope.entities,
     }
     named = [f"{name} {_listed(values)}" for name, values in filters.items() if any(values)]
-    if named == [f"path {path}"]:
+    named += [safe_line(str(typed)) for typed in scope.typed]
+    if len(named) == 1 and (path or scope.typed and scope.typed[0].key == "in"):
+        path = path or safe_line(scope.typed[0].values[0])
         yield f"there are no documents in {path}; paths start at the root: memory/meetings"
     elif named:
         yield f"no document matches {' and '.join(named)}; omit or change one of them"
@@ -132,7 +158,7 @@ def scope_notes(scope: Scope, types: Collection[str]) -> Iterator[str]:
 
 def unknown_types_note(names: Collection[str], types: Collection[str]) -> Iterator[str]:
     """Yield a note if some of these types of documents do not exist."""
-    if unknown := [name for name in names if name not in types]:
+    if unknown := [name for name in dict.fromkeys(names) if name not in types]:
         yield f"no document has type {_listed(unknown)}; existing types: {', '.join(types)}"
 
 

@@ -83,6 +83,8 @@ class SearchMeta:
     """The query as it was searched for: without date words that are not searched for."""
     dates: tuple[PreferredDates, ...] = ()
     """Date words that were read, and the period that each means."""
+    typed_filters: tuple[str, ...] = ()
+    """Filters typed in the query, each as it would be typed."""
     explain: Mapping[str, Any] | None = None
     """Query of pass 2, filters, knobs, and how many documents were evaluated."""
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from types import MappingProxyType
@@ -134,7 +134,9 @@ class Retriever:
             date_preference=preference,
             undated=dates.undated,
         )
-        if listed := dates.listed(preference):
+        if listed := dates.listed(preference) or _listed_by_filters(
+            request, dates, len(scoped.rows)
+        ):
             items = MappingProxyType({**listed, **evidence.known_items})
             return replace(evidence, known_items=items)
         if vectors is not None and dates.text:
@@ -260,6 +262,15 @@ class Retriever:
             if base_row >= 0 and scoped.flags[base_row]:
                 known_items.setdefault(int(np.searchsorted(scoped.rows, base_row)), what)
         return known_items
+
+
+def _listed_by_filters(request: SearchRequest, dates: QueryDates, count: int) -> Mapping[int, str]:
+    """Return all `count` documents in scope for a query of typed filters and nothing else.
+
+    By row, with `filter`, as `Evidence.known_items`.
+    """
+    is_listed = request.typed.filters and not (dates.text or dates.read or dates.undated)
+    return dict.fromkeys(range(count), "filter") if is_listed else {}
 
 
 class _Clock:

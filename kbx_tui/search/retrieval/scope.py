@@ -3,17 +3,23 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass
-from typing import Self
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, fields
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any, Self
 
 import numpy as np
 
+from kbx_tui.errors import ConfigError
 from kbx_tui.index.paths.globs import literal_prefix
 from kbx_tui.index.paths.path_filter import PathFilter
 from kbx_tui.index.snapshot import Snapshot
 from kbx_tui.search.evidence.evidence import Flags, Rows, Scope, frozen
 from kbx_tui.search.query.filters import Filters
+from kbx_tui.search.query.typed_filters import TypedFilter
+
+_NOBODY: Mapping[str, Sequence[str]] = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,24 +48,58 @@ class ScopedDocuments:
 
 
 def find_scope(
-    snapshot: Snapshot, path: PathFilter, filters: Filters | None = None
+    snapshot: Snapshot,
+    path: PathFilter,
+    filters: Filters | None = None,
+    named: Mapping[str, Sequence[str]] = _NOBODY,
 ) -> tuple[Flags, Scope]:
     """Return which documents are in scope, shape (documents,), and the filters with their counts.
 
-    Everything filtered by is in memory; no table is read.
+    `named` are the ids of the entities with each name in a typed filter. Everything filtered by is
+    in memory; no table is read.
     """
     filters = filters or Filters()
-    path = path.among(snapshot.paths)
     flags = _flags(snapshot, path, filters)
+    for typed in filters.typed:
+        flags &= _flags(snapshot, *_as_filters(typed, named))
     hidden = [snapshot.row_of[name] for name in filters.hidden if name in snapshot.row_of]
     flags[hidden] = False
     total, in_scope = len(flags) - len(hidden), int(np.count_nonzero(flags))
-    scope = Scope(path=path.text, in_scope=in_scope, total=total, **asdict(filters))
-    return frozen(flags), scope
+    given: dict[str, Any] = {field.name: getattr(filters, field.name) for field in fields(filters)}
+    return frozen(flags), Scope(path=path.text, in_scope=in_scope, total=total, **given)
+
+
+def _as_filters(
+    typed: TypedFilter, named: Mapping[str, Sequence[str]]
+) -> tuple[PathFilter, Filters]:
+    """Return a filter typed in a query as one given beside it; a name of nobody matches nothing."""
+    match typed.key:
+        case "type":
+            return PathFilter(), Filters.of(doc_types=typed.values)
+        case "tag":
+            return PathFilter(), Filters.of(tags=typed.values)
+        case "from":
+            return PathFilter(), Filters.of(since=typed.values[0])
+        case "to":
+            return PathFilter(), Filters.of(until=typed.values[0])
+        case "in":
+            return _path_below_root(typed.values[0]), Filters()
+        case "@":
+            ids = [found for name in typed.values for found in named.get(name, ())]
+            return PathFilter(), Filters(entities=tuple(ids) or typed.values)
+
+
+def _path_below_root(text: str) -> PathFilter:
+    """Return a path typed in a query as a filter, which has no matches for one that leads out."""
+    try:
+        return PathFilter.parse(text, Path("/"))  # so a leading slash means the root of the base
+    except ConfigError:
+        return PathFilter(text, prefix=text)
 
 
 def _flags(snapshot: Snapshot, path: PathFilter, filters: Filters) -> Flags:
     size = len(snapshot.paths)
+    path = path.among(snapshot.paths)
     flags = np.ones(size, np.bool_) if path.is_all else _path_flags(snapshot.paths, path)
     checks: list[Iterable[bool]] = []
     if filters.doc_types:

@@ -111,6 +111,7 @@ class KbSearchData(Answer):
     total_found: int = Field(description="Number of results returned.")
     query: Sent
     filters_applied: dict[Ours, Sent] | None
+    typed_filters: list[Sent] = Field(description="Filters found in the text of the query.")
     clamped: bool = Field(description="True when voice reduced top_k to 3.")
     total_matched: int = Field(description="Number of results without the limit of top_k.")
     total_below_floor: int = Field(

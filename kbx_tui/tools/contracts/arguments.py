@@ -15,6 +15,11 @@ Query = Annotated[str, Field(json_schema_extra={"maxLength": MAX_QUERY})]
 Phrase = Annotated[str, Field(min_length=3, max_length=500)]
 PathFilter = Annotated[str, Field(max_length=1000)]
 Names = Annotated[list[Name], Field(max_length=50)]
+TYPED_FILTERS = (
+    "It may hold filters: type:meeting tag:ops from:2026-03 to:2026-05 in:memory/notes "
+    '@"Alice Chen"; within quotation marks such words are ordinary words.'
+)
+"""What the description of a query says of filters in it."""
 FactId = Annotated[int, Field(ge=1, le=2**53 - 1)]
 Text = Annotated[str, Field(min_length=1, max_length=10_000)]
 Since = Annotated[
@@ -69,7 +74,8 @@ class KbSearch(Arguments):
     """Arguments of `kb_search`."""
 
     query: Query = Field(
-        min_length=3, description="What to look for, in plain language: 3 to 2,000 characters."
+        min_length=3,
+        description=f"What to look for, in plain language: 3 to 2,000 characters. {TYPED_FILTERS}",
     )
     top_k: int = Field(5, ge=1, le=10, description="Maximum number of results.")
     filters: SearchFilters | None = Field(None, description="A result matches all of them.")
@@ -148,7 +154,9 @@ class KbxEntitySimilarField(Arguments):
 class KbxSearch(Arguments):
     """Arguments of `kbx_search`: fields of `SearchRequest`, some under another name in JSON."""
 
-    query: Query = Field(min_length=1, description="What to look for, in plain language.")
+    query: Query = Field(
+        min_length=1, description=f"What to look for, in plain language. {TYPED_FILTERS}"
+    )
     limit: int = Field(10, ge=1, le=200, description="Maximum number of results.")
     path: PathFilter | None = Field(
         None, description="Folder, file or glob (*, ?, **, [1-3], {a,b}) below the root."

@@ -122,6 +122,7 @@ class KbxSearchMeta(Answer):
     search_mode_reason: Ours
     pass1_entities: list[PassOneEntity]
     path_filter: Sent | None
+    typed_filters: list[Sent]
     dates: list[DatesRead]
     timings: dict[Ours, float]
     total_matched: int

@@ -72,6 +72,7 @@ def _meta(meta: SearchMeta) -> dict[str, Any]:
         "search_mode_reason": meta.search_mode_reason,
         "pass1_entities": [asdict(entity) for entity in meta.pass1_entities],
         "path_filter": meta.path_filter,
+        "typed_filters": list(meta.typed_filters),
         "dates": dates_json(meta.dates),
         "timings": dict(meta.timings),
         "total_matched": meta.total_matched,

@@ -60,11 +60,12 @@ def _public_notes(
     kb: KnowledgeBase, pages: VisiblePages, request: SearchRequest, notes: Sequence[str]
 ) -> tuple[str, ...]:
     """Return the notes on a search, where types that only hidden pages have do not exist."""
-    if not request.doc_types:
+    types = request.all_types
+    if not types:
         return tuple(notes)
-    said = list(unknown_types_note(request.doc_types, sorted(kb.document_kinds())))
+    said = list(unknown_types_note(types, sorted(kb.document_kinds())))
     others = (note for note in notes if note not in said)
-    return (*unknown_types_note(request.doc_types, sorted(pages.kinds())), *others)
+    return (*unknown_types_note(types, sorted(pages.kinds())), *others)
 
 
 def _public_result(
@@ -75,7 +76,7 @@ def _public_result(
         return None
     if pages.is_open(page):
         return result
-    if _is_only_found_by_redacted_text(page, request.tags, searched):
+    if _is_only_found_by_redacted_text(page, request.all_tags, searched):
         return None
     return _with_public_snippet(result, page, searched)
 

@@ -128,6 +128,82 @@ def test_explain_shows_the_filters(kb: KnowledgeBase) -> None:
     assert explain["vector"] == explain["lexical"]
 
 
+@pytest.mark.parametrize(
+    ("typed", "options"),
+    [
+        ("type:Meeting", {"doc_types": ["meeting"]}),
+        ("from:2026-03 to:2026-03-02", {"since": "2026-03", "until": "2026-03-02"}),
+        ("in:memory/notes", {"path": "memory/notes"}),
+        ("in:/memory/{meetings,notes}/p1*", {"path": "memory/{meetings,notes}/p1*"}),
+        ("tag:ops,plan @ada", {"tags": ["ops", "plan"], "entities": ["person:ada-stone"]}),
+        ('@"ben vale"', {"entities": ["person:ben-vale"]}),
+    ],
+)
+def test_filter_typed_in_the_query_is_the_same_as_one_given_beside_it(
+    kb: KnowledgeBase, typed: str, options: dict[str, Any]
+) -> None:
+    found = kb.search(f"{typed} when does the ferry sail?", limit=100)
+    given = kb.search("when does the ferry sail?", limit=100, **options)
+    assert found.results == given.results
+    assert 0 < found.meta.in_scope == given.meta.in_scope < len(PAGES)
+    assert found.meta.searched == "when does the ferry sail?"
+    assert " ".join(found.meta.typed_filters).startswith(typed[:3])
+
+
+def test_typed_filters_narrow_and_never_widen_what_options_allow(kb: KnowledgeBase) -> None:
+    both = kb.search("ferry tag:plan", limit=100, doc_types=["note"])
+    assert {result.doc_type for result in both.results} == {"note"}
+    assert 0 < both.meta.in_scope < len(PAGES) / 2
+    neither = kb.search("ferry type:meeting", doc_types=["note"])
+    assert (neither.results, neither.meta.in_scope) == ((), 0)
+    assert "no document matches type note and type:meeting; omit" in neither.meta.notes[0]
+    assert not kb.search("ferry tag:ops tag:plan").results
+    assert kb.search("ferry tag:ops,plan").meta.in_scope == len(PAGES)
+
+
+def test_query_of_filters_alone_lists_their_documents_newest_first(kb: KnowledgeBase) -> None:
+    response = kb.search("@ada-stone type:note", limit=100, explain=True)
+    dates = [result.date for result in response.results]
+    assert dates == sorted(dates, reverse=True)
+    assert len(dates) == response.meta.in_scope > 0
+    assert response.results[0].explain is not None
+    assert response.results[0].explain["exact"] == "filter"
+
+
+@pytest.mark.parametrize(
+    ("query", "note"),
+    [
+        ("ferry type:memo", "no document has type memo; existing types: meeting, note, person"),
+        ("ferry @ada-stoen", "no entity is called ada-stoen; did you mean Ada Stone?"),
+        ("ferry @zzzz", "no entity is called zzzz"),
+        ("ferry in:memory/nowhere", "there are no documents in memory/nowhere; paths start"),
+        ("ferry in:../..", "there are no documents in ../..; paths start"),
+        ("ferry tag:none", "no document matches tag:none; omit or change one of them"),
+    ],
+)
+def test_note_says_what_a_typed_filter_does_not_find(
+    kb: KnowledgeBase, query: str, note: str
+) -> None:
+    meta = kb.search(query).meta
+    assert meta.in_scope == 0
+    assert [text for text in meta.notes if text.startswith(note)]
+    assert len(meta.notes) == 1
+
+
+def test_note_says_that_a_typed_filter_holds_no_date(kb: KnowledgeBase) -> None:
+    response = kb.search("ferry from:Ada")
+    assert response.results
+    assert response.meta.notes[0].startswith("from:Ada holds no date such as 2026-03-17")
+
+
+def test_name_of_a_hidden_page_is_not_known_to_typed_filters(kb: KnowledgeBase) -> None:
+    hidden = ["memory/people/ada-stone.md"]
+    for query in ("ferry @ada", "ferry @ada-stoen"):
+        meta = kb.search(query, hidden=hidden).meta
+        assert meta.in_scope == 0
+        assert meta.notes == (f"no entity is called {query[7:]}",)
+
+
 def test_unknown_entity_or_malformed_date_is_rejected(kb: KnowledgeBase) -> None:
     with pytest.raises(NotFound, match="person:nobody"):
         kb.search("ferry", entities=["person:nobody"])

@@ -54,6 +54,14 @@ def test_dropping_the_filter_is_proposed_for_what_a_filter_leaves_out(kb: Knowle
     assert [change.text for change in answer.changes] == ["of any type"]
 
 
+def test_dropping_a_filter_typed_in_the_query_is_proposed(kb: KnowledgeBase) -> None:
+    best = kb.search(QUERY).results[0].path
+    request = SearchRequest(f"type:person {QUERY} from:2020")
+    (change,) = kb.why_not(request, best).changes
+    assert (change.dimension, change.text) == ("query", "without type:person")
+    assert change.applied_to(request).query == f"{QUERY} from:2020"
+
+
 def test_a_document_that_only_its_meaning_finds_is_found_without_fast(kb: KnowledgeBase) -> None:
     found = kb.search(QUERY).results
     by_words = {result.path for result in kb.search(QUERY, fast=True).results}

@@ -149,7 +149,7 @@ def scope_notes(scope: Scope, types: Collection[str]) -> Iterator[str]:
     }
     named = [f"{name} {_listed(values)}" for name, values in filters.items() if any(values)]
     named += [safe_line(str(typed)) for typed in scope.typed]
-    if len(named) == 1 and (path or scope.typed and scope.typed[0].key == "in"):
+    if len(named) == 1 and (path or (scope.typed and scope.typed[0].key == "in")):
         path = path or safe_line(scope.typed[0].values[0])
         yield f"there are no documents in {path}; paths start at the root: memory/meetings"
     elif named:

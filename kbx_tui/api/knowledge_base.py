@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     from kbx_tui.api.draft_review import DraftReview
     from kbx_tui.api.evaluator import Evaluator
     from kbx_tui.api.file_writer import FileWriter
+    from kbx_tui.api.importer import Importer
     from kbx_tui.api.judging import Judging
     from kbx_tui.api.page_writer import PageWriter
     from kbx_tui.api.pending_reranking import PendingReranking, RerankerTrial
@@ -71,6 +72,10 @@ if TYPE_CHECKING:
     from kbx_tui.evaluation.threshold_observatory import ThresholdObservatory
     from kbx_tui.evaluation.tuning_snapshots import TuningSnapshot
     from kbx_tui.experts.expert_ranking import ExpertRanking
+    from kbx_tui.importing.attendee_matching import Answer
+    from kbx_tui.importing.import_formats import Format as ImportFormat
+    from kbx_tui.importing.import_planning import ImportPlan
+    from kbx_tui.importing.okf_export import OkfExport
     from kbx_tui.index.build.new_files import IndexQuestion
     from kbx_tui.index.chunk_lines import LineRange
     from kbx_tui.knowledge.facts.public_page import PublicPage
@@ -731,6 +736,40 @@ class KnowledgeBase:
         """
         return self._pages.edit_page(entity, fields, kind=kind, dry_run=dry_run)
 
+    def plan_import(
+        self,
+        sources: Iterable[Path | str],
+        *,
+        form: ImportFormat | None = None,
+        answer: Answer = lambda _question: None,
+        create_people: bool = False,
+    ) -> ImportPlan:
+        """Return the pages that files, folders and archives of other programs would become.
+
+        Nothing is written. `form` is the format where names and content do not show it;
+        `answer` says who an attendee is who may be several people, by default the name stays as
+        written. `create_people` adds a page for each attendee with a full name and without one.
+        Raises NotFound, and ConfigError for a source that cannot be read or is refused.
+        """
+        return self._importer.plan(
+            [Path(source) for source in sources], form, answer, create_people=create_people
+        )
+
+    def apply_import(self, plan: ImportPlan, description: str = "import") -> int | None:
+        """Write the pages of a plan, all or none, as one entry that `undo` reverts.
+
+        Returns the number of that entry, None if there is nothing to write. Raises WriteFault.
+        """
+        return self._importer.apply(plan, description)
+
+    def export_okf(self, folder: Path | str, *, include_redacted: bool = False) -> OkfExport:
+        """Write all pages to a new folder in the Open Knowledge Format v0.1.
+
+        Redacted pages and lines are left out unless `include_redacted`. Raises ConfigError for a
+        folder that has content, and WriteFault.
+        """
+        return self._importer.export_okf(Path(folder), include_redacted=include_redacted)
+
     def undo(self, number: int | None = None) -> JournalEntry:
         """Revert a write, by default the last one not yet undone, and return its entry.
 
@@ -1096,6 +1135,12 @@ class KnowledgeBase:
         from kbx_tui.api.file_writer import FileWriter
 
         return FileWriter(self._session)
+
+    @cached_property
+    def _importer(self) -> Importer:
+        from kbx_tui.api.importer import Importer
+
+        return Importer(self._session)
 
     @cached_property
     def _query_history(self) -> QueryHistory:

@@ -35,7 +35,7 @@ from kbx_tui.cli.measuring import (
     tune,
 )
 from kbx_tui.cli.runner import run
-from kbx_tui.cli.writing import dedup, memory, page, undo
+from kbx_tui.cli.writing import dedup, export_base, import_files, memory, page, undo
 
 PROGRAM_NAMES = ("kbx", "kbx-tui")
 
@@ -70,6 +70,8 @@ for command in (
     experts.command,
     memory.command,
     dedup.command,
+    import_files.command,
+    export_base.command,
     undo.command,
     *map(page.group_of, page.FIELDS),
     index.command,

@@ -12,6 +12,9 @@ from kbx_tui.cli.writing.write_output import print_versions
 from kbx_tui.errors import RecordDamaged
 from kbx_tui.tools.json.writing_json import entry_json
 
+SHOWN = 10
+"""Paths of an undone write that are printed."""
+
 
 @click.command(name="undo", cls=Command)
 @click.argument("number", type=click.IntRange(min=1), required=False, metavar="[NUMBER]")
@@ -37,8 +40,10 @@ def command(number: int | None, listing: bool, as_json: bool) -> None:
                 names = (f"{error.path} now", f"{error.path} as the record would restore it")
                 print_versions(error.current, error.restored, names)
                 raise
-            paths = ", ".join(change.path for change in entry.changes)
-            line = f"undone: {entry.description} ({paths})"
+            paths = [change.path for change in entry.changes]
+            shown = ", ".join(paths[:SHOWN])
+            more = f" and {len(paths) - SHOWN:,} more" if len(paths) > SHOWN else ""
+            line = f"undone: {entry.description} ({shown}{more})"
             print_result(entry_json(entry), [line], as_json=as_json)
             return
         entries = kb.undoable()

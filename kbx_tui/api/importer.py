@@ -1,0 +1,86 @@
+"""Imports of other programs' files, and the export in the Open Knowledge Format."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from kbx_tui.api.file_writer import FileWriter
+from kbx_tui.api.session import Session
+from kbx_tui.editing.file_change import read_file
+from kbx_tui.errors import ConfigError
+from kbx_tui.importing.attendee_matching import Answer, AttendeeMatcher
+from kbx_tui.importing.import_formats import Format, read_documents
+from kbx_tui.importing.import_planning import ImportPlan, ImportPlanner, imported_people
+from kbx_tui.importing.imported_document import Imported, ImportProblem
+from kbx_tui.importing.imported_page_text import ID_FIELD
+from kbx_tui.importing.okf_export import OkfExport, write_okf
+from kbx_tui.importing.source_files import read_source
+from kbx_tui.knowledge.parsing.fields import text_of
+from kbx_tui.knowledge.parsing.reading import parse_document
+from kbx_tui.knowledge.records import Entity
+from kbx_tui.knowledge.vault import VaultFile, read_page, walk, walked_folder
+
+_HEAD_BYTES = 64 * 1024
+"""Where the frontmatter of an imported page ends at the latest."""
+_ID = re.compile(rb"^import_id:", re.MULTILINE)
+
+
+class Importer:
+    """Plans and makes imports and exports. `KnowledgeBase` documents the methods."""
+
+    def __init__(self, session: Session) -> None:
+        self._session, self._files = session, FileWriter(session)
+
+    def plan(
+        self, sources: Sequence[Path], form: Format | None, answer: Answer, *, create_people: bool
+    ) -> ImportPlan:
+        imported = self._read(sources, form)
+        prefix = "" if walked_folder(self._session.root) == self._session.root else "memory/"
+        people = self._people()
+        matcher = AttendeeMatcher((*people, *imported_people(imported, prefix)), answer)
+        planner = ImportPlanner(
+            prefix,
+            self._imported_ids(),
+            people,
+            lambda path: read_file(self._session.root, path),
+            create_people=create_people,
+        )
+        return planner.plan(imported, matcher)
+
+    def apply(self, plan: ImportPlan, description: str) -> int | None:
+        return self._files.write(plan.edits, description) if plan.edits else None
+
+    def export_okf(self, folder: Path, *, include_redacted: bool) -> OkfExport:
+        pages = ((file.path, read_page(file.absolute)) for file in self._pages())
+        types = frozenset(self._session.settings.entities.types)
+        return write_okf(folder, pages, types, include_redacted=include_redacted)
+
+    def _read(self, sources: Sequence[Path], form: Format | None) -> Imported:
+        imported = Imported()
+        for source in sources:
+            try:
+                imported += read_documents(read_source(source.expanduser()), form)
+            except ConfigError as error:
+                if len(sources) == 1:
+                    raise
+                imported += Imported(problems=(ImportProblem(str(source), str(error)),))
+        return imported
+
+    def _pages(self) -> tuple[VaultFile, ...]:
+        return walk(self._session.root, self._session.settings.index.exclude).files
+
+    def _people(self) -> tuple[Entity, ...]:
+        self._session.ensure_indexed()
+        entities = self._session.fresh_index().generation().entities
+        return tuple(entity for entity in entities.values() if entity.type == "person")
+
+    def _imported_ids(self) -> Iterator[str]:
+        """Yield the ids of pages that were imported, from the files themselves."""
+        for file in self._pages():
+            data = read_page(file.absolute)[:_HEAD_BYTES]
+            if _ID.search(data):
+                page = parse_document(file.path, data)
+                if found := text_of(page.frontmatter.get(ID_FIELD)):
+                    yield found

@@ -1,0 +1,144 @@
+"""`kbx import`: meetings, chats, notes and people of other programs as pages."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, cast
+
+import click
+
+from kbx_tui.cli.asking import confirmed, may_ask
+from kbx_tui.cli.base_command import Command
+from kbx_tui.cli.open_kb import open_kb
+from kbx_tui.cli.output import print_json, say
+from kbx_tui.cli.writing.write_output import print_diff, writing_options
+from kbx_tui.safe_text import safe_line
+from kbx_tui.tools.json.import_json import import_json
+
+if TYPE_CHECKING:
+    from kbx_tui.importing.attendee_matching import AttendeeQuestion
+    from kbx_tui.importing.import_formats import Format
+    from kbx_tui.importing.import_planning import ImportPlan
+    from kbx_tui.knowledge.records import Entity
+
+FORMATS = (
+    "vtt", "srt", "otter", "fathom", "granola", "chatgpt", "claude", "notion", "logseq", "ics",
+    "vcard", "okf",
+)  # fmt: skip
+SHOWN = 10
+"""Entries of a long list that are printed."""
+
+
+@click.command(name="import", cls=Command)
+@click.argument("sources", metavar="FILE|FOLDER...", nargs=-1, required=True, type=Path)
+@click.option("--format", "form", type=click.Choice(FORMATS), help="Default: by names and content.")
+@click.option("--yes", is_flag=True, help="Ask nothing; uncertain attendees keep their names.")
+@click.option(
+    "--create-people", is_flag=True, help="Also create pages for attendees who have none."
+)
+@writing_options
+def command(
+    sources: tuple[Path, ...],
+    form: str | None,
+    yes: bool,
+    create_people: bool,
+    dry_run: bool,
+    as_json: bool,
+) -> int:
+    """Add the files of other programs as pages.
+
+    Transcripts (WebVTT, SubRip, Otter, Fathom), notes (Granola, Notion, Logseq, Open Knowledge
+    Format), conversations (ChatGPT, Claude), calendars and contacts; single files, folders and zip
+    archives. Nothing is overwritten, what was imported before is left out, and `kbx undo` takes
+    back all of it. Attendees become the people who have a page; you are asked about those who may
+    be several people.
+
+    \b
+    Examples:
+      kbx import "GMT20260317-090000_Recording.transcript.vtt"
+      kbx import ~/Downloads/chatgpt-export.zip --dry-run
+      kbx import contacts.vcf calendar.ics --yes
+      kbx import ~/logseq --format logseq
+    """
+    asks = may_ask() and not (yes or as_json)
+    with open_kb() as kb:
+        plan = kb.plan_import(
+            sources,
+            form=cast("Format | None", form),
+            answer=ask_who if asks else _keep_as_written,
+            create_people=create_people,
+        )
+        entry = None
+        if not dry_run and plan.edits:
+            print_notes(plan)
+            if asks and not confirmed(f"write {_pages(len(plan.edits))}?"):
+                say("nothing was written")
+                return 0
+            names = ", ".join(source.name for source in sources)
+            entry = kb.apply_import(plan, f"import {names}"[:200])
+        if as_json:
+            print_json(import_json(plan, entry))
+        elif dry_run:
+            print_diff(plan.diff)
+            print_notes(plan)
+            say(f"would write {_pages(len(plan.edits))}")
+        elif not plan.edits:
+            print_notes(plan)
+            say("there is nothing new to import")
+        else:
+            paths = [edit.path for edit in plan.edits]
+            for path in paths[:SHOWN]:
+                click.echo(safe_line(f"written · {path}"))
+            if (rest := len(paths) - SHOWN) > 0:
+                click.echo(f"and {rest:,} more")
+            say(f"wrote {_pages(len(paths))}; `kbx undo {entry}` takes all of it back")
+    return 1 if plan.problems and not (plan.edits or plan.present) else 0
+
+
+def ask_who(question: AttendeeQuestion) -> Entity | None:
+    """Ask on the terminal who an attendee is."""
+    who = question.attendee.name
+    say(f"{who}, in {question.title}, may be:")
+    for number, person in enumerate(question.candidates, 1):
+        role = f", {person.role}" if person.role else ""
+        click.echo(safe_line(f"  {number}  {person.name}{role}"), err=True)
+    number = click.prompt(
+        safe_line(f"Who is {who}? (0: none of them)"),
+        type=click.IntRange(0, len(question.candidates)),
+        default=0,
+        err=True,
+    )
+    return question.candidates[number - 1] if number else None
+
+
+def _keep_as_written(_question: AttendeeQuestion) -> None:
+    return None
+
+
+def print_notes(plan: ImportPlan) -> None:
+    """Print what an import leaves out or as it is, and why."""
+    for problem in plan.problems[:SHOWN]:
+        say(f"{problem.path}: {problem.reason}")
+    if (rest := len(plan.problems) - SHOWN) > 0:
+        say(f"and {rest:,} more problems, see --json")
+    if plan.present:
+        say(f"{plan.present:,} are here already")
+    for path in plan.differing[:SHOWN]:
+        say(f"{path} holds something else and is kept")
+    if (rest := len(plan.differing) - SHOWN) > 0:
+        say(f"and {rest:,} more that are kept, see --json")
+    _print_attendees(plan)
+
+
+def _print_attendees(plan: ImportPlan) -> None:
+    if plan.unknown:
+        names = ", ".join(who.name for who in plan.unknown[:SHOWN])
+        more = f" and {len(plan.unknown) - SHOWN:,} more" if len(plan.unknown) > SHOWN else ""
+        say(f"without a page: {names}{more}; --create-people creates pages")
+    unsure = [question.attendee.name for question in plan.questions]
+    if unsure and not may_ask():
+        say(f"kept as written, they may be several people: {', '.join(unsure[:SHOWN])}")
+
+
+def _pages(count: int) -> str:
+    return "1 page" if count == 1 else f"{count:,} pages"

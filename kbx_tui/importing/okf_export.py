@@ -1,0 +1,110 @@
+"""Writes a base as a folder in the Open Knowledge Format (OKF) v0.1.
+
+The format is markdown whose frontmatter states a type. A page that states none gets one on a marked
+line, which an import takes out again, so that a base comes back as it was, byte for byte.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+from kbx_tui.editing.pages.field_edits import field_lines
+from kbx_tui.editing.pages.lossless_text import decode_lossless
+from kbx_tui.errors import ConfigError, WriteFault
+from kbx_tui.importing.readers.open_knowledge_format import ADDED, RESERVED
+from kbx_tui.knowledge.facts.public_page import PublicPage
+from kbx_tui.knowledge.parsing.fields import text_of
+from kbx_tui.knowledge.parsing.reading import parse_document
+from kbx_tui.knowledge.records import Document
+
+_MARKUP = re.compile(r"[\[\]()]")
+
+
+@dataclass(frozen=True, slots=True)
+class OkfExport:
+    """What an export wrote."""
+
+    folder: Path
+    pages: int
+    withheld: tuple[str, ...]
+    """Paths left out, or written without some lines, because they are redacted."""
+    reserved: tuple[str, ...]
+    """Paths left out because the format reserves their names."""
+
+
+def write_okf(
+    folder: Path,
+    pages: Iterable[tuple[str, bytes]],
+    entity_types: frozenset[str],
+    *,
+    include_redacted: bool,
+) -> OkfExport:
+    """Write pages and an index to a folder that is new or empty.
+
+    `pages` are paths relative to the root of the base, and bytes. Raises ConfigError for a folder
+    with content, and WriteFault.
+    """
+    folder = folder.expanduser().absolute()
+    try:
+        if folder.exists() and any(folder.iterdir()):
+            raise ConfigError(f"{folder} is not empty; give a new folder to export to")
+        folder.mkdir(parents=True, exist_ok=True)
+        return _write(folder, pages, entity_types, include_redacted=include_redacted)
+    except OSError as error:
+        raise WriteFault(f"{folder} cannot be written: {error.strerror or error}") from error
+
+
+def _write(
+    folder: Path,
+    pages: Iterable[tuple[str, bytes]],
+    entity_types: frozenset[str],
+    *,
+    include_redacted: bool,
+) -> OkfExport:
+    withheld, reserved, written = [], [], []
+    for path, data in pages:
+        name = path.removeprefix("memory/")
+        if name.rpartition("/")[2].lower() in RESERVED:
+            reserved.append(path)
+            continue
+        if not include_redacted:
+            page = PublicPage(path, data, entity_types)
+            if page.is_marked:
+                withheld.append(path)
+                if page.is_hidden:
+                    continue
+                data = page.texts[1].encode()
+        document = parse_document(path, data, entity_types=entity_types)
+        target = folder / name
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_bytes(with_type(document, data))
+        written.append((name, document))
+    (folder / "index.md").write_text(_index(written), encoding="utf-8")
+    return OkfExport(folder, len(written), tuple(withheld), tuple(reserved))
+
+
+def with_type(document: Document, data: bytes) -> bytes:
+    """Return a page that states its type, with one line more if it did not."""
+    if text_of(document.frontmatter.get("type")):
+        return data
+    text = decode_lossless(data)
+    line = f"{field_lines('type', document.kind)} {ADDED}"
+    if document.body_line == 1:  # no frontmatter
+        return text.apply(text.insert_line(0, f"---\n{line}\n---"))
+    return text.apply(text.insert_line(1, line))
+
+
+def _index(pages: list[tuple[str, Document]]) -> str:
+    """Return the page that lists all others, by folder."""
+    lines, folder = ["# Index", ""], ""
+    for name, document in sorted(pages, key=lambda page: page[0]):
+        parent = name.rpartition("/")[0]
+        if parent != folder:
+            folder = parent
+            lines += ["", f"## {parent}", ""]
+        title = _MARKUP.sub(" ", document.title).strip() or name
+        lines.append(f"- [{title}]({name.replace(' ', '%20')})")
+    return "\n".join(lines) + "\n"

@@ -1,0 +1,137 @@
+"""Reads the files to import: single ones, folders and zip archives, within fixed limits.
+
+An archive is read in memory and nothing of it is written. One that could write elsewhere, holds
+links or expands beyond the limits is refused as a whole: it is not an export of any program.
+"""
+
+from __future__ import annotations
+
+import io
+import os
+import stat
+import zipfile
+from collections.abc import Iterator
+from datetime import date
+from pathlib import Path, PurePosixPath
+
+from kbx_tui.errors import ConfigError, NotFound
+from kbx_tui.importing.imported_document import SourceFile
+from kbx_tui.safe_text import replace_surrogates
+from kbx_tui.state_file import read_regular_file
+
+FILE_LIMIT = 256 * 1024 * 1024
+"""Bytes of the largest single file."""
+TOTAL_LIMIT = 1024 * 1024 * 1024
+"""Bytes of all files of one source."""
+COUNT_LIMIT = 100_000
+"""Files of one source."""
+RATIO_LIMIT = 200
+"""Bytes that one byte of a compressed file may become; text reaches about 20."""
+RATIO_FREE = 10 * 1024 * 1024
+"""Bytes below which the ratio does not matter."""
+
+READ_SUFFIXES = frozenset(
+    {".vtt", ".srt", ".txt", ".json", ".md", ".markdown", ".csv", ".ics", ".vcf", ".edn"}
+)
+
+
+def read_source(source: Path) -> tuple[SourceFile, ...]:
+    """Return the readable files of a file, folder or zip archive, sorted by path.
+
+    Raises NotFound, and ConfigError for a source that is too large or an archive that is refused.
+    """
+    if not os.path.lexists(source):
+        raise NotFound(f"{source} does not exist; give a file or folder to import")
+    try:
+        if source.is_dir():
+            files = _read_folder(source)
+        elif source.suffix.lower() == ".zip":
+            files = read_archive(str(source), read_regular_file(source, limit=TOTAL_LIMIT))
+        else:
+            files = [_read_file(source, source.name)]
+    except OSError as error:
+        raise ConfigError(f"{source} cannot be read: {error.strerror or error}") from error
+    return tuple(sorted(files, key=lambda file: file.path))
+
+
+def read_archive(name: str, data: bytes, *, nested: bool = False) -> list[SourceFile]:
+    """Return the readable files of a zip archive, and those of archives in it.
+
+    Raises ConfigError for an archive that is damaged, encrypted or refused.
+    """
+    try:
+        with zipfile.ZipFile(io.BytesIO(data)) as archive:
+            entries = [entry for entry in archive.infolist() if not entry.is_dir()]
+            _check_entries(name, entries)
+            files: list[SourceFile] = []
+            for entry in entries:
+                suffix = PurePosixPath(entry.filename).suffix.lower()
+                if suffix == ".zip" and not nested:  # Notion splits large exports
+                    files += read_archive(entry.filename, archive.read(entry), nested=True)
+                elif suffix in READ_SUFFIXES and not _is_hidden(entry.filename):
+                    modified = date(*entry.date_time[:3]).isoformat()
+                    path = replace_surrogates(entry.filename)
+                    files.append(SourceFile(path, archive.read(entry), modified))
+    except (zipfile.BadZipFile, EOFError, ValueError, NotImplementedError) as error:
+        raise ConfigError(f"{name} is not a readable zip archive: {error}") from error
+    if sum(len(file.data) for file in files) > TOTAL_LIMIT:
+        raise _refused(name, "its files are too large together")
+    return files
+
+
+def _check_entries(name: str, entries: list[zipfile.ZipInfo]) -> None:
+    if len(entries) > COUNT_LIMIT:
+        raise _refused(name, f"it holds more than {COUNT_LIMIT:,} files")
+    if sum(entry.file_size for entry in entries) > TOTAL_LIMIT:
+        raise _refused(name, f"it expands to more than {TOTAL_LIMIT // 1024**2:,} MB")
+    for entry in entries:
+        path = PurePosixPath(entry.filename)
+        if path.is_absolute() or ".." in path.parts or "\\" in entry.orig_filename:
+            raise _refused(name, f"{entry.filename!r} would lie outside it")
+        if path.parts and path.parts[0].endswith(":"):
+            raise _refused(name, f"{entry.filename!r} would lie outside it")
+        if stat.S_ISLNK(entry.external_attr >> 16):
+            raise _refused(name, f"{entry.filename!r} is a link")
+        if entry.flag_bits & 1:
+            raise ConfigError(f"{name} is encrypted; unpack it and import the folder")
+        if entry.file_size > max(RATIO_FREE, RATIO_LIMIT * entry.compress_size):
+            raise _refused(name, f"{entry.filename!r} expands to {entry.file_size:,} bytes")
+
+
+def _refused(name: str, reason: str) -> ConfigError:
+    return ConfigError(f"{name} is refused: {reason}; nothing was imported")
+
+
+def _read_folder(folder: Path) -> list[SourceFile]:
+    files: list[SourceFile] = []
+    total = 0
+    for path in _walk(folder):
+        total += path.stat().st_size
+        if len(files) >= COUNT_LIMIT or total > TOTAL_LIMIT:
+            raise ConfigError(
+                f"{folder} holds more than {COUNT_LIMIT:,} files or "
+                f"{TOTAL_LIMIT // 1024**2:,} MB; import its folders one by one"
+            )
+        files.append(_read_file(path, path.relative_to(folder).as_posix()))
+    return files
+
+
+def _walk(folder: Path) -> Iterator[Path]:
+    """Yield the readable files below a folder. Links are not followed."""
+    for place, folders, names in os.walk(folder):
+        folders[:] = sorted(name for name in folders if not name.startswith("."))
+        for name in sorted(names):
+            path = Path(place, name)
+            is_read = path.suffix.lower() in READ_SUFFIXES and not name.startswith(".")
+            if is_read and path.is_file() and not path.is_symlink():
+                yield path
+
+
+def _read_file(file: Path, path: str) -> SourceFile:
+    data = read_regular_file(file, limit=FILE_LIMIT, follow_links=True)
+    modified = date.fromtimestamp(file.stat().st_mtime).isoformat()
+    return SourceFile(replace_surrogates(path), data, modified)
+
+
+def _is_hidden(path: str) -> bool:
+    return any(part.startswith((".", "__MACOSX")) for part in PurePosixPath(path).parts)

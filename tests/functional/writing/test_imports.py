@@ -1,0 +1,185 @@
+"""Imports into a real base: new pages only, once, undone as a whole; and the export."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import yaml
+
+from kbx_tui import KnowledgeBase
+from kbx_tui.importing.okf_export import OkfExport
+from tests.command_line import CommandLine
+from tests.unit.importing.samples import WRITERS, ics, vtt
+
+pytestmark = pytest.mark.usefixtures("isolated_environment")
+
+
+def tree_hash(root: Path) -> str:
+    """Return a hash of all pages of a base and their paths."""
+    digest = hashlib.sha256()
+    for file in sorted((root / "memory").rglob("*.md")):
+        digest.update(file.relative_to(root).as_posix().encode() + b"\0" + file.read_bytes())
+    return digest.hexdigest()
+
+
+@pytest.fixture
+def exports(tmp_path: Path) -> Path:
+    """A folder with one file of each format that lists people."""
+    folder = tmp_path / "exports"
+    for name, write, _ in WRITERS.values():
+        file = folder / name
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(write(["Alice Chen", "Bob Okafor"]), encoding="utf-8")
+    return folder
+
+
+def test_a_second_import_changes_nothing_and_undo_restores_the_tree(
+    demo_copy: Path, exports: Path
+) -> None:
+    before = tree_hash(demo_copy)
+    files = [file for file in exports.rglob("*") if file.is_file()]
+    with KnowledgeBase(demo_copy) as kb:
+        plan = kb.plan_import(files)
+        assert len(plan.edits) >= len(files) - 2  # notion and logseq need their folder
+        assert tree_hash(demo_copy) == before  # planning writes nothing
+        entry = kb.apply_import(plan)
+        after = tree_hash(demo_copy)
+        again = kb.plan_import(files)
+        assert (again.edits, again.present) == ((), len(plan.edits))
+        assert kb.apply_import(again) is None
+        found = kb.search("we agree fare review", limit=20).results
+        assert {edit.path for edit in plan.edits} & {result.path for result in found}
+        kb.undo(entry)
+    assert after != before
+    assert tree_hash(demo_copy) == before
+
+
+def test_attendees_get_the_names_and_addresses_of_their_pages(
+    demo_copy: Path, tmp_path: Path, kbx: CommandLine
+) -> None:
+    file = tmp_path / "2026-03-18 fares.vtt"
+    file.write_text(vtt(["Chen, Alice", "Sam", "Zoltán Kodály"]), encoding="utf-8")
+    ran = kbx("--kb", demo_copy, "import", file, "--create-people", "--json")
+    assert ran.code == 0
+    (uncertain,) = ran.json["uncertain"]
+    assert uncertain["candidates"] == ["person:sam-adeyemi", "person:sam-whitlock"]
+    assert ran.json["paths"] == [
+        "memory/meetings/2026/03/18/fares.transcript.md",
+        "memory/people/zoltan-kodaly.md",
+    ]
+    page = (demo_copy / ran.json["paths"][0]).read_text(encoding="utf-8")
+    frontmatter = yaml.safe_load(page.split("---\n")[1])
+    assert frontmatter["attendees"] == [
+        {"name": "Alice Chen", "email": "alice.chen@larkwater.example"},
+        "Sam",
+        "Zoltán Kodály",
+    ]
+    undone = kbx("--kb", demo_copy, "undo")
+    assert undone.code == 0
+    assert not (demo_copy / ran.json["paths"][1]).exists()
+
+
+def test_who_has_a_page_is_not_imported_again_and_no_page_is_overwritten(
+    demo_copy: Path, tmp_path: Path, kbx: CommandLine
+) -> None:
+    contacts = tmp_path / "all.vcf"
+    card = "BEGIN:VCARD\nVERSION:3.0\nFN:{}\nEMAIL:{}\nEND:VCARD\n"
+    contacts.write_text(
+        card.format("A. Chen", "alice.chen@larkwater.example")
+        + card.format("New One", "n@x.example")
+    )
+    ran = kbx("--kb", demo_copy, "import", contacts, "--json")
+    assert (ran.json["present"], ran.json["paths"]) == (1, ["memory/people/new-one.md"])
+    calendar = tmp_path / "c.ics"
+    calendar.write_text(ics(["Bob Okafor"]))
+    first = kbx("--kb", demo_copy, "import", calendar, "--json").json["paths"]
+    calendar.write_text(ics(["Bob Okafor"]).replace("UID:17@x", "UID:18@x"))
+    second = kbx("--kb", demo_copy, "import", calendar, "--json").json["paths"]
+    assert (first, second) == (
+        ["memory/meetings/2026/03/17/fare-review.md"],
+        ["memory/meetings/2026/03/17/fare-review-2.md"],
+    )
+
+
+def test_a_dry_run_shows_the_diff_and_a_broken_file_leaves_the_others(
+    demo_copy: Path, tmp_path: Path, kbx: CommandLine
+) -> None:
+    before = tree_hash(demo_copy)
+    good, bad = tmp_path / "good.vtt", tmp_path / "bad.vtt"
+    good.write_text(vtt(["Alice Chen"]))
+    bad.write_text("nothing")
+    ran = kbx("--kb", demo_copy, "import", good, bad, "--dry-run")
+    assert ran.code == 0
+    assert "+**Alice Chen:** We agree." in ran.out
+    assert "bad.vtt: it does not begin with WEBVTT" in ran.err
+    assert "would write 1 page" in ran.err
+    assert tree_hash(demo_copy) == before
+    missing = kbx("--kb", demo_copy, "import", tmp_path / "no.vtt")
+    assert missing.code == 4
+    assert missing.err.count("\n") == 1
+
+
+def okf_faults(folder: Path) -> Iterator[str]:
+    """Yield what breaks the rules of the format: each page states a type, links lead somewhere."""
+    for file in folder.rglob("*.md"):
+        if file.name in ("index.md", "log.md"):
+            continue
+        head, _, _ = file.read_text(encoding="utf-8").removeprefix("---\n").partition("\n---\n")
+        fields = yaml.safe_load(head)
+        if not (
+            isinstance(fields, dict) and isinstance(fields.get("type"), str) and fields["type"]
+        ):
+            yield f"{file.name} states no type"
+        if not isinstance(fields.get("tags", []), list):
+            yield f"{file.name}: tags are no list"
+    if not (folder / "index.md").is_file():
+        yield "there is no index"
+
+
+def test_the_demo_goes_out_and_comes_back_equal(
+    demo_copy: Path, tmp_path: Path, kbx: CommandLine
+) -> None:
+    with KnowledgeBase(demo_copy) as kb:
+        export = kb.export_okf(tmp_path / "okf")
+    assert isinstance(export, OkfExport)
+    assert list(okf_faults(tmp_path / "okf")) == []
+    back = tmp_path / "back"
+    (back / "memory").mkdir(parents=True)
+    (back / "kbx.toml").write_bytes((demo_copy / "kbx.toml").read_bytes())
+    (back / "memory" / "x.md").write_text("# x\n")
+    ran = kbx("--kb", back, "import", tmp_path / "okf", "--json")
+    assert len(ran.json["paths"]) == export.pages
+    (back / "memory" / "x.md").unlink()
+    assert tree_hash(back) == tree_hash(demo_copy)
+
+
+def test_redacted_pages_and_lines_are_not_exported(
+    demo_copy: Path, tmp_path: Path, kbx: CommandLine
+) -> None:
+    notes = demo_copy / "memory" / "notes"
+    (notes / "hidden.md").write_text("---\nstatus: redacted\n---\n# Hidden\n\nsecret one\n")
+    (notes / "part.md").write_text("# Part\n\n- said openly\n- secret two (redacted)\n")
+    ran = kbx("--kb", demo_copy, "export", "--okf", tmp_path / "okf", "--json")
+    assert sorted(ran.json["withheld"]) == ["memory/notes/hidden.md", "memory/notes/part.md"]
+    text = "".join(file.read_text(encoding="utf-8") for file in (tmp_path / "okf").rglob("*.md"))
+    assert "secret" not in text
+    assert "said openly" in text
+    refused = kbx("--kb", demo_copy, "export", "--okf", tmp_path / "okf")
+    assert refused.code == 2
+    assert "is not empty" in refused.err
+    whole = kbx("--kb", demo_copy, "export", "--okf", tmp_path / "all", "--include-redacted")
+    assert whole.code == 0
+    assert "secret two" in (tmp_path / "all" / "notes" / "part.md").read_text(encoding="utf-8")
+
+
+def test_conversations_become_notes(demo_copy: Path, tmp_path: Path, kbx: CommandLine) -> None:
+    message = {"sender": "human", "text": "Where is the plan?", "attachments": []}
+    chat = {"uuid": "u", "name": "Plan", "created_at": "2026-03-17", "chat_messages": [message]}
+    file = tmp_path / "conversations.json"
+    file.write_text(json.dumps([chat]))
+    ran = kbx("--kb", demo_copy, "import", file, "--json")
+    assert ran.json["paths"] == ["memory/notes/chats/2026-03-17-plan.md"]

@@ -1,0 +1,72 @@
+"""Archives are read within limits; one that no program exports is refused, and nothing is read."""
+
+from __future__ import annotations
+
+import io
+import stat
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from kbx_tui.errors import ConfigError, NotFound
+from kbx_tui.importing import source_files
+from kbx_tui.importing.source_files import read_archive, read_source
+
+
+def archive(*entries: tuple[str | zipfile.ZipInfo, bytes]) -> bytes:
+    data = io.BytesIO()
+    with zipfile.ZipFile(data, "w", zipfile.ZIP_DEFLATED) as made:
+        for name, content in entries:
+            made.writestr(name, content)
+    return data.getvalue()
+
+
+def link(name: str) -> zipfile.ZipInfo:
+    entry = zipfile.ZipInfo(name)
+    entry.external_attr = (stat.S_IFLNK | 0o777) << 16
+    return entry
+
+
+@pytest.mark.parametrize(
+    ("data", "reason"),
+    [
+        (archive(("../../etc/passwd.md", b"x")), "outside"),
+        (archive(("/etc/passwd.md", b"x")), "outside"),
+        (archive(("notes\\..\\..\\x.md", b"x")), "outside"),
+        (archive(("C:/x.md", b"x")), "outside"),
+        (archive((link("x.md"), b"/etc/passwd")), "is a link"),
+        (archive(("bomb.md", b"0" * 20_000_000)), "expands to"),
+        (b"PK\x03\x04 no archive", "not a readable zip"),
+        (archive(("inner.zip", archive(("../x.md", b"x")))), "outside"),
+    ],
+    ids=["parent", "absolute", "backslash", "drive", "link", "bomb", "damaged", "nested"],
+)
+def test_a_hostile_archive_is_refused(data: bytes, reason: str) -> None:
+    with pytest.raises(ConfigError, match=reason):
+        read_archive("export.zip", data)
+
+
+def test_too_many_files_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(source_files, "COUNT_LIMIT", 2)
+    with pytest.raises(ConfigError, match="more than 2 files"):
+        read_archive("export.zip", archive(("a.md", b""), ("b.md", b""), ("c.md", b"")))
+
+
+def test_files_of_an_archive_in_an_archive_are_read() -> None:
+    inner = archive(("Export/Page.md", b"# Page\n"), ("Export/picture.png", b"..."))
+    files = read_archive("export.zip", archive(("Part-1.zip", inner)))
+    assert [file.path for file in files] == ["Export/Page.md"]
+
+
+def test_a_folder_is_read_without_links_and_hidden_files(tmp_path: Path) -> None:
+    (tmp_path / ".obsidian").mkdir()
+    (tmp_path / ".obsidian" / "x.md").write_text("x")
+    (tmp_path / "a.md").write_text("a")
+    (tmp_path / "b.md").symlink_to(tmp_path / "a.md")
+    assert [file.path for file in read_source(tmp_path)] == ["a.md"]
+
+
+def test_a_source_that_does_not_exist_is_named(tmp_path: Path) -> None:
+    with pytest.raises(NotFound, match=r"nothing\.vtt does not exist"):
+        read_source(tmp_path / "nothing.vtt")

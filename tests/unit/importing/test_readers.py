@@ -1,0 +1,161 @@
+"""What readers make of the peculiarities of their formats."""
+
+from __future__ import annotations
+
+import json
+import re
+
+import pytest
+
+from kbx_tui.errors import ConfigError
+from kbx_tui.importing.import_formats import read_documents
+from kbx_tui.importing.imported_document import ImportedDocument, SourceFile
+
+
+def documents(*files: tuple[str, str | bytes]) -> list[ImportedDocument]:
+    sources = [
+        SourceFile(name, text.encode() if isinstance(text, str) else text) for name, text in files
+    ]
+    imported = read_documents(sources)
+    assert not imported.problems
+    return [one for one in imported.documents if isinstance(one, ImportedDocument)]
+
+
+def problem(name: str, text: str) -> str:
+    imported = read_documents([SourceFile(name, text.encode())])
+    assert not imported.documents
+    (found,) = imported.problems
+    return found.reason
+
+
+def chatgpt_nodes() -> dict[str, object]:
+    def message(role: str, *parts: object) -> dict[str, object]:
+        content = {"content_type": "text", "parts": list(parts)}
+        return {"author": {"role": role}, "content": content}
+
+    return {
+        "root": {"message": None, "parent": None, "children": ["s"]},
+        "s": {"message": message("system", "hidden"), "parent": "root", "children": ["q"]},
+        "q": {"message": message("user", "Who leads?"), "parent": "s", "children": ["a", "b"]},
+        "a": {"message": message("assistant", "Bob."), "parent": "q", "children": []},
+        "b": {"message": message("assistant", "Alice.", {"image": 1}), "parent": "q"},
+    }
+
+
+def test_the_current_branch_of_a_chatgpt_conversation_counts() -> None:
+    chat = {"id": "c1", "title": "Leads", "create_time": 1773738000.5, "current_node": "b"}
+    (note,) = documents(("conversations.json", json.dumps([chat | {"mapping": chatgpt_nodes()}])))
+    assert (note.title, note.folder, note.import_id) == ("Leads", "chats", "chatgpt:c1")
+    assert note.date == "2026-03-17"
+    assert note.body == "## Me\n\nWho leads?\n\n## Assistant\n\nAlice.\n"
+
+
+def test_a_conversation_that_loops_ends() -> None:
+    nodes = {"a": {"message": None, "parent": "b"}, "b": {"message": None, "parent": "a"}}
+    chat = {"id": "c1", "title": "x", "mapping": nodes, "current_node": "a"}
+    whole = {"id": "c2", "title": "y", "mapping": chatgpt_nodes(), "current_node": "b"}
+    (note,) = documents(("conversations.json", json.dumps([chat, whole])))
+    assert note.title == "y"
+
+
+def test_attachments_of_a_claude_conversation_are_kept() -> None:
+    said = {
+        "sender": "human",
+        "text": "Read this",
+        "content": [{"type": "text", "text": "Read this"}, {"type": "tool_use", "text": "no"}],
+        "attachments": [{"file_name": "plan.txt", "extracted_content": "The plan."}],
+    }
+    chat = {"uuid": "u1", "name": "", "created_at": "2026-03-17T09:00:00", "chat_messages": [said]}
+    (note,) = documents(("conversations.json", json.dumps([chat])))
+    assert note.title == "Read this"
+    assert note.body == "## Me\n\nRead this\n\n### plan.txt\n\nThe plan.\n"
+
+
+def test_links_between_notion_pages_become_wikilinks_without_ids() -> None:
+    first, second = "a" * 32, "b" * 32
+    link = f"[the budget](Plan%20{first}/Budget%20{second}.md)"
+    page = f"# Plan\n\nStatus: Done\nTags: one, two\n\nSee {link}.\n"
+    plan, budget = documents(
+        (f"Export-1/Plan {first}.md", page),
+        (f"Export-1/Plan {first}/Budget {second}.md", "# Budget\n\nSmall.\n"),
+    )
+    assert plan.body == "See [[Budget|the budget]].\n"
+    assert plan.fields == {"status": "Done", "tags": ["one", "two"]}
+    assert (plan.folder, budget.folder) == ("notion", "notion/plan")
+
+
+def test_a_notion_table_becomes_a_markdown_table() -> None:
+    name = f"Tasks {'c' * 32}"
+    _, table = documents(
+        (f"Home {'d' * 32}.md", "# Home\n"), (f"{name}.csv", "Name,Done\na|b,Yes\n")
+    )
+    assert table.body == "| Name | Done |\n| --- | --- |\n| a\\|b | Yes |\n"
+
+
+def test_a_logseq_graph_keeps_journals_namespaces_tasks_and_references() -> None:
+    block = "64f1e0a2-0000-4000-8000-000000000001"
+    journal, page = documents(
+        ("journals/2026_03_17.md", f"- TODO call Bob\n- DONE plan\n- (({block}))\n"),
+        ("pages/work___fares.md", f"alias:: prices\n- The cap stays\n  id:: {block}\n"),
+    )
+    assert (journal.title, journal.date) == ("2026-03-17", "2026-03-17")
+    assert journal.body == "- [ ] call Bob\n- [x] plan\n- The cap stays\n"
+    assert (page.title, page.folder, page.stem) == ("work/fares", "logseq/work", "fares")
+    assert page.fields == {"aliases": ["prices"]}
+
+
+def test_people_of_an_address_book_have_their_fields() -> None:
+    card = (
+        "BEGIN:VCARD\r\nVERSION:3.0\r\nFN:Alice Chen\r\nN:Chen;Alice;;;\r\nNICKNAME:achen\r\n"
+        "EMAIL;TYPE=work:alice@x.example\r\nEMAIL:a@y.example\r\nORG:Larkwater;Platform\r\n"
+        "TITLE:Director\r\nNOTE:Met in\\nPorto\r\nEND:VCARD\r\n"
+    )
+    broken = "BEGIN:VCARD\r\nVERSION:3.0\r\nEMAIL:x@y.example\r\nEND:VCARD\r\n"
+    imported = read_documents([SourceFile("all.vcf", (card + broken).encode())])
+    (alice,) = imported.documents
+    assert isinstance(alice, ImportedDocument)
+    assert alice.fields == {
+        "aliases": ["achen"],
+        "email": "alice@x.example",
+        "emails": ["alice@x.example", "a@y.example"],
+        "role": "Director",
+        "company": "Larkwater",
+        "team": "Platform",
+    }
+    assert alice.body == "Met in\nPorto\n"
+    assert [one.reason for one in imported.problems] == ["card 2 cannot be read: it has no name"]
+
+
+def test_changed_events_of_a_series_have_own_ids_and_rooms_do_not_attend() -> None:
+    head = "BEGIN:VCALENDAR\r\nVERSION:2.0\r\n"
+    event = (
+        "BEGIN:VEVENT\r\nUID:1\r\nSUMMARY:Standup\r\nDTSTART;VALUE=DATE:20260317\r\n"
+        "RRULE:FREQ=WEEKLY\r\nATTENDEE;CUTYPE=ROOM;CN=Room 4:mailto:r@x.example\r\nEND:VEVENT\r\n"
+    )
+    moved = event.replace("RRULE:FREQ=WEEKLY", "RECURRENCE-ID;VALUE=DATE:20260324")
+    first, second = documents(("c.ics", f"{head}{event}{moved}{event}END:VCALENDAR\r\n"))
+    assert (first.import_id, second.import_id) == ("ics:1", "ics:1#2026-03-24")
+    assert first.attendees == ()
+    assert first.fields == {"repeats": "FREQ=WEEKLY"}
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "reason"),
+    [
+        ("x.vtt", "no header", "does not begin with WEBVTT"),
+        ("x.vtt", "WEBVTT\n\n", "holds no text"),
+        ("x.srt", "1\nnonsense\n", "not valid SubRip"),
+        ("x.ics", "nothing", "does not hold a VCALENDAR"),
+        ("x.vcf", "nothing", "does not hold a VCARD"),
+        ("x.json", "{", "is not JSON"),
+        ("x.json", "[" * 100_000, "is not JSON|nested too deeply"),
+        ("conversations.json", "[]", "holds no conversations"),
+    ],
+)
+def test_what_cannot_be_read_is_a_problem_with_a_reason(name: str, text: str, reason: str) -> None:
+    assert re.search(reason, problem(name, text))
+
+
+def test_files_of_no_known_format_are_refused() -> None:
+    with pytest.raises(ConfigError, match="nothing of a known format"):
+        documents(("shopping.txt", "milk\n"))

@@ -39,6 +39,13 @@ STATE_FOLDER = ".kbx"
 STATE_FILES = (Path("writer.json"), Path("journal", "begun.json"))
 """Files in `.kbx` that are removed when what they note has ended."""
 
+_BEGINNINGS = {
+    "BUILD": re.compile(rb"[0-9a-f]{32}\Z"),
+    "DIGESTS": re.compile(rb"kbx digests "),
+    **{name: re.compile(rb"kbx %b " % Path(name).stem.encode()) for name in DERIVED_FILES},
+}
+"""What the first bytes of files of an index look like, of those that can be told by them."""
+
 _INDEX_TEMPORARY = re.compile(rf"({'|'.join(map(re.escape, INDEX_FILES))})\.[0-9a-f]{{32}}")
 _TEMPORARY = re.compile(rf"\..+\.(tmp|kbx-edit|json\.\w{{8}})|{_INDEX_TEMPORARY.pattern}")
 _SET_ASIDE = re.compile(r".+\.\d{8}-\d{6}(-\d+)?\.unreadable")
@@ -50,8 +57,9 @@ _SYSTEM_ENTRIES = {".DS_Store", "Thumbs.db", "desktop.ini", ".directory", "lost+
 def foreign_entries(folder: Path) -> list[str]:
     """Return the names in a folder that do not belong to an index, in order; a link never does.
 
-    Tables do only beside a file of an index, or in a folder of ours: other programs that use
-    LanceDB have tables of these names too. A missing folder holds none. Raises OSError,
+    In a folder without the marker, outside ours, a name says little: other programs have tables of
+    these names, and a file `BUILD`. There the files must begin as ours do, and the rest belongs to
+    an index only beside such a file. A missing folder holds none. Raises OSError,
     NotADirectoryError for a file.
     """
     try:
@@ -60,8 +68,10 @@ def foreign_entries(folder: Path) -> list[str]:
     except FileNotFoundError:
         return []
     ours = [entry for entry in entries if _belongs_to_index(entry)]
-    if folder.parent.name != STATE_FOLDER and not any(entry.is_file() for entry in ours):
-        ours = []
+    is_marked = any(entry.name == INDEX_MARKER for entry in ours)
+    if folder.parent.name != STATE_FOLDER and not is_marked:
+        begun = {entry.name: _begins_as_ours(entry) for entry in ours if entry.name in _BEGINNINGS}
+        ours = [entry for entry in ours if begun.get(entry.name, any(begun.values()))]
     return sorted({entry.name for entry in entries} - {entry.name for entry in ours})
 
 
@@ -185,6 +195,16 @@ def _belongs_to_index(entry: os.DirEntry[str]) -> bool:
         return entry.is_dir()
     is_file = entry.name in (INDEX_MARKER, *INDEX_FILES)
     return is_file or _INDEX_TEMPORARY.fullmatch(entry.name) is not None
+
+
+def _begins_as_ours(entry: os.DirEntry[str]) -> bool:
+    if not entry.is_file(follow_symlinks=False):
+        return False  # reading a pipe would wait
+    try:
+        with open(entry.path, "rb") as file:
+            return _BEGINNINGS[entry.name].match(file.read(64)) is not None
+    except OSError:
+        return False
 
 
 def _remove_part(path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -22,6 +23,7 @@ from kbx_tui.removal import (
 )
 
 PARTS = ("documents.lance", "vectors.lance", "BUILD", "words.bin", f"words.bin.{'0f' * 16}")
+BEGINNINGS = {"BUILD": b"0f" * 16, "words.bin": b'kbx words 1\n{"names": []}'}
 
 
 def older_index(folder: Path) -> Path:
@@ -33,7 +35,7 @@ def older_index(folder: Path) -> Path:
             (part / "data").mkdir(parents=True)
             (part / "data" / "0.lance").write_bytes(b"rows")
         else:
-            part.write_bytes(b"made here")
+            part.write_bytes(BEGINNINGS.get(name, b"half"))
     return folder
 
 
@@ -61,6 +63,27 @@ def test_the_database_of_another_program_is_refused(tmp_path: Path) -> None:
         with pytest.raises(IndexFault, match=r"holds chunks\.lance, which is not part of an index"):
             action(tmp_path)
     assert names_in(tmp_path) == {"chunks.lance", "documents.lance", "vectors.lance"}
+
+
+@pytest.mark.parametrize("beside", [(), ("documents.lance",), ("documents.lance", "BUILD")])
+@pytest.mark.parametrize("name", ["BUILD", "words.bin", "DIGESTS"])
+def test_a_file_of_the_same_name_by_somebody_else_is_refused(
+    tmp_path: Path, name: str, beside: Sequence[str]
+) -> None:
+    folder = tmp_path / "index"
+    folder.mkdir()
+    if "documents.lance" in beside:
+        (folder / "documents.lance").mkdir()
+    if "BUILD" in beside:
+        (folder / "BUILD").write_bytes(BEGINNINGS["BUILD"])
+    (folder / name).write_text("cc_library(name = 'words')")
+    before = names_in(folder)
+    for action in (claim_index_folder, remove_index):
+        with pytest.raises(IndexFault, match="is not part of an index"):
+            action(folder)
+    assert names_in(folder) == before
+    (folder / INDEX_MARKER).write_text("")  # it was ours, then, and is damaged
+    assert foreign_entries(folder) == []
 
 
 def test_tables_alone_are_an_index_in_a_folder_of_ours(tmp_path: Path) -> None:

@@ -127,7 +127,10 @@ def fact_line(edit: AddFact) -> str:
     line = f"- {box}{f'[{date}] ' if date else ''}{text}{f' {source}' if source else ''}"
     entry = read_fact_line(line[2:])
     if entry.text != read_fact_line(text).text or entry.status or (date and entry.date != date):
-        raise WriteFault(f"{line!r} would be read as {entry.text!r}; rephrase it")
+        raise WriteFault(
+            f"{text!r} would be read differently as a line of the page: leave out dates, boxes and "
+            "marks before and after the text"
+        )
     if source and not entry.sources:
         raise WriteFault(f"the source {edit.source!r} cannot be read back; remove its brackets")
     return line

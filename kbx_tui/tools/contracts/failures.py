@@ -33,6 +33,8 @@ KINDS: dict[type[errors.KbxError], tuple[ErrorType, ErrorCode]] = {
 RETRYABLE: frozenset[ErrorType] = frozenset({"RATE_LIMIT", "TRANSIENT"})
 MESSAGE_LENGTH = 500
 """Longest message, in characters: it may quote a long argument."""
+_UNION_TAGS = ("constrained-str", "constrained-int")
+"""Added by pydantic to the place of an argument that may be a text or a number."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +83,8 @@ def _invalid_arguments(
     problems = error.errors(include_url=False, include_context=False, include_input=False)
     missing = next((problem for problem in problems if problem["type"] == "missing"), None)
     problem = missing or problems[0]
-    location = ".".join(map(str, problem["loc"])) or "the arguments"
+    parts = [str(part) for part in problem["loc"] if part not in _UNION_TAGS]
+    location = ".".join(parts) or "the arguments"
     if missing:
         return Failure("VALIDATION", "missing_param", one_line(f"{location} is missing"))
     if problem["type"] == "extra_forbidden":

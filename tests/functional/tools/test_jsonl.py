@@ -102,6 +102,14 @@ def test_unknown_argument_is_refused_with_the_valid_names(
     assert response["error"]["message"].startswith(message)
 
 
+@pytest.mark.parametrize("identity", ["a", -5, 2**63], ids=str)
+def test_an_id_that_is_neither_text_nor_number_is_refused_by_its_name(
+    demo: EngineWorker, identity: Any
+) -> None:
+    (response,) = responses_to(demo, line({"method": "kb.get", "params": {"id": identity}}))
+    assert response["error"]["message"].startswith(("id string should", "id should"))
+
+
 def test_last_line_without_a_newline_is_answered(demo: EngineWorker) -> None:
     assert responses_to(demo, line(GOOD).strip())[0]["ok"] is True
 

@@ -136,12 +136,16 @@ def test_fact_with_nested_facts_cannot_be_deleted() -> None:
     ("edit", "message"),
     [
         (add(" \n "), "the text is empty"),
-        (add("~~gone~~"), "rephrase it"),
+        (add("~~gone~~"), "would be read differently as a line of the page: leave out"),
+        (
+            add("[2026-05-01] x", date="2026-11-24"),
+            r"^'\[2026-05-01\] x' would be read differently",
+        ),
         (add("x", date="yesterday"), "is not a date"),
-        (add("x", source="a (b)"), "rephrase it"),
+        (add("x", source="a (b)"), "would be read differently"),
         (ChangeFact(OWNER, 5, "x"), "no longer holds fact 5"),
     ],
-    ids=["empty", "struck", "date", "source", "id"],
+    ids=["empty", "struck", "dated", "date", "source", "id"],
 )
 def test_edit_that_cannot_be_written_is_refused_with_a_reason(edit: FactEdit, message: str) -> None:
     with pytest.raises(WriteFault, match=message):

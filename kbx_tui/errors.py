@@ -152,13 +152,18 @@ class WriteFault(KbxError):
 
 
 class FileChanged(WriteFault):
-    """A file changed since it was read; `expected` and `found` are both versions of its text."""
+    """A file changed since it was read; `expected` and `found` are both versions of its text.
+
+    For a write that cannot be undone, `expected` is what it wrote, in place of `replaced`.
+    """
 
     code = "file_changed"
 
-    def __init__(self, message: str, path: str, expected: str, found: str) -> None:
+    def __init__(
+        self, message: str, path: str, expected: str, found: str, replaced: str = ""
+    ) -> None:
         super().__init__(message)
-        self.path, self.expected, self.found = path, expected, found
+        self.path, self.expected, self.found, self.replaced = path, expected, found, replaced
 
 
 class RecordDamaged(WriteFault):

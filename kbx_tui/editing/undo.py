@@ -9,7 +9,12 @@ from kbx_tui.editing.file_change import ByteChange, file_hash, read_file
 from kbx_tui.editing.file_edits import FileEdit, write_files
 from kbx_tui.editing.journal import FOLDER, JournalEntry, entry_to_undo, finish_pending
 from kbx_tui.errors import FileChanged, RecordDamaged
+from kbx_tui.formatting import format_count
 from kbx_tui.knowledge.parsing.decoding import decode
+from kbx_tui.safe_text import safe_line
+
+MAX_QUOTED = 120
+"""Characters of a line that a refusal repeats."""
 
 
 def undo(root: Path, number: int | None = None) -> JournalEntry:
@@ -36,18 +41,26 @@ def undo(root: Path, number: int | None = None) -> JournalEntry:
 
 
 def _edited_since(entry: JournalEntry, change: ByteChange, current: bytes | None) -> FileChanged:
-    def lines(data: bytes) -> str:
-        return decode(data)[0].strip("\n")
-
-    remove = f"take out {lines(change.inserted)!r}" if change.inserted else ""
-    restore = f"put back {lines(change.removed)!r}" if change.removed else ""
+    written, replaced = decode(change.inserted)[0], decode(change.removed)[0]
+    remove = f"take out {_quoted(written)}" if written else ""
+    restore = f"put back {_quoted(replaced)}" if replaced else ""
     return FileChanged(
         f"{change.path} was edited since write {entry.number}, so it cannot be undone; by hand: "
         f"{' and '.join(filter(None, (remove, restore)))}",
         change.path,
-        decode(change.inserted)[0],
+        written,
         decode(current or b"")[0],
+        replaced,
     )
+
+
+def _quoted(text: str) -> str:
+    """Return the first line of a text in quotes, and how many follow."""
+    first, *others = text.strip("\n").split("\n")
+    if len(first) > MAX_QUOTED:
+        first = f"{first[:MAX_QUOTED].rstrip()} …"
+    after = f" and the {format_count(len(others), 'line')} after it" if others else ""
+    return f"“{safe_line(first)}”{after}"
 
 
 def _damaged(

@@ -9,7 +9,7 @@ from kbx_tui.cli.open_kb import open_kb
 from kbx_tui.cli.options import json_option
 from kbx_tui.cli.output import print_result
 from kbx_tui.cli.writing.write_output import print_versions
-from kbx_tui.errors import RecordDamaged
+from kbx_tui.errors import FileChanged, RecordDamaged
 from kbx_tui.tools.json.writing_json import entry_json
 
 SHOWN = 10
@@ -24,7 +24,7 @@ def command(number: int | None, listing: bool, as_json: bool) -> None:
     """Undo the last write.
 
     NUMBER names an earlier write. A batch is undone as a whole. A file edited since the write is
-    left alone, and a message says how to revert it by hand. A write whose record is damaged is not
+    left alone, and a diff shows what to revert by hand. A write whose record is damaged is not
     undone; a diff shows what the record would have restored.
 
     \b
@@ -36,6 +36,10 @@ def command(number: int | None, listing: bool, as_json: bool) -> None:
         if not listing:
             try:
                 entry = kb.undo(number)
+            except FileChanged as error:
+                names = (f"{error.path} with write", f"{error.path} without it")
+                print_versions(error.expected, error.replaced, names)
+                raise
             except RecordDamaged as error:
                 names = (f"{error.path} now", f"{error.path} as the record would restore it")
                 print_versions(error.current, error.restored, names)

@@ -36,7 +36,7 @@ def test_writes_can_be_undone_in_any_order_that_fits(root: Path) -> None:
     write_files(root, [FileEdit(OTHER, BEFORE, AFTER)], "second")
     write_files(root, [FileEdit(PAGE, AFTER, AFTER + b"- three\r\n")], "third")
     assert undo(root, 2).description == "second"
-    with pytest.raises(FileChanged, match="by hand: take out '- two'"):
+    with pytest.raises(FileChanged, match=r"by hand: take out “- two”$"):
         undo(root, 1)
     with pytest.raises(WriteFault, match="already undone"):
         undo(root, 2)
@@ -50,6 +50,21 @@ def test_undo_is_refused_after_a_later_edit(root: Path) -> None:
     with pytest.raises(FileChanged, match="edited since write 1"):
         undo(root)
     assert (root / OTHER).read_bytes() == AFTER
+
+
+def test_a_refused_undo_quotes_one_line_and_hands_over_the_rest(root: Path) -> None:
+    page = b"# New\n\n- \x1b[31m" + b"x" * 300 + b"\n"
+    write_files(
+        root, [FileEdit(PAGE, BEFORE, AFTER.replace(b"- two\r\n", b"- 2\r\n- 3\r\n"))], "edit"
+    )
+    write_files(root, [FileEdit("memory/teams/new.md", None, page)], "new")
+    (root / PAGE).write_bytes(BEFORE)
+    (root / "memory/teams/new.md").write_bytes(page + b"more\n")
+    with pytest.raises(FileChanged, match=r"take out “# New” and the 2 lines after it$") as refused:
+        undo(root, 2)
+    assert (refused.value.expected, refused.value.replaced) == (page.decode(), "")
+    with pytest.raises(FileChanged, match=r"take out “- 2” and the 1 line after it$"):
+        undo(root, 1)
 
 
 @pytest.mark.parametrize(

@@ -139,13 +139,15 @@ def require_no_links(table: Path) -> None:
 
     LanceDB makes none, but follows them: it deletes what it does not know in the folder behind one.
     """
-    for folder, folders, files in os.walk(table):
-        for name in (*folders, *files):
-            if (place := Path(folder, name)).is_symlink():
+    with suppress(OSError), os.scandir(table) as entries:  # opening it says what is wrong
+        for entry in entries:
+            if entry.is_symlink():
                 raise IndexDamaged(
-                    f"{place} is a symbolic link, which no index has; the next index run "
+                    f"{entry.path} is a symbolic link, which no index has; the next index run "
                     "rebuilds it"
                 )
+            if entry.is_dir():
+                require_no_links(Path(entry.path))
 
 
 def remove_temporary(file: Path) -> None:
@@ -201,7 +203,7 @@ def _begins_as_ours(entry: os.DirEntry[str]) -> bool:
     if not entry.is_file(follow_symlinks=False):
         return False  # reading a pipe would wait
     try:
-        with open(entry.path, "rb") as file:
+        with Path(entry.path).open("rb") as file:
             return _BEGINNINGS[entry.name].match(file.read(64)) is not None
     except OSError:
         return False

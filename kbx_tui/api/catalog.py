@@ -101,7 +101,7 @@ class Catalog:
         session = self._session
         pages = session.public_pages
         try:
-            identity = _file_identity((session.root / path).stat())
+            identity = _file_identity(os.stat(f"{session.root}/{path}"))  # noqa: PTH116 - faster
         except (OSError, ValueError):
             identity = None  # gone, or spelt differently on disk: `locate` finds out
         known = pages.pop(path, None)

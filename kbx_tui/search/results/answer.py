@@ -8,9 +8,10 @@ from typing import Any
 import numpy as np
 
 from kbx_tui.search.evidence.evidence import Evidence
+from kbx_tui.search.query.english_words import topic_words
 from kbx_tui.search.ranking.explain import explain
 from kbx_tui.search.ranking.rank import Ranked, Ranking
-from kbx_tui.search.results.notes import search_notes
+from kbx_tui.search.results.notes import find_few_answers, search_notes
 from kbx_tui.search.results.response import (
     PassOneEntity,
     SearchMeta,
@@ -54,6 +55,7 @@ def answer(
         )
         for ranked, snippet in zip(top, snippets, strict=True)
     )
+    few = find_few_answers(ranking)
     meta = SearchMeta(
         search_mode=ranking.search_mode,
         search_mode_reason=ranking.search_mode_reason,
@@ -70,7 +72,9 @@ def answer(
         searched=evidence.as_typed.query,
         dates=() if evidence.date_preference is None else evidence.date_preference.dates,
         typed_filters=tuple(map(str, evidence.scope.typed)),
-        notes=(*notes, *search_notes(ranking, types, newer_files)),
+        topic="" if ranking.topic is None else topic_words(ranking.components.query),
+        few_answers=few,
+        notes=(*notes, *search_notes(ranking, few, types, newer_files)),
         explain=_search_explanation(ranking) if with_explain else None,
     )
     return SearchResponse(evidence.query, results, meta)

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
 
+import numpy as np
+
 from kbx_tui.formatting import (
     FLAT_REASONS,
     format_count,
@@ -21,17 +23,20 @@ from kbx_tui.search.query.filters import type_names
 from kbx_tui.search.query.typed_filters import read_filters
 from kbx_tui.search.ranking.rank import Ranking
 from kbx_tui.search.request import MAX_QUERY
+from kbx_tui.search.results.response import FewAnswers
 
 MAX_TOPIC = 80
 """Characters of a topic that a note repeats."""
 NOT_INDEXED = "there is no index yet; `kbx index` builds it"
 
 
-def search_notes(ranking: Ranking, types: Collection[str], newer_files: int) -> Iterator[str]:
+def search_notes(
+    ranking: Ranking, few: FewAnswers | None, types: Collection[str], newer_files: int
+) -> Iterator[str]:
     """Yield the notes on a search.
 
-    `types` are the document types that exist; `newer_files` is the number of files that changed
-    since they were indexed.
+    `few` is what `find_few_answers` returned, `types` are the document types that exist, and
+    `newer_files` is the number of files that changed since they were indexed.
     """
     evidence = ranking.evidence
     yield from cut_query_notes(evidence.query)
@@ -44,7 +49,7 @@ def search_notes(ranking: Ranking, types: Collection[str], newer_files: int) -> 
     if failure := reranker_failure(ranking):
         yield failure
     yield from scope_notes(evidence.scope, types)
-    if note := few_answers_note(ranking):
+    if note := few_answers_note(few):
         yield note
     if evidence.scope.in_scope and not ranking.total_matched:
         yield from nothing_found_notes(
@@ -57,21 +62,36 @@ def search_notes(ranking: Ranking, types: Collection[str], newer_files: int) -> 
         )
 
 
-def few_answers_note(ranking: Ranking) -> str:
+def find_few_answers(ranking: Ranking) -> FewAnswers | None:
+    """Return the documents that answer the topic, if others follow that are linked to entities."""
+    if not ranking.lists_linked:
+        return None
+    evidence, rows = ranking.evidence, np.flatnonzero(ranking.says_something).tolist()
+    return FewAnswers(
+        topic=topic_words(ranking.components.query),
+        paths=tuple(evidence.paths[row] for row in rows),
+        linked=frozenset(evidence.paths[row] for row in rows if ranking.is_linked[row]),
+        others=ranking.total_matched - len(rows),
+        linked_to=tuple(entity.name for entity in ranking.kept_entities),
+        is_scoped=evidence.scope.in_scope < evidence.scope.total,
+        is_linked=ranking.tuning.gate == "hard",
+    )
+
+
+def few_answers_note(few: FewAnswers | None) -> str:
     """Return that some results, or all, are linked to entities and nothing more; else empty."""
-    on_topic = ranking.total_on_topic if ranking.lists_linked else 0
-    if not ranking.lists_linked or ranking.total_matched <= on_topic:
+    if few is None or few.others <= 0:
         return ""
-    names = join_limited([safe_line(entity.name) for entity in ranking.kept_entities], " and ")
-    scope, topic = ranking.evidence.scope, safe_line(topic_words(ranking.components.query))
+    names = join_limited([safe_line(name) for name in few.linked_to], " and ")
+    topic = safe_line(few.topic)
     if len(topic) > MAX_TOPIC:
         topic = f"{topic[:MAX_TOPIC].rstrip()} …"
-    here = " in scope" if scope.in_scope < scope.total else ""
-    linked = f" linked to {names}" if ranking.tuning.gate == "hard" else ""
-    if on_topic:
-        few = f"only {format_count(on_topic, 'document')}{here}{linked}"
-        verb = "says" if on_topic == 1 else "say"
-        return f"{few} {verb} something about “{topic}”; the others are linked to {names}"
+    here = " in scope" if few.is_scoped else ""
+    linked = f" linked to {names}" if few.is_linked else ""
+    if few.paths:
+        count = f"only {format_count(len(few.paths), 'document')}{here}{linked}"
+        verb = "says" if len(few.paths) == 1 else "say"
+        return f"{count} {verb} something about “{topic}”; the others are linked to {names}"
     return f"no document{here}{linked} says anything about “{topic}”; these are linked to {names}"
 
 

@@ -63,6 +63,26 @@ class SearchResult:
 
 
 @dataclass(frozen=True, slots=True)
+class FewAnswers:
+    """The few documents that answer a topic, where those follow that are only linked."""
+
+    topic: str
+    """What the query asks besides people and teams."""
+    paths: tuple[str, ...]
+    """Of the documents that say something about the topic."""
+    linked: frozenset[str]
+    """Those of `paths` that would be results without the topic too."""
+    others: int
+    """Number of results that are only linked."""
+    linked_to: tuple[str, ...]
+    """Names of the entities."""
+    is_scoped: bool
+    """Whether filters exclude documents."""
+    is_linked: bool
+    """Whether only linked documents are results."""
+
+
+@dataclass(frozen=True, slots=True)
 class SearchMeta:
     """How the search ran, and how many documents it found."""
 
@@ -81,6 +101,10 @@ class SearchMeta:
     """Sentences for the user: damage to the index, vectors still missing, ambiguous names."""
     searched: str = ""
     """The query as it was searched for: without date words that are not searched for."""
+    topic: str = ""
+    """What the query asks besides people and teams; empty if nothing."""
+    few_answers: FewAnswers | None = None
+    """What a note is about, where few documents or none answer the topic."""
     dates: tuple[PreferredDates, ...] = ()
     """Date words that were read, and the period that each means."""
     typed_filters: tuple[str, ...] = ()

@@ -29,6 +29,13 @@ class Provenance(Enum):
     DERIVED = auto()
 
 
+UNCHECKED = frozenset({Provenance.PROGRAM, Provenance.DERIVED})
+"""Texts that come from no page, or are withheld with those that they are made from."""
+OF_THE_PAGE = frozenset(
+    {Provenance.TITLE, Provenance.KIND, Provenance.DATE, Provenance.PASSAGE, Provenance.FIELD}
+)
+"""Texts that the index has from the page, public where all that it knows of the page is."""
+
 Ours = Annotated[str, Provenance.PROGRAM]
 """A word of this program: a mode, a version, the name of a model."""
 Sent = Annotated[str, Provenance.CALL]

@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_typ
 from pydantic import BaseModel
 
 from kbx_tui.tools.contracts.answers import Answer
-from kbx_tui.tools.contracts.provenance import Provenance
+from kbx_tui.tools.contracts.provenance import OF_THE_PAGE, UNCHECKED, Provenance
 
 UNNAMED = "[redacted]"
 """In place of a withheld name, line or quotation."""
@@ -47,18 +47,21 @@ def _undeclared(hint: Any, name: str) -> Iterator[str]:
 
 
 def field_check(hint: Any, texts: Mapping[Provenance, Check]) -> Check:
-    """Return the check of a type; texts without provenance and unknown types are withheld."""
+    """Return the check of a type; texts without provenance and unknown types are withheld.
+
+    A call has some hundred fields, so a check decides the usual case at once.
+    """
     origin, arguments = get_origin(hint), get_args(hint)
     if origin is Annotated:
         marks = [mark for mark in arguments[1:] if isinstance(mark, Provenance)]
-        return _text_check(texts[marks[0]]) if marks else field_check(arguments[0], texts)
+        return _text_check(marks[0], texts) if marks else field_check(arguments[0], texts)
     if origin is Literal:
         return lambda answer_filter, value, source: value if value in arguments else WITHHELD
     if hint in (int, float, bool, NoneType):
         kinds = (int, float) if hint is float else hint
         return lambda answer_filter, value, source: value if isinstance(value, kinds) else WITHHELD
     if origin in (Union, UnionType):
-        return _first_of([field_check(argument, texts) for argument in arguments])
+        return _first_of([field_check(one, texts) for one in arguments if one is not NoneType])
     if origin is list:
         return _each(field_check(arguments[0], texts))
     if origin is tuple:
@@ -70,13 +73,30 @@ def field_check(hint: Any, texts: Mapping[Provenance, Check]) -> Check:
     return lambda answer_filter, value, source: WITHHELD
 
 
-def _text_check(check: Check) -> Check:
+def _text_check(provenance: Provenance, texts: Mapping[Provenance, Check]) -> Check:
+    if provenance in UNCHECKED:
+        return lambda answer_filter, value, source: value if isinstance(value, str) else WITHHELD
+    check = texts[provenance]
+    if provenance in OF_THE_PAGE:
+        return lambda answer_filter, value, source: (
+            WITHHELD
+            if not isinstance(value, str)
+            else value
+            if source.is_open
+            else check(answer_filter, value, source)
+        )
     return lambda answer_filter, value, source: (
         check(answer_filter, value, source) if isinstance(value, str) else WITHHELD
     )
 
 
 def _first_of(checks: list[Check]) -> Check:
+    if len(checks) == 1:
+        (only,) = checks
+        return lambda answer_filter, value, source: (
+            None if value is None else only(answer_filter, value, source)
+        )
+
     def check(answer_filter: Any, value: Any, source: Any) -> Any:
         if value is None:
             return None
@@ -118,21 +138,24 @@ def _object(model: type[Answer], texts: Mapping[Provenance, Check]) -> Check:
     def check(answer_filter: Any, value: Any, source: Any) -> Any:
         if not isinstance(value, Mapping):
             return WITHHELD
-        inner = answer_filter.source(model.about, value, source)
-        if inner is None and not model.stays_unnamed:
+        about = answer_filter.source(model.about, value, source)
+        if about is None and not model.stays_unnamed:
             return WITHHELD
+        about = about or answer_filter.nothing(value)
         passed = {}
-        for key in value.keys() & checks.keys():
-            about = inner or answer_filter.nothing(value)
-            field_value = checks[key](answer_filter, value[key], about)
-            if field_value is WITHHELD and key in optional:
-                field_value = None
-            elif field_value is WITHHELD and model.stays_unnamed:
-                field_value = UNNAMED
-            elif field_value is WITHHELD:
+        for key, entry in value.items():
+            if key not in checks:
+                continue
+            public = checks[key](answer_filter, entry, about)
+            if public is not WITHHELD:
+                passed[key] = public
+            elif key in optional:
+                passed[key] = None
+            elif model.stays_unnamed:
+                passed[key] = UNNAMED
+            else:
                 return WITHHELD
-            passed[key] = field_value
-        return {key: passed[key] for key in value if key in passed}
+        return passed
 
     return check
 

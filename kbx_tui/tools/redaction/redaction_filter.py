@@ -11,7 +11,7 @@ import json
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import Any
 
 from kbx_tui.errors import NotFound
@@ -28,9 +28,9 @@ _WORD = re.compile(r"\w+")
 _QUOTED = re.compile(r"'[^'\n]*'|\"[^\"\n]*\"")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Source:
-    """What the object that holds a text is about."""
+    """What the object that holds a text is about. Not changed; to freeze it takes longer."""
 
     values: Mapping[str, Any] = field(default_factory=dict)
     page: PublicPage | None = None
@@ -45,8 +45,13 @@ class RedactionFilter:
     def __init__(self, pages: VisiblePages, arguments: Any) -> None:
         self._pages = pages
         self._arguments = list(_strings(arguments))
-        self._sent = frozenset(_words(" ".join(self._arguments)))
         self._seen: list[PublicPage] = []
+        self._named: dict[str, Source | None] = {}
+        """What a path or id is about, without the object that names it; None if hidden."""
+
+    @cached_property
+    def _sent(self) -> frozenset[str]:
+        return frozenset(_words(" ".join(self._arguments)))
 
     def remember_pages(self) -> None:
         """Remember the pages looked at so far: a diff or an error may quote them as they were."""
@@ -82,35 +87,41 @@ class RedactionFilter:
 
     def source(self, key: str, values: Mapping[str, Any], outer: Source) -> Source | None:
         """Return what an object is about, None if that may not be known."""
-        name: Any = values
+        name: Any = values if key else None
         for part in key.split("."):
             name = name.get(part) if isinstance(name, Mapping) else None
-        if not key or not isinstance(name, str) or not name:
+        if not isinstance(name, str) or not name:
             return Source(values, outer.page, outer.entity, outer.is_open)
+        if name not in self._named:
+            self._named[name] = self._about(name)
+        about = self._named[name]
+        return about and Source(values, about.page, about.entity, about.is_open)
+
+    def _about(self, name: str) -> Source | None:
         try:
             path, entity = self._pages.identify(name)
         except NotFound:
             return None
         if not path:
-            return Source(values, None, entity, is_open=True)
+            return Source({}, None, entity, is_open=True)
         page = self._pages.page(path)
         if page is None:
             return None
         if page not in self._seen:
             self._seen.append(page)
-        return Source(values, page, entity, self._pages.is_open(page))
+        return Source({}, page, entity, self._pages.is_open(page))
 
     def nothing(self, values: Mapping[str, Any]) -> Source:
         """Return the source of an object that may not say what it is about."""
         return Source(values)
 
-    # One check per provenance: the text as it may be passed on, or WITHHELD
-
-    def _program(self, text: str, source: Source) -> Any:
-        return text
+    # One check per provenance: the text as it may be passed on, or WITHHELD. Those of texts
+    # `OF_THE_PAGE` are not asked where the source is open.
 
     def _call(self, text: str, source: Source) -> Any:
-        return text if self._sent.issuperset(_words(text)) else self._sentence(text, source)
+        if text in self._arguments or self._sent.issuperset(_words(text)):
+            return text
+        return self._sentence(text, source)
 
     def _sentence(self, text: str, source: Source) -> Any:
         return text if self._names_only_visible(text) else WITHHELD
@@ -125,8 +136,6 @@ class RedactionFilter:
         return text if is_own or self._pages.is_visible_id(text) else WITHHELD
 
     def _title(self, text: str, source: Source) -> Any:
-        if source.is_open:
-            return text
         if source.page is None:
             return WITHHELD
         if source.entity is not None:
@@ -136,21 +145,17 @@ class RedactionFilter:
     def _kind(self, text: str, source: Source) -> Any:
         if source.page is None and source.entity is None:
             return text if self._pages.has_kind(text) else WITHHELD
-        if source.is_open or source.page is None:
-            return text
-        return source.page.document.kind
+        return text if source.page is None else source.page.document.kind
 
     def _date(self, text: str, source: Source) -> Any:
         page = source.page
-        if source.is_open or page is None:
-            return text if source.is_open else WITHHELD
+        if page is None:
+            return WITHHELD
         dates = {page.document.date, *(fact.date for fact in page.facts)}
         return text if text in dates else WITHHELD
 
     def _passage(self, text: str, source: Source) -> Any:
         page, values = source.page, source.values
-        if source.is_open:
-            return text
         if page is None:
             return WITHHELD
         if values.get("match_type") == "field":
@@ -168,8 +173,6 @@ class RedactionFilter:
         return text
 
     def _field(self, text: str, source: Source) -> Any:
-        if source.is_open:
-            return text
         return text if text in _field_values(source) else WITHHELD
 
     def _diff(self, text: str, source: Source) -> Any:
@@ -188,12 +191,8 @@ class RedactionFilter:
             is_public = any(line[1:].strip() in page.texts[1] for page in self._seen)
         return line if is_public else f"{line[0]}{UNNAMED}\n"
 
-    def _derived(self, text: str, source: Source) -> Any:
-        return text
-
 
 CHECKS: Mapping[Provenance, Check] = {
-    Provenance.PROGRAM: RedactionFilter._program,
     Provenance.CALL: RedactionFilter._call,
     Provenance.SENTENCE: RedactionFilter._sentence,
     Provenance.PATH: RedactionFilter._path,
@@ -205,8 +204,8 @@ CHECKS: Mapping[Provenance, Check] = {
     Provenance.CONTENT: RedactionFilter._content,
     Provenance.FIELD: RedactionFilter._field,
     Provenance.DIFF: RedactionFilter._diff,
-    Provenance.DERIVED: RedactionFilter._derived,
 }
+"""By provenance, of texts that need a check."""
 
 
 @lru_cache(maxsize=64)

@@ -44,6 +44,7 @@ class VisiblePages:
         self._base = ref(kb)  # the base owns this object, not the other way round
         self._learned: set[str] = set()
         self._looked_at: dict[str, PublicPage | None] = {}
+        self._are_open: dict[str, bool] = {}
         self._hidden: tuple[object, frozenset[str], HiddenPages] | None = None
         self._finders: tuple[object, dict[frozenset[str], EntityFinder]] | None = None
         self._indexed: tuple[object, frozenset[str]] | None = None
@@ -67,6 +68,7 @@ class VisiblePages:
     def look_again(self) -> None:
         """Compare every page with its file again: a call begins, or has written."""
         self._looked_at.clear()
+        self._are_open.clear()
         self._hidden_before, self._is_indexed = None, False
 
     def looked_at(self) -> list[PublicPage]:
@@ -96,7 +98,11 @@ class VisiblePages:
 
     def is_open(self, page: PublicPage) -> bool:
         """Return whether everything the index knows of a page is public and still there."""
-        return not page.is_marked and self._kb.is_as_indexed(page)
+        is_open = self._are_open.get(page.path)
+        if is_open is None:
+            is_open = not page.is_marked and self._kb.is_as_indexed(page)
+            self._are_open[page.path] = is_open
+        return is_open
 
     def fact(self, fact_id: int) -> Fact:
         """Return a fact or open item that its page states openly now.
@@ -162,6 +168,8 @@ class VisiblePages:
         members = [member for member in entity.members if self._is_member(member, entity)]
         if not entity.path and not members and not self._is_named_openly(entity):
             return None
+        if len(members) == len(entity.members):
+            return entity
         return replace(entity, members=tuple(members))
 
     def find(self, name: str) -> Entity:

@@ -18,7 +18,11 @@ from kbx_tui.safe_text import safe_line, safe_lines
 from kbx_tui.search.browsing.card import EntityCard
 from kbx_tui.search.evidence.evidence import Evidence
 from kbx_tui.search.ranking.rank import Ranked, Ranking
-from kbx_tui.search.results.notes import few_answers_note, reranker_failure
+from kbx_tui.search.results.notes import (
+    few_answers_note,
+    find_few_answers,
+    reranker_failure,
+)
 from kbx_tui.search.results.response import Snippet
 from kbx_tui.tui.explore.search_labels import mode_words, signal_words
 from kbx_tui.tui.explore.search_state import SearchState
@@ -83,7 +87,7 @@ def present(ranking: Ranking, state: SearchState, alpha_note: str = "") -> Explo
         ),
         order=order,
         alpha_note=alpha_note,
-        note=few_answers_note(ranking) or reranker_failure(ranking),
+        note=few_answers_note(find_few_answers(ranking)) or reranker_failure(ranking),
         dates=_dates(evidence, state),
     )
 

@@ -84,3 +84,20 @@ def test_a_word_in_redacted_text_is_answered_like_one_that_is_nowhere(
     assert any(note.startswith("nothing found in 3 documents") for note in unknown["notes"])
     for count in ("total_matched", "total_below_floor", "in_scope", "notes"):
         assert secret[count] == unknown[count], count
+
+
+def test_a_topic_in_redacted_text_is_answered_like_one_that_is_nowhere(
+    worker: EngineWorker,
+) -> None:
+    answers = {
+        topic: worker.answer("kb.search", {"query": f"what did Vera Sand decide about {topic}"})
+        for topic in (SECRET, "qwyjibo", "lamp")
+    }
+    notes = {topic: answer.json["data"]["notes"] for topic, answer in answers.items()}
+    assert notes[SECRET] == [note.replace("qwyjibo", SECRET) for note in notes["qwyjibo"]]
+    scores = {
+        topic: [row["score"] for row in answer.json["data"]["results"]]
+        for topic, answer in answers.items()
+    }
+    assert scores[SECRET] == scores["qwyjibo"] == [0.0]
+    assert scores["lamp"][0] > 0.0

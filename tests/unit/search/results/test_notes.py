@@ -11,7 +11,12 @@ from kbx_tui.search.evidence.evidence import Evidence
 from kbx_tui.search.evidence.topic import Topic
 from kbx_tui.search.evidence.tuning import Tuning
 from kbx_tui.search.ranking.rank import rank
-from kbx_tui.search.results.notes import newer_files_notes, search_notes, vector_notes
+from kbx_tui.search.results.notes import (
+    find_few_answers,
+    newer_files_notes,
+    search_notes,
+    vector_notes,
+)
 from tests.unit.search.building import components, entity, evidence
 
 TYPES = ["meeting", "note"]
@@ -21,7 +26,8 @@ def notes_on(
     found: Evidence, newer_files: int = 0, tuning: Tuning | None = None, **scope: Any
 ) -> str:
     found = replace(found, scope=replace(found.scope, **scope))
-    return " / ".join(search_notes(rank(found, tuning or Tuning()), TYPES, newer_files))
+    ranking = rank(found, tuning or Tuning())
+    return " / ".join(search_notes(ranking, find_few_answers(ranking), TYPES, newer_files))
 
 
 def test_a_query_that_is_cut_is_noted() -> None:

@@ -44,7 +44,7 @@ _BEGINNINGS = {
     "DIGESTS": re.compile(rb"kbx digests "),
     **{name: re.compile(rb"kbx %b " % Path(name).stem.encode()) for name in DERIVED_FILES},
 }
-"""What the first bytes of files of an index look like, of those that can be told by them."""
+"""What the first bytes of files of an index look like, of those that are recognised by them."""
 
 _INDEX_TEMPORARY = re.compile(rf"({'|'.join(map(re.escape, INDEX_FILES))})\.[0-9a-f]{{32}}")
 _TEMPORARY = re.compile(rf"\..+\.(tmp|kbx-edit|json\.\w{{8}})|{_INDEX_TEMPORARY.pattern}")

@@ -67,7 +67,7 @@ def test_the_database_of_another_program_is_refused(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("beside", [(), ("documents.lance",), ("documents.lance", "BUILD")])
 @pytest.mark.parametrize("name", ["BUILD", "words.bin", "DIGESTS"])
-def test_a_file_of_the_same_name_by_somebody_else_is_refused(
+def test_a_file_of_another_program_with_the_same_name_is_refused(
     tmp_path: Path, name: str, beside: Sequence[str]
 ) -> None:
     folder = tmp_path / "index"

@@ -16,6 +16,7 @@ from kbx_tui.search.frecency import OpenedDocuments
 from kbx_tui.search.ranking.rank import Ranking, rank
 from kbx_tui.search.request import SearchRequest
 from kbx_tui.search.results.answer import answer
+from kbx_tui.search.results.order import MAX_BY_DATE, in_order
 from kbx_tui.search.results.response import SearchResponse, Snippet
 from kbx_tui.search.results.snippets import match_spans
 from kbx_tui.search.retrieval.retrieve import Retriever
@@ -104,8 +105,9 @@ class Searcher:
         return rerankers.not_trusted(name, self._session.root)
 
     def search(self, request: SearchRequest) -> SearchResponse:
-        tuning = request.tuning(self.tuning(request.preset))
         self._session.ensure_indexed()
+        request = self._with_entity_ids(request)
+        tuning = request.tuning(self.tuning(request.preset))
         for full in (False, True):  # a run does not notice everything that a search comes across
             try:
                 return self._search(request, tuning)
@@ -113,16 +115,36 @@ class Searcher:
                 self._session.rebuild(damage, full=full)
         return self._search(request, tuning)
 
+    def _with_entity_ids(self, request: SearchRequest) -> SearchRequest:
+        """Return the request with ids in place of names of pinned and muted entities.
+
+        Raises NotFound and Ambiguous.
+        """
+        if not (request.pinned or request.muted):
+            return request
+        from kbx_tui.similarity.entity_finder import EntityFinder
+
+        finder = EntityFinder(self._session.snapshot().entities)
+        pinned, muted = (
+            tuple(finder.find(name).id for name in names)
+            for names in (request.pinned, request.muted)
+        )
+        return replace(request, pinned=pinned, muted=muted)
+
     def _search(self, request: SearchRequest, tuning: Tuning) -> SearchResponse:
         start = time.perf_counter()
         search = self._session.settings.search
         may_rerank = request.rerank and bool(self._reranker_name(request.reranker))
-        limit = max(request.limit, RERANKED) if may_rerank else request.limit
+        limit = max(
+            request.limit,
+            RERANKED if may_rerank else 0,
+            MAX_BY_DATE if request.sort == "date" else 0,
+        )
         evidence = self.retrieve(request, TopKRequest(tuning, limit, rank, search.convergence))
         ranking = rank(evidence, tuning)
         if may_rerank:
             ranking = self.rerank(ranking, request.reranker)
-        top = ranking.top(request.limit)
+        top = in_order(ranking, request.sort, request.limit)
         snippets = self.snippets(evidence, [ranked.row for ranked in top])
         total_ms = (time.perf_counter() - start) * 1000
         return answer(
@@ -131,6 +153,7 @@ class Searcher:
             snippets,
             total_ms=total_ms,
             with_explain=request.explain,
+            sort=request.sort,
             notes=self._session.repair_derived_files(),
             types=sorted(set(self._session.snapshot().kinds)) if request.all_types else (),
             newer_files=self._session.newer_files(),

@@ -16,6 +16,7 @@ from kbx_tui.safe_text import replace_surrogates
 from kbx_tui.search.evidence.tuning import Preset, Tuning
 from kbx_tui.search.query.filters import Dates, Filters, type_names
 from kbx_tui.search.query.typed_filters import TypedQuery, read_filters
+from kbx_tui.search.results.order import Sort
 
 MAX_QUERY = 2000
 """Characters of a query that are searched for: names are looked for at every word."""
@@ -78,6 +79,8 @@ class SearchRequest:
     """Ids of entities that are kept whatever their score (`Tuning.pinned`)."""
     muted: Sequence[str] = ()
     """Ids of entities that are ignored (`Tuning.muted`)."""
+    sort: str = "score"
+    """`date` lists the best 50 newest first (`in_order`), `score` the best first."""
     feedback: float | None = None
     """Weight of pseudo-relevance feedback, 0..1; 0 turns it off."""
     parts: float | None = None
@@ -111,6 +114,9 @@ class SearchRequest:
         if self.preset not in (None, *get_args(Preset)):
             choices = " or ".join(get_args(Preset))
             raise ConfigError(f"preset must be {choices}, got {self.preset!r}")
+        if self.sort not in get_args(Sort):
+            choices = " or ".join(get_args(Sort))
+            raise ConfigError(f"sort must be {choices}, got {self.sort!r}")
         if self.dates not in (None, *get_args(Dates)):
             choices = ", ".join(get_args(Dates))
             raise ConfigError(f"dates must be one of {choices}, got {self.dates!r}")

@@ -314,6 +314,20 @@ class KbxApp(App[None]):
         if self.explore is not None:
             open_box(self.explore, self.keymap)
 
+    async def copy(self, name: str, text: str) -> str:
+        from kbx_tui.tui import clipboard
+
+        self.copy_to_clipboard(text)  # also where a program takes it: only the terminal is always
+        place, remark = await asyncio.to_thread(  # on the user's own machine
+            clipboard.copy,
+            text,
+            clipboard.clipboard_programs(os.environ),
+            terminal_takes_text=clipboard.may_take_text(os.environ),
+        )
+        if not place:
+            return f"not copied: {remark}; the {name} is: {text}"
+        return f"copied {name} to {place}: {text}" + (f" ({remark})" if remark else "")
+
     async def edit(self, root: str, path: str, line: int) -> None:
         editor = editor_command(os.environ)
         if not editor:

@@ -49,6 +49,10 @@ class Navigator(Protocol):
         """Let the user find a document, and learn why it is not among the results."""
         ...
 
+    async def copy(self, name: str, text: str) -> str:
+        """Copy a text called `name`; return a sentence that says where it is, or why nowhere."""
+        ...
+
     async def edit(self, root: str, path: str, line: int) -> None:
         """Open a document in the user's editor and wait until it returns."""
         ...

@@ -38,6 +38,17 @@ from kbx_tui.cli.output import print_json
 @list_option("--entity", "entities", "ID,...", "Only documents linked to one of these entities.")
 @count_option("--limit", 10, "Maximum number of results.")
 @click.option(
+    "--sort",
+    type=click.Choice(["score", "date"]),
+    default="score",
+    show_default=True,
+    help="date lists the best 50 results newest first.",
+)
+@list_option(
+    "--pin", "pinned", "NAME,...", "Entities that count whatever their score: name, alias or id."
+)
+@list_option("--mute", "muted", "NAME,...", "Entities to ignore: name, alias or id.")
+@click.option(
     "--no-hierarchy",
     "hierarchy",
     flag_value=False,
@@ -109,6 +120,7 @@ def command(
       kbx search "what did alice do in march 2026"
       kbx search rollback type:meeting from:2026-03 @alice
       kbx search "error code 5032" --fast
+      kbx search migration --pin "Grace Tully" --mute platform --sort date
       kbx search alice migration --hierarchy-alpha 0.7 --explain
       kbx search "rollback plan" --json | jq -r '.results[].path'
       kbx search -- --no-hierarchy

@@ -21,6 +21,7 @@ from kbx_tui.formatting import (
 )
 from kbx_tui.safe_text import safe_line
 from kbx_tui.search.ranking.explain import rounded_parts
+from kbx_tui.search.results.order import MAX_BY_DATE
 
 if TYPE_CHECKING:
     from kbx_tui.search.results.response import SearchMeta, SearchResponse, SearchResult
@@ -64,6 +65,9 @@ def heading(response: SearchResponse) -> Text:
     meta = response.meta
     name = mode_name(meta.search_mode, meta.search_mode_reason)
     count = f"{len(response.results)} of {meta.total_matched:,}"
+    if (meta.explain or {}).get("sort") == "date":
+        best = min(meta.total_matched, MAX_BY_DATE)
+        count = f"{len(response.results)} of the best {best}, newest first"
     details = [detail for detail in (_reason(meta), _dates(meta), count) if detail]
     return Text.assemble((name, "bold"), (f" · {' · '.join(details)}", DIM))
 
@@ -84,7 +88,12 @@ def entity_line(meta: SearchMeta, width: int) -> Text:
 def settings_line(meta: SearchMeta) -> str:
     """Return the scope of a search and, if entities count, the knobs that rank it."""
     explain = meta.explain or {}
-    filters = {"path": meta.path_filter, **explain["filters"]}
+    filters = {
+        "path": meta.path_filter,
+        **explain["filters"],
+        "pinned": explain["pinned"],
+        "muted": explain["muted"],
+    }
     named = [f"{name} {_value(value)}" for name, value in filters.items() if value]
     parts = [f"{meta.in_scope:,} of {explain['documents']:,} documents in scope", *named]
     if explain["reranked"]:

@@ -30,6 +30,7 @@ def answer(
     *,
     total_ms: float,
     with_explain: bool,
+    sort: str = "score",
     notes: Sequence[str] = (),
     types: Collection[str],
     newer_files: int,
@@ -75,12 +76,12 @@ def answer(
         topic="" if ranking.topic is None else topic_words(ranking.components.query),
         few_answers=few,
         notes=(*notes, *search_notes(ranking, few, types, newer_files)),
-        explain=_search_explanation(ranking) if with_explain else None,
+        explain=_search_explanation(ranking, sort) if with_explain else None,
     )
     return SearchResponse(evidence.query, results, meta)
 
 
-def _search_explanation(ranking: Ranking) -> dict[str, Any]:
+def _search_explanation(ranking: Ranking, sort: str) -> dict[str, Any]:
     evidence, scope = ranking.evidence, ranking.evidence.scope
     evaluated = np.ones(len(evidence)) if evidence.evaluated is None else evidence.evaluated
     status = "complete" if scope.complete else "truncated"
@@ -102,6 +103,9 @@ def _search_explanation(ranking: Ranking) -> dict[str, Any]:
         "preset": ranking.tuning.preset,
         "gate": ranking.tuning.gate,
         "parent": ranking.tuning.parent,
+        "pinned": sorted(ranking.tuning.pinned),
+        "muted": sorted(ranking.tuning.muted),
+        "sort": sort,
         "kept_entities": [entity.id for entity in ranking.kept_entities],
         "drawn_to": [
             {"path": document.path, "title": document.title}

@@ -61,6 +61,9 @@ class SearchExplanation(Answer):
     preset: Ours
     gate: Ours
     parent: Ours
+    pinned: list[PageId]
+    muted: list[PageId]
+    sort: Ours
     kept_entities: list[PageId]
     drawn_to: list[FeedbackPage]
     documents: int

@@ -23,6 +23,7 @@ from kbx_tui.search.results.notes import (
     find_few_answers,
     reranker_failure,
 )
+from kbx_tui.search.results.order import in_order
 from kbx_tui.search.results.response import Snippet
 from kbx_tui.tui.explore.search_labels import mode_words, signal_words
 from kbx_tui.tui.explore.search_state import SearchState
@@ -45,8 +46,6 @@ if TYPE_CHECKING:
 
 MAX_RESULTS = 200
 """Results shown; nobody scrolls further, and every slider move presents them again."""
-MAX_BY_DATE = 50
-"""Results shown when sorted by date: the newest of many weak results would answer nothing."""
 TOP_RESULTS = 10
 """Results whose order decides where the next change of alpha is."""
 
@@ -56,12 +55,10 @@ def present(ranking: Ranking, state: SearchState, alpha_note: str = "") -> Explo
     evidence = ranking.evidence
     kept = set(ranking.kept)
     matched = int(np.count_nonzero(ranking.included))
-    by_date = state.sort == "date"
-    limit = MAX_BY_DATE if by_date else MAX_RESULTS
-    results = [_result(ranking, ranked) for ranked in ranking.top(limit)]
-    if by_date:
-        results.sort(key=lambda result: result.date, reverse=True)
-    order = f"the best {len(results)}, newest first" if by_date else ""
+    results = [
+        _result(ranking, ranked) for ranked in in_order(ranking, state.sort, MAX_RESULTS)
+    ]
+    order = f"the best {len(results)}, newest first" if state.sort == "date" else ""
     return ExploreView(
         query=evidence.query,
         mode=mode_words(ranking),

@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING
 from textual.message import Message
 
 from kbx_tui.errors import NotFound
-from kbx_tui.safe_text import safe_line
+from kbx_tui.safe_text import safe_line, safe_lines
+from kbx_tui.search.results.response import Snippet
 from kbx_tui.tui.engine.client import EngineClient, LatestOnly
+from kbx_tui.tui.explore.documents.whole_passage import whole_passage
 from kbx_tui.tui.explore.messages import CardReady, LinkBroken, PreviewGone, PreviewReady
 from kbx_tui.tui.explore.model import read_snippets
 from kbx_tui.tui.explore.view import CardView
@@ -62,6 +64,18 @@ class ReadingModel:
     def count_opening(self, path: str) -> None:
         """Count that the user opened a document, for its frecency."""
         self._client.start(self._client.run(lambda engine: engine.opened(path)))
+
+    async def whole_passage(self, path: str, snippet: Snippet) -> str:
+        """Return the paragraphs of a document that a passage is in; empty if it is gone."""
+
+        def read(engine: KnowledgeBase) -> str:
+            lines = safe_lines(engine.document(path).text)
+            return whole_passage(lines, snippet.line_start, snippet.line_end)
+
+        try:
+            return await self._client.run(read)
+        except NotFound:
+            return ""
 
     def cancel(self) -> None:
         """Drop the active request."""

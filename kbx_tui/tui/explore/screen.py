@@ -390,13 +390,18 @@ class Explore(JudgingScreen):
         path, line = current_document(self, self.model.displayed.snippets)
         text = text_to_copy(self, self.model, content, path, line)
         if text:
-            self.app.copy_to_clipboard(text)
-            name = "command line" if content == "command" else content
-            self.show_notice(f"copied {name}: {text}")
+            self.session.client.start(self._copy(content, path, text))
         elif safe_line(path) != path:
             self.show_notice("not copied: the name of this file holds control characters")
         else:
             self.show_notice("nothing to copy: type a query and go to a result first")
+
+    async def _copy(self, content: Content, path: str, text: str) -> None:
+        if content == "snippet":
+            snippet = self.model.displayed.snippets[path]
+            text = await self.session.reading.whole_passage(path, snippet) or text
+        name = "command line" if content == "command" else content
+        self.show_notice(await self.navigator.copy(name, text))
 
     def action_refresh_index(self) -> None:
         shown = [result.path for result in self.query_one(ResultList).rows]

@@ -11,10 +11,10 @@ from kbx_tui.formatting import format_count, format_score
 from kbx_tui.search.evidence.tuning import Gate, Parent, Preset, Tuning
 from kbx_tui.search.query.filters import Dates
 from kbx_tui.search.request import SearchRequest
+from kbx_tui.search.results.order import Sort
 
 Mode = Literal["two-pass", "flat", "fast"]
 MODES: tuple[Mode, ...] = ("two-pass", "flat", "fast")
-Sort = Literal["score", "date"]
 PRESETS: tuple[Preset, ...] = ("default", "seed")
 
 DATES_WORDS: Mapping[Dates, str] = {
@@ -69,7 +69,7 @@ class SearchState:
         return self.query, self.path, is_fast, self.preset, self.dates, self.pinned, *filters
 
     def request(self) -> SearchRequest:
-        """Return the request that is equivalent except for the order by date."""
+        """Return the request with the same results."""
         return SearchRequest(
             self.query,
             path=self.path or None,
@@ -88,6 +88,7 @@ class SearchState:
             hotness=self.hotness_weight,
             pinned=sorted(self.pinned),
             muted=sorted(self.muted),
+            sort=self.sort,
         )
 
     def for_another_query(self, defaults: SearchState) -> SearchState:
@@ -240,10 +241,7 @@ def describe_undo(before: SearchState, after: SearchState, name_of: Callable[[st
 
 
 def command_line(state: SearchState, defaults: SearchState, root: str = "") -> str:
-    """Return the command that gives the same results, without knobs that equal `defaults`.
-
-    Muted and pinned entities and the order by date are left out: no option sets them.
-    """
+    """Return the command that gives the same results, without knobs that equal `defaults`."""
     words = ["kbx", "search"]
     if root:
         words += ["--kb", root]
@@ -265,6 +263,8 @@ def command_line(state: SearchState, defaults: SearchState, root: str = "") -> s
     elif state.mode == "flat":
         words.append("--no-hierarchy")
     else:
+        for option, ids in (("--pin", state.pinned), ("--mute", state.muted)):
+            words += [option, ",".join(sorted(ids))] if ids else []
         if state.alpha != defaults.alpha:
             words += ["--hierarchy-alpha", f"{state.alpha:g}"]
         if state.threshold != defaults.threshold:
@@ -276,6 +276,8 @@ def command_line(state: SearchState, defaults: SearchState, root: str = "") -> s
                 words += ["--gate", state.gate]
             if state.parent and state.parent != defaults.parent:
                 words += ["--parent", state.parent]
+    if state.sort != "score":
+        words += ["--sort", state.sort]
     if state.hotness_weight != defaults.hotness_weight:
         words += ["--hotness", f"{state.hotness_weight:g}"]
     return shlex.join(

@@ -14,6 +14,14 @@ from kbx_tui.search.query_history import FILE as HISTORY
 from kbx_tui.tui.app_state import BASE_FILE
 
 
+@pytest.fixture(autouse=True)
+def plain_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let no test write to the clipboard of who runs it."""
+    for name in ("TMUX", "STY", "DISPLAY", "WAYLAND_DISPLAY", "TERM_PROGRAM"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("TERM", "xterm-256color")
+
+
 @pytest.fixture
 def demo(demo_kb_path: Path) -> Iterator[Path]:
     """The indexed demo; read-only."""

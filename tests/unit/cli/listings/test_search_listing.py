@@ -172,8 +172,16 @@ def test_feedback_documents_are_named() -> None:
     assert listing.feedback_line(META) == ""
 
 
+def test_heading_says_that_the_best_are_listed_by_date() -> None:
+    newest = replace(META, explain={"kept_entities": [], "sort": "date"}, total_matched=300)
+    heading = listing.heading(SearchResponse("q", (), newest)).plain
+    assert heading.endswith("0 of the best 50, newest first")
+
+
 KNOBS = {
     "filters": {"types": ["meeting", "note"], "from": None, "to": None, "tags": [], "entities": []},
+    "pinned": [],
+    "muted": ["team:platform"],
     "documents": 63,
     "reranked": 0,
     "hierarchy_alpha": 0.5,
@@ -188,13 +196,15 @@ KNOBS = {
 def test_explain_names_scope_gate_parent_rule_and_most_entities() -> None:
     explained = replace(META, explain=KNOBS, path_filter="memory/meetings")
     assert listing.settings_line(explained) == (
-        "43 of 63 documents in scope · path memory/meetings · types meeting,note"
+        "43 of 63 documents in scope · path memory/meetings · types meeting,note · muted team:platform"
         " · alpha .50 · threshold .40 · at most 3 entities · gate hard · parent max"
     )
     seed = replace(explained, explain={**KNOBS, "preset": "seed"})
     assert listing.settings_line(seed).endswith("parent max · preset seed")
     flat = replace(explained, search_mode="flat", path_filter=None)
-    assert listing.settings_line(flat) == "43 of 63 documents in scope · types meeting,note"
+    assert listing.settings_line(flat) == (
+        "43 of 63 documents in scope · types meeting,note · muted team:platform"
+    )
 
 
 def test_vectors_that_a_fast_search_does_not_use_are_not_called_missing() -> None:

@@ -20,6 +20,10 @@ STATE_SIGNS: Mapping[str, str] = {
 """State of a draft -> its sign."""
 
 
+PLURALS: Mapping[str, str] = {"person": "people"}
+"""Nouns with an irregular plural."""
+
+
 def mode_name(search_mode: str, reason: str) -> str:
     """Return `two-pass`, `flat` or `fast`."""
     if search_mode == "two_pass":
@@ -84,7 +88,9 @@ def stacked_bar(
 
 def format_count(count: int, singular: str) -> str:
     """Return a count with its noun: `1 chunk`, `1,204 entities`."""
-    plural = f"{singular[:-1]}ies" if singular.endswith("y") else f"{singular}s"
+    plural = PLURALS.get(singular) or (
+        f"{singular[:-1]}ies" if singular.endswith("y") else f"{singular}s"
+    )
     return f"{count:,} {singular if count == 1 else plural}"
 
 

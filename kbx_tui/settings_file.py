@@ -1,4 +1,4 @@
-"""Reads settings from `kbx.toml`, validates and describes them, and changes single ones.
+"""Reads settings from `kbx.toml`, validates and describes them.
 
 Other programs may share the file: sections that are not in `Settings` are ignored, unless they are
 one of these misspelt.
@@ -7,7 +7,7 @@ one of these misspelt.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping, MutableMapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
@@ -70,7 +70,7 @@ def describe_settings(root: Path) -> list[SettingInfo]:
                 value=getattr(values, key),
                 default=getattr(type(values)(), key),
                 source=str(file) if key in given else "default",
-                valid=_valid_values(type(values), key),
+                valid=valid_values(type(values), key),
                 help=_schema(type(values))[key].get("description", ""),
             )
             for key in values.__struct_fields__
@@ -78,28 +78,6 @@ def describe_settings(root: Path) -> list[SettingInfo]:
     for name, keys in settings.keys.items():
         infos.append(SettingInfo(f"keys.{name}", keys, "", str(file), "keys", "keys of a command"))
     return infos
-
-
-def with_settings(data: bytes | None, section: str, values: Mapping[str, Any]) -> bytes:
-    """Return the content of a `kbx.toml` with some settings of a section changed.
-
-    Comments, order and all other settings stay as they are. `data` is None without a file. Raises
-    ConfigError if the file is not valid TOML, or the section is not a table.
-    """
-    try:
-        document = tomlkit.parse((data or b"").decode("utf-8"))
-    except (UnicodeDecodeError, TOMLKitError, RecursionError) as error:
-        raise ConfigError(f"{CONFIG_NAME} is not valid TOML: {error}") from error
-    if section not in document:
-        if document.as_string().strip():
-            document.add(tomlkit.nl())
-        document.add(section, tomlkit.table())
-    table = document[section]
-    if not isinstance(table, MutableMapping):
-        raise ConfigError(f"{CONFIG_NAME}: [{section}] must be a table, got {table!r}")
-    for key, value in values.items():
-        table[key] = value
-    return tomlkit.dumps(document).encode()
 
 
 def knowledge_base_from_environment() -> Path | None:
@@ -184,7 +162,7 @@ def _explain(raw: dict[str, Any], file: Path, message: str) -> str:
     if not keys:
         return f"{file}: [{section_name}] must be a table, got {raw[section_name]!r}"
     key = keys[0].partition("[")[0]
-    value, valid = raw[section_name][key], _valid_values(section, key)
+    value, valid = raw[section_name][key], valid_values(section, key)
     return f"{file}: {section_name}.{key} = {value!r} is not valid: must be {valid}"
 
 
@@ -215,7 +193,16 @@ def _schema(section: Section) -> dict[str, dict[str, Any]]:
     return properties
 
 
-def _valid_values(section: Section, key: str) -> str:
+def valid_choices(section: Section, key: str) -> tuple[str, ...]:
+    """Return the valid values of a setting that has few; empty for others."""
+    schema = _schema(section)[key]
+    if schema.get("type") == "boolean":
+        return "true", "false"
+    return tuple(map(str, schema.get("enum", ())))
+
+
+def valid_values(section: Section, key: str) -> str:
+    """Return in words what values of a setting are valid."""
     schema = _schema(section)[key]
     if "enum" in schema:
         return " or ".join(str(choice) for choice in schema["enum"])

@@ -24,6 +24,7 @@ from kbx_tui.knowledge.vault import locate, read_page
 from kbx_tui.safe_text import replace_surrogates
 from kbx_tui.search.browsing import browse
 from kbx_tui.search.browsing.card import EntityCard, EntityName
+from kbx_tui.search.browsing.contents import BaseContents, contents_of
 from kbx_tui.search.browsing.destination import Destination
 from kbx_tui.search.browsing.document_lookup import DocumentName
 from kbx_tui.similarity.entity_finder import EntityFinder
@@ -140,6 +141,9 @@ class Catalog:
 
     def find_entities(self, text: str, limit: int) -> tuple[EntityName, ...]:
         return browse.find_entities(self._session.fresh_index(), replace_surrogates(text), limit)
+
+    def contents(self) -> BaseContents:
+        return contents_of(self._session.snapshot())
 
     def find_documents(self, text: str, limit: int) -> tuple[DocumentName, ...]:
         return browse.find_documents(self._session.fresh_index(), replace_surrogates(text), limit)

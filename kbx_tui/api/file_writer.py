@@ -6,12 +6,14 @@ import time
 from collections.abc import Callable, Collection, Sequence
 from contextlib import suppress
 from functools import partial
+from pathlib import Path
 
 from kbx_tui.api.session import Session
 from kbx_tui.drafting.applying import rebase_edits
 from kbx_tui.drafting.planning import file_diff
 from kbx_tui.drafting.plans import Written
 from kbx_tui.editing import journal
+from kbx_tui.editing.atomic_write import write_fault
 from kbx_tui.editing.file_change import read_file
 from kbx_tui.editing.file_edits import FileEdit, write_files
 from kbx_tui.editing.git_commit import commit_files
@@ -78,6 +80,19 @@ class FileWriter:
         rebase = partial(rebase_edits, path, tuple(edits), None if force else before or b"")
         entry = self.write([FileEdit(path, before, after, rebase)], description)
         return result(written=True, entry=entry)
+
+    def write_settings(
+        self, before: bytes | None, after: bytes | None, verb: str, *, dry_run: bool
+    ) -> Written:
+        """Write kbx.toml, whose content was `before`. `verb` is for the history of writes."""
+        diff = file_diff(CONFIG_NAME, before, after)
+        if dry_run or after is None or after == before:
+            return Written(False, CONFIG_NAME, diff)
+        if before is None:  # nobody but the user removes a kbx.toml: an undo leaves it empty
+            before = b""
+            _create(self._session.root / CONFIG_NAME)
+        entry = self.write([FileEdit(CONFIG_NAME, before, after)], f"{verb} {CONFIG_NAME}")
+        return Written(True, CONFIG_NAME, diff, entry=entry)
 
     def write(self, edits: Sequence[FileEdit], description: str) -> int | None:
         """Write files, all or none, update index and git, and return the journal number."""
@@ -176,6 +191,14 @@ class FileWriter:
         deadline = time.monotonic() + EMBEDDING_SECONDS
         with suppress(EmbeddingError, IndexFault):
             self._session.add_vectors(sorted(paths), lambda: time.monotonic() > deadline)
+
+
+def _create(file: Path) -> None:
+    """Create an empty file. Raises WriteFault, also where there is one by now."""
+    try:
+        file.open("xb").close()
+    except OSError as error:
+        raise write_fault(file, error) from error
 
 
 def _written_fact(

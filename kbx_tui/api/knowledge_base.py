@@ -81,6 +81,7 @@ if TYPE_CHECKING:
     from kbx_tui.knowledge.facts.public_page import PublicPage
     from kbx_tui.knowledge.records import Document, Entity, Fact, FactKind
     from kbx_tui.search.browsing.card import EntityCard, EntityName
+    from kbx_tui.search.browsing.contents import BaseContents
     from kbx_tui.search.browsing.destination import Destination
     from kbx_tui.search.browsing.document_lookup import DocumentName
     from kbx_tui.search.comparing.comparison import Comparison
@@ -387,6 +388,10 @@ class KnowledgeBase:
         for note in cut_query_notes(text):
             self._session.notice_once(note)
         return self._catalog.find_entities(text[:MAX_QUERY], limit)
+
+    def contents(self) -> BaseContents:
+        """Return what the base holds by type and tag, and queries that find something in it."""
+        return self._catalog.contents()
 
     def find_documents(self, text: str, limit: int = 20) -> tuple[DocumentName, ...]:
         """Return documents with `text` in their title or path, best first.
@@ -1013,6 +1018,28 @@ class KnowledgeBase:
         written. Raises WriteFault, FileChanged and ConfigError.
         """
         written = self._tuner.save_tuning(tuning, self._files, dry_run=dry_run)
+        if written.written:
+            self._reload_settings()
+        return written
+
+    def change_setting(self, key: str, value: str | None, *, dry_run: bool = False) -> Written:
+        """Write a setting, `search.hierarchy_alpha`, to kbx.toml and use it; None removes it.
+
+        Comments and order stay. With `dry_run` only the diff is made. `undo` reverts it. Raises
+        ConfigError for an unknown setting or a value that is not valid, NotFound if a setting to
+        remove is not set, WriteFault and FileChanged.
+        """
+        from kbx_tui.editing.file_change import read_file
+        from kbx_tui.settings_edit import parse_setting, split_key, with_settings, without_setting
+
+        before = read_file(self.root, CONFIG_NAME)
+        if value is None:
+            after, verb = without_setting(before, key), "unset"
+        else:
+            section, name = split_key(key)
+            after = with_settings(before, section, {name: parse_setting(key, value)})
+            verb = "set"
+        written = self._files.write_settings(before, after, f"{verb} {key} in", dry_run=dry_run)
         if written.written:
             self._reload_settings()
         return written

@@ -116,20 +116,17 @@ class Searcher:
         return self._search(request, tuning)
 
     def _with_entity_ids(self, request: SearchRequest) -> SearchRequest:
-        """Return the request with ids in place of names of pinned and muted entities.
-
-        Raises NotFound and Ambiguous.
-        """
-        if not (request.pinned or request.muted):
+        """Return the request with ids in place of names of entities. Raises NotFound, Ambiguous."""
+        if not (request.pinned or request.muted or request.entities):
             return request
         from kbx_tui.similarity.entity_finder import EntityFinder
 
         finder = EntityFinder(self._session.snapshot().entities)
-        pinned, muted = (
+        pinned, muted, entities = (
             tuple(finder.find(name).id for name in names)
-            for names in (request.pinned, request.muted)
+            for names in (request.pinned, request.muted, request.entities)
         )
-        return replace(request, pinned=pinned, muted=muted)
+        return replace(request, pinned=pinned, muted=muted, entities=entities)
 
     def _search(self, request: SearchRequest, tuning: Tuning) -> SearchResponse:
         start = time.perf_counter()

@@ -4,16 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 from dataclasses import replace
-from pathlib import Path
 
 from kbx_tui.api.file_writer import FileWriter
 from kbx_tui.api.searcher import Searcher
 from kbx_tui.api.session import Session
-from kbx_tui.drafting.planning import file_diff
 from kbx_tui.drafting.plans import Written
-from kbx_tui.editing.atomic_write import write_fault
 from kbx_tui.editing.file_change import read_file
-from kbx_tui.editing.file_edits import FileEdit
 from kbx_tui.evaluation.judged_evidence import JudgedEvidence, Progress
 from kbx_tui.evaluation.judgment_log import knobs_of, now
 from kbx_tui.evaluation.judgments import JudgedQuery
@@ -27,7 +23,7 @@ from kbx_tui.search.evidence.compact import EvidenceCompactor
 from kbx_tui.search.evidence.evidence import Evidence
 from kbx_tui.search.evidence.tuning import Tuning
 from kbx_tui.search.request import SearchRequest
-from kbx_tui.settings_file import with_settings
+from kbx_tui.settings_edit import with_settings
 
 SEED_SETS = frozenset({"hierarchy_gate", "hierarchy_parent"})
 """Settings that the seed preset ignores."""
@@ -123,19 +119,4 @@ class Tuner:
         if tuning.preset != search.hierarchy_preset:
             values["hierarchy_preset"] = tuning.preset
         after = with_settings(before, "search", values) if values else before
-        diff = file_diff(CONFIG_NAME, before, after)
-        if dry_run or after is None or after == before:
-            return Written(False, CONFIG_NAME, diff)
-        if before is None:  # nobody but the user removes a kbx.toml: an undo leaves it empty
-            before = b""
-            _create(root / CONFIG_NAME)
-        entry = files.write([FileEdit(CONFIG_NAME, before, after)], f"tune {CONFIG_NAME}")
-        return Written(True, CONFIG_NAME, diff, entry=entry)
-
-
-def _create(file: Path) -> None:
-    """Create an empty file. Raises WriteFault, also where there is one by now."""
-    try:
-        file.open("xb").close()
-    except OSError as error:
-        raise write_fault(file, error) from error
+        return files.write_settings(before, after, "tune", dry_run=dry_run)

@@ -79,6 +79,17 @@ class Command(click.Command):
                 parameter.type = DecodedText()
         self.params += _GLOBAL_PARAMETERS
 
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Parse the arguments; for an unknown option, suggest those that end like it."""
+        try:
+            return super().parse_args(ctx, args)
+        except click.NoSuchOption as error:
+            last = error.option_name.rpartition("-")[2]
+            names = (name for parameter in self.params for name in parameter.opts)
+            ending = [name for name in names if last and name.endswith(f"-{last}")]
+            error.possibilities = ending or error.possibilities
+            raise
+
     def get_short_help_str(self, limit: int = WHOLE_SENTENCE) -> str:
         """Return the first sentence of the help text."""
         return super().get_short_help_str(WHOLE_SENTENCE)

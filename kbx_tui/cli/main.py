@@ -9,7 +9,7 @@ from pathlib import Path
 import click
 
 from kbx_tui import __version__
-from kbx_tui.cli import app
+from kbx_tui.cli import app, shell_scripts
 from kbx_tui.cli.base_command import Group
 from kbx_tui.cli.commands import (
     check,
@@ -36,8 +36,6 @@ from kbx_tui.cli.measuring import (
 )
 from kbx_tui.cli.runner import run
 from kbx_tui.cli.writing import dedup, export_base, import_files, memory, page, undo
-
-PROGRAM_NAMES = ("kbx", "kbx-tui")
 
 
 @click.group(
@@ -96,5 +94,7 @@ for command in (
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line; the entry point of both programs."""
+    shell_scripts.register()
     name = Path(sys.argv[0]).stem
-    return run(kbx, argv, name if name in PROGRAM_NAMES else PROGRAM_NAMES[0])
+    names = completion.PROGRAM_NAMES
+    return run(kbx, argv, name if name in names else names[0])

@@ -7,6 +7,8 @@ from typing import Any
 
 import click
 
+from kbx_tui.cli.completers import Completer, complete_entity, complete_type
+
 Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 
 
@@ -25,8 +27,14 @@ def text_argument(name: str, metavar: str, if_empty: str = "") -> Decorator:
     return click.argument(name, nargs=-1, metavar=metavar, callback=join)
 
 
-def list_option(name: str, variable: str, metavar: str, help_text: str) -> Decorator:
-    """Return an option that may be repeated or contain commas."""
+def list_option(
+    name: str,
+    variable: str,
+    metavar: str,
+    help_text: str,
+    complete: Completer | None = None,
+) -> Decorator:
+    """Return an option that may be repeated or contain commas; `complete` is for the shell."""
 
     def split(
         context: click.Context, option: click.Parameter, values: Sequence[str]
@@ -34,7 +42,13 @@ def list_option(name: str, variable: str, metavar: str, help_text: str) -> Decor
         return tuple(filter(None, map(str.strip, ",".join(values).split(","))))
 
     return click.option(
-        name, variable, multiple=True, metavar=metavar, callback=split, help=help_text
+        name,
+        variable,
+        multiple=True,
+        metavar=metavar,
+        callback=split,
+        help=help_text,
+        shell_complete=complete,
     )
 
 
@@ -84,11 +98,14 @@ json_option = click.option(
     "--json", "as_json", is_flag=True, help="Print JSON; docs/cli.md lists the fields."
 )
 entity_option = click.option(
-    "--entity", metavar="NAME", help="Only facts of this entity: name, alias or id."
+    "--entity",
+    metavar="NAME",
+    help="Only facts of this entity: name, alias or id.",
+    shell_complete=complete_entity,
 )
 threshold_option = unit_option(
     "--threshold", "threshold", "Minimum similarity; default: [dedup] of kbx.toml."
 )
 types_option = list_option(
-    "--type", "doc_types", "T,...", "Only documents of these types: meeting,note."
+    "--type", "doc_types", "T,...", "Only documents of these types: meeting,note.", complete_type
 )

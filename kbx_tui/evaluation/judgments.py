@@ -23,6 +23,13 @@ Grades = Mapping[str, int]
 """Grade by path: 0 is not relevant, 1 relevant, higher is more relevant."""
 
 
+HOW_TO_JUDGE = (
+    "search in the app (`kbx`) and grade results with 0 to 3, or run "
+    "`kbx judgments add QUERY PATH GRADE`"
+)
+"""What someone without judgments can do."""
+
+
 @dataclass(frozen=True, slots=True)
 class JudgedQuery:
     """A query with its relevance judgments."""

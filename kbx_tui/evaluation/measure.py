@@ -12,7 +12,7 @@ from typing import Literal
 import msgspec
 
 from kbx_tui.errors import NotFound
-from kbx_tui.evaluation.judgments import JudgedQuery
+from kbx_tui.evaluation.judgments import HOW_TO_JUDGE, JudgedQuery
 from kbx_tui.evaluation.metrics import CUTOFF, judged_share, ndcg
 from kbx_tui.evaluation.runs import ALL, DEPTH, QueryResult, Run, highest_grade, measured
 from kbx_tui.search.evidence.evidence import Evidence
@@ -122,7 +122,7 @@ def _judged_queries(
     if not judged:
         raise NotFound(
             "no query has a document judged relevant, so there is nothing to measure; "
-            "`kbx judgments --help` says how to judge"
+            + HOW_TO_JUDGE
         )
     for number, query in enumerate(judged):
         if progress:

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 TIMEOUT_SECONDS = 2.0
 DEAF_TERMINALS = ("linux", "dumb", "screen", "vt100", "vt220")
-"""Values of TERM whose terminals take no text; `screen` is also tmux, which has a way of its own."""
+"""Values of TERM whose terminals take no text. Some tmux say `screen`; they take it another way."""
 INSTALL = "install wl-copy, xclip or xsel"
 
 

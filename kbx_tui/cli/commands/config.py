@@ -1,4 +1,4 @@
-"""`kbx config`: every setting, its value and where the value comes from."""
+"""`kbx config`: every setting, its value and where the value comes from; and changing one."""
 
 from __future__ import annotations
 
@@ -7,19 +7,23 @@ from typing import TYPE_CHECKING
 
 import click
 
-from kbx_tui.cli.base_command import Command
-from kbx_tui.cli.open_kb import selected_root
+from kbx_tui.cli.base_command import Command, Group
+from kbx_tui.cli.completers import complete_setting, complete_value
+from kbx_tui.cli.open_kb import open_kb, selected_root
 from kbx_tui.cli.options import json_option
-from kbx_tui.cli.output import console, print_json
+from kbx_tui.cli.output import console, print_json, say
+from kbx_tui.cli.writing.write_output import prints_written
 
 if TYPE_CHECKING:
+    from kbx_tui.drafting.plans import Written
     from kbx_tui.settings_file import SettingInfo
 
 
-@click.command(name="config", cls=Command)
+@click.group(name="config", cls=Group, invoke_without_command=True)
 @json_option
-def command(as_json: bool) -> None:
-    """List all settings and where their values come from.
+@click.pass_context
+def command(context: click.Context, as_json: bool) -> None:
+    """List all settings and where their values come from, or change one.
 
     Each is shown with its value, valid values and meaning. Settings are read from kbx.toml at the
     root of the knowledge base.
@@ -28,7 +32,11 @@ def command(as_json: bool) -> None:
     Examples:
       kbx config
       kbx config --json | jq '.[] | select(.source != "default")'
+      kbx config set search.hierarchy_alpha 0.6
+      kbx config unset search.hierarchy_alpha
     """
+    if context.invoked_subcommand is not None:
+        return
     from kbx_tui.settings_file import describe_settings
 
     settings = describe_settings(selected_root())
@@ -38,6 +46,59 @@ def command(as_json: bool) -> None:
         print_json([asdict(setting) for setting in settings])
     else:
         print_settings(settings)
+
+
+@command.command(name="set", cls=Command)
+@click.argument("key", metavar="KEY", shell_complete=complete_setting)
+@click.argument("value", metavar="VALUE", shell_complete=complete_value)
+@prints_written
+def set_setting(key: str, value: str, dry_run: bool) -> Written:
+    """Write one setting to kbx.toml.
+
+    Comments and the order of the file stay. A list is written with commas; `keys.ID` changes a key
+    of the app. A value that is not valid is refused. `kbx undo` takes the change back.
+
+    \b
+    Examples:
+      kbx config set search.hierarchy_alpha 0.6
+      kbx config set entities.types lab,company,ship
+      kbx config set keys.focus.query ctrl+f --dry-run
+    """
+    if key.startswith("keys."):
+        _check_key(key.removeprefix("keys."), value)
+    with open_kb() as kb:
+        return _said_if_unchanged(kb.change_setting(key, value, dry_run=dry_run), dry_run=dry_run)
+
+
+@command.command(name="unset", cls=Command)
+@click.argument("key", metavar="KEY", shell_complete=complete_setting)
+@prints_written
+def unset_setting(key: str, dry_run: bool) -> Written:
+    """Remove one setting from kbx.toml, so that its default holds.
+
+    Comments and the order of the file stay. `kbx undo` takes the change back.
+
+    \b
+    Examples:
+      kbx config unset search.hierarchy_alpha
+      kbx config unset keys.focus.query --dry-run
+    """
+    with open_kb() as kb:
+        return kb.change_setting(key, None, dry_run=dry_run)
+
+
+def _said_if_unchanged(written: Written, *, dry_run: bool) -> Written:
+    if not written.written and not dry_run:
+        say("kbx.toml says this already")
+    return written
+
+
+def _check_key(command_id: str, keys: str) -> None:
+    """Raise ConfigError unless the app accepts these keys for a command."""
+    from kbx_tui.cli.commands.keys import configured_keys
+    from kbx_tui.tui.commands.keymap import Keymap
+
+    Keymap({**configured_keys(), command_id: keys})
 
 
 def print_settings(settings: list[SettingInfo]) -> None:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from kbx_tui.cli.base_command import Group
+from kbx_tui.cli.completers import complete_entity
 from kbx_tui.cli.open_kb import open_kb
 from kbx_tui.cli.options import json_option, threshold_option
 from kbx_tui.cli.output import Greyed, print_json, print_result, say
@@ -62,7 +63,7 @@ def list_entities(kind: str | None, as_json: bool) -> None:
 
 
 @command.command(name="show")
-@click.argument("name", metavar="NAME")
+@click.argument("name", metavar="NAME", shell_complete=complete_entity)
 @json_option
 def show(name: str, as_json: bool) -> None:
     """Show what is known about one entity.
@@ -87,7 +88,7 @@ def show(name: str, as_json: bool) -> None:
 
 
 @command.command(name="similar-field")
-@click.argument("name", metavar="NAME")
+@click.argument("name", metavar="NAME", shell_complete=complete_entity)
 @click.option(
     "--field",
     required=True,

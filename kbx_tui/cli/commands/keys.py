@@ -32,7 +32,7 @@ def command(as_json: bool, markdown: bool) -> None:
 
     problem: ConfigError | None = None
     try:
-        keymap = Keymap(_configured_keys())
+        keymap = Keymap(configured_keys())
     except ConfigError as error:  # print the default keys with their ids: they help to fix it
         keymap, problem = Keymap(), error
     tables = {
@@ -51,7 +51,7 @@ def command(as_json: bool, markdown: bool) -> None:
         raise problem
 
 
-def _configured_keys() -> dict[str, str]:
+def configured_keys() -> dict[str, str]:
     """Return the keys changed in kbx.toml; none without a knowledge base.
 
     Raises NotFound when the options name one that does not exist.

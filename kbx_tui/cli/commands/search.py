@@ -7,6 +7,7 @@ from typing import Any
 import click
 
 from kbx_tui.cli.base_command import Command
+from kbx_tui.cli.completers import complete_entity, complete_path, complete_tag
 from kbx_tui.cli.gc_disabled import gc_disabled
 from kbx_tui.cli.open_kb import open_kb
 from kbx_tui.cli.options import (
@@ -24,7 +25,10 @@ from kbx_tui.cli.output import print_json
 @click.command(name="search", cls=Command)
 @text_argument("query", "QUERY...", "the query is empty; say what to look for")
 @click.option(
-    "--path", metavar="P", help="Only documents in this folder, this file, or matching this glob."
+    "--path",
+    metavar="P",
+    help="Only documents in this folder, this file, or matching this glob.",
+    shell_complete=complete_path,
 )
 @types_option
 @click.option(
@@ -34,8 +38,14 @@ from kbx_tui.cli.output import print_json
     help="Only documents from this day, month or year on: 2026-03-17, 2026-03, 2026.",
 )
 @click.option("--to", "until", metavar="DATE", help="Only documents up to and including DATE.")
-@list_option("--tag", "tags", "T,...", "Only documents with one of these tags.")
-@list_option("--entity", "entities", "ID,...", "Only documents linked to one of these entities.")
+@list_option("--tag", "tags", "T,...", "Only documents with one of these tags.", complete_tag)
+@list_option(
+    "--entity",
+    "entities",
+    "NAME,...",
+    "Only documents linked to one of these entities: name, alias or id.",
+    complete_entity,
+)
 @count_option("--limit", 10, "Maximum number of results.")
 @click.option(
     "--sort",
@@ -45,9 +55,15 @@ from kbx_tui.cli.output import print_json
     help="date lists the best 50 results newest first.",
 )
 @list_option(
-    "--pin", "pinned", "NAME,...", "Entities that count whatever their score: name, alias or id."
+    "--pin",
+    "pinned",
+    "NAME,...",
+    "Entities that count whatever their score: name, alias or id.",
+    complete_entity,
 )
-@list_option("--mute", "muted", "NAME,...", "Entities to ignore: name, alias or id.")
+@list_option(
+    "--mute", "muted", "NAME,...", "Entities to ignore: name, alias or id.", complete_entity
+)
 @click.option(
     "--no-hierarchy",
     "hierarchy",

@@ -54,7 +54,12 @@ def command(
     with open_kb() as kb:
         queries = [query for query in kb.judgments(folder) if query.is_measurable]
         if not queries:
-            raise NotFound("no query has a document judged relevant: there is nothing to tune by")
+            from kbx_tui.evaluation.judgments import HOW_TO_JUDGE
+
+            raise NotFound(
+                "no query has a document judged relevant, so there is nothing to tune by; "
+                + HOW_TO_JUDGE
+            )
         with show_steps("judged queries") as progress:
             kept = kb.judged_evidence(queries, doc_types=doc_types, progress=progress)
         with show_steps("knobs") as progress:

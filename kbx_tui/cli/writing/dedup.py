@@ -11,6 +11,7 @@ import click
 
 from kbx_tui.cli.app import has_terminal, run_app
 from kbx_tui.cli.base_command import Command
+from kbx_tui.cli.completers import complete_entity, complete_path
 from kbx_tui.cli.gc_disabled import gc_disabled
 from kbx_tui.cli.open_kb import open_kb, selected_root, warn_if_outdated
 from kbx_tui.cli.options import json_option, threshold_option
@@ -36,9 +37,15 @@ STDIN = "-"
 @click.option(
     "--entity",
     metavar="NAME",
+    shell_complete=complete_entity,
     help="Entity of drafts without one; with --scan, only facts of this entity.",
 )
-@click.option("--path", metavar="P", help="With --scan, only facts on pages below this path.")
+@click.option(
+    "--path",
+    metavar="P",
+    help="With --scan, only facts on pages below this path.",
+    shell_complete=complete_path,
+)
 @threshold_option
 @json_option
 def command(

@@ -9,6 +9,7 @@ import click
 
 from kbx_tui.cli.base_command import Group
 from kbx_tui.cli.commands.entity import ALL_ENTITIES, fact_state, greyed
+from kbx_tui.cli.completers import complete_path
 from kbx_tui.cli.gc_disabled import gc_disabled
 from kbx_tui.cli.open_kb import open_kb, warn_if_outdated
 from kbx_tui.cli.options import (
@@ -43,7 +44,10 @@ def command() -> None:
 @text_argument("text", "TEXT...", "the text is empty; give the text you are about to write")
 @entity_option
 @click.option(
-    "--path", metavar="P", help="Only below this path; includes passages of the documents there."
+    "--path",
+    metavar="P",
+    help="Only below this path; includes passages of the documents there.",
+    shell_complete=complete_path,
 )
 @click.option("--chunks", is_flag=True, help="Include passages of all documents.")
 @threshold_option

@@ -9,6 +9,7 @@ import click
 
 from kbx_tui.cli.asking import confirmed, may_ask
 from kbx_tui.cli.base_command import Command
+from kbx_tui.cli.completers import complete_entity
 from kbx_tui.cli.open_kb import open_kb
 from kbx_tui.cli.options import text_argument
 from kbx_tui.cli.output import say
@@ -27,7 +28,11 @@ KINDS: dict[str, FactKind] = {"fact": "fact", "open-item": "open_item", "open_it
 @click.command(name="add", cls=Command)
 @text_argument("text", "TEXT...", "the text is empty; give the text to write")
 @click.option(
-    "--entity", required=True, metavar="NAME", help="Entity of the fact: name, alias or id."
+    "--entity",
+    required=True,
+    metavar="NAME",
+    help="Entity of the fact: name, alias or id.",
+    shell_complete=complete_entity,
 )
 @click.option("--date", metavar="D", help="Date of the fact, as 2026-03-17; default: today.")
 @click.option("--source", metavar="S", help="Source of the fact: a path, a link, a title.")

@@ -55,9 +55,7 @@ def present(ranking: Ranking, state: SearchState, alpha_note: str = "") -> Explo
     evidence = ranking.evidence
     kept = set(ranking.kept)
     matched = int(np.count_nonzero(ranking.included))
-    results = [
-        _result(ranking, ranked) for ranked in in_order(ranking, state.sort, MAX_RESULTS)
-    ]
+    results = [_result(ranking, ranked) for ranked in in_order(ranking, state.sort, MAX_RESULTS)]
     order = f"the best {len(results)}, newest first" if state.sort == "date" else ""
     return ExploreView(
         query=evidence.query,

@@ -155,3 +155,9 @@ def test_program_runs_as_a_module() -> None:
     ran = run_program("--version")
     assert ran.code == 0
     assert ran.out.startswith("kbx-tui ")
+
+
+def test_an_unknown_option_suggests_those_that_end_like_it(kbx: CommandLine) -> None:
+    assert "--hierarchy-alpha" in kbx("search", "x", "--alpha", "1").err
+    assert "--hierarchy-threshold" in kbx("search", "x", "--threshold", "1").err
+    assert "--dry-run" in kbx("memory", "add", "x", "--run").err

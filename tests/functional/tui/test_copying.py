@@ -83,7 +83,15 @@ async def test_copying_without_a_result_shows_a_notice(demo: Path) -> None:
         ("it's $HOME 'n' \"rollback\"", "", ["m", "m"]),
         ("--fast rollback", "", []),
     ],
-    ids=["as-it-is", "glob-and-alpha", "threshold", "mutes-pins-and-dates", "flat-in-a-folder", "fast-quoted", "dashes"],
+    ids=[
+        "as-it-is",
+        "glob-and-alpha",
+        "threshold",
+        "mutes-pins-and-dates",
+        "flat-in-a-folder",
+        "fast-quoted",
+        "dashes",
+    ],
 )
 async def test_the_copied_command_gives_the_same_paths_in_the_same_order(
     demo: Path, capsys: pytest.CaptureFixture[str], query: str, path: str, keys: list[str]

@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 from kbx_tui import ConfigError, KnowledgeBase
-from kbx_tui.settings_file import load_settings, with_settings
+from kbx_tui.settings_edit import with_settings
+from kbx_tui.settings_file import load_settings
 from tests.command_line import CommandLine
 
 TOML = """# our base
@@ -75,9 +76,11 @@ def test_a_base_without_judgments_says_that_there_is_nothing_to_tune_by(
     demo_copy: Path, kbx: CommandLine
 ) -> None:
     (demo_copy / ".kbx" / "judgments.jsonl").unlink(missing_ok=True)
-    result = kbx("--kb", str(demo_copy), "tune")
-    assert result.code != 0
-    assert result.err.startswith("kbx: no query has a document judged relevant")
+    for command in ("tune", "eval"):
+        result = kbx("--kb", str(demo_copy), command)
+        assert result.code == 4
+        assert result.err.startswith("kbx: no query has a document judged relevant")
+        assert "grade results with 0 to 3, or run `kbx judgments add" in result.err
 
 
 def test_the_knowledge_base_uses_what_it_wrote(demo_copy: Path) -> None:

@@ -196,8 +196,9 @@ KNOBS = {
 def test_explain_names_scope_gate_parent_rule_and_most_entities() -> None:
     explained = replace(META, explain=KNOBS, path_filter="memory/meetings")
     assert listing.settings_line(explained) == (
-        "43 of 63 documents in scope · path memory/meetings · types meeting,note · muted team:platform"
-        " · alpha .50 · threshold .40 · at most 3 entities · gate hard · parent max"
+        "43 of 63 documents in scope · path memory/meetings · types meeting,note"
+        " · muted team:platform · alpha .50 · threshold .40 · at most 3 entities"
+        " · gate hard · parent max"
     )
     seed = replace(explained, explain={**KNOBS, "preset": "seed"})
     assert listing.settings_line(seed).endswith("parent max · preset seed")

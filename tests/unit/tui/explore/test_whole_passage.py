@@ -6,7 +6,7 @@ import pytest
 
 from kbx_tui.tui.explore.documents.whole_passage import whole_passage
 
-LINES = """\
+TEXT = """\
 # Plan
 
 The cut-over begins
@@ -24,7 +24,8 @@ at one.
 one
 
 two
-```""".split("\n")
+```"""
+LINES = TEXT.split("\n")
 
 
 @pytest.mark.parametrize(

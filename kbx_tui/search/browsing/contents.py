@@ -1,0 +1,116 @@
+"""What a base holds, counted, and queries made from it. Pure."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from kbx_tui.formatting import format_count
+from kbx_tui.index.snapshot import Snapshot
+from kbx_tui.knowledge.folding import tokens
+from kbx_tui.knowledge.records import Entity
+from kbx_tui.search.query.english_words import DOCUMENT_WORDS, FUNCTION_WORDS
+
+KINDS_NAMED = 4
+"""Types of documents that a summary counts; all others are counted together."""
+COMMON_SHARE = 0.3
+"""Words in more than this share of the titles say nothing about a document: `meeting`, `notes`."""
+MIN_WORD = 4
+"""Letters of a word that may stand for a topic."""
+
+
+@dataclass(frozen=True, slots=True)
+class BaseContents:
+    """Counts of a base, the most frequent first, and queries that find something in it."""
+
+    kinds: Mapping[str, int]
+    """Number of documents by type."""
+    tags: Mapping[str, int]
+    """Number of documents by tag."""
+    queries: tuple[str, ...]
+    """At most three queries, of its people, projects and a frequent word."""
+
+    @property
+    def summary(self) -> str:
+        """The counts in words: `41 notes, 4 people, 12 tags`."""
+        named = list(self.kinds.items())[:KINDS_NAMED]
+        parts = [format_count(count, kind) for kind, count in named]
+        if others := sum(self.kinds.values()) - sum(count for _, count in named):
+            parts.append(format_count(others, "other document"))
+        if self.tags:
+            parts.append(format_count(len(self.tags), "tag"))
+        return ", ".join(parts)
+
+
+def contents_of(snapshot: Snapshot) -> BaseContents:
+    """Return what a generation of the index holds."""
+    kinds = Counter(snapshot.kinds)
+    tags = Counter(tag for tags in snapshot.tags for tag in set(tags))
+    return BaseContents(
+        kinds=dict(kinds.most_common()),
+        tags=dict(tags.most_common()),
+        queries=tuple(_queries(snapshot)),
+    )
+
+
+def _queries(snapshot: Snapshot) -> Iterator[str]:
+    """Yield a person with a project of common documents, another entity, and a frequent word."""
+    entities = _by_documents(snapshot)
+    people = [entity for entity in entities if entity.type == "person"]
+    others = [entity for entity in entities if entity.type != "person"]
+    pair = _linked_pair(snapshot, people, others)
+    if pair is not None:
+        yield f"what did {pair[0].name} say about {pair[1].name}?"
+    rest = [entity for entity in entities if pair is None or entity not in pair]
+    if rest:
+        yield f"what is new about {rest[0].name}?"
+    word = _frequent_word(snapshot)
+    if word:
+        yield word
+
+
+def _by_documents(snapshot: Snapshot) -> list[Entity]:
+    """Return the entities with documents other than their own page, those with most first."""
+    counts = {
+        entity_id: len(set(linked.rows.tolist())) for entity_id, linked in snapshot.links.items()
+    }
+    linked = [entity for entity in snapshot.entities if counts.get(entity.id, 0) > 1]
+    return sorted(linked, key=lambda entity: (-counts[entity.id], entity.id))
+
+
+def _linked_pair(
+    snapshot: Snapshot, people: list[Entity], others: list[Entity]
+) -> tuple[Entity, Entity] | None:
+    """Return the first person and the first other entity that share a document."""
+    for person in people[:5]:
+        own = set(snapshot.links[person.id].rows.tolist())
+        for other in others[:5]:
+            if own & set(snapshot.links[other.id].rows.tolist()):
+                return person, other
+    return None
+
+
+def _frequent_word(snapshot: Snapshot) -> str:
+    """Return a word of several titles that is no name and not in very many; empty without one."""
+    names = {
+        word
+        for entity in snapshot.entities
+        for name in (entity.name, *entity.aliases)
+        for word in tokens(name)
+    }
+    counts = Counter(
+        word
+        for title in snapshot.titles
+        for word in set(tokens(title))
+        if len(word) >= MIN_WORD and word.isalpha()
+    )
+    most = COMMON_SHARE * len(snapshot.titles)
+    usable = [
+        (count, word)
+        for word, count in counts.items()
+        if 2 <= count <= max(most, 2)
+        and word not in names
+        and word not in FUNCTION_WORDS | DOCUMENT_WORDS
+    ]
+    return min(usable, key=lambda pair: (-pair[0], pair[1]))[1] if usable else ""

@@ -87,8 +87,10 @@ class Command(click.Command):
             last = error.option_name.rpartition("-")[2]
             names = (name for parameter in self.params for name in parameter.opts)
             ending = [name for name in names if last and name.endswith(f"-{last}")]
-            error.possibilities = ending or error.possibilities
-            raise
+            possibilities = ending or error.possibilities
+            raise click.NoSuchOption(
+                error.option_name, possibilities=possibilities, ctx=error.ctx
+            ) from error
 
     def get_short_help_str(self, limit: int = WHOLE_SENTENCE) -> str:
         """Return the first sentence of the help text."""

@@ -9,15 +9,15 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
-from typing import Any, get_args
+from typing import Any, Literal, get_args
 
 from kbx_tui.errors import ConfigError, OutOfRange
 from kbx_tui.safe_text import replace_surrogates
 from kbx_tui.search.evidence.tuning import Preset, Tuning
 from kbx_tui.search.query.filters import Dates, Filters, type_names
 from kbx_tui.search.query.typed_filters import TypedQuery, read_filters
-from kbx_tui.search.results.order import Sort
 
+Sort = Literal["score", "date"]
 MAX_QUERY = 2000
 """Characters of a query that are searched for: names are looked for at every word."""
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from kbx_tui.cli.base_command import Command, Group
+from kbx_tui.cli.commands.keys import check_keys
 from kbx_tui.cli.completers import complete_setting, complete_value
 from kbx_tui.cli.open_kb import open_kb, selected_root
 from kbx_tui.cli.options import json_option
@@ -65,7 +66,7 @@ def set_setting(key: str, value: str, dry_run: bool) -> Written:
       kbx config set keys.focus.query ctrl+f --dry-run
     """
     if key.startswith("keys."):
-        _check_key(key.removeprefix("keys."), value)
+        check_keys(key.removeprefix("keys."), value)
     with open_kb() as kb:
         return _said_if_unchanged(kb.change_setting(key, value, dry_run=dry_run), dry_run=dry_run)
 
@@ -91,14 +92,6 @@ def _said_if_unchanged(written: Written, *, dry_run: bool) -> Written:
     if not written.written and not dry_run:
         say("kbx.toml says this already")
     return written
-
-
-def _check_key(command_id: str, keys: str) -> None:
-    """Raise ConfigError unless the app accepts these keys for a command."""
-    from kbx_tui.cli.commands.keys import configured_keys
-    from kbx_tui.tui.commands.keymap import Keymap
-
-    Keymap({**configured_keys(), command_id: keys})
 
 
 def print_settings(settings: list[SettingInfo]) -> None:

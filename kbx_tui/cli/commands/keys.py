@@ -32,7 +32,7 @@ def command(as_json: bool, markdown: bool) -> None:
 
     problem: ConfigError | None = None
     try:
-        keymap = Keymap(configured_keys())
+        keymap = Keymap(_configured_keys())
     except ConfigError as error:  # print the default keys with their ids: they help to fix it
         keymap, problem = Keymap(), error
     tables = {
@@ -51,7 +51,14 @@ def command(as_json: bool, markdown: bool) -> None:
         raise problem
 
 
-def configured_keys() -> dict[str, str]:
+def check_keys(command_id: str, keys: str) -> None:
+    """Raise ConfigError unless the app accepts these keys for a command, beside those changed."""
+    from kbx_tui.tui.commands.keymap import Keymap
+
+    Keymap({**_configured_keys(), command_id: keys})
+
+
+def _configured_keys() -> dict[str, str]:
     """Return the keys changed in kbx.toml; none without a knowledge base.
 
     Raises NotFound when the options name one that does not exist.

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from kbx_tui.search.ranking.rank import Ranked, Ranking
 
-Sort = Literal["score", "date"]
 MAX_BY_DATE = 50
 """Results listed by date: the newest of many weak results would answer nothing."""
 

@@ -10,8 +10,7 @@ from typing import Any, Literal
 from kbx_tui.formatting import format_count, format_score
 from kbx_tui.search.evidence.tuning import Gate, Parent, Preset, Tuning
 from kbx_tui.search.query.filters import Dates
-from kbx_tui.search.request import SearchRequest
-from kbx_tui.search.results.order import Sort
+from kbx_tui.search.request import SearchRequest, Sort
 
 Mode = Literal["two-pass", "flat", "fast"]
 MODES: tuple[Mode, ...] = ("two-pass", "flat", "fast")

@@ -92,7 +92,7 @@ def _linked_pair(
 
 
 def _frequent_word(snapshot: Snapshot) -> str:
-    """Return a word of several titles that is no name and not in very many; empty without one."""
+    """Return a word of several titles, but not of very many, that names nobody; else empty."""
     names = {
         word
         for entity in snapshot.entities

@@ -147,11 +147,11 @@ class IndexGeneration:
         """The full-text index of the facts."""
         return FactIndex(self._store)
 
-    def chunk_cosines(self, path: str, query: NDArray[np.float32]) -> list[tuple[int, float]]:
-        """Return the line and cosine of each chunk of a document; none if it has no vectors."""
+    def chunk_cosines(self, path: str, query: NDArray[np.float32]) -> tuple[list[int], list[float]]:
+        """Return the lines and cosines of the chunks of a document; none if it has no vectors."""
         row = self.snapshot.row_of.get(path)
         if self._vectors is None or row is None:
-            return []
+            return [], []
         return self._vectors.chunk_cosines(query, row)
 
     def scope(self, path: PathFilter, filters: Filters) -> ScopedDocuments:

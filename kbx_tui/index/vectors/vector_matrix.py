@@ -156,17 +156,16 @@ class VectorMatrix:
         means: Matrix = sums / np.maximum(np.linalg.norm(sums, axis=1, keepdims=True), 1e-9)
         return means
 
-    def chunk_cosines(self, query: Vector, document_row: int) -> list[tuple[int, float]]:
-        """Return the line where each chunk of a document starts and its cosine, in order.
+    def chunk_cosines(self, query: Vector, document_row: int) -> tuple[list[int], list[float]]:
+        """Return the line where each chunk of a document starts, in order, and its cosine.
 
         Empty for a document without vectors.
         """
-        document = int(np.searchsorted(self.document_rows, document_row))
+        document = int(self.document_rows.searchsorted(document_row))
         if document >= len(self.document_rows) or self.document_rows[document] != document_row:
-            return []
+            return [], []
         chunks = self._chunks_of(document)
-        cosines = self.chunks[chunks] @ query
-        return list(zip(self.lines[chunks].tolist(), cosines.tolist(), strict=True))
+        return self.lines[chunks].tolist(), (self.chunks[chunks] @ query).tolist()
 
     def chunk_counts(self) -> Rows:
         """Return the number of chunks of each of `document_rows`."""

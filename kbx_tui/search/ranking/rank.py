@@ -252,7 +252,8 @@ class Ranking(EntityChoice):
         parent = self._parent_scores(rows, relevance)
         blended = self._blend(relevance, parent, rows)
         final = self._with_frecency(blended, relevance, parent, rows)
-        return np.where(np.isin(rows, list(self.evidence.known_items)), 1.0, final)
+        known_items = list(self.evidence.known_items)
+        return np.where(np.isin(rows, known_items), 1.0, final) if known_items else final
 
     def answered(self, relevance: Scores, rows: Rows | slice) -> Scores:
         """Return how fully some rows of this relevance answer the query: alpha weighs this.
@@ -294,13 +295,18 @@ class Ranking(EntityChoice):
 
     def top(self, limit: int) -> tuple[Ranked, ...]:
         """Return the best `limit` documents; cheaper than `order` for small limits."""
-        return tuple(self.ranked(int(row), rank) for rank, row in enumerate(self.best(limit), 1))
+        rows = self.best(limit)
+        answered = self.answered(self.doc_relevance[rows], rows).tolist()
+        return tuple(map(self._ranked, rows.tolist(), range(1, len(rows) + 1), answered))
 
     def ranked(self, row: int, rank: int) -> Ranked:
         """Return one row with its scores, at the given rank."""
+        rows = np.array([row])
+        return self._ranked(row, rank, float(self.answered(self.doc_relevance[rows], rows)[0]))
+
+    def _ranked(self, row: int, rank: int, answered: float) -> Ranked:
         alpha, h = self.tuning.alpha if self.kept else 1.0, self.frecency_weight
         relevance, parent = float(self.doc_relevance[row]), float(self.parent_entity_score[row])
-        answered = float(self.answered(self.doc_relevance[[row]], np.array([row]))[0])
         return Ranked(
             row=row,
             rank=rank,
@@ -337,8 +343,10 @@ class Ranking(EntityChoice):
 
         The last key counts first. Where the reranker makes scores equal, the plain ones decide.
         """
-        is_known_item = np.isin(rows, list(self.evidence.known_items))
-        keys = [self.doc_relevance[rows], is_known_item]
+        known_items = self.evidence.known_items
+        keys: list[Scores | Flags] = [self.doc_relevance[rows]]
+        if known_items:
+            keys.append(np.isin(rows, list(known_items)))
         if final is not None:
             keys.append(final[rows])
             if final is not self.plain_final:

@@ -7,15 +7,24 @@ A word of the passage's own heading counts OWN_HEADING_SHARE of its weight, in t
 the heading says what its section is about. A word that stands only in a heading further up, or in a
 title above all text, counts HEADING_SHARE. Words of the title count no more in another heading, as
 they say nothing about one section. The first of equal passages is the best.
+
+Sections are visited by the highest score that any of their passages can have, until none of the
+rest can hold a better one.
 """
 
 from __future__ import annotations
 
 import re
-from bisect import bisect_left, bisect_right
-from collections.abc import Iterator, Mapping, Sequence
+from bisect import bisect_right
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from math import inf
+from operator import attrgetter
 from typing import NamedTuple
+
+from kbx_tui.search.results.text_sections import Heading, Section, sections, stems_of
+from kbx_tui.search.results.word_matches import Match
 
 PASSAGE_LENGTH = 200
 """Characters of a passage."""
@@ -26,14 +35,11 @@ ROUNDING = 1e-9
 OWN_HEADING_SHARE, HEADING_SHARE, MEANING_WEIGHT = 1.25, 0.75, 1.0
 """Chosen by the experiment "best passage" in docs/quality.md."""
 
-_HEADING_MARKS = re.compile(r"#{1,6}(?=[ \t])")
+LinesAndCosines = tuple[Sequence[int], Sequence[float]]
+"""The line of the file where each chunk of a document starts, in order, and its cosine."""
+NO_CHUNKS: LinesAndCosines = (), ()
+
 _TEXT = re.compile(r"\S")
-
-Match = tuple[int, int, str]
-"""Start and end of a word, and its stem."""
-
-Stems = frozenset[str]
-_NO_STEMS = Stems()
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,73 +52,129 @@ class WantedWords:
     known from links, and in a transcript everybody's name is everywhere."""
 
 
-class _Section(NamedTuple):
-    """The text below one heading, or above the first."""
+class ChunkCosines:
+    """The cosines of the chunks of a text."""
 
-    heading: int
-    """Where its heading begins."""
-    start: int
-    end: int
-    own: Stems
-    """Stems of the words in its heading that the title lacks, as all of the page is about these."""
-    headings: Stems
-    """Stems of the words in all headings above it, its own included."""
-    matches: Sequence[Match]
+    def __init__(self, text: str, chunks: LinesAndCosines, first_line: int) -> None:
+        """`text` begins at the line `first_line` of the file."""
+        self._text, (self._lines, self._cosines) = text, chunks
+        self._first_line = self._line = first_line
+        self._offset = 0
+        self.highest = max(self._cosines, default=0.0)
+
+    def at(self, offset: int) -> float:
+        """Return the cosine of the chunk that an offset is in, 0 without chunks.
+
+        Fast if offsets ascend from call to call: only the lines between are counted.
+        """
+        if not self._lines:
+            return 0.0
+        if offset < self._offset:
+            self._line, self._offset = self._first_line, 0
+        self._line += self._text.count("\n", self._offset, offset)
+        self._offset = offset
+        return self._cosines[max(bisect_right(self._lines, self._line) - 1, 0)]
+
+    def best_offset(self) -> int | None:
+        """Return where the line with the first of the best chunks starts; None without chunks."""
+        last_line = self._first_line + self._text.count("\n")
+        inside = [
+            (-cosine, line)
+            for line, cosine in zip(self._lines, self._cosines, strict=True)
+            if self._first_line <= line <= last_line
+        ]
+        if not inside:
+            return None
+        offset = 0
+        for _ in range(min(inside)[1] - self._first_line):
+            offset = self._text.index("\n", offset) + 1
+        return offset
+
+
+class _Candidate(NamedTuple):
+    """A section that may hold the best passage."""
+
+    at_most: float
+    """No passage of it has words of a higher weight."""
+    section: Section
+    from_headings: float
+    """Weight of the words in its headings."""
+    gains: Mapping[str, float]
+    """What each word in a passage adds to that."""
 
 
 def best_passage(
     text: str,
+    headings: Sequence[Heading],
     matches: Sequence[Match],
     wanted: WantedWords,
-    cosines: Sequence[tuple[int, float]] = (),
+    cosines: ChunkCosines,
 ) -> int | None:
     """Return the offset where the best passage begins, None if no wanted word is in the text.
 
-    `matches` are in order, and so are `cosines`: the offset and cosine of each chunk.
+    `matches` are in order: the words in the text, and those of names in its headings.
     """
-    offsets = [offset for offset, _ in cosines]
-    closest = MEANING_WEIGHT * max((cosine for _, cosine in cosines), default=0.0)
-    total = sum(wanted.words.values()) or 1.0
-    best_score, best_start = 0.0, None
-    for section in _sections(text, matches):
-        from_headings, gains = _weights(section, wanted)
-        most = from_headings + sum(gains.get(stem, 0.0) for stem in _stems(section.matches))
-        if best_start is not None and most / total + closest <= best_score:
-            continue  # no passage of this section can be better
-        for start, weight in _passages(section, text, wanted, from_headings, gains):
+    total, closest = sum(wanted.words.values()) or 1.0, MEANING_WEIGHT * cosines.highest
+    best_score, best_start = -inf, None
+    candidates = _candidates(sections(text, headings, matches), wanted)
+    for candidate in sorted(candidates, key=attrgetter("at_most"), reverse=True):
+        if candidate.at_most / total + closest < best_score - ROUNDING:
+            break
+        for start, weight in _passages(candidate, text, wanted.words):
             score = weight / total
-            if cosines:
-                score += MEANING_WEIGHT * cosines[max(bisect_right(offsets, start) - 1, 0)][1]
-            if best_start is None or score > best_score + ROUNDING:
+            if score + closest < best_score - ROUNDING:
+                continue  # counts no lines
+            score += MEANING_WEIGHT * cosines.at(start)
+            is_first = best_start is None or start < best_start
+            if score > best_score + ROUNDING or (is_first and score >= best_score - ROUNDING):
                 best_score, best_start = score, start
     return best_start
 
 
+def _candidates(all_sections: Iterable[Section], wanted: WantedWords) -> Iterator[_Candidate]:
+    for section in all_sections:
+        from_headings, gains = _weights(section, wanted)
+        most = from_headings
+        for stem in stems_of(section.matches):
+            most += gains.get(stem, 0.0)
+        yield _Candidate(most, section, from_headings, gains)
+
+
 def _passages(
-    section: _Section,
-    text: str,
-    wanted: WantedWords,
-    from_headings: float,
-    gains: Mapping[str, float],
+    candidate: _Candidate, text: str, words: Mapping[str, float]
 ) -> Iterator[tuple[int, float]]:
     """Yield where each passage of a section begins, in order, and the weight of its words.
 
     One begins at each wanted word, and at the first text below a heading that holds one, or at such
     a heading without text. Below a title, the first text counts only if it has no such word itself.
     """
-    window = _Window(section.matches, gains)
+    section, gains, weight = candidate.section, candidate.gains, candidate.from_headings
+    matches, size = section.matches, len(section.matches)
+    places = [(match[0], index) for index, match in enumerate(matches) if match[2] in words]
     if section.headings:
-        first = _TEXT.search(text, section.start, section.end)
-        start = first.start() if first else section.heading
-        inside = window.weight_within(0, start)
-        if section.own or not window.size:
-            yield start, from_headings + inside
-    for index, (start, _, stem) in enumerate(section.matches):
-        if stem in wanted.words:
-            yield start, from_headings + window.weight_within(index, start)
+        first_text = _TEXT.search(text, section.start, section.end)
+        start = first_text.start() if first_text else section.heading
+        if section.own or not matches or matches[0][1] > start + PASSAGE_LENGTH:
+            places.insert(0, (start, 0))
+    counts: dict[str, int] = defaultdict(int)
+    first = end = 0  # of the matches in the passage
+    for start, index in places:
+        for _, _, stem in matches[first : min(index, end)]:
+            counts[stem] -= 1
+            if not counts[stem]:
+                weight -= gains.get(stem, 0.0)
+        first, end = index, max(index, end)
+        limit = start + PASSAGE_LENGTH
+        while end < size and matches[end][1] <= limit:
+            stem = matches[end][2]
+            counts[stem] += 1
+            if counts[stem] == 1:
+                weight += gains.get(stem, 0.0)
+            end += 1
+        yield start, weight
 
 
-def _weights(section: _Section, wanted: WantedWords) -> tuple[float, Mapping[str, float]]:
+def _weights(section: Section, wanted: WantedWords) -> tuple[float, Mapping[str, float]]:
     """Return the weight of the headings of a section, and what each word in a passage adds."""
     if not section.headings:
         return 0.0, wanted.words
@@ -128,79 +190,3 @@ def _weights(section: _Section, wanted: WantedWords) -> tuple[float, Mapping[str
             headings += HEADING_SHARE * weight
             gains[stem] = (1.0 - HEADING_SHARE) * weight
     return headings, gains
-
-
-class _Window:
-    """The matches of one section within a passage that moves forward."""
-
-    def __init__(self, matches: Sequence[Match], gains: Mapping[str, float]) -> None:
-        self._matches, self._gains = matches, gains
-        self._first = self._end = 0
-        self._counts: dict[str, int] = {}
-        self._weight = 0.0
-
-    @property
-    def size(self) -> int:
-        """Number of matches in the passage."""
-        return self._end - self._first
-
-    def weight_within(self, first: int, start: int) -> float:
-        """Return the weight of the different words of the passage from `start` on.
-
-        `first` is the first match in it. Neither is lower than in the call before.
-        """
-        matches, gains, counts = self._matches, self._gains, self._counts
-        for _, _, stem in matches[self._first : min(first, self._end)]:
-            counts[stem] -= 1
-            if not counts[stem]:
-                self._weight -= gains.get(stem, 0.0)
-        self._first, self._end = first, max(first, self._end)
-        limit = start + PASSAGE_LENGTH
-        while self._end < len(matches) and matches[self._end][1] <= limit:
-            stem = matches[self._end][2]
-            counts[stem] = counts.get(stem, 0) + 1
-            if counts[stem] == 1:
-                self._weight += gains.get(stem, 0.0)
-            self._end += 1
-        return self._weight
-
-
-def _sections(text: str, matches: Sequence[Match]) -> Iterator[_Section]:
-    """Yield the sections of a text that hold a match or are below one in a heading, in order."""
-    above: list[tuple[int, Stems]] = []  # each heading above: level, stems of all down to it
-    begin = start = first = 0
-    own = title = headings = Stems()
-    first_text = _TEXT.search(text)
-    for level, place, end in _headings(text):
-        below = bisect_left(matches, (place,), first)
-        inside = bisect_left(matches, (end,), below)
-        if headings or below > first:
-            yield _Section(begin, start, place, own, headings, matches[first:below])
-        while above and above[-1][0] >= level:
-            above.pop()
-        stems = _stems(matches[below:inside])
-        headings = stems | above[-1][1] if above else stems
-        above.append((level, headings))
-        if first_text and place == first_text.start():
-            title = stems
-        own = stems - title
-        begin, start, first = place, end, inside
-    if headings or first < len(matches):
-        yield _Section(begin, start, len(text), own, headings, matches[first:])
-
-
-def _headings(text: str) -> Iterator[tuple[int, int, int]]:
-    """Yield level, start and end of each heading of a text, in order.
-
-    Tries no other lines and captures no words, which takes long.
-    """
-    start = 0 if text.startswith("#") else text.find("\n#") + 1 or len(text)
-    while start < len(text):
-        if marks := _HEADING_MARKS.match(text, start):
-            end = text.find("\n", start)
-            yield marks.end() - start, start, end if end >= 0 else len(text)
-        start = text.find("\n#", start) + 1 or len(text)
-
-
-def _stems(matches: Sequence[Match]) -> Stems:
-    return Stems([stem for _, _, stem in matches]) if matches else _NO_STEMS

@@ -5,24 +5,26 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from functools import lru_cache
+from itertools import chain
 from operator import itemgetter
 
-import numpy as np
-
-from kbx_tui.index.lexical.terms import CJK_CHARACTER
 from kbx_tui.knowledge.folding import fold
-from kbx_tui.knowledge.stemming import beginning_of, stem
+from kbx_tui.knowledge.stemming import stem
 from kbx_tui.search.query.english_words import FUNCTION_WORDS
 from kbx_tui.search.query.query_terms import query_terms
 from kbx_tui.search.results.best_passage import (
+    NO_CHUNKS,
     PASSAGE_LENGTH,
-    Match,
+    ChunkCosines,
+    LinesAndCosines,
     WantedWords,
     best_passage,
 )
 from kbx_tui.search.results.response import Snippet
+from kbx_tui.search.results.text_sections import find_headings
+from kbx_tui.search.results.word_matches import Match, find_words, lower_in_place
 
 SNIPPET_LENGTH = PASSAGE_LENGTH
 RERANKED_LENGTH = 1_000
@@ -31,14 +33,8 @@ READ_AT_MOST = 60_000
 """Characters of a document that are searched, to bound the time of a snippet."""
 
 _HEADING = re.compile(r"^(#{1,6})[ \t]+(.*?)[ \t]*#*$", re.MULTILINE)
-_SIGN, _WORD_END = re.compile(CJK_CHARACTER), re.compile(rf"(?:(?!{CJK_CHARACTER})\w)*")
-_ACCENTED = re.compile("[\u00c0-\u024f\u1e00-\u1eff\u03c2]")
-"""Letters that folding writes without accent, and the Greek final sigma."""
-_ASCII = bytes(range(0x80))
-_FEW_CAPITALS = 8
-"""Above this number of different non-ASCII capitals, `str.lower` is faster than replacing each."""
 _MARKUP = re.compile(
-    r"^\s*\#{1,6}\s | ^\s*>\s | ^\s*\|?[-:|\ ]{3,}$ | ^\s*\| | \|\s*$ | \*\* | \[\[ | \]\]",
+    r"^\s*(?: \#{1,6}\s | >\s | \|?[-:|\ ]{3,}$ | \| ) | \|\s*$ | \*\* | \[\[ | \]\]",
     re.MULTILINE | re.VERBOSE,
 )
 """Markup that a snippet leaves out."""
@@ -52,27 +48,26 @@ def make_snippet(
     query: str,
     *,
     wanted: WantedWords | None = None,
-    cosines: Sequence[tuple[int, float]] = (),
+    cosines: LinesAndCosines = NO_CHUNKS,
 ) -> Snippet:
     """Return the best passage of `body` for `query`, with the words of `query` marked.
 
     `body_line` is the line of the file where the body starts. The passage is chosen by `wanted`, by
-    default the words of `query`, and by `cosines`: the line of the file where each chunk starts,
-    and its cosine. If no word matches, it begins with the best chunk or, without cosines, with the
-    first text below the headings.
+    default the words of `query`, and by `cosines`. If no word matches, it begins with
+    the best chunk or, without chunks, with the first text below the headings.
     """
     text, stems = body[:READ_AT_MOST], topic_stems(query)
     wanted = wanted or WantedWords(dict.fromkeys(stems, 1.0))
     start, matches = _find_passage(text, body_line, stems, wanted, cosines)
-    matches = [match for match in matches if match[2] in stems]
-    counts = Counter(word_stem for _, _, word_stem in matches)
+    counts = Counter(map(itemgetter(2), matches))
     shown, spans, line_breaks, end = _cut(text, start, matches)
+    line = body_line + text.count("\n", 0, start)
     return Snippet(
         text=shown,
         matches=tuple(spans),
         heading=_heading_above(text, start),
-        line_start=body_line + text.count("\n", 0, start),
-        line_end=body_line + text.count("\n", 0, end),
+        line_start=line,
+        line_end=line + text.count("\n", start, end),
         terms=tuple(
             (word, counts[word_stem]) for word_stem, word in stems.items() if counts[word_stem]
         ),
@@ -87,7 +82,7 @@ def passage_to_rerank(
     body_line: int,
     query: str,
     wanted: WantedWords,
-    cosines: Sequence[tuple[int, float]] = (),
+    cosines: LinesAndCosines = NO_CHUNKS,
 ) -> str:
     """Return what a reranker reads of a document: title, heading and text of the best passage.
 
@@ -106,15 +101,22 @@ def _find_passage(
     body_line: int,
     stems: Mapping[str, str],
     wanted: WantedWords,
-    cosines: Sequence[tuple[int, float]],
+    cosines: LinesAndCosines,
 ) -> tuple[int, list[Match]]:
-    """Return where the best passage of a text begins, and the words that match."""
-    matches = _matches(text, {**stems, **wanted.words, **wanted.names})
-    chunks = _with_offsets(text, cosines, body_line)
-    start = best_passage(text, matches, wanted, chunks)
+    """Return where the best passage of a text begins, and the words with one of `stems`, in order.
+
+    Names are looked for in headings only, as they count nowhere else.
+    """
+    words = stems.keys() | wanted.words.keys()
+    lowered = lower_in_place(text, frozenset("".join((*words, *wanted.names))))
+    headings, chunks = find_headings(text), ChunkCosines(text, cosines, body_line)
+    matches = sorted(find_words(text, lowered, words))
+    names = find_words(text, lowered, wanted.names, [heading[:2] for heading in headings])
+    all_matches = sorted(matches + names) if names else matches
+    start = best_passage(text, headings, all_matches, wanted, chunks)
     if start is None:
-        start = max(chunks, key=itemgetter(1))[0] if chunks else _first_text(text)
-    return start, matches
+        start = chunks.best_offset()
+    return _first_text(text) if start is None else start, matches
 
 
 def wanted_words(query: str, typed: str, idf: Callable[[str], float]) -> WantedWords:
@@ -138,67 +140,9 @@ def topic_stems(query: str) -> Mapping[str, str]:
 
 def match_spans(text: str, query: str) -> tuple[tuple[int, int], ...]:
     """Return the spans of all words of `text` that a snippet would mark for `query`, in order."""
-    return tuple((start, end) for start, end, _ in _matches(text, topic_stems(query)))
-
-
-def _matches(text: str, wanted: Collection[str]) -> list[Match]:
-    """Return every word of `text` whose stem is wanted, in order.
-
-    Searching for what such words begin with is much faster than stemming every word. Signs are
-    words of their own, as in the index.
-    """
-    lowered, matches = lower_in_place(text, frozenset("".join(wanted))), []
-    for wanted_stem in wanted:
-        if _SIGN.fullmatch(wanted_stem):
-            signs = re.finditer(wanted_stem, lowered)
-            matches += [(sign.start(), sign.end(), wanted_stem) for sign in signs]
-            continue
-        beginning = beginning_of(wanted_stem)
-        start = lowered.find(beginning)
-        while start >= 0:
-            end = start + 1
-            if _begins_word(lowered, start):
-                end = _WORD_END.match(lowered, start).end()  # type: ignore[union-attr]
-                if _stem_of(text[start:end]) == wanted_stem:
-                    matches.append((start, end, wanted_stem))
-            start = lowered.find(beginning, end)
-    return sorted(matches)
-
-
-@lru_cache(maxsize=4096)
-def _stem_of(word: str) -> str:
-    return stem(fold(word))
-
-
-def _begins_word(text: str, start: int) -> bool:
-    before = text[start - 1 : start]
-    return not (before.isalnum() or before == "_") or _SIGN.match(before) is not None
-
-
-def lower_in_place(text: str, letters: Collection[str]) -> str:
-    """Return `text` in lower case and of the same length.
-
-    ASCII is converted as bytes, which is faster, and then other capitals, of which most texts have
-    few. An accent is removed only if the letter without it is one of `letters`, as each accented
-    letter takes a pass.
-    """
-    if text.isascii():
-        return text.lower()
-    encoded = text.encode("utf-8", "surrogatepass")
-    others = set(encoded.translate(None, _ASCII).decode("utf-8", "surrogatepass"))
-    lower = {letter: letter.lower()[:1] for letter in others}
-    capitals = [letter for letter in others if lower[letter] != letter]
-    if len(capitals) <= _FEW_CAPITALS:
-        lowered = encoded.lower().decode("utf-8", "surrogatepass")
-        for letter in capitals:
-            lowered = lowered.replace(letter, lower[letter])
-    else:
-        # Two exceptions: \u0130 becomes two letters in lower case, \u03a3 depends on its position.
-        lowered = text.replace("\u0130", "I").replace("\u03a3", "\u03c3").lower()
-    for letter in filter(_ACCENTED.match, {*lower.values()}):
-        if (folded := fold(letter)) in letters:
-            lowered = lowered.replace(letter, folded)
-    return lowered
+    stems = topic_stems(query)
+    lowered = lower_in_place(text, frozenset("".join(stems)))
+    return tuple((start, end) for start, end, _ in sorted(find_words(text, lowered, stems)))
 
 
 def _cut(
@@ -244,7 +188,8 @@ def _ends(text: str) -> bool:
 def _runs(raw: str) -> Iterator[tuple[int, int, bool]]:
     """Yield consecutive spans of blanks and of text, and whether each is markup."""
     end = 0
-    for start, stop in [*(mark.span() for mark in _MARKUP.finditer(raw)), (len(raw), len(raw))]:
+    marks = (mark.span() for mark in _MARKUP.finditer(raw))
+    for start, stop in chain(marks, [(len(raw), len(raw))]):
         for run in _RUN.finditer(raw, end, start):
             yield *run.span(), False
         for run in _RUN.finditer(raw, start, stop):
@@ -261,18 +206,6 @@ def _sentence_start(text: str, start: int) -> int:
     if begin or near == 0:
         return begin
     return text.find(" ", near, start) + 1 or near
-
-
-def _with_offsets(
-    text: str, cosines: Sequence[tuple[int, float]], body_line: int
-) -> list[tuple[int, float]]:
-    """Return the offset and cosine of the chunks that start within `text`."""
-    if not cosines:
-        return []
-    letters = np.array([text]).view(np.uint32)
-    starts = [0, *(np.flatnonzero(letters == ord("\n")) + 1).tolist()]
-    lines = ((line - body_line, cosine) for line, cosine in cosines)
-    return [(starts[line], cosine) for line, cosine in lines if 0 <= line < len(starts)]
 
 
 def _first_text(text: str) -> int:

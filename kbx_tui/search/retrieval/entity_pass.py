@@ -11,7 +11,8 @@ pass. Entities that share an ambiguous name score the same and are ordered by th
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from operator import attrgetter, itemgetter
 
 import numpy as np
 from numpy.typing import NDArray
@@ -39,6 +40,8 @@ FACT_WEIGHT, FACT_HALF = 0.48, 5.0
 MEANING_WEIGHT, MEANING_FLOOR = 0.5, 0.2
 """Weight of a cosine with a profile, and the lowest that counts. Chosen by the experiment "entity
 cosines" in docs/quality.md."""
+
+_STRENGTH, _ORDER = attrgetter("score"), itemgetter(0, 1, 2)
 
 
 class EntityPass:
@@ -81,17 +84,25 @@ class EntityPass:
             best = signals[number].setdefault(signal.kind, signal)
             if signal.score > best.score:
                 signals[number][signal.kind] = signal
-        ranked = [
-            (number, sorted(kinds.values(), key=lambda signal: -signal.score))
-            for number, kinds in signals.items()
-        ]
-        ranked.sort(key=lambda pair: (-merge_signals(pair[1]), -_support(pair[1]),
-                                      self._entities[pair[0]].id))  # fmt: skip
         named = {match.entity for match in matches if match.named}
         return tuple(
-            _candidate(self._entities[number], merge_signals(kinds), number in named, kinds)
-            for number, kinds in ranked[:MAX_ENTITIES_LIMIT]
+            _candidate(self._entities[number], -score, number in named, strongest_first)
+            for score, _, _, number, strongest_first in self._best(signals)
         )
+
+    def _best(
+        self, signals: Mapping[int, Mapping[SignalKind, Signal]]
+    ) -> list[tuple[float, float, str, int, list[Signal]]]:
+        """Return the best 20 entities: minus score and support, id, number, strongest signals."""
+        scored = []
+        for number, kinds in signals.items():
+            strongest_first = list(kinds.values())
+            if len(strongest_first) > 1:
+                strongest_first.sort(key=_STRENGTH, reverse=True)
+            score, support = merge_signals(strongest_first), _support(strongest_first)
+            entity_id = self._entities[number].id
+            scored.append((-score, -support, entity_id, number, strongest_first))
+        return sorted(scored, key=_ORDER)[:MAX_ENTITIES_LIMIT]
 
 
 def with_pinned(

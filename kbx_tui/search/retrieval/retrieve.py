@@ -24,7 +24,7 @@ from kbx_tui.search.query.name_match import NameMatch
 from kbx_tui.search.query.named_query import NamedQuery
 from kbx_tui.search.query.query_vectors import QueryVectors
 from kbx_tui.search.request import SearchRequest
-from kbx_tui.search.results.best_passage import WantedWords
+from kbx_tui.search.results.best_passage import NO_CHUNKS, LinesAndCosines, WantedWords
 from kbx_tui.search.results.response import Snippet
 from kbx_tui.search.results.snippets import make_snippet, passage_to_rerank, wanted_words
 from kbx_tui.search.retrieval.document_pass import DocumentPass
@@ -176,15 +176,15 @@ class Retriever:
 
     def _bodies(
         self, evidence: Evidence, rows: Sequence[int]
-    ) -> list[tuple[Body, list[tuple[int, float]]]]:
-        """Return the body of each document, and line and cosine of its chunks if these count."""
+    ) -> list[tuple[Body, LinesAndCosines]]:
+        """Return the body of each document, and lines and cosines of its chunks if these count."""
         generation = self._index.generation()
         paths = [evidence.paths[row] for row in rows]
         bodies = generation.bodies.read(paths, self._index.reader)
         query = evidence.document_query
         vector = None if evidence.fast or not query else self._query_vectors.known(query)
         if vector is None:
-            return [(body, []) for body in bodies]
+            return [(body, NO_CHUNKS) for body in bodies]
         cosines = [generation.chunk_cosines(path, vector) for path in paths]
         return list(zip(bodies, cosines, strict=True))
 

@@ -10,12 +10,13 @@ from kbx_tui.search.results.best_passage import WantedWords
 from kbx_tui.search.results.snippets import (
     RERANKED_LENGTH,
     SNIPPET_LENGTH,
-    lower_in_place,
     make_snippet,
     match_spans,
     passage_to_rerank,
+    topic_stems,
     wanted_words,
 )
+from kbx_tui.search.results.word_matches import lower_in_place
 
 
 @given(st.text(max_size=600), st.text(max_size=60))
@@ -75,9 +76,25 @@ def test_rare_words_and_meaning_choose_the_passage() -> None:
     rarity = {"ferri": 0.5, "crew": 1.0, "manifest": 4.0}
     wanted = wanted_words("ferry crew manifest", "", rarity.__getitem__)
     assert make_snippet(body, 1, "ferry crew manifest", wanted=wanted).line_start == 5
-    likely = [(1, 0.9), (5, 0.1)]
+    likely = [1, 5], [0.9, 0.1]
     near = make_snippet(body, 1, "ferry crew manifest", wanted=wanted, cosines=likely)
     assert near.line_start == 1
+
+
+def test_a_passage_far_from_the_query_in_meaning_is_shown_if_it_alone_has_a_word() -> None:
+    body = "Nothing.\n\nThe ferry.\n"
+    wanted = WantedWords({"ferri": 0.01, "crew": 9.0})
+    snippet = make_snippet(body, 1, "ferry crew", wanted=wanted, cosines=([1, 3], [0.3, -0.4]))
+    assert snippet.line_start == 3
+
+
+def test_the_best_passage_is_found_in_whatever_section_it_is() -> None:
+    parts = [f"## Part {n}\n\nThe ferry {'and the crew ' * (n == 3)}sails.\n" for n in range(6)]
+    lines, cosines = [1, 4, 7, 10, 13, 16], [0.1, 0.2, 0.3, 0.4, 0.9, 0.2]
+    for read in ("ferry", "crew", "ferry crew"):
+        wanted = WantedWords(dict.fromkeys(topic_stems(read), 1.0))
+        found = make_snippet("".join(parts), 1, read, wanted=wanted, cosines=(lines, cosines))
+        assert found.line_start == (15 if read == "ferry" else 12)
 
 
 def test_the_title_does_not_hide_the_passage_that_has_the_word() -> None:
@@ -152,7 +169,7 @@ def test_a_snippet_knows_whether_it_ends_within_a_sentence(body: str, is_cut: bo
 
 def test_the_best_chunk_is_shown_if_no_word_matches() -> None:
     body = "# Title\n\nFirst.\n\nSecond.\n"
-    chunks = [(5, 0.2), (9, 0.4), (99, 0.9)]  # the last one begins behind what is read
+    chunks = [5, 9, 99], [0.2, 0.4, 0.9]  # the last one begins behind what is read
     assert make_snippet(body, 5, "zzz", cosines=chunks).text.startswith("Second.")
     assert make_snippet(body, 5, "zzz").text.startswith("First.")
     assert make_snippet("", 1, "zzz").text == ""

@@ -6,9 +6,11 @@ from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from kbx_tui.knowledge.entities.common_words import HONORIFICS
+from kbx_tui.knowledge.entities.common_words import HONORIFICS, is_common_word
 from kbx_tui.knowledge.entities.spellings import other_spellings
+from kbx_tui.knowledge.folding import fold
 from kbx_tui.knowledge.records import Entity
+from kbx_tui.knowledge.stemming import singular
 from kbx_tui.search.evidence.evidence import SignalKind
 from kbx_tui.search.query.english_words import PARTICLES, folded_words
 
@@ -77,7 +79,7 @@ class NameIndex:
 
     def _add_parts(self, number: int, name: str, words: Words) -> None:
         parts = [word for word in words if word not in HONORIFICS]
-        if len(parts) < 2:
+        if len(parts) < 2 or _is_phrase(name):
             return
         self.first_names[parts[0]].append(number)
         surname = folded_words(name.split()[-1])
@@ -88,3 +90,12 @@ class NameIndex:
         ):
             self.surnames[surname].append(number)
             self.initials[number] = "".join(word[0] for word in parts[: -len(surname)])
+
+
+def _is_phrase(name: str) -> bool:
+    """Return whether a name is written as a phrase, not as that of a person: `Action items`.
+
+    Lists of attendees hold such words too.
+    """
+    last = name.split()[-1]
+    return name[:1].isupper() and last.islower() and is_common_word(singular(fold(last)))

@@ -111,7 +111,7 @@ class NamePartMatcher:
                 doubtful.append(index)
             elif word.is_capitalised or query.all_lower or lower_case_name:
                 certain = not query.all_lower or asked_about or is_name
-                certain |= not self._priors.is_likelier_word(word.folded)
+                certain |= not self._priors.may_be_word(word.folded)
                 certain = certain and not self._is_someone_else(query, index)
                 prior = self._priors.explain(word.folded)
                 matches += matches_of_part(query, index, 1, "first_name", namesakes, certain, prior)

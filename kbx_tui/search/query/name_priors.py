@@ -66,6 +66,16 @@ class NamePriors:
         """Return whether a word is rather an ordinary one, by the base or else by English."""
         return self.probability(word) < LIKELIER if word in self.votes else is_common_word(word)
 
+    def may_be_word(self, word: str) -> bool:
+        """Return whether a word may be an ordinary one although it is likelier a name.
+
+        Then the query must show that the name is meant: a wrong name costs a search more than a
+        name that counts as a hint only.
+        """
+        votes = self.votes.get(word)
+        is_used = votes is not None and votes.as_word >= SEVERAL and not self.is_name(word)
+        return is_used or self.is_likelier_word(word)
+
     def explain(self, word: str) -> str:
         """Return what the base says of a word, for display: `a word here, 97 %`; or nothing."""
         probability = self.probability(word)

@@ -293,6 +293,9 @@ BILL = (
     person("Storm Reyes"),
     person("Ada Genesis"),
     person("Enrico Del"),
+    person("Lane Rettig"),
+    person("Action items"),
+    person("Ali nasrawy"),
 )
 VOTES = {
     "bill": NameVotes(3, 97),
@@ -303,6 +306,10 @@ VOTES = {
     "minor": NameVotes(60, 37),
     "storm": NameVotes(4, 9),
     "genesis": NameVotes(28, 53),
+    "lane": NameVotes(20, 3),
+    "action": NameVotes(40, 1),
+    "items": NameVotes(40, 1),
+    "ali": NameVotes(9, 0),
 }
 TAUGHT = NameMatcher(BILL, VOTES)
 
@@ -341,6 +348,12 @@ TAUGHT = NameMatcher(BILL, VOTES)
         ("sync from genesis for exports", set()),
         ("what did storm say on exports", {"Storm Reyes"}),
         ("una lista del equipo", set()),
+        ("flaky exports in the serial lane", set()),
+        ("what did lane say on exports", {"Lane Rettig"}),
+        ("exports action taken", set()),
+        ("exports items", set()),
+        ("action items of exports", {"Action items"}),
+        ("ali exports", {"Ali nasrawy"}),
     ],
 )
 def test_base_tells_names_from_words(

@@ -21,6 +21,9 @@ class _Withheld:
 
 WITHHELD = _Withheld()
 
+MAPPING = (dict, Mapping)
+"""To test by `isinstance`, which takes longer for an abstract class."""
+
 Check = Callable[[Any, Any, Any], Any]
 """From the redaction filter, a value and what its object is about to the value, or WITHHELD."""
 
@@ -118,7 +121,7 @@ def _each(one: Check) -> Check:
 
 def _entries(key: Check, one: Check) -> Check:
     def check(answer_filter: Any, value: Any, source: Any) -> Any:
-        if not isinstance(value, Mapping):
+        if not isinstance(value, MAPPING):
             return WITHHELD
         passed = {name: one(answer_filter, entry, source) for name, entry in value.items()}
         return {
@@ -134,11 +137,12 @@ def _object(model: type[Answer], texts: Mapping[Provenance, Check]) -> Check:
     hints = _hints(model)
     checks = {key: field_check(hint, texts) for key, hint in hints.items()}
     optional = {key for key, hint in hints.items() if NoneType in get_args(hint)}
+    about_keys = model.about.split(".") if model.about else []
 
     def check(answer_filter: Any, value: Any, source: Any) -> Any:
-        if not isinstance(value, Mapping):
+        if not isinstance(value, MAPPING):
             return WITHHELD
-        about = answer_filter.source(model.about, value, source)
+        about = answer_filter.source(about_keys, value, source)
         if about is None and not model.stays_unnamed:
             return WITHHELD
         about = about or answer_filter.nothing(value)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from typing import Any
@@ -21,7 +21,7 @@ from kbx_tui.knowledge.parsing.fields import link_target, texts_of
 from kbx_tui.knowledge.records import Entity
 from kbx_tui.tools.contracts.answers import Answer
 from kbx_tui.tools.contracts.provenance import Provenance
-from kbx_tui.tools.redaction.answer_fields import UNNAMED, WITHHELD, Check, field_check
+from kbx_tui.tools.redaction.answer_fields import MAPPING, UNNAMED, WITHHELD, Check, field_check
 from kbx_tui.tools.redaction.visible_pages import VisiblePages
 
 _WORD = re.compile(r"\w+")
@@ -85,11 +85,16 @@ class RedactionFilter:
             text = text.replace(repr(argument), " ").replace(argument, " ") if argument else text
         return self._pages.names_only_visible(text)
 
-    def source(self, key: str, values: Mapping[str, Any], outer: Source) -> Source | None:
-        """Return what an object is about, None if that may not be known."""
-        name: Any = values if key else None
-        for part in key.split("."):
-            name = name.get(part) if isinstance(name, Mapping) else None
+    def source(
+        self, keys: Sequence[str], values: Mapping[str, Any], outer: Source
+    ) -> Source | None:
+        """Return what an object is about, None if that may not be known.
+
+        `keys` lead to the path or id in `values`; without any, it is about what `outer` is about.
+        """
+        name: Any = values
+        for key in keys:
+            name = name.get(key) if isinstance(name, MAPPING) else None
         if not isinstance(name, str) or not name:
             return Source(values, outer.page, outer.entity, outer.is_open)
         if name not in self._named:

@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Protocol
 
 from kbx_tui.errors import KbxError, NotTrusted
+from kbx_tui.formatting import format_count
 from kbx_tui.log_file import logger
 from kbx_tui.safe_text import safe_line
 from kbx_tui.tui.dedup.model import ReviewModel
@@ -21,6 +22,7 @@ from kbx_tui.tui.gc_pauses import loading
 from kbx_tui.tui.judging.model import JudgingHost, JudgingModel
 from kbx_tui.tui.judging.search_settings import SearchSettings
 from kbx_tui.tui.judging.settings_saver import SettingsSaver
+from kbx_tui.tui.shell.messages import TabsChanged
 from kbx_tui.tui.tune.model import TuneModel
 
 if TYPE_CHECKING:
@@ -83,6 +85,23 @@ class BaseSession:
         self.experts = ExpertSearch(self.client)
         self.review = ReviewModel(self.client, host, on_write=self.index_sync.expect)
 
+    # What the tabs of all modes show.
+
+    @property
+    def tab_counts(self) -> dict[str, str]:
+        """What is waiting in a mode, by mode, in a few characters."""
+        drafts = self.review.count
+        return {"dedup": f"({drafts})"} if drafts else {}
+
+    @property
+    def base_words(self) -> tuple[str, str]:
+        """The name of the base and what it holds; empty while that is not known."""
+        summary = self.explore.summary
+        if summary is None:
+            return "", ""
+        documents = summary.documents
+        return summary.name, "" if documents is None else format_count(documents, "document")
+
     def start(self) -> None:
         """Open the base; call after the first paint."""
         self.client.start(self._open())
@@ -135,7 +154,7 @@ class BaseSession:
         self.explore.configure(tuning, settings.search.dates)
         self.judging.pin(SearchSettings(tuning))
         self._host.configure(settings)
-        self.explore.show_base(summary)
+        self._show_base(summary)
         self.client.start(self._prepare())
 
     def _ask_for_trust(self) -> None:
@@ -160,6 +179,8 @@ class BaseSession:
         """Load what the first search needs, index what is missing, and watch the files."""
         is_complete = False
         try:
+            await self.review.count_stored()
+            self._host.broadcast(TabsChanged())
             if self.explore.is_searchable:
                 await self.client.run(_warm)
                 is_complete = await self._count()
@@ -187,8 +208,12 @@ class BaseSession:
             self.explore.set_searchable(False)
             return False
         summary, is_complete = counted
-        self.explore.show_base(summary)
+        self._show_base(summary)
         return is_complete
+
+    def _show_base(self, summary: BaseSummary) -> None:
+        self.explore.show_base(summary)
+        self._host.broadcast(TabsChanged())
 
     def _show_error(self, error: Exception) -> None:
         if isinstance(error, KbxError) and self.explore.is_searchable:

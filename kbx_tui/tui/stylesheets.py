@@ -6,6 +6,7 @@ from pathlib import Path, PurePath
 
 NAMES = (
     "looks",
+    "frame",
     "explore",
     "reading",
     "dedup",

@@ -29,6 +29,7 @@ DISPLAY_NAMES: Mapping[str, str] = {
     "minus": "-",
     "full_stop": ".",
     "plus": "+",
+    "exclamation_mark": "!",
 }
 """The familiar names of keys that Textual spells differently; `[keys]` accepts both."""
 

@@ -31,7 +31,7 @@ SCOPE_TITLES: dict[Scope, str] = {
     "draft_line": "In the draft line",
     "drafts": "In the drafts",
     "known": "In the known facts",
-    "review": "In dedup, outside the draft line",
+    "review": "In drafts, outside the draft line",
     "topic": "In the topic line",
     "expert_list": "In the experts",
     "experts": "In experts, outside the topic line",

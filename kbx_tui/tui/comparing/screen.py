@@ -20,7 +20,6 @@ from kbx_tui.tui.explore.panes.knobs import Knobs
 from kbx_tui.tui.explore.search_state import MODES, PRESETS
 from kbx_tui.tui.judging.judging_screen import JudgingScreen
 from kbx_tui.tui.navigator import Navigator
-from kbx_tui.tui.widgets.key_bar import KeyBar
 from kbx_tui.tui.widgets.lines_view import titled_text
 from kbx_tui.tui.widgets.number_slider import NumberSlider
 from kbx_tui.tui.widgets.status_line import StatusLine
@@ -46,15 +45,13 @@ class Compare(JudgingScreen):
         self.judge = CompareJudge(self, session)
         self.model = CompareModel(session.client, session.explore, session.judging)
 
-    def compose(self) -> ComposeResult:
+    def compose_panes(self) -> ComposeResult:
         changes = LostAndGained()
         changes.border_title = "Lost and gained"
         yield SettingsLine()
         yield SideBySide()
         yield changes
         yield Knobs()
-        yield StatusLine()
-        yield KeyBar()
 
     def on_mount(self) -> None:
         self.model.post = self.post_message
@@ -122,6 +119,13 @@ class Compare(JudgingScreen):
     def action_undo(self) -> None:
         self.session.explore.undo()
         self._show_knobs()
+
+    def action_back(self) -> None:
+        """Go back to the results, then to explore: comparing is a view of its search."""
+        if isinstance(self.focused, SideBySide):
+            self.app.call_later(self.navigator.go_to, "explore")
+        else:
+            super().action_back()
 
     def action_next_pane(self, step: int) -> None:
         self.focus_next() if step > 0 else self.focus_previous()

@@ -20,12 +20,18 @@ class DraftSaver:
         self._client = client
         self.is_loaded = False
         """Whether the drafts of the base have been read."""
+        self.stored = 0
+        """The number of stored drafts when they were last counted."""
         self._unsaved: tuple[Draft, ...] | None = None
 
     @property
     def has_unsaved(self) -> bool:
         """Whether some drafts have not been saved yet."""
         return self._unsaved is not None
+
+    async def count(self) -> None:
+        """Count the drafts of the base."""
+        self.stored = await self._client.run(lambda engine: len(engine.drafts()))
 
     async def load(self) -> tuple[Sequence[Draft], Sequence[LabelledScore]]:
         """Return the drafts and labels of the base."""

@@ -69,6 +69,15 @@ class ReviewModel:
         self.is_checking = False
         """Whether drafts are being checked."""
 
+    @property
+    def count(self) -> int:
+        """The number of drafts not written yet."""
+        return len(self.store.drafts) if self.saver.is_loaded else self.saver.stored
+
+    async def count_stored(self) -> None:
+        """Count the drafts stored in the base, which are read only when they are shown."""
+        await self.saver.count()
+
     # Drafts come and go.
 
     def open(self) -> None:

@@ -33,7 +33,6 @@ from kbx_tui.tui.dedup.view import DraftRow
 from kbx_tui.tui.navigator import Navigator
 from kbx_tui.tui.shell.messages import Notice
 from kbx_tui.tui.shell.mode_screen import ModeScreen
-from kbx_tui.tui.widgets.key_bar import KeyBar
 from kbx_tui.tui.widgets.number_slider import NumberSlider
 from kbx_tui.tui.widgets.status_line import StatusLine
 
@@ -62,7 +61,7 @@ class Dedup(ModeScreen):
         self.model = session.review
         self.line_editor = LineEditor(self, self.model)
 
-    def compose(self) -> ComposeResult:
+    def compose_panes(self) -> ComposeResult:
         drafts, known, diff = DraftList(), KnownList(), DiffPane()
         drafts.border_title, known.border_title = "Drafts", "Known, closest first"
         diff.border_title = "What would be written"
@@ -74,8 +73,6 @@ class Dedup(ModeScreen):
                 yield diff
             yield known
         yield NumberSlider("threshold", 0.9)
-        yield StatusLine()
-        yield KeyBar()
 
     def on_mount(self) -> None:
         self.model.post = self.post_message
@@ -114,6 +111,7 @@ class Dedup(ModeScreen):
 
     def on_review_changed(self, message: ReviewChanged) -> None:
         view = message.view
+        self.show_tabs()
         drafts = self.query_one(DraftList)
         drafts.border_title = f"Drafts ({len(view.rows)})" if view.rows else "Drafts"
         drafts.border_subtitle = view.summary

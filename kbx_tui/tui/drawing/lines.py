@@ -19,11 +19,12 @@ DocumentLook = Literal["heading", "emphasis", "code", "link", "match", "here"]
 """The styles within a document; `here` is the current match or link."""
 ScoreLook = Literal["document", "entity", "reranker", "grade", "label", "track", "knob"]
 """The styles of bars, grades and sliders."""
-Look = Literal["text", "dim", "strong", "accent", "rule", "bad", "cursor", DocumentLook, ScoreLook]
+RoleLook = Literal["text", "dim", "strong", "accent", "rule", "bad", "tab", "cursor"]
 """Styles of text by its role: `strong` for titles and matches, `accent` for keys and moves.
 
-`cursor` is the background of the row under the cursor.
+`tab` is the current mode, `cursor` the background of the row under the cursor.
 """
+Look = Literal[RoleLook, DocumentLook, ScoreLook]
 
 
 def looks(*names: Look) -> set[str]:

@@ -9,7 +9,7 @@ class Status(Protocol):
     """The status line of the current mode. Call its methods on the event loop."""
 
     def show_notice(self, text: str) -> None:
-        """Show a notice for a moment."""
+        """Show a notice until it can have been read."""
         ...
 
     def show_error(self, text: str) -> None:

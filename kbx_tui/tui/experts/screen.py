@@ -17,7 +17,6 @@ from kbx_tui.tui.experts.model import WEIGHTS
 from kbx_tui.tui.experts.view import ClaimRow, ExpertsView, half_life_at, slider_value
 from kbx_tui.tui.navigator import Navigator
 from kbx_tui.tui.shell.mode_screen import ModeScreen
-from kbx_tui.tui.widgets.key_bar import KeyBar
 from kbx_tui.tui.widgets.number_slider import NumberSlider
 from kbx_tui.tui.widgets.ordered_input import OrderedInput
 from kbx_tui.tui.widgets.status_line import StatusLine
@@ -58,7 +57,7 @@ class Experts(ModeScreen):
         super().__init__(session, app_state, navigator)
         self.model = session.experts
 
-    def compose(self) -> ComposeResult:
+    def compose_panes(self) -> ComposeResult:
         experts = ExpertList()
         experts.border_title = "Experts"
         experts.empty_state = no_topic
@@ -67,8 +66,6 @@ class Experts(ModeScreen):
         yield NumberSlider(
             "half-life", 0.5, format_value=lambda value: f"{half_life_at(value):.0f}d"
         )
-        yield StatusLine()
-        yield KeyBar()
 
     def on_mount(self) -> None:
         self.model.post = self.post_message

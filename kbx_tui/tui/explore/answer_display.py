@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from textual.content import Content
 from textual.screen import Screen
 
-from kbx_tui.formatting import format_count
 from kbx_tui.search.results.response import Snippet
 from kbx_tui.tui.app_state import AppState
 from kbx_tui.tui.commands.keymap import Keymap
@@ -24,7 +22,7 @@ from kbx_tui.tui.explore.panes.query_line import QueryLine
 from kbx_tui.tui.explore.panes.result_list import ResultList
 from kbx_tui.tui.explore.panes.why_pane import WhyPane
 from kbx_tui.tui.explore.search_labels import mode_candidates
-from kbx_tui.tui.explore.view import BaseSummary, EntityRow, ExploreView, ResultRow, ScopeView
+from kbx_tui.tui.explore.view import EntityRow, ExploreView, ResultRow, ScopeView
 from kbx_tui.tui.widgets.lines_view import EmptyState, blank
 from kbx_tui.tui.widgets.status_line import StatusLine
 
@@ -84,12 +82,8 @@ class AnswerDisplay:
         self._screen.query_one(Panes).add_class("-idle")
         self._show_badge(())
 
-    def show_base(self, summary: BaseSummary) -> None:
-        """Show the name and size of the base."""
-        words = f"kbx · {summary.name}"
-        if summary.documents is not None:
-            words += f" · {format_count(summary.documents, 'document')}"
-        self._screen.query_one(QueryLine).border_title = Content(words)
+    def show_base(self) -> None:
+        """Show what the base holds where there is no answer."""
         if self.view is None:
             self._show_examples()
 

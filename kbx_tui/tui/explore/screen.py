@@ -51,7 +51,6 @@ from kbx_tui.tui.judging.measure_line import MeasureLine
 from kbx_tui.tui.navigator import Navigator
 from kbx_tui.tui.reading.preview_pane import PreviewPane
 from kbx_tui.tui.shell.messages import Failure
-from kbx_tui.tui.widgets.key_bar import KeyBar
 from kbx_tui.tui.widgets.number_slider import NumberSlider
 from kbx_tui.tui.widgets.status_line import StatusLine
 
@@ -95,7 +94,7 @@ class Explore(JudgingScreen):
         self.judge = ResultJudge(self, session, self.answer, self.reader)
         self.model.post = session.reading.post = self.post_message
 
-    def compose(self) -> ComposeResult:
+    def compose_panes(self) -> ComposeResult:
         with Horizontal(id="top"):
             yield QueryLine()
             yield ModeBadge()
@@ -106,10 +105,9 @@ class Explore(JudgingScreen):
         yield Panes()
         yield Knobs()
         yield MeasureLine()
-        yield StatusLine()
-        yield KeyBar()
 
     def on_mount(self) -> None:
+        self.query_one(QueryLine).border_title = "query"
         self.query_one(PathLine).border_title = "in"
         self.answer.clear()
 
@@ -148,7 +146,7 @@ class Explore(JudgingScreen):
     # Messages of the models.
 
     def on_base_counted(self, message: BaseCounted) -> None:
-        self.answer.show_base(message.summary)
+        self.answer.show_base()
 
     def on_state_replaced(self, message: StateReplaced) -> None:
         self.query_one(Knobs).show(message.state)

@@ -1,4 +1,4 @@
-"""Messages to the screen of the current mode, for its status line."""
+"""Messages to the screens of the modes, for their frames: tabs and status line."""
 
 from __future__ import annotations
 
@@ -30,3 +30,10 @@ class IndexProgress(Message):
 
     def can_replace(self, message: Message) -> bool:
         return isinstance(message, IndexProgress)
+
+
+class TabsChanged(Message):
+    """What the tabs show of the open base has changed."""
+
+    def can_replace(self, message: Message) -> bool:
+        return isinstance(message, TabsChanged)

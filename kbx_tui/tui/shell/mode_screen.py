@@ -1,13 +1,15 @@
-"""What the screens of all modes share."""
+"""What the screens of all modes share: the frame of tabs, status line and key bar."""
 
 from __future__ import annotations
 
 import asyncio
+from abc import abstractmethod
 from collections.abc import Mapping
 from functools import cache
 from typing import ClassVar
 
-from textual import events
+from textual import events, on
+from textual.app import ComposeResult
 from textual.geometry import Size
 from textual.screen import Screen
 from textual.widget import Widget
@@ -20,6 +22,7 @@ from kbx_tui.tui.commands.keymap import Keymap
 from kbx_tui.tui.commands.registry import commands_in
 from kbx_tui.tui.navigator import Navigator
 from kbx_tui.tui.shell.messages import Failure, IndexProgress, Notice
+from kbx_tui.tui.shell.mode_tabs import ModeTabs
 from kbx_tui.tui.widgets.key_bar import KeyBar
 from kbx_tui.tui.widgets.path_input import PathInput
 from kbx_tui.tui.widgets.status_line import StatusLine
@@ -36,10 +39,10 @@ def single_key_actions(scopes: tuple[Scope, ...]) -> frozenset[str]:
 
 
 class ModeScreen(Screen[None]):
-    """A screen of the open base, with a status line and a key bar."""
+    """A screen of the open base: tabs, its panes, a status line and a key bar."""
 
     MODE: ClassVar[str]
-    """Its name in the key bar and for `Navigator.go_to`."""
+    """Its name in the table of tabs and for `Navigator.go_to`."""
     SCOPE: ClassVar[Scope]
     """The scope of the keys that work in all its panes."""
     SHARED_SCOPES: ClassVar[tuple[Scope, ...]] = ()
@@ -55,9 +58,35 @@ class ModeScreen(Screen[None]):
         self._laid_out: Size | None = None
         """The size that the screen was laid out for."""
 
+    def compose(self) -> ComposeResult:
+        yield ModeTabs(self.MODE)
+        yield from self.compose_panes()
+        yield StatusLine()
+        yield KeyBar()
+
+    @abstractmethod
+    def compose_panes(self) -> ComposeResult:
+        """Yield what is between the tabs and the status line."""
+
     def on_mount(self) -> None:
         self.use_keymap(self.navigator.keymap)
-        self.query_one(KeyBar).current_mode = self.MODE
+        self.show_tabs()
+
+    # The tabs.
+
+    def show_tabs(self) -> None:
+        """Show in the tabs what the open base holds and what is waiting."""
+        self.query_one(ModeTabs).show(self.session.tab_counts, self.session.base_words)
+
+    def on_tabs_changed(self) -> None:
+        self.show_tabs()
+
+    def on_screen_resume(self) -> None:
+        self.show_tabs()  # another mode may have changed what they count
+
+    @on(ModeTabs.Chosen)
+    def choose_mode(self, event: ModeTabs.Chosen) -> None:
+        self.app.call_later(self.navigator.go_to, event.mode)
 
     # The size.
 
@@ -130,7 +159,8 @@ class ModeScreen(Screen[None]):
         return not self.is_typing or action not in single_key_actions(self.palette_scopes)
 
     def use_keymap(self, keymap: Keymap) -> None:
-        """Show these keys in the key bar."""
+        """Show these keys in the tabs and in the key bar."""
+        self.query_one(ModeTabs).use(keymap)
         self.query_one(KeyBar).use(keymap)
 
     def leave_field(self) -> None:
@@ -141,7 +171,7 @@ class ModeScreen(Screen[None]):
     # The status line.
 
     def show_notice(self, text: str) -> None:
-        """Show a notice for a moment."""
+        """Show a notice until it can have been read."""
         self.query_one(StatusLine).show_notice(text)
 
     def on_notice(self, message: Notice) -> None:
@@ -168,10 +198,14 @@ class ModeScreen(Screen[None]):
         self.set_focus(self.query_one(self.MAIN_LIST))
 
     def action_back(self) -> None:
-        if isinstance(self.focused, self.MAIN_LIST):
-            self.app.call_later(self.navigator.go_to, "explore")
-        else:
+        """Go back to the main list; a mode is left only by the key or the tab of another."""
+        if not isinstance(self.focused, self.MAIN_LIST):
             self.set_focus(self.query_one(self.MAIN_LIST))
+        elif self.MODE != "explore":
+            self.show_notice(f"{self.navigator.keymap.key_of('mode.explore')} goes to explore")
+
+    def action_show_message(self) -> None:
+        self.query_one(StatusLine).show_again()
 
     def action_switch_base(self) -> None:
         self.navigator.choose_base()

@@ -27,7 +27,6 @@ from kbx_tui.tui.tune.panes.threshold_pane import ThresholdPane
 from kbx_tui.tui.tune.query_judge import QueryJudge
 from kbx_tui.tui.tune.tune_empty_states import no_curve, no_judged_query, no_past_query, no_snapshot
 from kbx_tui.tui.tune.view import comparison_words, query_rows, title_words
-from kbx_tui.tui.widgets.key_bar import KeyBar
 from kbx_tui.tui.widgets.lines_view import blank
 from kbx_tui.tui.widgets.status_line import StatusLine
 
@@ -69,7 +68,7 @@ class Tune(JudgingScreen):
         """What accepting the decision does; None if there is nothing to accept."""
         self._shows_advice = False
 
-    def compose(self) -> ComposeResult:
+    def compose_panes(self) -> ComposeResult:
         with Horizontal(id="tune-panes"):
             yield QueryTable()
             with Vertical(id="tune-figures"):
@@ -77,8 +76,6 @@ class Tune(JudgingScreen):
                 yield ThresholdPane()
                 yield SnapshotList()
                 yield DecisionPane()
-        yield StatusLine()
-        yield KeyBar()
 
     def on_mount(self) -> None:
         self.add_class("-pane-queries")

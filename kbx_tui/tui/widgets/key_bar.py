@@ -14,9 +14,6 @@ from kbx_tui.tui.widgets.line_widget import LineWidget
 
 ALWAYS_SHOWN = ("help", "quit")
 """Labels that stay even where the bar is too short for all."""
-MODES = ("explore", "dedup", "experts", "tune")
-MODES_FROM = 100
-"""The width from which the keys to the other modes stay too."""
 
 
 class KeyBar(LineWidget):
@@ -28,8 +25,6 @@ class KeyBar(LineWidget):
         super().__init__()
         self.scopes: tuple[Scope, ...] = ("screen", "app")
         self.keymap = Keymap()
-        self.current_mode = "explore"
-        """The mode of this screen, whose own key is left out."""
 
     def use(self, keymap: Keymap) -> None:
         """Show the keys of this keymap."""
@@ -51,8 +46,7 @@ class KeyBar(LineWidget):
         return key_line(self._commands(), self.keymap, width)
 
     def _commands(self) -> list[Command]:
-        commands = (command for scope in self.scopes for command in commands_in(scope))
-        return [command for command in commands if command.label != self.current_mode]
+        return [command for scope in self.scopes for command in commands_in(scope)]
 
 
 def key_line(commands: Iterable[Command], keymap: Keymap, width: int) -> Line:
@@ -68,11 +62,11 @@ def fitting_commands(commands: Iterable[Command], keymap: Keymap, width: int) ->
         if command.bar:
             by_label.setdefault(command.label, command)  # of two alike, the innermost
     sizes = {command.id: width_of(_key_and_label(command, keymap)) for command in by_label.values()}
-    always = ALWAYS_SHOWN + (MODES if width >= MODES_FROM else ())
-    room = width - sum(sizes[command.id] for label, command in by_label.items() if label in always)
+    kept = [command for label, command in by_label.items() if label in ALWAYS_SHOWN]
+    room = width - sum(sizes[command.id] for command in kept)
     shown = []
     for label, command in by_label.items():
-        if label in always:
+        if label in ALWAYS_SHOWN:
             shown.append(command)
         elif sizes[command.id] <= room:
             room -= sizes[command.id]

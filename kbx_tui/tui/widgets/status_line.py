@@ -2,41 +2,60 @@
 
 from __future__ import annotations
 
+from textual import events
 from textual.geometry import Size
 from textual.strip import Strip
 from textual.timer import Timer
 from textual.widget import Widget
 
 from kbx_tui.safe_text import safe_line
-from kbx_tui.tui.drawing.cell_text import wrap
-from kbx_tui.tui.drawing.lines import BLANK, Line, LineDrawing, Span, looks
+from kbx_tui.tui.drawing.cell_text import fit, wrap
+from kbx_tui.tui.drawing.lines import BLANK, Line, LineDrawing, Look, Span, looks
 
-MAX_ERROR_LINES = 3
-"""A longer error is cut."""
+MAX_LINES = 4
+"""A longer text is cut."""
+READING_SPEED = 15.0
+"""Characters read in a second, slowly."""
 
 
 class StatusLine(LineDrawing, Widget):
-    """Shows an error until it is cleared, a notice for a moment, or a hint, note or progress."""
+    """Shows an error until it is cleared, a notice for a while, or a hint, note or progress.
+
+    It lies over the screen, on a line that `styles/frame.tcss` keeps free, so that nothing moves
+    when it speaks. A notice or error that needs more lines covers those above while it is read.
+    """
 
     COMPONENT_CLASSES = looks("bad")
     NOTICE_SECONDS = 4.0
-    DEFAULT_CSS = "StatusLine { display: none; height: auto; }"
+    """How long a short notice stays; a longer one stays until it can have been read."""
 
-    error = notice = hint = note = progress = ""
+    error = notice = hint = note = progress = last = ""
+    """`last` is the last error or notice."""
+    _is_whole = False
+    """Whether a text that needs more than one line is shown whole."""
     _timer: Timer | None = None
+
+    @property
+    def text(self) -> str:
+        """What is shown."""
+        return self.notice or self.error or self.hint or self.note or self.progress
 
     def lines(self, width: int) -> list[Line]:
         """Return the lines to draw in `width` cells."""
-        if self.error:
-            first, *rest = wrap(self.error, max(width - 4, 1))[:MAX_ERROR_LINES]
-            first_line: Line = (Span(" ✗ ", "bad"), Span(first))
-            return [first_line, *((Span(f"   {text}"),) for text in rest)]
-        if self.notice:
-            return [(Span(f" {text}"),) for text in wrap(self.notice, max(width - 2, 1))]
-        if self.note and not self.hint:
-            return [(Span(f" {text}", "dim"),) for text in wrap(self.note, max(width - 2, 1))]
-        text = self.hint or self.progress
-        return [(Span(f" {text}", "dim"),)] if text else []
+        if not self.text:
+            return []
+        is_error = self.text == self.error
+        first: Span = Span(" ✗ ", "bad") if is_error else Span(" ")
+        look: Look = "text" if self.text in (self.notice, self.error) else "dim"
+        room = max(width - len(first.text) - 1, 1)
+        lines = wrap(self.text, room) if self._is_whole else [self.text]
+        if len(lines) > MAX_LINES:
+            lines[MAX_LINES - 1 :] = [" ".join(lines[MAX_LINES - 1 :])]
+        blank = Span(" " * len(first.text))
+        return [
+            (blank if row else first, Span(fit(text, room).rstrip(), look))
+            for row, text in enumerate(lines)
+        ]
 
     def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
         return len(self.lines(width))
@@ -47,8 +66,9 @@ class StatusLine(LineDrawing, Widget):
 
     def show_error(self, text: str) -> None:
         """Show an error until `clear_error`."""
-        self.error = safe_line(text)
-        self._update()
+        self.error = self.last = safe_line(text)
+        self.notice = ""
+        self._show_whole(self.error)
 
     def clear_error(self) -> None:
         """Remove the error, once something has worked again."""
@@ -57,12 +77,16 @@ class StatusLine(LineDrawing, Widget):
             self._update()
 
     def show_notice(self, text: str) -> None:
-        """Show a notice for `NOTICE_SECONDS`."""
-        self.notice = safe_line(text)
-        if self._timer is not None:
-            self._timer.stop()
-        self._timer = self.set_timer(self.NOTICE_SECONDS, self._clear_notice)
-        self._update()
+        """Show a notice until it can have been read, in place of an error."""
+        self.notice = self.last = safe_line(text)
+        self._show_whole(self.notice)
+
+    def show_again(self) -> None:
+        """Show the whole text on the line again, or else the last error or notice."""
+        if self.text:
+            self._show_whole(self.text)
+        elif self.last:
+            self.show_notice(self.last)
 
     def show_hint(self, text: str) -> None:
         """Show what could be typed; an empty text removes the hint."""
@@ -80,10 +104,27 @@ class StatusLine(LineDrawing, Widget):
         self.progress = text
         self._update()
 
-    def _clear_notice(self) -> None:
-        self.notice = ""
+    def on_click(self, event: events.Click) -> None:
+        self.show_again()
+
+    def _show_whole(self, text: str) -> None:
+        """Show all lines of a text until it can have been read."""
+        self._is_whole = True
+        if self._timer is not None:
+            self._timer.stop()
+        self._timer = self.set_timer(seconds_to_read(text, self.NOTICE_SECONDS), self._settle)
+        self._update()
+
+    def _settle(self) -> None:
+        self.notice, self._is_whole = "", False
         self._update()
 
     def _update(self) -> None:
-        self.display = bool(self.error or self.notice or self.hint or self.note or self.progress)
-        self.refresh(layout=True)
+        self.display = bool(self.text)
+        changed = len(self.lines(self.size.width)) != self.size.height
+        self.refresh(layout=changed)
+
+
+def seconds_to_read(text: str, least: float) -> float:
+    """Return the seconds after which a text can have been noticed and read, at least `least`."""
+    return max(least, 1.0 + len(text) / READING_SPEED)

@@ -34,7 +34,7 @@ async def test_switching_modes_keeps_drafts_and_query(demo_copy: Path) -> None:
         await review.press("f2")
         await review.until(lambda: isinstance(review.driver.app.screen, Dedup))
         await review.until(lambda: len(review.rows) == 7)
-        await review.press("escape", "escape")
+        await review.press("escape", "escape", "f1")
         await review.until(lambda: isinstance(review.driver.app.screen, Explore))
         assert review.driver.view.query == "alice chen"
 

@@ -13,6 +13,7 @@ from kbx_tui.tui.experts.screen import Experts, TopicLine
 from kbx_tui.tui.experts.view import ClaimRow, ExpertRow, half_life_at, slider_value
 from kbx_tui.tui.explore.screen import Explore
 from kbx_tui.tui.widgets.number_slider import NumberSlider
+from kbx_tui.tui.widgets.status_line import StatusLine
 from tests.functional.tui.driving import NARROW, TINY, WIDE, Driver, Size, running
 
 
@@ -102,8 +103,9 @@ async def test_topic_is_kept_when_switching_modes(demo: Path) -> None:
         await driver.until(lambda: isinstance(driver.app.screen, Experts))
         assert driver.app.screen.query_one(TopicLine).value == "migration"
         await driver.until(lambda: names(driver))
-        await driver.press("escape", "escape")
-        await driver.until(lambda: isinstance(driver.app.screen, Explore))
+        await driver.press("escape", "escape", "escape")
+        await driver.until_shown(StatusLine, "f1 goes to explore")
+        assert isinstance(driver.app.screen, Experts)
 
 
 @pytest.mark.parametrize("size", [WIDE, NARROW, TINY])

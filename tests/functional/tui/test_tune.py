@@ -213,7 +213,7 @@ async def test_one_judged_query_is_measured_without_an_interval(demo_copy: Path)
         await driver.until_shown(CurvePane, "No judged query has a relevant document")
         with KnowledgeBase(demo_copy) as kb:
             kb.judge("alice chen", PAGE, 3)
-        await driver.press("escape")
+        await driver.press("f1")
         await driver.until(lambda: isinstance(driver.app.screen, Explore))
         await driver.press("f4")  # reads what others have graded
         await driver.until_shown(QueryTable, "1 judged query · nDCG@10 ")

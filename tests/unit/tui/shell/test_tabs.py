@@ -1,0 +1,65 @@
+"""The tabs of the modes: their texts at any width."""
+
+from __future__ import annotations
+
+import pytest
+
+from kbx_tui.tui.app import MODES
+from kbx_tui.tui.commands.keymap import Keymap
+from kbx_tui.tui.drawing.lines import width_of
+from kbx_tui.tui.shell.tabs import MARK, TABS, fit_tabs, tab_at, tab_line, tab_texts
+
+BASE = ("acme", "5,706 documents")
+COUNTS = {"dedup": "(3)"}
+
+
+def shown(width: int, current: str = "explore", keymap: Keymap | None = None) -> str:
+    texts, right = fit_tabs(tab_texts(current, keymap or Keymap(), COUNTS), BASE, width)
+    line = "".join(span.text for span in tab_line(texts))
+    return f"{line} | {right}"
+
+
+def test_every_mode_has_a_tab_and_every_tab_a_screen() -> None:
+    assert {tab.mode for tab in TABS} == {"explore", *MODES}
+
+
+def test_tabs_shrink_with_the_width() -> None:
+    full = " › F1 Explore   F2 Drafts (3)   F3 Experts   F4 Tune"
+    assert shown(100) == f"{full} | acme · 5,706 documents"
+    assert shown(60) == f"{full} | acme"
+    assert shown(53) == f"{full} | "
+    assert shown(45) == " › F1 Explore   F2 (3)   F3   F4 | acme"
+    assert shown(30) == " › F1 Explore   F2   F3   F4 | "
+
+
+@pytest.mark.parametrize("width", [20, 30, 50, 80, 140])
+def test_current_tab_is_always_named_and_marked(width: int) -> None:
+    for tab in TABS:
+        texts, _ = fit_tabs(tab_texts(tab.mode, Keymap(), COUNTS), BASE, width)
+        (marked,) = (text for text in texts if text.is_current)
+        assert marked.mode == tab.mode
+        assert marked.words.startswith(tab.title)
+        assert marked.spans[0].text == MARK
+
+
+def test_switching_modes_moves_no_tab() -> None:
+    starts = {shown(100, mode).index("F3") for mode in ("explore", "dedup", "experts", "tune")}
+    assert len(starts) == 1
+
+
+def test_compare_has_a_tab_only_while_it_is_shown() -> None:
+    assert "Compare" not in shown(100)
+    assert "› d Compare" in shown(100, "compare")
+
+
+def test_tabs_show_the_keys_of_kbx_toml() -> None:
+    assert "ctrl+e Experts" in shown(100, keymap=Keymap({"mode.experts": "ctrl+e"}))
+
+
+def test_tab_is_found_at_its_cells() -> None:
+    texts, _ = fit_tabs(tab_texts("explore", Keymap(), COUNTS), BASE, 100)
+    line = "".join(span.text for span in tab_line(texts))
+    at = tab_at(texts, line.index("Experts"))
+    assert at is not None
+    assert at.mode == "experts"
+    assert tab_at(texts, width_of(tab_line(texts))) is None

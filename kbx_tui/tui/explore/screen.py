@@ -130,7 +130,7 @@ class Explore(JudgingScreen):
             self.query_one(QueryLine).insert_text_at_cursor(event.character)
 
     def fit(self, size: Size) -> None:
-        self.set_class(size.width < 50, "-tiny")
+        self.set_class(size.height < 18, "-short")
         self.pane_switch.show_focused()
 
     def on_descendant_focus(self) -> None:

@@ -123,7 +123,8 @@ class Welcome(Screen[Path | None]):
 
     def _show_keys(self) -> None:
         """Show those of recent bases only where there is one, or was one."""
-        bases: tuple[Scope, ...] = ("bases",) * bool(self.app_state.user.bases or self._forgotten)
+        has_bases = self.app_state.user.bases or self._forgotten
+        bases: tuple[Scope, ...] = ("bases",) if has_bases else ()
         self.query_one(KeyBar).show("welcome", "list", *bases, "app")
 
     def _say(self, text: str) -> None:

@@ -1,4 +1,4 @@
-"""The user's own relevance judgments of a base."""
+"""The user's own relevance judgments of a base, and preferences between result lists."""
 
 from __future__ import annotations
 
@@ -25,6 +25,8 @@ from kbx_tui.evaluation.judgment_log import (
     query_key,
 )
 from kbx_tui.evaluation.judgments import JudgedQuery, read_judgments
+from kbx_tui.evaluation.preferences.preference import Better, Preference, ShownList
+from kbx_tui.evaluation.preferences.preference_log import PreferenceLog
 from kbx_tui.index.snapshot import generation_of
 from kbx_tui.knowledge.vault import list_files, locate
 from kbx_tui.search.evidence.tuning import Tuning
@@ -36,6 +38,7 @@ class Judging:
     def __init__(self, session: Session) -> None:
         self._session, self._searcher = session, Searcher(session)
         self._log = JudgmentLog(session.root, session.notice_once)
+        self.preferences = PreferenceLog(session.root, session.notice_once)
 
     def judgments(self, folder: Path | str | None) -> tuple[JudgedQuery, ...]:
         if folder is not None:
@@ -57,6 +60,11 @@ class Judging:
 
     def undo_judgment(self, judgment: Judgment | None) -> UndoneJudgment:
         return self._log.undo(judgment)
+
+    def prefer(self, query: str, first: ShownList, second: ShownList, better: Better) -> Preference:
+        preference = Preference(query, first, second, better, now(), self._generation())
+        self.preferences.add(preference)
+        return preference
 
     def import_judgments(
         self,

@@ -68,6 +68,7 @@ if TYPE_CHECKING:
     from kbx_tui.evaluation.measure import Knob, Mode, Sweep
     from kbx_tui.evaluation.measure import ProgressCallback as QueryProgress
     from kbx_tui.evaluation.optimise import Advice
+    from kbx_tui.evaluation.preferences.preference import Better, Preference, ShownList, Votes
     from kbx_tui.evaluation.runs import Run
     from kbx_tui.evaluation.threshold_observatory import ThresholdObservatory
     from kbx_tui.evaluation.tuning_snapshots import TuningSnapshot
@@ -913,6 +914,32 @@ class KnowledgeBase:
         For a folder, raises NotFound and ConfigError.
         """
         return self._judging.judgments(folder)
+
+    def prefer(self, query: str, first: ShownList, second: ShownList, better: Better) -> Preference:
+        """Store which of two result lists answers a query better: first, second or neither.
+
+        It is on disk when this returns. Raises ConfigError for a blank query and for lists that do
+        not differ, and WriteFault.
+        """
+        return self._judging.prefer(query, first, second, better)
+
+    def undo_preference(self, preference: Preference | None = None) -> Preference:
+        """Take back a preference, by default the last one, and return it.
+
+        Raises WriteFault when there is none, or it was replaced or taken back since.
+        """
+        return self._judging.preferences.undo(preference)
+
+    def preferences(self) -> tuple[Preference, ...]:
+        """Return the preferences between result lists that count, the oldest first."""
+        return self._judging.preferences.read()
+
+    def count_preferences(self, before: Tuning, after: Tuning) -> Votes:
+        """Return how often the lists of each of two settings were preferred.
+
+        Each query with a preference is retrieved once until the index has another generation.
+        """
+        return self._tuner.count_preferences(self.preferences(), before, after)
 
     def import_judgments(
         self,

@@ -6,6 +6,7 @@ from collections.abc import Hashable, Sequence
 from dataclasses import replace
 
 from kbx_tui.api.file_writer import FileWriter
+from kbx_tui.api.kept_evidence import KeptEvidence
 from kbx_tui.api.searcher import Searcher
 from kbx_tui.api.session import Session
 from kbx_tui.drafting.plans import Written
@@ -15,13 +16,14 @@ from kbx_tui.evaluation.judgment_log import knobs_of, now
 from kbx_tui.evaluation.judgments import JudgedQuery
 from kbx_tui.evaluation.measure import ProgressCallback
 from kbx_tui.evaluation.optimise import SETTING_OF, Advice, advise
+from kbx_tui.evaluation.preferences.preference import DEPTH, Paths, Preference, Votes, count_votes
 from kbx_tui.evaluation.threshold_observatory import ThresholdObservatory, observe_thresholds
 from kbx_tui.evaluation.tuning_snapshots import TuningSnapshot, TuningSnapshots
 from kbx_tui.index.snapshot import generation_of
 from kbx_tui.knowledge.vault import CONFIG_NAME
-from kbx_tui.search.evidence.compact import EvidenceCompactor
 from kbx_tui.search.evidence.evidence import Evidence
 from kbx_tui.search.evidence.tuning import Tuning
+from kbx_tui.search.ranking.rank import rank
 from kbx_tui.search.request import SearchRequest
 from kbx_tui.settings_edit import with_settings
 
@@ -36,7 +38,8 @@ class Tuner:
         self._session, self._searcher = session, Searcher(session)
         self.snapshots = TuningSnapshots(session.root, session.notice_once)
         self._kept: tuple[Hashable, JudgedEvidence] | None = None
-        self._asked: tuple[Hashable, dict[str, Evidence]] = (None, {})
+        self._asked = KeptEvidence(session, self._searcher)
+        self._preferred = KeptEvidence(session, self._searcher)
 
     def judged_evidence(
         self,
@@ -90,24 +93,25 @@ class Tuner:
     def observe_thresholds(
         self, queries: Sequence[str], tuning: Tuning, limit: int, progress: Progress | None
     ) -> ThresholdObservatory:
-        self._session.ensure_indexed(fast=False)
-        generation = self._session.fresh_index().generation().number
-        key = generation, tuning.preset
-        if self._asked[0] != key:
-            self._asked = key, {}
-        asked, known = list(dict.fromkeys(queries)), self._asked[1]
-        compactor, found = EvidenceCompactor(), list[Evidence]()
-        for number, text in enumerate(asked):
-            if (progress and progress(number, len(asked))) or compactor.bytes >= limit:
-                break
-            if text not in known:
-                request = SearchRequest(text, preset=tuning.preset)
-                known[text] = self._searcher.retrieve(request)
-            known[text] = compactor.compact(known[text])
-            found.append(known[text])
-        for text in known.keys() - set(asked):
-            del known[text]
-        return observe_thresholds(found, tuning)
+        found = self._asked.read(queries, tuning.preset, limit=limit, progress=progress)
+        return observe_thresholds(list(found.values()), tuning)
+
+    def count_preferences(
+        self, preferences: Sequence[Preference], before: Tuning, after: Tuning
+    ) -> Votes:
+        of_a, of_b = (self._top_lists(preferences, tuning) for tuning in (before, after))
+        both = {query: (of_a[query], of_b[query]) for query in of_a if query in of_b}
+        return count_votes(preferences, both)
+
+    def _top_lists(self, preferences: Sequence[Preference], tuning: Tuning) -> dict[str, Paths]:
+        """Return the first results under a tuning by query, of those with a preference."""
+        if not preferences:
+            return {}
+        queries = [preference.query for preference in preferences]
+        found = self._preferred.read(queries, tuning.preset)
+        return {
+            query: rank(evidence, tuning).best_paths(DEPTH) for query, evidence in found.items()
+        }
 
     def save_tuning(self, tuning: Tuning, files: FileWriter, *, dry_run: bool) -> Written:
         root, search = self._session.root, self._session.settings.search

@@ -12,22 +12,18 @@ only `query`, `path` and `grade` are required. Lines that cannot be read are nam
 from __future__ import annotations
 
 import json
-import os
 import time
 import unicodedata
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
 import msgspec
-from filelock import FileLock, Timeout
 
-from kbx_tui.editing.atomic_write import write_fault
-from kbx_tui.editing.state.append_lines import append_lines
-from kbx_tui.editing.state.state_folder import read_records, state_folder
-from kbx_tui.ending import unfinished_write
+from kbx_tui.editing.state.locked_log import LockedLog
+from kbx_tui.editing.state.state_folder import read_records
 from kbx_tui.errors import ConfigError, OutOfRange, WriteFault
 from kbx_tui.evaluation.judgments import JudgedQuery
 from kbx_tui.safe_text import replace_surrogates
@@ -37,8 +33,6 @@ from kbx_tui.state_file import Notice
 FILE = Path(".kbx", "judgments.jsonl")
 """Relative to the root."""
 LOCK_NAME = "judgments.lock"
-LOCK_SECONDS = 10.0
-"""Longest wait for another process that writes judgments, which takes milliseconds."""
 GROUP = "own"
 MAX_GRADE = 3
 UNSURE: Literal["unsure"] = "unsure"
@@ -157,15 +151,15 @@ class JudgmentLog:
     """The file of judgments of one base; rereads it when it has changed. For one thread."""
 
     def __init__(self, root: Path, notice: Notice) -> None:
-        self._root, self._file, self._notice = root, root / FILE, notice
+        self._file, self._notice = LockedLog(root, FILE, LOCK_NAME), notice
         self._version: tuple[int, ...] | None = None
         self._standing = StandingJudgments()
 
     def read(self) -> StandingJudgments:
         """Return the judgments that count; none if there is no file, or it cannot be read."""
-        version = _version(self._file)
+        version = self._file.version()
         if version is None or version != self._version:
-            records = read_records(self._file, _Line, self._notice) if version else ()
+            records = read_records(self._file.file, _Line, self._notice) if version else ()
             self._standing = StandingJudgments(line for _, line in records if line)
             self._version = version
         return self._standing
@@ -177,7 +171,7 @@ class JudgmentLog:
 
     def append(self, judgments: Sequence[Judgment]) -> None:
         """As `add`, for a caller that holds the lock."""
-        self._append([_encode(judgment) for judgment in judgments])
+        self._file.append([_encode(judgment) for judgment in judgments])
 
     def undo(self, judgment: Judgment | None = None) -> UndoneJudgment:
         """Undo a judgment, by default the last one that is not undone.
@@ -198,36 +192,14 @@ class JudgmentLog:
             restored = standing.before(judgment)
             if restored is None:
                 gone = {"query": judgment.query, "path": judgment.path, "grade": None}
-                self._append([_json(gone | {"undo": True})])
+                self._file.append([_json(gone | {"undo": True})])
             else:
-                self._append([_encode(restored, undo=True)])
+                self._file.append([_encode(restored, undo=True)])
         return UndoneJudgment(judgment, restored)
 
-    @contextmanager
-    def locked(self) -> Iterator[None]:
+    def locked(self) -> AbstractContextManager[None]:
         """Hold the lock of the file, so that what is read still holds when it is written."""
-        lock_file = state_folder(self._root) / LOCK_NAME
-        lock = FileLock(lock_file)
-        try:
-            lock.acquire(timeout=LOCK_SECONDS)
-        except Timeout as error:
-            raise WriteFault(
-                f"another process is writing {self._file}; nothing was written, try again"
-            ) from error
-        except OSError as error:
-            raise write_fault(lock_file, error) from error
-        try:
-            with unfinished_write():
-                yield
-        finally:
-            lock.release()
-
-    def _append(self, lines: Sequence[bytes]) -> None:
-        if lines:
-            try:
-                append_lines(self._file, lines, synced=True)
-            except OSError as error:
-                raise write_fault(self._file, error) from error
+        return self._file.locked()
 
 
 def query_key(query: str) -> str:
@@ -284,11 +256,3 @@ def _encode(judgment: Judgment, *, undo: bool = False) -> bytes:
 
 def _json(fields: Mapping[str, Any]) -> bytes:
     return json.dumps(fields, ensure_ascii=False).encode()
-
-
-def _version(file: Path) -> tuple[int, ...] | None:
-    try:
-        status = os.lstat(file)
-    except OSError:
-        return None
-    return status.st_mtime_ns, status.st_size, status.st_ino, status.st_mode

@@ -71,7 +71,7 @@ def measure(
         start = time.perf_counter()
         evidence = retrieve(query.text)
         ranking = rerank(rank(evidence, tuning))
-        top = _paths(ranking, DEPTH)
+        top = ranking.best_paths(DEPTH)
         milliseconds = round((time.perf_counter() - start) * 1000, 3)
         share = float(evidence.vector_share)
         results.append(_result(query, ranking, top, milliseconds, highest))
@@ -128,10 +128,6 @@ def _judged_queries(
         if progress:
             progress(number, len(judged))
         yield query
-
-
-def _paths(ranking: Ranking, limit: int) -> list[str]:
-    return [ranking.evidence.paths[row] for row in ranking.best(limit).tolist()]
 
 
 def _result(

@@ -14,6 +14,7 @@ from kbx_tui.evaluation import metrics
 from kbx_tui.evaluation.formats.graded_file import write_file
 from kbx_tui.evaluation.formats.trec import read_run, write_run
 from kbx_tui.evaluation.judgments import SIZE_LIMIT, Grades, JudgedQuery
+from kbx_tui.evaluation.preferences.preference import Preference, Votes, count_votes
 from kbx_tui.evaluation.significance import (
     Interval,
     PairedDifference,
@@ -130,6 +131,8 @@ class GroupDifference:
     judged: float
     """Share of the first 10 results with a grade, in the later run."""
     judged_before: float
+    votes: Votes
+    """Preferences between the first results of the two runs: A is the earlier, B the later."""
 
 
 def group_metrics(run: Run) -> tuple[GroupMetrics, ...]:
@@ -137,7 +140,9 @@ def group_metrics(run: Run) -> tuple[GroupMetrics, ...]:
     return tuple(_means(group, results) for group, results in run.groups.items())
 
 
-def compare_runs(earlier: Mapping[str, Run], later: Run) -> tuple[GroupDifference, ...]:
+def compare_runs(
+    earlier: Mapping[str, Run], later: Run, preferences: Sequence[Preference] = ()
+) -> tuple[GroupDifference, ...]:
     """Return `later` minus each earlier run, given by name, by group.
 
     Only queries in both runs count. P-values are adjusted within a group over the earlier runs.
@@ -149,7 +154,7 @@ def compare_runs(earlier: Mapping[str, Run], later: Run) -> tuple[GroupDifferenc
             known = {result.id: result for result in run.results}
             pairs = [(known[result.id], result) for result in results if result.id in known]
             if pairs:
-                rows.append(_difference(group, name, pairs))
+                rows.append(_difference(group, name, pairs, preferences))
         adjusted = holm([row.ndcg.p for row in rows])
         differences += [replace(row, ndcg_p_holm=p) for row, p in zip(rows, adjusted, strict=True)]
     return tuple(differences)
@@ -278,7 +283,10 @@ def _means(group: str, results: Sequence[QueryResult]) -> GroupMetrics:
 
 
 def _difference(
-    group: str, against: str, pairs: Sequence[tuple[QueryResult, QueryResult]]
+    group: str,
+    against: str,
+    pairs: Sequence[tuple[QueryResult, QueryResult]],
+    preferences: Sequence[Preference],
 ) -> GroupDifference:
     before, after = zip(*pairs, strict=True)
     ndcg = paired_difference([one.ndcg for one in before], [one.ndcg for one in after])
@@ -291,4 +299,5 @@ def _difference(
         recall=recall,
         judged=fmean(result.judged for result in after),
         judged_before=fmean(result.judged for result in before),
+        votes=count_votes(preferences, {new.text: (old.top, new.top) for old, new in pairs}),
     )

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from math import ceil
+from math import ceil, comb
 from statistics import NormalDist, fmean, stdev
 
 import numpy as np
@@ -140,6 +140,17 @@ def randomisation_p(before: Sequence[float], after: Sequence[float]) -> float:
         signs = generator.choice((-1.0, 1.0), size=(BATCH, len(differences)))
         extreme += int(np.count_nonzero(np.abs(signs @ differences) >= observed))
     return (extreme + 1) / (PERMUTATIONS + 1)  # the observed assignment counts too
+
+
+def sign_test_p(wins: int, losses: int) -> float:
+    """Return the two-sided p-value of the exact sign test; ties are left out.
+
+    The probability that a fair coin splits as unevenly as `wins` to `losses`, or more so; 1 for
+    neither. Source: Conover 1999, Practical Nonparametric Statistics, section 3.4.
+    """
+    total, most = wins + losses, max(wins, losses)
+    tail = sum(comb(total, heads) for heads in range(most, total + 1))
+    return min(1.0, 2.0 * tail / 2.0**total)
 
 
 def holm(p_values: Sequence[float]) -> tuple[float, ...]:

@@ -14,6 +14,7 @@ from kbx_tui import KnowledgeBase, WriteFault
 from kbx_tui.editing.file_edits import FileEdit, write_files
 from kbx_tui.editing.journal import FOLDER, PENDING
 from kbx_tui.editing.state.drafts import new_draft, write_drafts
+from kbx_tui.evaluation.preferences.preference import ShownList
 from kbx_tui.tui.app_state import AppState, user_file
 from tests.command_line import CommandLine
 from tests.damage import DAMAGES, time_limit
@@ -26,6 +27,7 @@ STATE_FILES = (
     ".kbx/drafts.jsonl",
     ".kbx/labels.jsonl",
     ".kbx/judgments.jsonl",
+    ".kbx/preferences.jsonl",
     ".kbx/usage.jsonl",
     ".kbx/queries.jsonl",
     ".kbx/snapshots.jsonl",
@@ -54,6 +56,12 @@ def whole_base(demo_kb_path: Path, tmp_path_factory: pytest.TempPathFactory) -> 
     lines = {
         "labels.jsonl": {"left": "a", "right": "b", "same": True},
         "judgments.jsonl": {"query": "rollback", "path": ALICE, "grade": 1},
+        "preferences.jsonl": {
+            "query": "rollback",
+            "first": {"paths": [ALICE]},
+            "second": {"paths": []},
+            "better": "first",
+        },
         "usage.jsonl": {"path": ALICE, "at": 1.0},
         "snapshots.jsonl": {"when": "2026-03-17T09:41:05Z", "knobs": {"alpha": 0.3}},
         "queries.jsonl": {"query": "rollback", "at": 1.0},
@@ -97,6 +105,8 @@ def test_no_damage_of_all_state_files_stops_the_engine_or_loses_one(
         assert "grows roses" in [draft.text for draft in kb.drafts()]
         kb.label("left", "right", same=True)
         kb.judgments()
+        kb.prefer("rehearsal", ShownList((ALICE,)), ShownList(()), "first")
+        assert kb.preferences()[-1].query == "rehearsal"
         kb.take_tuning_snapshot(kb.tuning())
         assert kb.tuning_snapshots()[-1].tuning == kb.tuning()
         kb.judge("rehearsal", ALICE, 2)

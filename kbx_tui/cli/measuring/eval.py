@@ -12,12 +12,14 @@ from kbx_tui.cli.base_command import Command, global_options
 from kbx_tui.cli.open_kb import open_kb
 from kbx_tui.cli.options import json_option, reranker_options, types_option
 from kbx_tui.cli.output import print_result, say
+from kbx_tui.formatting import format_count
 from kbx_tui.safe_text import safe_line
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from kbx_tui.evaluation.measure import Sweep
+    from kbx_tui.evaluation.preferences.preference import Votes
     from kbx_tui.evaluation.runs import GroupDifference, Run
     from kbx_tui.evaluation.significance import Interval, PairedDifference
 
@@ -100,6 +102,7 @@ def command(
     earlier = {str(file): read_saved_run(file, say) for file in compare}
     with open_kb() as kb:
         queries = kb.judgments(folder)
+        preferences = () if folder is not None else kb.preferences()
         if knob:
             sweep = kb.sweep(queries, knob, preset=preset, doc_types=doc_types)  # type: ignore[arg-type]
             print_result(sweep_json(sweep), sweep_lines(sweep), as_json=as_json)
@@ -118,7 +121,7 @@ def command(
     if save:
         save_run(run, save)
     earlier = {name: measured_again(before, queries) for name, before in earlier.items()}
-    changes = compare_runs(earlier, run) if earlier else None
+    changes = compare_runs(earlier, run, preferences) if earlier else None
     for name in earlier.keys() - {row.against for row in changes or ()}:
         say(f"{name} has no judged query in common with this run")
     print_result(run_json(run, changes), run_lines(run, changes), as_json=as_json)
@@ -145,7 +148,13 @@ def run_json(run: Run, changes: Sequence[GroupDifference] | None) -> dict[str, A
         ],
     }
     if changes is not None:
-        fields["compared"] = [_rounded(asdict(row)) for row in changes]
+        fields["compared"] = [_rounded(_difference_fields(row)) for row in changes]
+    return fields
+
+
+def _difference_fields(row: GroupDifference) -> dict[str, Any]:
+    fields = asdict(row)
+    fields["votes"]["p"] = row.votes.p
     return fields
 
 
@@ -183,7 +192,22 @@ def difference_lines(changes: Sequence[GroupDifference]) -> list[str]:
             if row.against == name
         ]  # fmt: skip
         last = [row for row in changes if row.against == name][-1]
-        lines += ["", *_table(head, rows), _power(last.ndcg)]
+        lines += ["", *_table(head, rows), _power(last.ndcg), *vote_lines(last.votes)]
+    return lines
+
+
+def vote_lines(votes: Votes) -> list[str]:
+    """Return what the user preferred without knowing which results were whose, if anything."""
+    asked = votes.wins_a + votes.wins_b + votes.neither
+    lines = []
+    if asked:
+        counts = f"the earlier {votes.wins_a}, this run {votes.wins_b}, neither {votes.neither}"
+        lines.append(
+            f"preferred without knowing which is which: {counts}; sign test p {votes.p:.3f}"
+        )
+    if votes.undecided:
+        queries = format_count(votes.undecided, "query")
+        lines.append(f"preferences on {queries} are about other results and not counted")
     return lines
 
 

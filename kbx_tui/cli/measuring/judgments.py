@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from kbx_tui.cli.base_command import Group
+from kbx_tui.cli.listings.preference_listing import preference_json, preference_line
 from kbx_tui.cli.open_kb import open_kb
 from kbx_tui.cli.options import json_option
 from kbx_tui.cli.output import print_result, say
+from kbx_tui.formatting import format_count
 
 if TYPE_CHECKING:
     from kbx_tui.evaluation.exchange import JudgmentImport
@@ -41,17 +43,34 @@ def command() -> None:
 
 @command.command(name="list")
 @click.argument("query", required=False, metavar="[QUERY]")
+@click.option(
+    "--preferences", is_flag=True, help="List the preferences between results instead of grades."
+)
 @json_option
-def list_judgments(query: str | None, as_json: bool) -> None:
+def list_judgments(query: str | None, preferences: bool, as_json: bool) -> None:
     """List the judged queries with their number of grades, or the grades of one.
+
+    A preference says which of two result lists answers a query better; in the app, `B` asks for it
+    without saying which settings gave which.
 
     \b
     Examples:
       kbx judgments list
       kbx judgments list "rollback plan"
+      kbx judgments list --preferences
       kbx judgments list --json | jq -r '.[].query'
     """
     with open_kb() as kb:
+        given = kb.preferences()
+        if preferences:
+            from kbx_tui.evaluation.judgment_log import query_key
+
+            chosen = [one for one in given if query is None or one.query == query_key(query)]
+            if not chosen:
+                say("there is no such preference yet; in the app, `B` asks for some")
+            rows = [preference_json(one) for one in chosen]
+            print_result(rows, map(preference_line, chosen), as_json=as_json)
+            return
         if query is not None:
             grades = sorted(kb.grades(query).items(), key=_by_grade)
             rows = [{"path": path, "grade": shown(grade)} for path, grade in grades]
@@ -60,9 +79,12 @@ def list_judgments(query: str | None, as_json: bool) -> None:
             )
             return
         queries = kb.judgments()
-    if not queries:
+    if not queries and not given:
         say("there are no judgments yet; `kbx judgments --help` says how to begin")
-    print_result([query_json(one) for one in queries], map(query_line, queries), as_json=as_json)
+    lines = list(map(query_line, queries))
+    if given:
+        lines.append(f"{format_count(len(given), 'preference')}, see --preferences")
+    print_result([query_json(one) for one in queries], lines, as_json=as_json)
 
 
 @command.command(name="add")
@@ -87,15 +109,22 @@ def add(query: str, path: str, grade: str, as_json: bool) -> None:
 
 
 @command.command(name="undo")
+@click.option("--preference", is_flag=True, help="Undo the last preference instead.")
 @json_option
-def undo(as_json: bool) -> None:
+def undo(preference: bool, as_json: bool) -> None:
     """Undo the last grade; the one before counts again.
 
     \b
     Examples:
       kbx judgments undo
+      kbx judgments undo --preference
     """
     with open_kb() as kb:
+        if preference:
+            taken_back = kb.undo_preference()
+            line = f"undone: {preference_line(taken_back)}"
+            print_result(preference_json(taken_back), [line], as_json=as_json)
+            return
         undone = kb.undo_judgment()
     restored = None if undone.restored is None else shown(undone.restored.grade)
     data = {

@@ -326,6 +326,10 @@ class Ranking(EntityChoice):
         """Return the rows of the best `limit` documents, best first."""
         return self._best(limit, self.final)
 
+    def best_paths(self, limit: int) -> tuple[str, ...]:
+        """Return the paths of the best `limit` documents, best first."""
+        return tuple(self.evidence.paths[row] for row in self.best(limit).tolist())
+
     def _best(self, limit: int, final: Scores) -> Rows:
         """Return the rows of the best `limit` documents by these scores, best first."""
         rows = np.flatnonzero(self.included)

@@ -204,7 +204,7 @@ def test_grades_are_within_their_range() -> None:
 def test_another_process_that_holds_the_lock_is_named_in_the_error(
     log: JudgmentLog, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("kbx_tui.evaluation.judgment_log.LOCK_SECONDS", 0.05)
+    monkeypatch.setattr("kbx_tui.editing.state.locked_log.LOCK_SECONDS", 0.05)
     with (
         JudgmentLog(tmp_path, Notices()).locked(),
         pytest.raises(WriteFault, match="another process"),

@@ -14,6 +14,7 @@ from kbx_tui.evaluation.significance import (
     paired_difference,
     queries_needed,
     randomisation_p,
+    sign_test_p,
 )
 
 unit = st.floats(0.0, 1.0)
@@ -112,3 +113,11 @@ def test_a_difference_counts_wins_ties_and_losses() -> None:
     assert difference.p == pytest.approx(4 / 8)  # +.2 -.1 +.2: all + (2), one of each -.1 (2)
     assert difference.more_queries is not None
     assert difference.more_queries > 100
+
+
+@pytest.mark.parametrize(
+    ("wins", "losses", "p"),
+    [(0, 0, 1.0), (1, 0, 1.0), (5, 0, 2 / 32), (0, 6, 2 / 64), (3, 3, 1.0), (8, 2, 112 / 1024)],
+)
+def test_the_sign_test_is_a_two_sided_binomial_test(wins: int, losses: int, p: float) -> None:
+    assert sign_test_p(wins, losses) == pytest.approx(p)

@@ -100,15 +100,14 @@ class ResultJudge:
         if ranking is None or engine is None:
             return NO_QUERY
         evidence, tuning = ranking.evidence, ranking.tuning
-        now = [evidence.paths[row] for row in ranking.best(DEPTH).tolist()]
+        now = ranking.best_paths(DEPTH)
         if not now:
             return "there is no result to judge"
         start = now
         is_comparable = pinned is not None and pinned.is_fast == evidence.fast
         if is_comparable and pinned is not None and pinned.tuning.preset == tuning.preset:
             of_a = replace(pinned.tuning, muted=tuning.muted, pinned=tuning.pinned)
-            best = engine.rank(evidence, of_a).best(DEPTH).tolist()
-            start = [evidence.paths[row] for row in best]
+            start = engine.rank(evidence, of_a).best_paths(DEPTH)
         order = judging_order(now, start, judged)
         if not order:
             return f"the first {format_count(len(now), 'result')} are judged: ask another query"

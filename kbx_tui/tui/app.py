@@ -45,6 +45,7 @@ from kbx_tui.tui.tune.screen import Tune
 if TYPE_CHECKING:
     from kbx_tui.config import Settings
     from kbx_tui.index.build.new_files import IndexQuestion
+    from kbx_tui.search.evidence.tuning import Tuning
     from kbx_tui.trust.trust_requests import TrustRequest
 
 WIDTH_CLASSES: list[tuple[int, str]] | None = [(0, "-small"), (80, "-narrow"), (110, "-wide")]
@@ -327,6 +328,15 @@ class KbxApp(App[None]):
         if not place:
             return f"not copied: {remark}; the {name} is: {text}"
         return f"copied {name} to {place}: {text}" + (f" ({remark})" if remark else "")
+
+    def ask_blind(self, before: Tuning, after: Tuning) -> None:
+        from kbx_tui.tui.blind.model import BlindModel
+        from kbx_tui.tui.blind.screen import BlindScreen
+
+        if self.explore is not None:
+            session, query = self.explore.session, self.explore.model.state.query
+            model = BlindModel(session.client, session.judging, query, (before, after))
+            self.push_screen(BlindScreen(model, self.keymap))
 
     async def edit(self, root: str, path: str, line: int) -> None:
         editor = editor_command(os.environ)

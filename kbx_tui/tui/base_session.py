@@ -121,11 +121,11 @@ class BaseSession:
 
     @property
     def _has_unsaved(self) -> bool:
-        return self.review.saver.has_unsaved or self.judging.grades.has_waiting
+        return self.review.saver.has_unsaved or self.judging.writes.has_waiting
 
     def _save(self, engine: KnowledgeBase) -> None:
         """Save the user's work that is not on disk yet."""
-        self.judging.grades.finish(engine)
+        self.judging.writes.finish(engine)
         if self.review.saver.has_unsaved:
             self.review.saver.save(engine)
 

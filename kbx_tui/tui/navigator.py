@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from kbx_tui.tui.commands.keymap import Keymap
+
+if TYPE_CHECKING:
+    from kbx_tui.search.evidence.tuning import Tuning
 
 
 class Navigator(Protocol):
@@ -51,6 +54,9 @@ class Navigator(Protocol):
 
     async def copy(self, name: str, text: str) -> str:
         """Copy a text called `name`; return a sentence that says where it is, or why nowhere."""
+
+    def ask_blind(self, before: Tuning, after: Tuning) -> None:
+        """Let the user choose between the results of two settings without their names."""
         ...
 
     async def edit(self, root: str, path: str, line: int) -> None:

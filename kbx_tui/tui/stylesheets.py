@@ -14,6 +14,7 @@ NAMES = (
     "tune",
     "why_not",
     "comparing",
+    "blind",
     "help",
     "welcome",
 )

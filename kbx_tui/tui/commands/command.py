@@ -10,12 +10,20 @@ DedupScope = Literal["draft_line", "drafts", "known", "review"]
 ExpertsScope = Literal["topic", "expert_list", "experts"]
 WhyNotScope = Literal["why_not"]
 CompareScope = Literal["side_by_side", "compare"]
+BlindScope = Literal["blind"]
 TuneScope = Literal["judged_queries", "snapshots", "decision", "tune"]
 SharedScope = Literal[
     "list", "text", "slider", "judging", "saving", "mode", "welcome", "bases", "app", "overlay"
 ]
 Scope = Literal[
-    ExploreScope, DedupScope, ExpertsScope, WhyNotScope, CompareScope, TuneScope, SharedScope
+    ExploreScope,
+    DedupScope,
+    ExpertsScope,
+    WhyNotScope,
+    CompareScope,
+    BlindScope,
+    TuneScope,
+    SharedScope,
 ]
 """The part of the app in which the keys of a command work."""
 

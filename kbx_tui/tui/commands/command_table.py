@@ -28,6 +28,7 @@ _review = partial(Command, scope="review")
 _topic = partial(Command, scope="topic")
 _expert_list = partial(Command, scope="expert_list")
 _experts = partial(Command, scope="experts")
+_blind = partial(Command, scope="blind")
 _saving = partial(Command, scope="saving")
 _judging = partial(Command, scope="judging")
 _judged_queries = partial(Command, scope="judged_queries")
@@ -174,6 +175,9 @@ COMMANDS: tuple[Command, ...] = (
              "say that you are not sure of it; that counts as not judged", palette=True),
     _judging("judge.next", "J", "next_to_judge", "next to judge",
              "go to the result on which A and the current settings disagree most", palette=True),
+    _judging("judge.blind", "B", "ask_blind", "blind",
+             "choose between the results of A and of the current settings, without their names",
+             palette=True),
     _judging("settings.pin", "A", "pin_settings", "pin as A",
              "pin the current settings as A, with which others are compared", palette=True),
 
@@ -216,6 +220,14 @@ COMMANDS: tuple[Command, ...] = (
 
     _saving("save.write", "enter", "write", "save", "write the change to kbx.toml"),
     _saving("save.cancel", "escape,q", "cancel", "cancel", "leave kbx.toml unchanged"),
+
+    _blind("blind.first", "1,left,h", "prefer('first')", "list 1", "list 1 answers better"),
+    _blind("blind.second", "2,right,l", "prefer('second')", "list 2", "list 2 answers better"),
+    _blind("blind.neither", "0,equals_sign", "prefer('neither')", "neither",
+           "neither is better than the other"),
+    _blind("blind.later", "n", "later", "later", "go on without an answer"),
+    _blind("blind.undo", "z", "undo", "undo", "take back the last answer, and ask again"),
+    _blind("blind.close", "escape,q", "close", "close", "close it; answers stay"),
 
     _draft_line("draft_line.take", "enter", "submit", "accept",
                 "accept the line, as its title says", bar=True, in_turn=True),

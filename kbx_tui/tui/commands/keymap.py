@@ -27,6 +27,7 @@ DISPLAY_NAMES: Mapping[str, str] = {
     "left_curly_bracket": "{",
     "right_curly_bracket": "}",
     "minus": "-",
+    "equals_sign": "=",
     "full_stop": ".",
     "plus": "+",
     "exclamation_mark": "!",

@@ -25,6 +25,7 @@ SCOPE_TITLES: dict[Scope, str] = {
     "screen": "In explore, outside query and path",
     "judging": "Where results are judged",
     "saving": "When settings are saved",
+    "blind": "When two lists are compared blind",
     "why_not": "In why not",
     "side_by_side": "In two results side by side",
     "compare": "In compare",
@@ -74,6 +75,7 @@ ACTIVE_TOGETHER: tuple[tuple[Scope, ...], ...] = (
     ("welcome", "list", "bases", "app"),
     ("overlay", "text", "app"),
     ("saving", "text", "app"),
+    ("blind", "text", "app"),
 )
 """Scopes that receive keys at the same time, innermost first; the innermost one wins a key."""
 

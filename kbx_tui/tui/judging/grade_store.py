@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-from collections import deque
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from kbx_tui.errors import KbxError
-from kbx_tui.log_file import logger
 from kbx_tui.tui.engine.client import EngineClient
+from kbx_tui.tui.judging.write_queue import Write, WriteQueue
 
 if TYPE_CHECKING:
     from kbx_tui.api import KnowledgeBase
     from kbx_tui.evaluation.judgment_log import Judgment
     from kbx_tui.evaluation.judgments import JudgedQuery
     from kbx_tui.search.evidence.tuning import Tuning
-
-Write = Callable[["KnowledgeBase"], object]
 
 
 @dataclass(eq=False, slots=True)
@@ -36,12 +32,10 @@ class GradeStep:
 
 
 class GradeStore:
-    """Grades of all queries. Writes run in order, and those still waiting run when closing."""
+    """Grades of all queries."""
 
-    def __init__(self, client: EngineClient) -> None:
-        self._client = client
-        self._waiting: deque[Write] = deque()
-        """Writes that have not begun; the engine's thread takes them."""
+    def __init__(self, client: EngineClient, writes: WriteQueue) -> None:
+        self._client, self._writes = client, writes
         self.queries: tuple[JudgedQuery, ...] = ()
         """All judged queries, as last read."""
         self._grades: Mapping[str, Mapping[str, int | None]] = {}
@@ -80,20 +74,6 @@ class GradeStore:
 
         await self._write(write)
 
-    @property
-    def has_waiting(self) -> bool:
-        """Whether there are writes that have not begun."""
-        return bool(self._waiting)
-
-    def finish(self, engine: KnowledgeBase) -> None:
-        """Run the waiting writes, on the engine's thread: the app is closing."""
-        while self._waiting:
-            try:
-                self._waiting.popleft()(engine)
-            except KbxError as error:
-                logger().error("%s", error, exc_info=error)
-
     async def _write(self, write: Write) -> None:
-        self._waiting.append(write)
-        await self._client.run(lambda engine: self._waiting.popleft()(engine))
+        await self._writes.run(write)
         await self.load()

@@ -88,6 +88,19 @@ class JudgingScreen(ModeScreen):
             self.session.judging.pin(settings)
             self.show_notice(f"A is now {settings.words()}; other settings are compared with it")
 
+    def action_ask_blind(self) -> None:
+        """Ask which results are better, those of A or of the current settings, without names."""
+        pinned, current = self.session.judging.pinned, self.session.explore.settings
+        if pinned is None or current is None or not self.session.explore.is_searchable:
+            self.show_notice("nothing is indexed yet; try again in a moment")
+        elif pinned.is_fast or current.is_fast:
+            self.show_notice("a fast search has no settings to compare: choose another mode first")
+        elif pinned == current:
+            key = self.navigator.keymap.key_of("settings.pin")
+            self.show_notice(f"the current settings are A: change one, or pin others with {key}")
+        else:
+            self.navigator.ask_blind(pinned.tuning, current.tuning)
+
     def action_save_settings(self) -> None:
         """Show what saving the current settings changes, then save them if the user agrees."""
         settings = self.session.explore.settings

@@ -10,15 +10,19 @@ from typing import TYPE_CHECKING, Protocol
 
 from textual.message import Message
 
+from kbx_tui.safe_text import safe_line
 from kbx_tui.tui.engine.client import EngineClient, LatestOnly
 from kbx_tui.tui.engine.status import Status
 from kbx_tui.tui.judging.evidence_keeper import EvidenceKeeper
 from kbx_tui.tui.judging.grade_store import GradeStep, GradeStore
 from kbx_tui.tui.judging.live_measure import LiveMeasure
 from kbx_tui.tui.judging.messages import GradesChanged, GradeTakenBack, MeasureChanged
+from kbx_tui.tui.judging.preference_step import PreferenceStep
 from kbx_tui.tui.judging.search_settings import SearchSettings
+from kbx_tui.tui.judging.write_queue import WriteQueue
 
 if TYPE_CHECKING:
+    from kbx_tui.api import KnowledgeBase
     from kbx_tui.search.evidence.tuning import Preset
 
 
@@ -47,7 +51,8 @@ class JudgingModel:
 
     def __init__(self, client: EngineClient, host: JudgingHost, history: UndoHistory) -> None:
         self._client, self._host, self._history = client, host, history
-        self.grades = GradeStore(client)
+        self.writes = WriteQueue(client)
+        self.grades = GradeStore(client, self.writes)
         self.evidence = EvidenceKeeper(client, host.show_progress)
         """Of the judged queries, for the presets of A and of the current settings."""
         self.pinned: SearchSettings | None = None
@@ -121,6 +126,43 @@ class JudgingModel:
     def _tell_grades(self) -> None:
         self._host.broadcast(GradesChanged())
         self._read()
+
+    # Preferences.
+
+    def say(self, text: str) -> None:
+        """Show a notice on the screen of the mode."""
+        self._host.show_notice(text)
+
+    def prefer(self, step: PreferenceStep) -> Callable[[], object]:
+        """Store a preference; returns the call that takes it back, which `z` makes, too."""
+
+        def undo() -> None:
+            self._history.forget(undo)
+            self._client.start(self._undo_preference(step))
+
+        self._history.remember(undo)
+        self._client.start(self._prefer(step, undo))
+        return undo
+
+    async def _prefer(self, step: PreferenceStep, undo: Callable[[], object]) -> None:
+        def write(engine: KnowledgeBase) -> None:
+            step.stored = engine.prefer(step.query, step.first, step.second, step.better)
+
+        try:
+            await self.writes.run(write)
+        except Exception:
+            self._history.forget(undo)
+            raise
+        self._host.broadcast(MeasureChanged())
+
+    async def _undo_preference(self, step: PreferenceStep) -> None:
+        def write(engine: KnowledgeBase) -> None:
+            if step.stored is not None:
+                engine.undo_preference(step.stored)
+
+        await self.writes.run(write)
+        self._host.show_notice(f"the preference for “{safe_line(step.query)}” is taken back")
+        self._host.broadcast(MeasureChanged())
 
     # Settings and their measure.
 

@@ -30,6 +30,7 @@ from kbx_tui.tui.tune.snapshots.snapshot_store import SnapshotStore
 from kbx_tui.tui.tune.tunable import TUNABLES, Tunable, Value, tunables_for
 
 if TYPE_CHECKING:
+    from kbx_tui.evaluation.preferences.preference import Votes
     from kbx_tui.evaluation.tuning_snapshots import TuningSnapshot
     from kbx_tui.search.evidence.tuning import Tuning
     from kbx_tui.tui.tune.curve import Curve, Measure
@@ -59,6 +60,8 @@ class TuneModel:
         """p-value of the best value of the curve; None while it is not known."""
         self.steps: tuple[float, ...] = ()
         """Values at which the first results of `query` change."""
+        self.votes: Votes | None = None
+        """Preferences between A and the current settings; None while they are not counted."""
         self.past_queries = PastQueryReader(client, lambda: self.post(PastQueriesChanged()))
         self.snapshots = SnapshotStore(
             client, judging.evidence, lambda: self.post(SnapshotsChanged())
@@ -105,6 +108,7 @@ class TuneModel:
         if self.tuning is not None and self.knob not in tunables_for(self.tuning):
             self.knob = TUNABLES[0]
         self._version += 1
+        self.votes = None
         self._settling.cancel()
         if not self._is_reading:
             self._is_reading = True
@@ -185,6 +189,12 @@ class TuneModel:
             self.p = await self.judging.evidence.run(compute)
             self.post(CurveChanged())
         await self.snapshots.compare(tuning)
+        pinned = self.judging.pinned
+        if pinned is not None and not pinned.is_fast:
+            self.votes = await self._client.run(
+                lambda engine: engine.count_preferences(pinned.tuning, tuning)
+            )
+            self.post(CurveChanged())
 
     # Snapshots, advice and kbx.toml.
 

@@ -26,7 +26,12 @@ from kbx_tui.tui.tune.panes.snapshot_list import SnapshotList
 from kbx_tui.tui.tune.panes.threshold_pane import ThresholdPane
 from kbx_tui.tui.tune.query_judge import QueryJudge
 from kbx_tui.tui.tune.tune_empty_states import no_curve, no_judged_query, no_past_query, no_snapshot
-from kbx_tui.tui.tune.view import comparison_words, query_rows, title_words
+from kbx_tui.tui.tune.view import (
+    comparison_words,
+    longest_fitting,
+    query_rows,
+    title_words,
+)
 from kbx_tui.tui.widgets.lines_view import blank
 from kbx_tui.tui.widgets.status_line import StatusLine
 
@@ -150,9 +155,8 @@ class Tune(JudgingScreen):
         interval = (curve.now_low, curve.now_high) if curve is not None and is_ndcg else ()
         room = table.size.width - 4
         wordings = title_words(len(judging.grades.queries), measured, interval)
-        fitting = (text for text in wordings if len(text) <= room)
-        table.border_title = next(fitting, wordings[-1])
-        table.border_subtitle = comparison_words(measured) if measured is not None else ""
+        table.border_title = longest_fitting(wordings, room)
+        table.border_subtitle = longest_fitting(comparison_words(measured, self.model.votes), room)
 
     def _show_curve(self) -> None:
         model, pane = self.model, self.query_one(CurvePane)

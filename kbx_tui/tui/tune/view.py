@@ -11,9 +11,11 @@ from typing import TYPE_CHECKING
 from kbx_tui.formatting import format_count, format_percent, format_score
 from kbx_tui.safe_text import safe_line
 from kbx_tui.tui.judging.live_measure import EQUAL
+from kbx_tui.tui.judging.preference_step import vote_words
 
 if TYPE_CHECKING:
     from kbx_tui.evaluation.judgments import JudgedQuery
+    from kbx_tui.evaluation.preferences.preference import Votes
     from kbx_tui.tui.judging.live_measure import LiveMeasure
 
 Count = Mapping[int | None, int]
@@ -74,9 +76,21 @@ def title_words(
     )
 
 
-def comparison_words(measure: LiveMeasure) -> str:
-    """Return `vs A: 2 better, 1 worse, 9 same`, or that A is the current setting."""
+def comparison_words(measure: LiveMeasure | None, votes: Votes | None) -> tuple[str, ...]:
+    """Return `vs A: 2 better, 1 worse, 9 same · preferred ...`, the longest first.
+
+    Where A is the current setting, says so.
+    """
+    preferred = vote_words(votes) if votes is not None else ()
+    if measure is None:
+        return (*preferred, "")
     if measure.current == measure.pinned:
-        return "the current settings are A"
+        return ("the current settings are A",)
     same = len(measure.queries) - measure.better - measure.worse
-    return f"vs A: {measure.better} better, {measure.worse} worse, {same} same"
+    words = f"vs A: {measure.better} better, {measure.worse} worse, {same} same"
+    return (*(f"{words} · {each}" for each in preferred), words)
+
+
+def longest_fitting(wordings: Sequence[str], room: int) -> str:
+    """Return the first wording that fits in `room` cells, else the last."""
+    return next((text for text in wordings if len(text) <= room), wordings[-1])

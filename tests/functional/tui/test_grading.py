@@ -52,6 +52,23 @@ async def test_not_sure_is_stored_and_shown(demo_copy: Path) -> None:
         assert [line["grade"] for line in lines(demo_copy)] == ["unsure"]
 
 
+async def test_grade_before_the_results_are_there_is_refused_in_words(demo_copy: Path) -> None:
+    async with running(demo_copy, WIDE) as driver:
+        driver.watched.retrieving.clear()
+        await driver.write(QUESTION)
+        await driver.press("down", "3")
+        await driver.until_shown(StatusLine, "nothing was graded", "not there yet")
+        driver.watched.retrieving.set()
+        await driver.until(lambda: driver.paths)
+        driver.watched.retrieving.clear()
+        await driver.press("slash", "end", "x")
+        await driver.press("down", "3")  # the former results are still shown
+        await driver.until_shown(StatusLine, "nothing was graded", "not there yet")
+        driver.watched.retrieving.set()
+    with KnowledgeBase(demo_copy) as kb:
+        assert not kb.judgments()
+
+
 async def test_grade_in_an_open_document_is_of_that_document(demo_copy: Path) -> None:
     async with running(demo_copy, WIDE) as driver:
         await driver.ask(QUESTION)

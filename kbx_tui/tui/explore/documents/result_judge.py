@@ -12,6 +12,7 @@ from kbx_tui.safe_text import safe_line
 from kbx_tui.tui.base_session import BaseSession
 from kbx_tui.tui.commands.keymap import Keymap
 from kbx_tui.tui.explore.answer_display import AnswerDisplay
+from kbx_tui.tui.explore.panes.query_line import QueryLine
 from kbx_tui.tui.explore.panes.result_list import ResultList
 from kbx_tui.tui.explore.reader import Reader
 from kbx_tui.tui.judging.grade_sign import NO_GRADE, grade_sign
@@ -21,6 +22,7 @@ from kbx_tui.tui.judging.measure_line import MeasureLine
 from kbx_tui.tui.reading.preview_pane import PreviewPane
 
 NO_QUERY = "type a query first: a grade says how well a document answers it"
+NO_ANSWER = "nothing was graded: the results of this query are not there yet"
 NO_DOCUMENT = "no document is chosen: go to one first"
 
 
@@ -55,8 +57,8 @@ class ResultJudge:
         The open document where it has the focus, else the result under the cursor.
         """
         view, ranking = self._answer.view, self._model.displayed.ranking
-        if view is None or ranking is None:
-            return NO_QUERY
+        if view is None or ranking is None or view.query != self._typed:
+            return self._no_answer
         pane, result = self._screen.focused, self._screen.query_one(ResultList).current
         if isinstance(pane, PreviewPane) and pane.preview is not None:
             title = pane.preview.title or safe_line(pane.path)
@@ -64,6 +66,16 @@ class ResultJudge:
         if result is None:
             return NO_DOCUMENT
         return JudgedDocument(view.query, result.path, result.title, ranking.tuning)
+
+    @property
+    def _no_answer(self) -> str:
+        """Why no document is judged: a key typed ahead is no judgment of what nobody has seen."""
+        return NO_ANSWER if self._typed else NO_QUERY
+
+    @property
+    def _typed(self) -> str:
+        """The query in the query line, whose change the model may not have heard of yet."""
+        return self._screen.query_one(QueryLine).value.strip()
 
     def move_on(self, graded: JudgedDocument) -> str:
         """Go to the next row below that has no grade, else to the next to judge, if any."""
@@ -84,9 +96,9 @@ class ResultJudge:
         From there to the others in turn.
         """
         view = self._answer.view
-        return (
-            NO_QUERY if view is None else self._go_to_next(self._judging.judged_paths(view.query))
-        )
+        if view is None or view.query != self._typed:
+            return self._no_answer
+        return self._go_to_next(self._judging.judged_paths(view.query))
 
     def return_to(self, query: str, path: str) -> None:
         """Go back to the result whose grade was taken back."""

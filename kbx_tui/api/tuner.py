@@ -6,7 +6,6 @@ from collections.abc import Hashable, Sequence
 from dataclasses import replace
 
 from kbx_tui.api.file_writer import FileWriter
-from kbx_tui.api.kept_evidence import KeptEvidence
 from kbx_tui.api.searcher import Searcher
 from kbx_tui.api.session import Session
 from kbx_tui.drafting.plans import Written
@@ -14,6 +13,7 @@ from kbx_tui.editing.file_change import read_file
 from kbx_tui.evaluation.judged_evidence import JudgedEvidence, Progress
 from kbx_tui.evaluation.judgment_log import knobs_of, now
 from kbx_tui.evaluation.judgments import JudgedQuery
+from kbx_tui.evaluation.kept_evidence import KeptEvidence
 from kbx_tui.evaluation.measure import ProgressCallback
 from kbx_tui.evaluation.optimise import SETTING_OF, Advice, advise
 from kbx_tui.evaluation.preferences.preference import DEPTH, Paths, Preference, Votes, count_votes
@@ -22,7 +22,7 @@ from kbx_tui.evaluation.tuning_snapshots import TuningSnapshot, TuningSnapshots
 from kbx_tui.index.snapshot import generation_of
 from kbx_tui.knowledge.vault import CONFIG_NAME
 from kbx_tui.search.evidence.evidence import Evidence
-from kbx_tui.search.evidence.tuning import Tuning
+from kbx_tui.search.evidence.tuning import Preset, Tuning
 from kbx_tui.search.ranking.rank import rank
 from kbx_tui.search.request import SearchRequest
 from kbx_tui.settings_edit import with_settings
@@ -38,8 +38,8 @@ class Tuner:
         self._session, self._searcher = session, Searcher(session)
         self.snapshots = TuningSnapshots(session.root, session.notice_once)
         self._kept: tuple[Hashable, JudgedEvidence] | None = None
-        self._asked = KeptEvidence(session, self._searcher)
-        self._preferred = KeptEvidence(session, self._searcher)
+        self._asked = KeptEvidence(self._retrieve)
+        self._preferred = KeptEvidence(self._retrieve)
 
     def judged_evidence(
         self,
@@ -49,9 +49,8 @@ class Tuner:
         limit: int,
         progress: Progress | None,
     ) -> JudgedEvidence:
-        self._session.ensure_indexed(fast=False)
+        generation = self._generation()
         request = SearchRequest("", doc_types=doc_types, preset=preset)
-        generation = self._session.fresh_index().generation().number
         key = generation, self._searcher.preset(preset), request.doc_types
         known: dict[str, Evidence] = {}
         if self._kept is not None and self._kept[0] == key:
@@ -93,7 +92,8 @@ class Tuner:
     def observe_thresholds(
         self, queries: Sequence[str], tuning: Tuning, limit: int, progress: Progress | None
     ) -> ThresholdObservatory:
-        found = self._asked.read(queries, tuning.preset, limit=limit, progress=progress)
+        generation = self._generation()
+        found = self._asked.read(queries, tuning.preset, generation, limit=limit, progress=progress)
         return observe_thresholds(list(found.values()), tuning)
 
     def count_preferences(
@@ -108,10 +108,18 @@ class Tuner:
         if not preferences:
             return {}
         queries = [preference.query for preference in preferences]
-        found = self._preferred.read(queries, tuning.preset)
+        found = self._preferred.read(queries, tuning.preset, self._generation())
         return {
             query: rank(evidence, tuning).best_paths(DEPTH) for query, evidence in found.items()
         }
+
+    def _retrieve(self, query: str, preset: Preset) -> Evidence:
+        return self._searcher.retrieve(SearchRequest(query, preset=preset))
+
+    def _generation(self) -> int:
+        """Return the generation of the newest index, which is made if there is none."""
+        self._session.ensure_indexed(fast=False)
+        return self._session.fresh_index().generation().number
 
     def save_tuning(self, tuning: Tuning, files: FileWriter, *, dry_run: bool) -> Written:
         root, search = self._session.root, self._session.settings.search

@@ -10,6 +10,7 @@ import json
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from itertools import islice
 from pathlib import Path
 from typing import Any, TypeVar, cast, get_args
 
@@ -20,13 +21,26 @@ from kbx_tui.api import KnowledgeBase
 from kbx_tui.api.catalog import DocumentView
 from kbx_tui.api.session import Notice
 from kbx_tui.config import Settings
+from kbx_tui.drafting.planning import file_diff
+from kbx_tui.drafting.plans import Written
 from kbx_tui.errors import NotFound
+from kbx_tui.evaluation.judgment_log import Judgment
 from kbx_tui.evaluation.judgments import JudgedQuery
+from kbx_tui.evaluation.preferences.preference import (
+    Better,
+    Preference,
+    ShownList,
+    Votes,
+    count_votes,
+)
 from kbx_tui.evaluation.threshold_observatory import ThresholdObservatory, observe_thresholds
 from kbx_tui.evaluation.tuning_snapshots import TuningSnapshot
 from kbx_tui.index.build.progress import IndexReport, Progress
 from kbx_tui.index.paths.path_completion import complete
 from kbx_tui.search.browsing.card import EntityCard, EntityName
+from kbx_tui.search.browsing.document_lookup import DocumentName
+from kbx_tui.search.comparing.comparison import Comparison, compare
+from kbx_tui.search.comparing.why_not import WhyNot, why_not
 from kbx_tui.search.evidence.evidence import Evidence
 from kbx_tui.search.evidence.tuning import Tuning
 from kbx_tui.search.query_history import PastQuery
@@ -99,6 +113,7 @@ class RecordedKb(RecordedReview):
         self.progress: Progress | None = None
         """Reported once by indexing, which then runs until it is cancelled."""
         self.judged: tuple[JudgedQuery, ...] = ()
+        self.preferred: tuple[Preference, ...] = ()
         self.past_queries: tuple[PastQuery, ...] = ()
         self.snapshots_of_knobs: tuple[TuningSnapshot, ...] = ()
         self.fault: Exception | None = None
@@ -142,6 +157,64 @@ class RecordedKb(RecordedReview):
 
     def judgments(self) -> tuple[JudgedQuery, ...]:
         return self.judged
+
+    def judge(
+        self, query: str, path: str, grade: int | None, *, tuning: Tuning | None = None
+    ) -> Judgment:
+        before = {one.text: one for one in self.judged}
+        new = before.get(query) or JudgedQuery(query, query, "judged", {}, frozenset())
+        if grade is None:
+            new = replace(new, unsure=new.unsure | {path})
+        else:
+            new = replace(new, grades={**new.grades, path: grade})
+        self.judged = tuple((before | {query: new}).values())
+        return Judgment(query, path, grade)
+
+    def preferences(self) -> tuple[Preference, ...]:
+        return self.preferred
+
+    def prefer(self, query: str, first: ShownList, second: ShownList, better: Better) -> Preference:
+        self.preferred = (*self.preferred, Preference(query, first, second, better))
+        return self.preferred[-1]
+
+    def count_preferences(self, before: Tuning, after: Tuning) -> Votes:
+        lists = {}
+        for query in {one.query for one in self.preferred}:
+            evidence = self.retrieve(SearchRequest(query))
+            of_a, of_b = (rank(evidence, tuning).best_paths(5) for tuning in (before, after))
+            lists[query] = of_a, of_b
+        return count_votes(self.preferred, lists)
+
+    def compare(self, before: Ranking, after: Ranking, limit: int = 10) -> Comparison:
+        return compare(before, after, limit)
+
+    def find_documents(self, text: str, limit: int = 20) -> tuple[DocumentName, ...]:
+        evidence = next(iter(self._recordings.values())).evidence
+        words = text.lower().split()
+        rows = zip(evidence.paths, evidence.titles, evidence.dates, strict=True)
+        found = (
+            DocumentName(path, title, date or "", "")
+            for path, title, date in rows
+            if all(word in f"{title} {path}".lower() for word in words)
+        )
+        return tuple(islice(found, limit))
+
+    def why_not(
+        self,
+        request: SearchRequest,
+        path: str,
+        limit: int = 10,
+        *,
+        cancelled: Callable[[], bool] = lambda: False,
+    ) -> WhyNot:
+        evidence = self.retrieve(request)
+        ranking = rank(evidence, self.tuning(alpha=request.alpha or 0.5))
+        return why_not(ranking, evidence.paths.index(path), limit)
+
+    def save_tuning(self, tuning: Tuning, *, dry_run: bool = False) -> Written:
+        after = b"# Settings\n[search]\nhierarchy_alpha = %.2f\n" % tuning.alpha
+        diff = file_diff("kbx.toml", b"# Settings\n[search]\n", after)
+        return Written(False, "kbx.toml", diff)
 
     def query_history(self) -> tuple[PastQuery, ...]:
         return self.past_queries

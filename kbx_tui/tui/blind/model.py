@@ -55,6 +55,11 @@ class BlindModel:
         self._left: deque[str] = deque()
         self._finding = LatestOnly(client)
 
+    @property
+    def is_looking(self) -> bool:
+        """Whether the next question is being looked for."""
+        return self._finding.is_running
+
     def start(self) -> None:
         """Look for the first question."""
         self._finding.start(self._begin())

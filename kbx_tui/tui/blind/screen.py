@@ -13,12 +13,17 @@ from kbx_tui.tui.blind.model import BlindModel
 from kbx_tui.tui.blind.two_lists import TwoLists
 from kbx_tui.tui.commands.bindings import bindings
 from kbx_tui.tui.commands.keymap import Keymap
+from kbx_tui.tui.drawing.cell_text import longest_fitting
 from kbx_tui.tui.drawing.lines import Line, Span
 from kbx_tui.tui.judging.preference_step import vote_sentences
 from kbx_tui.tui.widgets.line_widget import LineWidget
 from kbx_tui.tui.widgets.lines_view import dim_text, titled_text
 
 ANSWERS = {"first": "1", "second": "2", "neither": "neither"}
+
+
+BOX = 150
+"""Width of the box in cells, where there is room, as in `styles/blind.tcss`."""
 
 
 class BlindLine(LineWidget):
@@ -52,18 +57,25 @@ class BlindScreen(ModalScreen[None]):
 
     def on_mount(self) -> None:
         self.model.post = self.post_message
-        first, second, neither, later, undo, close = (
-            self.keymap.key_of(f"blind.{name}")
-            for name in ("first", "second", "neither", "later", "undo", "close")
-        )
-        self._box.border_subtitle = Content(
-            f"{first} · {second} · {neither} neither · {later} later · {undo} undo · {close} close"
-        )
         self._show_text("Which list answers better?", "Looking for a query on which they differ …")
         self.model.start()
 
     def on_unmount(self) -> None:
         self.model.stop()
+
+    def on_resize(self) -> None:
+        first, second, neither, later, undo, close = (
+            self.keymap.key_of(f"blind.{name}")
+            for name in ("first", "second", "neither", "later", "undo", "close")
+        )
+        wordings = (
+            f"{first} list 1 · {second} list 2 · {neither} neither · {later} later · {undo} undo ·"
+            f" {close} close",
+            f"{first} · {second} · {neither} neither · {later} later · {undo} · {close}",
+            f"{first} · {second} · {neither} · {close}",
+        )
+        room = min(self.size.width, BOX) - 6
+        self._box.border_subtitle = Content(longest_fitting(wordings, room))
 
     @property
     def _box(self) -> Vertical:

@@ -12,8 +12,8 @@ from kbx_tui.tui.widgets.lines_view import TextPane
 
 BESIDE_FROM = 64
 """The width from which the lists are side by side."""
-SNIPPET_LINES = (3, 2, 1, 0)
-"""Lines of a passage, as many as the height allows."""
+SPACINGS = ((3, 1), (3, 0), (2, 0), (1, 0), (0, 0))
+"""Lines of a passage, and blank lines below it; the first for which there is room is used."""
 DATE = 10
 
 
@@ -33,23 +33,23 @@ class TwoLists(TextPane):
     def build(self, width: int) -> list[Line]:
         if self.question is None:
             return self.empty_lines()
-        for passage in SNIPPET_LINES:
-            lines = question_lines(self.question, width, passage)
+        for passage, gap in SPACINGS:
+            lines = question_lines(self.question, width, passage, gap)
             if len(lines) <= self.visible_height:
                 break
         return lines
 
 
-def question_lines(question: Question, width: int, passage: int) -> list[Line]:
-    """Return both lists with passages of at most `passage` lines."""
+def question_lines(question: Question, width: int, passage: int, gap: int) -> list[Line]:
+    """Return both lists with passages of at most `passage` lines, and `gap` lines between them."""
     if width < BESIDE_FROM:
         return [
-            *_list("1", question.first_results, width, passage),
-            *_list("2", question.second_results, width, passage),
+            *_list("List 1", question.first_results, width, passage, gap),
+            *_list("List 2", question.second_results, width, passage, gap),
         ]
     half = (width - 3) // 2
-    left = _list("1", question.first_results, half, passage)
-    right = _list("2", question.second_results, half, passage)
+    left = _list("List 1", question.first_results, half, passage, gap)
+    right = _list("List 2", question.second_results, half, passage, gap)
     height = max(len(left), len(right))
     return [
         (
@@ -62,8 +62,10 @@ def question_lines(question: Question, width: int, passage: int) -> list[Line]:
     ]
 
 
-def _list(name: str, results: Sequence[ShownResult], width: int, passage: int) -> list[Line]:
-    lines: list[Line] = [(Span(f" {name} ", "accent"), Span("─" * (width - 4), "rule"))]
+def _list(
+    name: str, results: Sequence[ShownResult], width: int, passage: int, gap: int
+) -> list[Line]:
+    lines: list[Line] = [(Span(f" {name} ", "accent"), Span("─" * (width - 9), "rule"))]
     if not results:
         lines.append((Span("   no result", "dim"),))
     for rank, result in enumerate(results, 1):
@@ -76,7 +78,7 @@ def _list(name: str, results: Sequence[ShownResult], width: int, passage: int) -
                 Span(dated, "dim"),
             )
         )
-        lines += _passage(result, width - 5, passage)
+        lines += [*_passage(result, width - 5, passage), *[BLANK] * gap]
     return lines
 
 

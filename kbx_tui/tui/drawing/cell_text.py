@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from rich.cells import cell_len, set_cell_size
 
 from kbx_tui.safe_text import safe_line
@@ -22,6 +24,11 @@ def fit(text: str, width: int) -> str:
 def shorten(text: str, width: int) -> str:
     """Return `text`, cut with an ellipsis if it is wider than `width` cells."""
     return text if cell_len(text) <= width else fit(text, width).rstrip()
+
+
+def longest_fitting(wordings: Sequence[str], width: int) -> str:
+    """Return the first of these wordings, the longest first, that fits; else the last."""
+    return next((text for text in wordings if cell_len(text) <= width), wordings[-1])
 
 
 def wrap(text: str, width: int) -> list[str]:

@@ -111,6 +111,9 @@ class Explore(JudgingScreen):
         self.query_one(PathLine).border_title = "in"
         self.answer.clear()
 
+    def on_screen_resume(self) -> None:
+        self.query_one(Knobs).show(self.model.state)  # other modes move the same knobs
+
     @property
     def view(self) -> ExploreView | None:
         """The answer shown; None before the first and without a query."""

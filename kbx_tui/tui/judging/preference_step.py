@@ -34,8 +34,9 @@ def vote_words(votes: Votes) -> tuple[str, ...]:
     if not (votes.wins_a or votes.wins_b or votes.neither):
         return ()
     counts = f"preferred: A {votes.wins_a}, current {votes.wins_b}, neither {votes.neither}"
+    p = format_score(votes.p)
     short = f"preferred {votes.wins_a}:{votes.wins_b}"
-    return f"{counts} (sign test p {format_score(votes.p)})", counts, short
+    return f"{counts} (sign test p {p})", f"{short} (p {p})", short
 
 
 def vote_sentences(votes: Votes) -> tuple[str, ...]:

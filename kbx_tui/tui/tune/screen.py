@@ -15,6 +15,7 @@ from textual.widget import Widget
 from kbx_tui.tui.app_state import AppState
 from kbx_tui.tui.base_session import BaseSession
 from kbx_tui.tui.commands.bindings import bindings
+from kbx_tui.tui.drawing.cell_text import longest_fitting
 from kbx_tui.tui.judging.judging_screen import JudgingScreen
 from kbx_tui.tui.navigator import Navigator
 from kbx_tui.tui.tune.curve import MEASURES
@@ -26,12 +27,7 @@ from kbx_tui.tui.tune.panes.snapshot_list import SnapshotList
 from kbx_tui.tui.tune.panes.threshold_pane import ThresholdPane
 from kbx_tui.tui.tune.query_judge import QueryJudge
 from kbx_tui.tui.tune.tune_empty_states import no_curve, no_judged_query, no_past_query, no_snapshot
-from kbx_tui.tui.tune.view import (
-    comparison_words,
-    longest_fitting,
-    query_rows,
-    title_words,
-)
+from kbx_tui.tui.tune.view import comparison_words, query_rows, title_words
 from kbx_tui.tui.widgets.lines_view import blank
 from kbx_tui.tui.widgets.status_line import StatusLine
 

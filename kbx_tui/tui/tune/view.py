@@ -89,8 +89,3 @@ def comparison_words(measure: LiveMeasure | None, votes: Votes | None) -> tuple[
     same = len(measure.queries) - measure.better - measure.worse
     words = f"vs A: {measure.better} better, {measure.worse} worse, {same} same"
     return (*(f"{words} · {each}" for each in preferred), words)
-
-
-def longest_fitting(wordings: Sequence[str], room: int) -> str:
-    """Return the first wording that fits in `room` cells, else the last."""
-    return next((text for text in wordings if len(text) <= room), wordings[-1])

@@ -48,7 +48,7 @@ async def test_a_round_stores_what_is_preferred_and_tune_counts_it(judged_demo: 
         first = asked(driver)
         shown = driver.text_of(TwoLists)
         assert "alpha" not in shown  # nothing tells whose list it is
-        assert " 1 ──" in shown
+        assert "List 1 ──" in shown
         await driver.press("1")
         await driver.until(lambda: asked(driver) not in ("", first))
         second = asked(driver)

@@ -13,6 +13,7 @@ from kbx_tui.api import KnowledgeBase
 from kbx_tui.evaluation.judgments import read_judgments
 from kbx_tui.evaluation.tuning_snapshots import FILE as SNAPSHOTS
 from kbx_tui.search.query_history import QueryHistory
+from kbx_tui.tui.explore.panes.knobs import Knobs
 from kbx_tui.tui.explore.panes.query_line import QueryLine
 from kbx_tui.tui.explore.screen import Explore
 from kbx_tui.tui.judging.save_screen import SaveSettings
@@ -94,7 +95,10 @@ async def test_keys_and_clicks_move_the_knob_of_the_curve(judged_demo: Path) -> 
         await driver.until_shown(CurvePane, "alpha 1.00 now ")
         await driver.press("i")
         await driver.until_shown(CurvePane, "nDCG@10 over threshold", "threshold .50 now ")
-        await driver.press("z")
+        await driver.press("f1")
+        await driver.until(lambda: driver.app.screen is driver.explore)
+        await driver.until_shown(Knobs, "1.00")  # explore shows what was moved here
+        await driver.press("escape", "f4", "z")
         await driver.until(lambda: driver.state.alpha == 0.5)
 
 

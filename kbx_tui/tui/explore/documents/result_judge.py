@@ -69,12 +69,12 @@ class ResultJudge:
 
     @property
     def _no_answer(self) -> str:
-        """Why no document is judged: a key typed ahead is no judgment of what nobody has seen."""
+        """Why no document is judged: a key typed ahead grades what was not seen."""
         return NO_ANSWER if self._typed else NO_QUERY
 
     @property
     def _typed(self) -> str:
-        """The query in the query line, whose change the model may not have heard of yet."""
+        """The query in the query line, which the model may not have yet."""
         return self._screen.query_one(QueryLine).value.strip()
 
     def move_on(self, graded: JudgedDocument) -> str:

@@ -47,8 +47,7 @@ def difference(left: str, right: str, conflicts: Sequence[Conflict] = ()) -> Dif
     Words of long texts are the same if they are in their longest common subsequence.
     """
     sides = [list(_WORD.finditer(text)) for text in (left, right)]
-    folded_left, folded_right = ([fold(word[0]) for word in words] for words in sides)
-    blocks = _equal_runs(folded_left[:MAX_COMPARED], folded_right[:MAX_COMPARED])
+    blocks = _equal_runs(*([fold(word[0]) for word in words[:MAX_COMPARED]] for words in sides))
     same_left = {left + offset for left, _, size in blocks for offset in range(size)}
     same_right = {right + offset for _, right, size in blocks for offset in range(size)}
     return Difference(

@@ -7,7 +7,6 @@ import pytest
 from kbx_tui.knowledge.facts.public_page import PublicPage
 from kbx_tui.knowledge.facts.redacted_lines import redacted_lines
 from kbx_tui.knowledge.parsing.kinds import DEFAULT_ENTITY_TYPES
-from kbx_tui.knowledge.parsing.markdown import MAX_LINES
 
 
 def read(text: str) -> str:
@@ -66,13 +65,18 @@ def test_a_page_knows_its_redacted_lines_and_texts() -> None:
     assert (plain.redacted_lines, plain.redacts("nothing of this")) == (frozenset(), False)
 
 
-def test_lines_that_are_not_read_as_markdown_are_redacted_with_any_mark() -> None:
-    lines = ["- open"] * MAX_LINES
+def test_lines_that_are_not_read_as_markdown_are_redacted_with_any_mark(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    limit = 1_000  # reading as many as in earnest takes seconds
+    for module in ("facts.redacted_lines", "parsing.markdown"):
+        monkeypatch.setattr(f"kbx_tui.knowledge.{module}.MAX_LINES", limit)
+    lines = ["- open"] * limit
     assert redacted_lines("\n".join([*lines, "", "secret"])) == frozenset()
     for marked in (["- [redacted]", *lines, "secret"], [*lines, "secret", "", "[redacted]"]):
         redacted = redacted_lines("\n".join(marked))
-        assert redacted >= frozenset(range(MAX_LINES, len(marked)))
-        assert MAX_LINES - 1 not in redacted
+        assert redacted >= frozenset(range(limit, len(marked)))
+        assert limit - 1 not in redacted
 
 
 @pytest.mark.parametrize(

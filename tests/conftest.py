@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import gc
 import shutil
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -118,6 +120,20 @@ def demo_copy(demo_kb_path: Path, tmp_path: Path) -> Path:
 def fresh_demo(tmp_path: Path) -> Path:
     """A copy of the demo without an index that a test may change."""
     return copy_demo(tmp_path / "larkwater")
+
+
+@pytest.fixture
+def own_collector() -> Iterator[None]:
+    """Let an app collect its own garbage only, and restore what it changes of the collector.
+
+    An app has a process of its own, where it collects while idle. Here that would search all
+    objects of the tests as well, many times in each test.
+    """
+    thresholds = gc.get_threshold()
+    gc.freeze()
+    yield
+    gc.set_threshold(*thresholds)
+    gc.unfreeze()
 
 
 @pytest.fixture(autouse=True)

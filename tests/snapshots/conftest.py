@@ -18,7 +18,7 @@ from tests.snapshots.scenarios import MatchesSnapshot, Scenario, SnapCompare
 
 
 @pytest.fixture(autouse=True)
-def plain_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+def plain_environment(monkeypatch: pytest.MonkeyPatch, own_collector: None) -> None:
     for name in ("NO_COLOR", "COLORTERM", "TEXTUAL_THEME", "TEXTUAL_ANIMATIONS"):
         monkeypatch.delenv(name, raising=False)
 

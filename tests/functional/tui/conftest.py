@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
@@ -20,6 +21,17 @@ def plain_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("TMUX", "STY", "DISPLAY", "WAYLAND_DISPLAY", "TERM_PROGRAM"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("TERM", "xterm-256color")
+
+
+@pytest.fixture(autouse=True)
+def process_of_its_own(own_collector: None) -> None:
+    """Let each test run an app as if it were alone in its process."""
+
+
+@pytest.fixture(scope="module", autouse=True)
+def collected() -> None:
+    """Collect what the tests before have left, since those here do not."""
+    gc.collect()
 
 
 @pytest.fixture

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import gc
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -189,13 +188,8 @@ async def starting(
     """Start the app on the base at `root` and do not wait."""
     watched = watched or Watched()
     app = KbxApp(root, bases=bases or WatchedBases(watched), why=why, debounce=debounce)
-    thresholds = gc.get_threshold()
-    try:
-        async with app.run_test(size=size) as pilot:
-            yield Driver(app, pilot, watched)
-    finally:  # an app has a process of its own, a test does not
-        gc.set_threshold(*thresholds)
-        gc.unfreeze()
+    async with app.run_test(size=size) as pilot:
+        yield Driver(app, pilot, watched)
 
 
 @asynccontextmanager

@@ -77,9 +77,10 @@ class Postings:
     def _range_of(self, term: str, starts: NDArray[np.int64]) -> slice:
         """Return where a term starts and ends, found by binary search; empty if it is unknown."""
 
+        text, ends = self.term_bytes.data, self.term_byte_starts.data  # slices of arrays are slow
+
         def bytes_of(term_id: int) -> bytes:
-            start, end = self.term_byte_starts[term_id : term_id + 2]
-            return self.term_bytes[start:end].tobytes()
+            return bytes(text[ends[term_id] : ends[term_id + 1]])
 
         wanted, term_ids = term.encode(), range(len(self.term_byte_starts) - 1)
         term_id = bisect_left(term_ids, wanted, key=bytes_of)

@@ -15,7 +15,7 @@ FLAT_REASONS: Mapping[str, str] = {
 """Reason of a flat search -> text for display."""
 
 STATE_SIGNS: Mapping[str, str] = {
-    "new": "+", "exact": "=", "near": "≈", "conflict": "!", "repeated": "⧉",
+    "new": "+", "exact": "=", "near": "≈", "conflict": "!", "repeated": '"',
 }  # fmt: skip
 """State of a draft -> its sign."""
 

@@ -31,6 +31,7 @@ from kbx_tui.tui.commands.registry import commands_in
 from kbx_tui.tui.comparing.screen import Compare
 from kbx_tui.tui.dedup.draft_line import DraftLine
 from kbx_tui.tui.dedup.screen import Dedup
+from kbx_tui.tui.drawing.legible_colors import legible
 from kbx_tui.tui.editor import edit_command, editor_command
 from kbx_tui.tui.experts.screen import Experts
 from kbx_tui.tui.explore.model import DEBOUNCE_SECONDS
@@ -101,6 +102,9 @@ class KbxApp(App[None]):
             self._first = Welcome(self.bases, self.app_state, self, why=why)
         else:
             self._first = self.explore = self._make_explore(root)
+
+    def get_css_variables(self) -> dict[str, str]:
+        return legible(super().get_css_variables())
 
     def on_mount(self) -> None:
         limit_automatic_collection()

@@ -341,6 +341,8 @@ COMMANDS: tuple[Command, ...] = (
     _mode("screen.next", "tab", "next_pane(1)", "pane", "go to the next pane", bar=True),
     _mode("screen.previous", "shift+tab", "next_pane(-1)", "previous pane",
           "go to the previous pane"),
+    _mode("pane.zoom", "Z", "zoom", "zoom",
+          "let the pane fill the screen, or show all panes again", palette=True),
     _mode("message.show", "exclamation_mark", "show_message", "message",
           "show the last message again, all of it", palette=True),
     _mode("base.switch", "b", "switch_base", "other base",

@@ -26,6 +26,9 @@ RoleLook = Literal["text", "dim", "strong", "accent", "rule", "bad", "tab", "cur
 """
 Look = Literal[RoleLook, DocumentLook, ScoreLook]
 
+FAINT: tuple[Look, ...] = ("dim", "rule")
+"""Styles that are drawn as `text` in the row under the cursor, whose background is lighter."""
+
 
 def looks(*names: Look) -> set[str]:
     """Return the component classes for these looks (styles), and for `text` and `dim`.
@@ -100,8 +103,9 @@ class LineDrawing:
     def draw(self: Any, line: Line, width: int, *, cursor: bool = False) -> Strip:
         """Return `line` in exactly `width` cells, in the styles of this widget."""
         background = Style.null()
-        if cursor:  # background only: the looks keep their colours
+        if cursor:  # background only: the looks keep their colours, except those too faint for it
             background = Style(bgcolor=self.get_component_rich_style("look--cursor").bgcolor)
+            line = tuple(Span(text, "text" if look in FAINT else look) for text, look in line)
         segments = [
             Segment(span.text, self.get_component_rich_style(f"look--{span.look}") + background)
             for span in line

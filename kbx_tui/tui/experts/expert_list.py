@@ -119,11 +119,14 @@ no_topic = titled_text(
 """What the list shows before a topic is typed."""
 
 
-def no_experts(topic: str) -> EmptyState:
-    """Return what the list shows when no entity has a fact on the topic."""
+def no_experts(topic: str, key: str) -> EmptyState:
+    """Return what the list shows when no entity has a fact on the topic.
+
+    `key` chooses another weight.
+    """
     return titled_text(
         f"No fact mentions “{shorten(topic, 40)}”.",
-        "Try another word, or w for relevance, which also counts documents.",
+        f"Try another word, or {key} until the weight is relevance, which also counts documents.",
     )
 
 

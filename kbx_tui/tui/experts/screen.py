@@ -85,8 +85,9 @@ class Experts(ModeScreen):
         topic = event.value.strip()
         self.model.ask(topic=topic)
         if not topic:
-            self.query_one(ExpertList).empty_state = no_topic
-            self.query_one(ExpertList).show(None)
+            experts = self.query_one(ExpertList)
+            experts.border_title, experts.empty_state = "Experts", no_topic
+            experts.show(None)
 
     @on(NumberSlider.Changed)
     def change_half_life(self, event: NumberSlider.Changed) -> None:
@@ -123,11 +124,12 @@ class Experts(ModeScreen):
         count = format_count(view.ranking.total_matched, "expert")
         only = " · only people" if view.people else ""
         experts.border_title = f"{count}{only} · by {view.weight}"
-        experts.empty_state = no_experts(view.topic)
+        experts.empty_state = no_experts(view.topic, self.navigator.keymap.key_of("weight.next"))
         experts.show(view)
         self.query_one(NumberSlider).show(slider_value(view.half_life_days))
 
     def _show_weight(self) -> None:
         weight = self.model.question.weight
-        note = "" if weight == "recency" else f"used by recency only (now {weight}; press w)"
+        key = self.navigator.keymap.key_of("weight.next")
+        note = "" if weight == "recency" else f"used by recency only (now {weight}; {key} changes)"
         self.query_one(NumberSlider).annotate(note)

@@ -74,6 +74,7 @@ class AnswerDisplay:
         self._screen.query_one(StatusLine).show_note("")
         self._screen.query_one(DateChip).hide()
         self._screen.query_one(FilterChip).display = False
+        self._screen.query_one(Knobs).annotate(None)
         self._screen.query_one(EntityList).empty_state = empty_states.entities_without_query
         self._show_entities((), self._model.state.threshold)
         self._screen.query_one(ResultList).border_title = "Results"

@@ -25,7 +25,7 @@ from kbx_tui.search.results.notes import (
 )
 from kbx_tui.search.results.order import in_order
 from kbx_tui.search.results.response import Snippet
-from kbx_tui.tui.explore.search_labels import mode_words, signal_words
+from kbx_tui.tui.explore.search_labels import left_out_words, mode_words, signal_words
 from kbx_tui.tui.explore.search_state import SearchState
 from kbx_tui.tui.explore.view import (
     CardDocument,
@@ -72,6 +72,7 @@ def present(ranking: Ranking, state: SearchState, alpha_note: str = "") -> Explo
                 signals=signal_words(entity.signals),
                 muted=entity.id in state.muted,
                 pinned=entity.id in state.pinned,
+                left_out="" if index in kept else left_out_words(ranking, entity),
             )
             for index, entity in enumerate(evidence.entities)
         ),

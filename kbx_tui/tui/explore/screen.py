@@ -305,7 +305,9 @@ class Explore(JudgingScreen):
         self.reader.toggle_preview()
 
     def action_back(self) -> None:
-        if self.reader.is_open or not self.answer.unmark():
+        if self.maximized is not None:
+            self.maximized = None
+        elif self.reader.is_open or not self.answer.unmark():
             self.reader.back()
 
     def action_mark(self) -> None:

@@ -11,7 +11,7 @@ from kbx_tui.search.request import MAX_QUERY
 from kbx_tui.tui.explore.view import Mode
 
 if TYPE_CHECKING:
-    from kbx_tui.search.evidence.evidence import Signal
+    from kbx_tui.search.evidence.evidence import EntityCandidate, Signal
     from kbx_tui.search.ranking.rank import Ranking
 
 
@@ -21,6 +21,13 @@ SHORT_REASONS: Mapping[str, str] = {
     FLAT_REASONS["nothing_linked"]: "nothing linked",
 }
 """Where there is little room."""
+
+LEFT_OUT: Mapping[str, str] = {
+    "disabled": "not used by a flat search",
+    "too_broad": "as similar as many others",
+    "nothing_linked": "no document is linked to it",
+}
+"""Why entities above the threshold do not count in a flat search."""
 
 SIGNAL_WORDS: Mapping[str, str] = {
     "name": "name",
@@ -58,6 +65,16 @@ def mode_reason(ranking: Ranking) -> str:
         names = [safe_line(entity.name) for entity in ranking.kept_entities]
         return join_limited(names, " + ", limit=2)
     return FLAT_REASONS.get(ranking.search_mode_reason, ranking.search_mode_reason)
+
+
+def left_out_words(ranking: Ranking, entity: EntityCandidate) -> str:
+    """Return why an entity that reaches the threshold does not count; empty if it does not."""
+    tuning = ranking.tuning
+    if entity.score < tuning.entity_threshold or not entity.found or entity.id in tuning.muted:
+        return ""
+    if ranking.search_mode == "two_pass":
+        return f"only the best {tuning.max_entities} count"
+    return LEFT_OUT.get(ranking.search_mode_reason, "")
 
 
 def mode_candidates(mode: Mode) -> tuple[str, ...]:

@@ -38,6 +38,8 @@ class EntityRow:
     """Why it matched, in words."""
     muted: bool = False
     pinned: bool = False
+    left_out: str = ""
+    """Why it does not count although it reaches the threshold; else empty."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -30,7 +30,7 @@ SIGNS: tuple[tuple[str, Look, str], ...] = (
     ("≈", "document", "a draft close to a known fact"),
     ("=", "dim", "a draft that is already known"),
     ("!", "bad", "a draft that contradicts a known fact"),
-    ("⧉", "dim", "a draft that repeats an earlier one"),
+    ('"', "dim", "a draft that repeats an earlier one"),
     ("▲2", "accent", "rose by two ranks since the list last settled"),
     ("▼1", "accent", "fell by one rank"),
 )

@@ -24,6 +24,7 @@ from kbx_tui.tui.navigator import Navigator
 from kbx_tui.tui.shell.messages import Failure, IndexProgress, Notice
 from kbx_tui.tui.shell.mode_tabs import ModeTabs
 from kbx_tui.tui.widgets.key_bar import KeyBar
+from kbx_tui.tui.widgets.lines_view import LinesView
 from kbx_tui.tui.widgets.path_input import PathInput
 from kbx_tui.tui.widgets.status_line import StatusLine
 
@@ -41,6 +42,7 @@ def single_key_actions(scopes: tuple[Scope, ...]) -> frozenset[str]:
 class ModeScreen(Screen[None]):
     """A screen of the open base: tabs, its panes, a status line and a key bar."""
 
+    ALLOW_IN_MAXIMIZED_VIEW = "ModeTabs, StatusLine, KeyBar"
     MODE: ClassVar[str]
     """Its name in the table of tabs and for `Navigator.go_to`."""
     SCOPE: ClassVar[Scope]
@@ -147,6 +149,8 @@ class ModeScreen(Screen[None]):
 
     def on_descendant_focus(self) -> None:
         self.query_one(KeyBar).show(*self.scopes())
+        if self.maximized is not None and self.focused is not self.maximized:
+            self.maximized = None  # else the pane that has the focus would be hidden
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Disable commands while the user types, and let Tab take a completion where there is one.
@@ -199,10 +203,21 @@ class ModeScreen(Screen[None]):
 
     def action_back(self) -> None:
         """Go back to the main list; a mode is left only by the key or the tab of another."""
-        if not isinstance(self.focused, self.MAIN_LIST):
+        if self.maximized is not None:
+            self.maximized = None
+        elif not isinstance(self.focused, self.MAIN_LIST):
             self.set_focus(self.query_one(self.MAIN_LIST))
         elif self.MODE != "explore":
             self.show_notice(f"{self.navigator.keymap.key_of('mode.explore')} goes to explore")
+
+    def action_zoom(self) -> None:
+        """Let the pane that has the focus fill the screen, or show all panes again."""
+        if self.maximized is not None:
+            self.maximized = None
+        elif isinstance(self.focused, LinesView):
+            self.maximized = self.focused
+        else:
+            self.show_notice("go to a pane first: it can fill the screen")
 
     def action_show_message(self) -> None:
         self.query_one(StatusLine).show_again()

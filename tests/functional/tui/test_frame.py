@@ -8,6 +8,7 @@ from kbx_tui import KnowledgeBase
 from kbx_tui.tui.dedup.draft_list import DraftList
 from kbx_tui.tui.dedup.screen import Dedup
 from kbx_tui.tui.experts.screen import Experts
+from kbx_tui.tui.explore.panes.entity_list import EntityList
 from kbx_tui.tui.explore.panes.knobs import Knobs
 from kbx_tui.tui.shell.mode_tabs import ModeTabs
 from kbx_tui.tui.widgets.key_bar import KeyBar
@@ -86,3 +87,18 @@ async def click_tab(driver: Driver, title: str) -> None:
 def places(driver: Driver) -> list[object]:
     kinds = (ModeTabs, Knobs, KeyBar)
     return [driver.results.region, *(driver.explore.query_one(kind).region for kind in kinds)]
+
+
+async def test_zoomed_pane_fills_the_screen_until_the_focus_leaves_it(demo: Path) -> None:
+    async with running(demo, WIDE) as driver:
+        await driver.ask(QUESTION)
+        await driver.press("escape", "e", "Z")
+        entities = driver.explore.query_one(EntityList)
+        await driver.until(lambda: entities.region.width == WIDE[0])
+        assert driver.explore.query_one(ModeTabs).region.y == 0
+        assert entities.region.height == WIDE[1] - 2
+        await driver.press("Z")
+        await driver.until(lambda: entities.region.width < 40)
+        await driver.press("Z", "slash")  # a field cannot be used while it is hidden
+        await driver.until(lambda: driver.results.region.width > 40)
+        await driver.until(lambda: driver.explore.maximized is None)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import floor
 
 from rich.cells import cell_len
 from textual.message import Message
 
 from kbx_tui.formatting import format_score
 from kbx_tui.tui.commands.bindings import bindings
-from kbx_tui.tui.drawing.cell_text import fit, shorten
+from kbx_tui.tui.drawing.cell_text import fit, shorten, wrap
 from kbx_tui.tui.drawing.lines import Line, Span, fit_line, looks
 from kbx_tui.tui.explore.view import EntityRow
 from kbx_tui.tui.widgets.line_widget import LineWidget
@@ -47,7 +48,25 @@ class EntityList(RowsView[EntityRow]):
         self.cursor = ids.index(current_id) if current_id in ids else 0
 
     def row_heights(self) -> list[int]:
-        return [2 if reasons(entity) else 1 for entity in self.rows]
+        return [1 + len(self._reason_lines(row)) for row in range(len(self.rows))]
+
+    def _reason_lines(self, row: int) -> list[str]:
+        """Return why an entity is listed: whole at the cursor, else cut to a line."""
+        words, width = reasons(self.rows[row]), max(self.line_width - 4, 1)
+        if not words:
+            return []
+        is_whole = row == self.cursor and self.has_focus
+        return wrap(words, width) if is_whole else [shorten(words, width)]
+
+    def cursor_moved(self) -> None:
+        self.rebuild_lines()  # the reasons of another row are shown whole
+        self.show_cursor()
+
+    def on_focus(self) -> None:
+        self.cursor_moved()
+
+    def on_blur(self) -> None:
+        self.rebuild_lines()
 
     def slots(self) -> list[Slot]:
         slots = super().slots()
@@ -62,8 +81,9 @@ class EntityList(RowsView[EntityRow]):
             return threshold_line(self.threshold, width)
         entity = self.rows[row]
         if part:
-            return (Span("   "), Span(shorten(reasons(entity), width - 3), "dim"))
-        return entity_line(entity, width, self.marker(row))
+            lines = self._reason_lines(row)
+            return (Span("   "), Span(lines[part - 1] if part <= len(lines) else "", "dim"))
+        return entity_line(entity, width, self.marker(row), self.threshold)
 
     def is_cursor_line(self, y: int) -> bool:
         return self.has_focus and super().is_cursor_line(y)
@@ -99,12 +119,19 @@ def sign(entity: EntityRow) -> str:
 
 
 def reasons(entity: EntityRow) -> str:
-    """Return whether the user pinned or muted an entity, then why it was found."""
+    """Return whether the user pinned or muted an entity, why it is left out, why it was found."""
     decision = "muted by you" if entity.muted else "pinned by you" if entity.pinned else ""
-    return ", ".join(filter(None, (decision, entity.signals)))
+    return ", ".join(filter(None, (decision, entity.left_out, entity.signals)))
 
 
-def entity_line(entity: EntityRow, width: int, marker: str = " ") -> Line:
+def score_text(score: float, threshold: float) -> str:
+    """Return a score, with a third decimal where two would make it reach the threshold."""
+    if score < threshold <= round(score, 2):
+        return f"{floor(score * 1000) / 1000:.3f}".removeprefix("0")
+    return format_score(score)
+
+
+def entity_line(entity: EntityRow, width: int, marker: str = " ", threshold: float = 0.0) -> Line:
     """Return `● Alice Chen      person 1.00` in exactly `width` cells."""
     kind = f" {shorten(entity.type, 9)} "
     room = width - 3 - cell_len(kind) - 4
@@ -113,7 +140,7 @@ def entity_line(entity: EntityRow, width: int, marker: str = " ") -> Line:
         Span(f"{sign(entity)} ", "entity" if entity.kept else "dim"),
         Span(fit(entity.name, room), "strong" if entity.kept else "text"),
         Span(kind, "dim"),
-        Span(f"{format_score(entity.score):>4}", "text" if entity.kept else "dim"),
+        Span(f"{score_text(entity.score, threshold):>4}", "text" if entity.kept else "dim"),
     )
 
 
@@ -137,7 +164,7 @@ def entity_strip_line(entities: tuple[EntityRow, ...], threshold: float, width: 
         spans += [
             Span(f"{sign(entity)} ", "entity" if entity.kept else "dim"),
             Span(entity.name, "strong" if entity.kept else "dim"),
-            Span(f" {format_score(entity.score)}", "dim"),
+            Span(f" {score_text(entity.score, threshold)}", "dim"),
         ]
     if entities and threshold_index == len(entities):
         spans.append(bar)

@@ -27,8 +27,12 @@ class Knobs(Horizontal):
         self.alpha.show(state.alpha)
         self.threshold.show(state.threshold)
 
-    def annotate(self, view: ExploreView) -> None:
-        """Show the effect of the settings on this ranking."""
+    def annotate(self, view: ExploreView | None) -> None:
+        """Show the effect of the settings on this ranking; None without a query."""
+        if view is None:
+            self.alpha.annotate("")
+            self.threshold.annotate("")
+            return
         self.alpha.annotate(view.alpha_note)
         total, count = len(view.entities), count_passing(view.entities, view.threshold)
         self.threshold.annotate(

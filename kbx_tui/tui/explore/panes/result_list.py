@@ -9,12 +9,14 @@ from rich.cells import cell_len
 from textual.message import Message
 from textual.timer import Timer
 
-from kbx_tui.formatting import format_score, stacked_bar
+from kbx_tui.formatting import format_score
 from kbx_tui.search.results.response import Snippet
 from kbx_tui.tui.commands.bindings import bindings
+from kbx_tui.tui.drawing.bars import score_bar
 from kbx_tui.tui.drawing.cell_text import fit
 from kbx_tui.tui.drawing.lines import Line, Look, Span, fit_line, highlight, looks, slice_line
 from kbx_tui.tui.drawing.rank_moves import move_text, rank_moves
+from kbx_tui.tui.drawing.shared_titles import shared_lengths, title_spans
 from kbx_tui.tui.explore.view import ResultRow
 from kbx_tui.tui.judging.grade_sign import grade_sign
 from kbx_tui.tui.widgets.lines_view import EmptyState
@@ -39,7 +41,7 @@ class Columns:
     def of(cls, width: int, rows: int) -> Columns:
         """Divide `width` cells; if space is short, the bar shrinks and the date is omitted."""
         rank = max(2, len(str(rows))) + 1
-        bar = 20 if width >= 90 else 12 if width >= 54 else 8
+        bar = 8 if width >= 54 else 6
         date = 10 if width >= 50 else 0
         taken = rank + 6 + bar + 3 + (date + 1 if date else 0)
         return cls(rank, bar, max(width - taken, 0), date)
@@ -88,6 +90,8 @@ class ResultList(RowsView[ResultRow]):
         self._timer: Timer | None = None
         self._more = 0
         self._grades: Mapping[str, int | None] = {}
+        self._shared: list[int] = []
+        """How much of each title its neighbours share, in characters."""
         self._sought = ""
         self.marked = ""
         """Path of the result that others are compared with; empty if none is."""
@@ -99,6 +103,7 @@ class ResultList(RowsView[ResultRow]):
         """
         current = self.current
         self.rows, self._more = results, more
+        self._shared = shared_lengths([result.title for result in results])
         ranks = ranks_of(results)
         if fresh:
             self._snippets, self._settled_ranks, self._moves = {}, ranks, {}
@@ -176,7 +181,11 @@ class ResultList(RowsView[ResultRow]):
         if part == 0:
             move = self._moves.get(result.path, 0)
             sign = "◆" if result.path == self.marked else "›" if row == self.cursor else " "
-            return result_line(result, columns, move, sign, grade_sign(self._grades, result.path))
+            grade = grade_sign(self._grades, result.path)
+            best = max(row.score for row in self.rows)
+            return result_line(
+                result, columns, move, sign, grade, shared=self._shared[row], best=best
+            )
         if (snippet := self._snippets.get(result.path)) is None:
             return ()
         return fit_line((Span(" " * (columns.rank + 6)), *snippet_line(snippet)), width - 1)
@@ -226,15 +235,22 @@ def snippet_line(snippet: Snippet) -> Line:
 
 
 def result_line(
-    result: ResultRow, columns: Columns, move: int, sign: str, grade: str = " "
+    result: ResultRow,
+    columns: Columns,
+    move: int,
+    sign: str,
+    grade: str = " ",
+    *,
+    shared: int = 0,
+    best: float = 1.0,
 ) -> Line:
     """Return the first line of a result, exactly as wide as its columns.
 
-    `sign` is what comes before it; `grade` is the sign of its grade.
+    `sign` is what comes before it, `grade` the sign of its grade, `shared` how many characters of
+    its title a neighbour begins with, and `best` the score whose bar fills its column.
     """
     parts = (result.document_part, result.entity_part, result.reranker_part)
-    document, entity, reranker = (1.0, 0.0, 0.0) if result.known_item else parts
-    bars = stacked_bar(document, entity, columns.bar, reranker=reranker)
+    bars = score_bar(*((1.0, 0.0, 0.0) if result.known_item else parts), columns.bar, full=best)
     moved = move_text(move)
     exact = f" = {result.known_item}" if result.known_item else ""
     room = max(columns.title - cell_len(moved) - cell_len(exact), 0)
@@ -246,7 +262,7 @@ def result_line(
         Span(" " * (columns.bar - sum(map(len, bars)) + 1)),
         Span(grade, "grade" if grade.strip() else "text"),
         Span(" "),
-        Span(fit(result.title, room), "strong"),
+        *title_spans(result.title, shared, room),
         Span(exact, "dim"),
         Span(moved, "accent"),
         Span(" " + fit(result.date, columns.date) if columns.date else "", "dim"),

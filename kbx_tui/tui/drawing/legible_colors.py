@@ -1,0 +1,70 @@
+"""Makes the text colours of a theme legible: a contrast of at least 4.5 to 1 on its backgrounds.
+
+The contrast is that of WCAG 2: (L1 + .05) / (L2 + .05) of the relative luminances.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from textual.color import BLACK, WHITE, Color
+
+LEAST_CONTRAST = 4.5
+CURSOR_SHARE = 0.14
+"""The share of the foreground in the background of the row under the cursor, as in `styles/`."""
+STEP = 0.05
+"""How far a colour is moved towards black or white at a time."""
+TEXT_COLORS = (
+    "foreground",
+    "text-primary",
+    "text-secondary",
+    "text-accent",
+    "text-success",
+    "text-warning",
+    "text-error",
+)
+"""The variables of a theme that `styles/` gives to text, apart from those computed from these."""
+
+
+def legible(variables: Mapping[str, str]) -> dict[str, str]:
+    """Return the variables of a theme with text colours that can be read on its backgrounds.
+
+    Colours that the terminal defines are left as they are.
+    """
+    changed = dict(variables)
+    colors = {
+        name: Color.parse(variables[name]) for name in ("background", "surface", "foreground")
+    }
+    if any(color.ansi is not None for color in colors.values()):
+        return changed
+    foreground = colors.pop("foreground")
+    pole = WHITE if luminance(colors["background"]) < luminance(foreground) else BLACK
+    for name in TEXT_COLORS:
+        color = Color.parse(variables[name])
+        while least_contrast(color, foreground, colors.values()) < LEAST_CONTRAST:
+            color = color.blend(pole, STEP)
+            foreground = color if name == "foreground" else foreground
+        changed[name] = color.hex
+    return changed
+
+
+def least_contrast(color: Color, foreground: Color, backgrounds: Iterable[Color]) -> float:
+    """Return the contrast with the least legible of these backgrounds, or of a cursor on one."""
+    shades = [(plain, plain.blend(foreground, CURSOR_SHARE)) for plain in backgrounds]
+    return min(contrast(color, shade) for pair in shades for shade in pair)
+
+
+def contrast(one: Color, other: Color) -> float:
+    """Return the contrast of two colours, 1..21."""
+    darker, lighter = sorted((luminance(one), luminance(other)))
+    return (lighter + 0.05) / (darker + 0.05)
+
+
+def luminance(color: Color) -> float:
+    """Return the relative luminance of a colour, 0..1."""
+    red, green, blue = (_linear(value) for value in color.normalized)
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+
+
+def _linear(value: float) -> float:
+    return value / 12.92 if value <= 0.03928 else float(((value + 0.055) / 1.055) ** 2.4)

@@ -60,6 +60,10 @@ class SearchSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
             "fastembed model name; empty = none"
         ),
     ] = ""
+    muted_documents: Annotated[
+        tuple[str, ...],
+        Meta(description="paths of documents that are left out of every search, which is said"),
+    ] = ()
 
 
 class IndexSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

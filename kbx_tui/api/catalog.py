@@ -165,6 +165,11 @@ class Catalog:
         path_filter = self._session.path_filter(path)
         return browse.count_scope(self._session.fresh_index(), path_filter)
 
+    def paths_in_scope(self, path: str) -> Sequence[str]:
+        paths = self._session.snapshot().paths
+        selected = self._session.path_filter(path).among(paths)
+        return [each for each in paths if selected.matches(each)]
+
     def identify(self, document_id: str) -> tuple[str, Entity | None]:
         loaded = self._session.fresh_index().generation()
         document_id = replace_surrogates(document_id)

@@ -79,6 +79,7 @@ if TYPE_CHECKING:
     from kbx_tui.importing.okf_export import OkfExport
     from kbx_tui.index.build.new_files import IndexQuestion
     from kbx_tui.index.chunk_lines import LineRange
+    from kbx_tui.index.index_overview import IndexOverview
     from kbx_tui.knowledge.facts.public_page import PublicPage
     from kbx_tui.knowledge.records import Document, Entity, Fact, FactKind
     from kbx_tui.search.browsing.card import EntityCard, EntityName
@@ -252,6 +253,15 @@ class KnowledgeBase:
         """Return what is indexed, what is out of date, and which files had problems."""
         return read_status(self.root, self.settings)
 
+    def overview(self) -> IndexOverview:
+        """Return the documents, and the files that are new, changed, incomplete or lack vectors.
+
+        Faster than `status`: it reads only files that changed, and looks for no damage.
+        """
+        from kbx_tui.index.index_overview import read_overview
+
+        return read_overview(self.root, self.settings)
+
     def notes(self) -> tuple[str, ...]:
         """Return sentences on what any search would miss: no index, vectors, newer files."""
         from kbx_tui.search.results.notes import NOT_INDEXED, newer_files_notes, vector_notes
@@ -419,6 +429,19 @@ class KnowledgeBase:
         Raises ConfigError for a path outside the base.
         """
         return self._catalog.count_scope(path)
+
+    def document_paths(self) -> Sequence[str]:
+        """Return the paths of all documents, sorted. Raises NotFound without an index."""
+        return self._session.snapshot().paths
+
+    def titles(self) -> Mapping[str, str]:
+        """Return the title of each document by path. Raises NotFound without an index."""
+        snapshot = self._session.snapshot()
+        return dict(zip(snapshot.paths, snapshot.titles, strict=True))
+
+    def paths_in_scope(self, path: str) -> Sequence[str]:
+        """Return the paths that a path filter matches, sorted. Raises as `count_scope`."""
+        return self._catalog.paths_in_scope(path)
 
     def document_kinds(self) -> Mapping[str, int]:
         """Return the number of documents of each kind, sorted by kind."""
@@ -1070,6 +1093,29 @@ class KnowledgeBase:
         if written.written:
             self._reload_settings()
         return written
+
+    def mute_documents(self, paths: Collection[str]) -> Written:
+        """Leave these documents, and no others, out of every search from now on.
+
+        They are written to `[search]` of kbx.toml, where comments and order stay; `undo` reverts
+        it. Raises WriteFault, FileChanged and ConfigError.
+        """
+        written = self._tuner.mute_documents(paths, self._files)
+        if written.written:
+            self._reload_settings()
+        return written
+
+    def first_results(self, queries: Sequence[str], limit: int = 10) -> list[tuple[str, ...]]:
+        """Return the paths of the first results of each query, best first, muted ones included.
+
+        Raises NotFound without an index, IndexFault and EmbeddingError.
+        """
+        tuning, firsts = self.tuning(), list[tuple[str, ...]]()
+        for query in queries:
+            evidence = self.retrieve(SearchRequest(query, muted_documents=()))
+            rows = self.rank(evidence, tuning).best(limit).tolist()
+            firsts.append(tuple(evidence.paths[row] for row in rows))
+        return firsts
 
     def observe_thresholds(
         self,

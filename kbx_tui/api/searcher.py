@@ -63,6 +63,8 @@ class Searcher:
             request = replace(request, parts=0.0 if is_seed else search.parts)
         if request.dates is None:
             request = replace(request, dates="off" if is_seed else search.dates)
+        if request.muted_documents is None:
+            request = replace(request, muted_documents=search.muted_documents)
         retriever.begin(request, top_k)
         self._session.fresh_index()
         return retriever.retrieve(request, path, top_k)

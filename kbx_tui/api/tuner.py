@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Collection, Hashable, Sequence
 from dataclasses import replace
 
 from kbx_tui.api.file_writer import FileWriter
@@ -51,7 +51,8 @@ class Tuner:
     ) -> JudgedEvidence:
         generation = self._generation()
         request = SearchRequest("", doc_types=doc_types, preset=preset)
-        key = generation, self._searcher.preset(preset), request.doc_types
+        muted = self._session.settings.search.muted_documents
+        key = generation, self._searcher.preset(preset), request.doc_types, muted
         known: dict[str, Evidence] = {}
         if self._kept is not None and self._kept[0] == key:
             before = self._kept[1]
@@ -120,6 +121,11 @@ class Tuner:
         """Return the generation of the newest index, which is made if there is none."""
         self._session.ensure_indexed(fast=False)
         return self._session.fresh_index().generation().number
+
+    def mute_documents(self, paths: Collection[str], files: FileWriter) -> Written:
+        before = read_file(self._session.root, CONFIG_NAME)
+        after = with_settings(before, "search", {"muted_documents": sorted(paths)})
+        return files.write_settings(before, after, "mute", dry_run=False)
 
     def save_tuning(self, tuning: Tuning, files: FileWriter, *, dry_run: bool) -> Written:
         root, search = self._session.root, self._session.settings.search

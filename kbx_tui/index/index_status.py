@@ -97,7 +97,7 @@ def _status(root: Path, store: Store, settings: Settings) -> Status:
         root=root,
         index_path=store.uri,
         indexed=True,
-        indexed_at=_local_time(meta.get("indexed_at")),
+        indexed_at=local_time(meta.get("indexed_at")),
         model=model,
         vector_share=coverage.share,
         without_vector=coverage.missing,
@@ -138,7 +138,8 @@ def stored_problems(store: Store) -> list[Problem]:
     return [problem for text in table["problems"].to_pylist() for problem in problems_from(text)]
 
 
-def _local_time(seconds: float | None) -> str:
+def local_time(seconds: float | None) -> str:
+    """Return seconds since 1970 as local time, ISO; empty for None."""
     if seconds is None:
         return ""
     return datetime.fromtimestamp(seconds).astimezone().isoformat(timespec="seconds")

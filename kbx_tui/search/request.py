@@ -49,6 +49,8 @@ class SearchRequest:
     """Ids of entities; only documents linked to one of them match."""
     hidden: Collection[str] = frozenset()
     """Paths of documents that do not exist for whoever asks: neither results nor counted."""
+    muted_documents: Collection[str] | None = None
+    """Paths of documents left out of the results and counted; None: those of kbx.toml."""
     dates: str | None = None
     """`prefer` reads date words of the query as a preference, `filter` as a filter, `off` as words.
 
@@ -152,6 +154,7 @@ class SearchRequest:
             tags=self.tags,
             entities=self.entities,
             hidden=self.hidden,
+            muted_documents=self.muted_documents or (),
             typed=self.typed.filters,
         )
 

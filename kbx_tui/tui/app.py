@@ -37,6 +37,7 @@ from kbx_tui.tui.experts.screen import Experts
 from kbx_tui.tui.explore.model import DEBOUNCE_SECONDS
 from kbx_tui.tui.explore.screen import Explore
 from kbx_tui.tui.gc_pauses import CHECK_INTERVAL, IdleCollector, limit_automatic_collection
+from kbx_tui.tui.indexing.screen import Index
 from kbx_tui.tui.shell.messages import Failure, IndexProgress, Notice
 from kbx_tui.tui.shell.mode_screen import ModeScreen
 from kbx_tui.tui.shell.welcome_screen import Welcome
@@ -51,10 +52,11 @@ if TYPE_CHECKING:
 
 WIDTH_CLASSES: list[tuple[int, str]] | None = [(0, "-small"), (80, "-narrow"), (110, "-wide")]
 """Minimum width of a screen in columns, and the class it then has."""
-MODES: dict[str, type[Dedup | Experts | Tune | Compare]] = {
+MODES: dict[str, type[Dedup | Experts | Tune | Index | Compare]] = {
     "dedup": Dedup,
     "experts": Experts,
     "tune": Tune,
+    "index": Index,
     "compare": Compare,
 }
 """The modes whose screens are pushed on top of explore."""
@@ -312,6 +314,12 @@ class KbxApp(App[None]):
 
         if self.explore is not None:
             self.push_screen(entity_palette(self.explore.model.find_entities, pick))
+
+    def pick_folders(self) -> None:
+        from kbx_tui.tui.indexing.folder_picker import FolderPicker
+
+        if self.explore is not None:
+            self.push_screen(FolderPicker(self.explore.session.index, self.keymap))
 
     def ask_why_not(self) -> None:
         from kbx_tui.tui.why_not.screen import open_box

@@ -19,6 +19,7 @@ from kbx_tui.tui.explore.model import DEBOUNCE_SECONDS, ExploreModel
 from kbx_tui.tui.explore.reading_model import ReadingModel
 from kbx_tui.tui.explore.view import BaseSummary
 from kbx_tui.tui.gc_pauses import loading
+from kbx_tui.tui.indexing.model import IndexModel
 from kbx_tui.tui.judging.model import JudgingHost, JudgingModel
 from kbx_tui.tui.judging.search_settings import SearchSettings
 from kbx_tui.tui.judging.settings_saver import SettingsSaver
@@ -65,6 +66,8 @@ class BaseSession:
         """`on_answer` is called after each answer of the engine."""
         self._host = host
         self._is_open = self._asked_for_trust = False
+        self._run_words = ""
+        """The last words on the run in the tabs."""
         self.client = EngineClient(open_engine, on_error=self._show_error, on_answer=on_answer)
         self.index_sync = IndexSync(
             self.client, open_engine, host, on_growth=self.refresh, on_question=self._ask_to_index
@@ -81,6 +84,8 @@ class BaseSession:
             self.client, host, remember=self.explore.remember, on_saved=self._use_saved
         )
         self.reading = ReadingModel(self.client, lambda: self.explore.displayed.evidence)
+        self.index = IndexModel(self.client, open_engine, host, self.index_sync, self.explore)
+        self.index_sync.on_run = self._note_run
         self.tune = TuneModel(self.client, host, self.judging, self.explore)
         self.experts = ExpertSearch(self.client)
         self.review = ReviewModel(self.client, host, on_write=self.index_sync.expect)
@@ -90,8 +95,9 @@ class BaseSession:
     @property
     def tab_counts(self) -> dict[str, str]:
         """What is waiting in a mode, by mode, in a few characters."""
-        drafts = self.review.count
-        return {"dedup": f"({drafts})"} if drafts else {}
+        drafts, run = self.review.count, self.index_sync.run
+        counts = {"dedup": f"({drafts})"} if drafts else {}
+        return counts | ({"index": run.short_words} if run.short_words else {})
 
     @property
     def base_words(self) -> tuple[str, str]:
@@ -163,6 +169,12 @@ class BaseSession:
             self._asked_for_trust = True
             self._host.ask_for_trust()
 
+    def _note_run(self) -> None:
+        self.index.note_run()
+        if self.index_sync.run.short_words != self._run_words:
+            self._run_words = self.index_sync.run.short_words
+            self._host.broadcast(TabsChanged())
+
     def _ask_to_index(self, question: IndexQuestion) -> None:
         self._host.ask_to_index(question, self._answer_to_index)
 
@@ -198,6 +210,7 @@ class BaseSession:
             self.explore.set_searchable(True)
         if self.explore.is_searchable:
             self.explore.search_again()
+            self.index.note_index_change()
             self.tune.note_index_change()
             self.judging.note_index_change()
 

@@ -21,7 +21,7 @@ class Navigator(Protocol):
         ...
 
     async def go_to(self, mode: str) -> None:
-        """Show a mode of the open base: `explore`, `dedup`, `experts`, `tune` or `compare`."""
+        """Show a mode of the open base, such as `explore`, `dedup`, `index` or `compare`."""
         ...
 
     async def read(self, path: str) -> None:
@@ -46,6 +46,10 @@ class Navigator(Protocol):
 
     def pick_entity(self, pick: Callable[[str], None]) -> None:
         """Let the user choose an entity by name; `pick` receives its id."""
+        ...
+
+    def pick_folders(self) -> None:
+        """Let the user choose the folders to search in."""
         ...
 
     def ask_why_not(self) -> None:

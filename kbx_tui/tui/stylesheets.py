@@ -12,6 +12,7 @@ NAMES = (
     "dedup",
     "experts",
     "tune",
+    "indexing",
     "why_not",
     "comparing",
     "blind",

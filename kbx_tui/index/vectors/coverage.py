@@ -6,6 +6,7 @@ split into chunks yet counts as one text without a vector, a blank one as none.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Container, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -48,19 +49,29 @@ def count_passages(
     `chunks` is a table with `CHUNK_KEYS`, which may hold other documents too; `embedded` are the
     hashes that have a vector.
     """
-    wanted, split, missing, texts = set(versions), set(), 0, 0
+    texts, missing = passages_by_version(store, versions, chunks, embedded)
+    return Coverage(texts.total(), missing.total())
+
+
+def passages_by_version(
+    store: Store, versions: Sequence[str], chunks: Any, embedded: Container[str]
+) -> tuple[Counter[str], Counter[str]]:
+    """Return what `count_passages` counts for each version: texts, and those without a vector."""
+    wanted, texts, missing = set(versions), Counter[str](), Counter[str]()
     for version, text_hash in zip(
         chunks["version"].to_pylist(), chunks["text_hash"].to_pylist(), strict=True
     ):
         if version in wanted:
-            split.add(version)
-            texts += 1
-            missing += text_hash not in embedded
-    unsplit = wanted - split
+            texts[version] += 1
+            if text_hash not in embedded:
+                missing[version] += 1
+    unsplit = wanted - texts.keys()
     if unsplit:
         blank = store.rows("documents", ["version"], r"NOT regexp_like(body, '\S')")
         unsplit = unsplit.difference(blank["version"].to_pylist())
-    return Coverage(texts + len(unsplit), missing + len(unsplit))
+    texts.update(unsplit)
+    missing.update(unsplit)
+    return texts, missing
 
 
 def count_profiles(hashes: Collection[str], embedded: Container[str]) -> Coverage:

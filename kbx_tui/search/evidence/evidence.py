@@ -177,10 +177,13 @@ class Scope:
     tags: tuple[str, ...] = ()
     entities: tuple[str, ...] = ()
     hidden: frozenset[str] = frozenset()
+    muted_documents: frozenset[str] = frozenset()
     typed: tuple[TypedFilter, ...] = ()
     """The other filters, as given: `filters`."""
     unknown_names: tuple[UnknownName, ...] = ()
     """Names in typed filters that no entity has."""
+    left_out: int = 0
+    """Documents that pass the other filters and are muted."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -34,6 +34,8 @@ class Filters:
     """Ids of entities that a document must be linked to."""
     hidden: frozenset[str] = frozenset()
     """Paths of documents that do not exist for whoever asks."""
+    muted_documents: frozenset[str] = frozenset()
+    """Paths of documents that the user wants in no results; they are counted."""
     typed: tuple[TypedFilter, ...] = ()
     """Filters typed in the query; a document must match each of them, too."""
 
@@ -53,6 +55,7 @@ class Filters:
         tags: Sequence[str] = (),
         entities: Sequence[str] = (),
         hidden: Collection[str] = (),
+        muted_documents: Collection[str] = (),
         typed: Sequence[TypedFilter] = (),
     ) -> Self:
         """Parse filters as given by the user. Raises ConfigError for a malformed date."""
@@ -63,6 +66,7 @@ class Filters:
             tags=tuple(tag_key(tag) for tag in tags),
             entities=tuple(entities),
             hidden=frozenset(hidden),
+            muted_documents=frozenset(muted_documents),
             typed=tuple(typed),
         )
 

@@ -48,6 +48,7 @@ def search_notes(
     yield from newer_files_notes(newer_files)
     if failure := reranker_failure(ranking):
         yield failure
+    yield from muted_notes(evidence.scope.left_out)
     yield from scope_notes(evidence.scope, types)
     if note := few_answers_note(few):
         yield note
@@ -131,6 +132,13 @@ def vector_notes(share: float, missing: int) -> Iterator[str]:
         texts = f"{format_count(missing, 'text')} {'has' if missing == 1 else 'have'}"
         verb = "adds it" if missing == 1 else "adds them"
         yield f"meaning {format_percent(share)}: {texts} no vector yet; `kbx index` {verb}"
+
+
+def muted_notes(count: int) -> Iterator[str]:
+    """Yield a note if muted documents are left out of the results."""
+    if count:
+        documents = format_count(count, "muted document")
+        yield f"{documents} left out: [search] muted_documents in kbx.toml"
 
 
 def undated_notes(periods: Sequence[str]) -> Iterator[str]:

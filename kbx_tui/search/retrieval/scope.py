@@ -64,9 +64,13 @@ def find_scope(
         flags &= _flags(snapshot, *_as_filters(typed, named))
     hidden = [snapshot.row_of[name] for name in filters.hidden if name in snapshot.row_of]
     flags[hidden] = False
+    muted = [snapshot.row_of[name] for name in filters.muted_documents if name in snapshot.row_of]
+    left_out = int(np.count_nonzero(flags[muted]))
+    flags[muted] = False
     total, in_scope = len(flags) - len(hidden), int(np.count_nonzero(flags))
     given: dict[str, Any] = {field.name: getattr(filters, field.name) for field in fields(filters)}
-    return frozen(flags), Scope(path=path.text, in_scope=in_scope, total=total, **given)
+    counts: dict[str, Any] = {"in_scope": in_scope, "total": total, "left_out": left_out}
+    return frozen(flags), Scope(path=path.text, **counts, **given)
 
 
 def _as_filters(

@@ -12,6 +12,7 @@ WhyNotScope = Literal["why_not"]
 CompareScope = Literal["side_by_side", "compare"]
 BlindScope = Literal["blind"]
 TuneScope = Literal["judged_queries", "snapshots", "decision", "tune"]
+IndexScope = Literal["files", "folders", "picker", "indexing"]
 SharedScope = Literal[
     "list", "text", "slider", "judging", "saving", "mode", "welcome", "bases", "app", "overlay"
 ]
@@ -23,6 +24,7 @@ Scope = Literal[
     CompareScope,
     BlindScope,
     TuneScope,
+    IndexScope,
     SharedScope,
 ]
 """The part of the app in which the keys of a command work."""

@@ -35,6 +35,10 @@ _judged_queries = partial(Command, scope="judged_queries")
 _snapshots = partial(Command, scope="snapshots")
 _decision = partial(Command, scope="decision")
 _tune = partial(Command, scope="tune")
+_files = partial(Command, scope="files")
+_folders = partial(Command, scope="folders")
+_picker = partial(Command, scope="picker")
+_indexing = partial(Command, scope="indexing")
 _mode = partial(Command, scope="mode")
 _app = partial(Command, scope="app")
 _overlay = partial(Command, scope="overlay")
@@ -51,6 +55,8 @@ COMMANDS: tuple[Command, ...] = (
           "apply this path and go to the results", bar=True),
     _path("path.complete", "tab", "complete", "complete",
           "accept the completion; without one, go to the next pane", bar=True),
+    _path("path.folders", "ctrl+t", "screen.pick_folders", "folders",
+          "choose folders in a tree, with the hits in each", bar=True),
     _path("path.clear", "escape", "clear_or_leave", "clear",
           "clear the path; press again to leave the field", bar=True),
 
@@ -338,6 +344,40 @@ COMMANDS: tuple[Command, ...] = (
           bar=True, palette=True),
     _tune("tune.back", "escape", "back", "back", "back to the queries"),
 
+    _files("files.mend", "enter", "open", "mend",
+           "open the file in your editor at this line", bar=True),
+    _files("files.up", "up", "move(-1)", "up", "move up"),
+
+    _folders("folders.toggle", "space", "toggle_folder", "in or out",
+             "take the folder into the scope of the search, or out of it", bar=True),
+    _folders("folders.take", "enter", "open", "only here",
+             "search in this folder only", bar=True),
+    _folders("folders.unfold", "right,l", "unfold", "unfold",
+             "show the folders in it, or go to the first of them"),
+    _folders("folders.fold", "left,h", "fold", "fold",
+             "hide the folders in it, or go to the folder that it is in"),
+    _folders("folders.up", "up", "move(-1)", "up", "move up"),
+
+    _picker("picker.close", "escape,ctrl+t,q", "close", "close", "close the tree", bar=True),
+
+    _indexing("index.run", "R", "run", "index now",
+              "index what has changed, or go on after a stop", bar=True, palette=True),
+    _indexing("index.pause", "p", "pause", "pause",
+              "pause indexing, or let it go on", bar=True, palette=True),
+    _indexing("index.stop", "s", "stop", "stop",
+              "stop indexing; what is indexed stays, and the next run continues", bar=True,
+              palette=True),
+    _indexing("index.watch", "W", "watch", "watch",
+              "index files as soon as they change on disk, or not", bar=True, palette=True),
+    _indexing("index.edit", "o", "edit", "mend",
+              "open the file in your editor at this line", bar=True, palette=True),
+    _files("files.mute", "minus", "screen.mute", "mute",
+           "leave the document out of every search, or leave it in again", bar=True),
+    _indexing("index.undo", "z", "undo", "undo",
+              "undo the last change of the folders in scope, or of muted documents", bar=True,
+              palette=True),
+    _indexing("index.back", "escape", "back", "back", "back to the files"),
+
     _mode("screen.next", "tab", "next_pane(1)", "pane", "go to the next pane", bar=True),
     _mode("screen.previous", "shift+tab", "next_pane(-1)", "previous pane",
           "go to the previous pane"),
@@ -369,6 +409,8 @@ COMMANDS: tuple[Command, ...] = (
          "rank people, projects and teams on a topic"),
     _app("mode.tune", "f4", "go_to('tune')", "tune",
          "compare and choose settings by judged queries"),
+    _app("mode.index", "f5", "go_to('index')", "index",
+         "see indexing, files that need attention, and folders"),
     _app("app.palette", "ctrl+p", "command_palette", "palette",
          "find a command or a theme by name", bar=True),
     _app("app.leave", "ctrl+q", "quit", "quit", "quit the app, even while typing", bar=True),

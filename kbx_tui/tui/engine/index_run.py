@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
+from kbx_tui.formatting import format_percent
+
 if TYPE_CHECKING:
     from kbx_tui.index.build.progress import Progress
 
@@ -47,6 +49,14 @@ class IndexRun:
         """The stage that is being worked on."""
         begun = [stage for stage in self.stages if stage.has_begun and not stage.is_over]
         return begun[-1] if begun and self.is_active else None
+
+    @property
+    def short_words(self) -> str:
+        """The progress of the current stage, `37 %`, or why there is none; empty when done."""
+        if self.state in ("asking", "paused", "stopped", "failed"):
+            return self.state
+        stage = self.current
+        return format_percent(stage.done / stage.total) if stage and stage.total > 1 else ""
 
     def in_state(self, state: RunState) -> IndexRun:
         """Return the run in another state; one that ends or begins has other stages."""

@@ -7,6 +7,7 @@ import threading
 import time
 from collections.abc import Callable, Iterable
 from concurrent.futures import Future
+from functools import partial
 from typing import TYPE_CHECKING
 
 from kbx_tui.errors import IndexLocked, KbxError
@@ -54,14 +55,15 @@ class IndexSync:
         self._client, self._open_engine, self._status = client, open_engine, status
         self._on_growth, self._on_question = on_growth, on_question
         self.on_run: Callable[[], object] = lambda: None
-        """Called whenever `run` changes; set by a screen that shows it."""
-        self.run = IndexRun()
+        """Called whenever `run` changes; set by whoever shows it."""
+        self.run = IndexRun().in_state("idle")
         """The newest run."""
         self._confirmed = self._asked = False
         self._stopped, self._resumed = threading.Event(), threading.Event()
         self._resumed.set()
         self._indexing: asyncio.Task[object] | None = None
-        self._watching = False
+        self._watching: threading.Event | None = None
+        """Ends the watching that is going on; None while files are not watched."""
         self._index_again = False
         self._changed: frozenset[str] = frozenset()
         self._maybe_changed: frozenset[str] = frozenset()
@@ -129,14 +131,28 @@ class IndexSync:
         """Do not announce changes of these files: the app wrote them itself."""
         self._own_writes.update(paths)
 
-    def watch(self) -> None:
-        """Index whatever changes on disk from now on."""
-        if not self._watching:
-            self._watching = True
-            self._client.start(self._watch())
+    @property
+    def is_watching(self) -> bool:
+        """Whether files are indexed as soon as they change on disk."""
+        return self._watching is not None
+
+    def watch(self, *, by_user: bool = False) -> None:
+        """Index whatever changes on disk from now on, if kbx.toml says so or the user does."""
+        if self._watching is None:
+            self._watching = threading.Event()
+            self._client.start(self._watch(self._watching, by_user=by_user))
+            if by_user:
+                self.index(by_user=True)  # files may have changed meanwhile
+
+    def stop_watching(self) -> None:
+        """Notice no further changes on disk."""
+        if self._watching is not None:
+            self._watching.set()
+            self._watching = None
 
     async def stop(self) -> None:
         """Wait a moment for indexing to notice that the client is closed."""
+        self.stop_watching()
         if self._indexing is not None and not self._indexing.done():
             await asyncio.wait({self._indexing}, timeout=STOP_SECONDS)
 
@@ -149,7 +165,7 @@ class IndexSync:
             self._index_again = False
             self._show_run(self.run.in_state("counting"))
             try:
-                await _run_in_thread(self._index_in_thread, "kbx-index")
+                await run_in_thread(self._index_in_thread, "kbx-index")
             except IndexLocked:  # another process does the work
                 self._status.show_progress("another process is indexing")
                 self._show_run(self.run.in_state("locked"))
@@ -225,22 +241,26 @@ class IndexSync:
 
     # Watching.
 
-    async def _watch(self) -> None:
+    async def _watch(self, stopped: threading.Event, *, by_user: bool) -> None:
         try:
             # A daemon thread: it only waits, and may do so a moment longer than the app runs.
-            await _run_in_thread(self._watch_in_thread, "kbx-watch", daemon=True)
+            work = partial(self._watch_in_thread, stopped, by_user=by_user)
+            await run_in_thread(work, "kbx-watch", daemon=True)
         except Exception as error:
             logger().warning("changes on disk are not noticed: %s", error)
             cause = str(error) if isinstance(error, KbxError) else type(error).__name__
             self._status.show_notice(f"changes on disk are not noticed ({cause}); R indexes them")
+        if self._watching is stopped:
+            self._watching = None
+            self.on_run()
 
-    def _watch_in_thread(self) -> None:
+    def _watch_in_thread(self, stopped: threading.Event, *, by_user: bool) -> None:
         engine = self._open_engine()
         try:
-            if engine.settings.app.watch:
+            if by_user or engine.settings.app.watch:
                 engine.watch(
                     lambda paths: self._client.call_on_loop(self._files_changed, paths),
-                    stopped=self._client.closed,
+                    stopped=stopped,
                 )
         finally:
             engine.close()
@@ -260,7 +280,7 @@ def describe_progress(progress: Progress) -> str:
     return words
 
 
-async def _run_in_thread(work: Callable[[], None], name: str, *, daemon: bool = False) -> None:
+async def run_in_thread(work: Callable[[], None], name: str, *, daemon: bool = False) -> None:
     """Run `work` on a thread of its own and raise what it raises.
 
     Not a daemon thread by default: a model still running while the interpreter ends aborts

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 from textual.screen import Screen
 
+from kbx_tui.formatting import format_count
 from kbx_tui.search.results.response import Snippet
 from kbx_tui.tui.app_state import AppState
 from kbx_tui.tui.commands.keymap import Keymap
@@ -59,6 +60,8 @@ class AnswerDisplay:
         self._show_entities(view.entities, view.threshold, is_new=is_new)
         results = self._screen.query_one(ResultList)
         count = view.order or f"{view.matched:,} of {view.scope.in_scope:,}"
+        if view.scope.left_out:
+            count += f" · {format_count(view.scope.left_out, 'muted document')} left out"
         results.border_title = f"Results · {count}"
         self._screen.query_one(Panes).remove_class("-idle")
         if view.results:

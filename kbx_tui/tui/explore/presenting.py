@@ -79,7 +79,10 @@ def present(ranking: Ranking, state: SearchState, alpha_note: str = "") -> Explo
         results=tuple(results),
         matched=matched,
         scope=ScopeView(
-            safe_line(evidence.scope.path), evidence.scope.in_scope, evidence.scope.total
+            safe_line(evidence.scope.path),
+            evidence.scope.in_scope,
+            evidence.scope.total,
+            evidence.scope.left_out,
         ),
         order=order,
         alpha_note=alpha_note,

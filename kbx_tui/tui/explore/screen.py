@@ -286,6 +286,10 @@ class Explore(JudgingScreen):
         self.query_one(PathField).add_class("-typing")  # hidden, it could not take the focus
         self.set_focus(self.query_one(PathLine))
 
+    def action_pick_folders(self) -> None:
+        self.action_leave_field()  # what is typed in the path field applies first
+        self.navigator.pick_folders()
+
     def action_leave_field(self) -> None:
         self.pane_switch.focus("results")
 

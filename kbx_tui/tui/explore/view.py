@@ -69,6 +69,8 @@ class ScopeView:
     """As typed; empty for everywhere."""
     in_scope: int
     total: int
+    left_out: int = 0
+    """Muted documents that would be in scope."""
 
 
 @dataclass(frozen=True, slots=True)

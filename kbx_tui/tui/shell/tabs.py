@@ -31,6 +31,7 @@ TABS: tuple[Tab, ...] = (
     Tab("dedup", "Drafts", "mode.dedup"),
     Tab("experts", "Experts", "mode.experts"),
     Tab("tune", "Tune", "mode.tune"),
+    Tab("index", "Index", "mode.index"),
     Tab("compare", "Compare", "compare", always=False),
 )
 """In the order of the line."""

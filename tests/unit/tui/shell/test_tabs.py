@@ -24,12 +24,12 @@ def test_every_mode_has_a_tab_and_every_tab_a_screen() -> None:
 
 
 def test_tabs_shrink_with_the_width() -> None:
-    full = " › F1 Explore   F2 Drafts (3)   F3 Experts   F4 Tune"
+    full = " › F1 Explore   F2 Drafts (3)   F3 Experts   F4 Tune   F5 Index"
     assert shown(100) == f"{full} | acme · 5,706 documents"
-    assert shown(60) == f"{full} | acme"
-    assert shown(53) == f"{full} | "
-    assert shown(45) == " › F1 Explore   F2 (3)   F3   F4 | acme"
-    assert shown(30) == " › F1 Explore   F2   F3   F4 | "
+    assert shown(72) == f"{full} | acme"
+    assert shown(64) == f"{full} | "
+    assert shown(50) == " › F1 Explore   F2 (3)   F3   F4   F5 | acme"
+    assert shown(35) == " › F1 Explore   F2   F3   F4   F5 | "
 
 
 @pytest.mark.parametrize("width", [20, 30, 50, 80, 140])

@@ -1,0 +1,61 @@
+"""Picks the folders to search in, over the explore screen."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from textual import on
+from textual.app import ComposeResult
+from textual.screen import ModalScreen
+
+from kbx_tui.safe_text import safe_line
+from kbx_tui.tui.commands.bindings import bindings
+from kbx_tui.tui.commands.keymap import Keymap
+from kbx_tui.tui.indexing.folder_list import FolderList
+from kbx_tui.tui.indexing.messages import FoldersChanged
+from kbx_tui.tui.indexing.model import IndexModel
+
+
+class FolderPicker(ModalScreen[None]):
+    """The tree of the Index mode alone. Each choice applies at once."""
+
+    BINDINGS = bindings("picker")
+    AUTO_FOCUS = "FolderList"
+    CSS_CLASS: ClassVar = "picker"
+
+    def __init__(self, model: IndexModel, keymap: Keymap) -> None:
+        super().__init__()
+        self.model, self._keymap = model, keymap
+
+    def compose(self) -> ComposeResult:
+        yield FolderList()
+
+    def on_mount(self) -> None:
+        self.model.post = self.post_message
+        self.show_folders()
+        self.model.read_folders()
+
+    def on_unmount(self) -> None:
+        self.model.close()
+
+    @on(FoldersChanged)
+    def show_folders(self) -> None:
+        folders, path, key = self.query_one(FolderList), self.model.path, self._keymap.key_of
+        folders.border_title = safe_line(f"Search in {path or 'everything'}")
+        folders.border_subtitle = (
+            f"{key('folders.toggle')} in or out · {key('folders.take')} only here"
+            f" · {key('picker.close')} closes"
+        )
+        folders.show(self.model.folders)
+
+    @on(FolderList.Toggled)
+    def toggle_folder(self, event: FolderList.Toggled) -> None:
+        self.model.toggle(event.folder)
+
+    @on(FolderList.Taken)
+    def take_folder(self, event: FolderList.Taken) -> None:
+        self.model.take(event.folder)
+        self.dismiss()
+
+    def action_close(self) -> None:
+        self.dismiss()

@@ -1,0 +1,179 @@
+"""The state of the Index mode: the run, the files that need attention, and the folders."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from textual.message import Message
+
+from kbx_tui.safe_text import safe_line
+from kbx_tui.tui.engine.client import EngineClient, LatestOnly, OpenEngine
+from kbx_tui.tui.engine.index_run import IndexRun
+from kbx_tui.tui.engine.index_sync import IndexSync, run_in_thread
+from kbx_tui.tui.engine.status import Status
+from kbx_tui.tui.explore.model import ExploreModel
+from kbx_tui.tui.indexing.folder_scope import toggled
+from kbx_tui.tui.indexing.folder_tree import FolderTree, count_by_folder, tree_of
+from kbx_tui.tui.indexing.messages import FilesRead, FoldersChanged, RunChanged
+from kbx_tui.tui.indexing.over_retrieved_reader import OverRetrievedReader
+
+if TYPE_CHECKING:
+    from kbx_tui.api import KnowledgeBase
+    from kbx_tui.drafting.plans import Written
+    from kbx_tui.index.index_overview import IndexOverview
+
+
+class IndexModel:
+    """What the Index mode and the picker of folders show. It outlives the screen."""
+
+    def __init__(
+        self,
+        client: EngineClient,
+        open_engine: OpenEngine,
+        status: Status,
+        index_sync: IndexSync,
+        explore: ExploreModel,
+    ) -> None:
+        self._client, self._open_engine, self._status = client, open_engine, status
+        self.index_sync, self._explore = index_sync, explore
+        self.post: Callable[[Message], object] = lambda message: None
+        """Takes messages to the screen that shows them; set by it."""
+        self.overview: IndexOverview | None = None
+        """None before it has been read."""
+        self.folders = FolderTree()
+        self.over_retrieved = OverRetrievedReader(client, lambda: self.post(FilesRead()))
+        self._is_shown = False
+        self._reading_files, self._reading_folders = LatestOnly(client), LatestOnly(client)
+
+    @property
+    def run(self) -> IndexRun:
+        """The newest run of indexing."""
+        return self.index_sync.run
+
+    @property
+    def path(self) -> str:
+        """The path filter of the search."""
+        return self._explore.state.path
+
+    def open(self) -> None:
+        """Begin to show the mode: read everything that may have changed."""
+        self._is_shown = True
+        self.read_files()
+        self.read_folders()
+        if self._explore.is_searchable:
+            self.over_retrieved.read()
+
+    def close(self) -> None:
+        """Stop showing the mode."""
+        self._is_shown = False
+        self.over_retrieved.stop()
+        self.post = lambda message: None
+
+    def note_index_change(self) -> None:
+        """Read the folders again, if they are shown."""
+        if self._is_shown:
+            self.read_folders()
+
+    # Files that need attention.
+
+    def read_files(self) -> None:
+        """Compare the files with the index, on a thread of its own: it takes longer than a key."""
+        self._reading_files.start(self._read_files())
+
+    async def _read_files(self) -> None:
+        read: list[IndexOverview] = []
+
+        def work() -> None:
+            engine = self._open_engine()
+            try:
+                read.append(engine.overview())
+            finally:
+                engine.close()
+
+        await run_in_thread(work, "kbx-overview")
+        self.overview = read[0]
+        self.post(FilesRead())
+
+    def note_run(self) -> None:
+        """Show another state of the run; after it has ended, the files have changed."""
+        self.post(RunChanged())
+        if self._is_shown and self.run.state in ("idle", "stopped"):
+            self.read_files()
+
+    # Muted documents.
+
+    def mute(self, path: str) -> None:
+        """Leave a document out of every search, or leave it in again; `undo` takes it back."""
+        self._client.start(self._mute(path))
+
+    async def _mute(self, path: str) -> None:
+        def write(engine: KnowledgeBase) -> tuple[Written, tuple[str, ...]]:
+            muted = {*engine.settings.search.muted_documents} ^ {path}
+            return engine.mute_documents(muted), engine.settings.search.muted_documents
+
+        written, muted = await self._client.run(write)
+        if (number := written.entry) is not None:
+            self._explore.remember(lambda: self._client.start(self._undo_mute(number)))
+        self._show_muted(muted)
+        verb = "muted: no search shows it" if path in muted else "no longer muted"
+        self._status.show_notice(safe_line(f"{path} is {verb}"))
+
+    async def _undo_mute(self, number: int) -> None:
+        def undo(engine: KnowledgeBase) -> tuple[str, ...]:
+            engine.undo(number)
+            return engine.settings.search.muted_documents
+
+        self._show_muted(await self._client.run(undo))
+        self._status.show_notice("the muted documents are as before")
+
+    def _show_muted(self, muted: tuple[str, ...]) -> None:
+        self.over_retrieved.muted = muted
+        self.post(FilesRead())
+        self._explore.search_again()
+        self.read_folders()
+
+    # Folders.
+
+    def read_folders(self) -> None:
+        """Read the folders, the hits of the current query in them, and which are in scope."""
+        self._reading_folders.start(self._read_folders())
+
+    async def _read_folders(self) -> None:
+        if not self._explore.is_searchable:
+            return
+        state = self._explore.state
+
+        def read(engine: KnowledgeBase) -> FolderTree:
+            paths = engine.document_paths()
+            tree = tree_of(paths)
+            if state.query:
+                everywhere = replace(state, path="")
+                evidence = engine.retrieve(everywhere.request())
+                tuning = engine.tuning(preset=state.preset, **state.tuning_fields)
+                matched = engine.rank(evidence, tuning).included.nonzero()[0].tolist()
+                tree = replace(tree, hits=count_by_folder(evidence.paths[row] for row in matched))
+            if state.path:
+                tree = replace(tree, in_scope=count_by_folder(engine.paths_in_scope(state.path)))
+            return tree
+
+        self.folders = await self._client.run(read)
+        self.post(FoldersChanged())
+
+    def toggle(self, folder: str) -> None:
+        """Take a folder into the scope of the search, or out of it."""
+        self._search_in(toggled(self.path, folder, self.folders))
+
+    def take(self, folder: str) -> None:
+        """Search in this folder only; everywhere for ""."""
+        self._search_in(f"{folder}/" if folder else "")
+
+    def undo(self) -> None:
+        """Undo the last change of the search, such as that of its folders."""
+        self._explore.undo()
+        self.read_folders()
+
+    def _search_in(self, path: str) -> None:
+        self._explore.apply(path=path)
+        self.read_folders()

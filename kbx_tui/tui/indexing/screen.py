@@ -1,0 +1,167 @@
+"""What is indexed, what needs attention, and where: the Index mode."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from textual import on
+from textual.app import ComposeResult
+from textual.containers import Horizontal, Vertical
+from textual.geometry import Size
+
+from kbx_tui.safe_text import safe_line
+from kbx_tui.tui.app_state import AppState
+from kbx_tui.tui.base_session import BaseSession
+from kbx_tui.tui.commands.bindings import bindings
+from kbx_tui.tui.indexing.file_list import FileList
+from kbx_tui.tui.indexing.file_rows import file_groups
+from kbx_tui.tui.indexing.folder_list import FolderList
+from kbx_tui.tui.indexing.messages import FilesRead, FoldersChanged, RunChanged
+from kbx_tui.tui.indexing.run_pane import RunPane
+from kbx_tui.tui.navigator import Navigator
+from kbx_tui.tui.shell.mode_screen import ModeScreen
+from kbx_tui.tui.widgets.lines_view import dim_text, titled_text
+
+nothing_to_do = titled_text(
+    "Nothing needs attention.",
+    "Every file was read completely, the index holds what is on disk, and all of it can be found by"
+    " words and by meaning.",
+)
+reading_files = dim_text("comparing the files with the index …")
+
+
+class Index(ModeScreen):
+    """The Index mode."""
+
+    BINDINGS = bindings("indexing", "mode")
+    AUTO_FOCUS = "FileList"
+    MODE = "index"
+    SCOPE = "indexing"
+    MAIN_LIST = FileList
+    FOCUS_SCOPES: ClassVar = {
+        FileList: ("files", "list"),
+        FolderList: ("folders", "list"),
+    }
+
+    def __init__(self, session: BaseSession, app_state: AppState, navigator: Navigator) -> None:
+        super().__init__(session, app_state, navigator)
+        self.model = session.index
+
+    def compose_panes(self) -> ComposeResult:
+        with Horizontal(id="index-panes"):
+            with Vertical(id="index-files"):
+                yield RunPane()
+                yield FileList()
+            yield FolderList()
+
+    def on_mount(self) -> None:
+        self.model.post = self.post_message
+        self.query_one(FileList).border_title = "Files"
+        self.query_one(FileList).empty_state = reading_files
+        self.show_folders()
+        self.show_run()
+        self.model.open()
+
+    def on_unmount(self) -> None:
+        self.model.close()
+
+    def fit(self, size: Size) -> None:
+        self.set_class(size.height < 24, "-low")
+        self._show_pane_of_focus()
+
+    def on_descendant_focus(self) -> None:
+        self._show_pane_of_focus()
+
+    def _show_pane_of_focus(self) -> None:
+        """Show the pane that has the focus; a wide terminal shows them all."""
+        self.set_class(isinstance(self.focused, FolderList), "-in-folders")
+
+    @on(RunChanged)
+    def show_run(self) -> None:
+        self.query_one(RunPane).show(self.model.run, self.model.overview, self._watching())
+
+    @on(FilesRead)
+    def show_files(self) -> None:
+        files = self.query_one(FileList)
+        files.empty_state = nothing_to_do
+        if self.model.overview is not None:
+            often = self.model.over_retrieved
+            files.show(file_groups(self.model.overview, often.found, often.muted))
+        self.show_run()
+
+    @on(FoldersChanged)
+    def show_folders(self) -> None:
+        folders, path = self.query_one(FolderList), self.model.path
+        folders.border_title = safe_line(f"Folders · in {path}" if path else "Folders · everywhere")
+        folders.show(self.model.folders)
+
+    @on(FolderList.Toggled)
+    def toggle_folder(self, event: FolderList.Toggled) -> None:
+        self.model.toggle(event.folder)
+
+    @on(FolderList.Taken)
+    def take_folder(self, event: FolderList.Taken) -> None:
+        self.model.take(event.folder)
+        self.app.call_later(self.navigator.go_to, "explore")
+
+    @on(FileList.Opened)
+    async def mend_file(self, event: FileList.Opened) -> None:
+        await self.action_edit()
+
+    def action_pause(self) -> None:
+        """Pause the run, or let it go on."""
+        sync = self.session.index_sync
+        if sync.run.state == "paused":
+            sync.resume()
+        elif sync.run.is_active:
+            sync.pause()
+        else:
+            self.show_notice("nothing is being indexed")
+
+    def action_stop(self) -> None:
+        sync, key = self.session.index_sync, self.navigator.keymap.key_of("index.run")
+        if not sync.run.is_active:
+            self.show_notice("nothing is being indexed")
+            return
+        sync.halt()
+        self.show_notice(f"stopping; what is indexed stays, and {key} goes on")
+
+    def action_run(self) -> None:
+        """Index what changed, or go on after a stop."""
+        self.session.index_sync.index(by_user=True)
+
+    def action_watch(self) -> None:
+        """Watch the files, or watch them no more, until the app ends."""
+        sync = self.session.index_sync
+        if sync.is_watching:
+            sync.stop_watching()
+            self.show_notice("files are not watched until you start kbx again, or turn it on here")
+        else:
+            sync.watch(by_user=True)
+            self.show_notice("files are indexed as soon as they change")
+        self.show_run()
+
+    async def action_edit(self) -> None:
+        row = self.query_one(FileList).current
+        if row is None or row.is_gone or not await self.edit_file(row.path, row.line):
+            self.show_notice("no file is chosen: go to one first")
+
+    def action_mute(self) -> None:
+        """Leave the document under the cursor out of every search, or leave it in again."""
+        row = self.query_one(FileList).current
+        if row is None or row.is_gone or row.kind == "problem":
+            self.show_notice("no document is chosen: go to one first")
+        else:
+            self.model.mute(row.path)
+
+    def action_undo(self) -> None:
+        self.model.undo()
+
+    def action_next_pane(self, step: int) -> None:
+        is_there = isinstance(self.focused, FolderList)
+        self.set_focus(self.query_one(FileList if is_there else FolderList))
+
+    def _watching(self) -> str:
+        if self.session.index_sync.is_watching:
+            return "watching: files are indexed as soon as they change"
+        return "not watching: files are indexed when you say so"

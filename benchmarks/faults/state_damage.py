@@ -19,6 +19,7 @@ from kbx_tui import KbxError, KnowledgeBase
 from kbx_tui.editing.file_change import smallest_change
 from kbx_tui.editing.journal import JournalEntry, begin, next_number
 from kbx_tui.editing.state.drafts import new_draft
+from kbx_tui.search.query_history import PastQuery
 from kbx_tui.tui.app_state import AppState
 
 CACHES = ("file-hashes.json", "writer.json")
@@ -79,7 +80,7 @@ def _fill(base: Path) -> None:
     (base / ".kbx/entity-suppressions.json").write_text(hidden, encoding="utf-8")
     app = AppState()
     app.open_base(base)
-    app.remember_query("budget")
+    app.remember_query(PastQuery("budget"))
     app.save_base()
     holder = json.dumps({"pid": 1, "host": "here", "since": 1.0})
     (base / ".kbx/writer.json").write_text(holder, encoding="utf-8")
@@ -125,7 +126,7 @@ def _unusable(base: Path) -> list[str]:
 def _use_app_state(base: Path) -> None:
     app = AppState()
     app.open_base(base)
-    app.remember_query("release")
+    app.remember_query(PastQuery("release"))
     app.save_base()
 
 

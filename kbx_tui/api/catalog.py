@@ -27,6 +27,8 @@ from kbx_tui.search.browsing.card import EntityCard, EntityName
 from kbx_tui.search.browsing.contents import BaseContents, contents_of
 from kbx_tui.search.browsing.destination import Destination
 from kbx_tui.search.browsing.document_lookup import DocumentName
+from kbx_tui.search.browsing.filter_completion import FilterCompletions, complete_filter
+from kbx_tui.search.query.typed_filters import UnfinishedFilter
 from kbx_tui.similarity.entity_finder import EntityFinder
 
 _WORD = re.compile(r"\w+")
@@ -160,6 +162,10 @@ class Catalog:
     def complete_path(self, text: str, limit: int) -> tuple[str, ...]:
         index = self._session.fresh_index()
         return browse.complete_path(index, replace_surrogates(text), self._session.root, limit)
+
+    def complete_filter(self, unfinished: UnfinishedFilter, limit: int) -> FilterCompletions:
+        generation = self._session.fresh_index().generation()
+        return complete_filter(generation, unfinished, limit)
 
     def count_scope(self, path: str) -> tuple[int, int]:
         path_filter = self._session.path_filter(path)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from kbx_tui.api.searcher import Searcher
+from kbx_tui.api.searching.searcher import Searcher
 from kbx_tui.api.session import Session
 from kbx_tui.errors import RerankerError
 from kbx_tui.evaluation.judgments import JudgedQuery

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
-from kbx_tui.api.searcher import Searcher
+from kbx_tui.api.searching.searcher import Searcher
 from kbx_tui.api.session import Session
 from kbx_tui.errors import NotFound
 from kbx_tui.evaluation.exchange import (

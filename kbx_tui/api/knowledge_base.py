@@ -47,11 +47,12 @@ if TYPE_CHECKING:
     from kbx_tui.api.importer import Importer
     from kbx_tui.api.judging import Judging
     from kbx_tui.api.page_writer import PageWriter
-    from kbx_tui.api.pending_reranking import PendingReranking, RerankerTrial
-    from kbx_tui.api.searcher import Searcher
+    from kbx_tui.api.searching.past_searches import PastSearches
+    from kbx_tui.api.searching.pending_reranking import PendingReranking, RerankerTrial
+    from kbx_tui.api.searching.searcher import Searcher
+    from kbx_tui.api.searching.why_not_finder import WhyNotFinder
     from kbx_tui.api.similarity_checks import SimilarityChecks
     from kbx_tui.api.tuner import Tuner
-    from kbx_tui.api.why_not_finder import WhyNotFinder
     from kbx_tui.drafting.checks import DraftCheck, DraftMatch, Verdict
     from kbx_tui.drafting.differences import Difference
     from kbx_tui.drafting.labels import LabelledScore, ThresholdMetrics
@@ -86,13 +87,17 @@ if TYPE_CHECKING:
     from kbx_tui.search.browsing.contents import BaseContents
     from kbx_tui.search.browsing.destination import Destination
     from kbx_tui.search.browsing.document_lookup import DocumentName
+    from kbx_tui.search.browsing.filter_completion import FilterCompletions
     from kbx_tui.search.comparing.comparison import Comparison
     from kbx_tui.search.comparing.score_parts import PairExplanation
     from kbx_tui.search.comparing.why_not import WhyNot
     from kbx_tui.search.evidence.evidence import Evidence
     from kbx_tui.search.evidence.tuning import Tuning
-    from kbx_tui.search.query_history import PastQuery, QueryHistory
+    from kbx_tui.search.query.typed_filters import UnfinishedFilter
+    from kbx_tui.search.query_history import PastQuery
+    from kbx_tui.search.results.facets import Facets
     from kbx_tui.search.results.response import SearchResponse, Snippet
+    from kbx_tui.search.saved_queries import News, SavedQuery
     from kbx_tui.similarity.conflicts.conflict_guard import Conflict
     from kbx_tui.similarity.duplicate_scan import DuplicateScan
     from kbx_tui.similarity.matches import FieldSimilarity, SimilarityCheck, SimilarityMatch
@@ -315,6 +320,10 @@ class KnowledgeBase:
         """Return the documents of `evidence` ranked. Pure."""
         return rank(evidence, tuning or self.tuning())
 
+    def facets(self, ranking: Ranking) -> Facets:
+        """Return how many results of a ranking have each type, tag, month and person."""
+        return self._searcher.facets(ranking)
+
     def rerank(self, ranking: Ranking, reranker: str | None = None) -> Ranking:
         """Return a ranking with its first 20 documents reranked, as `search` returns it.
 
@@ -422,6 +431,13 @@ class KnowledgeBase:
     def complete_path(self, text: str, limit: int = 20) -> tuple[str, ...]:
         """Return completions of a partial path: folders (with a final slash), then files."""
         return self._catalog.complete_path(text, limit)
+
+    def complete_filter(self, unfinished: UnfinishedFilter, limit: int = 20) -> FilterCompletions:
+        """Return how the filter at the end of a query may go on (`unfinished_filter`).
+
+        Raises NotFound without an index.
+        """
+        return self._catalog.complete_filter(unfinished, limit)
 
     def count_scope(self, path: str) -> tuple[int, int]:
         """Return how many documents a path filter matches, and how many there are in total.
@@ -1149,14 +1165,44 @@ class KnowledgeBase:
 
     def query_history(self) -> tuple[PastQuery, ...]:
         """Return the queries asked in the app, each once, the most recent first; at most 1,000."""
-        return self._query_history.read()
+        return self._past_searches.history.read()
 
     def clear_query_history(self, *, dry_run: bool = False) -> int:
         """Forget the queries asked in the app, and return how many; `dry_run` only counts them.
 
         Raises WriteFault.
         """
-        return len(self.query_history()) if dry_run else self._query_history.clear()
+        history = self._past_searches.history
+        return len(history.read()) if dry_run else history.clear()
+
+    def saved_queries(self) -> tuple[SavedQuery, ...]:
+        """Return the queries saved by name, ordered by name."""
+        return self._past_searches.saved.read()
+
+    def save_query(
+        self, name: str, query: str | SearchRequest, settings: Mapping[str, Any] | None = None
+    ) -> SavedQuery:
+        """Save a query by name, with what it finds now, in place of one with the same name.
+
+        `settings` are values for JSON to keep with it. Raises ConfigError for a name that is blank
+        or longer than 100 characters, WriteFault, and as `retrieve`.
+        """
+        return self._past_searches.save(name, _search_request(query, {}), settings or {})
+
+    def open_saved_query(self, name: str, query: str | SearchRequest) -> News:
+        """Return what is new in the results of a saved query, and note what it finds now.
+
+        `query` is that query with its settings. Raises NotFound, WriteFault, and as `retrieve`.
+        """
+        return self._past_searches.open(name, _search_request(query, {}))
+
+    def remove_saved_query(self, name: str) -> SavedQuery:
+        """Remove a saved query, and return it. Raises NotFound and WriteFault."""
+        return self._past_searches.saved.remove(name)
+
+    def restore_saved_query(self, saved: SavedQuery) -> None:
+        """Save a query again that was removed. Raises WriteFault."""
+        self._past_searches.saved.put(saved)
 
     def compare(self, before: Ranking, after: Ranking, limit: int = 10) -> Comparison:
         """Return the top `limit` of two rankings of one query, what moved, and why. Pure."""
@@ -1226,7 +1272,7 @@ class KnowledgeBase:
 
     @cached_property
     def _why_not_finder(self) -> WhyNotFinder:
-        from kbx_tui.api.why_not_finder import WhyNotFinder
+        from kbx_tui.api.searching.why_not_finder import WhyNotFinder
 
         return WhyNotFinder(self._session)
 
@@ -1243,10 +1289,10 @@ class KnowledgeBase:
         return Importer(self._session)
 
     @cached_property
-    def _query_history(self) -> QueryHistory:
-        from kbx_tui.search.query_history import QueryHistory
+    def _past_searches(self) -> PastSearches:
+        from kbx_tui.api.searching.past_searches import PastSearches
 
-        return QueryHistory(self.root, self._session.notice_once)
+        return PastSearches(self._session)
 
     @cached_property
     def _judging(self) -> Judging:
@@ -1262,7 +1308,7 @@ class KnowledgeBase:
 
     @cached_property
     def _searcher(self) -> Searcher:
-        from kbx_tui.api.searcher import Searcher
+        from kbx_tui.api.searching.searcher import Searcher
 
         return Searcher(self._session)
 

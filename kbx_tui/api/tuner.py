@@ -6,7 +6,7 @@ from collections.abc import Collection, Hashable, Sequence
 from dataclasses import replace
 
 from kbx_tui.api.file_writer import FileWriter
-from kbx_tui.api.searcher import Searcher
+from kbx_tui.api.searching.searcher import Searcher
 from kbx_tui.api.session import Session
 from kbx_tui.drafting.plans import Written
 from kbx_tui.editing.file_change import read_file

@@ -40,11 +40,12 @@ from kbx_tui.search.retrieval.scope import ScopedDocuments, find_scope
 
 if TYPE_CHECKING:
     from kbx_tui.search.browsing.destination import Destinations
+    from kbx_tui.search.results.facets import FacetIndex
 
 TEXT_TABLES = ("documents", "entities", "facts", "links", "name_uses", "meta")
 SCOPES_KEPT = 8
-SIMILAR_NAMES = 3
-"""Names suggested for one that no entity has."""
+SIMILAR_NAMES = 5
+"""Names of which the best visible one is suggested for a name that no entity has."""
 PASS_ONE_KEPT, PASS_ONE_SECONDS = 256, 60.0
 PATIENCE = 10.0
 """Changed vectors are reread only after this many times the duration of the last read."""
@@ -173,7 +174,8 @@ class IndexGeneration:
 
     def _unknown(self, name: str, hidden: Collection[str]) -> UnknownName:
         similar = self.entity_names.find(name, SIMILAR_NAMES)
-        return UnknownName(name, tuple(e.name for e in similar if e.path not in hidden))
+        visible = (entity.name for entity in similar if entity.path not in hidden)
+        return UnknownName(name, next(visible, ""))
 
     def scored_documents(self, scoped: ScopedDocuments, share: float) -> ScoredDocuments:
         """Return the documents to score: those in scope and, with a `share`, adjacent parts."""
@@ -213,6 +215,13 @@ class IndexGeneration:
         from kbx_tui.search.browsing.destination import Destinations  # imports a markdown parser
 
         return Destinations(self.snapshot)
+
+    @cached_property
+    def facets(self) -> FacetIndex:
+        """The types, tags, dates and people of all documents, to be counted."""
+        from kbx_tui.search.results.facets import FacetIndex  # not for a first search
+
+        return FacetIndex(self.snapshot)
 
     @cached_property
     def known_items(self) -> KnownItems:

@@ -1,5 +1,7 @@
 """The queries asked in the app, `.kbx/queries.jsonl`: one line per query, the newest last.
 
+Each line has the settings that it was asked with, and what it found.
+
 A query is appended as soon as it counts as asked, so a crash loses none. A long file is compacted
 to the newest `LIMIT` queries, each once.
 """
@@ -7,10 +9,11 @@ to the newest `LIMIT` queries, each once.
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
+from typing import Any
 
 import msgspec
 from filelock import FileLock, Timeout
@@ -27,7 +30,7 @@ LOCK_SECONDS = 2.0
 """Longest wait for another process, which compacts the file."""
 LIMIT = 1_000
 """Queries that are kept."""
-COMPACTED_BYTES = 512 * 1024
+COMPACTED_BYTES = 2 * 1024 * 1024
 """Size from which the file is compacted."""
 
 
@@ -38,6 +41,12 @@ class PastQuery:
     query: str
     at: float = 0.0
     """Seconds since 1970; 0 if not known."""
+    found: int | None = None
+    """Number of results; None if not known."""
+    first: tuple[str, ...] = ()
+    """Paths of the first results, at most 3."""
+    settings: Mapping[str, Any] = field(default_factory=dict, hash=False)
+    """Settings of the app that it was asked with, where they differ from the usual ones."""
 
     def __post_init__(self) -> None:
         """Raise ValueError for a blank query."""
@@ -61,12 +70,15 @@ class QueryHistory:
                 latest.setdefault(record.query, record)
         return tuple(latest.values())[:LIMIT]
 
-    def add(self, query: str) -> None:
-        """Note that a query was asked. Write errors are ignored: a query is not worth an error."""
-        if not query.strip():
-            return
+    def add(self, asked: str | PastQuery) -> None:
+        """Note that a query was asked just now. Write errors are ignored: it is not worth one."""
+        if isinstance(asked, str):
+            if not asked.strip():
+                return
+            asked = PastQuery(asked)
+        past = replace(asked, at=round(time.time(), 3))
         with suppress(OSError, WriteFault, Timeout), self._locked():
-            size = append_lines(self._file, [_line(PastQuery(query, round(time.time(), 3)))])
+            size = append_lines(self._file, [_line(past)])
             if size > COMPACTED_BYTES:
                 self._replace(self.read())
 
@@ -97,4 +109,8 @@ class QueryHistory:
 
 
 def _line(past: PastQuery) -> bytes:
-    return msgspec.json.encode({"query": replace_surrogates(past.query), "at": past.at})
+    unset: dict[str, Any] = {"found": None, "first": (), "settings": {}}
+    record = {name: value for name, value in asdict(past).items() if value != unset.get(name, ...)}
+    first = tuple(map(replace_surrogates, past.first))
+    record |= {"query": replace_surrogates(past.query)} | ({"first": first} if first else {})
+    return msgspec.json.encode(record)

@@ -243,7 +243,7 @@ class KbxApp(App[None]):
         model = self.explore.model
         if model.summary is not None:  # else it has never been open
             self.app_state.remember_knobs(model.state.alpha, model.state.threshold)
-            self.app_state.remember_query(model.state.query)
+            self.app_state.remember_query(model.asked())
             self.app_state.save_base()
 
     # Modes.
@@ -349,6 +349,18 @@ class KbxApp(App[None]):
             session, query = self.explore.session, self.explore.model.state.query
             model = BlindModel(session.client, session.judging, query, (before, after))
             self.push_screen(BlindScreen(model, self.keymap))
+
+    def recall(self, *, naming: bool = False) -> None:
+        from kbx_tui.tui.recall.recall_box import open_recall
+
+        if self.explore is not None:
+            open_recall(self.explore, naming=naming)
+
+    def show_facets(self) -> None:
+        from kbx_tui.tui.facets.facet_box import open_facets
+
+        if self.explore is not None:
+            open_facets(self.explore)
 
     async def edit(self, root: str, path: str, line: int) -> None:
         editor = editor_command(os.environ)

@@ -8,7 +8,9 @@ queries of a base are in a file of their own (`query_history`).
 from __future__ import annotations
 
 import re
+import time
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from tempfile import NamedTemporaryFile
 from typing import Annotated, TypeVar
@@ -19,7 +21,7 @@ from kbx_tui.errors import WriteFault
 from kbx_tui.log_file import logger
 from kbx_tui.removal import remove_temporary
 from kbx_tui.safe_text import safe_line
-from kbx_tui.search.query_history import LIMIT, QueryHistory
+from kbx_tui.search.query_history import LIMIT, PastQuery, QueryHistory
 from kbx_tui.state_file import (
     UnusableFile,
     decode_json,
@@ -68,7 +70,7 @@ class AppState:
         """Whether alpha and threshold are remembered, as kbx.toml says."""
         self.notices: list[str] = []
         """What the user should know about files that cannot be read."""
-        self.queries: list[str] = []
+        self.past: list[PastQuery] = []
         """The queries asked in the open base, the most recent first."""
         self._base_file: Path | None = None
         self._history: QueryHistory | None = None
@@ -87,8 +89,8 @@ class AppState:
         self._base_file = root / ".kbx" / BASE_FILE
         self.base = self._read(self._base_file, BaseState)
         self._history = QueryHistory(root, self.notices.append)
-        past = self._history.read()
-        self.queries = [safe_line(query.query) for query in past]  # the file is not trusted
+        # the file is not trusted
+        self.past = [replace(past, query=safe_line(past.query)) for past in self._history.read()]
         others = [base for base in self.user.bases if base != str(root)]
         self.user.bases = [str(root), *others][:RECENT_BASES]
         self.save_user()
@@ -108,7 +110,7 @@ class AppState:
     def close_base(self) -> None:
         """Discard the state of the base, which has been closed."""
         self.base, self._base_file, self.keeps_knobs = BaseState(), None, False
-        self.queries, self._history = [], None
+        self.past, self._history = [], None
 
     def remember_theme(self, theme: str) -> None:
         """Save this theme for later sessions."""
@@ -116,13 +118,22 @@ class AppState:
             self.user.theme = theme
             self.save_user()
 
-    def remember_query(self, query: str) -> None:
-        """Move a query to the top of the recent queries, on disk too: nothing loses it then."""
-        if not query or self.queries[:1] == [query]:
+    @property
+    def queries(self) -> list[str]:
+        """The texts of the queries asked in the open base, the most recent first."""
+        return [past.query for past in self.past]
+
+    def remember_query(self, asked: PastQuery | None) -> None:
+        """Move a query to the top of the recent queries, on disk too: nothing loses it then.
+
+        None, and what is at the top already, changes nothing.
+        """
+        if asked is None or (self.past and replace(self.past[0], at=asked.at) == asked):
             return
-        self.queries = [query, *(other for other in self.queries if other != query)][:LIMIT]
+        others = (other for other in self.past if other.query != asked.query)
+        self.past = [replace(asked, at=time.time()), *others][:LIMIT]
         if self._history is not None and self._has_folder:
-            self._history.add(query)
+            self._history.add(asked)
 
     def remember_knobs(self, alpha: float, threshold: float) -> None:
         """Remember alpha and threshold if kbx.toml says so, else forget them."""

@@ -52,6 +52,14 @@ class Navigator(Protocol):
         """Let the user choose the folders to search in."""
         ...
 
+    def recall(self, *, naming: bool = False) -> None:
+        """Let the user run a query asked before or, with `naming`, save the current one."""
+        ...
+
+    def show_facets(self) -> None:
+        """Show how many results have each type, tag, date and person, and narrow to one."""
+        ...
+
     def ask_why_not(self) -> None:
         """Let the user find a document, and learn why it is not among the results."""
         ...

@@ -14,6 +14,7 @@ NAMES = (
     "tune",
     "indexing",
     "why_not",
+    "recall",
     "comparing",
     "blind",
     "help",

@@ -63,18 +63,21 @@ def test_listing_the_settings_loads_no_engine(demo_kb_path: Path) -> None:
     assert packages.isdisjoint(HEAVY)
 
 
+SEARCHING = {"searching", "searching.searcher"}
+
+
 @pytest.mark.parametrize(
     ("call", "parts"),
     [
         ("status()", set()),
-        ("search('rollback', fast=True)", {"searcher"}),
-        ("search('rollback', reranker='/none')", {"searcher", "pending_reranking"}),
-        ("try_reranker('/none')", {"searcher", "pending_reranking"}),
-        ("try_reranker('no/name', download=True)", {"searcher", "pending_reranking"}),
+        ("search('rollback', fast=True)", SEARCHING),
+        ("search('rollback', reranker='/none')", SEARCHING | {"searching.pending_reranking"}),
+        ("try_reranker('/none')", SEARCHING | {"searching.pending_reranking"}),
+        ("try_reranker('no/name', download=True)", SEARCHING | {"searching.pending_reranking"}),
         ("entity('person:alice-chen')", {"catalog"}),
         ("experts('rollback')", set()),
         ("memory_similar('prefers async')", {"similarity_checks"}),
-        ("judgments()", {"searcher", "judging"}),
+        ("judgments()", SEARCHING | {"judging"}),
         ("undoable()", {"file_writer"}),
         ("facts()", {"catalog"}),
         (

@@ -15,6 +15,7 @@ from kbx_tui.editing.file_edits import FileEdit, write_files
 from kbx_tui.editing.journal import FOLDER, PENDING
 from kbx_tui.editing.state.drafts import new_draft, write_drafts
 from kbx_tui.evaluation.preferences.preference import ShownList
+from kbx_tui.search.query_history import PastQuery
 from kbx_tui.tui.app_state import AppState, user_file
 from tests.command_line import CommandLine
 from tests.damage import DAMAGES, time_limit
@@ -94,7 +95,7 @@ def test_no_damage_of_all_state_files_stops_the_engine_or_loses_one(
     with time_limit(120), KnowledgeBase(base, notice=said.append) as kb:
         state = AppState()
         state.open_base(base)
-        state.remember_query("rehearsal")
+        state.remember_query(PastQuery("rehearsal"))
         state.save_base()
         kb.index(fast=True)
         assert kb.search("rollback", fast=True).results

@@ -1,4 +1,4 @@
-"""`kbx history`: the queries asked in the app."""
+"""`kbx history`: the queries asked in the app, and those saved by name."""
 
 from __future__ import annotations
 
@@ -8,22 +8,23 @@ import click
 
 from kbx_tui.cli.base_command import Group
 from kbx_tui.cli.open_kb import open_kb
-from kbx_tui.cli.options import json_option
+from kbx_tui.cli.options import json_option, text_argument
 from kbx_tui.cli.output import print_result, say
 from kbx_tui.formatting import format_count
 
 
 @click.group(name="history", cls=Group)
 def command() -> None:
-    """List or clear the queries asked in the app.
+    """List or clear the queries asked in the app, and those saved by name.
 
-    The last 1,000 are in .kbx/queries.jsonl. `up` in the query line recalls them, and the tune mode
-    shows what another threshold would have done with them.
+    The last 1,000 are in .kbx/queries.jsonl, with their settings and what they found. `up` in the
+    query line recalls them, `ctrl+r` searches them, and the tune mode shows what another threshold
+    would have done with them. `*` in the app saves a query by name.
 
     \b
     Examples:
       kbx history list
-      kbx history clear --dry-run
+      kbx history saved
       kbx history clear
     """
 
@@ -42,8 +43,21 @@ def list_queries(as_json: bool) -> None:
         past = kb.query_history()
     if not past:
         say("no query has been asked in the app yet")
-    data = [{"query": query.query, "when": _when(query.at)} for query in past]
-    lines = (f"{row['when'] or '':<19}  {row['query']}" for row in data)
+    data = [
+        {
+            "query": query.query,
+            "when": _when(query.at),
+            "found": query.found,
+            "first": list(query.first),
+            "settings": dict(query.settings),
+        }
+        for query in past
+    ]
+    found = ("" if query.found is None else f"{query.found:,}" for query in past)
+    lines = (
+        f"{row['when'] or '':<19}  {count:>7}  {row['query']}"
+        for row, count in zip(data, found, strict=True)
+    )
     print_result(data, lines, as_json=as_json)
 
 
@@ -64,6 +78,60 @@ def clear(dry_run: bool, as_json: bool) -> None:
         count = kb.clear_query_history(dry_run=dry_run)
     line = f"{'would forget' if dry_run else 'forgot'} {format_count(count, 'query')}"
     print_result({"queries": count, "cleared": not dry_run}, [line], as_json=as_json)
+
+
+@command.command(name="saved")
+@json_option
+def list_saved(as_json: bool) -> None:
+    """List the queries saved by name, with `*` in the app.
+
+    `ctrl+r` in the app runs one with its settings and lists what is new since it was last opened.
+
+    \b
+    Examples:
+      kbx history saved
+      kbx history saved --json | jq -r '.[].name'
+    """
+    from rich.cells import cell_len
+
+    with open_kb() as kb:
+        saved = kb.saved_queries()
+    if not saved:
+        say("no query is saved yet; * in the app saves one")
+    data = [
+        {
+            "name": query.name,
+            "query": query.query,
+            "opened": _when(query.at),
+            "documents": len(query.documents),
+            "settings": dict(query.settings),
+        }
+        for query in saved
+    ]
+    width = max((cell_len(query.name) for query in saved), default=0)
+    lines = (
+        f"{query.name}{' ' * (width - cell_len(query.name))}  {row['opened'] or '':<19}  "
+        f"{query.query}"
+        for query, row in zip(saved, data, strict=True)
+    )
+    print_result(data, lines, as_json=as_json)
+
+
+@command.command(name="remove")
+@text_argument("name", "NAME...", "the name is empty; `kbx history saved` lists them")
+@json_option
+def remove(name: str, as_json: bool) -> None:
+    """Remove a saved query. Its documents and judgments stay.
+
+    \b
+    Examples:
+      kbx history remove open incidents
+      kbx history remove "open incidents" --json
+    """
+    with open_kb() as kb:
+        saved = kb.remove_saved_query(name)
+    line = f"removed {saved.name}: {saved.query}"
+    print_result({"name": saved.name, "query": saved.query}, [line], as_json=as_json)
 
 
 def _when(at: float) -> str | None:

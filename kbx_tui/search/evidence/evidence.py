@@ -157,8 +157,8 @@ class UnknownName:
     """A name in a filter that no entity has."""
 
     name: str
-    similar: tuple[str, ...]
-    """Names of entities that may have been meant, best first."""
+    similar: str
+    """The name of the entity that may have been meant; empty if none is similar."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -30,6 +30,13 @@ _FILTER_OR_QUOTED = re.compile(
     """,
     re.VERBOSE,
 )
+_UNFINISHED = re.compile(
+    r"""
+    (?<!\S) (?: (?P<key>type|tag|from|to|in) : | @ )
+            (?P<quoted>")? (?P<value> (?(quoted) [^"]* | [^\s"]* ) ) $
+    """,
+    re.VERBOSE,
+)
 _CLOSING = ",;.?!"
 """Punctuation after a value that belongs to the sentence."""
 _POSSESSIVE = re.compile(r"['’]s$")
@@ -87,6 +94,41 @@ def read_filters(query: str) -> TypedQuery:
     if not filters:
         return TypedQuery(query, not_dates=tuple(not_dates))
     return TypedQuery(_cut(query, spans), tuple(filters), tuple(spans), tuple(not_dates))
+
+
+@dataclass(frozen=True, slots=True)
+class UnfinishedFilter:
+    """A filter at the very end of a query, which may still be typed."""
+
+    key: Key
+    value: str
+    """What is typed of its last value; may be empty."""
+    before: str
+    """The query up to that value."""
+    is_quoted: bool
+    """Whether the value begins with a quotation mark that is not closed."""
+
+    @property
+    def rest(self) -> str:
+        """The query without the filter."""
+        return self.before[: self.before.rfind(_start(self.key))].rstrip()
+
+    def completed(self, value: str) -> str:
+        """Return the query with a whole value in place of what is typed."""
+        if self.is_quoted:
+            return f'{self.before}{value}"'
+        return self.before + (_quoted(value) if "," not in self.before.split()[-1] else value)
+
+
+def unfinished_filter(query: str) -> UnfinishedFilter | None:
+    """Return the filter at the end of a query; None if there is none, or a space after it."""
+    match = _UNFINISHED.search(query)
+    if match is None or query.count('"', 0, match.start()) % 2:
+        return None
+    key, start = cast("Key", match["key"] or "@"), match.start("value")
+    if not match["quoted"] and key in ("type", "tag", "@"):
+        start += match["value"].rfind(",") + 1
+    return UnfinishedFilter(key, query[start:], query[:start], bool(match["quoted"]))
 
 
 def with_filter(query: str, key: Key, value: str) -> str:

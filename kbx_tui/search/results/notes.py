@@ -120,9 +120,9 @@ def not_dates_notes(query: str) -> Iterator[str]:
 
 
 def unknown_names_notes(scope: Scope) -> Iterator[str]:
-    """Yield which names in filters no entity has, with similar ones."""
+    """Yield which names in filters no entity has, with a similar one."""
     for unknown in scope.unknown_names:
-        hint = f"; did you mean {' or '.join(unknown.similar)}?" if unknown.similar else ""
+        hint = f"; did you mean {unknown.similar}?" if unknown.similar else ""
         yield safe_line(f"no entity is called {unknown.name}{hint}")
 
 

@@ -9,6 +9,8 @@ ExploreScope = Literal["query", "path", "results", "entities", "preview", "card"
 DedupScope = Literal["draft_line", "drafts", "known", "review"]
 ExpertsScope = Literal["topic", "expert_list", "experts"]
 WhyNotScope = Literal["why_not"]
+RecallScope = Literal["recall"]
+FacetScope = Literal["facets"]
 CompareScope = Literal["side_by_side", "compare"]
 BlindScope = Literal["blind"]
 TuneScope = Literal["judged_queries", "snapshots", "decision", "tune"]
@@ -21,6 +23,8 @@ Scope = Literal[
     DedupScope,
     ExpertsScope,
     WhyNotScope,
+    RecallScope,
+    FacetScope,
     CompareScope,
     BlindScope,
     TuneScope,

@@ -19,6 +19,8 @@ _welcome = partial(Command, scope="welcome")
 _bases = partial(Command, scope="bases")
 _screen = partial(Command, scope="screen")
 _why_not = partial(Command, scope="why_not")
+_recall = partial(Command, scope="recall")
+_facets = partial(Command, scope="facets")
 _side_by_side = partial(Command, scope="side_by_side")
 _compare = partial(Command, scope="compare")
 _draft_line = partial(Command, scope="draft_line")
@@ -49,6 +51,10 @@ COMMANDS: tuple[Command, ...] = (
            "go to the results", bar=True),
     _query("query.leave", "escape", "screen.leave_field", "commands",
            "leave the query line; letters are then commands", bar=True),
+    _query("query.complete", "tab", "complete", "complete",
+           "accept the completion of a filter; without one, go to the next pane"),
+    _query("query.history", "ctrl+r", "screen.recall", "history",
+           "search the queries asked before"),
     _query("query.earlier", "up", "screen.earlier_query", "previous", "recall the previous query"),
 
     _path("path.results", "down,enter", "screen.leave_field", "results",
@@ -136,6 +142,15 @@ COMMANDS: tuple[Command, ...] = (
     _screen("dates.only", "T", "dates('filter')", "only that time",
             "show only documents of the time that the query asks for, or prefer them",
             palette=True),
+    _screen("history.open", "ctrl+r", "recall", "history",
+            "search the queries asked before, and run one with its settings", palette=True),
+    _screen("query.save", "asterisk", "save_query", "save query",
+            "save the query and its settings by name", palette=True),
+    _screen("facets.open", "D", "facets", "facets",
+            "count types, tags, dates and people of the results, and narrow to one",
+            palette=True),
+    _screen("filter.remove", "backspace,delete", "remove_filter", "drop",
+            "remove the last filter typed in the query", palette=True),
     _screen("undo", "z", "undo", "undo",
             "undo the last change of sliders, path, dates, mode or entities, or the last grade",
             bar=True, palette=True),
@@ -196,6 +211,29 @@ COMMANDS: tuple[Command, ...] = (
     _why_not("why_not.page_down", "pagedown", "screen.move_page(1)", "page down", "page down"),
     _why_not("why_not.close", "escape", "screen.close", "close", "close it and change nothing",
              bar=True),
+
+    _recall("recall.take", "enter", "screen.take", "choose",
+            "run the query with its settings, save it, or go to the document", bar=True,
+            in_turn=True),
+    _recall("recall.drop", "ctrl+x", "screen.drop", "remove",
+            "remove the saved query under the cursor", bar=True),
+    _recall("recall.up", "up", "screen.move(-1)", "up", "move up"),
+    _recall("recall.down", "down,ctrl+r", "screen.move(1)", "down", "move down"),
+    _recall("recall.page_up", "pageup", "screen.move_page(-1)", "page up", "page up"),
+    _recall("recall.page_down", "pagedown", "screen.move_page(1)", "page down", "page down"),
+    _recall("recall.close", "escape", "screen.close", "close", "close it", bar=True),
+
+    _facets("facets.take", "enter,space", "open", "narrow",
+            "narrow the results to this, or take that back", bar=True),
+    _facets("facets.earlier", "left,h", "span(-1)", "earlier",
+            "go to the time before, in the strip of dates", bar=True, pair="facets.later"),
+    _facets("facets.later", "right,l", "span(1)", "later", "go to the time after"),
+    _facets("facets.longer", "shift+right,L", "extend(1)", "longer",
+            "extend the span of dates by one more time", bar=True, pair="facets.shorter"),
+    _facets("facets.shorter", "shift+left,H", "extend(-1)", "shorter", "shorten the span"),
+    _facets("facets.undo", "z", "screen.undo", "undo", "undo the last change", bar=True),
+    _facets("facets.up", "up", "move(-1)", "up", "move up"),
+    _facets("facets.close", "escape,q,D", "screen.close", "close", "close the facets", bar=True),
 
     _side_by_side("side_by_side.read", "enter", "open", "read", "read the document", bar=True),
     _side_by_side("side_by_side.left", "left,h", "side(True)", "A or B",

@@ -53,7 +53,7 @@ class AnswerDisplay:
         else:
             chip.show(view.dates, keymap)
         words = self._model.state.extra_words(self._model.defaults)
-        self._screen.query_one(FilterChip).show(words, keymap)
+        self._screen.query_one(FilterChip).show(view.filters, words, keymap)
         self._screen.query_one(Knobs).annotate(view)
         entities = self._screen.query_one(EntityList)
         entities.empty_state = empty_states.no_entities
@@ -76,7 +76,7 @@ class AnswerDisplay:
         self.view = None
         self._screen.query_one(StatusLine).show_note("")
         self._screen.query_one(DateChip).hide()
-        self._screen.query_one(FilterChip).display = False
+        self._screen.query_one(FilterChip).hide()
         self._screen.query_one(Knobs).annotate(None)
         self._screen.query_one(EntityList).empty_state = empty_states.entities_without_query
         self._show_entities((), self._model.state.threshold)

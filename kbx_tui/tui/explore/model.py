@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from textual.message import Message
 
 from kbx_tui.safe_text import safe_line
+from kbx_tui.search.query_history import PastQuery
 from kbx_tui.tui.engine.client import EngineClient, LatestOnly
 from kbx_tui.tui.engine.status import Status
 from kbx_tui.tui.explore.displayed_search import DisplayedSearch, tuning_of
@@ -35,6 +36,7 @@ from kbx_tui.tui.explore.search_state import (
     describe_undo,
     knobs_of,
 )
+from kbx_tui.tui.explore.stored_settings import stored_settings
 from kbx_tui.tui.explore.view import BaseSummary, ExploreView, ResultRow, ScopeView, Why
 from kbx_tui.tui.gc_pauses import freeze_loaded
 from kbx_tui.tui.judging.search_settings import SearchSettings
@@ -42,13 +44,17 @@ from kbx_tui.tui.judging.search_settings import SearchSettings
 if TYPE_CHECKING:
     from kbx_tui.api import KnowledgeBase
     from kbx_tui.search.browsing.card import EntityName
+    from kbx_tui.search.browsing.filter_completion import FilterCompletions
     from kbx_tui.search.evidence.evidence import Evidence
     from kbx_tui.search.evidence.tuning import Tuning
     from kbx_tui.search.query.filters import Dates
+    from kbx_tui.search.query.typed_filters import UnfinishedFilter
     from kbx_tui.search.results.response import Snippet
 
 DEBOUNCE_SECONDS = 0.08
 """Seconds without a key before a query is searched."""
+FIRST_RESULTS = 3
+"""Results that are noted with a query."""
 SLOW_SEARCH_SECONDS = 0.15
 """Seconds after which the screen shows that a search is in progress."""
 
@@ -135,10 +141,24 @@ class ExploreModel:
 
     def apply(self, **changes: Any) -> None:
         """Change the search in one step to undo, and show the new settings in all fields."""
+        if "query" in changes:
+            self.run(replace(self.state, **changes))
+            return
         self._undo.separate()
         self.update(**changes)
         self._undo.separate()
         self.post(StateReplaced(self.state))
+
+    def run(self, state: SearchState) -> None:
+        """Search with another query and settings, in one step to undo, and show them all."""
+        before = self.state
+        self._changed_fields |= changed_fields(before, state)
+        self._show_state(state)
+        self._undo.remember_call(lambda: self._show_state(before))
+
+    def _show_state(self, state: SearchState) -> None:
+        self._set(state)
+        self.post(StateReplaced(state))
 
     def undo(self) -> None:
         """Undo the last change, of the search or a change that `remember` was given."""
@@ -160,6 +180,18 @@ class ExploreModel:
     def forget(self, undo: UndoCall) -> None:
         """Do not undo a change that did not happen after all."""
         self._undo.forget_call(undo)
+
+    def asked(self) -> PastQuery | None:
+        """Return the current query with its settings and what it found; None without one."""
+        if not self.state.query:
+            return None
+        view = self.displayed.view if self.displayed.answers(self.state) else None
+        return PastQuery(
+            self.state.query,
+            found=None if view is None else view.matched,
+            first=() if view is None else tuple(row.path for row in view.results[:FIRST_RESULTS]),
+            settings=stored_settings(self.state),
+        )
 
     @property
     def engine(self) -> KnowledgeBase | None:
@@ -247,6 +279,12 @@ class ExploreModel:
         if not self.is_searchable:
             return ()
         return await self._client.run(lambda engine: engine.complete_path(text))
+
+    async def complete_filter(self, unfinished: UnfinishedFilter) -> FilterCompletions | None:
+        """Return how the filter at the end of a query may go on; None until the base is indexed."""
+        if not self.is_searchable:
+            return None
+        return await self._client.run(lambda engine: engine.complete_filter(unfinished))
 
     async def find_entities(self, text: str) -> tuple[EntityName, ...]:
         """Return the entities that match part of a name; none until the base is indexed."""

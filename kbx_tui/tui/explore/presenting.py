@@ -21,7 +21,9 @@ from kbx_tui.search.ranking.rank import Ranked, Ranking
 from kbx_tui.search.results.notes import (
     few_answers_note,
     find_few_answers,
+    not_dates_notes,
     reranker_failure,
+    unknown_names_notes,
 )
 from kbx_tui.search.results.order import in_order
 from kbx_tui.search.results.response import Snippet
@@ -86,8 +88,20 @@ def present(ranking: Ranking, state: SearchState, alpha_note: str = "") -> Explo
         ),
         order=order,
         alpha_note=alpha_note,
-        note=few_answers_note(find_few_answers(ranking)) or reranker_failure(ranking),
+        note=_note(ranking),
+        filters=tuple(safe_line(str(typed)) for typed in evidence.scope.typed),
         dates=_dates(evidence, state),
+    )
+
+
+def _note(ranking: Ranking) -> str:
+    """Return what to know about the answer first; empty if there is nothing to say."""
+    evidence = ranking.evidence
+    about_filters = (*unknown_names_notes(evidence.scope), *not_dates_notes(evidence.query))
+    return (
+        "; ".join(about_filters)
+        or few_answers_note(find_few_answers(ranking))
+        or reranker_failure(ranking)
     )
 
 

@@ -16,7 +16,7 @@ from kbx_tui.tui.engine.client import EngineClient, LatestOnly
 from kbx_tui.tui.explore.displayed_search import DisplayedSearch
 
 if TYPE_CHECKING:
-    from kbx_tui.api.pending_reranking import PendingReranking
+    from kbx_tui.api.searching.pending_reranking import PendingReranking
     from kbx_tui.search.evidence.evidence import Evidence
 
 PAUSE_SECONDS = 0.2

@@ -31,6 +31,7 @@ from kbx_tui.tui.explore.messages import (
     SnippetsReady,
     StateReplaced,
 )
+from kbx_tui.tui.explore.narrowing.query_filters import QueryFilters
 from kbx_tui.tui.explore.pane_switch import PaneSwitch
 from kbx_tui.tui.explore.panes.date_chip import DateChip
 from kbx_tui.tui.explore.panes.entity_card import EntityCard
@@ -44,7 +45,7 @@ from kbx_tui.tui.explore.panes.query_line import QueryLine
 from kbx_tui.tui.explore.panes.result_list import ResultList
 from kbx_tui.tui.explore.panes.why_pane import WhyPane
 from kbx_tui.tui.explore.reader import Reader
-from kbx_tui.tui.explore.search_state import MODES, PRESETS
+from kbx_tui.tui.explore.search_state import MODES, PRESETS, SearchState
 from kbx_tui.tui.explore.view import ExploreView
 from kbx_tui.tui.judging.judging_screen import JudgingScreen
 from kbx_tui.tui.judging.measure_line import MeasureLine
@@ -91,6 +92,7 @@ class Explore(JudgingScreen):
         self.pane_switch = PaneSwitch(self, app_state)
         self.answer = AnswerDisplay(self, self.model, app_state)
         self.reader = Reader(self, session.reading, self.pane_switch)
+        self.filters = QueryFilters(self, self.model)
         self.judge = ResultJudge(self, session, self.answer, self.reader)
         self.model.post = session.reading.post = self.post_message
 
@@ -153,6 +155,9 @@ class Explore(JudgingScreen):
 
     def on_state_replaced(self, message: StateReplaced) -> None:
         self.query_one(Knobs).show(message.state)
+        query = self.query_one(QueryLine)
+        if query.value.strip() != message.state.query and not query.has_focus:
+            query.show_query(message.state.query)
         path = self.query_one(PathLine)
         if path.value.strip() != message.state.path and not path.has_focus:
             path.value = message.state.path
@@ -168,6 +173,8 @@ class Explore(JudgingScreen):
         if self.model.is_current(message.view):
             self.answer.show(message.view, self.navigator.keymap, is_new=message.is_new)
             self.judge.show(self.navigator.keymap)
+            if message.is_new and not self.query_one(QueryLine).has_focus:
+                self.app_state.remember_query(self.model.asked())
 
     def on_snippets_ready(self, message: SnippetsReady) -> None:
         self.answer.show_snippets(message.query, message.snippets)
@@ -197,10 +204,17 @@ class Explore(JudgingScreen):
 
     @on(Input.Changed, "QueryLine")
     def change_query(self, event: Input.Changed) -> None:
-        query = event.value.strip()
-        self.model.update(query=query)
-        if not query:
+        self.filters.typed(event.value)
+        if not event.value.strip():
             self.answer.clear()
+
+    @on(QueryLine.Left)
+    def take_query(self) -> None:
+        self.filters.left()
+
+    @on(FilterChip.Removed)
+    def remove_filter(self, event: FilterChip.Removed) -> None:
+        self.filters.remove(event.number)
 
     @on(Input.Changed, "PathLine")
     def change_path(self, event: Input.Changed) -> None:
@@ -247,7 +261,7 @@ class Explore(JudgingScreen):
 
     @on(ResultList.Opened)
     def read_result(self, event: ResultList.Opened) -> None:
-        self.app_state.remember_query(self.model.state.query)
+        self.app_state.remember_query(self.model.asked())
         self.reader.open_document(event.result.path, focus=True)
 
     @on(EntityList.Opened)
@@ -272,6 +286,11 @@ class Explore(JudgingScreen):
     def close_reader(self) -> None:
         self.reader.back()
 
+    def run_recalled(self, state: SearchState) -> None:
+        """Search with the query and all settings of an earlier state; undo takes that back."""
+        self.pane_switch.focus("results")
+        self.model.run(state)
+
     def show_query(self, query: str) -> None:
         """Ask this query, with the focus on its results."""
         self.query_one(QueryLine).show_query(query)
@@ -292,6 +311,8 @@ class Explore(JudgingScreen):
 
     def action_leave_field(self) -> None:
         self.pane_switch.focus("results")
+        if self.model.displayed.answers(self.model.state):
+            self.app_state.remember_query(self.model.asked())
 
     def action_next_pane(self, step: int) -> None:
         self.pane_switch.focus_next(step)
@@ -322,6 +343,10 @@ class Explore(JudgingScreen):
 
     def action_undo(self) -> None:
         self.model.undo()
+
+    def action_remove_filter(self) -> None:
+        if not self.filters.remove(-1):
+            self.show_notice("the query has no filter, such as type:meeting or @name")
 
     def action_mute_entity(self) -> None:
         if (entity := self.query_one(EntityList).current) is not None:
@@ -383,6 +408,21 @@ class Explore(JudgingScreen):
         earlier = queries.index(line.value) + 1 if line.value in queries else 0
         if earlier < len(queries):
             line.show_query(queries[earlier])
+
+    def action_recall(self) -> None:
+        self.navigator.recall()
+
+    def action_save_query(self) -> None:
+        if self.model.state.query:
+            self.navigator.recall(naming=True)
+        else:
+            self.show_notice("there is no query to save: type one first")
+
+    def action_facets(self) -> None:
+        if self.view is not None and self.view.results:
+            self.navigator.show_facets()
+        else:
+            self.show_notice("there are no results to narrow: type a query first")
 
     # Actions: the document the user is at.
 

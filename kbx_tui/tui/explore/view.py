@@ -104,6 +104,8 @@ class ExploreView:
     note: str = ""
     """That no document answers the topic, and why there are results all the same; or why results
     are not reranked; else empty."""
+    filters: tuple[str, ...] = ()
+    """The filters typed in the query, as they are typed."""
     dates: DatesView | None = None
     """None where the query has no date words, or kbx.toml says that they are not read."""
 

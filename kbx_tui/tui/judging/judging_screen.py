@@ -74,7 +74,7 @@ class JudgingScreen(ModeScreen):
             return
         step = GradeStep(document.query, document.path, document.title, grade, document.tuning)
         self.session.judging.judge(step)
-        self.app_state.remember_query(document.query)
+        self.app_state.remember_query(self.session.explore.asked())
         self._show_reason(self.judge.move_on(document))
 
     def action_next_to_judge(self) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+from kbx_tui import KnowledgeBase
 from kbx_tui.search.query_history import QueryHistory
 from tests.command_line import CommandLine
 
@@ -25,6 +26,26 @@ def test_queries_are_listed_and_cleared(kbx: CommandLine, fresh_demo: Path) -> N
     listed = json.loads(run("list", "--json"))
     assert listed[1]["query"] == "rollback plan"
     assert listed[1]["when"].startswith("20")
+    assert (listed[1]["found"], listed[1]["settings"]) == (None, {})
     assert json.loads(run("clear", "--dry-run", "--json")) == {"queries": 2, "cleared": False}
     assert run("clear") == "forgot 2 queries\n"
     assert run("list") == ""
+
+
+def test_saved_queries_are_listed_and_removed(kbx: CommandLine, fresh_demo: Path) -> None:
+    where = ("--kb", str(fresh_demo), "history")
+    assert "no query is saved yet" in kbx(*where, "saved").err
+    with KnowledgeBase(fresh_demo) as kb:
+        kb.index()
+        kb.save_query("open incidents", "error code 5032", {"alpha": 0.7})
+    (row,) = json.loads(kbx(*where, "saved", "--json").out)
+    assert (row["name"], row["query"]) == ("open incidents", "error code 5032")
+    assert row["documents"] > 0
+    assert "open incidents  20" in kbx(*where, "saved").out
+    missing = kbx(*where, "remove", "closed")
+    assert missing.code != 0
+    assert "no query is saved as 'closed'; the names are open incidents" in missing.err
+    assert kbx(*where, "remove", "open", "incidents").out == (
+        "removed open incidents: error code 5032\n"
+    )
+    assert json.loads(kbx(*where, "saved", "--json").out) == []

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from kbx_tui import KnowledgeBase
-from kbx_tui.api.searcher import Searcher
+from kbx_tui.api.searching.searcher import Searcher
 from kbx_tui.api.session import Session
 from kbx_tui.errors import OutOfRange
 from kbx_tui.search.evidence.tuning import Tuning

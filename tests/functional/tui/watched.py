@@ -11,7 +11,7 @@ from typing import Any
 
 from kbx_tui.api import KnowledgeBase
 from kbx_tui.api.catalog import DocumentView
-from kbx_tui.api.pending_reranking import PendingReranking
+from kbx_tui.api.searching.pending_reranking import PendingReranking
 from kbx_tui.api.session import Notice
 from kbx_tui.drafting.checks import DraftCheck
 from kbx_tui.drafting.plans import Applied, Plan

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from kbx_tui.search.query_history import LIMIT
+from kbx_tui.search.query_history import LIMIT, PastQuery
 from kbx_tui.tui.app_state import RECENT_BASES, AppState, user_file
 
 
@@ -40,14 +40,16 @@ def test_queries_and_hidden_panes_are_restored_per_base(base: Path) -> None:
     state.open_base(base)
     state.base.hidden = ["why"]
     for number in range(LIMIT + 5):
-        state.remember_query(f"query {number}")
-    state.remember_query("query 7")
-    state.remember_query("")
+        state.remember_query(PastQuery(f"query {number}"))
+    state.remember_query(PastQuery("query 7"))
+    state.remember_query(PastQuery("query 7", found=3, settings={"alpha": 0.7}))
+    state.remember_query(None)
     state.save_base()
     restored = AppState()
     restored.open_base(base)
     assert restored.base.hidden == ["why"]
     assert restored.queries[0] == "query 7"
+    assert (restored.past[0].found, restored.past[0].settings) == (3, {"alpha": 0.7})
     assert len(restored.queries) == LIMIT
 
 

@@ -41,7 +41,11 @@ def no_query(summary: BaseSummary | None, recent: Sequence[str] = ()) -> EmptySt
 def no_results(view: ExploreView, keymap: Keymap) -> EmptyState:
     """Return what the results pane shows without results: the cause, and what to try."""
     scope, fast = view.scope, view.mode.name == "fast"
-    if scope.path and not scope.in_scope:
+    if view.filters and not scope.in_scope:
+        named = " and ".join(shorten(text, 40) for text in view.filters)
+        reason = f"There is no document with {named}{' there' if scope.path else ''}."
+        advice = f"{keymap.key_of('filter.remove')} removes the last filter."
+    elif scope.path and not scope.in_scope:
         reason = f"There is no document at {shorten(scope.path, 60)}."
         advice = f"{keymap.key_of('focus.path')} changes the path; esc there searches everywhere."
     elif scope.path:

@@ -1,31 +1,71 @@
-"""The chip that shows the settings of a search which no other pane shows."""
+"""The line of chips: the filters typed in the query, and settings which no other pane shows."""
 
 from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import accumulate
+
+from rich.cells import cell_len
+from textual import events
+from textual.message import Message
 
 from kbx_tui.safe_text import safe_line
 from kbx_tui.tui.commands.keymap import Keymap
 from kbx_tui.tui.drawing.lines import BLANK, Line, Span, looks
 from kbx_tui.tui.widgets.line_widget import LineWidget
 
+CLOSE = " x "
+"""The end of a chip."""
+
 
 class FilterChip(LineWidget):
-    """One line below the query; hidden where there are no such settings."""
+    """One line below the query; hidden where there is nothing to show."""
 
-    COMPONENT_CLASSES = looks("accent", "strong")
+    COMPONENT_CLASSES = looks("accent", "strong", "cursor")
     DEFAULT_CSS = "FilterChip { display: none; }"
 
-    chip: Line = BLANK
+    chips: Line = BLANK
+    filters: tuple[str, ...] = ()
 
-    def show(self, words: str, keymap: Keymap) -> None:
-        """Show the settings in words; hide the chip if there are none."""
-        self.display = bool(words)
-        self.chip = (
-            Span(" "),
-            Span(safe_line(words), "strong"),
-            Span(f"  {keymap.key_of('undo')}", "accent"),
-            Span(" undo", "dim"),
-        )
+    @dataclass
+    class Removed(Message):
+        """The user clicked a filter, to remove it."""
+
+        number: int
+        """Counted from 0, in the order of the query."""
+
+    def show(self, filters: Sequence[str], words: str, keymap: Keymap) -> None:
+        """Show filters, and settings in words; hide the line if there are neither."""
+        self.filters = tuple(filters)
+        self.display = bool(filters or words)
+        remove = (*_key(keymap.key_of("filter.remove"), "remove last"),) if filters else BLANK
+        settings: Line = BLANK
+        if words:
+            separator = "  · " if filters else " "
+            undo = _key(keymap.key_of("undo"), "undo")
+            settings = (Span(separator), Span(safe_line(words), "strong"), *undo)
+        chips = [span for text in filters for span in _chip(text)]
+        self.chips = (*chips, *remove, *settings)
         self.refresh()
 
+    def hide(self) -> None:
+        """Show nothing: there is no query."""
+        self.display, self.filters = False, ()
+
     def line(self, width: int) -> Line:
-        return self.chip
+        return self.chips
+
+    def on_click(self, event: events.Click) -> None:
+        ends = accumulate(sum(cell_len(span.text) for span in _chip(text)) for text in self.filters)
+        number = next((number for number, end in enumerate(ends) if event.x < end), None)
+        if number is not None:
+            self.post_message(self.Removed(number))
+
+
+def _chip(text: str) -> Line:
+    return (Span(" "), Span(f"[{text}", "strong"), Span(CLOSE.rstrip(), "dim"), Span("]", "strong"))
+
+
+def _key(key: str, label: str) -> Line:
+    return (Span("  "), Span(key, "accent"), Span(f" {label}", "dim"))

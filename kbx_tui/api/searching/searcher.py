@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from kbx_tui.api.session import Session
 from kbx_tui.errors import ConfigError, IndexDamaged
 from kbx_tui.search.evidence.evidence import Evidence
@@ -23,8 +25,9 @@ from kbx_tui.search.retrieval.retrieve import Retriever
 from kbx_tui.search.retrieval.top_k.top_k import TopKRequest
 
 if TYPE_CHECKING:
-    from kbx_tui.api.pending_reranking import PendingReranking, RerankerTrial
+    from kbx_tui.api.searching.pending_reranking import PendingReranking, RerankerTrial
     from kbx_tui.search.reranker import Reranker
+    from kbx_tui.search.results.facets import Facets
 
 
 class Searcher:
@@ -75,13 +78,13 @@ class Searcher:
         is_seed = reranker is None and ranking.tuning.preset == "seed"
         if is_seed or not self._reranker_name(reranker):
             return None
-        from kbx_tui.api.pending_reranking import begin_reranking
+        from kbx_tui.api.searching.pending_reranking import begin_reranking
 
         read_passages = self._retriever().passages_to_rerank
         return begin_reranking(ranking, self._reranker(reranker), read_passages)
 
     def try_reranker(self, reranker: str | None, *, download: bool) -> RerankerTrial:
-        from kbx_tui.api.pending_reranking import try_reranker
+        from kbx_tui.api.searching.pending_reranking import try_reranker
 
         name = self._reranker_name(reranker)
         if not name:
@@ -97,7 +100,7 @@ class Searcher:
         return self._session.settings.search.reranker if reranker is None else reranker
 
     def _reranker(self, reranker: str | None) -> Reranker:
-        from kbx_tui.api.pending_reranking import Rerankers
+        from kbx_tui.api.searching.pending_reranking import Rerankers
 
         rerankers, name = self._session.shared(Rerankers, Rerankers), self._reranker_name(reranker)
         if reranker is not None:
@@ -165,6 +168,11 @@ class Searcher:
     def snippets(self, evidence: Evidence, rows: Sequence[int]) -> tuple[Snippet, ...]:
         self._session.fresh_index()
         return tuple(self._retriever().snippets(evidence, rows))
+
+    def facets(self, ranking: Ranking) -> Facets:
+        evidence = ranking.evidence
+        paths = (evidence.paths[row] for row in np.flatnonzero(ranking.included).tolist())
+        return self._session.fresh_index().generation().facets.of(paths)
 
     def match_spans(self, evidence: Evidence, text: str) -> tuple[tuple[int, int], ...]:
         return match_spans(text, evidence.document_query)

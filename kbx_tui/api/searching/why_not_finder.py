@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
-from kbx_tui.api.searcher import Searcher
+from kbx_tui.api.searching.searcher import Searcher
 from kbx_tui.api.session import Session
 from kbx_tui.errors import NotFound
 from kbx_tui.index.build.progress import Cancelled

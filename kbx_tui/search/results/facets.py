@@ -1,0 +1,138 @@
+"""Facets: how many results have each type, tag, month and person. Pure; in memory.
+
+Everything that does not depend on the query is computed once per index generation, so that
+counting is a few array operations.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kbx_tui.index.snapshot import Snapshot
+from kbx_tui.knowledge.folding import name_key, slug
+from kbx_tui.search.query.filters import tag_key
+from kbx_tui.search.query.typed_filters import Key
+
+MOST_VALUES = 8
+"""Values of each kind, the most frequent ones."""
+
+
+@dataclass(frozen=True, slots=True)
+class FacetValue:
+    """A value that some results have; `key` and `value` make the filter for it."""
+
+    key: Key
+    value: str
+    label: str
+    count: int
+    """Number of results, 1 or more."""
+
+
+@dataclass(frozen=True, slots=True)
+class Facets:
+    """The facets of the results of one ranking."""
+
+    total: int
+    """Number of results."""
+    values: tuple[FacetValue, ...]
+    """Types, then tags, then people; of each the most frequent first."""
+    months: tuple[tuple[str, int], ...]
+    """Months from the first to the last that a result is dated in, `2026-03`, and how many are."""
+    undated: int
+    """Number of results without a date."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Column:
+    """The values of documents; a document may have several or none."""
+
+    key: Key
+    values: tuple[tuple[str, str], ...]
+    """Value and label."""
+    rows: NDArray[np.int64]
+    codes: NDArray[np.int64]
+    """Parallel: a document, and the number of a value that it has."""
+
+    @classmethod
+    def of(cls, key: Key, pairs: Sequence[tuple[int, Any]], labels: Mapping[Any, Any]) -> _Column:
+        """Return the column of (row, value) pairs; `labels` are value and label by value."""
+        numbers = {value: number for number, value in enumerate(labels)}
+        distinct = sorted(set(pairs))
+        rows = np.array([row for row, _ in distinct], np.int64)
+        codes = np.array([numbers[value] for _, value in distinct], np.int64)
+        return cls(key, tuple(labels.values()), rows, codes)
+
+    def counts(self, flags: NDArray[np.bool_]) -> list[FacetValue]:
+        """Return the most frequent values of the documents that are flagged."""
+        counts = np.bincount(self.codes[flags[self.rows]], minlength=len(self.values))
+        order = np.argsort(-counts, kind="stable")[:MOST_VALUES]
+        return [
+            FacetValue(self.key, value, label, int(counts[code]))
+            for code in order.tolist()
+            for value, label in [self.values[code]]
+            if counts[code]
+        ]
+
+
+class FacetIndex:
+    """Counts the facets of documents of one index generation."""
+
+    def __init__(self, snapshot: Snapshot) -> None:
+        self._row_of = snapshot.row_of
+        kinds = [(row, kind) for row, kind in enumerate(snapshot.kinds) if kind]
+        tags = [(row, tag_key(tag)) for row, tags in enumerate(snapshot.tags) for tag in tags]
+        people = {entity.id: entity for entity in snapshot.entities if entity.type == "person"}
+        names = Counter(name_key(entity.name) for entity in people.values())
+        linked = [
+            (row, owner)
+            for owner, links in snapshot.links.items()
+            if owner in people
+            for row in links.rows.tolist()
+        ]
+        self._columns = (
+            _Column.of("type", kinds, {kind: (kind, kind) for _, kind in kinds}),
+            _Column.of("tag", tags, {tag: (tag, tag) for _, tag in tags}),
+            _Column.of(
+                "@",
+                linked,
+                {
+                    owner: (
+                        slug(person.name) if names[name_key(person.name)] == 1 else owner,
+                        person.name,
+                    )
+                    for owner, person in people.items()
+                },
+            ),
+        )
+        self._months = np.array([date[:7] for date in snapshot.dates])
+
+    def of(self, paths: Iterable[str]) -> Facets:
+        """Return the facets of the documents at these paths."""
+        rows = [self._row_of.get(path, -1) for path in paths]
+        flags = np.zeros(len(self._months) + 1, np.bool_)  # the last for documents that are gone
+        flags[rows] = True
+        flags = flags[:-1]
+        months, counts = np.unique(self._months[flags], return_counts=True)
+        dated = dict(zip(months.tolist(), counts.tolist(), strict=True))
+        undated = dated.pop("", 0)
+        values = [value for column in self._columns for value in column.counts(flags)]
+        return Facets(len(rows), tuple(values), _without_gaps(dated), undated)
+
+
+def _without_gaps(dated: Mapping[str, int]) -> tuple[tuple[str, int], ...]:
+    """Return the counts of all months from the first to the last."""
+    if not dated:
+        return ()
+    first, last = min(dated), max(dated)
+    year, month = int(first[:4]), int(first[5:7])
+    months = []
+    while (name := f"{year:04}-{month:02}") <= last:
+        months.append((name, dated.get(name, 0)))
+        year, month = (year, month + 1) if month < 12 else (year + 1, 1)
+    return tuple(months)

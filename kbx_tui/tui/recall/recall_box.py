@@ -1,0 +1,240 @@
+"""The recall box: search the queries asked before, run one with its settings, save one by name."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from functools import partial
+from typing import TYPE_CHECKING
+
+from textual import on
+from textual.app import ComposeResult
+from textual.containers import Vertical
+from textual.content import Content
+from textual.screen import ModalScreen
+from textual.widgets import Input
+
+from kbx_tui.errors import KbxError
+from kbx_tui.safe_text import safe_line
+from kbx_tui.tui.commands.bindings import bindings
+from kbx_tui.tui.explore.panes.result_list import ResultList
+from kbx_tui.tui.explore.screen import Explore
+from kbx_tui.tui.explore.search_state import SearchState
+from kbx_tui.tui.explore.stored_settings import settings_words, stored_settings
+from kbx_tui.tui.recall.recall_list import RecallList
+from kbx_tui.tui.recall.recall_rows import (
+    RecallRow,
+    document_rows,
+    matching,
+    news_words,
+    recall_rows,
+)
+from kbx_tui.tui.widgets.lines_view import dim_text
+from kbx_tui.tui.widgets.ordered_input import OrderedInput
+
+if TYPE_CHECKING:
+    from kbx_tui.api import KnowledgeBase
+    from kbx_tui.search.saved_queries import News, SavedQuery
+
+
+@dataclass(frozen=True, slots=True)
+class Recalled:
+    """What the user chose: a search to run, and perhaps a document of it to go to."""
+
+    state: SearchState
+    notice: str = ""
+    path: str = ""
+
+
+def open_recall(explore: Explore, *, naming: bool = False) -> None:
+    """Open the box above explore, which then runs what the user chose.
+
+    With `naming`, it asks for a name to save the current query by.
+    """
+    explore.app.push_screen(RecallBox(explore, naming=naming), partial(_run, explore))
+
+
+def _run(explore: Explore, recalled: Recalled | None) -> None:
+    if recalled is None:
+        return
+    if recalled.path:
+        explore.query_one(ResultList).seek(recalled.path)
+    explore.run_recalled(recalled.state)
+    undo = explore.navigator.keymap.key_of("undo")
+    words = recalled.notice or settings_words(recalled.state, explore.model.defaults)
+    explore.show_notice(" · ".join(filter(None, (words, f"{undo} takes it back"))))
+
+
+class RecallLine(OrderedInput):
+    """The field for words of a query, or for a name."""
+
+    BINDINGS = bindings("recall")
+
+    def __init__(self, placeholder: str) -> None:
+        super().__init__(placeholder=placeholder, compact=True)
+        self.cursor_blink = False
+
+
+class RecallBox(ModalScreen[Recalled | None]):
+    """An overlay on explore. Dismissed with what to run, or None.
+
+    The field keeps the focus. The list below it is that of queries, or that of the documents which
+    are new since a saved query was last opened.
+    """
+
+    AUTO_FOCUS = "RecallLine"
+
+    def __init__(self, explore: Explore, *, naming: bool) -> None:
+        super().__init__()
+        self._explore, self._naming = explore, naming
+        self._rows: list[RecallRow] = []
+        self._saved: tuple[SavedQuery, ...] = ()
+        self._opened: RecallRow | None = None
+        """The saved query whose news are listed."""
+        self._news = ""
+        """The news in words."""
+
+    def compose(self) -> ComposeResult:
+        with Vertical(id="recall"):
+            yield RecallLine("a name for this query" if self._naming else "words of a query")
+            yield RecallList()
+
+    def on_mount(self) -> None:
+        self._show_title()
+        self._explore.session.client.start(self._read())
+
+    @property
+    def _box(self) -> Vertical:
+        return self.query_one("#recall", Vertical)
+
+    @property
+    def _list(self) -> RecallList:
+        return self.query_one(RecallList)
+
+    @property
+    def _text(self) -> str:
+        return self.query_one(RecallLine).value.strip()
+
+    # Reading and showing.
+
+    async def _read(self) -> None:
+        self._saved = await self._explore.session.client.run(lambda engine: engine.saved_queries())
+        past = [] if self._naming else self._explore.app_state.past
+        self._rows = recall_rows(self._saved, past, self._explore.model.defaults)
+        if self.is_attached:
+            self._show_rows()
+
+    def _show_rows(self) -> None:
+        if self._naming:
+            empty = "Nothing is saved yet. Type a name; the query is saved with its settings."
+        elif self._rows:
+            empty = "No query is like that."
+        else:
+            empty = "No query has been asked yet. Those you ask are listed here."
+        self._list.empty_state = dim_text(empty)
+        self._list.show(matching(self._rows, self._text))
+
+    def _show_title(self) -> None:
+        keymap = self._explore.navigator.keymap
+        take, drop, close = map(keymap.key_of, ("recall.take", "recall.drop", "recall.close"))
+        query = self._explore.model.state.query
+        if self._opened is not None:
+            title, keys = f"{self._opened.name}: {self._news}", f"{take} go to it · {close} results"
+        elif self._naming:
+            title, keys = f"Save “{query}”", f"{take} save · {drop} remove a saved one"
+        else:
+            title, keys = "Queries asked before", f"{take} run · {drop} remove a saved one"
+        end = "" if self._opened is not None else f" · {close} close"
+        self._box.border_title = Content(title)
+        self._box.border_subtitle = Content(f"{keys}{end}")
+
+    # What the user does.
+
+    @on(Input.Changed)
+    def find(self) -> None:
+        if self._opened is None:
+            self._show_rows()
+
+    @on(RecallList.Opened)
+    def action_take(self) -> None:
+        """Save by the name typed; else run the query or go to the document under the cursor."""
+        row = self._list.current
+        if self._naming:
+            self._explore.session.client.start(self._save(self._text or (row.name if row else "")))
+        elif row is None:
+            return
+        elif self._opened is not None and self._opened.state is not None:
+            self.dismiss(Recalled(self._opened.state, self._news, row.path))
+        elif row.state is None:
+            self._box.border_subtitle = "its settings cannot be read"
+        elif row.kind == "saved":
+            self._box.border_subtitle = "comparing …"
+            self._explore.session.client.start(self._open(row, row.state))
+        else:
+            self.dismiss(Recalled(row.state))
+
+    def action_drop(self) -> None:
+        """Remove the saved query under the cursor; undo brings it back."""
+        row = self._list.current
+        saved = [one for one in self._saved if row is not None and safe_line(one.name) == row.name]
+        if self._opened is None and row is not None and row.kind == "saved" and saved:
+            self._explore.session.client.start(self._drop(saved[0]))
+
+    def action_move(self, rows: int) -> None:
+        self._list.action_move(rows)
+
+    def action_move_page(self, pages: int) -> None:
+        self._list.action_move_page(pages)
+
+    def action_close(self) -> None:
+        opened = self._opened
+        done = None
+        if opened is not None and opened.state is not None:
+            done = Recalled(opened.state, self._news)
+        self.dismiss(done)
+
+    async def _save(self, name: str) -> None:
+        state, explore = self._explore.model.state, self._explore
+
+        def save(engine: KnowledgeBase) -> SavedQuery:
+            return engine.save_query(name, state.request(), stored_settings(state))
+
+        try:
+            saved = await explore.session.client.run(save)
+        except KbxError as error:
+            self._box.border_subtitle = Content(safe_line(str(error)))
+            return
+        self.dismiss(None)
+        key = explore.navigator.keymap.key_of("history.open")
+        explore.show_notice(f"saved as {saved.name}; {key} lists it")
+
+    async def _open(self, row: RecallRow, state: SearchState) -> None:
+        name = next(one.name for one in self._saved if safe_line(one.name) == row.name)
+
+        def read(engine: KnowledgeBase) -> News:
+            return engine.open_saved_query(name, state.request())
+
+        try:
+            news = await self._explore.session.client.run(read)
+        except KbxError as error:
+            self._box.border_subtitle = Content(safe_line(str(error)))
+            return
+        since = datetime.fromtimestamp(news.saved.at).isoformat(" ", "minutes")
+        self._news = f"{news_words(news)} since {since}"
+        if not news.results:
+            self.dismiss(Recalled(state, f"{row.name}: {self._news}"))
+            return
+        self._opened = row
+        self._show_title()
+        self._list.show(document_rows(news))
+
+    async def _drop(self, saved: SavedQuery) -> None:
+        client = self._explore.session.client
+
+        def restore() -> None:
+            client.start(client.run(lambda engine: engine.restore_saved_query(saved)))
+            self._explore.show_notice(f"{safe_line(saved.name)} is saved again")
+
+        await client.run(lambda engine: engine.remove_saved_query(saved.name))
+        self._explore.model.remember(restore)
+        await self._read()

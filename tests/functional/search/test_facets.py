@@ -1,0 +1,83 @@
+"""Facets of a ranking, completion of filters, and what is new in a saved query."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from kbx_tui import KnowledgeBase
+from kbx_tui.search.query.typed_filters import unfinished_filter, with_filter
+
+
+def test_counts_are_those_of_the_results_after_narrowing(demo_kb_path: Path) -> None:
+    with KnowledgeBase(demo_kb_path) as kb:
+        query = "migration rehearsal"
+        ranking = kb.rank(kb.retrieve(query))
+        facets = kb.facets(ranking)
+        assert facets.total == ranking.total_matched
+        assert {value.key for value in facets.values} == {"type", "tag", "@"}
+        for value in facets.values:
+            narrowed = with_filter(query, value.key, value.value)
+            assert kb.search(narrowed).meta.total_matched == value.count
+        dates = [ranking.evidence.dates[row] for row in ranking.order.tolist()]
+        months = Counter(date[:7] for date in dates if date)
+        assert {month: count for month, count in facets.months if count} == months
+        names = [month for month, _ in facets.months]
+        assert names == sorted(set(names))
+        assert facets.undated == dates.count("")
+
+
+@pytest.mark.parametrize(
+    ("query", "first", "is_whole"),
+    [
+        ("x type:me", "meeting", False),
+        ("x type:meeting", None, True),
+        ("x type:note,MEE", None, False),
+        ("x type:zz", None, True),
+        ("tag:migr", "migration", False),
+        ("in:mem", "memory/", False),
+        ("in:memory/mee", "memory/meetings/", False),
+        ("in:memory/", None, True),
+        ("@ali", "alice-chen", False),
+        ('@"Alice C', "Alice Chen", False),
+        ("@alice", "alice-chen", True),
+        ("from:2026-", None, False),
+        ("from:2026-03", None, True),
+        ("from:Bob", None, True),
+    ],
+)
+def test_filters_are_completed_from_the_base(
+    demo_kb_path: Path, query: str, first: str | None, is_whole: bool
+) -> None:
+    unfinished = unfinished_filter(query)
+    assert unfinished is not None
+    with KnowledgeBase(demo_kb_path) as kb:
+        found = kb.complete_filter(unfinished)
+    assert found.is_whole is is_whole
+    if first is not None:
+        assert found.values[0] == first
+        assert unfinished.completed(first).startswith(query)
+
+
+def test_saved_query_shows_what_is_new_since_it_was_opened(fresh_demo: Path) -> None:
+    with KnowledgeBase(fresh_demo) as kb:
+        request = "rollback plan"
+        kb.index()
+        kb.save_query("rollbacks", request, {"alpha": 0.7})
+        assert kb.open_saved_query("rollbacks", request).results == ()
+        first = kb.search(request).results[0].path
+        with (fresh_demo / first).open("a", encoding="utf-8") as page:
+            page.write("\nThe rollback plan has one more step.\n")
+        new = fresh_demo / "memory/notes/rollback-of-the-rollback.md"
+        new.write_text("# Rollback plan of the rollback\n\nRollback plan.\n", encoding="utf-8")
+        kb.index()
+        news = kb.open_saved_query("rollbacks", request)
+        assert {(one.path, one.is_new) for one in news.results} == {
+            (first, False),
+            ("memory/notes/rollback-of-the-rollback.md", True),
+        }
+        assert kb.open_saved_query("rollbacks", request).results == ()
+        (saved,) = kb.saved_queries()
+        assert (saved.query, saved.settings) == (request, {"alpha": 0.7})

@@ -22,7 +22,7 @@ from kbx_tui.index.derived_files import (
 from kbx_tui.index.lexical.bodies import make_bodies
 from kbx_tui.index.lexical.postings import Postings, make_postings
 from kbx_tui.index.store import Store
-from kbx_tui.removal import DERIVED_FILES
+from kbx_tui.removal import DERIVED_FILES, INDEX_MARKER, claim_index_folder
 
 
 @pytest.fixture
@@ -190,11 +190,12 @@ def test_write_errors_are_index_faults(tmp_path: Path) -> None:
 
 
 def test_deleting_removes_all_derived_files_and_nothing_else(store: Store) -> None:
+    claim_index_folder(Path(store.uri))
     for name in (*DERIVED_FILES, "BUILD"):
         (Path(store.uri) / name).write_bytes(b"")
     delete_derived_files(store)
     delete_derived_files(store)
-    assert [path.name for path in Path(store.uri).iterdir()] == ["BUILD"]
+    assert {path.name for path in Path(store.uri).iterdir()} == {INDEX_MARKER, "BUILD"}
 
 
 def test_versions_are_mapped_to_the_rows_of_a_snapshot() -> None:

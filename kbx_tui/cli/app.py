@@ -7,6 +7,7 @@ import re
 import sys
 from io import StringIO
 from pathlib import Path
+from typing import Literal
 
 from kbx_tui.cli.base_command import global_options
 from kbx_tui.cli.open_kb import selected_folder, selected_root
@@ -32,10 +33,16 @@ def open_app() -> None:
         run_app(root)
 
 
-def run_app(root: Path | None, why: str = "", drafts: Path | None = None) -> None:
+def run_app(
+    root: Path | None,
+    why: str = "",
+    drafts: Path | None = None,
+    tour: Literal["no", "first", "always"] = "no",
+) -> None:
     """Run the app on the knowledge base at `root`; None makes it ask for one and show `why`.
 
-    A file of `drafts` opens the dedup mode. Raises KbxError without a terminal.
+    A file of `drafts` opens the dedup mode; `tour` as in `KbxApp`. Raises KbxError without a
+    terminal.
     """
     if not has_terminal():
         raise KbxError("the app needs a terminal; `kbx search QUERY` works without one")
@@ -45,7 +52,7 @@ def run_app(root: Path | None, why: str = "", drafts: Path | None = None) -> Non
     from kbx_tui.tui.app import KbxApp
 
     open_log()
-    app = KbxApp(root, why=why, drafts=drafts, trust=global_options().trust)
+    app = KbxApp(root, why=why, drafts=drafts, trust=global_options().trust, tour=tour)
     captured = StringIO()
     if not global_options().debug:  # Textual would print a traceback
         app.error_console = Console(file=captured, width=1_000)

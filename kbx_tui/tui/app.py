@@ -9,7 +9,7 @@ import sys
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from textual import events
 from textual.app import App, SuspendNotSupported, SystemCommand
@@ -50,6 +50,7 @@ if TYPE_CHECKING:
     from kbx_tui.search.evidence.tuning import Tuning
     from kbx_tui.trust.trust_requests import TrustRequest
 
+TourWish = Literal["no", "first", "always"]
 WIDTH_CLASSES: list[tuple[int, str]] | None = [(0, "-small"), (80, "-narrow"), (110, "-wide")]
 """Minimum width of a screen in columns, and the class it then has."""
 MODES: dict[str, type[Dedup | Experts | Tune | Index | Compare]] = {
@@ -81,12 +82,13 @@ class KbxApp(App[None]):
         why: str = "",
         drafts: Path | None = None,
         trust: bool = False,
+        tour: TourWish = "no",
         debounce: float = DEBOUNCE_SECONDS,
     ) -> None:
         """Open the base at `root`; with None, let the user choose one, and say `why`.
 
         `drafts` is a file of drafts to start with, in the dedup mode. `trust` allows that base
-        everything its kbx.toml asks for.
+        everything its kbx.toml asks for. `tour` shows the tour: always, or `first`: once per user.
         """
         super().__init__()
         self._drafts = drafts
@@ -104,6 +106,8 @@ class KbxApp(App[None]):
             self._first = Welcome(self.bases, self.app_state, self, why=why)
         else:
             self._first = self.explore = self._make_explore(root)
+            seen = self.app_state.user.tour_seen
+            self.explore.wants_tour = tour == "always" or (tour == "first" and not seen)
 
     def get_css_variables(self) -> dict[str, str]:
         return legible(super().get_css_variables())
@@ -146,11 +150,17 @@ class KbxApp(App[None]):
     async def on_event(self, event: events.Event) -> None:
         if isinstance(event, events.InputEvent | events.Paste | events.Resize):
             self._collector.note_activity()
+        if isinstance(event, events.Key) and self._is_for_tour(event.key):
+            return
         if isinstance(event, events.Paste):  # a clipboard may hold control characters
             lines = map(safe_line, event.text.strip().splitlines())
             keeps_lines = isinstance(self.focused, DraftLine)  # other fields hold a single line
             event.text = ("\n" if keeps_lines else " ").join(lines)
         await super().on_event(event)
+
+    def _is_for_tour(self, key: str) -> bool:
+        explore = self.explore
+        return explore is not None and self.screen is explore and explore.take_tour_key(key)
 
     async def on_unmount(self) -> None:
         end_soon(self.return_code or 0)

@@ -49,6 +49,8 @@ class UserState(msgspec.Struct):
     """Empty until one is chosen."""
     bases: list[str] = []
     """Roots of the bases opened, the most recent first."""
+    tour_seen: bool = False
+    """Whether the tour of the demo has been shown."""
 
 
 class BaseState(msgspec.Struct):
@@ -116,6 +118,12 @@ class AppState:
         """Save this theme for later sessions."""
         if theme != self.user.theme:
             self.user.theme = theme
+            self.save_user()
+
+    def note_tour(self) -> None:
+        """Remember that the tour has been shown."""
+        if not self.user.tour_seen:
+            self.user.tour_seen = True
             self.save_user()
 
     @property

@@ -272,4 +272,14 @@ def _read_counts(engine: KnowledgeBase) -> tuple[BaseSummary, bool] | None:
         return None
     status, name, root = engine.status(), safe_line(engine.root.name), str(engine.root)
     is_complete = not status.stale and status.vector_share >= 1.0
-    return BaseSummary(name, root, True, status.documents, status.entities), is_complete
+    contents = engine.contents()
+    summary = BaseSummary(
+        name,
+        root,
+        True,
+        status.documents,
+        status.entities,
+        contents=safe_line(contents.summary),
+        queries=tuple(query for query in contents.queries if safe_line(query) == query),
+    )
+    return summary, is_complete

@@ -38,6 +38,7 @@ from kbx_tui.evaluation.tuning_snapshots import TuningSnapshot
 from kbx_tui.index.build.progress import IndexReport, Progress
 from kbx_tui.index.paths.path_completion import complete
 from kbx_tui.search.browsing.card import EntityCard, EntityName
+from kbx_tui.search.browsing.contents import BaseContents
 from kbx_tui.search.browsing.document_lookup import DocumentName
 from kbx_tui.search.comparing.comparison import Comparison, compare
 from kbx_tui.search.comparing.why_not import WhyNot, why_not
@@ -131,6 +132,11 @@ class RecordedKb(RecordedReview):
 
     def status(self) -> Base:
         return self.base
+
+    def contents(self) -> BaseContents:
+        kinds = {"meeting": 25, "person": 15, "note": 9, "project": 8, "team": 6}
+        queries = ("what did Alice Chen say about Platform?", "what is new about Support?")
+        return BaseContents(kinds, dict.fromkeys("abc", 1), queries)
 
     def index_question(self) -> None:
         return None

@@ -75,8 +75,7 @@ def test_known_facts_in_a_tiny_terminal(matches_snapshot: MatchesSnapshot) -> No
 def test_decided_drafts(matches_snapshot: MatchesSnapshot) -> None:
     async def play(driver: Driver, kb: RecordedKb) -> None:
         await review(driver, kb)
-        await driver.press("minus")
-        await go_to(driver, 4)
+        await driver.press("minus")  # the cursor is then on the conflict
         await driver.press("u")
         rows = driver.app.screen.query_one(DraftList)
         await driver.until(lambda: sum(row.is_decided for row in rows.rows) == 2)

@@ -20,17 +20,20 @@ SMOKE_QUERY = "what did the platform team decide about migration?"
 @click.option(
     "--smoke", is_flag=True, help="Index, search and compose the app without a terminal, then exit."
 )
-def command(reset: bool, smoke: bool) -> None:
+@click.option("--tour", is_flag=True, help="Show the tour of the first start again.")
+def command(reset: bool, smoke: bool, tour: bool) -> None:
     """Explore a sample knowledge base.
 
     The sample, a fictional company that makes software for ferry lines, is first copied to your
     data folder (KBX_DEMO_DIR names another place), so you may change anything in it. --reset undoes
-    your changes; files that you added are kept in a folder beside it.
+    your changes; files that you added are kept in a folder beside it. The first start shows a tour
+    in six steps, which esc ends.
 
     \b
     Examples:
       kbx demo
       kbx demo --reset
+      kbx demo --tour
     """
     from kbx_tui.demo.install import install_demo
 
@@ -40,7 +43,7 @@ def command(reset: bool, smoke: bool) -> None:
     elif reset:
         say(f"restored the original sample in {root}")
     else:
-        run_app(root)
+        run_app(root, tour="always" if tour else "first")
 
 
 def _smoke_test(root: Path) -> str:

@@ -59,6 +59,7 @@ def _queries(snapshot: Snapshot) -> Iterator[str]:
     entities = _by_documents(snapshot)
     people = [entity for entity in entities if entity.type == "person"]
     others = [entity for entity in entities if entity.type != "person"]
+    others.sort(key=lambda entity: entity.type != "project")  # a project asks more of a query
     pair = _linked_pair(snapshot, people, others)
     if pair is not None:
         yield f"what did {pair[0].name} say about {pair[1].name}?"

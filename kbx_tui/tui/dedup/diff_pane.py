@@ -43,7 +43,7 @@ class DiffPane(TextPane):
             look = look_of(line)
             if look in ("entity", "bad") and not self._first_change:
                 self._first_change = len(rows)
-            rows += [(Span(f" {row}", look),) for row in wrap(line, room)]
+            rows += [(Span(f" {row}", look),) for row in diff_rows(line, room)]
         return rows
 
 
@@ -52,3 +52,11 @@ def look_of(line: str) -> Look:
     if line.startswith(("+++", "---", "@@")):
         return "rule"
     return "entity" if line.startswith("+") else "bad" if line.startswith(("-", "✗")) else "dim"
+
+
+def diff_rows(line: str, width: int) -> list[str]:
+    """Return a line of a diff wrapped, its sign set apart: `-- old` becomes `- │ - old`."""
+    if look_of(line) == "rule" or line[:1] not in ("+", "-", " "):
+        return wrap(line, width)
+    first, *rest = wrap(line[1:], max(width - 4, 4)) or [""]
+    return [f"{line[0]} │ {first}", *(f"  │ {row}" for row in rest)]

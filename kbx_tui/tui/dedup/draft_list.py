@@ -48,6 +48,20 @@ class DraftList(RowsView[DraftRow]):
         self.cursor = ids.index(current_id) if current_id in ids else self.cursor
         self.cursor_moved()
 
+    def go_to(self, draft_id: str) -> None:
+        """Move the cursor to a draft, if it is there."""
+        ids = [row.id for row in self.rows]
+        if draft_id in ids:
+            self.cursor = ids.index(draft_id)
+            self.show_cursor()
+
+    def go_to_undecided(self) -> None:
+        """Move the cursor to the next draft that needs a decision; stay if there is none."""
+        below = [*range(self.cursor + 1, len(self.rows)), *range(self.cursor)]
+        row = next((row for row in below if not self.rows[row].is_settled), None)
+        if row is not None:
+            self.go_to(self.rows[row].id)
+
     def row_heights(self) -> list[int]:
         return [2] * len(self.rows)
 
@@ -73,9 +87,9 @@ def outcome_line(draft: DraftRow, width: int) -> Line:
     """Return `near → merge?  Alice Chen · fact`, with `?` where the user has to decide."""
     outcome: Line = (Span(draft.state, look_of(draft)),)
     if draft.is_decided:
-        outcome += (Span(" → ", "dim"), Span(f"{draft.action} ✓", "accent"))
+        outcome += (Span(" → ", "dim"), Span(f"{draft.action_words} ✓", "accent"))
     elif draft.action:
-        outcome += (Span(f" → {draft.action}{'' if draft.is_sure else '?'}", "dim"),)
+        outcome += (Span(f" → {draft.action_words}{'' if draft.is_sure else '?'}", "dim"),)
     blank = " " * max(OUTCOME_WIDTH - width_of(outcome), 2)
     about = shorten(draft.about, max(width - 3 - width_of(outcome) - len(blank), 0))
     return fit_line((Span("   "), *outcome, Span(blank), Span(about, "dim")), width)

@@ -27,6 +27,15 @@ class TypedTextChecked(Message):
     known: tuple[KnownRow, ...]
 
 
+@dataclass
+class ScanEnded(Message):
+    """A scan of the base has added drafts."""
+
+    view: ReviewView
+    first: str
+    """Id of the first of them."""
+
+
 class DraftsLoaded(Message):
     """The drafts of a file have been added."""
 

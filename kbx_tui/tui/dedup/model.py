@@ -24,6 +24,7 @@ from kbx_tui.tui.dedup.messages import (
     DraftPlanned,
     DraftsLoaded,
     ReviewChanged,
+    ScanEnded,
     TypedTextChecked,
 )
 from kbx_tui.tui.dedup.review_labels import describe_saved, describe_threshold
@@ -189,11 +190,14 @@ class ReviewModel:
         matches = [match for match in check.matches if match.known.fact_id == known.fact_id]
         return engine.merged_text(check, matches[0]) if matches else ""
 
-    def _show(self) -> None:
+    def _view(self) -> ReviewView:
         engine = self._client.engine
         threshold, note = describe_threshold(engine, self._labels, self.store.threshold)
         rows, scores = self.store.rows(engine), self.store.best_scores()
-        self.post(ReviewChanged(ReviewView(rows, self.is_checking, threshold, note, scores)))
+        return ReviewView(rows, self.is_checking, threshold, note, scores)
+
+    def _show(self) -> None:
+        self.post(ReviewChanged(self._view()))
 
     # Requests.
 
@@ -261,6 +265,7 @@ class ReviewModel:
         self.store.add_checks(added)
         self.saver.save_soon(self.store.drafts)
         self._show()
+        self.post(ScanEnded(self._view(), added[0].draft.id))
 
     async def _label(self, left: str, right: str, same: bool) -> None:
         def save(engine: KnowledgeBase) -> Sequence[LabelledScore]:

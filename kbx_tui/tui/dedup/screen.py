@@ -26,6 +26,7 @@ from kbx_tui.tui.dedup.messages import (
     DraftPlanned,
     DraftsLoaded,
     ReviewChanged,
+    ScanEnded,
     TypedTextChecked,
     WriteProgress,
 )
@@ -130,6 +131,12 @@ class Dedup(ModeScreen):
             self._show_known("", message.known)
         elif self.draft is not None:
             self._show_draft(self.draft)
+
+    def on_scan_ended(self, message: ScanEnded) -> None:
+        self.query_one(DraftList).show(message.view.rows)
+        if message.first:
+            self.action_leave_field()
+            self.query_one(DraftList).go_to(message.first)
 
     def on_drafts_loaded(self, message: DraftsLoaded) -> None:
         if self.line_editor.use == "file":
@@ -241,11 +248,11 @@ class Dedup(ModeScreen):
         if draft.is_decided and draft.action == action:
             self.model.choose(draft.id, None)
         elif action == "skip":
-            self.model.choose(draft.id, Choice("skip"))
+            self._decide(draft.id, Choice("skip"))
         elif not draft.has_page:
             self.show_notice("its entity has no page: e says whose it is, P creates the page")
         elif action == "create":
-            self.model.choose(draft.id, Choice("create"))
+            self._decide(draft.id, Choice("create"))
         elif known is None or known.fact_id is None:
             self.show_notice(f"nothing known resembles it: there is no fact to {action}")
         elif known.relation == "different" and not self.query_one(KnownList).chosen:
@@ -254,7 +261,14 @@ class Dedup(ModeScreen):
             merged = self.model.merged_text(draft.id, known)
             self.line_editor.start_merge(draft.id, known.fact_id, merged)
         else:
-            self.model.choose(draft.id, Choice(action, (known.fact_id,)))
+            self._decide(draft.id, Choice(action, (known.fact_id,)))
+
+    def _decide(self, draft_id: str, choice: Choice) -> None:
+        """Decide about a draft, and go to the next one that needs a decision."""
+        drafts = self.query_one(DraftList)
+        self.model.choose(draft_id, choice)
+        if drafts.has_focus:
+            drafts.go_to_undecided()
 
     def action_label(self, same: bool) -> None:
         if self.draft is not None and self.known is not None:

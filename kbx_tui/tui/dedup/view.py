@@ -35,6 +35,8 @@ class DraftRow:
     """Owner and kind: `Alice Chen (guessed) · fact`."""
     action: str
     """`create`, `merge`, `supersede` or `skip`; empty while it is being checked."""
+    action_words: str
+    """The same as displayed: to skip a fact that already stands in the base keeps both."""
     is_decided: bool
     """Whether the user chose the action; otherwise it is a proposal."""
     is_sure: bool
@@ -91,13 +93,15 @@ def draft_row(draft: Draft, check: DraftCheck | None, verdict: Verdict | None) -
         owner += "" if entity.path else ", no page yet"
     sign, state = CHECKING if verdict is None else (STATE_SIGNS[verdict.state], verdict.state)
     choice = draft.choice or (verdict.proposal if verdict is not None else None)
+    action = choice.action if choice is not None else ""
     return DraftRow(
         id=draft.id,
         sign=sign,
         state=state,
         text=safe_line(draft.text),
         about=f"{owner or 'unassigned'} · {KINDS[draft.kind]}",
-        action=choice.action if choice is not None else "",
+        action=action,
+        action_words="keep both" if action == "skip" and draft.stands_for is not None else action,
         is_decided=draft.choice is not None,
         is_sure=verdict is not None and verdict.is_sure,
         has_page=entity is not None and bool(entity.path),

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from rich.cells import cell_len
 from textual.timer import Timer
 
 from kbx_tui.tui.commands.bindings import bindings
 from kbx_tui.tui.drawing.cell_text import fit, shorten
-from kbx_tui.tui.drawing.lines import Line, Look, Span, fit_line, looks
+from kbx_tui.tui.drawing.lines import BLANK, Line, Look, Span, fit_line, looks
 from kbx_tui.tui.drawing.rank_moves import move_text, rank_moves
 from kbx_tui.tui.experts.view import ClaimRow, ExpertRow, ExpertsView, Row
 from kbx_tui.tui.widgets.lines_view import EmptyState, titled_text
@@ -111,12 +111,21 @@ def claim_line(claim: ClaimRow, width: int, marker: str) -> Line:
     return (Span(marker, "dim"), signed, Span(text, look), Span(f"  {end}", "dim"))
 
 
-no_topic = titled_text(
-    "Type a topic.",
-    "People, projects and teams are ranked by the facts known about them on that topic,"
-    " which add up to the score. Enter shows the facts.",
-)
-"""What the list shows before a topic is typed."""
+def no_topic(topics: Sequence[str] = ()) -> EmptyState:
+    """Return what the list shows before a topic is typed: some `topics` with experts."""
+    about = titled_text(
+        "Type a topic.",
+        "People, projects and teams are ranked by the facts known about them on that topic,"
+        " which add up to the score. Enter shows the facts.",
+    )
+    return lambda width: [
+        *about(width),
+        *([BLANK] if topics else []),
+        *(
+            (Span("  for example  " if not index else " " * 15, "dim"), Span(topic))
+            for index, topic in enumerate(topics)
+        ),
+    ]
 
 
 def no_experts(topic: str, key: str) -> EmptyState:

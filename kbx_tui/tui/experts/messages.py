@@ -17,3 +17,10 @@ class ExpertsReady(Message):
 
     def can_replace(self, message: Message) -> bool:
         return isinstance(message, ExpertsReady)
+
+
+@dataclass
+class TopicsFound(Message):
+    """Topics with experts."""
+
+    topics: tuple[str, ...]

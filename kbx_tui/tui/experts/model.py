@@ -5,12 +5,13 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from textual.message import Message
 
 from kbx_tui.tui.engine.client import EngineClient, LatestOnly
-from kbx_tui.tui.experts.messages import ExpertsReady
+from kbx_tui.tui.experts.messages import ExpertsReady, TopicsFound
 from kbx_tui.tui.experts.view import ExpertsView
 
 if TYPE_CHECKING:
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
 WEIGHTS = ("count", "recency", "citation", "relevance")
 LIMIT = 50
 """Experts shown."""
+TOPICS_TRIED, TOPICS_SHOWN = 12, 3
+"""Frequent tags that are looked at, and topics that are suggested."""
 DEBOUNCE_SECONDS = 0.08
 """Seconds without a change before experts are searched."""
 
@@ -46,7 +49,25 @@ class ExpertSearch:
         self.question = ExpertQuestion()
         self.view: ExpertsView | None = None
         """The newest answer; None before the first and without a topic."""
+        self.topics: tuple[str, ...] = ()
+        """Topics with experts, to suggest."""
         self._searches = LatestOnly(client)
+
+    def find_topics(self) -> None:
+        """Look for topics with experts, once."""
+        if not self.topics:
+            self._client.start(self._find_topics())
+
+    async def _find_topics(self) -> None:
+        def find(engine: KnowledgeBase) -> tuple[str, ...]:
+            if not engine.is_indexed():
+                return ()
+            tags = list(engine.contents().tags)[:TOPICS_TRIED]
+            known = (tag for tag in tags if engine.experts(tag, limit=1).experts)
+            return tuple(islice(known, TOPICS_SHOWN))
+
+        self.topics = await self._client.run(find)
+        self.post(TopicsFound(self.topics))
 
     def ask(self, **changes: str | float) -> None:
         """Change the question and search after a short time without further changes."""

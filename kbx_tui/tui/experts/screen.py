@@ -12,7 +12,7 @@ from kbx_tui.tui.app_state import AppState
 from kbx_tui.tui.base_session import BaseSession
 from kbx_tui.tui.commands.bindings import bindings
 from kbx_tui.tui.experts.expert_list import ExpertList, no_experts, no_topic
-from kbx_tui.tui.experts.messages import ExpertsReady
+from kbx_tui.tui.experts.messages import ExpertsReady, TopicsFound
 from kbx_tui.tui.experts.model import WEIGHTS
 from kbx_tui.tui.experts.view import ClaimRow, ExpertsView, half_life_at, slider_value
 from kbx_tui.tui.navigator import Navigator
@@ -35,7 +35,7 @@ class TopicLine(OrderedInput):
     BINDINGS = bindings("topic")
 
     def __init__(self) -> None:
-        super().__init__(placeholder="a topic: migration, hiring, refunds", compact=True)
+        super().__init__(placeholder="a topic, in a few words", compact=True)
         self.cursor_blink = False
 
 
@@ -60,7 +60,7 @@ class Experts(ModeScreen):
     def compose_panes(self) -> ComposeResult:
         experts = ExpertList()
         experts.border_title = "Experts"
-        experts.empty_state = no_topic
+        experts.empty_state = no_topic()
         yield TopicLine()
         yield experts
         yield NumberSlider(
@@ -74,8 +74,15 @@ class Experts(ModeScreen):
         topic.value = self.model.question.topic
         topic.cursor_position = len(topic.value)
         self._show_weight()
+        self.model.find_topics()
         if self.model.view is not None:
             self._show(self.model.view)
+
+    def on_topics_found(self, message: TopicsFound) -> None:
+        experts = self.query_one(ExpertList)
+        if self.model.view is None and not self.model.question.topic:
+            experts.empty_state = no_topic(message.topics)
+            experts.rebuild_lines()
 
     def on_experts_ready(self, message: ExpertsReady) -> None:
         self._show(message.view)
@@ -86,7 +93,7 @@ class Experts(ModeScreen):
         self.model.ask(topic=topic)
         if not topic:
             experts = self.query_one(ExpertList)
-            experts.border_title, experts.empty_state = "Experts", no_topic
+            experts.border_title, experts.empty_state = "Experts", no_topic(self.model.topics)
             experts.show(None)
 
     @on(NumberSlider.Changed)

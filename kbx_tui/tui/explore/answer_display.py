@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 from textual.screen import Screen
 
@@ -27,6 +27,8 @@ from kbx_tui.tui.explore.view import EntityRow, ExploreView, ResultRow, ScopeVie
 from kbx_tui.tui.widgets.lines_view import EmptyState, blank
 from kbx_tui.tui.widgets.status_line import StatusLine
 
+ALPHA_STEP = 0.05
+"""How far a key moves alpha."""
 RECENT_QUERIES = 3
 """Earlier queries that an empty result list offers."""
 
@@ -34,8 +36,16 @@ RECENT_QUERIES = 3
 class AnswerDisplay:
     """The display of the answer to the current query."""
 
-    def __init__(self, screen: Screen[None], model: ExploreModel, app_state: AppState) -> None:
+    def __init__(
+        self,
+        screen: Screen[None],
+        model: ExploreModel,
+        app_state: AppState,
+        keymap: Callable[[], Keymap],
+    ) -> None:
+        """`keymap` returns the current keys."""
         self._screen, self._model, self._app_state = screen, model, app_state
+        self._keymap = keymap
         self.view: ExploreView | None = None
         """The answer shown; None before the first and without a query."""
 
@@ -56,7 +66,10 @@ class AnswerDisplay:
         self._screen.query_one(FilterChip).show(view.filters, words, keymap)
         self._screen.query_one(Knobs).annotate(view)
         entities = self._screen.query_one(EntityList)
-        entities.empty_state = empty_states.no_entities
+        is_fast = view.mode.name == "fast"
+        entities.empty_state = (
+            empty_states.no_entities_when_fast if is_fast else empty_states.no_entities
+        )
         self._show_entities(view.entities, view.threshold, is_new=is_new)
         results = self._screen.query_one(ResultList)
         count = view.order or f"{view.matched:,} of {view.scope.in_scope:,}"
@@ -132,6 +145,16 @@ class AnswerDisplay:
         difference = self._model.explain_pair(marked, result) if marked else ""
         self._screen.query_one(WhyPane).show(why, snippet, difference)
 
+    def row_that_moves(self) -> str:
+        """Return which row the next step of alpha moves up: `row 5`; empty if it moves none."""
+        shown = self._screen.query_one(ResultList).rows
+        moved = self._model.paths_after_alpha_step(ALPHA_STEP)
+        for before, path in zip(shown, moved, strict=False):
+            if before.path != path:
+                paths = [result.path for result in shown]
+                return f"row {paths.index(path) + 1}" if path in paths else ""
+        return ""
+
     def toggle_mark(self) -> str:
         """Mark the result under the cursor, or no result if it is marked; return its title."""
         results = self._screen.query_one(ResultList)
@@ -164,7 +187,8 @@ class AnswerDisplay:
 
     def _show_examples(self) -> None:
         recent = tuple(self._app_state.queries[:RECENT_QUERIES])
-        examples = empty_states.no_query(self._model.summary, recent)
+        key = self._keymap().key_of("query.earlier")
+        examples = empty_states.no_query(self._model.summary, recent, key)
         self._screen.query_one(ResultList).show_empty(examples)
 
     def _show_no_reasons(self, empty_state: EmptyState) -> None:

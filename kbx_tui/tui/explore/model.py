@@ -55,6 +55,8 @@ DEBOUNCE_SECONDS = 0.08
 """Seconds without a key before a query is searched."""
 FIRST_RESULTS = 3
 """Results that are noted with a query."""
+MOVES_AMONG = 10
+"""First results among which the tour looks for one that moves."""
 SLOW_SEARCH_SECONDS = 0.15
 """Seconds after which the screen shows that a search is in progress."""
 
@@ -262,6 +264,16 @@ class ExploreModel:
         """Return why the document at `path` is before or behind a result; empty if it is none."""
         engine = self._client.engine
         return "" if engine is None else self.displayed.explain_pair(engine, path, result)
+
+    def paths_after_alpha_step(self, step: float) -> tuple[str, ...]:
+        """Return the paths of the best results if alpha were higher by `step`."""
+        engine, evidence = self._client.engine, self.displayed.evidence
+        if engine is None or evidence is None:
+            return ()
+        alpha = min(self.state.alpha + step, 1.0)
+        state = replace(self.state, alpha=alpha)
+        ranking = engine.rank(evidence, engine.tuning(preset=state.preset, **state.tuning_fields))
+        return tuple(evidence.paths[ranked.row] for ranked in ranking.top(MOVES_AMONG))
 
     def request_snippets(self, paths: Sequence[str]) -> None:
         """Show the snippets of documents; each is read once per query."""

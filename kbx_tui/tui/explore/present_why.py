@@ -12,6 +12,7 @@ from kbx_tui.search.evidence.score_normalization import RERANKER_WEIGHT
 from kbx_tui.search.ranking.explain import Explanation, rounded_parts
 from kbx_tui.search.ranking.rank import Ranked, Ranking
 from kbx_tui.tui.drawing.rounding import formula_values
+from kbx_tui.tui.explore.score_words import link_sentence, meaning_sentence, words_sentence
 from kbx_tui.tui.explore.view import Addend, Reranking, Section, Term, Why
 
 
@@ -88,12 +89,19 @@ def _document_section(explanation: Explanation, total: float, ranking: Ranking) 
         safe_line(document.title) for document in ranking.feedback_documents if cosine is not None
     ]
     addends = [
-        Addend(lexical, maxima[0], "words", f"bm25 {explanation.raw_lexical:.1f}"),
+        Addend(
+            lexical,
+            maxima[0],
+            "words",
+            f"bm25 {explanation.raw_lexical:.1f}",
+            words_sentence(explanation.raw_lexical, explanation.lexical),
+        ),
         Addend(
             vector,
             maxima[1],
             "meaning",
             _similarity(cosine, ranking.evidence),
+            meaning_sentence(cosine),
         ),
     ]
     if explanation.date_reason:
@@ -123,23 +131,19 @@ def _entity_section(explanation: Explanation, total: float, mean: bool) -> Secti
     weights = [share.weight for share in shares]
     has_weights = len(set(weights)) > 1
     maxima = rounded_parts(1.0, weights) if has_weights else [None] * len(shares)
-    addends = tuple(
-        Addend(
-            value,
-            maximum,
-            safe_line(share.name),
-            share_words(
-                safe_line(share.reason),
-                share.answered if explanation.full_relevance is not None else None,
-                linked=share.link_strength > 0.0,
-            ),
+    addends = []
+    for value, maximum, share in zip(values, maxima, shares, strict=True):
+        name, answered = safe_line(share.name), share.answered
+        reason = share_words(
+            safe_line(share.reason),
+            answered if explanation.full_relevance is not None else None,
+            linked=share.link_strength > 0.0,
         )
-        for value, maximum, share in zip(values, maxima, shares, strict=True)
-    )
+        addends.append(Addend(value, maximum, name, reason, link_sentence(name, value, reason)))
     notes = []
     if len(shares) > 1:
         notes = [f"mean of the {len(shares)} named" if mean else "the best of them counts"]
-    return Section("entity", total, addends, tuple(notes))
+    return Section("entity", total, tuple(addends), tuple(notes))
 
 
 def _plain(weight: float) -> float:

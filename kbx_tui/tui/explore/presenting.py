@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from kbx_tui.formatting import format_score, join_limited
+from kbx_tui.formatting import join_limited
 from kbx_tui.knowledge.records import Fact
 from kbx_tui.safe_text import safe_line, safe_lines
 from kbx_tui.search.browsing.card import EntityCard
@@ -114,16 +114,19 @@ def _dates(evidence: Evidence, state: SearchState) -> DatesView | None:
 
 
 def next_change_note(below: float | None, above: float | None, alpha: float) -> str:
-    """Return a note on the next alphas that reorder the top results.
+    """Return a note on the next alphas that reorder the top results, the ends included."""
+    changes = [_beside(point, alpha) for point in (below, above) if point is not None]
+    if not changes:
+        return ""
+    return f"next {'changes' if len(changes) > 1 else 'change'} at {' and '.join(changes)}"
 
-    Values that would be displayed as 0, 1 or the current alpha are left out.
-    """
-    below = below if below is not None and 0.005 <= below < alpha - 0.005 else None
-    above = above if above is not None and alpha + 0.005 < above < 0.995 else None
-    if below is not None and above is not None:
-        return f"next changes at {format_score(below)} and {format_score(above)}"
-    change = below if below is not None else above
-    return "" if change is None else f"next change at {format_score(change)}"
+
+def _beside(point: float, alpha: float) -> str:
+    """Return an alpha with two decimals, or with as many more as tell it from the current one."""
+    digits = next((n for n in (2, 3, 4) if f"{point:.{n}f}" != f"{alpha:.{n}f}"), None)
+    if digits is None:
+        return "this very alpha"  # two documents tie now
+    return f"{point:.{digits}f}".removeprefix("0")
 
 
 def present_snippet(snippet: Snippet, redacted_lines: frozenset[int] = frozenset()) -> Snippet:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import ClassVar
 
 from textual import events, on
@@ -15,6 +16,7 @@ from kbx_tui.search.query.filters import Dates
 from kbx_tui.tui.app_state import AppState
 from kbx_tui.tui.base_session import BaseSession
 from kbx_tui.tui.commands.bindings import bindings
+from kbx_tui.tui.commands.registry import command_by_id
 from kbx_tui.tui.explore.answer_display import AnswerDisplay
 from kbx_tui.tui.explore.documents.clipboard_text import Content, current_document, text_to_copy
 from kbx_tui.tui.explore.documents.result_judge import ResultJudge
@@ -45,6 +47,14 @@ from kbx_tui.tui.explore.panes.query_line import QueryLine
 from kbx_tui.tui.explore.panes.result_list import ResultList
 from kbx_tui.tui.explore.panes.why_pane import WhyPane
 from kbx_tui.tui.explore.reader import Reader
+from kbx_tui.tui.explore.score_words import (
+    alpha_words,
+    entity_words,
+    mode_words,
+    result_words,
+    threshold_words,
+    why_words,
+)
 from kbx_tui.tui.explore.search_state import MODES, PRESETS, SearchState
 from kbx_tui.tui.explore.view import ExploreView
 from kbx_tui.tui.judging.judging_screen import JudgingScreen
@@ -52,6 +62,8 @@ from kbx_tui.tui.judging.measure_line import MeasureLine
 from kbx_tui.tui.navigator import Navigator
 from kbx_tui.tui.reading.preview_pane import PreviewPane
 from kbx_tui.tui.shell.messages import Failure
+from kbx_tui.tui.shell.tour import ALPHA_STEP, Tour
+from kbx_tui.tui.shell.tour_bubble import TourBubble
 from kbx_tui.tui.widgets.number_slider import NumberSlider
 from kbx_tui.tui.widgets.status_line import StatusLine
 
@@ -90,10 +102,13 @@ class Explore(JudgingScreen):
         super().__init__(session, app_state, navigator)
         self.model = session.explore
         self.pane_switch = PaneSwitch(self, app_state)
-        self.answer = AnswerDisplay(self, self.model, app_state)
+        self.answer = AnswerDisplay(self, self.model, app_state, lambda: navigator.keymap)
         self.reader = Reader(self, session.reading, self.pane_switch)
         self.filters = QueryFilters(self, self.model)
         self.judge = ResultJudge(self, session, self.answer, self.reader)
+        self.tour = Tour()
+        self.wants_tour = False
+        """Whether the tour starts as soon as the base can be searched."""
         self.model.post = session.reading.post = self.post_message
 
     def compose_panes(self) -> ComposeResult:
@@ -107,6 +122,7 @@ class Explore(JudgingScreen):
         yield Panes()
         yield Knobs()
         yield MeasureLine()
+        yield TourBubble()
 
     def on_mount(self) -> None:
         self.query_one(QueryLine).border_title = "query"
@@ -148,10 +164,59 @@ class Explore(JudgingScreen):
         # before the first frame nothing has the focus, but the user may already be typing
         return self.focused is None or super().is_typing
 
+    def meanings(self) -> Iterable[tuple[str, str]]:
+        focused, view = self.focused, self.view
+        if isinstance(focused, NumberSlider):
+            words = alpha_words if focused.label == "alpha" else threshold_words
+            return words(focused.value, focused.note)
+        if view is None:
+            return ()
+        if isinstance(focused, WhyPane) and focused.why is not None:
+            return why_words(focused.why, self.model.state.alpha)
+        if isinstance(focused, EntityList) and focused.current is not None:
+            return entity_words(focused.current, view.threshold)
+        if isinstance(focused, ResultList) and focused.current is not None:
+            return (*result_words(focused.current), *mode_words(view))
+        return ()
+
+    # The tour.
+
+    def take_tour_key(self, key: str) -> bool:
+        """Continue the tour if this is its key; return whether the tour alone used the key."""
+        if self.tour.step is None:
+            return False
+        if key == "escape":
+            self.action_end_tour()
+            return True
+        keymap = self.navigator.keymap
+        is_waiting = self.tour.step.command == ALPHA_STEP and self.model.state.alpha < 1.0
+        if is_waiting and not self.answer.row_that_moves():
+            return False  # it takes another press until a row moves
+        if self.tour.take(key, lambda name: keymap.keys(command_by_id(name))):
+            self.call_after_refresh(self._show_step)
+        return False
+
+    def action_end_tour(self) -> None:
+        self.tour.end()
+        self._show_step()
+
+    def _show_step(self) -> None:
+        bubble = self.query_one(TourBubble)
+        if self.tour.step is None:
+            bubble.show("")
+        else:
+            row = self.answer.row_that_moves() or "the bars"
+            bubble.show(self.tour.words(self.navigator.keymap.key_of, row))
+
     # Messages of the models.
 
     def on_base_counted(self, message: BaseCounted) -> None:
         self.answer.show_base()
+        if self.wants_tour and message.summary.documents:
+            self.wants_tour = False
+            self.app_state.note_tour()
+            self.tour.start()
+            self._show_step()
 
     def on_state_replaced(self, message: StateReplaced) -> None:
         self.query_one(Knobs).show(message.state)
@@ -175,6 +240,7 @@ class Explore(JudgingScreen):
             self.judge.show(self.navigator.keymap)
             if message.is_new and not self.query_one(QueryLine).has_focus:
                 self.app_state.remember_query(self.model.asked())
+            self._show_step()
 
     def on_snippets_ready(self, message: SnippetsReady) -> None:
         self.answer.show_snippets(message.query, message.snippets)
@@ -404,7 +470,10 @@ class Explore(JudgingScreen):
             self.reader.open_card(entity_id)
 
     def action_earlier_query(self) -> None:
-        line, queries = self.query_one(QueryLine), self.app_state.queries
+        line, summary = self.query_one(QueryLine), self.model.summary
+        queries = [*self.app_state.queries]
+        if summary is not None:
+            queries += [query for query in summary.queries if query not in queries]
         earlier = queries.index(line.value) + 1 if line.value in queries else 0
         if earlier < len(queries):
             line.show_query(queries[earlier])

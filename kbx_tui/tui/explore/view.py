@@ -120,6 +120,8 @@ class Addend:
     """The largest possible value, rounded; None where it says nothing."""
     name: str
     reason: str
+    sentence: str = ""
+    """The same in a sentence without a full stop; empty where its name says enough."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -242,5 +244,9 @@ class BaseSummary:
     documents: int | None = None
     """None until it has been counted."""
     entities: int | None = None
+    contents: str = ""
+    """What it holds by type, in words; empty until it has been counted."""
+    queries: tuple[str, ...] = ()
+    """Queries made from it, which find something."""
     is_waiting: bool = False
     """Whether files are indexed only once the user begins it."""

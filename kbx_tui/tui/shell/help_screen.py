@@ -57,15 +57,19 @@ class Help(ModalScreen[None]):
         self.keymap = keymap
         self.scopes: tuple[Scope, ...] = ("welcome", "list", "app")
         self.tour = TOUR
+        self.meanings: tuple[tuple[str, str], ...] = ()
+        """What is on the focused pane, and what it means."""
         if isinstance(screen, ModeScreen):
             self.scopes, self.tour = screen.scopes(), ()
+            self.meanings = tuple(screen.meanings())
 
     def compose(self) -> ComposeResult:
-        yield HelpText(self.scopes, self.keymap, self.tour)
+        yield HelpText(self.scopes, self.keymap, self.tour, self.meanings)
 
     def on_mount(self) -> None:
         text = self.query_one(HelpText)
-        text.border_title = "A tour in six steps" if self.tour else "Keys here"
+        here = "What this means, and the keys here" if self.meanings else "Keys here"
+        text.border_title = "A tour in six steps" if self.tour else here
         text.show_more()
 
     def action_close(self) -> None:
@@ -77,12 +81,23 @@ class HelpText(TextPane):
 
     COMPONENT_CLASSES = looks("strong", "accent", "document", "entity", "bad")
 
-    def __init__(self, scopes: Sequence[Scope], keymap: Keymap, tour: Sequence[str] = ()) -> None:
+    def __init__(
+        self,
+        scopes: Sequence[Scope],
+        keymap: Keymap,
+        tour: Sequence[str] = (),
+        meanings: Sequence[tuple[str, str]] = (),
+    ) -> None:
         super().__init__()
         self.scopes, self.keymap, self.tour = tuple(scopes), keymap, tuple(tour)
+        self.meanings = tuple(meanings)
 
     def build(self, width: int) -> list[Line]:
-        return [*tour_lines(self.tour, width), *help_lines(self.scopes, self.keymap, width)]
+        return [
+            *tour_lines(self.tour, width),
+            *meaning_lines(self.meanings, width),
+            *help_lines(self.scopes, self.keymap, width),
+        ]
 
     def watch_scroll_y(self, old_value: float, new_value: float) -> None:
         super().watch_scroll_y(old_value, new_value)
@@ -105,6 +120,16 @@ def tour_lines(tour: Sequence[str], width: int) -> list[Line]:
         first, *rest = wrap(words, max(width - 5, 10))
         lines.append((Span(f" {number}  ", "accent"), Span(first)))
         lines += [(Span("    "), Span(line)) for line in rest]
+    return lines
+
+
+def meaning_lines(meanings: Sequence[tuple[str, str]], width: int) -> list[Line]:
+    """Return each number or sign on a line of its own, and below it what it means."""
+    lines: list[Line] = [BLANK] if meanings else []
+    for label, sentence in meanings:
+        rows = wrap(label, max(width - 2, 10))
+        lines += [(Span(f" {row}", "strong"),) for row in rows]
+        lines += [(Span(f"   {row}"),) for row in wrap(sentence, max(width - 4, 10))]
     return lines
 
 

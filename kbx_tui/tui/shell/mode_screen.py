@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from abc import abstractmethod
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import cache
 from typing import ClassVar
 
@@ -136,6 +136,10 @@ class ModeScreen(Screen[None]):
         inner = next((kinds[kind] for kind in kinds if isinstance(self.focused, kind)), ())
         is_field = isinstance(self.focused, Input)  # there, letters are text
         return (*inner, "app") if is_field else (*inner, *self.palette_scopes, "app")
+
+    def meanings(self) -> Iterable[tuple[str, str]]:
+        """Return what the focused pane displays, and what each of it means, for the help."""
+        return ()
 
     @property
     def palette_scopes(self) -> tuple[Scope, ...]:

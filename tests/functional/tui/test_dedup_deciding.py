@@ -104,6 +104,20 @@ async def test_twenty_labels_give_precision_of_the_threshold(demo_copy: Path) ->
         await review.until(lambda: "on your 20 labels: precision 1.00" in slider.note)
 
 
+async def test_a_decision_moves_the_cursor_to_the_next_undecided_draft(demo_copy: Path) -> None:
+    async with reviewing(demo_copy) as review:
+        await paste_seven(review)
+        drafts = review.screen.query_one(DraftList)
+        await review.press("home")
+        undecided = [row.id for row in review.rows if not row.is_settled]
+        first = drafts.current
+        assert first is not None
+        await review.press("minus")
+        await review.until(lambda: review.rows[0].is_decided)
+        expected = next(draft_id for draft_id in undecided if draft_id != first.id)
+        await review.until(lambda: drafts.current is not None and drafts.current.id == expected)
+
+
 async def test_scan_adds_repeated_facts_as_drafts(demo_copy: Path) -> None:
     page = demo_copy / ALICE
     text = page.read_text(encoding="utf-8")
@@ -119,6 +133,11 @@ async def test_scan_adds_repeated_facts_as_drafts(demo_copy: Path) -> None:
         await review.until(lambda: review.rows)
         assert any("Prefers async Slack" in row.text for row in review.rows)
         assert "supersede" in review.actions
+        drafts = review.screen.query_one(DraftList)
+        await review.until(lambda: drafts.has_focus and drafts.current is not None)
+        assert drafts.cursor == 0
+        await review.press("minus")
+        await review.driver.until_shown(DraftList, "keep both ✓")
 
 
 @pytest.mark.parametrize("size", [WIDE, NARROW, TINY])

@@ -37,6 +37,12 @@ def names(driver: Driver) -> list[str]:
     return [row.name for row in expert_list(driver).rows if isinstance(row, ExpertRow)]
 
 
+async def test_topics_with_experts_are_suggested(demo: Path) -> None:
+    async with running(demo, WIDE) as driver:
+        await driver.press("f3")
+        await driver.until_shown(ExpertList, "for example migration")
+
+
 async def test_topic_ranks_its_experts(demo: Path) -> None:
     async with running_experts(demo, "rollback plan") as driver:
         assert set(names(driver)[:2]) == {"Bob Okafor", "Platform"}

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from kbx_tui.formatting import format_count
+from kbx_tui.knowledge.folding import tokens
 from kbx_tui.tui.commands.keymap import Keymap
 from kbx_tui.tui.drawing.cell_text import shorten
 from kbx_tui.tui.drawing.lines import BLANK, Span, paragraph
@@ -18,14 +19,20 @@ EXAMPLES = (
 )
 
 
-def no_query(summary: BaseSummary | None, recent: Sequence[str] = ()) -> EmptyState:
-    """Return what the results pane shows before a query: `recent` queries, or examples."""
+def no_query(summary: BaseSummary | None, recent: Sequence[str] = (), key: str = "") -> EmptyState:
+    """Return what the results pane shows before a query: `recent` ones, or some made from the base.
+
+    `key` puts them into the query line, one after the other.
+    """
     about = titled_text(
         "Type to search.",
         "The people, projects and teams you name are found first, then the documents that"
         " belong to them.",
     )
-    examples = [("" if index else "recent queries", query) for index, query in enumerate(recent)]
+    queries = recent or (summary.queries if summary is not None else ())
+    label = "recent queries" if recent else "for example"
+    examples = [("" if index else label, query) for index, query in enumerate(queries)]
+    hint = [(Span(f"  {'':<18}"), Span(f"{key} asks the next of them", "dim"))] if key else []
     return lambda width: [
         *about(width),
         BLANK,
@@ -33,6 +40,7 @@ def no_query(summary: BaseSummary | None, recent: Sequence[str] = ()) -> EmptySt
             (Span(f"  {label:<18}", "dim"), Span(shorten(example, max(width - 22, 8))))
             for label, example in examples or EXAMPLES
         ),
+        *(hint if examples else []),
         BLANK,
         *paragraph(_base_status(summary), width, "dim"),
     ]
@@ -52,6 +60,9 @@ def no_results(view: ExploreView, keymap: Keymap) -> EmptyState:
         what = "contains these words" if fast else "has these words or a similar meaning"
         reason = f"None of the {scope.in_scope:,} documents in {shorten(scope.path, 60)} {what}."
         advice = f"{keymap.key_of('focus.path')}, then esc, searches all {scope.total:,} documents."
+    elif has_only_common_words(view.query):
+        reason = "It holds only words that nearly every text has, and these are not searched for."
+        advice = "Add what it is about: a name, a project, a subject."
     elif fast:
         reason = f"None of the {scope.total:,} documents contains any of these words."
         advice = f"{keymap.key_of('mode.next')} also searches by meaning."
@@ -59,6 +70,14 @@ def no_results(view: ExploreView, keymap: Keymap) -> EmptyState:
         reason = f"None of the {scope.total:,} documents has these words or a similar meaning."
         advice = "Try fewer words, or the name of a person or project."
     return titled_text(f"Nothing found for “{shorten(view.query, 40)}”.", reason, advice)
+
+
+def has_only_common_words(query: str) -> bool:
+    """Return whether a query has words, but none that a search looks for: `the`, `what of it`."""
+    from kbx_tui.search.query.english_words import has_topic  # not for the first screen
+
+    words = tokens(query)
+    return bool(words) and not has_topic(words)
 
 
 def search_failed(reason: str, *, is_open: bool) -> EmptyState:
@@ -69,6 +88,7 @@ def search_failed(reason: str, *, is_open: bool) -> EmptyState:
 
 entities_without_query = dim_text("People, projects and teams that match your query appear here.")
 no_entities = dim_text("No person, project or team matches this query.")
+no_entities_when_fast = dim_text("A fast search looks for no people, projects or teams.")
 why_without_query = dim_text("Why a result ranks where it does, in numbers that add up.")
 
 
@@ -81,5 +101,4 @@ def _base_status(summary: BaseSummary | None) -> str:
         return "The index is being built; you can already search by words."
     if summary.documents is None or summary.entities is None:
         return "counting …"
-    documents = format_count(summary.documents, "document")
-    return f"{documents}, {format_count(summary.entities, 'entity')}"
+    return summary.contents or format_count(summary.documents, "document")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from textual.app import ComposeResult
 from textual.containers import Horizontal
 
-from kbx_tui.tui.explore.panes.entity_list import count_passing
+from kbx_tui.tui.explore.score_words import threshold_note
 from kbx_tui.tui.explore.search_state import SearchState
 from kbx_tui.tui.explore.view import ExploreView
 from kbx_tui.tui.widgets.number_slider import NumberSlider
@@ -34,8 +34,7 @@ class Knobs(Horizontal):
             self.threshold.annotate("")
             return
         self.alpha.annotate(view.alpha_note)
-        total, count = len(view.entities), count_passing(view.entities, view.threshold)
         self.threshold.annotate(
-            f"{count} of {total} entities reach it" if total else "",
+            threshold_note(view.entities, view.threshold, view.mode.name),
             tuple(entity.score for entity in view.entities),
         )

@@ -29,7 +29,7 @@ def test_parts_of_a_row_sum_to_its_score_unless_it_is_a_known_item(
 ) -> None:
     ranking = rank(evidence, tuning)
     for row in present(ranking, SearchState()).results:
-        hot = tuning.hotness_weight * float(evidence.frecency[row.row])
+        hot = ranking.ranked(row.row, rank=0).frecency_part  # 0 where nothing else scores
         if not row.known_item:
             assert abs(row.document_part + row.entity_part + hot - row.score) < 1e-9
 
@@ -50,14 +50,21 @@ def test_sorting_by_date_puts_the_newest_of_the_best_first() -> None:
         (0.38, 0.63, "next changes at .38 and .63"),
         (0.38, None, "next change at .38"),
         (None, None, ""),
-        (0.0, 1.0, ""),
-        (0.5, 0.501, ""),
+        (0.0, 1.0, "next changes at .00 and 1.00"),
+        (0.497, 0.501, "next changes at .497 and .501"),
+        (None, 0.50004, "next change at this very alpha"),
+        (None, 0.5003, "next change at .5003"),
     ],
 )
-def test_next_change_note_names_only_reachable_changes(
+def test_next_change_note_names_every_change(
     below: float | None, above: float | None, note: str
 ) -> None:
     assert next_change_note(below, above, 0.5) == note
+
+
+def test_next_change_note_names_the_end_of_the_scale_from_beside_it() -> None:
+    assert next_change_note(None, 1.0, 0.95) == "next change at 1.00"
+    assert next_change_note(None, 1.0, 0.999) == "next change at 1.000"
 
 
 def test_document_view_places_matches_and_shows_links_as_labels() -> None:

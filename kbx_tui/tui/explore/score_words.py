@@ -1,0 +1,214 @@
+"""What the numbers and signs of explore mean, in sentences. Pure.
+
+`?` shows those of the focused pane; `docs/scores.md` lists the ones that need no number.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from kbx_tui.formatting import FLAT_REASONS, format_score
+from kbx_tui.tui.explore.view import EntityRow, ExploreView, ResultRow, Why
+
+Words = tuple[str, str]
+"""A number or sign as it is displayed, and what it means."""
+
+MEANINGS: Mapping[str, str] = {
+    "score": "how well the result answers, 0 to 1; results are in this order.",
+    "document": "how fully the document itself answers what you ask besides names of people.",
+    "entity": "how strongly the document is linked to the people, projects and teams you named.",
+    "words": "words of your question that occur here; rare ones count more than frequent ones.",
+    "meaning": "how near the meaning of its best passage is to that of your question.",
+    "date": "whether the document is of the time you asked for.",
+    "propagated": "what the part before or after it adds, since they are parts of one document.",
+    "relevance": "words and meaning together; from the relevance of a full answer on, more adds"
+    " nothing.",
+    "feedback": "the search moved a little towards these documents, which answer it best.",
+    "hotness": "how often and how recently you opened the document.",
+    "reranker": "how well the reranking model finds that the passage answers.",
+    "exact": "you gave its title, path, id, date or name in full, so it comes first.",
+    "alpha": "how much the document's own text counts against its entities: 1 ranks by the text"
+    " alone, 0 by the entities alone.",
+    "threshold": "the score from which an entity counts; below it, its documents get nothing.",
+    "two-pass": "the entities you named were found first, then documents, those linked to them"
+    " ahead.",
+    "flat": "documents are ranked by their own text; no entity counts.",
+    "fast": "documents are ranked by their words alone, without meaning and entities.",
+    "seed": "the formula of the first proposal ranks, for comparison.",
+    "●": "this entity counts: it reaches the threshold.",
+    "○": "this entity does not count.",
+    "✕": "you muted this entity: it is ignored in this query.",
+    "pinned": "you said that the query is about it, so it counts with score 1.",
+    "█": "the document's part of the score.",
+    "▒": "the entities' part of the score.",
+    "░": "the reranker's part of the score.",
+    "▲": "the result rose since the list last settled, by so many ranks; ▼: it fell.",
+}
+"""Meanings that hold whatever the numbers are."""
+
+REASONS: Mapping[str, str] = {
+    "disabled": "you switched entities off.",
+    "fast": "a fast search looks for no entities.",
+    "no_entities": "the question names nobody and nothing that the base knows.",
+    "below_threshold": "entities were found, but none reaches the threshold; a lower one keeps"
+    " some.",
+    "too_broad": "many entities fit equally well, so none can lead.",
+    "nothing_linked": "no document in scope is linked to the entities that were found.",
+}
+"""Why a search is flat."""
+
+SIGNALS: Mapping[str, str] = {
+    "name": "its full name is in the question",
+    "alias": "another of its names is in the question",
+    "first name": "its first name is in the question",
+    "surname": "its surname is in the question",
+    "like": "a word of the question is spelt much like its name",
+    "role": "the question names its role",
+    "team": "it belongs to a team in the question",
+    "fact": "a fact about it has words of the question",
+    "meaning": "its page is about something similar",
+}
+"""Why an entity was found, by the word that the list shows."""
+
+OFTEN, SOME = 0.5, 0.25
+"""Normalized scores of words from which a document has many and several words of the question."""
+NEAR, RELATED = 0.5, 0.3
+"""Cosines from which a passage says almost the same, and something related."""
+
+
+def words_sentence(raw: float, normalized: float) -> str:
+    """Return what a BM25 score says; `normalized` is the same in 0..1."""
+    label = f"bm25 {raw:.1f}"
+    if raw <= 0.0:
+        return f"{label}: no word of your question occurs here"
+    if normalized >= OFTEN:
+        return f"{label}: rare words of your question occur often here"
+    if normalized >= SOME:
+        return f"{label}: several words of your question occur here"
+    return f"{label}: few words of your question occur here, or only frequent ones"
+
+
+def meaning_sentence(cosine: float | None) -> str:
+    """Return what a cosine says; None stands for a document without a vector."""
+    if cosine is None:
+        return "no number: meaning was not compared for this document"
+    label = f"cosine {format_score(cosine)}"
+    if cosine >= NEAR:
+        return f"{label}: its best passage says nearly what you ask"
+    if cosine >= RELATED:
+        return f"{label}: its best passage is about something related"
+    return f"{label}: its meaning has little to do with your question"
+
+
+def link_sentence(name: str, share: float, reason: str) -> str:
+    """Return what an entity adds to a document, and by which link."""
+    if not share:
+        return f"{name} adds nothing: {reason}"
+    link, *factors = reason.split(" × ")
+    if link.startswith("."):  # the weight of the entity comes first
+        link, *factors = factors
+    answer = ", as far as it answers the topic" if factors else ""
+    return f"{name} adds {format_score(share)}: the document is linked to it by {link}{answer}"
+
+
+def why_words(why: Why, alpha: float) -> Iterator[Words]:
+    """Yield each line of the why pane with what it means."""
+    if why.known_item:
+        yield f"exact {why.known_item}", MEANINGS["exact"]
+    yield f"score {format_score(why.score)}", MEANINGS["score"]
+    if len(why.terms) > 1:
+        yield f"alpha {format_score(alpha)}", alpha_sentence(alpha)
+    for section in why.sections:
+        yield f"{section.name} {format_score(section.total)}", MEANINGS[section.name]
+        for addend in section.addends:
+            meaning = addend.sentence or MEANINGS.get(addend.name, "")
+            yield f"{addend.name} {format_score(addend.value)}", meaning
+        for note in section.notes:
+            if (first := note.partition(" ")[0]) in MEANINGS:
+                yield note, MEANINGS[first]
+    if why.frecency is not None:
+        yield f"hotness {format_score(why.frecency.value)}", MEANINGS["hotness"]
+    if why.reranking is not None:
+        yield f"reranker {format_score(why.reranking.score)}", MEANINGS["reranker"]
+
+
+def alpha_sentence(alpha: float) -> str:
+    """Return what this alpha weighs."""
+    if alpha in (0.0, 1.0):
+        return f"only the {'document' if alpha else 'entity'} part counts"
+    document, entity = round(alpha * 100), round((1.0 - alpha) * 100)
+    return f"the document part weighs {document} %, the entity part {entity} %"
+
+
+def alpha_words(alpha: float, note: str) -> Iterator[Words]:
+    """Yield what alpha is, and its effect now."""
+    yield f"alpha {format_score(alpha)}", MEANINGS["alpha"]
+    yield "now", f"{alpha_sentence(alpha)}{f'; {note}' if note else ''}"
+
+
+def threshold_words(threshold: float, note: str) -> Iterator[Words]:
+    """Yield what the threshold is, and its effect now."""
+    yield f"threshold {format_score(threshold)}", MEANINGS["threshold"]
+    if note:
+        yield "now", note
+
+
+def threshold_note(entities: tuple[EntityRow, ...], threshold: float, mode: str) -> str:
+    """Return how many entities reach the threshold, or why it has no effect."""
+    if mode == "fast":
+        return "threshold has no effect on a fast search"
+    if not entities:
+        return "threshold has no effect: no entity is found"
+    free = [entity.score for entity in entities if not (entity.muted or entity.pinned)]
+    if not free:
+        return "threshold has no effect: all entities are pinned or muted"
+    count = sum(entity.score >= threshold for entity in entities)
+    return f"{count} of {len(entities)} entities reach it"
+
+
+def mode_words(view: ExploreView) -> Iterator[Words]:
+    """Yield the mode of a search, and why it is that."""
+    mode = view.mode
+    yield mode.name, MEANINGS[mode.name]
+    key = next((key for key, text in FLAT_REASONS.items() if text and text == mode.reason), "")
+    if key:
+        yield mode.reason, REASONS[key]
+    elif mode.name == "two-pass":
+        yield mode.reason, "the entities that count."
+    if mode.preset == "seed":
+        yield "seed", MEANINGS["seed"]
+    if mode.vector_share < 1.0 and mode.name != "fast":
+        yield "meaning …", "so many texts can be found by meaning; the rest have no vector yet."
+
+
+def entity_words(entity: EntityRow, threshold: float) -> Iterator[Words]:
+    """Yield the sign, the score and the reasons of an entity."""
+    sign = "✕" if entity.muted else "●" if entity.kept else "○"
+    yield sign, MEANINGS[sign]
+    if entity.pinned and not entity.muted:
+        yield "pinned", MEANINGS["pinned"]
+    elif not entity.kept and not entity.muted:
+        below = entity.score < threshold
+        yield (
+            "why ○",
+            (
+                f"its score is below the threshold of {format_score(threshold)}"
+                if below
+                else "it reaches the threshold, but others are ahead of it, or the search is flat"
+            ),
+        )
+    yield format_score(entity.score), "how sure it is that the question means it, 0 to 1."
+    found = [meaning for word, meaning in SIGNALS.items() if word in entity.signals]
+    yield entity.signals or "meaning", "; ".join(found or [SIGNALS["meaning"]]) + "."
+
+
+def result_words(result: ResultRow) -> Iterator[Words]:
+    """Yield the parts of a row of the results."""
+    yield format_score(result.score), MEANINGS["score"]
+    if result.known_item:
+        yield f"exact {result.known_item}", MEANINGS["exact"]
+    yield f"█ {format_score(result.document_part)}", MEANINGS["█"]
+    yield f"▒ {format_score(result.entity_part)}", MEANINGS["▒"]
+    if result.reranker_part:
+        yield f"░ {format_score(result.reranker_part)}", MEANINGS["░"]
+    yield "▲2 ▼1", MEANINGS["▲"]

@@ -1,0 +1,50 @@
+"""The tour of the demo's first start, and the queries that an empty screen offers."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from kbx_tui.tui.app import KbxApp
+from kbx_tui.tui.explore.panes.query_line import QueryLine
+from kbx_tui.tui.explore.panes.result_list import ResultList
+from kbx_tui.tui.explore.panes.why_pane import WhyPane
+from kbx_tui.tui.shell.help_screen import HelpText
+from kbx_tui.tui.shell.tour_bubble import TourBubble
+from tests.functional.tui.driving import WIDE, Driver, is_counted
+from tests.functional.tui.watched import Watched, WatchedBases
+
+
+async def test_the_tour_follows_its_keys_and_ends_with_escape(demo: Path) -> None:
+    watched = Watched()
+    app = KbxApp(demo, bases=WatchedBases(watched), tour="first", debounce=0.0)
+    async with app.run_test(size=WIDE) as pilot:
+        driver = Driver(app, pilot, watched)
+        await driver.until(lambda: is_counted(driver))
+        await driver.until_shown(TourBubble, "1/6 Press ↑ to ask a question")
+        await driver.until_shown(ResultList, "for example what did", "↑ asks the next of them")
+        await driver.press("up")
+        query = driver.explore.query_one(QueryLine).value
+        assert query.startswith("what did ")
+        await driver.until(lambda: driver.explore.view is not None and driver.titles)
+        await driver.until_shown(TourBubble, "2/6 Press ↓")
+        await driver.press("down")
+        await driver.until_shown(TourBubble, "3/6 Press ] and watch the bars")
+        await driver.press("right_square_bracket")  # no row moves yet
+        await driver.until_shown(TourBubble, "3/6 Press ] and watch row")
+        before = driver.paths
+        row = int(driver.words_of(TourBubble).partition("row ")[2].split()[0])
+        await driver.press("right_square_bracket")
+        await driver.until(lambda: driver.paths != before)
+        assert driver.paths.index(before[row - 1]) != row - 1
+        await driver.until_shown(TourBubble, "4/6 Press z")
+        await driver.press("escape")
+        await driver.until(lambda: not driver.explore.query_one(TourBubble).display)
+        assert driver.has_focus(ResultList)  # escape did nothing else
+        await driver.press("tab")
+        await driver.until_focused(WhyPane)
+        await driver.press("question_mark")
+        await driver.until_shown(HelpText, "the document part weighs 60 %", "bm25", "cosine")
+    assert KbxApp(demo, bases=WatchedBases(watched), tour="always").explore is not None
+    again = KbxApp(demo, bases=WatchedBases(watched), tour="first")
+    assert again.explore is not None
+    assert not again.explore.wants_tour  # it has been seen

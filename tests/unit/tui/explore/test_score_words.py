@@ -1,0 +1,119 @@
+"""The sentences that say what numbers and signs mean."""
+
+from __future__ import annotations
+
+import pytest
+
+from kbx_tui.formatting import FLAT_REASONS
+from kbx_tui.tui.explore.score_words import (
+    MEANINGS,
+    REASONS,
+    SIGNALS,
+    alpha_words,
+    entity_words,
+    link_sentence,
+    meaning_sentence,
+    mode_words,
+    threshold_note,
+    why_words,
+    words_sentence,
+)
+from kbx_tui.tui.explore.search_labels import SIGNAL_WORDS
+from kbx_tui.tui.explore.view import (
+    Addend,
+    EntityRow,
+    ExploreView,
+    Mode,
+    ScopeView,
+    Section,
+    Term,
+    Why,
+)
+from tests.command_line import CHECKOUT
+
+ALICE = EntityRow("person:alice", "Alice", "person", "", 1.0, True, "name “alice”, 2 facts")
+PLATFORM = EntityRow("team:platform", "Platform", "team", "", 0.4, False, "")
+
+
+def test_every_reason_and_signal_has_a_sentence() -> None:
+    assert REASONS.keys() == FLAT_REASONS.keys()
+    assert set(SIGNALS) == set(SIGNAL_WORDS.values())
+
+
+def test_the_page_of_meanings_has_every_sentence() -> None:
+    page = (CHECKOUT / "docs" / "scores.md").read_text(encoding="utf-8")
+    for sentence in (*MEANINGS.values(), *REASONS.values(), *SIGNALS.values()):
+        assert f"| {sentence} |" in page
+
+
+@pytest.mark.parametrize(
+    ("sentence", "expected"),
+    [
+        (words_sentence(0.0, 0.0), "bm25 0.0: no word of your question occurs here"),
+        (words_sentence(15.5, 0.51), "bm25 15.5: rare words of your question occur often here"),
+        (words_sentence(6.0, 0.29), "bm25 6.0: several words of your question occur here"),
+        (meaning_sentence(None), "no number: meaning was not compared for this document"),
+        (meaning_sentence(0.45), "cosine .45: its best passage is about something related"),
+        (meaning_sentence(0.62), "cosine .62: its best passage says nearly what you ask"),
+        (
+            link_sentence("Alice", 0.4, ".50 × attendee × .80 of the topic"),
+            "Alice adds .40: the document is linked to it by attendee, as far as it answers the"
+            " topic",
+        ),
+        (link_sentence("Alice", 0.0, "not linked"), "Alice adds nothing: not linked"),
+    ],
+)
+def test_numbers_are_put_in_words(sentence: str, expected: str) -> None:
+    assert sentence == expected
+
+
+def test_each_line_of_the_why_pane_has_a_sentence() -> None:
+    document = Section(
+        "document",
+        0.3,
+        (Addend(0.1, 0.66, "words", "bm25 3.8", "few words"), Addend(0.2, None, "date", "March")),
+        ("relevance .34 of .29 for a full answer", "feedback from a page"),
+    )
+    entity = Section("entity", 0.9, (Addend(0.9, None, "Alice", "title", "by its title"),))
+    terms = (Term(0.5, 0.3, "document"), Term(0.5, 0.9, "entity"))
+    why = Why(0, "Plan", "plan.md", "note", "", 0.6, terms, None, "title", (document, entity))
+    words = dict(why_words(why, 0.5))
+    assert list(words) == [
+        "exact title", "score .60", "alpha .50", "document .30", "words .10", "date .20",
+        "relevance .34 of .29 for a full answer", "feedback from a page", "entity .90",
+        "Alice .90",
+    ]  # fmt: skip
+    assert all(words.values())
+    assert words["alpha .50"] == "the document part weighs 50 %, the entity part 50 %"
+
+
+@pytest.mark.parametrize(
+    ("entities", "mode", "note"),
+    [
+        ((ALICE, PLATFORM), "two-pass", "1 of 2 entities reach it"),
+        ((ALICE,), "fast", "threshold has no effect on a fast search"),
+        ((), "flat", "threshold has no effect: no entity is found"),
+    ],
+)
+def test_the_threshold_says_when_it_has_no_effect(
+    entities: tuple[EntityRow, ...], mode: str, note: str
+) -> None:
+    assert threshold_note(entities, 0.5, mode) == note
+
+
+def test_alpha_modes_and_entities_are_explained() -> None:
+    assert dict(alpha_words(1.0, "next change at .90"))["now"] == (
+        "only the document part counts; next change at .90"
+    )
+    reason = FLAT_REASONS["below_threshold"]
+    mode = Mode("flat", reason, "seed", 5.0, 0.5)
+    view = ExploreView("q", mode, 0.5, (), (), 0, ScopeView("", 1, 1), "", "")
+    assert dict(mode_words(view)) == {
+        "flat": MEANINGS["flat"],
+        reason: REASONS["below_threshold"],
+        "seed": MEANINGS["seed"],
+        "meaning …": "so many texts can be found by meaning; the rest have no vector yet.",
+    }
+    kept, dropped = dict(entity_words(ALICE, 0.5)), dict(entity_words(PLATFORM, 0.5))
+    assert kept["name “alice”, 2 facts"] == f"{SIGNALS['name']}; {SIGNALS['fact']}."
+    assert dropped["why ○"] == "its score is below the threshold of .50"

@@ -92,7 +92,7 @@ class DisplayedSearch:
         paths = self.ranking.evidence.paths if self.ranking is not None else ()
         if self.ranking is None or paths[result.row : result.row + 1] != (result.path,):
             return None
-        from kbx_tui.tui.explore.present_why import present_why
+        from kbx_tui.tui.explore.reasons.present_why import present_why
 
         ranked = self.ranking.ranked(result.row, rank=0)
         return present_why(self.ranking, engine.explain(self.ranking, ranked))

@@ -47,7 +47,7 @@ from kbx_tui.tui.explore.panes.query_line import QueryLine
 from kbx_tui.tui.explore.panes.result_list import ResultList
 from kbx_tui.tui.explore.panes.why_pane import WhyPane
 from kbx_tui.tui.explore.reader import Reader
-from kbx_tui.tui.explore.score_words import (
+from kbx_tui.tui.explore.reasons.score_words import (
     alpha_words,
     entity_words,
     mode_words,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from textual.app import ComposeResult
 from textual.containers import Horizontal
 
-from kbx_tui.tui.explore.score_words import threshold_note
+from kbx_tui.tui.explore.reasons.score_words import threshold_note
 from kbx_tui.tui.explore.search_state import SearchState
 from kbx_tui.tui.explore.view import ExploreView
 from kbx_tui.tui.widgets.number_slider import NumberSlider

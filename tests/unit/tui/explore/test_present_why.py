@@ -18,7 +18,7 @@ from kbx_tui.search.ranking.explain import explain
 from kbx_tui.search.ranking.rank import rank
 from kbx_tui.tui.drawing.lines import Line
 from kbx_tui.tui.explore.panes.why_pane import formula_lines, section_lines, why_lines
-from kbx_tui.tui.explore.present_why import present_why
+from kbx_tui.tui.explore.reasons.present_why import present_why
 from kbx_tui.tui.explore.view import Why
 from tests.unit.search.building import (
     components,

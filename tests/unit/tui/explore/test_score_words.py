@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from kbx_tui.formatting import FLAT_REASONS
-from kbx_tui.tui.explore.score_words import (
+from kbx_tui.tui.explore.reasons.score_words import (
     MEANINGS,
     REASONS,
     SIGNALS,

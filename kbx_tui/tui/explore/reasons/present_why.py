@@ -12,7 +12,7 @@ from kbx_tui.search.evidence.score_normalization import RERANKER_WEIGHT
 from kbx_tui.search.ranking.explain import Explanation, rounded_parts
 from kbx_tui.search.ranking.rank import Ranked, Ranking
 from kbx_tui.tui.drawing.rounding import formula_values
-from kbx_tui.tui.explore.score_words import link_sentence, meaning_sentence, words_sentence
+from kbx_tui.tui.explore.reasons.score_words import link_sentence, meaning_sentence, words_sentence
 from kbx_tui.tui.explore.view import Addend, Reranking, Section, Term, Why
 
 

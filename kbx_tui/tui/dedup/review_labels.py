@@ -41,5 +41,4 @@ def describe_threshold(
         left = LABELS_NEEDED - len(labels)
         return threshold, f"{left} pairs with y or n show how good it is"
     precision, recall = format_score(metrics.precision), format_score(metrics.recall)
-    note = f"on your {metrics.labels} labels: precision {precision} recall {recall}"
-    return threshold, note
+    return threshold, f"precision {precision} recall {recall} on your {metrics.labels} labels"

@@ -93,7 +93,8 @@ def expert_line(expert: ExpertRow, width: int, marker: str, move: int) -> Line:
     counts = f"  {expert.counts}" if width >= ROOMY else ""
     kind = f" {fit(expert.type, 8)} "
     taken = 1 + cell_len(head) + cell_len(kind) + BAR + cell_len(end) + cell_len(counts)
-    name = fit(expert.name, max(min(width - taken - cell_len(moved), 32), 6))
+    room = max(min(width - taken, 32), 6)
+    name = fit(expert.name, max(room - cell_len(moved), 1))  # a move shifts no column
     who = (Span(marker + head, "dim"), Span(name, "strong"), Span(moved, "accent"))
     score = (Span(bar, "entity"), Span(end), Span(counts, "dim"))
     return fit_line((*who, Span(kind, "dim"), *score), width)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from kbx_tui.tui.experts.expert_list import ExpertList
+from kbx_tui.tui.experts.expert_list import ExpertList, expert_line
 from kbx_tui.tui.experts.screen import Experts, TopicLine
 from kbx_tui.tui.experts.view import ClaimRow, ExpertRow, half_life_at, slider_value
 from kbx_tui.tui.explore.screen import Explore
@@ -123,3 +123,11 @@ async def test_expert_names_are_readable_at_every_size(demo: Path, size: Size) -
 @pytest.mark.parametrize("days", [1.0, 7.0, 30.0, 365.0, 900.0])
 def test_half_life_and_slider_value_are_inverse(days: float) -> None:
     assert half_life_at(slider_value(days)) == days
+
+
+@pytest.mark.parametrize("name", ["Bob", "A person with a name of very many letters"])
+def test_moved_expert_shifts_no_column(name: str) -> None:
+    row = ExpertRow("person:b", 2, name, "person", 5.0, 0.5, "5 claims", is_expanded=False)
+    lines = ["".join(s.text for s in expert_line(row, 120, " ", move)) for move in (0, 2, -12)]
+    assert len({line.index("person ") for line in lines}) == 1
+    assert "▼12" in lines[2]

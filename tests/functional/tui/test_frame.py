@@ -10,11 +10,13 @@ from kbx_tui.tui.dedup.screen import Dedup
 from kbx_tui.tui.experts.screen import Experts
 from kbx_tui.tui.explore.panes.entity_list import EntityList
 from kbx_tui.tui.explore.panes.knobs import Knobs
+from kbx_tui.tui.explore.panes.query_line import QueryLine
 from kbx_tui.tui.shell.mode_tabs import ModeTabs
 from kbx_tui.tui.widgets.key_bar import KeyBar
 from kbx_tui.tui.widgets.status_line import StatusLine
 from tests.functional.tui.driving import NARROW, QUESTION, TINY, WIDE, Driver, Size, running
 
+README_QUESTION = "what did the platform team decide about migration?"
 LONG = "kbx.toml: search.hierarchy_alpha = 7 is not valid: " + "use a number from 0 to 1, " * 8
 
 
@@ -102,3 +104,10 @@ async def test_zoomed_pane_fills_the_screen_until_the_focus_leaves_it(demo: Path
         await driver.press("Z", "slash")  # a field cannot be used while it is hidden
         await driver.until(lambda: driver.results.region.width > 40)
         await driver.until(lambda: driver.explore.maximized is None)
+
+
+async def test_question_of_the_readme_is_whole_at_80_columns(demo: Path) -> None:
+    async with running(demo, NARROW) as driver:
+        await driver.ask(README_QUESTION)
+        await driver.until_shown(QueryLine, README_QUESTION)
+        assert len(README_QUESTION) == 50

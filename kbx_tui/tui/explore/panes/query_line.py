@@ -46,6 +46,7 @@ class QueryLine(PathInput):
 
     def on_blur(self) -> None:
         self.post_message(self.Left())
+        self.scroll_to(x=0, animate=False)  # a query that is longer than the field is read, too
 
     def _fit_badge(self) -> None:
         text = longest_that_fits(self._badge, max(self.size.width - 2, 0))

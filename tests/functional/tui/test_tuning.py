@@ -88,7 +88,7 @@ async def test_m_cycles_through_two_pass_flat_and_fast(demo: Path) -> None:
         await driver.press("m")
         await driver.until(lambda: driver.view.mode.name == "fast")
         await driver.until_shown(StatusLine, "fast search: words only")
-        await driver.until_shown(EntityList, "No person, project or team matches")
+        await driver.until_shown(EntityList, "A fast search looks for no people")
         await driver.press("m")
         await driver.until_shown(QueryLine, "two-pass · Alice Chen + Migration")
         assert driver.watched.queries == [QUESTION] * 3  # fast search reads other evidence

@@ -17,15 +17,12 @@ class Bash(BashComplete):
     """Quotes values with spaces, and lets a folder be continued."""
 
     def source(self) -> str:
-        return (
-            super()
-            .source()
-            .replace(
-                "\n    return 0",
-                "\n    if [[ ${#COMPREPLY[@]} == 1 && ${COMPREPLY[0]} == */ ]]; then"
-                "\n        compopt -o nospace"
-                "\n    fi\n\n    return 0",
-            )
+        keeps_backslashes = super().source().replace("read type value", "read -r type value")
+        return keeps_backslashes.replace(
+            "\n    return 0",
+            "\n    if [[ ${#COMPREPLY[@]} == 1 && ${COMPREPLY[0]} == */ ]]; then"
+            "\n        compopt -o nospace"
+            "\n    fi\n\n    return 0",
         )
 
     def format_completion(self, item: CompletionItem) -> str:

@@ -65,16 +65,19 @@ def test_the_script_serves_both_names(kbx: CommandLine, shell: str) -> None:
         assert "*/" in script  # no space after a folder
 
 
-def test_values_are_quoted_for_bash(kbx: CommandLine) -> None:
+def test_values_are_quoted_for_bash(kbx: CommandLine, tmp_path: Path) -> None:
     register()
     kind = get_completion_class("bash")
     assert kind is not None
-    item = CompletionItem("Alice O'Hara")
-    line = kind(program, {}, "kbx", "_KBX_COMPLETE").format_completion(item)
-    shown = subprocess.run(
-        ["bash", "-c", f"printf %s {line.removeprefix('plain,')}"],
-        capture_output=True, text=True, check=True,
-    )  # fmt: skip
-    assert shown.stdout == "Alice O'Hara"
-    script = kbx("completion", "bash").out
-    assert subprocess.run(["bash", "-n", "-c", script], check=False).returncode == 0
+    line = kind(program, {}, "kbx", "_KBX_COMPLETE").format_completion(
+        CompletionItem("Alice O'Hara")
+    )
+    answers = tmp_path / "kbx"  # stands for the program, which the script asks
+    answers.write_text(f"#!/bin/sh\ncat <<'END'\n{line}\nEND\n", encoding="utf-8")
+    answers.chmod(0o755)
+    script = f"""{kbx("completion", "bash").out}
+COMP_WORDS=(kbx search --pin ali); COMP_CWORD=3
+_kbx_completion {answers}; eval "printf '%s|' ${{COMPREPLY[0]}}"
+"""
+    shown = subprocess.run(["bash", "-c", script], capture_output=True, text=True, check=True)
+    assert shown.stdout == "Alice O'Hara|"  # one word for the shell

@@ -98,7 +98,8 @@ async def test_badge_shows_search_mode_and_reason(demo: Path) -> None:
 async def test_badge_is_shortened_to_the_room_available(demo: Path) -> None:
     async with running(demo, NARROW) as driver:
         await driver.ask("yellow umbrella")
-        await driver.until_shown(ModeBadge, "flat · no entity named")
+        await driver.until_shown(ModeBadge, "flat")
+        assert "no entity named" not in driver.words_of(ModeBadge)
         await driver.ask(QUESTION)
         await driver.until_shown(ModeBadge, "two-pass")
 
@@ -160,7 +161,7 @@ async def test_snippet_is_shown_below_the_title(demo: Path) -> None:
 async def test_result_whose_title_is_the_query_comes_first_and_is_marked(demo: Path) -> None:
     async with running(demo, WIDE) as driver:
         await driver.ask("rollback plan")
-        await driver.until_shown(ResultList, "1.00 ████████████ Rollback plan = title 2026-01-30")
+        await driver.until_shown(ResultList, "1.00 ████████ Rollback plan = title 2026-01-30")
         await driver.until_shown(WhyPane, "1.00 exact title: shown first")
         assert driver.titles[0] == "Rollback plan"
 

@@ -11,9 +11,9 @@ from kbx_tui.api.session import Session
 from kbx_tui.editing.file_change import read_file
 from kbx_tui.errors import ConfigError
 from kbx_tui.importing.attendee_matching import Answer, AttendeeMatcher
-from kbx_tui.importing.import_formats import Format, read_documents
+from kbx_tui.importing.import_formats import read_documents
 from kbx_tui.importing.import_planning import ImportPlan, ImportPlanner, imported_people
-from kbx_tui.importing.imported_document import Imported, ImportProblem
+from kbx_tui.importing.imported_document import Format, Imported, ImportProblem
 from kbx_tui.importing.imported_page_text import ID_FIELD
 from kbx_tui.importing.okf_export import OkfExport, write_okf
 from kbx_tui.importing.source_files import read_source

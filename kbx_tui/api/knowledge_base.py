@@ -75,8 +75,8 @@ if TYPE_CHECKING:
     from kbx_tui.evaluation.tuning_snapshots import TuningSnapshot
     from kbx_tui.experts.expert_ranking import ExpertRanking
     from kbx_tui.importing.attendee_matching import Answer
-    from kbx_tui.importing.import_formats import Format as ImportFormat
     from kbx_tui.importing.import_planning import ImportPlan
+    from kbx_tui.importing.imported_document import Format as ImportFormat
     from kbx_tui.importing.okf_export import OkfExport
     from kbx_tui.index.build.new_files import IndexQuestion
     from kbx_tui.index.chunk_lines import LineRange

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Literal, get_args
 
 from kbx_tui.errors import ConfigError
 from kbx_tui.importing.imported_document import (
+    FORMATS,
+    Format,
     Imported,
     ImportedDocument,
     ImportProblem,
@@ -33,12 +34,6 @@ from kbx_tui.importing.readers.notion import is_notion, read_notion
 from kbx_tui.importing.readers.open_knowledge_format import is_okf, read_okf
 from kbx_tui.importing.readers.otter import looks_like_otter, read_otter
 from kbx_tui.importing.readers.reading_help import json_of_file, text_of_file
-
-Format = Literal[
-    "vtt", "srt", "otter", "fathom", "granola", "chatgpt", "claude", "notion", "logseq", "ics",
-    "vcard", "okf",
-]  # fmt: skip
-FORMATS: tuple[Format, ...] = get_args(Format)
 
 _TREES: tuple[tuple[Format, Callable[[Sequence[SourceFile]], bool]], ...] = (
     ("logseq", is_logseq),

@@ -82,8 +82,7 @@ class ImportPlanner:
                 names |= dict.fromkeys(document.attendees)
                 self._add(document)
         if self._create:
-            for attendee in matcher.unknown:
-                self._create_person(attendee)
+            self._create_people(matcher.unknown)
         return ImportPlan(
             edits=tuple(self._edits.values()),
             present=self._present,
@@ -125,13 +124,21 @@ class ImportPlanner:
         else:
             self._edits[path] = FileEdit(path, None, page.data)
 
-    def _create_person(self, attendee: Attendee) -> None:
-        """Add a page for an attendee with a full name; a bare address or first name gets none."""
-        if "@" in attendee.name or len(name_key(attendee.name).split()) < 2:
-            return
-        email = {"email": attendee.email} if attendee.email else {}
-        import_id = f"attendee:{attendee.email.lower() or slug(attendee.name)}"
-        self._add(ImportedDocument(import_id, "person", attendee.name, fields=email))
+    def _create_people(self, attendees: Sequence[Attendee]) -> None:
+        """Add a page for each attendee with a full name; a bare address or first name gets none.
+
+        Who is listed with an address in one document and without in another has one page.
+        """
+        named: set[str] = set()
+        for attendee in sorted(attendees, key=lambda attendee: not attendee.email):
+            key = name_key(attendee.name)
+            is_again = not attendee.email and key in named
+            if is_again or "@" in attendee.name or len(key.split()) < 2:
+                continue
+            named.add(key)
+            email = {"email": attendee.email} if attendee.email else {}
+            import_id = f"attendee:{attendee.email.lower() or slug(attendee.name)}"
+            self._add(ImportedDocument(import_id, "person", attendee.name, fields=email))
 
 
 def imported_people(imported: Imported, prefix: str) -> tuple[Entity, ...]:

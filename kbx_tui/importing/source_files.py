@@ -10,6 +10,7 @@ import io
 import os
 import stat
 import zipfile
+import zlib
 from collections.abc import Iterator
 from datetime import date
 from pathlib import Path, PurePosixPath
@@ -64,19 +65,30 @@ def read_archive(name: str, data: bytes, *, nested: bool = False) -> list[Source
             entries = [entry for entry in archive.infolist() if not entry.is_dir()]
             _check_entries(name, entries)
             files: list[SourceFile] = []
+            total = 0
             for entry in entries:
-                suffix = PurePosixPath(entry.filename).suffix.lower()
+                path = PurePosixPath(entry.filename)
+                suffix, added = path.suffix.lower(), list[SourceFile]()
                 if suffix == ".zip" and not nested:  # Notion splits large exports
-                    files += read_archive(entry.filename, archive.read(entry), nested=True)
+                    added = read_archive(entry.filename, archive.read(entry), nested=True)
                 elif suffix in READ_SUFFIXES and not _is_hidden(entry.filename):
-                    modified = date(*entry.date_time[:3]).isoformat()
-                    path = replace_surrogates(entry.filename)
-                    files.append(SourceFile(path, archive.read(entry), modified))
-    except (zipfile.BadZipFile, EOFError, ValueError, NotImplementedError) as error:
+                    plain_path = replace_surrogates(path.as_posix())
+                    added = [SourceFile(plain_path, archive.read(entry), _date_of(entry))]
+                total += sum(len(file.data) for file in added)
+                if total > TOTAL_LIMIT:
+                    raise _refused(name, "its files are too large together")
+                files += added
+    except (zipfile.BadZipFile, zlib.error, EOFError, ValueError, NotImplementedError) as error:
         raise ConfigError(f"{name} is not a readable zip archive: {error}") from error
-    if sum(len(file.data) for file in files) > TOTAL_LIMIT:
-        raise _refused(name, "its files are too large together")
     return files
+
+
+def _date_of(entry: zipfile.ZipInfo) -> str:
+    """Return the ISO date of an entry; empty where the program that packed it stored none."""
+    try:
+        return date(*entry.date_time[:3]).isoformat()
+    except ValueError:
+        return ""
 
 
 def _check_entries(name: str, entries: list[zipfile.ZipInfo]) -> None:

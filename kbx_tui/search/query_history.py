@@ -10,16 +10,16 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
+from contextlib import AbstractContextManager, suppress
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 import msgspec
-from filelock import FileLock, Timeout
 
 from kbx_tui.editing.state.append_lines import append_lines
-from kbx_tui.editing.state.state_folder import read_records, replace_state_file, state_folder
+from kbx_tui.editing.state.state_folder import read_records, replace_state_file
+from kbx_tui.editing.state.state_lock import state_lock
 from kbx_tui.errors import WriteFault
 from kbx_tui.safe_text import replace_surrogates
 from kbx_tui.state_file import Notice, ignore
@@ -77,7 +77,7 @@ class QueryHistory:
                 return
             asked = PastQuery(asked)
         past = replace(asked, at=round(time.time(), 3))
-        with suppress(OSError, WriteFault, Timeout), self._locked():
+        with suppress(OSError, WriteFault), self._locked():
             size = append_lines(self._file, [_line(past)])
             if size > COMPACTED_BYTES:
                 self._replace(self.read())
@@ -89,18 +89,13 @@ class QueryHistory:
         """
         if not self._file.exists():
             return 0
-        try:
-            with self._locked():
-                count = len(self.read())
-                replace_state_file(self._file, b"")
-        except Timeout as error:
-            raise WriteFault(
-                f"another process is writing {self._file}; nothing was cleared, try again"
-            ) from error
+        with self._locked():
+            count = len(self.read())
+            replace_state_file(self._file, b"")
         return count
 
-    def _locked(self) -> FileLock:
-        return FileLock(state_folder(self._root) / LOCK_NAME, timeout=LOCK_SECONDS)
+    def _locked(self) -> AbstractContextManager[None]:
+        return state_lock(self._root, LOCK_NAME, FILE, LOCK_SECONDS)
 
     def _replace(self, queries: Sequence[PastQuery]) -> None:
         """Keep only these queries, given as `read` returns them."""

@@ -140,11 +140,6 @@ class SearchRequest:
         return type_names((*(self.doc_types or ()), *self.typed.values("type")))
 
     @property
-    def all_tags(self) -> tuple[str, ...]:
-        """The tags asked for, as options and in the query."""
-        return (*self.tags, *self.typed.values("tag"))
-
-    @property
     def filters(self) -> Filters:
         """The filters, parsed."""
         return Filters.of(

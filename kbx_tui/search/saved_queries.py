@@ -6,16 +6,15 @@ not among these, and changed if it was with another content.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from filelock import FileLock, Timeout
-
-from kbx_tui.editing.state.state_folder import read_records, state_folder, write_records
-from kbx_tui.errors import ConfigError, NotFound, WriteFault
+from kbx_tui.editing.state.state_folder import read_records, write_records
+from kbx_tui.editing.state.state_lock import state_lock
+from kbx_tui.errors import ConfigError, NotFound
 from kbx_tui.state_file import Notice
 
 FILE = Path(".kbx", "saved_queries.jsonl")
@@ -109,19 +108,8 @@ class SavedQueries:
         others = [line for line, one in self._records() if one is None]
         write_records(self._root, FILE, queries, others, {})
 
-    @contextmanager
-    def _locked(self) -> Iterator[None]:
-        lock = FileLock(state_folder(self._root) / LOCK_NAME, timeout=LOCK_SECONDS)
-        try:
-            lock.acquire()
-        except Timeout as error:
-            raise WriteFault(
-                f"another process is writing {FILE}; nothing was written, try again"
-            ) from error
-        try:
-            yield
-        finally:
-            lock.release()
+    def _locked(self) -> AbstractContextManager[None]:
+        return state_lock(self._root, LOCK_NAME, FILE, LOCK_SECONDS)
 
 
 def valid_name(name: str) -> str:

@@ -12,19 +12,15 @@ from kbx_tui.cli.base_command import Command
 from kbx_tui.cli.open_kb import open_kb
 from kbx_tui.cli.output import print_json, say
 from kbx_tui.cli.writing.write_output import print_diff, writing_options
+from kbx_tui.importing.imported_document import FORMATS, Format
 from kbx_tui.safe_text import safe_line
 from kbx_tui.tools.json.import_json import import_json
 
 if TYPE_CHECKING:
     from kbx_tui.importing.attendee_matching import AttendeeQuestion
-    from kbx_tui.importing.import_formats import Format
     from kbx_tui.importing.import_planning import ImportPlan
     from kbx_tui.knowledge.records import Entity
 
-FORMATS = (
-    "vtt", "srt", "otter", "fathom", "granola", "chatgpt", "claude", "notion", "logseq", "ics",
-    "vcard", "okf",
-)  # fmt: skip
 SHOWN = 10
 """Entries of a long list that are printed."""
 
@@ -60,12 +56,14 @@ def command(
       kbx import contacts.vcf calendar.ics --yes
       kbx import ~/logseq --format logseq
     """
+    from kbx_tui.importing.attendee_matching import keep_as_written
+
     asks = may_ask() and not (yes or as_json)
     with open_kb() as kb:
         plan = kb.plan_import(
             sources,
             form=cast("Format | None", form),
-            answer=ask_who if asks else _keep_as_written,
+            answer=ask_who if asks else keep_as_written,
             create_people=create_people,
         )
         entry = None
@@ -109,10 +107,6 @@ def ask_who(question: AttendeeQuestion) -> Entity | None:
         err=True,
     )
     return question.candidates[number - 1] if number else None
-
-
-def _keep_as_written(_question: AttendeeQuestion) -> None:
-    return None
 
 
 def print_notes(plan: ImportPlan) -> None:

@@ -7,13 +7,10 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from filelock import FileLock, Timeout
-
 from kbx_tui.editing.atomic_write import write_fault
 from kbx_tui.editing.state.append_lines import append_lines
-from kbx_tui.editing.state.state_folder import state_folder
+from kbx_tui.editing.state.state_lock import state_lock
 from kbx_tui.ending import unfinished_write
-from kbx_tui.errors import WriteFault
 
 LOCK_SECONDS = 10.0
 """Longest wait for another process that writes, which takes milliseconds."""
@@ -41,21 +38,8 @@ class LockedLog:
 
         Raises WriteFault when it cannot be had.
         """
-        lock_file = state_folder(self._root) / self._lock_name
-        lock = FileLock(lock_file)
-        try:
-            lock.acquire(timeout=LOCK_SECONDS)
-        except Timeout as error:
-            raise WriteFault(
-                f"another process is writing {self.file}; nothing was written, try again"
-            ) from error
-        except OSError as error:
-            raise write_fault(lock_file, error) from error
-        try:
-            with unfinished_write():
-                yield
-        finally:
-            lock.release()
+        with state_lock(self._root, self._lock_name, self.file, LOCK_SECONDS), unfinished_write():
+            yield
 
     def append(self, lines: Sequence[bytes]) -> None:
         """Append lines in one write, for a caller that holds the lock. Raises WriteFault."""

@@ -77,7 +77,8 @@ def _branch(chat: dict[str, Any]) -> list[dict[str, Any]]:
     """Return the messages from the first to the current one."""
     nodes = chat["mapping"]
     node_id = chat.get("current_node")
-    if node_id not in nodes:  # older exports: the last node that nothing follows
+    if not isinstance(node_id, str) or node_id not in nodes:
+        # older exports: the last node that nothing follows
         leaves = [key for key, node in nodes.items() if _is_leaf(node)]
         node_id = leaves[-1] if leaves else None
     messages: list[dict[str, Any]] = []

@@ -16,7 +16,7 @@ ADDED = "# added by kbx export"
 """Marks the line that an export added to a page without a type."""
 
 _BLOCK = re.compile(rb"\A(\xef\xbb\xbf)?---\r?\ntype: [^\r\n]* # added by kbx export\r?\n---\r?\n")
-_LINE = re.compile(rb"(?m)^type: [^\r\n]* # added by kbx export\r?\n")
+_LINE = re.compile(rb"\A((?:\xef\xbb\xbf)?---\r?\n)type: [^\r\n]* # added by kbx export\r?\n")
 
 
 def is_okf(files: Sequence[SourceFile]) -> bool:
@@ -45,7 +45,7 @@ def without_added_type(data: bytes) -> bytes:
     """Return a page as it was before an export added its type."""
     if match := _BLOCK.match(data):
         return (match[1] or b"") + data[match.end() :]
-    return _LINE.sub(b"", data, count=1)
+    return _LINE.sub(rb"\1", data)
 
 
 def _type(file: SourceFile) -> str:

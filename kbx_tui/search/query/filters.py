@@ -87,6 +87,11 @@ class Filters:
         """Return whether a document with these tags matches."""
         return not self.tags or any(tag_key(tag) in self.tags for tag in tags)
 
+    def matches_all_tags(self, tags: Sequence[str]) -> bool:
+        """Return whether a document with these tags matches, by the filters in the query too."""
+        typed = [Filters.of(tags=each.values) for each in self.typed if each.key == "tag"]
+        return all(filters.matches_tags(tags) for filters in (self, *typed))
+
 
 def type_names(names: Sequence[str]) -> tuple[str, ...]:
     """Return types of documents in the form in which the index stores them."""

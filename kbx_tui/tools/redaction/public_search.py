@@ -111,8 +111,7 @@ def _public_result(
         return None
     if pages.is_open(page):
         return result
-    tags = {tag.casefold() for tag in page.document.tags}
-    if any(tag.casefold().lstrip("#") not in tags for tag in request.all_tags):
+    if not request.filters.matches_all_tags(page.document.tags):
         return None
     few = meta.few_answers
     if _is_only_found_by_redacted_text(page, meta.topic or meta.searched):

@@ -6,7 +6,9 @@ from typing import ClassVar
 
 from textual import on
 from textual.app import ComposeResult
+from textual.content import Content
 
+from kbx_tui.safe_text import safe_line
 from kbx_tui.tui.app_state import AppState
 from kbx_tui.tui.base_session import BaseSession
 from kbx_tui.tui.commands.bindings import bindings
@@ -77,7 +79,7 @@ class Compare(JudgingScreen):
                 )
             )
         else:
-            rows.border_title = f"“{view.query}”"
+            rows.border_title = Content(f"“{safe_line(view.query)}”")
             rows.show(view.rows)
             self.judge.show(self.navigator.keymap)
 

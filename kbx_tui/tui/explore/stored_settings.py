@@ -9,6 +9,7 @@ import msgspec
 
 from kbx_tui.errors import KbxError
 from kbx_tui.formatting import format_count, format_score
+from kbx_tui.safe_text import safe_line
 from kbx_tui.search.evidence.tuning import Tuning
 from kbx_tui.tui.explore.search_state import SearchState, knobs_of
 
@@ -29,14 +30,17 @@ def stored_settings(state: SearchState) -> Mapping[str, Any]:
 
 
 def state_of(query: str, settings: Mapping[str, Any]) -> SearchState | None:
-    """Return the state of a stored query; None if the settings are not valid."""
+    """Return the state of a stored query, None if the settings are not valid.
+
+    The file may come from someone else, so no control character of it gets into a field.
+    """
     try:
-        values = {**msgspec.to_builtins(USUAL), **settings, "query": query}
+        values = {**msgspec.to_builtins(USUAL), **settings, "query": safe_line(query)}
         state = msgspec.convert(values, SearchState)
         state.request().tuning(Tuning())
     except (msgspec.ValidationError, KbxError):
         return None
-    return state
+    return state if safe_line(state.path) == state.path else None
 
 
 def settings_words(state: SearchState, usual: SearchState = USUAL) -> str:
@@ -53,4 +57,4 @@ def settings_words(state: SearchState, usual: SearchState = USUAL) -> str:
         "by date" if state.sort == "date" else "",
         state.extra_words(usual),
     )
-    return " · ".join(filter(None, words))
+    return safe_line(" · ".join(filter(None, words)))

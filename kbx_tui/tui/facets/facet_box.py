@@ -90,7 +90,7 @@ class FacetBox(ModalScreen[None]):
         keymap = self._explore.navigator.keymap
         take, undo, close = map(keymap.key_of, ("facets.take", "facets.undo", "facets.close"))
         box = self.query_one("#facets", Vertical)
-        box.border_title = Content(f"{facets.total:,} results of “{self._query}”")
+        box.border_title = Content(f"{facets.total:,} results of “{safe_line(self._query)}”")
         box.border_subtitle = Content(f"{take} narrow · {undo} undo · {close} close")
 
     # What the user does.

@@ -6,6 +6,7 @@ from typing import ClassVar
 
 from textual import on
 from textual.app import ComposeResult
+from textual.content import Content
 from textual.screen import ModalScreen
 
 from kbx_tui.safe_text import safe_line
@@ -41,8 +42,8 @@ class FolderPicker(ModalScreen[None]):
     @on(FoldersChanged)
     def show_folders(self) -> None:
         folders, path, key = self.query_one(FolderList), self.model.path, self._keymap.key_of
-        folders.border_title = safe_line(f"Search in {path or 'everything'}")
-        folders.border_subtitle = (
+        folders.border_title = Content(f"Search in {safe_line(path) or 'everything'}")
+        folders.border_subtitle = Content(
             f"{key('folders.toggle')} in or out · {key('folders.take')} only here"
             f" · {key('picker.close')} closes"
         )

@@ -7,6 +7,7 @@ from typing import ClassVar
 from textual import on
 from textual.app import ComposeResult
 from textual.containers import Horizontal, Vertical
+from textual.content import Content
 from textual.geometry import Size
 
 from kbx_tui.safe_text import safe_line
@@ -92,7 +93,8 @@ class Index(ModeScreen):
     @on(FoldersChanged)
     def show_folders(self) -> None:
         folders, path = self.query_one(FolderList), self.model.path
-        folders.border_title = safe_line(f"Folders · in {path}" if path else "Folders · everywhere")
+        where = f"in {safe_line(path)}" if path else "everywhere"
+        folders.border_title = Content(f"Folders · {where}")  # brackets of a glob are no markup
         folders.show(self.model.folders)
 
     @on(FolderList.Toggled)

@@ -137,7 +137,7 @@ class RecallBox(ModalScreen[Recalled | None]):
     def _show_title(self) -> None:
         keymap = self._explore.navigator.keymap
         take, drop, close = map(keymap.key_of, ("recall.take", "recall.drop", "recall.close"))
-        query = self._explore.model.state.query
+        query = safe_line(self._explore.model.state.query)
         if self._opened is not None:
             title, keys = f"{self._opened.name}: {self._news}", f"{take} go to it · {close} results"
         elif self._naming:
@@ -193,6 +193,12 @@ class RecallBox(ModalScreen[Recalled | None]):
             done = Recalled(opened.state, self._news)
         self.dismiss(done)
 
+    def _show_error(self, error: KbxError) -> None:
+        """Show an error in the box or, once that is closed, to explore."""
+        if not self.is_current:
+            raise error
+        self._box.border_subtitle = Content(safe_line(str(error)))
+
     async def _save(self, name: str) -> None:
         state, explore = self._explore.model.state, self._explore
 
@@ -202,9 +208,10 @@ class RecallBox(ModalScreen[Recalled | None]):
         try:
             saved = await explore.session.client.run(save)
         except KbxError as error:
-            self._box.border_subtitle = Content(safe_line(str(error)))
+            self._show_error(error)
             return
-        self.dismiss(None)
+        if self.is_current:
+            self.dismiss(None)
         key = explore.navigator.keymap.key_of("history.open")
         explore.show_notice(f"saved as {saved.name}; {key} lists it")
 
@@ -217,7 +224,9 @@ class RecallBox(ModalScreen[Recalled | None]):
         try:
             news = await self._explore.session.client.run(read)
         except KbxError as error:
-            self._box.border_subtitle = Content(safe_line(str(error)))
+            self._show_error(error)
+            return
+        if not self.is_current:  # closed meanwhile
             return
         since = datetime.fromtimestamp(news.saved.at).isoformat(" ", "minutes")
         self._news = f"{news_words(news)} since {since}"
@@ -237,4 +246,5 @@ class RecallBox(ModalScreen[Recalled | None]):
 
         await client.run(lambda engine: engine.remove_saved_query(saved.name))
         self._explore.model.remember(restore)
-        await self._read()
+        if self.is_current:
+            await self._read()

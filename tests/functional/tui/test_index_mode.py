@@ -86,6 +86,10 @@ async def test_tree_is_the_picker_of_the_path_field(demo: Path) -> None:
         await driver.press("down", "space", "escape")
         await driver.until(lambda: driver.app.screen is driver.explore)
         await driver.until(lambda: driver.view.scope.path == "{memory/people/,memory/projects/}")
+        driver.explore.query_one(PathLine).value = "[/b]"  # shown as it is, not read as markup
+        await driver.press("f", "ctrl+t")
+        await driver.until(lambda: isinstance(driver.app.screen, FolderPicker))
+        await driver.until_shown(FolderList, "Search in [/b]")
 
 
 async def test_document_that_turns_up_too_often_can_be_muted(demo_copy: Path) -> None:

@@ -47,6 +47,29 @@ def test_a_hostile_archive_is_refused(data: bytes, reason: str) -> None:
         read_archive("export.zip", data)
 
 
+def test_an_archive_with_damaged_content_is_refused() -> None:
+    data = bytearray(archive(("a.md", b"words of a page " * 40)))
+    data[34] = 0xFF  # the first packed byte, behind 30 of the header and 4 of the name
+    with pytest.raises(ConfigError, match="not a readable zip"):
+        read_archive("export.zip", bytes(data))
+
+
+def test_files_packed_without_a_date_and_with_a_leading_dot_are_read() -> None:
+    data = bytearray(archive(("./notes//a.md", b"x")))
+    directory = data.index(b"PK\x01\x02")
+    data[directory + 14 : directory + 16] = b"\0\0"
+    (file,) = read_archive("export.zip", bytes(data))
+    assert (file.path, file.modified) == ("notes/a.md", "")
+
+
+def test_archives_in_an_archive_count_together(monkeypatch: pytest.MonkeyPatch) -> None:
+    inner = archive(("a.md", b"x" * 600))
+    data = archive(("1.zip", inner), ("2.zip", inner), ("3.zip", inner))
+    monkeypatch.setattr(source_files, "TOTAL_LIMIT", 1_000)
+    with pytest.raises(ConfigError, match="too large together"):
+        read_archive("export.zip", data)
+
+
 def test_too_many_files_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(source_files, "COUNT_LIMIT", 2)
     with pytest.raises(ConfigError, match="more than 2 files"):

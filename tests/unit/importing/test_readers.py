@@ -58,6 +58,12 @@ def test_a_conversation_that_loops_ends() -> None:
     assert note.title == "y"
 
 
+def test_a_conversation_without_a_usable_current_message_is_read_to_its_last() -> None:
+    chat = {"id": "c1", "title": "x", "mapping": chatgpt_nodes(), "current_node": {}}
+    (note,) = documents(("conversations.json", json.dumps([chat])))
+    assert note.body.endswith("Alice.\n")
+
+
 def test_attachments_of_a_claude_conversation_are_kept() -> None:
     said = {
         "sender": "human",

@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from kbx_tui import ConfigError, NotFound
-from kbx_tui.search.saved_queries import FILE, SavedQueries, SavedQuery, news, valid_name
+from kbx_tui.errors import WriteFault
+from kbx_tui.search.saved_queries import FILE, LOCK_NAME, SavedQueries, SavedQuery, news, valid_name
 
 
 def test_queries_are_stored_by_name_and_removed(tmp_path: Path) -> None:
@@ -45,3 +46,9 @@ def test_names_that_cannot_be_shown_are_refused(name: str) -> None:
     with pytest.raises(ConfigError, match="1 to 100 printable characters"):
         valid_name(name)
     assert valid_name(" open   incidents ") == "open incidents"
+
+
+def test_a_lock_that_cannot_be_had_is_a_write_fault(tmp_path: Path) -> None:
+    (tmp_path / ".kbx" / LOCK_NAME).mkdir(parents=True)
+    with pytest.raises(WriteFault, match=LOCK_NAME):
+        SavedQueries(tmp_path, lambda text: None).put(SavedQuery("a", "one", 1.0))

@@ -46,3 +46,10 @@ def test_invalid_settings_give_no_state(settings: dict[str, Any]) -> None:
 def test_settings_are_shown_in_words() -> None:
     words = "flat · in memory/notes · alpha .70 · 2 entities muted · by date · only note"
     assert settings_words(CHANGED) == f"{words} · from 2026-03"
+
+
+def test_control_characters_of_a_stored_query_reach_no_field() -> None:
+    state = state_of("a\x1b[31mb", {"doc_types": ["x\x1b[2J"]})
+    assert state is not None
+    assert "\x1b" not in state.query + settings_words(state)
+    assert state_of("a", {"path": "memory/\x1b[2J"}) is None

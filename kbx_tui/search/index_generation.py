@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -159,22 +159,20 @@ class IndexGeneration:
         """Return the documents in scope."""
         if scoped := self._scopes.get((path, filters)):
             return scoped
-        named = {name: self._ids_of(name, filters.hidden) for name in filters.typed_names}
+        named = {name: self._ids_of(name, filters) for name in filters.typed_names}
         flags, scope = find_scope(self.snapshot, path, filters, named)
-        unknown = tuple(
-            self._unknown(name, filters.hidden) for name, ids in named.items() if not ids
-        )
+        unknown = tuple(self._unknown(name, filters) for name, ids in named.items() if not ids)
         scoped = ScopedDocuments.of(self.snapshot, flags, replace(scope, unknown_names=unknown))
         return self._scopes.put((path, filters), scoped)
 
-    def _ids_of(self, name: str, hidden: Collection[str]) -> list[str]:
-        """Return the ids of the entities with a name, without those whose page is hidden."""
+    def _ids_of(self, name: str, filters: Filters) -> list[str]:
+        """Return the ids of the entities with a name, without those hidden by the filters."""
         found = self.entity_names.named(name)
-        return [entity.id for entity in found if entity.path not in hidden]
+        return [entity.id for entity in found if _is_visible(entity, name, filters)]
 
-    def _unknown(self, name: str, hidden: Collection[str]) -> UnknownName:
+    def _unknown(self, name: str, filters: Filters) -> UnknownName:
         similar = self.entity_names.find(name, SIMILAR_NAMES)
-        visible = (entity.name for entity in similar if entity.path not in hidden)
+        visible = (entity.name for entity in similar if _is_visible(entity, name, filters))
         return UnknownName(name, next(visible, ""))
 
     def scored_documents(self, scoped: ScopedDocuments, share: float) -> ScoredDocuments:
@@ -237,3 +235,8 @@ class IndexGeneration:
     def title_words(self) -> TitleWords:
         """The titles of the documents by their words."""
         return TitleWords(self.snapshot.titles)
+
+
+def _is_visible(entity: Entity, name: str, filters: Filters) -> bool:
+    """Return whether an entity may be found by a name typed in a filter."""
+    return entity.path not in filters.hidden and (name, entity.id) not in filters.hidden_names

@@ -49,6 +49,8 @@ class SearchRequest:
     """Ids of entities; only documents linked to one of them match."""
     hidden: Collection[str] = frozenset()
     """Paths of documents that do not exist for whoever asks: neither results nor counted."""
+    hidden_names: Collection[tuple[str, str]] = frozenset()
+    """Names in filters of the query, and ids of entities that do not have them for whoever asks."""
     muted_documents: Collection[str] | None = None
     """Paths of documents left out of the results and counted; None: those of kbx.toml."""
     dates: str | None = None
@@ -103,6 +105,7 @@ class SearchRequest:
             "tags": tuple(map(replace_surrogates, self.tags)),
             "entities": tuple(self.entities),
             "hidden": frozenset(self.hidden),
+            "hidden_names": frozenset(self.hidden_names),
             "pinned": tuple(self.pinned),
             "muted": tuple(self.muted),
         }
@@ -149,6 +152,7 @@ class SearchRequest:
             tags=self.tags,
             entities=self.entities,
             hidden=self.hidden,
+            hidden_names=self.hidden_names,
             muted_documents=self.muted_documents or (),
             typed=self.typed.filters,
         )

@@ -177,6 +177,7 @@ class Scope:
     tags: tuple[str, ...] = ()
     entities: tuple[str, ...] = ()
     hidden: frozenset[str] = frozenset()
+    hidden_names: frozenset[tuple[str, str]] = frozenset()
     muted_documents: frozenset[str] = frozenset()
     typed: tuple[TypedFilter, ...] = ()
     """The other filters, as given: `filters`."""

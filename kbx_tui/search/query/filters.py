@@ -34,6 +34,8 @@ class Filters:
     """Ids of entities that a document must be linked to."""
     hidden: frozenset[str] = frozenset()
     """Paths of documents that do not exist for whoever asks."""
+    hidden_names: frozenset[tuple[str, str]] = frozenset()
+    """Typed names, each with the id of an entity that does not have it for whoever asks."""
     muted_documents: frozenset[str] = frozenset()
     """Paths of documents that the user wants in no results; they are counted."""
     typed: tuple[TypedFilter, ...] = ()
@@ -55,6 +57,7 @@ class Filters:
         tags: Sequence[str] = (),
         entities: Sequence[str] = (),
         hidden: Collection[str] = (),
+        hidden_names: Collection[tuple[str, str]] = (),
         muted_documents: Collection[str] = (),
         typed: Sequence[TypedFilter] = (),
     ) -> Self:
@@ -66,6 +69,7 @@ class Filters:
             tags=tuple(tag_key(tag) for tag in tags),
             entities=tuple(entities),
             hidden=frozenset(hidden),
+            hidden_names=frozenset(hidden_names),
             muted_documents=frozenset(muted_documents),
             typed=tuple(typed),
         )

@@ -5,7 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 
 from kbx_tui.api import KnowledgeBase
+from kbx_tui.errors import NotFound
 from kbx_tui.knowledge.facts.public_page import PublicPage
+from kbx_tui.search.browsing.entity_lookup import EntityNames
 from kbx_tui.search.request import SearchRequest
 from kbx_tui.search.results.notes import (
     few_answers_note,
@@ -15,6 +17,9 @@ from kbx_tui.search.results.notes import (
 from kbx_tui.search.results.response import SearchMeta, SearchResponse, SearchResult
 from kbx_tui.search.results.snippets import make_snippet
 from kbx_tui.tools.redaction.visible_pages import VisiblePages
+
+MOST_NAMED = 50
+"""Entities checked for a name in a filter, the best matches first."""
 
 
 def public_search(kb: KnowledgeBase, pages: VisiblePages, request: SearchRequest) -> SearchResponse:
@@ -29,6 +34,7 @@ def public_search(kb: KnowledgeBase, pages: VisiblePages, request: SearchRequest
     hidden, limit = pages.hidden(), request.limit
     for entity_id in request.entities if hidden.ids else ():
         pages.identify(entity_id)
+    request = replace(request, hidden_names=_hidden_names(kb, pages, request))
     while True:
         is_plain = not hidden.paths and limit == request.limit
         asked = request if is_plain else replace(request, limit=limit, hidden=hidden.paths)
@@ -55,6 +61,29 @@ def public_search(kb: KnowledgeBase, pages: VisiblePages, request: SearchRequest
     if notes != meta.notes:
         meta = replace(meta, notes=notes)
     return replace(response, results=tuple(visible[: request.limit]), meta=meta)
+
+
+def _hidden_names(
+    kb: KnowledgeBase, pages: VisiblePages, request: SearchRequest
+) -> frozenset[tuple[str, str]]:
+    """Return the typed names, and ids of entities found by them only in what is redacted."""
+    names = request.filters.typed_names
+    if names and not kb.is_indexed():
+        kb.search(request)  # indexes the base
+    return frozenset(
+        (name, found.id)
+        for name in names
+        for found in kb.find_entities(name, MOST_NAMED)
+        if not _is_named_openly(pages, found.id, name)
+    )
+
+
+def _is_named_openly(pages: VisiblePages, entity_id: str, name: str) -> bool:
+    try:
+        _, entity = pages.identify(entity_id)
+    except NotFound:
+        return False
+    return entity is not None and bool(EntityNames([entity], {}).find(name, 1))
 
 
 def _nothing_found(request: SearchRequest, meta: SearchMeta) -> tuple[str, ...]:

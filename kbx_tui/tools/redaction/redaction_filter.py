@@ -19,6 +19,8 @@ from kbx_tui.knowledge.facts.public_page import PublicPage
 from kbx_tui.knowledge.folding import fold
 from kbx_tui.knowledge.parsing.fields import link_target, texts_of
 from kbx_tui.knowledge.records import Entity
+from kbx_tui.search.query.typed_filters import read_filters
+from kbx_tui.search.request import MAX_QUERY
 from kbx_tui.tools.contracts.answers import Answer
 from kbx_tui.tools.contracts.provenance import Provenance
 from kbx_tui.tools.redaction.answer_fields import MAPPING, UNNAMED, WITHHELD, Check, field_check
@@ -44,7 +46,7 @@ class RedactionFilter:
 
     def __init__(self, pages: VisiblePages, arguments: Any) -> None:
         self._pages = pages
-        self._arguments = list(_strings(arguments))
+        self._arguments = [part for text in _strings(arguments) for part in _sent_in(text)]
         self._seen: list[PublicPage] = []
         self._named: dict[str, Source | None] = {}
         """What a path or id is about, without the object that names it; None if hidden."""
@@ -82,7 +84,8 @@ class RedactionFilter:
 
     def _names_only_visible(self, text: str) -> bool:
         for argument in sorted(self._arguments, key=len, reverse=True):
-            text = text.replace(repr(argument), " ").replace(argument, " ") if argument else text
+            text = text.replace(repr(argument), " ")
+            text = re.sub(rf"(?<!\w){re.escape(argument)}(?!\w)", " ", text)
         return self._pages.names_only_visible(text)
 
     def source(
@@ -211,6 +214,14 @@ CHECKS: Mapping[Provenance, Check] = {
     Provenance.DIFF: RedactionFilter._diff,
 }
 """By provenance, of texts that need a check."""
+
+
+def _sent_in(text: str) -> Iterator[str]:
+    """Yield an argument, and the values of filters typed in it, which notes may repeat."""
+    if text:
+        yield text
+    for typed in read_filters(text[:MAX_QUERY]).filters:
+        yield from typed.values
 
 
 @lru_cache(maxsize=64)

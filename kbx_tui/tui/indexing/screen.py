@@ -94,7 +94,7 @@ class Index(ModeScreen):
     def show_folders(self) -> None:
         folders, path = self.query_one(FolderList), self.model.path
         where = f"in {safe_line(path)}" if path else "everywhere"
-        folders.border_title = Content(f"Folders · {where}")  # brackets of a glob are no markup
+        folders.border_title = Content(f"Folders · {where}")
         folders.show(self.model.folders)
 
     @on(FolderList.Toggled)

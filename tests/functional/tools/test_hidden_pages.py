@@ -186,3 +186,32 @@ def test_link_to_a_hidden_page_on_a_visible_page_is_returned(tmp_path: Path) -> 
     data = jsonl_response(worker, "kb.get", id="memory/notes/log.md")["result"]["data"]
     worker.close()
     assert "[[Plan Nine]]" in data["content"]
+
+
+def test_a_filter_by_a_redacted_alias_is_answered_like_one_by_an_unknown_name(
+    tmp_path: Path,
+) -> None:
+    pages = {
+        "people/vera-sand.md": (
+            "---\naliases:\n  - Zanzibar Six #redacted\n  - Vee\n---\n# Vera Sand\n"
+        ),
+        "notes/lamp.md": "---\ntags: [oil]\n---\n# Lamp\n\nBy [[Vera Sand]].\n\n- x #redacted\n",
+    }
+    for name, text in pages.items():
+        file = tmp_path / "memory" / name
+        file.parent.mkdir(parents=True)
+        file.write_text(text, encoding="utf-8")
+    engine = EngineWorker(lambda: KnowledgeBase(tmp_path))
+
+    def answer(query: str) -> tuple[list[str], list[str]]:
+        found = engine.answer("kbx.search", {"query": f"lamp {query}", "fast": True}).json
+        notes = [note for note in found["meta"]["notes"] if "called" in note]
+        return [result["path"] for result in found["results"]], notes
+
+    lamp = ["memory/notes/lamp.md"]
+    assert answer("@Vee") == (lamp, [])
+    assert answer('@"Zanzibar Six"') == ([], ["no entity is called Zanzibar Six"])
+    assert answer('@"Zanzibar Sixx"') == ([], ["no entity is called Zanzibar Sixx"])
+    assert answer('@"Vera Sandd"')[1] == ["no entity is called Vera Sandd; did you mean Vera Sand?"]
+    assert answer("tag:oil,gas") == (lamp, [])
+    engine.close()

@@ -81,7 +81,11 @@ class BaseSession:
         )
         self.judging = JudgingModel(self.client, host, self.explore)
         self.settings_saver = SettingsSaver(
-            self.client, host, remember=self.explore.remember, on_saved=self._use_saved
+            self.client,
+            host,
+            remember=self.explore.remember,
+            on_saved=self._use_saved,
+            on_write=self.index_sync.expect,
         )
         self.reading = ReadingModel(self.client, lambda: self.explore.displayed.evidence)
         self.index = IndexModel(self.client, open_engine, host, self.index_sync, self.explore)

@@ -13,7 +13,7 @@ from kbx_tui.cli.output import print_result, say
 from kbx_tui.formatting import format_count
 
 
-@click.group(name="history", cls=Group)
+@click.group(name="history", cls=Group, no_args_is_help=False)
 def command() -> None:
     """List or clear the queries asked in the app, and those saved by name.
 

@@ -25,7 +25,7 @@ SHOWN = 10
 FILE = click.Path(path_type=Path, dir_okay=False)
 
 
-@click.group(name="judgments", cls=Group)
+@click.group(name="judgments", cls=Group, no_args_is_help=False)
 def command() -> None:
     """Grade documents for queries, so that `kbx eval` can measure.
 

@@ -354,6 +354,9 @@ class Explore(JudgingScreen):
 
     def run_recalled(self, state: SearchState) -> None:
         """Search with the query and all settings of an earlier state; undo takes that back."""
+        self.query_one(QueryLine).show_query(
+            state.query
+        )  # else what it holds is asked as it is left
         self.pane_switch.focus("results")
         self.model.run(state)
 
@@ -480,6 +483,9 @@ class Explore(JudgingScreen):
 
     def action_recall(self) -> None:
         self.navigator.recall()
+
+    def action_recall_from_line(self) -> None:
+        self.navigator.recall()  # under a name of its own: `recall` is disabled while typing
 
     def action_save_query(self) -> None:
         if self.model.state.query:

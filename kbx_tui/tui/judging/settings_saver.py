@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING
 
 from kbx_tui.errors import WriteFault
@@ -12,6 +12,7 @@ from kbx_tui.tui.engine.status import Status
 if TYPE_CHECKING:
     from kbx_tui.api import KnowledgeBase
     from kbx_tui.drafting.plans import Written
+    from kbx_tui.editing.journal import JournalEntry
     from kbx_tui.search.evidence.tuning import Tuning
 
 
@@ -25,10 +26,14 @@ class SettingsSaver:
         *,
         remember: Callable[[Callable[[], object]], object],
         on_saved: Callable[[Tuning], object],
+        on_write: Callable[[Iterable[str]], object],
     ) -> None:
-        """`remember` takes the call that undoes a save; `on_saved` what kbx.toml says now."""
+        """`remember` takes the call that undoes a save; `on_saved` what kbx.toml says now.
+
+        `on_write` receives the files written here.
+        """
         self._client, self._status = client, status
-        self._remember, self._on_saved = remember, on_saved
+        self._remember, self._on_saved, self._on_write = remember, on_saved, on_write
 
     def propose(self, tuning: Tuning, show: Callable[[str], object]) -> None:
         """Pass the diff to `show`, if there is one."""
@@ -52,6 +57,7 @@ class SettingsSaver:
             return engine.save_tuning(tuning), engine.tuning()
 
         written, saved = await self._client.run(write)
+        self._on_write([written.path])
         number = written.entry
         if number is not None:
             self._remember(lambda: self._client.start(self._undo(number)))
@@ -59,9 +65,10 @@ class SettingsSaver:
         self._status.show_notice("saved to kbx.toml")
 
     async def _undo(self, number: int) -> None:
-        def undo(engine: KnowledgeBase) -> Tuning:
-            engine.undo(number)
-            return engine.tuning()
+        def undo(engine: KnowledgeBase) -> tuple[JournalEntry, Tuning]:
+            return engine.undo(number), engine.tuning()
 
-        self._on_saved(await self._client.run(undo))
+        undone, saved = await self._client.run(undo)
+        self._on_write(change.path for change in undone.changes)
+        self._on_saved(saved)
         self._status.show_notice("kbx.toml is as before again")

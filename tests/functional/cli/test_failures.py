@@ -22,6 +22,13 @@ def test_folder_without_markdown_is_refused_with_advice(kbx: CommandLine, tmp_pa
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.parametrize("group", ["history", "judgments", "memory", "entity"])
+def test_group_without_a_command_points_to_its_help(kbx: CommandLine, group: str) -> None:
+    ran = kbx(group)
+    assert (ran.code, ran.out) == (2, "")
+    assert ran.err == f"kbx: Missing command; see `kbx {group} --help`\n"
+
+
 def test_missing_folder_is_named_in_the_error(kbx: CommandLine, tmp_path: Path) -> None:
     ran = kbx("status", "--kb", tmp_path / "nowhere")
     assert ran.code == 4

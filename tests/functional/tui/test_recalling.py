@@ -26,7 +26,7 @@ async def test_a_past_query_is_found_and_run_with_its_settings(demo_copy: Path) 
         await driver.press("escape", "m", "m", "left_square_bracket")
         await driver.until(lambda: (driver.state.alpha, driver.state.mode) == (0.5, "two-pass"))
         await driver.ask("rehearsal")
-        await driver.press("ctrl+r")
+        await driver.press("slash", "ctrl+r")  # from the query line
         await driver.write("plan roll")
         await driver.until_shown(RecallList, "› rollback plan", "alpha .55", "found memory/")
         await driver.press("enter")

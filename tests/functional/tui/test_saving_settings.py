@@ -26,8 +26,12 @@ async def test_change_is_shown_written_and_undone(demo_copy: Path) -> None:
         await propose(driver)
         await driver.until_shown(SettingsDiff, "+hierarchy_alpha = 0.55", "enter saves")
         assert file.read_text(encoding="utf-8") == BEFORE
+        sync = driver.explore.session.index_sync
+        run = sync.run
         await driver.press("enter")
         await driver.until_shown(StatusLine, "saved to kbx.toml")
+        await driver.until(lambda: sync.run is not run and not sync.is_indexing)
+        await driver.until_shown(StatusLine, "saved to kbx.toml")  # not "1 change on disk indexed"
         text = file.read_text(encoding="utf-8")
         assert text == BEFORE + "hierarchy_alpha = 0.55\n"
         assert driver.explore.session.judging.pinned == driver.explore.model.settings

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from kbx_tui.formatting import FLAT_REASONS, format_score
+from kbx_tui.search.ranking.explain import rounded_parts
 from kbx_tui.tui.explore.view import EntityRow, ExploreView, ResultRow, Why
 
 Words = tuple[str, str]
@@ -203,12 +204,14 @@ def entity_words(entity: EntityRow, threshold: float) -> Iterator[Words]:
 
 
 def result_words(result: ResultRow) -> Iterator[Words]:
-    """Yield the parts of a row of the results."""
+    """Yield the parts of a row of the results, rounded so that they add up."""
+    parts = (result.document_part, result.entity_part, result.reranker_part)
+    document, entity, reranker = rounded_parts(sum(parts), parts)
     yield format_score(result.score), MEANINGS["score"]
     if result.known_item:
         yield f"exact {result.known_item}", MEANINGS["exact"]
-    yield f"█ {format_score(result.document_part)}", MEANINGS["█"]
-    yield f"▒ {format_score(result.entity_part)}", MEANINGS["▒"]
+    yield f"█ {format_score(document)}", MEANINGS["█"]
+    yield f"▒ {format_score(entity)}", MEANINGS["▒"]
     if result.reranker_part:
-        yield f"░ {format_score(result.reranker_part)}", MEANINGS["░"]
+        yield f"░ {format_score(reranker)}", MEANINGS["░"]
     yield "▲2 ▼1", MEANINGS["▲"]

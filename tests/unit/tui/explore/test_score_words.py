@@ -14,6 +14,7 @@ from kbx_tui.tui.explore.reasons.score_words import (
     link_sentence,
     meaning_sentence,
     mode_words,
+    result_words,
     threshold_note,
     why_words,
     words_sentence,
@@ -24,6 +25,7 @@ from kbx_tui.tui.explore.view import (
     EntityRow,
     ExploreView,
     Mode,
+    ResultRow,
     ScopeView,
     Section,
     Term,
@@ -99,6 +101,11 @@ def test_the_threshold_says_when_it_has_no_effect(
     entities: tuple[EntityRow, ...], mode: str, note: str
 ) -> None:
     assert threshold_note(entities, 0.5, mode) == note
+
+
+def test_parts_of_a_result_add_up_to_its_score() -> None:
+    result = ResultRow(0, "a.md", "A", "", 1, 0.861, 0.3956, 0.4654, 0.0, "")
+    assert [number for number, _ in result_words(result)][:3] == [".86", "█ .40", "▒ .46"]
 
 
 def test_alpha_modes_and_entities_are_explained() -> None:

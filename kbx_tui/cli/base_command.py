@@ -87,10 +87,10 @@ class Command(click.Command):
             last = error.option_name.rpartition("-")[2]
             names = (name for parameter in self.params for name in parameter.opts)
             ending = [name for name in names if last and name.endswith(f"-{last}")]
-            possibilities = ending or error.possibilities
-            raise click.NoSuchOption(
-                error.option_name, possibilities=possibilities, ctx=error.ctx
-            ) from error
+            if not ending:
+                raise
+            message = f"No such option {error.option_name!r}. Did you mean {' or '.join(ending)}?"
+            raise click.NoSuchOption(error.option_name, message, ctx=error.ctx) from error
 
     def get_short_help_str(self, limit: int = WHOLE_SENTENCE) -> str:
         """Return the first sentence of the help text."""

@@ -35,7 +35,7 @@ def test_missing_folder_is_named_in_the_error(kbx: CommandLine, tmp_path: Path) 
     assert str(tmp_path / "nowhere") in ran.err
 
 
-def test_home_folder_is_indexed_only_when_named_explicitly(
+def test_home_folder_is_indexed_only_when_named_and_confirmed(
     kbx: CommandLine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "readme.md").write_text("# Read me\n", encoding="utf-8")
@@ -44,6 +44,11 @@ def test_home_folder_is_indexed_only_when_named_explicitly(
     ran = kbx("search", "read")
     assert ran.code == 4
     assert "is not a knowledge base" in ran.err
+    unconfirmed = kbx("search", "read", "--fast", "--kb", tmp_path)
+    assert unconfirmed.code == 9
+    assert "is your home folder" in unconfirmed.err
+    assert not (tmp_path / ".kbx" / "index").exists()
+    assert kbx("index", "--fast", "--yes", "--kb", tmp_path).code == 0
     assert kbx("search", "read", "--fast", "--kb", tmp_path).code == 0
 
 

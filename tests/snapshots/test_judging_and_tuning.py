@@ -18,6 +18,7 @@ from kbx_tui.tui.explore.panes.result_list import ResultList
 from kbx_tui.tui.judging.save_screen import SaveSettings
 from kbx_tui.tui.tune.panes.curve_pane import CurvePane
 from kbx_tui.tui.tune.panes.decision_pane import DecisionPane
+from kbx_tui.tui.tune.panes.snapshot_list import SnapshotList
 from kbx_tui.tui.why_not.answer_list import AnswerList
 from kbx_tui.tui.why_not.document_list import DocumentList
 from kbx_tui.tui.widgets.status_line import StatusLine
@@ -117,6 +118,7 @@ async def begin_blind(driver: Driver, kb: RecordedKb) -> BlindModel:
     await tune(driver, kb)
     await driver.press(*["right_square_bracket"] * 15)
     await driver.until(lambda: driver.state.alpha == 1.0)
+    await driver.until_shown(SnapshotList, "now wins 1, ties 1")  # compared with today's settings
     session = driver.explore.session
     pinned, current = session.judging.pinned, session.explore.settings
     assert pinned is not None

@@ -16,11 +16,11 @@ from kbx_tui.formatting import (
     format_score,
     join_limited,
     mode_name,
+    rounded_parts,
     share_words,
     stacked_bar,
 )
 from kbx_tui.safe_text import safe_line
-from kbx_tui.search.ranking.explain import rounded_parts
 from kbx_tui.search.results.order import MAX_BY_DATE
 
 if TYPE_CHECKING:

@@ -11,7 +11,8 @@ from dataclasses import dataclass
 from typing import Literal
 
 from kbx_tui.errors import OutOfRange
-from kbx_tui.search.ranking.explain import explain, rounded_parts
+from kbx_tui.formatting import rounded_parts
+from kbx_tui.search.ranking.explain import explain
 from kbx_tui.search.ranking.rank import Ranked, Ranking
 
 DIGITS = 3

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -95,24 +94,6 @@ def explain(ranking: Ranking, ranked: Ranked) -> Explanation:
         propagated_from=SIDE_NAMES.get(int(components.propagated_from[row]), ""),
         entities=_shares(ranking, row),
     )
-
-
-def rounded_parts(total: float, parts: Sequence[float], digits: int = 2) -> list[float]:
-    """Round `parts` so that they sum to `total` rounded, each off by less than one last digit.
-
-    The largest-remainder method of apportionment (Hamilton): round down, then give the missing
-    units to the parts that lost most.
-    """
-    unit = 10**digits
-    units = [int(np.floor(part * unit + 1e-9)) for part in parts]
-    shown = float(f"{total:.{digits}f}")  # as printed: halves round to even
-    missing = round(shown * unit) - sum(units)
-    by_loss = sorted(range(len(parts)), key=lambda i: units[i] - parts[i] * unit)
-    for index in by_loss[: max(missing, 0)]:
-        units[index] += 1
-    for index in reversed(by_loss[missing:] if missing < 0 else []):
-        units[index] -= 1
-    return [count / unit for count in units]
 
 
 def _shares(ranking: Ranking, row: int) -> tuple[EntityShare, ...]:

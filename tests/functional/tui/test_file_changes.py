@@ -9,6 +9,7 @@ from kbx_tui.tui.explore.panes.entity_list import EntityList
 from kbx_tui.tui.explore.panes.query_line import QueryLine
 from kbx_tui.tui.explore.panes.result_list import ResultList
 from kbx_tui.tui.reading.preview_pane import PreviewPane
+from kbx_tui.tui.shell.mode_tabs import ModeTabs
 from kbx_tui.tui.widgets.status_line import StatusLine
 from tests.functional.tui.driving import NARROW, WIDE, Driver, running
 from tests.functional.tui.watched import Watched
@@ -65,7 +66,7 @@ async def test_new_file_joins_the_results_and_the_cursor_stays(demo_copy: Path) 
         await driver.until(lambda: NOTE in driver.paths)
         assert driver.results.current is not None
         assert driver.results.current.path == before.path
-        await driver.until_shown(QueryLine, "64 documents")
+        await driver.until_shown(ModeTabs, "64 documents")
 
 
 async def test_page_of_a_new_person_becomes_an_entity(demo_copy: Path) -> None:
@@ -136,7 +137,7 @@ async def test_failing_watcher_shows_the_key_that_indexes(demo_copy: Path) -> No
         await driver.until_shown(StatusLine, "changes on disk are not noticed (no watches left); R")
         (demo_copy / NOTE).write_text("# Quokka visit\n", encoding="utf-8")
         await driver.press("escape", "R")
-        await driver.until_shown(QueryLine, "64 documents")
+        await driver.until_shown(ModeTabs, "64 documents")
 
 
 async def test_refresh_key_indexes_changes_without_a_watcher(demo_copy: Path) -> None:

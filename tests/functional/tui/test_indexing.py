@@ -15,6 +15,7 @@ from kbx_tui.index.build.writer_lock import writer_lock
 from kbx_tui.tui.explore.panes.query_line import QueryLine
 from kbx_tui.tui.explore.panes.result_list import ResultList
 from kbx_tui.tui.indexing.index_question_screen import ConfirmIndexing
+from kbx_tui.tui.shell.mode_tabs import ModeTabs
 from kbx_tui.tui.widgets.choice_list import ChoiceList
 from kbx_tui.tui.widgets.status_line import StatusLine
 from tests.functional.tui.driving import (
@@ -90,7 +91,7 @@ async def test_base_without_an_index_shows_that_it_is_being_made(tmp_path: Path)
     async with starting(root, WIDE, watched=watched) as driver:
         await driver.until_shown(ResultList, "The index is being built")
         watched.indexing.set()
-        await driver.until_shown(ResultList, "5 documents")
+        await driver.until_shown(ModeTabs, "5 documents")
 
 
 async def test_quitting_stops_indexing_and_the_next_start_continues_it(
@@ -236,5 +237,5 @@ async def test_many_files_are_indexed_only_after_a_question(
         await driver.until(lambda: isinstance(driver.app.screen, ConfirmIndexing))
         await driver.until_focused(ChoiceList)
         await driver.press("down", "enter")
-        await driver.until_shown(ResultList, f"{len(FILES)} documents")
+        await driver.until_shown(ModeTabs, f"{len(FILES)} documents")
         assert driver.watched.calls["index"] == 1

@@ -5,11 +5,11 @@ Sums are rounded by largest remainder (`rounded_parts`), the formula by `formula
 
 from __future__ import annotations
 
-from kbx_tui.formatting import answer_words, join_limited, share_words
+from kbx_tui.formatting import answer_words, join_limited, rounded_parts, share_words
 from kbx_tui.safe_text import safe_line
 from kbx_tui.search.evidence.evidence import Evidence
 from kbx_tui.search.evidence.score_normalization import RERANKER_WEIGHT
-from kbx_tui.search.ranking.explain import Explanation, rounded_parts
+from kbx_tui.search.ranking.explain import Explanation
 from kbx_tui.search.ranking.rank import Ranked, Ranking
 from kbx_tui.tui.drawing.rounding import formula_values
 from kbx_tui.tui.explore.reasons.score_words import link_sentence, meaning_sentence, words_sentence

@@ -7,8 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from kbx_tui.formatting import FLAT_REASONS, format_score
-from kbx_tui.search.ranking.explain import rounded_parts
+from kbx_tui.formatting import FLAT_REASONS, format_score, rounded_parts
 from kbx_tui.tui.explore.view import EntityRow, ExploreView, ResultRow, Why
 
 Words = tuple[str, str]

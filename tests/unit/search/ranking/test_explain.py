@@ -6,8 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from kbx_tui.formatting import rounded_parts
 from kbx_tui.search.evidence.tuning import Tuning
-from kbx_tui.search.ranking.explain import explain, rounded_parts
+from kbx_tui.search.ranking.explain import explain
 from kbx_tui.search.ranking.rank import rank
 from tests.unit.search.building import components, entity, evidence
 

@@ -61,7 +61,9 @@ class Importer:
         imported = Imported()
         for source in sources:
             try:
-                imported += read_documents(read_source(source.expanduser()), form)
+                files, problems = read_source(source.expanduser())
+                imported += Imported(problems=problems)
+                imported += read_documents(files, form)
             except ConfigError as error:
                 if len(sources) == 1:
                     raise

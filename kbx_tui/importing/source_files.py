@@ -16,7 +16,7 @@ from datetime import date
 from pathlib import Path, PurePosixPath
 
 from kbx_tui.errors import ConfigError, NotFound
-from kbx_tui.importing.imported_document import SourceFile
+from kbx_tui.importing.imported_document import ImportProblem, SourceFile
 from kbx_tui.safe_text import replace_surrogates
 from kbx_tui.state_file import read_regular_file
 
@@ -36,23 +36,24 @@ READ_SUFFIXES = frozenset(
 )
 
 
-def read_source(source: Path) -> tuple[SourceFile, ...]:
-    """Return the readable files of a file, folder or zip archive, sorted by path.
+def read_source(source: Path) -> tuple[tuple[SourceFile, ...], tuple[ImportProblem, ...]]:
+    """Return the files of a file, folder or zip archive, sorted by path, and those not readable.
 
     Raises NotFound, and ConfigError for a source that is too large or an archive that is refused.
     """
     if not os.path.lexists(source):
         raise NotFound(f"{source} does not exist; give a file or folder to import")
+    problems: list[ImportProblem] = []
     try:
         if source.is_dir():
-            files = _read_folder(source)
+            files = _read_folder(source, problems)
         elif source.suffix.lower() == ".zip":
             files = read_archive(str(source), read_regular_file(source, limit=TOTAL_LIMIT))
         else:
             files = [_read_file(source, source.name)]
     except OSError as error:
         raise ConfigError(f"{source} cannot be read: {error.strerror or error}") from error
-    return tuple(sorted(files, key=lambda file: file.path))
+    return tuple(sorted(files, key=lambda file: file.path)), tuple(problems)
 
 
 def read_archive(name: str, data: bytes, *, nested: bool = False) -> list[SourceFile]:
@@ -114,17 +115,25 @@ def _refused(name: str, reason: str) -> ConfigError:
     return ConfigError(f"{name} is refused: {reason}; nothing was imported")
 
 
-def _read_folder(folder: Path) -> list[SourceFile]:
+def _read_folder(folder: Path, problems: list[ImportProblem]) -> list[SourceFile]:
+    """Return the readable files of a folder; add the others to `problems`."""
     files: list[SourceFile] = []
     total = 0
     for path in _walk(folder):
-        total += path.stat().st_size
+        name = path.relative_to(folder).as_posix()
+        try:
+            file = _read_file(path, name)
+        except OSError as error:
+            reason = f"it cannot be read: {error.strerror or error}"
+            problems.append(ImportProblem(replace_surrogates(name), reason))
+            continue
+        total += len(file.data)
         if len(files) >= COUNT_LIMIT or total > TOTAL_LIMIT:
             raise ConfigError(
                 f"{folder} holds more than {COUNT_LIMIT:,} files or "
                 f"{TOTAL_LIMIT // 1024**2:,} MB; import its folders one by one"
             )
-        files.append(_read_file(path, path.relative_to(folder).as_posix()))
+        files.append(file)
     return files
 
 

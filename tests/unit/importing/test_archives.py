@@ -87,7 +87,21 @@ def test_a_folder_is_read_without_links_and_hidden_files(tmp_path: Path) -> None
     (tmp_path / ".obsidian" / "x.md").write_text("x")
     (tmp_path / "a.md").write_text("a")
     (tmp_path / "b.md").symlink_to(tmp_path / "a.md")
-    assert [file.path for file in read_source(tmp_path)] == ["a.md"]
+    files, problems = read_source(tmp_path)
+    assert [file.path for file in files] == ["a.md"]
+    assert problems == ()
+
+
+def test_a_file_of_a_folder_that_cannot_be_read_leaves_the_others(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "a.md").write_text("a")
+    (tmp_path / "large.md").write_text("larger than the limit")
+    monkeypatch.setattr(source_files, "FILE_LIMIT", 10)
+    files, (problem,) = read_source(tmp_path)
+    assert [file.path for file in files] == ["a.md"]
+    assert problem.path == "large.md"
+    assert problem.reason.startswith("it cannot be read: ")
 
 
 def test_a_source_that_does_not_exist_is_named(tmp_path: Path) -> None:

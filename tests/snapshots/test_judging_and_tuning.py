@@ -18,6 +18,7 @@ from kbx_tui.tui.explore.panes.result_list import ResultList
 from kbx_tui.tui.judging.save_screen import SaveSettings
 from kbx_tui.tui.tune.panes.curve_pane import CurvePane
 from kbx_tui.tui.tune.panes.decision_pane import DecisionPane
+from kbx_tui.tui.tune.panes.query_table import QueryTable
 from kbx_tui.tui.tune.panes.snapshot_list import SnapshotList
 from kbx_tui.tui.why_not.answer_list import AnswerList
 from kbx_tui.tui.why_not.document_list import DocumentList
@@ -140,6 +141,8 @@ async def end_blind(driver: Driver, kb: RecordedKb) -> None:
     while model.question is not None:
         await driver.press("2")
         await driver.until(lambda: model.question is not None or not model.is_looking)
+    table = driver.app.screen_stack[-2].query_one(QueryTable)
+    await driver.until(lambda: "preferred" in str(table.border_subtitle))
 
 
 async def tune_without_judgments(driver: Driver, kb: RecordedKb) -> None:

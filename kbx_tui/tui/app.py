@@ -4,25 +4,24 @@ from __future__ import annotations
 
 import asyncio
 import os
-import subprocess
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from textual import events
-from textual.app import App, SuspendNotSupported, SystemCommand
+from textual.app import App, SystemCommand
 from textual.driver import Driver
 from textual.geometry import Region
 from textual.message import Message
 from textual.screen import Screen
 
-from kbx_tui.ending import end_soon, interrupts_for_child
-from kbx_tui.errors import ConfigError, KbxError
-from kbx_tui.log_file import logger
+from kbx_tui.ending import end_soon
+from kbx_tui.errors import ConfigError
 from kbx_tui.safe_text import safe_line
 from kbx_tui.tui.app_state import AppState
+from kbx_tui.tui.base_questions import BaseQuestions
 from kbx_tui.tui.base_session import BaseSession
 from kbx_tui.tui.bases import Bases
 from kbx_tui.tui.commands.bindings import bindings
@@ -32,10 +31,10 @@ from kbx_tui.tui.comparing.screen import Compare
 from kbx_tui.tui.dedup.draft_line import DraftLine
 from kbx_tui.tui.dedup.screen import Dedup
 from kbx_tui.tui.drawing.legible_colors import legible
-from kbx_tui.tui.editor import edit_command, editor_command
+from kbx_tui.tui.editor import open_editor
 from kbx_tui.tui.experts.screen import Experts
-from kbx_tui.tui.explore.model import DEBOUNCE_SECONDS
 from kbx_tui.tui.explore.screen import Explore
+from kbx_tui.tui.explore.search_run import DEBOUNCE_SECONDS
 from kbx_tui.tui.gc_pauses import CHECK_INTERVAL, IdleCollector, limit_automatic_collection
 from kbx_tui.tui.indexing.screen import Index
 from kbx_tui.tui.shell.messages import Failure, IndexProgress, Notice
@@ -48,7 +47,6 @@ if TYPE_CHECKING:
     from kbx_tui.config import Settings
     from kbx_tui.index.build.new_files import IndexQuestion
     from kbx_tui.search.evidence.tuning import Tuning
-    from kbx_tui.trust.trust_requests import TrustRequest
 
 TourWish = Literal["no", "first", "always"]
 WIDTH_CLASSES: list[tuple[int, str]] | None = [(0, "-small"), (80, "-narrow"), (110, "-wide")]
@@ -94,6 +92,9 @@ class KbxApp(App[None]):
         self._drafts = drafts
         self.bases = bases or Bases(trusted=root if trust else None)
         self.app_state = AppState()
+        self._questions = BaseQuestions(
+            self, self, self.bases, show_error=self.show_error, on_trust=self._open_trusted
+        )
         self._debounce = debounce
         self.keymap = Keymap()
         self._root: Path | None = None
@@ -107,7 +108,7 @@ class KbxApp(App[None]):
         else:
             self._first = self.explore = self._make_explore(root)
             seen = self.app_state.user.tour_seen
-            self.explore.wants_tour = tour == "always" or (tour == "first" and not seen)
+            self.explore.tour.is_wanted = tour == "always" or (tour == "first" and not seen)
 
     def get_css_variables(self) -> dict[str, str]:
         return legible(super().get_css_variables())
@@ -160,7 +161,7 @@ class KbxApp(App[None]):
 
     def _is_for_tour(self, key: str) -> bool:
         explore = self.explore
-        return explore is not None and self.screen is explore and explore.take_tour_key(key)
+        return explore is not None and self.screen is explore and explore.tour.take_key(key)
 
     async def on_unmount(self) -> None:
         end_soon(self.return_code or 0)
@@ -188,35 +189,15 @@ class KbxApp(App[None]):
 
     def ask_for_trust(self) -> None:
         if self.explore is not None and self._root is not None:
-            self.explore.session.client.start(self._ask_for_trust(self._root))
+            self.explore.session.client.start(self._questions.ask_for_trust(self._root))
 
-    async def _ask_for_trust(self, root: Path) -> None:
-        if requests := await asyncio.to_thread(self.bases.questions, root):
-            from kbx_tui.tui.shell.trust_screen import TrustQuestion
-
-            question = TrustQuestion(str(root), requests, self)
-            self.push_screen(question, partial(self._take_trust, root, requests))
-
-    async def _take_trust(
-        self, root: Path, requests: Sequence[TrustRequest], allowed: bool | None
-    ) -> None:
-        try:
-            await asyncio.to_thread(self.bases.answer, root, requests, allowed=bool(allowed))
-        except KbxError as error:
-            self.show_error(safe_line(str(error)))
-        else:
-            if allowed:
-                await self.open_base(root)
-                if self._drafts is not None and self.explore is not None:
-                    await self._open_drafts(self.explore.session, self._drafts)
+    async def _open_trusted(self, root: Path) -> None:
+        await self.open_base(root)
+        if self._drafts is not None and self.explore is not None:
+            await self._open_drafts(self.explore.session, self._drafts)
 
     def ask_to_index(self, question: IndexQuestion, answer: Callable[[bool], object]) -> None:
-        from kbx_tui.tui.indexing.index_question_screen import ConfirmIndexing
-
-        def take(confirmed: bool | None) -> None:
-            answer(bool(confirmed))
-
-        self.call_later(self.push_screen, ConfirmIndexing(question, self), take)
+        self._questions.ask_to_index(question, answer)
 
     def choose_base(self) -> None:
         welcome = Welcome(self.bases, self.app_state, self, is_base_open=True)
@@ -323,7 +304,7 @@ class KbxApp(App[None]):
         from kbx_tui.tui.commands.entity_picker import entity_palette
 
         if self.explore is not None:
-            self.push_screen(entity_palette(self.explore.model.find_entities, pick))
+            self.push_screen(entity_palette(self.explore.model.completions.entities, pick))
 
     def pick_folders(self) -> None:
         from kbx_tui.tui.indexing.folder_picker import FolderPicker
@@ -338,18 +319,10 @@ class KbxApp(App[None]):
             open_box(self.explore, self.keymap)
 
     async def copy(self, name: str, text: str) -> str:
-        from kbx_tui.tui import clipboard
+        from kbx_tui.tui.clipboard import copy_text
 
         self.copy_to_clipboard(text)  # also where a program takes it: only the terminal is always
-        place, remark = await asyncio.to_thread(  # on the user's own machine
-            clipboard.copy,
-            text,
-            clipboard.clipboard_programs(os.environ),
-            terminal_takes_text=clipboard.may_take_text(os.environ),
-        )
-        if not place:
-            return f"not copied: {remark}; the {name} is: {text}"
-        return f"copied {name} to {place}: {text}" + (f" ({remark})" if remark else "")
+        return await asyncio.to_thread(copy_text, name, text, os.environ)  # on the user's machine
 
     def ask_blind(self, before: Tuning, after: Tuning) -> None:
         from kbx_tui.tui.blind.model import BlindModel
@@ -373,20 +346,8 @@ class KbxApp(App[None]):
             open_facets(self.explore)
 
     async def edit(self, root: str, path: str, line: int) -> None:
-        editor = editor_command(os.environ)
-        if not editor:
-            self.show_notice("no editor is set: `export EDITOR=nano`, then start kbx again")
-            return
-        command = edit_command(editor, Path(root) / path, line)
-        environment = os.environ | ({"NO_COLOR": "1"} if self.no_color else {})
-        try:
-            with self.suspend(), interrupts_for_child():
-                subprocess.run(command, env=environment, check=False)
-        except SuspendNotSupported:
-            self.show_notice("an editor cannot be opened in this terminal")
-        except OSError as error:
-            logger().warning("%s: %s", command, error)
-            self.show_notice(f"{editor[0]} cannot be started: {error.strerror or error}")
+        if notice := open_editor(self, Path(root) / path, line, no_color=self.no_color):
+            self.show_notice(notice)
 
     # The palette and actions.
 

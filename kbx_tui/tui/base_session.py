@@ -15,8 +15,9 @@ from kbx_tui.tui.dedup.model import ReviewModel
 from kbx_tui.tui.engine.client import EngineClient, OpenEngine
 from kbx_tui.tui.engine.index_sync import IndexSync
 from kbx_tui.tui.experts.model import ExpertSearch
-from kbx_tui.tui.explore.model import DEBOUNCE_SECONDS, ExploreModel
-from kbx_tui.tui.explore.reading_model import ReadingModel
+from kbx_tui.tui.explore.documents.reading_model import ReadingModel
+from kbx_tui.tui.explore.model import ExploreModel
+from kbx_tui.tui.explore.search_run import DEBOUNCE_SECONDS
 from kbx_tui.tui.explore.view import BaseSummary
 from kbx_tui.tui.gc_pauses import loading
 from kbx_tui.tui.indexing.model import IndexModel

@@ -76,6 +76,21 @@ def clipboard_programs(
     return programs
 
 
+def copy_text(name: str, text: str, environment: Mapping[str, str]) -> str:
+    """Copy a text called `name`; return a sentence that says where it is, or why nowhere.
+
+    The terminal has been sent the text already; whether it took it, nobody knows.
+    """
+    place, remark = copy(
+        text,
+        clipboard_programs(environment),
+        terminal_takes_text=may_take_text(environment),
+    )
+    if not place:
+        return f"not copied: {remark}; the {name} is: {text}"
+    return f"copied {name} to {place}: {text}" + (f" ({remark})" if remark else "")
+
+
 def copy(
     text: str,
     programs: list[ClipboardProgram],

@@ -1,10 +1,18 @@
-"""Builds the command that opens a file in the user's editor at a line. Pure."""
+"""Opens a file in the user's editor at a line."""
 
 from __future__ import annotations
 
+import os
 import shlex
+import subprocess
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
+
+from textual.app import App, SuspendNotSupported
+
+from kbx_tui.ending import interrupts_for_child
+from kbx_tui.log_file import logger
 
 _PLUS = "vi vim nvim view gvim vis kak nano pico emacs emacsclient micro joe mg ne jed e3 ed ex"
 PLUS_LINE = frozenset(_PLUS.split(" "))
@@ -13,6 +21,27 @@ COLON_LINE = frozenset(("hx", "helix", "subl", "zed", "lapce", "amp"))
 """Editors that accept `file:12`."""
 GOTO = frozenset(("code", "code-insiders", "codium", "vscodium", "cursor", "windsurf"))
 """Editors that accept `--goto file:12`, and return at once without `--wait`."""
+
+
+def open_editor(app: App[Any], file: Path, line: int, *, no_color: bool) -> str:
+    """Open `file` and wait until the editor ends; return why it was not opened, else nothing.
+
+    `no_color` restores for the editor what Textual removes from the environment.
+    """
+    editor = editor_command(os.environ)
+    if not editor:
+        return "no editor is set: `export EDITOR=nano`, then start kbx again"
+    command = edit_command(editor, file, line)
+    environment = os.environ | ({"NO_COLOR": "1"} if no_color else {})
+    try:
+        with app.suspend(), interrupts_for_child():
+            subprocess.run(command, env=environment, check=False)
+    except SuspendNotSupported:
+        return "an editor cannot be opened in this terminal"
+    except OSError as error:
+        logger().warning("%s: %s", command, error)
+        return f"{editor[0]} cannot be started: {error.strerror or error}"
+    return ""
 
 
 def editor_command(environment: Mapping[str, str]) -> list[str]:

@@ -20,7 +20,7 @@ from kbx_tui.evaluation.preferences.preference import (
 from kbx_tui.safe_text import safe_line
 from kbx_tui.search.request import SearchRequest
 from kbx_tui.search.results.response import Snippet
-from kbx_tui.tui.explore.model import read_snippets
+from kbx_tui.tui.explore.documents.snippet_reader import read_snippets
 
 if TYPE_CHECKING:
     from kbx_tui.api import KnowledgeBase

@@ -1,4 +1,4 @@
-"""The search of the explore mode: its state, its answer, and when to retrieve.
+"""The search of the explore mode: its state, its answer, and what a change needs.
 
 Retrieval does I/O and runs on the engine's thread. Ranking is pure and quick, so alpha, threshold,
 muted entities and the order rank again on the event loop, without a retrieval.
@@ -6,8 +6,7 @@ muted entities and the order rank again on the event loop, without a retrieval.
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -15,19 +14,21 @@ from textual.message import Message
 
 from kbx_tui.safe_text import safe_line
 from kbx_tui.search.query_history import PastQuery
-from kbx_tui.tui.engine.client import EngineClient, LatestOnly
+from kbx_tui.tui.engine.client import EngineClient
 from kbx_tui.tui.engine.status import Status
 from kbx_tui.tui.explore.displayed_search import DisplayedSearch, tuning_of
+from kbx_tui.tui.explore.documents.snippet_reader import SnippetReader
 from kbx_tui.tui.explore.messages import (
     BaseCounted,
     FilesChanged,
     RankingReady,
     ScopeCounted,
     SearchSlow,
-    SnippetsReady,
     StateReplaced,
 )
+from kbx_tui.tui.explore.narrowing.completions import Completions
 from kbx_tui.tui.explore.reranking_pass import PAUSE_SECONDS, RerankingPass
+from kbx_tui.tui.explore.search_run import DEBOUNCE_SECONDS, SearchRun
 from kbx_tui.tui.explore.search_state import (
     SearchState,
     Undo,
@@ -38,27 +39,18 @@ from kbx_tui.tui.explore.search_state import (
 )
 from kbx_tui.tui.explore.stored_settings import stored_settings
 from kbx_tui.tui.explore.view import BaseSummary, ExploreView, ResultRow, ScopeView, Why
-from kbx_tui.tui.gc_pauses import freeze_loaded
 from kbx_tui.tui.judging.search_settings import SearchSettings
 
 if TYPE_CHECKING:
     from kbx_tui.api import KnowledgeBase
-    from kbx_tui.search.browsing.card import EntityName
-    from kbx_tui.search.browsing.filter_completion import FilterCompletions
     from kbx_tui.search.evidence.evidence import Evidence
     from kbx_tui.search.evidence.tuning import Tuning
     from kbx_tui.search.query.filters import Dates
-    from kbx_tui.search.query.typed_filters import UnfinishedFilter
-    from kbx_tui.search.results.response import Snippet
 
-DEBOUNCE_SECONDS = 0.08
-"""Seconds without a key before a query is searched."""
 FIRST_RESULTS = 3
 """Results that are noted with a query."""
 MOVES_AMONG = 10
 """First results among which the tour looks for one that moves."""
-SLOW_SEARCH_SECONDS = 0.15
-"""Seconds after which the screen shows that a search is in progress."""
 
 
 class ExploreModel:
@@ -78,7 +70,6 @@ class ExploreModel:
         `on_settings` receives the current settings whenever they have changed.
         """
         self._client, self._status = client, status
-        self._open_base, self._debounce = open_base, debounce
         self._on_settings = on_settings
         self.post: Callable[[Message], object] = lambda message: None
         """Takes messages to the screen; set by the screen."""
@@ -95,18 +86,22 @@ class ExploreModel:
         self._undo = Undo()
         self._changed_fields: set[str] = set()
         self._is_configured = False
-        self._index_generation = -1
-        self._search = LatestOnly(client)
+        self.completions = Completions(client, lambda: self.is_searchable)
+        self.snippets = SnippetReader(client, self.displayed, lambda message: self.post(message))
+        self._search = SearchRun(
+            client,
+            state=lambda: self.state,
+            open_base=open_base,
+            debounce=debounce,
+            on_slow=self._say_searching,
+            on_evidence=self._take_evidence,
+        )
         self._reranking = RerankingPass(
             client,
             self.displayed,
             pause=PAUSE_SECONDS if debounce else 0.0,
             on_scores=lambda: self._show_ranking(is_new=False),
         )
-        self._searched_for: object = None
-        """What the newest search retrieves: `SearchState.retrieval_key`."""
-        self._is_outdated = False
-        """Whether the index grew during the newest search."""
 
     @property
     def is_searching(self) -> bool:
@@ -249,9 +244,9 @@ class ExploreModel:
     def search_again(self) -> None:
         """Search again, because the index has new content."""
         if self._search.is_running:
-            self._is_outdated = True  # it may be reading the index as it was
+            self._search.note_growth()
         elif self.state.query:
-            self._start_search(0.0, is_new=not self.displayed.answers(self.state))
+            self._search.start(is_new=not self.displayed.answers(self.state))
 
     # Reading what belongs to the answer.
 
@@ -275,35 +270,6 @@ class ExploreModel:
         ranking = engine.rank(evidence, engine.tuning(preset=state.preset, **state.tuning_fields))
         return tuple(evidence.paths[ranked.row] for ranked in ranking.top(MOVES_AMONG))
 
-    def request_snippets(self, paths: Sequence[str]) -> None:
-        """Show the snippets of documents; each is read once per query."""
-        displayed = self.displayed
-        known = {path: displayed.snippets[path] for path in paths if path in displayed.snippets}
-        if known:
-            self.post(SnippetsReady(self.state.query, known))
-        missing = [path for path in paths if path not in displayed.requested_snippets]
-        if missing and displayed.evidence is not None:
-            displayed.requested_snippets.update(missing)
-            self._client.start(self._read_snippets(displayed.evidence, missing))
-
-    async def complete_path(self, text: str) -> tuple[str, ...]:
-        """Return completions of the path `text`; none until the base is indexed."""
-        if not self.is_searchable:
-            return ()
-        return await self._client.run(lambda engine: engine.complete_path(text))
-
-    async def complete_filter(self, unfinished: UnfinishedFilter) -> FilterCompletions | None:
-        """Return how the filter at the end of a query may go on; None until the base is indexed."""
-        if not self.is_searchable:
-            return None
-        return await self._client.run(lambda engine: engine.complete_filter(unfinished))
-
-    async def find_entities(self, text: str) -> tuple[EntityName, ...]:
-        """Return the entities that match part of a name; none until the base is indexed."""
-        if not self.is_searchable:
-            return ()
-        return await self._client.run(lambda engine: engine.find_entities(text))
-
     # Running a search.
 
     def _set(self, after: SearchState) -> None:
@@ -316,58 +282,21 @@ class ExploreModel:
             if after.path != before.path:
                 self._client.start(self._count_scope(after.path))
         elif self.displayed.answers(after):
-            if self._searched_for != after.retrieval_key:  # typed back to what is shown
+            if not self._search.retrieves(after):  # typed back to what is shown
                 self._search.cancel()
             self._rank(is_new=False)
         elif after.query != before.query:
-            self._start_search(self._debounce)
-        elif not (self.is_searching and self._searched_for == after.retrieval_key):
-            self._start_search(0.0)
+            self._search.start(is_typed=True)
+        elif not (self.is_searching and self._search.retrieves(after)):
+            self._search.start()
 
     def _announce_settings(self) -> None:
         if (settings := self.settings) is not None:
             self._on_settings(settings)
 
-    def _start_search(self, debounce: float, *, is_new: bool = True) -> None:
-        self._searched_for = self.state.retrieval_key
-        self._search.start(self._run_search(debounce, is_new=is_new))
-
-    async def _run_search(self, debounce: float, *, is_new: bool) -> None:
-        """Wait for further keys, retrieve, rank and show; the list then requests its snippets."""
-        await asyncio.sleep(debounce)  # a further key cancels this search here
-        self._is_outdated = True
-        while self._is_outdated:
-            self._is_outdated = False
-            state = self.state
-            try:
-                evidence = await self._retrieve(state)
-            except Exception:
-                if not self._is_outdated:
-                    raise
-                continue
-            if evidence is not None:
-                self.displayed.show(state, evidence)
-                self._rank(is_new=is_new)
-                is_new = False
-
-    async def _retrieve(self, state: SearchState) -> Evidence | None:
-        """Return the evidence for `state`; None when there is no index to search yet."""
-        slow = asyncio.get_running_loop().call_later(SLOW_SEARCH_SECONDS, self._say_searching)
-        try:
-            if not await self._open_base():
-                return None  # `search_again` follows as soon as the index holds text
-            return await self._client.run(lambda engine: self._read_evidence(engine, state))
-        finally:
-            slow.cancel()
-
-    def _read_evidence(self, engine: KnowledgeBase, state: SearchState) -> Evidence:
-        evidence = engine.retrieve(state.request())
-        from kbx_tui.tui.explore import presenting  # noqa: F401  # loaded here, not between frames
-
-        if evidence.generation != self._index_generation:
-            self._index_generation = evidence.generation
-            freeze_loaded()
-        return evidence
+    def _take_evidence(self, state: SearchState, evidence: Evidence, is_new: bool) -> None:
+        self.displayed.show(state, evidence)
+        self._rank(is_new=is_new)
 
     def _say_searching(self) -> None:
         if self.is_searchable and not self.displayed.answers(self.state):
@@ -388,34 +317,9 @@ class ExploreModel:
                 self.post(RankingReady(view, is_new))
                 self.on_ranking()
 
-    async def _read_snippets(self, evidence: Evidence, paths: Sequence[str]) -> None:
-        def read(engine: KnowledgeBase) -> dict[str, Snippet]:
-            is_displayed = self.displayed.holds(evidence)
-            return read_snippets(engine, evidence, paths) if is_displayed else {}
-
-        snippets = await self._client.run(read)
-        if snippets and self.displayed.holds(evidence):
-            self.displayed.snippets |= snippets
-            self.post(SnippetsReady(evidence.query, snippets))
-
     async def _count_scope(self, path: str) -> None:
         def count(engine: KnowledgeBase) -> tuple[int, int] | None:
             return engine.count_scope(path) if path == self.state.path else None
 
         if self.is_searchable and (counts := await self._client.run(count)) is not None:
             self.post(ScopeCounted(ScopeView(safe_line(path), *counts)))
-
-
-def read_snippets(
-    engine: KnowledgeBase, evidence: Evidence, paths: Sequence[str]
-) -> dict[str, Snippet]:
-    """Return the best passage for the query in each of these documents, by path."""
-    from kbx_tui.tui.explore.presenting import present_snippet
-
-    rows = [evidence.paths.index(path) for path in paths if path in evidence.paths]
-    snippets = {}
-    for row, snippet in zip(rows, engine.snippets(evidence, rows), strict=True):
-        page = engine.public_page(evidence.paths[row])
-        redacted = page.redacted_lines if page is not None else frozenset()
-        snippets[evidence.paths[row]] = present_snippet(snippet, redacted)
-    return snippets

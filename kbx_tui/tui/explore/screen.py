@@ -11,14 +11,14 @@ from textual.containers import Horizontal
 from textual.geometry import Size
 from textual.widgets import Input
 
-from kbx_tui.safe_text import safe_line
 from kbx_tui.search.query.filters import Dates
 from kbx_tui.tui.app_state import AppState
 from kbx_tui.tui.base_session import BaseSession
 from kbx_tui.tui.commands.bindings import bindings
-from kbx_tui.tui.commands.registry import command_by_id
 from kbx_tui.tui.explore.answer_display import AnswerDisplay
-from kbx_tui.tui.explore.documents.clipboard_text import Content, current_document, text_to_copy
+from kbx_tui.tui.explore.documents.clipboard_text import Content
+from kbx_tui.tui.explore.documents.document_actions import DocumentActions
+from kbx_tui.tui.explore.documents.reader import Reader
 from kbx_tui.tui.explore.documents.result_judge import ResultJudge
 from kbx_tui.tui.explore.messages import (
     BaseCounted,
@@ -34,6 +34,7 @@ from kbx_tui.tui.explore.messages import (
     StateReplaced,
 )
 from kbx_tui.tui.explore.narrowing.query_filters import QueryFilters
+from kbx_tui.tui.explore.narrowing.search_switches import SearchSwitches
 from kbx_tui.tui.explore.pane_switch import PaneSwitch
 from kbx_tui.tui.explore.panes.date_chip import DateChip
 from kbx_tui.tui.explore.panes.entity_card import EntityCard
@@ -46,36 +47,18 @@ from kbx_tui.tui.explore.panes.path_field import PathField, PathLine, effective_
 from kbx_tui.tui.explore.panes.query_line import QueryLine
 from kbx_tui.tui.explore.panes.result_list import ResultList
 from kbx_tui.tui.explore.panes.why_pane import WhyPane
-from kbx_tui.tui.explore.reader import Reader
-from kbx_tui.tui.explore.reasons.score_words import (
-    alpha_words,
-    entity_words,
-    mode_words,
-    result_words,
-    threshold_words,
-    why_words,
-)
-from kbx_tui.tui.explore.search_state import MODES, PRESETS, SearchState
+from kbx_tui.tui.explore.reasons.meanings import meanings_of
+from kbx_tui.tui.explore.search_state import SearchState
+from kbx_tui.tui.explore.tour_guide import TourGuide
 from kbx_tui.tui.explore.view import ExploreView
 from kbx_tui.tui.judging.judging_screen import JudgingScreen
 from kbx_tui.tui.judging.measure_line import MeasureLine
 from kbx_tui.tui.navigator import Navigator
 from kbx_tui.tui.reading.preview_pane import PreviewPane
 from kbx_tui.tui.shell.messages import Failure
-from kbx_tui.tui.shell.tour import ALPHA_STEP, Tour
 from kbx_tui.tui.shell.tour_bubble import TourBubble
 from kbx_tui.tui.widgets.number_slider import NumberSlider
 from kbx_tui.tui.widgets.status_line import StatusLine
-
-MODE_HELP = {
-    "two-pass": "entities first, then their documents",
-    "flat": "documents ranked without entities",
-    "fast": "words only, no entities and no meaning",
-}
-PRESET_HELP = {
-    "default": "entities count as far as a document answers the rest of the query",
-    "seed": "the formula of the first proposal, for comparison",
-}
 
 
 class Explore(JudgingScreen):
@@ -106,16 +89,16 @@ class Explore(JudgingScreen):
         self.reader = Reader(self, session.reading, self.pane_switch)
         self.filters = QueryFilters(self, self.model)
         self.judge = ResultJudge(self, session, self.answer, self.reader)
-        self.tour = Tour()
-        self.wants_tour = False
-        """Whether the tour starts as soon as the base can be searched."""
+        self.documents = DocumentActions(self, session)
+        self.switches = SearchSwitches(self.model, lambda: self.view, self.show_notice)
+        self.tour = TourGuide(self, self.model, self.answer, app_state, lambda: navigator.keymap)
         self.model.post = session.reading.post = self.post_message
 
     def compose_panes(self) -> ComposeResult:
         with Horizontal(id="top"):
             yield QueryLine()
             yield ModeBadge()
-            yield PathField(self.model.complete_path)
+            yield PathField(self.model.completions.path)
         yield DateChip()
         yield FilterChip()
         yield EntityStrip()
@@ -165,58 +148,17 @@ class Explore(JudgingScreen):
         return self.focused is None or super().is_typing
 
     def meanings(self) -> Iterable[tuple[str, str]]:
-        focused, view = self.focused, self.view
-        if isinstance(focused, NumberSlider):
-            words = alpha_words if focused.label == "alpha" else threshold_words
-            return words(focused.value, focused.note)
-        if view is None:
-            return ()
-        if isinstance(focused, WhyPane) and focused.why is not None:
-            return why_words(focused.why, self.model.state.alpha)
-        if isinstance(focused, EntityList) and focused.current is not None:
-            return entity_words(focused.current, view.threshold)
-        if isinstance(focused, ResultList) and focused.current is not None:
-            return (*result_words(focused.current), *mode_words(view))
-        return ()
-
-    # The tour.
-
-    def take_tour_key(self, key: str) -> bool:
-        """Continue the tour if this is its key; return whether the tour alone used the key."""
-        if self.tour.step is None:
-            return False
-        if key == "escape":
-            self.action_end_tour()
-            return True
-        keymap = self.navigator.keymap
-        is_waiting = self.tour.step.command == ALPHA_STEP and self.model.state.alpha < 1.0
-        if is_waiting and not self.answer.row_that_moves():
-            return False  # it takes another press until a row moves
-        if self.tour.take(key, lambda name: keymap.keys(command_by_id(name))):
-            self.call_after_refresh(self._show_step)
-        return False
+        return meanings_of(self.focused, self.view, self.model.state.alpha)
 
     def action_end_tour(self) -> None:
         self.tour.end()
-        self._show_step()
-
-    def _show_step(self) -> None:
-        bubble = self.query_one(TourBubble)
-        if self.tour.step is None:
-            bubble.show("")
-        else:
-            row = self.answer.row_that_moves() or "the bars"
-            bubble.show(self.tour.words(self.navigator.keymap.key_of, row))
 
     # Messages of the models.
 
     def on_base_counted(self, message: BaseCounted) -> None:
         self.answer.show_base()
-        if self.wants_tour and message.summary.documents:
-            self.wants_tour = False
-            self.app_state.note_tour()
-            self.tour.start()
-            self._show_step()
+        if message.summary.documents:
+            self.tour.start_if_wanted()
 
     def on_state_replaced(self, message: StateReplaced) -> None:
         self.query_one(Knobs).show(message.state)
@@ -240,7 +182,7 @@ class Explore(JudgingScreen):
             self.judge.show(self.navigator.keymap)
             if message.is_new and not self.query_one(QueryLine).has_focus:
                 self.app_state.remember_query(self.model.asked())
-            self._show_step()
+            self.tour.show()
 
     def on_snippets_ready(self, message: SnippetsReady) -> None:
         self.answer.show_snippets(message.query, message.snippets)
@@ -323,7 +265,7 @@ class Explore(JudgingScreen):
 
     @on(ResultList.SnippetsMissing)
     def request_snippets(self, event: ResultList.SnippetsMissing) -> None:
-        self.model.request_snippets(event.paths)
+        self.model.snippets.request(event.paths, self.model.state.query)
 
     @on(ResultList.Opened)
     def read_result(self, event: ResultList.Opened) -> None:
@@ -419,11 +361,11 @@ class Explore(JudgingScreen):
 
     def action_mute_entity(self) -> None:
         if (entity := self.query_one(EntityList).current) is not None:
-            self.model.update(muted=self.model.state.muted ^ {entity.id})
+            self.switches.mute(entity.id)
 
     def action_pin_entity(self) -> None:
         if (entity := self.query_one(EntityList).current) is not None:
-            self.model.update(pinned=self.model.state.pinned ^ {entity.id})
+            self.switches.pin(entity.id)
 
     def action_alpha(self, steps: int) -> None:
         self.query_one(Knobs).alpha.action_move(steps)
@@ -432,30 +374,16 @@ class Explore(JudgingScreen):
         self.query_one(Knobs).threshold.action_move(steps)
 
     def action_next_mode(self) -> None:
-        mode = MODES[(MODES.index(self.model.state.mode) + 1) % len(MODES)]
-        self.model.update(mode=mode)
-        self.show_notice(f"{mode} search: {MODE_HELP[mode]}")
+        self.switches.next_mode()
 
     def action_next_preset(self) -> None:
-        preset = PRESETS[(PRESETS.index(self.model.state.preset) + 1) % len(PRESETS)]
-        self.model.update(preset=preset)
-        self.show_notice(f"{preset} ranking: {PRESET_HELP[preset]}")
+        self.switches.next_preset()
 
     def action_next_sort(self) -> None:
-        sort = "date" if self.model.state.sort == "score" else "score"
-        self.model.update(sort=sort)
-        if self.view is None:
-            self.show_notice(f"results are sorted by {sort} now")
+        self.switches.next_sort()
 
     def action_dates(self, use: Dates) -> None:
-        """Change what date words do, or back to preferring documents of that time."""
-        state, view = self.model.state, self.view
-        if state.preset != "default":
-            self.show_notice("the ranking of the seed reads no date words")
-        elif state.dates != use and (view is None or view.dates is None):
-            self.show_notice("the query has no date words, such as `last week` or `in March`")
-        else:
-            self.model.update(dates="prefer" if state.dates == use else use)
+        self.switches.dates(use)
 
     def action_compare(self) -> None:
         self.app.call_later(self.navigator.go_to, "compare")
@@ -502,30 +430,10 @@ class Explore(JudgingScreen):
     # Actions: the document the user is at.
 
     async def action_edit(self) -> None:
-        path, line = current_document(self, self.model.displayed.snippets)
-        if path:
-            self.session.reading.count_opening(path)
-        if not await self.edit_file(path, line):
-            self.show_notice("no document is chosen: go to one first")
+        await self.documents.edit()
 
     def action_copy(self, content: Content) -> None:
-        path, line = current_document(self, self.model.displayed.snippets)
-        text = text_to_copy(self, self.model, content, path, line)
-        if text:
-            self.session.client.start(self._copy(content, path, text))
-        elif safe_line(path) != path:
-            self.show_notice("not copied: the name of this file holds control characters")
-        else:
-            self.show_notice("nothing to copy: type a query and go to a result first")
-
-    async def _copy(self, content: Content, path: str, text: str) -> None:
-        if content == "snippet":
-            snippet = self.model.displayed.snippets[path]
-            text = await self.session.reading.whole_passage(path, snippet) or text
-        name = "command line" if content == "command" else content
-        self.show_notice(await self.navigator.copy(name, text))
+        self.documents.copy(content)
 
     def action_refresh_index(self) -> None:
-        shown = [result.path for result in self.query_one(ResultList).rows]
-        read = self.query_one(PreviewPane).path
-        self.session.index_sync.index(maybe_changed=[*shown, read], by_user=True)
+        self.documents.refresh_index()

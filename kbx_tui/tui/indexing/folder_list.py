@@ -5,8 +5,6 @@ Only the folders that are unfolded have a row, and only the rows in view are dra
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from textual.message import Message
 
 from kbx_tui.safe_text import safe_line
@@ -14,6 +12,7 @@ from kbx_tui.tui.commands.bindings import bindings
 from kbx_tui.tui.drawing.cell_text import fit
 from kbx_tui.tui.drawing.lines import Line, Span, fit_line, looks
 from kbx_tui.tui.indexing.folder_tree import FolderRow, FolderTree, Mark, folders_to
+from kbx_tui.tui.indexing.model import IndexModel
 from kbx_tui.tui.widgets.lines_view import titled_text
 from kbx_tui.tui.widgets.rows_view import RowsView
 
@@ -30,26 +29,19 @@ class FolderList(RowsView[FolderRow]):
     COMPONENT_CLASSES = looks("strong", "accent", "document", "rule", "cursor")
     BINDINGS = bindings("folders")
 
-    @dataclass
-    class Toggled(Message):
-        """The user takes a folder into the scope or out of it; "" is the whole base."""
-
-        folder: str
-
-    @dataclass
     class Taken(Message):
-        """The user wants to search in this folder only; "" is the whole base."""
+        """The user wants to search in one folder only."""
 
-        folder: str
-
-    def __init__(self) -> None:
+    def __init__(self, model: IndexModel) -> None:
         super().__init__()
+        self.model = model
         self.empty_state = no_folders
         self._folders = FolderTree()
         self._opened: set[str] = {""}
 
-    def show(self, tree: FolderTree) -> None:
-        """Show other folders or counts; the cursor stays on its folder."""
+    def refresh_folders(self) -> None:
+        """Show the folders and counts of the model; the cursor stays on its folder."""
+        tree = self.model.folders
         if not self._folders.documents:  # open what has a single folder in it
             folder = ""
             while len(below := tree.children.get(folder, ())) == 1:
@@ -63,11 +55,12 @@ class FolderList(RowsView[FolderRow]):
 
     def row_opened(self) -> None:
         if (row := self.current) is not None:
-            self.post_message(self.Taken(row.path))
+            self.model.take(row.path)
+            self.post_message(self.Taken())
 
     def action_toggle_folder(self) -> None:
         if (row := self.current) is not None:
-            self.post_message(self.Toggled(row.path))
+            self.model.toggle(row.path)
 
     def action_unfold(self) -> None:
         """Show the folders in the current one, or go to the first of them."""

@@ -29,7 +29,7 @@ class FolderPicker(ModalScreen[None]):
         self.model, self._keymap = model, keymap
 
     def compose(self) -> ComposeResult:
-        yield FolderList()
+        yield FolderList(self.model)
 
     def on_mount(self) -> None:
         self.model.post = self.post_message
@@ -47,15 +47,10 @@ class FolderPicker(ModalScreen[None]):
             f"{key('folders.toggle')} in or out · {key('folders.take')} only here"
             f" · {key('picker.close')} closes"
         )
-        folders.show(self.model.folders)
-
-    @on(FolderList.Toggled)
-    def toggle_folder(self, event: FolderList.Toggled) -> None:
-        self.model.toggle(event.folder)
+        folders.refresh_folders()
 
     @on(FolderList.Taken)
-    def take_folder(self, event: FolderList.Taken) -> None:
-        self.model.take(event.folder)
+    def leave_for_results(self) -> None:
         self.dismiss()
 
     def action_close(self) -> None:

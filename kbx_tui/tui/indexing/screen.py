@@ -53,7 +53,7 @@ class Index(ModeScreen):
             with Vertical(id="index-files"):
                 yield RunPane()
                 yield FileList()
-            yield FolderList()
+            yield FolderList(self.model)
 
     def on_mount(self) -> None:
         self.model.post = self.post_message
@@ -95,15 +95,10 @@ class Index(ModeScreen):
         folders, path = self.query_one(FolderList), self.model.path
         where = f"in {safe_line(path)}" if path else "everywhere"
         folders.border_title = Content(f"Folders · {where}")
-        folders.show(self.model.folders)
-
-    @on(FolderList.Toggled)
-    def toggle_folder(self, event: FolderList.Toggled) -> None:
-        self.model.toggle(event.folder)
+        folders.refresh_folders()
 
     @on(FolderList.Taken)
-    def take_folder(self, event: FolderList.Taken) -> None:
-        self.model.take(event.folder)
+    def leave_for_results(self) -> None:
         self.app.call_later(self.navigator.go_to, "explore")
 
     @on(FileList.Opened)

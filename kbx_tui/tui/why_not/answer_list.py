@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from rich.cells import cell_len
-from textual.message import Message
 
 from kbx_tui.safe_text import safe_line
 from kbx_tui.tui.drawing.cell_text import fit, shorten
-from kbx_tui.tui.drawing.lines import BLANK, Line, Span, looks, paragraph
+from kbx_tui.tui.drawing.lines import BLANK, Line, Span, paragraph
 from kbx_tui.tui.drawing.wrapping import shorten_start
 from kbx_tui.tui.why_not.view import ActionRow, AnswerView
-from kbx_tui.tui.widgets.rows_view import RowsView, Slot
+from kbx_tui.tui.widgets.box_list import BoxList
 
 RANK = 6
 """Cells of `to 12`, right-aligned."""
@@ -20,48 +17,17 @@ MOST_TEXT = 40
 """Cells of the longest text of an action."""
 
 
-class AnswerList(RowsView[ActionRow], can_focus=False):
+class AnswerList(BoxList[ActionRow]):
     """The actions, with sentences above and below them."""
-
-    COMPONENT_CLASSES = looks("strong", "accent", "cursor")
 
     answer: AnswerView | None = None
 
-    @dataclass
-    class Opened(Message):
-        """The user chose an action with the mouse."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self._between: list[Line] = []
-        """The lines above the rows, then those below them."""
-
-    def show(self, answer: AnswerView) -> None:
+    def show_answer(self, answer: AnswerView) -> None:
         """Show an answer, with the cursor on the first action."""
-        self.answer, self.rows = answer, answer.actions
-        self.set_reactive(RowsView.cursor, 0)
-        self.rebuild_lines()
-        self.scroll_to_line(0)
+        self.answer = answer
+        self.show(answer.actions)
 
-    def cursor_moved(self) -> None:
-        self.rebuild_lines()
-
-    def row_opened(self) -> None:
-        self.post_message(self.Opened())
-
-    def slots(self) -> list[Slot]:
-        above, below = self._above(self.line_width), self._below(self.line_width)
-        self._between = [*above, *below]
-        first = len(above)
-        return [
-            *((-1, part) for part in range(first)),
-            *super().slots(),
-            *((-1, first + part) for part in range(len(below))),
-        ]
-
-    def row_line(self, row: int, part: int, width: int) -> Line:
-        if row < 0:
-            return self._between[part]
+    def line_of_row(self, row: int, width: int) -> Line:
         action = self.rows[row]
         marker = Span(" › " if row == self.cursor else "   ", "accent")
         if action.kind != "apply":
@@ -78,7 +44,7 @@ class AnswerList(RowsView[ActionRow], can_focus=False):
             Span("  " + shorten(effect, room), "dim"),
         )
 
-    def _above(self, width: int) -> list[Line]:
+    def lines_above(self, width: int) -> list[Line]:
         answer = self.answer
         if answer is None:
             return []
@@ -92,6 +58,6 @@ class AnswerList(RowsView[ActionRow], can_focus=False):
             *(paragraph(answer.heading, width, "dim") if answer.heading else []),
         ]
 
-    def _below(self, width: int) -> list[Line]:
+    def lines_below(self, width: int) -> list[Line]:
         detail = self.current.detail if self.current is not None else ""
         return [BLANK, *paragraph(detail, width)] if detail else []

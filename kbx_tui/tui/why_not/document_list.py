@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from rich.cells import cell_len
-from textual.message import Message
 
 from kbx_tui.safe_text import safe_line
 from kbx_tui.tui.drawing.cell_text import fit, shorten
-from kbx_tui.tui.drawing.lines import Line, Span, looks
+from kbx_tui.tui.drawing.lines import Line, Span
 from kbx_tui.tui.drawing.wrapping import shorten_start
 from kbx_tui.tui.why_not.view import DocumentRow
-from kbx_tui.tui.widgets.rows_view import RowsView
+from kbx_tui.tui.widgets.box_list import BoxList
 
 PATH_FROM = 70
 """The width from which the path is shown beside the title."""
@@ -20,26 +17,10 @@ DATE = 10
 RANK = 5
 
 
-class DocumentList(RowsView[DocumentRow], can_focus=False):
+class DocumentList(BoxList[DocumentRow]):
     """One line per document: title, path or type, date, and its rank if it is a result."""
 
-    COMPONENT_CLASSES = looks("strong", "accent", "cursor")
-
-    @dataclass
-    class Opened(Message):
-        """The user chose a document with the mouse."""
-
-    def show(self, documents: tuple[DocumentRow, ...]) -> None:
-        """Show these documents, with the cursor on the first."""
-        self.rows = documents
-        self.set_reactive(RowsView.cursor, 0)
-        self.rebuild_lines()
-        self.scroll_to_line(0)
-
-    def row_opened(self) -> None:
-        self.post_message(self.Opened())
-
-    def row_line(self, row: int, part: int, width: int) -> Line:
+    def line_of_row(self, row: int, width: int) -> Line:
         document = self.rows[row]
         is_here = row == self.cursor
         rank = f"#{document.rank}" if document.rank is not None else ""

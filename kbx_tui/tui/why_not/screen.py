@@ -21,6 +21,7 @@ from kbx_tui.tui.why_not.document_list import DocumentList
 from kbx_tui.tui.why_not.messages import AnswerReady, DocumentsFound, NoAnswer
 from kbx_tui.tui.why_not.model import WhyNotModel
 from kbx_tui.tui.why_not.view import ActionRow
+from kbx_tui.tui.widgets.box_list import BoxList
 from kbx_tui.tui.widgets.lines_view import dim_text
 from kbx_tui.tui.widgets.ordered_input import OrderedInput
 
@@ -134,7 +135,7 @@ class WhyNotBox(ModalScreen[Chosen | None]):
             self.action_take()
 
     def on_answer_ready(self, message: AnswerReady) -> None:
-        self._answer.show(message.answer)
+        self._answer.show_answer(message.answer)
         self._show_list(answered=True)
 
     def on_no_answer(self, message: NoAnswer) -> None:
@@ -150,8 +151,7 @@ class WhyNotBox(ModalScreen[Chosen | None]):
         self._takes_found = False
         self.model.find(event.value)
 
-    @on(DocumentList.Opened)
-    @on(AnswerList.Opened)
+    @on(BoxList.Opened)
     def action_take(self) -> None:
         """Pick the document, or do what is chosen about it."""
         if self._is_answered:

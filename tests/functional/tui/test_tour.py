@@ -47,4 +47,4 @@ async def test_the_tour_follows_its_keys_and_ends_with_escape(demo: Path) -> Non
     assert KbxApp(demo, bases=WatchedBases(watched), tour="always").explore is not None
     again = KbxApp(demo, bases=WatchedBases(watched), tour="first")
     assert again.explore is not None
-    assert not again.explore.wants_tour  # it has been seen
+    assert not again.explore.tour.is_wanted  # it has been seen

@@ -12,9 +12,9 @@ from kbx_tui.safe_text import safe_line
 from kbx_tui.tui.base_session import BaseSession
 from kbx_tui.tui.commands.keymap import Keymap
 from kbx_tui.tui.explore.answer_display import AnswerDisplay
+from kbx_tui.tui.explore.documents.reader import Reader
 from kbx_tui.tui.explore.panes.query_line import QueryLine
 from kbx_tui.tui.explore.panes.result_list import ResultList
-from kbx_tui.tui.explore.reader import Reader
 from kbx_tui.tui.judging.grade_sign import NO_GRADE, grade_sign
 from kbx_tui.tui.judging.judging_order import DEPTH, judging_order
 from kbx_tui.tui.judging.judging_screen import JudgedDocument

@@ -70,7 +70,7 @@ class QueryFilters:
 
     async def _complete(self, text: str, unfinished: UnfinishedFilter) -> None:
         try:
-            found = await self._model.complete_filter(unfinished)
+            found = await self._model.completions.filter(unfinished)
         except Exception as error:  # would end the app if raised here; searching reports it anyway
             logger().warning("no completions for %r: %s", text, error)
             found = None

@@ -5,12 +5,12 @@ from __future__ import annotations
 from textual.screen import Screen
 from textual.widget import Widget
 
+from kbx_tui.tui.explore.documents.reading_model import ReadingModel
 from kbx_tui.tui.explore.pane_switch import PaneSwitch
 from kbx_tui.tui.explore.panes.entity_card import EntityCard
 from kbx_tui.tui.explore.panes.pane_layout import Pane
 from kbx_tui.tui.explore.panes.result_list import ResultList
 from kbx_tui.tui.explore.panes.why_pane import WhyPane
-from kbx_tui.tui.explore.reading_model import ReadingModel
 from kbx_tui.tui.explore.view import CardView
 from kbx_tui.tui.reading.history import History, Step
 from kbx_tui.tui.reading.preview_pane import PreviewPane

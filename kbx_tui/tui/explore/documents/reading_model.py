@@ -11,9 +11,9 @@ from kbx_tui.errors import NotFound
 from kbx_tui.safe_text import safe_line, safe_lines
 from kbx_tui.search.results.response import Snippet
 from kbx_tui.tui.engine.client import EngineClient, LatestOnly
+from kbx_tui.tui.explore.documents.snippet_reader import read_snippets
 from kbx_tui.tui.explore.documents.whole_passage import whole_passage
 from kbx_tui.tui.explore.messages import CardReady, LinkBroken, PreviewGone, PreviewReady
-from kbx_tui.tui.explore.model import read_snippets
 from kbx_tui.tui.explore.view import CardView
 from kbx_tui.tui.reading.preview import Preview
 from kbx_tui.tui.reading.reading_layout import TextLayout, lay_out

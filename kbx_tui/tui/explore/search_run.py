@@ -1,0 +1,108 @@
+"""Retrieves the evidence for what is searched for now; a newer search cancels an older one."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from typing import TYPE_CHECKING
+
+from kbx_tui.tui.engine.client import EngineClient, LatestOnly
+from kbx_tui.tui.explore.search_state import SearchState
+from kbx_tui.tui.gc_pauses import freeze_loaded
+
+if TYPE_CHECKING:
+    from kbx_tui.api import KnowledgeBase
+    from kbx_tui.search.evidence.evidence import Evidence
+
+DEBOUNCE_SECONDS = 0.08
+"""Seconds without a key before a query is searched."""
+SLOW_SEARCH_SECONDS = 0.15
+"""Seconds after which the screen shows that a search is in progress."""
+
+
+class SearchRun:
+    """The newest retrieval: its pause, its call of the engine, and its repetition.
+
+    A search during which the index grew is repeated, because it may have read the old one.
+    """
+
+    def __init__(
+        self,
+        client: EngineClient,
+        *,
+        state: Callable[[], SearchState],
+        open_base: Callable[[], Awaitable[bool]],
+        debounce: float,
+        on_slow: Callable[[], object],
+        on_evidence: Callable[[SearchState, Evidence, bool], object],
+    ) -> None:
+        """`on_evidence` receives the state it was retrieved for, and whether the query is new.
+
+        `state` returns what is searched for now. `open_base` opens the base if need be and returns
+        whether it can be searched. `on_slow` is called when a search takes long.
+        """
+        self._client, self._state, self._open_base = client, state, open_base
+        self._debounce, self._on_slow, self._on_evidence = debounce, on_slow, on_evidence
+        self._latest = LatestOnly(client)
+        self._retrieves: object = None
+        """The `SearchState.retrieval_key` of the newest search."""
+        self._is_outdated = False
+        """Whether the index grew during the newest search."""
+        self._index_generation = -1
+
+    @property
+    def is_running(self) -> bool:
+        """Whether a search is in progress or about to start."""
+        return self._latest.is_running
+
+    def retrieves(self, state: SearchState) -> bool:
+        """Return whether the newest search retrieves what `state` needs."""
+        return self._retrieves == state.retrieval_key
+
+    def start(self, *, is_typed: bool = False, is_new: bool = True) -> None:
+        """Search for the current state; after a pause if it `is_typed`."""
+        self._retrieves = self._state().retrieval_key
+        self._latest.start(self._run(self._debounce if is_typed else 0.0, is_new=is_new))
+
+    def cancel(self) -> None:
+        """Drop the search in progress."""
+        self._latest.cancel()
+
+    def note_growth(self) -> None:
+        """Repeat the search in progress: it may be reading the index as it was."""
+        self._is_outdated = True
+
+    async def _run(self, pause: float, *, is_new: bool) -> None:
+        await asyncio.sleep(pause)  # a further key cancels this search here
+        self._is_outdated = True
+        while self._is_outdated:
+            self._is_outdated = False
+            state = self._state()
+            try:
+                evidence = await self._retrieve(state)
+            except Exception:
+                if not self._is_outdated:
+                    raise
+                continue
+            if evidence is not None:
+                self._on_evidence(state, evidence, is_new)
+                is_new = False
+
+    async def _retrieve(self, state: SearchState) -> Evidence | None:
+        """Return the evidence for `state`; None when there is no index to search yet."""
+        slow = asyncio.get_running_loop().call_later(SLOW_SEARCH_SECONDS, self._on_slow)
+        try:
+            if not await self._open_base():
+                return None  # a search follows as soon as the index holds text
+            return await self._client.run(lambda engine: self._read(engine, state))
+        finally:
+            slow.cancel()
+
+    def _read(self, engine: KnowledgeBase, state: SearchState) -> Evidence:
+        evidence = engine.retrieve(state.request())
+        from kbx_tui.tui.explore import presenting  # noqa: F401  # loaded here, not between frames
+
+        if evidence.generation != self._index_generation:
+            self._index_generation = evidence.generation
+            freeze_loaded()
+        return evidence

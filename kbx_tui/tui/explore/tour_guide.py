@@ -1,0 +1,71 @@
+"""The tour on the explore screen: its bubble, and the keys it waits for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from textual.screen import Screen
+
+from kbx_tui.tui.app_state import AppState
+from kbx_tui.tui.commands.keymap import Keymap
+from kbx_tui.tui.commands.registry import command_by_id
+from kbx_tui.tui.explore.answer_display import AnswerDisplay
+from kbx_tui.tui.explore.model import ExploreModel
+from kbx_tui.tui.shell.tour import ALPHA_STEP, Tour
+from kbx_tui.tui.shell.tour_bubble import TourBubble
+
+
+class TourGuide:
+    """Shows the steps of the tour, one after the other."""
+
+    def __init__(
+        self,
+        screen: Screen[None],
+        model: ExploreModel,
+        answer: AnswerDisplay,
+        app_state: AppState,
+        keymap: Callable[[], Keymap],
+    ) -> None:
+        """`keymap` returns the current keys."""
+        self._screen, self._model, self._answer = screen, model, answer
+        self._app_state, self._keymap = app_state, keymap
+        self._tour = Tour()
+        self.is_wanted = False
+        """Whether the tour starts as soon as the base can be searched."""
+
+    def start_if_wanted(self) -> None:
+        """Start the tour, the first time that there is something to search."""
+        if self.is_wanted:
+            self.is_wanted = False
+            self._app_state.note_tour()
+            self._tour.start()
+            self.show()
+
+    def end(self) -> None:
+        """Leave the tour."""
+        self._tour.end()
+        self.show()
+
+    def take_key(self, key: str) -> bool:
+        """Continue the tour if this is its key; return whether the tour alone used the key."""
+        if self._tour.step is None:
+            return False
+        if key == "escape":
+            self.end()
+            return True
+        keymap = self._keymap()
+        is_waiting = self._tour.step.command == ALPHA_STEP and self._model.state.alpha < 1.0
+        if is_waiting and not self._answer.row_that_moves():
+            return False  # it takes another press until a row moves
+        if self._tour.take(key, lambda name: keymap.keys(command_by_id(name))):
+            self._screen.call_after_refresh(self.show)
+        return False
+
+    def show(self) -> None:
+        """Show the current step; its words depend on the answer."""
+        bubble = self._screen.query_one(TourBubble)
+        if self._tour.step is None:
+            bubble.show("")
+        else:
+            row = self._answer.row_that_moves() or "the bars"
+            bubble.show(self._tour.words(self._keymap().key_of, row))

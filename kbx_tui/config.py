@@ -75,6 +75,9 @@ class IndexSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     exclude: Annotated[
         tuple[str, ...], Meta(description="files to leave out, as patterns like in .gitignore")
     ] = ()
+    templates: Annotated[
+        bool, Meta(description="index the notes in the folder of templates of an Obsidian vault")
+    ] = False
 
 
 class EntitySettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

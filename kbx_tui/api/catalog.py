@@ -11,10 +11,12 @@ from dataclasses import dataclass
 from kbx_tui.api.session import NameTable, Naming, Session
 from kbx_tui.errors import ConfigError, NotFound
 from kbx_tui.index.chunk_lines import LineRange
+from kbx_tui.index.excluded_files import excluded_files
 from kbx_tui.index.rows import DOCUMENT_COLUMNS, document_from_row
 from kbx_tui.index.schema import document_version
 from kbx_tui.index.where_clause import is_one_of, quoted
 from kbx_tui.knowledge.facts.public_page import PublicPage
+from kbx_tui.knowledge.obsidian.vault_settings import DailyNotes, read_vault_settings
 from kbx_tui.knowledge.parsing.dates import iso_date
 from kbx_tui.knowledge.parsing.decoding import decode
 from kbx_tui.knowledge.parsing.kinds import CORE_ENTITY_TYPES
@@ -86,7 +88,7 @@ class Catalog:
 
     def document(self, path: str) -> DocumentView:
         data = self._read(path)
-        document = parse_document(path, data)
+        document = parse_document(path, data, daily_notes=self._daily_notes())
         return DocumentView(
             path=path,
             title=document.title,
@@ -97,7 +99,9 @@ class Catalog:
         )
 
     def read_document(self, path: str) -> Document:
-        return parse_document(path, self._read(path), entity_types=self._entity_types())
+        types, daily_notes = self._entity_types(), self._daily_notes()
+        data = self._read(path)
+        return parse_document(path, data, entity_types=types, daily_notes=daily_notes)
 
     def public_page(self, path: str) -> PublicPage | None:
         """A version that is known by the identity of its file is not read again."""
@@ -232,7 +236,7 @@ class Catalog:
                 (path, None, name) for path, *names in rows for name in (path, *names)
             ]
             for entity in snapshot.entities:
-                names = (entity.id, entity.name, *entity.aliases)
+                names = (entity.id, entity.name, *entity.aliases, *entity.emails)
                 namings += [(entity.path, entity, name) for name in names]
             table: NameTable = {}
             for naming in namings:
@@ -252,10 +256,16 @@ class Catalog:
     def _entity_types(self) -> frozenset[str]:
         return CORE_ENTITY_TYPES | frozenset(self._session.settings.entities.types)
 
+    def _daily_notes(self) -> DailyNotes | None:
+        vault = read_vault_settings(self._session.root)
+        return vault.daily_notes if vault else None
+
     def _read(self, path: str) -> bytes:
         session = self._session
         try:
-            return read_page(locate(session.root, path, session.settings.index.exclude))
+            return read_page(
+                locate(session.root, path, excluded_files(session.root, session.settings.index))
+            )
         except (FileNotFoundError, NotADirectoryError, ValueError) as error:
             raise NotFound(f"no document {path} in {session.root}") from error
         except OSError as error:

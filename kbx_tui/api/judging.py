@@ -27,6 +27,7 @@ from kbx_tui.evaluation.judgment_log import (
 from kbx_tui.evaluation.judgments import JudgedQuery, read_judgments
 from kbx_tui.evaluation.preferences.preference import Better, Preference, ShownList
 from kbx_tui.evaluation.preferences.preference_log import PreferenceLog
+from kbx_tui.index.excluded_files import excluded_files
 from kbx_tui.index.snapshot import generation_of
 from kbx_tui.knowledge.vault import list_files, locate
 from kbx_tui.search.evidence.tuning import Tuning
@@ -78,7 +79,7 @@ class Judging:
     ) -> JudgmentImport:
         session = self._session
         graded = read_judgment_file(Path(file), form, Path(topics) if topics else None, scale)
-        documents = list_files(session.root, session.settings.index.exclude)
+        documents = list_files(session.root, excluded_files(session.root, session.settings.index))
         if dry_run:
             return plan_import(graded, self._log.read(), documents)
         with self._log.locked():
@@ -95,7 +96,7 @@ class Judging:
         """Raise NotFound if a path names no document on disk."""
         session = self._session
         try:
-            locate(session.root, path, session.settings.index.exclude)
+            locate(session.root, path, excluded_files(session.root, session.settings.index))
         except (OSError, ValueError) as error:
             raise NotFound(
                 f"there is no document {path!r}; paths are those that a search lists"

@@ -24,6 +24,7 @@ from kbx_tui.editing.journal import PENDING
 from kbx_tui.errors import OutOfRange
 from kbx_tui.index.build.progress import Cancelled, IndexReport, ProgressListener
 from kbx_tui.index.build.watch import watch
+from kbx_tui.index.excluded_files import excluded_files
 from kbx_tui.index.index_status import Status, count_newer_files, read_status
 from kbx_tui.knowledge.vault import CONFIG_NAME, find_root
 from kbx_tui.safe_text import replace_surrogates
@@ -245,7 +246,7 @@ class KnowledgeBase:
         relative to the root; changes in quick succession come as one call. Raises NotFound when the
         root is gone and KbxError when the system cannot watch it.
         """
-        watch(self.root, self.settings.index.exclude, changed, stopped=stopped)
+        watch(self.root, excluded_files(self.root, self.settings.index), changed, stopped=stopped)
 
     def count_newer_files(self) -> int:
         """Return how many files are new, changed or gone since the last run.

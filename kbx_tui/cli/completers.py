@@ -71,12 +71,13 @@ def complete_path(
     from kbx_tui.errors import KbxError
 
     try:
+        from kbx_tui.index.excluded_files import excluded_files
         from kbx_tui.index.paths.path_completion import complete
         from kbx_tui.knowledge.vault import list_files
         from kbx_tui.settings_file import load_settings
 
         root = _root(context)
-        files = list_files(root, load_settings(root).index.exclude)
+        files = list_files(root, excluded_files(root, load_settings(root).index))
         found = complete(sorted(files), text, root, MAX_COMPLETIONS)
     except (KbxError, OSError):
         return []

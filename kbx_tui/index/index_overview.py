@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from kbx_tui.config import Settings
+from kbx_tui.index.excluded_files import excluded_files, template_problems
 from kbx_tui.index.file_hashes import FileHashes
 from kbx_tui.index.index_folder import index_uri
 from kbx_tui.index.index_status import Change, local_time, stored_problems
@@ -47,8 +48,12 @@ class IndexOverview:
 
 def read_overview(root: Path, settings: Settings) -> IndexOverview:
     """Compare the files with the index by content. Raises IndexFault, NotFound and ConfigError."""
-    walked, store = walk(root, settings.index.exclude), Store(index_uri(root, settings))
+    walked, store = (
+        walk(root, excluded_files(root, settings.index)),
+        Store(index_uri(root, settings)),
+    )
     problems = [*walked.problems, *suppression_problems(root)]
+    problems += template_problems(root, settings.index)
     indexed: dict[str, str] = {}
     if store.exists():
         indexed = store.mapping("documents", "path", "content_hash")

@@ -12,6 +12,7 @@ from kbx_tui.config import Settings
 from kbx_tui.errors import IndexDamaged
 from kbx_tui.index.build.file_changes import find_changes
 from kbx_tui.index.derived_files import BODIES, WORDS, vectors_file
+from kbx_tui.index.excluded_files import excluded_files, template_problems
 from kbx_tui.index.file_hashes import FileHashes
 from kbx_tui.index.index_folder import index_uri
 from kbx_tui.index.integrity.noted_state import find_damage
@@ -69,12 +70,12 @@ def read_status(root: Path, settings: Settings) -> Status:
                 return _status(root, store, settings)
     except IndexDamaged as error:
         damage = [str(error)]
-    walked = walk(root, settings.index.exclude)
+    walked = walk(root, excluded_files(root, settings.index))
     return Status(
         root,
         store.uri,
         stale=tuple(sorted((file.path, "new") for file in walked.files)),
-        problems=walked.problems,
+        problems=(*walked.problems, *template_problems(root, settings.index)),
         damage=tuple(damage),
     )
 
@@ -124,7 +125,7 @@ def count_newer_files(root: Path, settings: Settings) -> int:
         return 0
     indexed = store.mapping("documents", "path", "content_hash")
     known, newer = FileHashes(root), 0
-    files = list_files(root, settings.index.exclude)
+    files = list_files(root, excluded_files(root, settings.index))
     for path, file in files.items():
         with suppress(OSError):
             newer += known.hash_of(path, file) != indexed.get(path)

@@ -31,6 +31,7 @@ SEARCHED_COLUMNS = [
     "attendees",
     "references",
     "tags",
+    "aliases",
     "frontmatter",
     "states_title",
     "body",
@@ -77,14 +78,13 @@ def searched_text(row: Mapping[str, Any]) -> str:
     """
     frontmatter = msgspec.json.decode(row["frontmatter"])
     names = [attendee.name for attendee in attendees_from(row["attendees"])]
-    aliases, role = frontmatter.get("aliases"), frontmatter.get("role")
-    if isinstance(aliases, list):
-        names += [str(alias) for alias in aliases]
-    parts = [row["title"], *names, *row["references"], *row["tags"]]
+    role, body = frontmatter.get("role"), row["body"]
+    tags = (tag for tag in row["tags"] if f"#{tag}" not in body)  # others are in the body already
+    parts = [row["title"], *names, *row["aliases"], *row["references"], *tags]
     if isinstance(role, str):
         parts.append(role)
     heading = [] if row["states_title"] else [row["title"]]
-    return separate_cjk("\n".join([*dict.fromkeys(parts), *heading, row["body"]]))
+    return separate_cjk("\n".join([*dict.fromkeys(parts), *heading, body]))
 
 
 def entity_row(entity: Entity, facts: list[Fact]) -> dict[str, Any]:

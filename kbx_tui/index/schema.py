@@ -12,8 +12,8 @@ from typing import Any
 
 import pyarrow as pa
 
-SCHEMA_VERSION = 2
-TEXT_RULES = 2
+SCHEMA_VERSION = 3
+TEXT_RULES = 3
 """Number of the rules by which titles, searched texts and embedded texts are derived from files: an
 index with another number is rebuilt, with the vectors of all texts that stay the same."""
 
@@ -35,9 +35,9 @@ SCHEMAS = {
     "documents": _schema(
         (pa.int64(), "key!"),
         (TEXT, "path! id title date kind subtype"),
-        (TEXTS, "tags"),
+        (TEXTS, "aliases tags"),
         (TEXT, "attendees"),
-        (TEXTS, "references wikilinks"),
+        (TEXTS, "references links property_links"),
         (TEXT, "frontmatter body"),
         (pa.int32(), "body_line"),
         (pa.bool_(), "states_title"),

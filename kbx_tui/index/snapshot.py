@@ -58,6 +58,10 @@ class Snapshot:
     """By entity id, without entities that have no links."""
     name_uses: Mapping[str, NameVotes] = field(default_factory=dict)
     """How the documents use the words that are also names, by folded word."""
+    aliases: tuple[tuple[str, ...], ...] = ()
+    """Other names of each document."""
+    is_vault: bool = False
+    """Whether the base is an Obsidian vault, where links mean files before names."""
     versions: tuple[str, ...] = ()
     """Identifies path and content of each document: `schema.document_version`."""
 
@@ -74,9 +78,9 @@ def rows_of(values: Iterable[Any], row_of: Mapping[Any, int]) -> Rows:
 
 def read_snapshot(store: Store) -> Snapshot:
     """Read the snapshot of the newest generation."""
-    columns = ["path", "id", "title", "date", "kind", "tags", "attendees", "version"]
+    columns = ["path", "id", "title", "date", "kind", "tags", "attendees", "aliases", "version"]
     table = store.rows("documents", columns).sort_by("path")
-    paths, ids, titles, dates, kinds, tags, attendees, versions = (
+    paths, ids, titles, dates, kinds, tags, attendees, aliases, versions = (
         tuple(table[name].to_pylist()) for name in columns
     )
     row_of = {path: row for row, path in enumerate(paths)}
@@ -94,6 +98,8 @@ def read_snapshot(store: Store) -> Snapshot:
         entities=tuple(entities),
         links=_links(store, row_of),
         name_uses=_name_uses(store),
+        aliases=tuple(map(tuple, aliases)),
+        is_vault=bool(store.meta().get("is_vault")),
         versions=versions,
     )
 

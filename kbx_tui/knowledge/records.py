@@ -48,13 +48,19 @@ class Document:
     """`meeting`, `person`, `project`, `team`, `note`, `glossary`, `context`, or its own type."""
     subtype: str
     """`type:` of a meeting (notes, transcript, summary ...), empty for other kinds."""
+    aliases: tuple[str, ...]
+    """Other names in frontmatter, as written."""
     tags: tuple[str, ...]
+    """Tags in frontmatter, then those in the body (`#area/topic`), without `#`."""
     attendees: tuple[Attendee, ...]
     """Attendees and authors, in file order."""
     references: tuple[str, ...]
     """Names in frontmatter other than attendees (team, lead, projects, wikilinks ...)."""
-    wikilinks: tuple[str, ...]
-    """Targets of `[[...]]` in the body, in order, with duplicates."""
+    links: tuple[str, ...]
+    """Targets of the links in the body, as `page#part`, in order, with duplicates: wikilinks,
+    embeds, and markdown links to files of the base, which begin with `./`, `../` or `/`."""
+    property_links: tuple[str, ...]
+    """Targets of the wikilinks in frontmatter."""
     frontmatter: Mapping[str, Any] = field(hash=False)
     """JSON-safe values only (dates as ISO text)."""
     body: str

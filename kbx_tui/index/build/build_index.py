@@ -12,6 +12,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Collection
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
 from kbx_tui.config import Settings
@@ -39,10 +40,13 @@ from kbx_tui.index.snapshot import generation_of
 from kbx_tui.index.store import Store, wrong_model_error
 from kbx_tui.index.vectors.load_vectors import refresh_vectors_file
 from kbx_tui.knowledge.entities.suppressions import load_suppressions
+from kbx_tui.knowledge.obsidian.file_lookup import FileLookup
+from kbx_tui.knowledge.obsidian.vault_settings import read_vault_settings
+from kbx_tui.knowledge.parsing.reading import parse_document
 
 REPLACED_TABLES = ("entities", "facts", "links", "name_uses", "meta")
 """Tables that a run replaces, which leaves the files of the former ones."""
-DERIVATION = 3
+DERIVATION = 4
 """Number of the rules that entities, facts and links are derived by: a new one derives them again.
 """
 
@@ -241,27 +245,37 @@ def _write_text(
     root: Path, store: Store, settings: Settings, meter: ProgressMeter, only: Collection[str] | None
 ) -> tuple[Changes, bool]:
     """Write documents and what is derived from them; returns the changes, False when cancelled."""
-    meta, types = store.meta(), entity_types(settings)
+    meta, types, vault = store.meta(), entity_types(settings), read_vault_settings(root)
+    daily_notes = vault.daily_notes if vault else None
+    reading = {
+        "entity_types": sorted(types),  # kinds and ids depend on them
+        "daily_notes": [daily_notes.moment_format, daily_notes.folder] if daily_notes else [],
+    }
     changes = find_changes(root, store, settings, only)
-    if meta.get("entity_types", sorted(types)) != sorted(types):  # kinds and ids depend on them
+    if any(meta.get(key, value) != value for key, value in reading.items()):
         touched = {*changes.added, *changes.changed}
         changes.changed += [path for path in changes.hashes if path not in touched]
         delete_derived_files(store)  # the text of a version may change
-    if changes and not write_documents(store, changes, types, meter):
+    parse = partial(parse_document, entity_types=types, daily_notes=daily_notes)
+    if changes and not write_documents(store, changes, parse, meter):
         return changes, False
     new_meta = {
         "schema_version": schema.SCHEMA_VERSION,
         "model": meta["model"],
         "dimension": meta["dimension"],
         "text_rules": meta.get("text_rules", 1),
-        "entity_types": sorted(types),
-        "derived_from": _derived_from(root, changes.hashes),
+        **reading,
+        "is_vault": vault is not None,
+        "derived_from": _derived_from(root, changes.hashes, is_vault=vault is not None),
         "digests": True,
     }
     if changes or meta.get("derived_from") != new_meta["derived_from"]:
-        before = _derived_from(root, changes.indexed)  # differs when a run died half-way
+        before = _derived_from(
+            root, changes.indexed, is_vault=vault is not None
+        )  # differs when a run died half-way
         whole = meta.get("derived_from") != before
-        write_entities_and_links(root, store, settings, changes, meter, whole=whole)
+        files = FileLookup(changes.hashes) if vault else None
+        write_entities_and_links(root, store, settings, changes, files, meter, whole=whole)
     meter.begin("text index", 1)
     if only is None:  # slow in a large base; after a partial run the next full one does it
         compact(store, "documents")
@@ -276,8 +290,8 @@ def _write_text(
     return changes, True
 
 
-def _derived_from(root: Path, hashes: dict[str, str]) -> str:
+def _derived_from(root: Path, hashes: dict[str, str], *, is_vault: bool) -> str:
     """Return a digest of everything that entities and links are derived from."""
     suppressions = sorted(load_suppressions(root).items())
     listed = "\n".join(f"{path}\0{content_hash}" for path, content_hash in sorted(hashes.items()))
-    return text_hash(f"{DERIVATION}\n{listed}\n{suppressions}")
+    return text_hash(f"{DERIVATION} {is_vault}\n{listed}\n{suppressions}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from kbx_tui.index.build.file_changes import Changes, unreadable
@@ -10,7 +11,6 @@ from kbx_tui.index.document_rows import document_row
 from kbx_tui.index.schema import SCHEMAS
 from kbx_tui.index.store import Store
 from kbx_tui.index.store_errors import translate_errors
-from kbx_tui.knowledge.parsing.reading import parse_document
 from kbx_tui.knowledge.records import Document
 from kbx_tui.knowledge.vault import read_page
 
@@ -21,13 +21,14 @@ REPORT_EVERY = 50
 """Documents between two progress reports."""
 
 
-def write_documents(
-    store: Store, changes: Changes, types: frozenset[str], meter: ProgressMeter
-) -> bool:
+Parser = Callable[[str, bytes], Document]
+"""Makes a document of a path and the content of its file."""
+
+
+def write_documents(store: Store, changes: Changes, parse: Parser, meter: ProgressMeter) -> bool:
     """Bring table documents up to date, one commit per batch; False when cancelled.
 
-    `types` are the kinds whose pages are entities. A file that has become unreadable is added to
-    the problems of `changes`.
+    A file that has become unreadable is added to the problems of `changes`.
     """
     paths = changes.added + changes.changed
     meter.begin("reading", len(paths))
@@ -37,7 +38,7 @@ def write_documents(
             return False
         parsed = []
         for count, path in enumerate(paths[start : start + BATCH], start + 1):
-            if (document := _parse(path, types, changes)) is not None:
+            if (document := _read(path, parse, changes)) is not None:
                 parsed.append(document_row(document))
                 changes.hashes[path] = document.content_hash
             if count % REPORT_EVERY == 0:
@@ -47,14 +48,14 @@ def write_documents(
     return True
 
 
-def _parse(path: str, types: frozenset[str], changes: Changes) -> Document | None:
+def _read(path: str, parse: Parser, changes: Changes) -> Document | None:
     try:
         data = read_page(changes.files[path])
     except OSError as error:  # deleted or locked since it was listed
         changes.problems.append(unreadable(path, error))
         changes.hashes.pop(path, None)
         return None
-    return parse_document(path, data, entity_types=types)
+    return parse(path, data)
 
 
 def _upsert(store: Store, parsed: list[dict[str, Any]], added: set[str]) -> None:

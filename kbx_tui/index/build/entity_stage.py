@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +23,7 @@ from kbx_tui.knowledge.entities.linking import Linker
 from kbx_tui.knowledge.entities.name_uses import NameUseCounter
 from kbx_tui.knowledge.entities.suppressions import load_suppressions
 from kbx_tui.knowledge.facts.fact_sections import read_facts
+from kbx_tui.knowledge.obsidian.file_lookup import FileLookup, file_name_of
 from kbx_tui.knowledge.parsing.kinds import CORE_ENTITY_TYPES
 from kbx_tui.knowledge.records import Document, Entity, Fact
 
@@ -49,13 +50,16 @@ def write_entities_and_links(
     store: Store,
     settings: Settings,
     changes: Changes,
+    files: FileLookup | None,
     meter: ProgressMeter,
     *,
     whole: bool,
 ) -> None:
     """Derive entities, facts and links and replace their tables.
 
-    With `whole`, or when an entity changed, every document is linked again; else only changed ones.
+    `files` are those of an Obsidian vault, where links mean files before names. With `whole`, or
+    when an entity changed, every document is linked again; else only changed ones, and in a vault
+    those with links that may mean a new or deleted file.
     """
     types = entity_types(settings)
     is_source = is_one_of("kind", sorted({*types, *ENTITY_SOURCES}))
@@ -64,10 +68,13 @@ def write_entities_and_links(
     entities = build_entities(pages, types)
     old = {} if whole else {entity.id: entity for entity in stored_entities(store)}
     facts_of = _derive_facts(store, entities, pages, old, changes)
-    linker = Linker(entities, suppressions=load_suppressions(root))
+    linker = Linker(entities, suppressions=load_suppressions(root), files=files)
     whole = not old or old != {entity.id: entity for entity in entities}
     counter = NameUseCounter(entities)
-    links, name_uses = _derive_links(store, linker, counter, changes, meter, whole=whole)
+    moved = {*changes.added, *changes.deleted} if files is not None and not whole else ()
+    touched = {*changes.added, *changes.changed, *_linking_to(store, moved)}
+    touched = set(changes.hashes) if whole else touched & changes.hashes.keys()
+    links, name_uses = _derive_links(store, linker, counter, changes, touched, meter, whole=whole)
     fact_rows = [rows.fact_row(fact, entity) for entity in entities for fact in facts_of[entity.id]]
     store.replace("entities", [rows.entity_row(entity, facts_of[entity.id]) for entity in entities])
     store.replace("facts", fact_rows)
@@ -107,15 +114,15 @@ def _derive_links(
     linker: Linker,
     counter: NameUseCounter,
     changes: Changes,
+    touched: set[str],
     meter: ProgressMeter,
     *,
     whole: bool,
 ) -> tuple[pa.Table, pa.Table]:
-    """Return the rows of all links and of all uses of names; with `whole`, read all documents.
+    """Return the rows of all links and of all uses of names; those of `touched` are derived.
 
     Those of unchanged documents stay Arrow: as Python objects they take most of a single edit.
     """
-    touched = set(changes.hashes) if whole else {*changes.added, *changes.changed}
     clauses = [None] if whole else batched_clauses("path", sorted(touched), BATCH)
     links: list[dict[str, Any]] = []
     name_uses: list[dict[str, Any]] = []
@@ -139,6 +146,19 @@ def _derive_links(
         with_kept("links", links, ("path", "entity_id", "kind")),
         with_kept("name_uses", name_uses, ("path", "word")),
     )
+
+
+def _linking_to(store: Store, paths: Collection[str]) -> set[str]:
+    """Return the documents with a link that may mean one of these files, by its name."""
+    if not paths:
+        return set()
+    names = {path.rpartition("/")[2].lower() for path in paths}
+    table = store.rows("documents", ["path", "links"])
+    return {
+        path
+        for path, links in zip(table["path"].to_pylist(), table["links"].to_pylist(), strict=True)
+        if any(file_name_of(link.partition("#")[0]) in names for link in links)
+    }
 
 
 def _documents(store: Store, clauses: Iterable[str | None]) -> Iterator[Document]:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from kbx_tui.config import Settings
+from kbx_tui.index.excluded_files import excluded_files, template_problems
 from kbx_tui.index.file_hashes import FileHashes
 from kbx_tui.index.store import Store
 from kbx_tui.knowledge.entities.suppressions import suppression_problems
@@ -45,9 +46,10 @@ def find_changes(
     Reads each of them, and remembers its hash for faster comparisons.
     """
     indexed = store.mapping("documents", "path", "content_hash") if store.exists() else {}
-    walked = walk(root, settings.index.exclude) if only is None else _located(root, only)
+    excluded = excluded_files(root, settings.index)
+    walked = walk(root, excluded) if only is None else _located(root, only)
     problems, hashes = list(walked.problems), dict(indexed) if only is not None else {}
-    problems += suppression_problems(root)
+    problems += [*suppression_problems(root), *template_problems(root, settings.index)]
     for path in only or ():
         hashes.pop(path, None)
     known = FileHashes(root)

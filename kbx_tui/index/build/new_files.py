@@ -11,6 +11,7 @@ from pathlib import Path
 from kbx_tui.config import Settings
 from kbx_tui.errors import IndexFault, NotConfirmed
 from kbx_tui.formatting import format_count
+from kbx_tui.index.excluded_files import excluded_files
 from kbx_tui.index.index_folder import index_uri
 from kbx_tui.index.store import Store
 from kbx_tui.knowledge.system_folders import describe_system_folder
@@ -60,7 +61,7 @@ def index_question(root: Path, settings: Settings) -> IndexQuestion | None:
         indexed = set(store.column("documents", "path")) if store.exists() else set()
     except IndexFault:
         return None  # the run itself mends it, or says why it cannot
-    found = list_files(root, settings.index.exclude, limit=COUNTED_AT_MOST)
+    found = list_files(root, excluded_files(root, settings.index), limit=COUNTED_AT_MOST)
     gone = 0 if len(found) >= COUNTED_AT_MOST else len(indexed - found.keys())
     new_files = max(len(found.keys() - indexed) - gone, 0)
     is_marked = (root / CONFIG_NAME).is_file() or walked_folder(root) != root

@@ -8,17 +8,19 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from kbx_tui.knowledge.entities.ids import unique_ids
 from kbx_tui.knowledge.entities.teams import Teams
 from kbx_tui.knowledge.folding import name_key
-from kbx_tui.knowledge.parsing.fields import EMAIL, link_target, names_of, text_of, texts_of
+from kbx_tui.knowledge.parsing.fields import (
+    ALIAS_KEYS,
+    EMAIL,
+    link_target,
+    names_of,
+    text_of,
+    texts_of,
+)
+from kbx_tui.knowledge.parsing.inline_fields import inline_fields
 from kbx_tui.knowledge.parsing.kinds import is_entity_kind
 from kbx_tui.knowledge.parsing.legacy import legacy_fields
 from kbx_tui.knowledge.records import Document, Entity
 
-_ALIAS_KEYS = frozenset(
-    {
-        "alias", "aliases", "also_known_as", "also known as", "also_called", "also called",
-        "codename", "codenames", "codename/also called", "nickname", "nicknames", "initials",
-    }
-)  # fmt: skip
 _ROLE_KEYS = ("role", "job_title", "position")
 _PARENTHESES = re.compile(r"\s*\([^()]*\)\s*")
 
@@ -43,7 +45,7 @@ def build_entities(
 
 def page_entity(page: Document, entity_id: str) -> Entity:
     """Return the entity that a page is about, without members."""
-    legacy = legacy_fields(page.body)
+    legacy = {**inline_fields(page.body), **legacy_fields(page.body)}
     fields = {key.casefold(): value for key, value in page.frontmatter.items()}
     team = fields.get("team") or fields.get("teams") or legacy.get("team")
     return Entity(
@@ -52,7 +54,7 @@ def page_entity(page: Document, entity_id: str) -> Entity:
         type=page.kind,
         path=page.path,
         aliases=_aliases(page, [*fields.items(), *legacy.items()]),
-        role=_role(page, fields) or legacy.get("role", ""),
+        role=_role(page, fields) or text_of(legacy.get("role")),
         team=", ".join(map(link_target, texts_of(team))),
         emails=_emails([fields.get("email"), fields.get("emails"), legacy.get("email")]),
     )
@@ -72,7 +74,7 @@ def _aliases(page: Document, fields: Iterable[tuple[str, object]]) -> tuple[str,
 
 def _other_names(page: Document, fields: Iterable[tuple[str, object]]) -> Iterator[str]:
     for key, value in fields:
-        if key in _ALIAS_KEYS:
+        if key in ALIAS_KEYS:
             yield from names_of(value)
         elif key == "name" or (key == "title" and page.kind != "person"):
             yield text_of(value)

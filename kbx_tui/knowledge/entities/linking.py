@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import posixpath
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import chain
@@ -17,6 +18,9 @@ from kbx_tui.knowledge.entities.mentions import (
 )
 from kbx_tui.knowledge.entities.spellings import title_keys
 from kbx_tui.knowledge.folding import name_key
+from kbx_tui.knowledge.obsidian.file_lookup import FileLookup
+from kbx_tui.knowledge.parsing.fields import tags_of
+from kbx_tui.knowledge.parsing.link_syntax import split_target
 from kbx_tui.knowledge.records import Document, Entity, Link, LinkKind
 
 _STRONG: frozenset[LinkKind] = frozenset({"attendee", "own_page", "frontmatter", "title"})
@@ -39,10 +43,15 @@ class Linker:
         entities: Sequence[Entity],
         *,
         suppressions: Mapping[str, Collection[str]] | None = None,
+        files: FileLookup | None = None,
     ) -> None:
-        """Prepare the search; ``suppressions`` are as returned by `load_suppressions`."""
+        """Prepare the search; ``suppressions`` are as returned by `load_suppressions`.
+
+        ``files`` are those of an Obsidian vault, where a link means a file before it means a name.
+        """
         self._entities = tuple(entities)
         self._resolver = EntityResolver(self._entities)
+        self._files = files
         self._text_finder = MentionFinder(text_variants(self._entities))
         self._title_finder = MentionFinder(title_variants(self._entities))
         self._disambiguator = Disambiguator(self._entities)
@@ -82,13 +91,25 @@ class Linker:
         for attendee in document.attendees:
             for index in self._resolver.by_attendee(attendee):
                 counts[index, "attendee"] = 1
-        by_reference = self._resolver.by_reference
-        for resolved in chain(
-            map(by_reference, document.references), map(self._resolver.by_tag, document.tags)
-        ):
+        references = map(self._resolver.by_reference, document.references)
+        tags = map(self._resolver.by_tag, tags_of(document.frontmatter))
+        for resolved in chain(references, tags):
             _count(counts, resolved, "frontmatter")
-        for target in document.wikilinks:
-            _count(counts, by_reference(target), "wikilink")
+        for target in document.links:
+            page, _ = split_target(target)
+            _count(counts, self._linked_to(page, document.path), "wikilink")
+
+    def _linked_to(self, page: str, source: str) -> Sequence[int]:
+        """Return the entities that a link to `page` in the document `source` means."""
+        if self._files is not None:
+            if path := self._files.find(page, source):
+                return [self._pages[path]] if path in self._pages else ()
+            return self._resolver.by_reference(page) if page and "/" not in page else ()
+        if page.startswith(("./", "../", "/")):  # of a markdown link, which is a path
+            path = posixpath.normpath(posixpath.join(posixpath.dirname(source), page)).lstrip("/")
+            found = (self._pages.get(spelling) for spelling in (path, f"{path}.md"))
+            return [index for index in found if index is not None]
+        return self._resolver.by_reference(page) if page else ()
 
     def _count_mentions(self, document: Document, counts: Counts) -> None:
         body = NormalizedText(document.body)

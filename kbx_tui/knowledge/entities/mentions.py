@@ -139,6 +139,9 @@ def _variants(index: int, entity: Entity) -> Iterator[NameVariant]:
             if "-" in spelling:
                 yield NameVariant(index, spelling.replace("-", " "), False, is_name)
 
+    for email in entity.emails:
+        yield NameVariant(index, NormalizedText(email).plain, False, False)
+
 
 def _names(entity: Entity) -> Iterator[tuple[str, bool]]:
     yield entity.name, True

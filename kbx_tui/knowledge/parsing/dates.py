@@ -7,26 +7,42 @@ from collections.abc import Mapping
 from datetime import date, datetime
 from typing import Any
 
+from kbx_tui.knowledge.obsidian.vault_settings import DailyNotes
 from kbx_tui.knowledge.parsing.fields import text_of
 
 _ISO = re.compile(r"(\d{4})([-/.]?)(\d{1,2})\2(\d{1,2})(?!\d)")
 _ISO_IN_NAME = re.compile(r"(?<!\d)(\d{4})-(\d{2})-(\d{2})(?!\d)")
 _DATE_FOLDERS = re.compile(r"(?:^|/)(\d{4})/(\d{2})/(\d{2})/")
+_DATE_NAME = re.compile(
+    r"\d{4}([_.-]?)\d\d\1\d\d|[\w.]{1,9},? [\w.]{1,9},? \d{4}|\d\d?\.\d\d?\.\d{4}"
+)
+"""File names that are a date as a whole: ``2026_03_17``, ``17 March 2026``, ``17.3.2026``."""
 _DATE_FORMATS = (
     "%d %B %Y", "%d %b %Y", "%B %d, %Y", "%b %d, %Y", "%B %d %Y", "%b %d %Y", "%d.%m.%Y",
 )  # fmt: skip
 
 
-def date_of(frontmatter: Mapping[str, Any], path: str) -> str:
+def date_of(
+    frontmatter: Mapping[str, Any], path: str, daily_notes: DailyNotes | None = None
+) -> str:
     """Return the ISO date of a document, empty if it has none.
 
-    Sources are its frontmatter, then its file name, then its folders (``2026/03/17/``).
+    Sources are its frontmatter, then its name as a daily note, then a date in its file name or a
+    file name that is a date in any form, then its folders (``2026/03/17/``).
     """
     written = text_of(frontmatter.get("date"))
     if iso := written and iso_date(written):
         return iso
+    if iso := daily_notes.date_of(path) if daily_notes else "":
+        return iso
     in_name = _ISO_IN_NAME.finditer(path.rpartition("/")[2])
-    for match in (*in_name, *_DATE_FOLDERS.finditer(path)):
+    for match in in_name:
+        if iso := _valid_iso(*match.groups()):
+            return iso
+    stem = path.rpartition("/")[2].rpartition(".")[0]
+    if iso := iso_date(stem.replace("_", "-")) if _DATE_NAME.fullmatch(stem) else "":
+        return iso
+    for match in _DATE_FOLDERS.finditer(path):
         if iso := _valid_iso(*match.groups()):
             return iso
     return ""

@@ -10,6 +10,12 @@ from kbx_tui.knowledge.folding import name_key
 from kbx_tui.knowledge.parsing.inline import strip_markup, wikilink_targets
 from kbx_tui.knowledge.records import Attendee
 
+ALIAS_KEYS = frozenset(
+    {
+        "alias", "aliases", "also_known_as", "also known as", "also_called", "also called",
+        "codename", "codenames", "codename/also called", "nickname", "nicknames", "initials",
+    }
+)  # fmt: skip
 ATTENDEE_KEYS = frozenset(
     {
         "attendee", "attendees", "participant", "participants", "present", "speaker", "speakers",
@@ -104,6 +110,12 @@ def link_target(text: str) -> str:
     if text.startswith("[[") and text.endswith("]]"):
         return next(wikilink_targets(text), "")
     return text
+
+
+def aliases_of(frontmatter: Mapping[str, Any]) -> tuple[str, ...]:
+    """Return the distinct other names in ``ALIAS_KEYS``, of any length, as written."""
+    values = (value for key, value in frontmatter.items() if key.casefold() in ALIAS_KEYS)
+    return tuple(dict.fromkeys(name for value in values for name in names_of(value)))
 
 
 def tags_of(frontmatter: Mapping[str, Any]) -> tuple[str, ...]:

@@ -5,9 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-_CODE_SPAN_OR_WIKILINK = re.compile(
+CODE_SPAN = (
     r"(?<!`)(?P<ticks>`{1,16})(?!`)(?:[^`\n]|\n(?!\n)|(?!(?P=ticks)(?!`))`){1,2000}?(?P=ticks)(?!`)"
-    r"|\[\[(?P<target>[^\[\]\n|#]{1,300})(?:#[^\[\]\n|]{0,300})?(?:\|[^\[\]\n]{0,300})?\]\]"
+)
+"""A pattern of code within a line or paragraph."""
+
+_CODE_SPAN_OR_WIKILINK = re.compile(
+    CODE_SPAN + r"|\[\[(?P<target>[^\[\]\n|#]{1,300})(?:#[^\[\]\n|]{0,300})?"
+    r"(?:\|[^\[\]\n]{0,300})?\]\]"
 )
 EMPHASIS = (
     re.compile(r"(?<![*\\])\*\*(?=\S)([^*\n]{1,500}?)(?<=\S)\*\*(?!\*)"),

@@ -1,4 +1,4 @@
-"""Block structure of a markdown body: headings, list items, code, wikilinks.
+"""Block structure of a markdown body: headings, list items, code, links.
 
 Line numbers are 0-based lines of the body; add ``Document.body_line`` for lines of the file. Blocks
 are those of CommonMark, parsed by markdown-it without its inline rules.
@@ -18,7 +18,8 @@ from markdown_it.token import Token
 
 from kbx_tui.knowledge.folding import name_key
 from kbx_tui.knowledge.parsing.headings import Heading, atx_text, scan_headings
-from kbx_tui.knowledge.parsing.inline import strip_markup, wikilink_targets
+from kbx_tui.knowledge.parsing.inline import strip_markup
+from kbx_tui.knowledge.parsing.link_syntax import WrittenLink, find_written_links
 
 MAX_LINES = 100_000
 """Lines of a body that are read as markdown; those after them are text without structure."""
@@ -127,11 +128,20 @@ def line_offsets(text: str) -> list[int]:
     return list(accumulate((len(line) + 1 for line in text.split("\n")), initial=0))
 
 
-def wikilinks(body: str) -> tuple[str, ...]:
-    """Return the targets of ``[[target#part|alias]]`` outside code, in order, with duplicates."""
-    if "[[" not in body:
-        return ()
-    return tuple(wikilink_targets(_without_code(body)))
+def links_of(body: str) -> Iterator[WrittenLink]:
+    """Yield the links of a body outside code, in order; offsets are into ``body``."""
+    if "[[" in body or "](" in body:
+        yield from find_written_links(blank_code(body))
+
+
+def blank_code(body: str) -> str:
+    """Return ``body`` with code blocks and raw HTML replaced by spaces; offsets stay the same."""
+    if not any(mark in body for mark in ("```", "~~~", "    ", "\t")):
+        return body
+    lines = body.split("\n")
+    for first, end in outline(body).code:
+        lines[first:end] = [" " * len(line) for line in lines[first:end]]
+    return "\n".join(lines)
 
 
 class _BlockParser(MarkdownIt):
@@ -176,12 +186,3 @@ def _items(parsed: Sequence[Token]) -> Iterator[ListItem]:
             depth += 1
         elif token.type == "list_item_close":
             depth -= 1
-
-
-def _without_code(body: str) -> str:
-    if not any(mark in body for mark in ("```", "~~~", "    ", "\t")):
-        return body
-    lines = body.split("\n")
-    for first, end in outline(body).code:
-        lines[first:end] = [""] * (end - first)
-    return "\n".join(lines)

@@ -7,12 +7,22 @@ import unicodedata
 from collections.abc import Mapping
 from typing import Any
 
+from kbx_tui.knowledge.obsidian.vault_settings import DailyNotes
 from kbx_tui.knowledge.parsing.dates import date_of
 from kbx_tui.knowledge.parsing.decoding import BINARY, content_hash, decode
-from kbx_tui.knowledge.parsing.fields import attendees_of, references_of, tags_of, text_of
+from kbx_tui.knowledge.parsing.fields import (
+    aliases_of,
+    attendees_of,
+    references_of,
+    tags_of,
+    text_of,
+)
 from kbx_tui.knowledge.parsing.frontmatter import read_frontmatter
+from kbx_tui.knowledge.parsing.inline_fields import inline_fields
+from kbx_tui.knowledge.parsing.inline_tags import inline_tags
 from kbx_tui.knowledge.parsing.kinds import document_id, is_entity_kind, kind_of, stem_of
-from kbx_tui.knowledge.parsing.markdown import MAX_LINES, has_unread_lines, headings, wikilinks
+from kbx_tui.knowledge.parsing.link_syntax import property_link_targets
+from kbx_tui.knowledge.parsing.markdown import MAX_LINES, has_unread_lines, headings, links_of
 from kbx_tui.knowledge.records import Document, Problem
 
 MAX_PARSED = 25_000_000
@@ -24,12 +34,17 @@ _LEADING_DATE = re.compile(r"\d{4}-\d{2}-\d{2}[-_ ]+(?=\S)")
 
 
 def parse_document(
-    path: str, data: bytes, *, entity_types: frozenset[str] | None = None
+    path: str,
+    data: bytes,
+    *,
+    entity_types: frozenset[str] | None = None,
+    daily_notes: DailyNotes | None = None,
 ) -> Document:
     """Parse ``data``, the content of the file at ``path`` relative to the root.
 
     ``entity_types`` are the entity types besides person, project and team; None means
-    ``DEFAULT_ENTITY_TYPES``. A binary file gets an empty body and a Problem with ``skipped`` set.
+    ``DEFAULT_ENTITY_TYPES``. ``daily_notes`` is how the vault names the notes of days. A
+    binary file gets an empty body and a Problem with ``skipped`` set.
     """
     path = unicodedata.normalize("NFC", path)
     text, note = decode(data)
@@ -37,7 +52,8 @@ def parse_document(
     if is_cut:  # at the end of a line, unless a line alone is longer
         text = text[: text.rfind("\n", 0, MAX_PARSED) + 1 or MAX_PARSED]
     front = read_frontmatter(text)
-    kind, subtype = kind_of(path, front.values)
+    properties = {**inline_fields(front.body), **front.values}
+    kind, subtype = kind_of(path, properties)
     entity = is_entity_kind(kind, entity_types)
     title = _title(path, front.values, front.body, entity=entity)
     problems = []
@@ -56,13 +72,15 @@ def parse_document(
         path=path,
         id=document_id(path, kind, title, text_of(front.values.get("id")), entity=entity),
         title=title,
-        date=date_of(front.values, path),
+        date=date_of(properties, path, daily_notes),
         kind=kind,
         subtype=subtype,
-        tags=tags_of(front.values),
-        attendees=attendees_of(front.values),
-        references=references_of(front.values),
-        wikilinks=wikilinks(front.body),
+        aliases=aliases_of(properties),
+        tags=tuple(dict.fromkeys((*tags_of(properties), *inline_tags(front.body)))),
+        attendees=attendees_of(properties),
+        references=references_of(properties),
+        links=tuple(link.target for link in links_of(front.body)),
+        property_links=property_link_targets(front.values),
         frontmatter=front.values,
         body=front.body,
         body_line=front.body_line,

@@ -12,7 +12,7 @@ from kbx_tui.index.rows import FACT_COLUMNS, fact_from_row
 from kbx_tui.index.where_clause import quoted
 from kbx_tui.knowledge.records import Fact
 from kbx_tui.search.browsing.card import EntityCard, EntityName, documents_of, make_card, name_of
-from kbx_tui.search.browsing.destination import Destination, heading_line
+from kbx_tui.search.browsing.destination import Destination, part_line
 from kbx_tui.search.browsing.document_lookup import DocumentName
 from kbx_tui.search.open_index import OpenIndex
 from kbx_tui.search.retrieval.scope import find_scope
@@ -49,7 +49,7 @@ def follow(index: OpenIndex, target: str, source: str) -> Destination | None:
         return destination
     where = f"path = {quoted(destination.path)}"
     for row in index.reader.rows("documents", ["body", "body_line"], where).to_pylist():
-        line = heading_line(row["body"], row["body_line"], destination.heading)
+        line = part_line(row["body"], row["body_line"], destination.heading)
         return replace(destination, line=line)
     return destination
 

@@ -1,7 +1,7 @@
 """Resolves the targets of links in documents. Pure.
 
-Names are resolved as during indexing (`entity_resolver`): entities first, then by the same rules
-all other documents. A path is first resolved relative to the document with the link.
+Links resolve as during indexing (`entities/linking`). In an Obsidian vault, and for a path, a link
+means a file first (`file_lookup`); otherwise an entity, then a file, then a title or alias.
 """
 
 from __future__ import annotations
@@ -9,20 +9,20 @@ from __future__ import annotations
 import posixpath
 import re
 import unicodedata
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
 from kbx_tui.knowledge.entities.entity_resolver import EntityResolver
 from kbx_tui.knowledge.folding import name_key, slug
+from kbx_tui.knowledge.obsidian.file_lookup import FileLookup
+from kbx_tui.knowledge.parsing.link_syntax import EXTERNAL, split_target
 from kbx_tui.knowledge.parsing.markdown import headings
 from kbx_tui.knowledge.records import Entity
 
 if TYPE_CHECKING:
     from kbx_tui.index.snapshot import Snapshot
-
-_EXTERNAL = re.compile(r"[a-z][a-z0-9+.-]*://|(?:mailto|tel|data|javascript):", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,9 +34,10 @@ class Destination:
     entity_id: str = ""
     """Empty for a document that is not the page of an entity."""
     heading: str = ""
-    """The section of the page, as written in the link; may be empty."""
+    """The section of the page, or `^` and the id of a block, as written in the link; may be empty.
+    """
     line: int = 0
-    """1-based line of the file where the section begins, 0 if there is none or it is not found."""
+    """1-based line of the file where that is, 0 if there is none or it is not found."""
 
 
 class Destinations:
@@ -54,6 +55,11 @@ class Destinations:
             if path not in self._entity_of
         ]
         self._documents = EntityResolver(self._pages)
+        self._files = FileLookup(snapshot.paths)
+        self._aliases: dict[str, list[str]] = {}
+        for path, aliases in zip(snapshot.paths, snapshot.aliases, strict=False):
+            for alias in aliases:
+                self._aliases.setdefault(name_key(alias), []).append(path)
 
     def find(self, target: str, source: str) -> Destination | None:
         """Return the destination of `target`, from a wikilink or the URL of a markdown link.
@@ -62,21 +68,42 @@ class Destinations:
         targets. The line is always 0.
         """
         target, heading = split_target(target)
-        if _EXTERNAL.match(target):
+        if EXTERNAL.match(target):
             return None
         if not target:
             return self._page(source, heading) if heading else None
-        for path in _as_paths(target, source):
-            if path in self._snapshot.row_of:
-                return self._page(path, heading)
-        for spelling in dict.fromkeys((target, unquote(target))):
+        spellings = tuple(dict.fromkeys((target, unicodedata.normalize("NFC", unquote(target)))))
+        is_path = "/" in target or target.lower().endswith(".md")
+        if (is_path or self._snapshot.is_vault) and (path := self._file(spellings, source)):
+            return self._page(path, heading)
+        if is_path and self._snapshot.is_vault:
+            return None  # a name is not looked for where a folder is given
+        if (found := self._entity(spellings, source, heading)) is not None:
+            return found
+        if path := self._file(spellings, source):
+            return self._page(path, heading)
+        return self._titled(spellings, source, heading)
+
+    def _file(self, spellings: Iterable[str], source: str) -> str | None:
+        found = (self._files.find(spelling, source) for spelling in spellings)
+        return next(filter(None, found), None)
+
+    def _entity(self, spellings: Iterable[str], source: str, heading: str) -> Destination | None:
+        for spelling in spellings:
             if entities := self._entities.by_reference(spelling):
                 candidates = [self._snapshot.entities[number] for number in entities]
                 nearest = self._nearest(candidates, source)
                 return Destination(nearest.path, nearest.id, heading)
+        return None
+
+    def _titled(self, spellings: Iterable[str], source: str, heading: str) -> Destination | None:
+        """Return the document with a title, file name or alias, whatever its punctuation."""
+        for spelling in spellings:
             if documents := self._documents.by_reference(spelling):
                 nearest = self._nearest([self._pages[number] for number in documents], source)
                 return Destination(nearest.path, "", heading)
+            if paths := self._aliases.get(name_key(spelling)):
+                return self._page(paths[0], heading)
         return None
 
     def _page(self, path: str, heading: str) -> Destination:
@@ -94,39 +121,20 @@ class Destinations:
         return max(candidates, key=rank)
 
 
-def split_target(target: str) -> tuple[str, str]:
-    """Return the page and heading of a link target; either may be empty.
+def part_line(body: str, body_line: int, part: str) -> int:
+    """Return the 1-based line of a heading or block, 0 if it is not found.
 
-    Also accepts a complete wikilink, a label after `|`, and a URL in angle brackets.
+    `part` may be the text of a heading, as in wikilinks, or its anchor, as in markdown links; of
+    `One#Two` the last; or `^` and the id of a block. `body_line` is the line of the file where
+    `body` starts.
     """
-    target = unicodedata.normalize("NFC", target.strip())
-    target = target.removeprefix("[[").removesuffix("]]")
-    if target.startswith("<") and target.endswith(">"):
-        target = target[1:-1]
-    page, _, part = target.partition("|")[0].partition("#")
-    return page.strip().rstrip("\\").strip(), part.strip().rstrip("\\").strip()  # `\\|` in tables
-
-
-def heading_line(body: str, body_line: int, heading: str) -> int:
-    """Return the 1-based line of a heading, 0 if it is not found.
-
-    `heading` may be its text, as in wikilinks, or its anchor, as in markdown links; of `One#Two`
-    the last. `body_line` is the line of the file where `body` starts.
-    """
+    if part.startswith("^"):
+        found = re.search(rf"(?:^|\s){re.escape(part)}[ \t]*$", body, re.MULTILINE | re.IGNORECASE)
+        return body_line + body.count("\n", 0, found.end()) if found else 0
+    heading = part
     last = unquote(heading.rpartition("#")[2])
     key, anchor = name_key(last), last.casefold()
     for candidate in headings(body) if key else ():
         if name_key(candidate.text) == key or slug(candidate.text) == anchor:
             return body_line + candidate.line
     return 0
-
-
-def _as_paths(target: str, source: str) -> Iterator[str]:
-    """Yield the paths that a target may mean, relative to its document or to the root."""
-    if not ("/" in target or target.lower().endswith(".md")):
-        return
-    for spelling in dict.fromkeys((target, unicodedata.normalize("NFC", unquote(target)))):
-        here = "" if spelling.startswith("/") else posixpath.dirname(source)
-        for folder in dict.fromkeys((here, "", "memory")):
-            path = posixpath.normpath(posixpath.join(folder, spelling.lstrip("/")))
-            yield from (path, f"{path}.md")

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from kbx_tui.index.paths.path_completion import complete
 from kbx_tui.knowledge.folding import fold, slug
-from kbx_tui.search.query.filters import tag_key
+from kbx_tui.search.query.filters import tag_keys
 from kbx_tui.search.query.typed_filters import DATE, UnfinishedFilter
 
 if TYPE_CHECKING:
@@ -59,7 +59,8 @@ def _values(generation: IndexGeneration, unfinished: UnfinishedFilter, limit: in
         case "type":
             yield from _frequent(filter(None, snapshot.kinds), typed)
         case "tag":
-            yield from _frequent((tag_key(tag) for tags in snapshot.tags for tag in tags), typed)
+            keys = (key for tags in snapshot.tags for tag in tags for key in tag_keys(tag))
+            yield from _frequent(keys, typed)
         case "in":
             yield from complete(snapshot.paths, typed, Path("/"), limit)
         case "@":

@@ -6,7 +6,7 @@ the query (`typed_filters`) narrow the documents further.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal, Self
 
@@ -88,8 +88,8 @@ class Filters:
         return date >= self.since and date[: len(self.until)] <= self.until
 
     def matches_tags(self, tags: Sequence[str]) -> bool:
-        """Return whether a document with these tags matches."""
-        return not self.tags or any(tag_key(tag) in self.tags for tag in tags)
+        """Return whether a document with these tags matches: `area/topic` has the tag `area`."""
+        return not self.tags or any(key in self.tags for tag in tags for key in tag_keys(tag))
 
     def matches_all_tags(self, tags: Sequence[str]) -> bool:
         """Return whether a document with these tags matches, by the filters in the query too."""
@@ -105,6 +105,14 @@ def type_names(names: Sequence[str]) -> tuple[str, ...]:
 def tag_key(tag: str) -> str:
     """Return a form of a tag that is equal for all its spellings."""
     return fold(tag.strip().removeprefix("#"))
+
+
+def tag_keys(tag: str) -> Iterator[str]:
+    """Yield the keys of a tag and of the tags that it is nested in."""
+    key = tag_key(tag)
+    while key:
+        yield key
+        key = key.rpartition("/")[0]
 
 
 def _date(name: str, value: str | None) -> str:

@@ -50,7 +50,7 @@ class NameIndex:
             words = self._add(number, "name", entity.name)
             if entity.type == "person" and len(words) > 1:
                 self._add_parts(number, entity.name, words)
-            for alias in entity.aliases:
+            for alias in (*entity.aliases, *entity.emails):
                 self._add(number, "alias", alias)
         as_written = frozenset(self.full)
         for number, entity in enumerate(entities):

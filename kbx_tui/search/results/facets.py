@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from kbx_tui.index.snapshot import Snapshot
 from kbx_tui.knowledge.folding import name_key, slug
-from kbx_tui.search.query.filters import tag_key
+from kbx_tui.search.query.filters import tag_keys
 from kbx_tui.search.query.typed_filters import Key
 
 MOST_VALUES = 8
@@ -86,7 +86,11 @@ class FacetIndex:
     def __init__(self, snapshot: Snapshot) -> None:
         self._row_of = snapshot.row_of
         kinds = [(row, kind) for row, kind in enumerate(snapshot.kinds) if kind]
-        tags = [(row, tag_key(tag)) for row, tags in enumerate(snapshot.tags) for tag in tags]
+        tags = [
+            (row, key)
+            for row, tags in enumerate(snapshot.tags)
+            for key in dict.fromkeys(key for tag in tags for key in tag_keys(tag))
+        ]
         people = {entity.id: entity for entity in snapshot.entities if entity.type == "person"}
         names = Counter(name_key(entity.name) for entity in people.values())
         linked = [

@@ -34,7 +34,12 @@ READ_AT_MOST = 60_000
 
 _HEADING = re.compile(r"^(#{1,6})[ \t]+(.*?)[ \t]*#*$", re.MULTILINE)
 _MARKUP = re.compile(
-    r"^\s*(?: \#{1,6}\s | >\s | \|?[-:|\ ]{3,}$ | \| ) | \|\s*$ | \*\* | \[\[ | \]\]",
+    r"^\s*(?: \#{1,6}\s | >\s | \|?[-:|\ ]{3,}$ | \| ) | \|\s*$ | \*\*"
+    r" | !?\[\[ [^\[\]|\n]{1,500} \| (?=[^\[\]\n]{1,500}\]\])"  # of a link, what its label replaces
+    r" | (?<=[^\[\]|\n]) \#\^[\w-]{1,100} (?=\]\])"  # the id of a block
+    r" | !?\[\[ | \]\]"
+    r" | !?\[ (?=[^\[\]\n]{1,500}\]\([^()\s]{1,1000}\))"
+    r" | (?<=[^\[\]\n]) \]\([^()\s]{1,1000}\)",
     re.MULTILINE | re.VERBOSE,
 )
 """Markup that a snippet leaves out."""
@@ -153,6 +158,7 @@ def _cut(
     begin = _sentence_start(text, start)
     raw = text[begin : begin + 2 * SNIPPET_LENGTH]
     shown, place = "", []  # place[i]: where character i of `raw` is in `shown`
+    left_out = []
     for start, stop, is_markup in _runs(raw):
         if len(shown) >= SNIPPET_LENGTH:
             break
@@ -163,6 +169,7 @@ def _cut(
                 place += [len(shown)] * (stop - start - 1)
         elif is_markup:
             place += [len(shown)] * (stop - start)
+            left_out.append((begin + start, begin + stop))
         else:
             piece = raw[start : min(stop, start + SNIPPET_LENGTH - len(shown))]
             place += range(len(shown), len(shown) + len(piece))
@@ -174,7 +181,9 @@ def _cut(
     spans = [
         (place[a - begin], place[b - 1 - begin] + 1)
         for a, b, _ in matches[bisect_left(matches, (begin,)) : bisect_left(matches, (end,))]
-        if b <= end and place[b - 1 - begin] < len(shown)
+        if b <= end
+        and place[b - 1 - begin] < len(shown)
+        and not any(first <= a < last for first, last in left_out)
     ]
     breaks = [place[line.start()] for line in re.finditer("\n", raw[: len(place)])]
     return shown, spans, tuple(breaks), max(begin, end - 1)

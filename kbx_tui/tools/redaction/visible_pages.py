@@ -238,8 +238,9 @@ class VisiblePages:
         public = self.entity(entity)
         if public is None:
             return False
-        is_alias = name in entity.aliases and name not in (entity.name, entity.id, entity.path)
-        return not is_alias or name in public.aliases
+        others = {*entity.aliases, *entity.emails}
+        is_alias = name in others and name not in (entity.name, entity.id, entity.path)
+        return not is_alias or name in {*public.aliases, *public.emails}
 
     def _indexed_as_hidden(self) -> frozenset[str]:
         documents = self._kb.documents_containing(REDACTED)

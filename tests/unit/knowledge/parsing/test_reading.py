@@ -28,7 +28,7 @@ def test_meeting_has_all_fields_of_its_file() -> None:
     assert (document.kind, document.subtype, document.tags) == ("meeting", "notes", ("infra",))
     assert document.attendees == (Attendee("Maria Novak", "maria@example.com"),)
     assert document.references == ("Helix",)
-    assert document.wikilinks == ("Kickoff", "Kickoff")
+    assert document.links == ("Kickoff#agenda", "Kickoff")
     assert document.body_line == 10
     assert text.split("\n")[document.body_line - 1] == document.body.split("\n")[0] == "# Helix"
     assert document.size == len(text.encode())
@@ -105,7 +105,7 @@ def test_wikilinks_in_code_are_ignored() -> None:
         "[[A]] `[[B]]` ``x ` [[C]]`` [[D\\|d]]\n\n```\n[[E]]\n```\n\n    [[F]]\n\n"
         "![[G.png]] [[#h]]\n"
     )
-    assert page(body).wikilinks == ("A", "D", "G.png")
+    assert page(body).links == ("A", "D", "G.png", "#h")
 
 
 def test_path_is_normalized_to_nfc() -> None:

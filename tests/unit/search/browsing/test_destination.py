@@ -5,8 +5,9 @@ from __future__ import annotations
 import pytest
 
 from kbx_tui.index.snapshot import Snapshot
+from kbx_tui.knowledge.parsing.link_syntax import split_target
 from kbx_tui.knowledge.records import Entity
-from kbx_tui.search.browsing.destination import Destinations, heading_line, split_target
+from kbx_tui.search.browsing.destination import Destinations, part_line
 from tests.unit.knowledge.building import person, project, team
 
 ALICE, BOB = "memory/people/alice-chen.md", "memory/people/bob.md"
@@ -131,4 +132,4 @@ BODY = "# Title\n\n## Part *two*\n\ntext\n\n```\n# code\n```\n\n## What's new?\n
      ("What's new?", 15), ("code", 0), ("", 0), ("Nothing", 0), ("part%20two", 7)],
 )  # fmt: skip
 def test_heading_is_found_by_text_or_anchor(heading: str, line: int) -> None:
-    assert heading_line(BODY, 5, heading) == line
+    assert part_line(BODY, 5, heading) == line

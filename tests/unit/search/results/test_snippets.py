@@ -257,3 +257,16 @@ def test_a_reranker_reads_a_limited_text_of_any_document() -> None:
     text = passage_to_rerank("", "word " * 10_000, 1, "word", wanted)
     assert 900 < len(text) <= RERANKED_LENGTH
     assert passage_to_rerank("Gone", "", 1, "word", wanted) == "Gone"
+
+
+def test_links_are_shown_by_their_labels() -> None:
+    body = (
+        "See [[notes/plan|the launch plan]], ![[Costs]], [[Budget#^a1]], "
+        "[budget sheet](../files/budget.md) and [[launch]] for the launch."
+    )
+    snippet = make_snippet(body, 1, "launch notes budget")
+    assert snippet.text == (
+        "See the launch plan, Costs, Budget, budget sheet and launch for the launch."
+    )
+    marked = [snippet.text[start:end] for start, end in snippet.matches]
+    assert marked == ["launch", "Budget", "budget", "launch", "launch"]

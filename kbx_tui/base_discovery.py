@@ -16,7 +16,7 @@ def find_base(folder: Path | None, *, may_be_empty: bool = False) -> Path:
     Raises NotFound if there is none or it has no markdown, ConfigError for invalid settings, and
     either ConfigError or IndexFault when its index may not be where it is configured.
     """
-    from kbx_tui.index.excluded_files import excluded_files
+    from kbx_tui.index.files.excluded_files import excluded_files
     from kbx_tui.index.index_folder import index_uri
     from kbx_tui.knowledge.vault import find_root, list_files
     from kbx_tui.settings_file import load_settings

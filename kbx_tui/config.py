@@ -80,6 +80,14 @@ class IndexSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     ] = False
 
 
+class LinkSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """`[links]`: where documents open."""
+
+    open: Annotated[
+        Literal["editor", "obsidian"], Meta(description="where the app opens a document")
+    ] = "editor"
+
+
 class EntitySettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """`[entities]`: which types of page are entities."""
 
@@ -156,6 +164,7 @@ class Settings(msgspec.Struct, frozen=True):
 
     search: SearchSettings = msgspec.field(default_factory=SearchSettings)
     index: IndexSettings = msgspec.field(default_factory=IndexSettings)
+    links: LinkSettings = msgspec.field(default_factory=LinkSettings)
     entities: EntitySettings = msgspec.field(default_factory=EntitySettings)
     embedding: EmbeddingSettings = msgspec.field(default_factory=EmbeddingSettings)
     dedup: DedupSettings = msgspec.field(default_factory=DedupSettings)

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from kbx_tui.api.session import NameTable, Naming, Session
 from kbx_tui.errors import ConfigError, NotFound
 from kbx_tui.index.chunk_lines import LineRange
-from kbx_tui.index.excluded_files import excluded_files
+from kbx_tui.index.files.excluded_files import excluded_files
 from kbx_tui.index.rows import DOCUMENT_COLUMNS, document_from_row
 from kbx_tui.index.schema import document_version
 from kbx_tui.index.where_clause import is_one_of, quoted

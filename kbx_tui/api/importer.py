@@ -17,7 +17,7 @@ from kbx_tui.importing.imported_document import Format, Imported, ImportProblem
 from kbx_tui.importing.imported_page_text import ID_FIELD
 from kbx_tui.importing.okf_export import OkfExport, write_okf
 from kbx_tui.importing.source_files import read_source
-from kbx_tui.index.excluded_files import excluded_files
+from kbx_tui.index.files.excluded_files import excluded_files
 from kbx_tui.knowledge.parsing.fields import text_of
 from kbx_tui.knowledge.parsing.reading import parse_document
 from kbx_tui.knowledge.records import Entity

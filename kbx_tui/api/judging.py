@@ -27,7 +27,7 @@ from kbx_tui.evaluation.judgment_log import (
 from kbx_tui.evaluation.judgments import JudgedQuery, read_judgments
 from kbx_tui.evaluation.preferences.preference import Better, Preference, ShownList
 from kbx_tui.evaluation.preferences.preference_log import PreferenceLog
-from kbx_tui.index.excluded_files import excluded_files
+from kbx_tui.index.files.excluded_files import excluded_files
 from kbx_tui.index.snapshot import generation_of
 from kbx_tui.knowledge.vault import list_files, locate
 from kbx_tui.search.evidence.tuning import Tuning

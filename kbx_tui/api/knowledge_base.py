@@ -24,8 +24,9 @@ from kbx_tui.editing.journal import PENDING
 from kbx_tui.errors import OutOfRange
 from kbx_tui.index.build.progress import Cancelled, IndexReport, ProgressListener
 from kbx_tui.index.build.watch import watch
-from kbx_tui.index.excluded_files import excluded_files
+from kbx_tui.index.files.excluded_files import excluded_files
 from kbx_tui.index.index_status import Status, count_newer_files, read_status
+from kbx_tui.knowledge.obsidian.vault_settings import obsidian_address
 from kbx_tui.knowledge.vault import CONFIG_NAME, find_root
 from kbx_tui.safe_text import replace_surrogates
 from kbx_tui.search.frecency import OpenedDocuments
@@ -34,7 +35,14 @@ from kbx_tui.search.ranking.explain import Explanation, explain
 from kbx_tui.search.ranking.rank import Ranked, Ranking, rank
 from kbx_tui.search.request import MAX_QUERY, SearchRequest
 from kbx_tui.settings_file import knowledge_base_from_environment, load_settings
-from kbx_tui.trust.trust_requests import GIT_COMMITS, RERANKER, TrustRequest, refusal, requests_of
+from kbx_tui.trust.trust_requests import (
+    GIT_COMMITS,
+    OBSIDIAN,
+    RERANKER,
+    TrustRequest,
+    refusal,
+    requests_of,
+)
 
 if TYPE_CHECKING:
     import threading
@@ -428,6 +436,18 @@ class KnowledgeBase:
         None for other addresses (`https://`) and for targets that do not exist.
         """
         return self._catalog.follow(target, source)
+
+    def obsidian_address(self, path: str) -> str:
+        """Return the address at which Obsidian opens a document.
+
+        Empty where `[links] open` does not name it, and where the base is not a vault or not
+        trusted with that.
+        """
+        if self.settings.links.open != "obsidian" or any(
+            request.key == OBSIDIAN for request in self.untrusted
+        ):
+            return ""
+        return obsidian_address(self.root, path)
 
     def complete_path(self, text: str, limit: int = 20) -> tuple[str, ...]:
         """Return completions of a partial path: folders (with a final slash), then files."""

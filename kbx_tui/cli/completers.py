@@ -71,7 +71,7 @@ def complete_path(
     from kbx_tui.errors import KbxError
 
     try:
-        from kbx_tui.index.excluded_files import excluded_files
+        from kbx_tui.index.files.excluded_files import excluded_files
         from kbx_tui.index.paths.path_completion import complete
         from kbx_tui.knowledge.vault import list_files
         from kbx_tui.settings_file import load_settings

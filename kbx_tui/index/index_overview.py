@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from kbx_tui.config import Settings
-from kbx_tui.index.excluded_files import excluded_files, template_problems
-from kbx_tui.index.file_hashes import FileHashes
+from kbx_tui.index.files.excluded_files import excluded_files, template_problems
+from kbx_tui.index.files.file_hashes import FileHashes
 from kbx_tui.index.index_folder import index_uri
 from kbx_tui.index.index_status import Change, local_time, stored_problems
 from kbx_tui.index.store import Store

@@ -12,8 +12,8 @@ from kbx_tui.config import Settings
 from kbx_tui.errors import IndexDamaged
 from kbx_tui.index.build.file_changes import find_changes
 from kbx_tui.index.derived_files import BODIES, WORDS, vectors_file
-from kbx_tui.index.excluded_files import excluded_files, template_problems
-from kbx_tui.index.file_hashes import FileHashes
+from kbx_tui.index.files.excluded_files import excluded_files, template_problems
+from kbx_tui.index.files.file_hashes import FileHashes
 from kbx_tui.index.index_folder import index_uri
 from kbx_tui.index.integrity.noted_state import find_damage
 from kbx_tui.index.rows import problems_from

@@ -14,7 +14,7 @@ MAX_CANDIDATES_LISTED = 6
 
 
 class EntityFinder:
-    """Finds entities by id, name, alias or the beginning of a name."""
+    """Finds entities by id, name, alias, e-mail address or the beginning of a name."""
 
     def __init__(self, entities: Iterable[Entity]) -> None:
         self._by_id: dict[str, Entity] = {}
@@ -24,7 +24,7 @@ class EntityFinder:
         for entity in self._entities:
             self._by_id[entity.id] = entity
             self._by_name.setdefault(name_key(entity.name), []).append(entity)
-            for key in {name_key(alias) for alias in entity.aliases}:
+            for key in {name_key(alias) for alias in (*entity.aliases, *entity.emails)}:
                 self._by_alias.setdefault(key, []).append(entity)
 
     def find(self, name: str) -> Entity:

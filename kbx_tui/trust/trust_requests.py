@@ -21,6 +21,8 @@ from kbx_tui.index.index_folder import index_location
 BUNDLED_MODEL = "bundled"
 GIT_COMMITS = "writes.auto_commit"
 """The key of the request to run git."""
+OBSIDIAN = "links.open"
+"""The key of the request to open documents in Obsidian."""
 RERANKER = "search.reranker"
 """The key of the request to run a reranker."""
 
@@ -138,12 +140,22 @@ def git_commits(root: Path, settings: Settings) -> TrustRequest | None:
     return TrustRequest(GIT_COMMITS, "true", wish, effect, blocks=False, without=without)
 
 
+def opening_in_obsidian(root: Path, settings: Settings) -> TrustRequest | None:
+    """Return the request to start Obsidian, which runs the plug-ins of its vaults."""
+    if settings.links.open != "obsidian":
+        return None
+    effect = "starts Obsidian where you open a document, with the plug-ins of the vault"
+    wish, without = '[links] open = "obsidian"', "documents open in your editor"
+    return TrustRequest(OBSIDIAN, "obsidian", wish, effect, blocks=False, without=without)
+
+
 RULES: tuple[Callable[[Path, Settings], TrustRequest | None], ...] = (
     index_elsewhere,
     links_out,
     other_model,
     reranker,
     git_commits,
+    opening_in_obsidian,
 )
 """A new setting that reaches outside the base is added here, and nowhere else."""
 

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from kbx_tui.config import Settings
-from kbx_tui.index.excluded_files import excluded_files, template_problems
-from kbx_tui.index.file_hashes import FileHashes
+from kbx_tui.index.files.excluded_files import excluded_files, template_problems
+from kbx_tui.index.files.file_hashes import FileHashes
 from kbx_tui.index.store import Store
 from kbx_tui.knowledge.entities.suppressions import suppression_problems
 from kbx_tui.knowledge.records import Problem

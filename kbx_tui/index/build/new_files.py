@@ -11,7 +11,7 @@ from pathlib import Path
 from kbx_tui.config import Settings
 from kbx_tui.errors import IndexFault, NotConfirmed
 from kbx_tui.formatting import format_count
-from kbx_tui.index.excluded_files import excluded_files
+from kbx_tui.index.files.excluded_files import excluded_files
 from kbx_tui.index.index_folder import index_uri
 from kbx_tui.index.store import Store
 from kbx_tui.knowledge.system_folders import describe_system_folder

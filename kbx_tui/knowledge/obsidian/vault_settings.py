@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 from kbx_tui.knowledge.obsidian.moment_format import date_in_format
 from kbx_tui.knowledge.vault import MEMORY
@@ -53,6 +54,16 @@ class VaultSettings:
     template_notes: tuple[str, ...] = ()
     attachment_folder: str = ""
     daily_notes: DailyNotes = DailyNotes()
+
+
+def obsidian_address(root: Path, path: str) -> str:
+    """Return the address at which Obsidian opens the document at `path`; empty outside a vault."""
+    vault = read_vault_settings(root)
+    prefix = f"{vault.folder}/" if vault and vault.folder else ""
+    if vault is None or not path.startswith(prefix):
+        return ""
+    name, file = (root / vault.folder).resolve().name, path.removeprefix(prefix)
+    return f"obsidian://open?vault={quote(name, safe='')}&file={quote(file, safe='')}"
 
 
 def read_vault_settings(root: Path) -> VaultSettings | None:

@@ -13,7 +13,7 @@ from kbx_tui.search.browsing.name_lookup import NameLookup
 
 
 class EntityNames:
-    """Names and aliases of some entities."""
+    """Names, aliases and e-mail addresses of some entities."""
 
     def __init__(self, entities: Sequence[Entity], documents: Mapping[str, int]) -> None:
         """Index the names; `documents` maps entity ids to their number of linked documents."""
@@ -23,7 +23,7 @@ class EntityNames:
         self._names = NameLookup(
             (number, name, name != entity.name)
             for number, entity in enumerate(self._entities)
-            for name in (entity.name, *entity.aliases)
+            for name in (entity.name, *entity.aliases, *entity.emails)
         )
 
     def find(self, text: str, limit: int) -> list[Entity]:

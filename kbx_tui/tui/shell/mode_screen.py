@@ -15,6 +15,7 @@ from textual.screen import Screen
 from textual.widget import Widget
 from textual.widgets import Input
 
+from kbx_tui.tui.address_opener import open_address
 from kbx_tui.tui.app_state import AppState
 from kbx_tui.tui.base_session import BaseSession
 from kbx_tui.tui.commands.command import Scope
@@ -194,10 +195,16 @@ class ModeScreen(Screen[None]):
     # Actions of every mode.
 
     async def edit_file(self, path: str, line: int) -> bool:
-        """Open a file of the base in the user's editor, then index it; False without a file."""
+        """Open a file of the base in the user's editor, then index it; False without a file.
+
+        Where the settings say so, Obsidian opens it instead, beside the app.
+        """
         summary = self.session.explore.summary
         if not path or summary is None:
             return False
+        if address := await self.session.client.run(lambda engine: engine.obsidian_address(path)):
+            self.show_notice(open_address(address))
+            return True
         await self.navigator.edit(summary.root, path, line)
         self.session.index_sync.index(maybe_changed=[path])
         return True

@@ -180,7 +180,7 @@ def test_an_index_of_the_first_schema_is_rebuilt_with_its_vectors(base: Path) ->
     single = pa.schema([vectors.schema.field(0), ("vector", pa.list_(pa.float32(), 384))])
     database.create_table("vectors", vectors.cast(single), mode="overwrite")
     store.write_meta({**store.meta(), "schema_version": 1})
-    with pytest.raises(IndexForeign, match=r"schema version 1, .* needs 2: run `kbx index --full`"):
+    with pytest.raises(IndexForeign, match=r"schema version 1, .* needs 3: run `kbx index --full`"):
         KnowledgeBase(base).search("soup")
     report = KnowledgeBase(base).index()
     assert report.embedded == 0

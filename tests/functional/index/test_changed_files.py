@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from kbx_tui.api import KnowledgeBase
-from kbx_tui.index import file_hashes
-from kbx_tui.index.file_hashes import FILE, FileHashes
+from kbx_tui.index.files import file_hashes
+from kbx_tui.index.files.file_hashes import FILE, FileHashes
 from kbx_tui.knowledge.vault import read_page
 
 FILES = 20

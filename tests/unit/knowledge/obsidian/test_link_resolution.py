@@ -215,7 +215,7 @@ def test_a_markdown_link_is_relative_to_its_note() -> None:
     assert wrong == []
 
 
-def test_addresses_and_code_are_no_links_to_files() -> None:
+def test_addresses_and_code_contain_no_links_to_files() -> None:
     assert [text for text in NO_LINKS if list(links_of(text))] == []
 
 

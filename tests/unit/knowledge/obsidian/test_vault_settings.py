@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from kbx_tui.config import IndexSettings
-from kbx_tui.index.excluded_files import excluded_files, template_problems
+from kbx_tui.index.files.excluded_files import excluded_files, template_problems
 from kbx_tui.knowledge.obsidian.moment_format import date_in_format
 from kbx_tui.knowledge.obsidian.vault_settings import (
     DailyNotes,
@@ -66,7 +66,7 @@ def test_settings_that_mean_nothing_are_left_out(tmp_path: Path, settings: objec
     assert found.template_folders == ()
 
 
-def test_a_folder_without_settings_is_no_vault(tmp_path: Path) -> None:
+def test_a_vault_is_a_folder_with_settings(tmp_path: Path) -> None:
     assert read_vault_settings(tmp_path) is None
     (tmp_path / "memory" / ".obsidian").mkdir(parents=True)
     assert read_vault_settings(tmp_path) == VaultSettings(

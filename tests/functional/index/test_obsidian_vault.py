@@ -1,0 +1,107 @@
+"""A vault of Obsidian: what is indexed, and what tags, links, aliases and daily notes do."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from kbx_tui import KnowledgeBase
+from tests.functional.vaults import write_vault
+
+FILES = {
+    ".obsidian/templates.json": '{"folder": "Templates"}',
+    ".obsidian/daily-notes.json": '{"folder": "Daily", "format": "DD.MM.YYYY"}',
+    ".trash/Old.md": "# Old trash\n",
+    "Templates/Daily.md": "# {{date}}\n",
+    "Daily/17.03.2026.md": "Met [[ann lee|Ann]] about [[Helix#Costs]]. #work/helix\n",
+    "people/Ann Lee.md": "---\naliases: A, Annie\nemail: ann@example.com\n---\n# Ann Lee\n",
+    "Work/Ann Lee.md": "# Interview with Ann\n",
+    "Work/Helix.md": "---\naliases: [Twisted]\ntags: [area/topic]\n---\n## Costs\n1\n\nx ^b1\n",
+    "Work/Mail.md": "Write to ann@example.com, [the plan](../Work/Helix.md#costs).\n",
+}
+
+
+@pytest.fixture(scope="module")
+def vault(tmp_path_factory: pytest.TempPathFactory) -> Iterator[KnowledgeBase]:
+    root = write_vault(tmp_path_factory.mktemp("vault"), FILES)
+    with KnowledgeBase(root) as kb:
+        kb.index(fast=True)
+        yield kb
+
+
+def found(kb: KnowledgeBase, query: str) -> set[str]:
+    return {result.path for result in kb.search(query, fast=True).results}
+
+
+def test_templates_and_the_bin_are_left_out(vault: KnowledgeBase) -> None:
+    status = vault.status()
+    assert status.documents == 5
+    (problem,) = status.problems
+    assert (problem.path, problem.skipped) == ("Templates", True)
+    assert "`[index] templates = true`" in problem.reason
+
+
+def test_a_tag_filter_matches_nested_and_inline_tags(vault: KnowledgeBase) -> None:
+    assert found(vault, "tag:work") == {"Daily/17.03.2026.md"}
+    assert found(vault, "tag:area") == found(vault, "tag:area/topic") == {"Work/Helix.md"}
+    assert found(vault, "tag:topic") == set()
+
+
+def test_links_lead_where_obsidian_leads(vault: KnowledgeBase) -> None:
+    def path(target: str, source: str) -> tuple[str, int]:
+        destination = vault.follow(target, source)
+        assert destination is not None
+        return destination.path, destination.line
+
+    assert path("Ann Lee", "Work/Mail.md") == ("Work/Ann Lee.md", 0)
+    assert path("Ann Lee", "Daily/17.03.2026.md") == ("Work/Ann Lee.md", 0)
+    assert path("people/ann lee", "Work/Mail.md") == ("people/Ann Lee.md", 0)
+    assert path("Helix#^b1", "Work/Mail.md") == ("Work/Helix.md", 8)
+    assert path("Annie", "Work/Mail.md") == ("people/Ann Lee.md", 0)
+    assert path("Twisted#Costs", "Work/Mail.md") == ("Work/Helix.md", 5)
+    assert vault.follow("Daily", "Work/Mail.md") is None
+
+
+def test_a_daily_note_has_the_date_of_its_name(vault: KnowledgeBase) -> None:
+    assert found(vault, "from:2026-03-17 to:2026-03-17") == {"Daily/17.03.2026.md"}
+    assert vault.document("Daily/17.03.2026.md").date == "2026-03-17"
+
+
+def test_a_person_is_found_by_e_mail_address_and_by_an_alias_of_one_letter(
+    vault: KnowledgeBase,
+) -> None:
+    card = vault.named_entity("A")
+    assert card.id == "person:ann-lee"
+    (mail,) = (document for document in card.documents if document.path == "Work/Mail.md")
+    assert mail.reason == "mention"
+    assert vault.named_entity("Ann@example.com") == card
+    assert found(vault, "@ann@example.com") >= {"Work/Mail.md"}
+
+
+def reasons(kb: KnowledgeBase) -> list[str]:
+    return [each.reason for each in kb.named_entity("Ann").documents if each.path == "n/a.md"]
+
+
+def test_a_new_file_takes_over_the_links_to_its_name(tmp_path: Path) -> None:
+    files = {".obsidian/app.json": "{}", "people/Ann.md": "# Ann\n", "n/a.md": "See [[Ann]].\n"}
+    root = write_vault(tmp_path, files)
+    with KnowledgeBase(root) as kb:
+        kb.index(fast=True)
+        assert any("wikilink" in reason for reason in reasons(kb))
+        (root / "n" / "Ann.md").write_text("# About something\n")
+        kb.index(fast=True)
+        kb.refresh()
+        assert not any("wikilink" in reason for reason in reasons(kb))
+
+
+def test_obsidian_opens_documents_only_where_the_base_is_trusted(tmp_path: Path) -> None:
+    settings = {"kbx.toml": '[links]\nopen = "obsidian"\n'}
+    root = write_vault(tmp_path / "My vault", FILES | settings)
+    address = "obsidian://open?vault=My%20vault&file=Work%2FHelix.md"
+    with KnowledgeBase(root, trust=True) as kb:
+        assert kb.obsidian_address("Work/Helix.md") == address
+    with KnowledgeBase(root) as kb:
+        assert kb.obsidian_address("Work/Helix.md") == ""
+        assert [request.without for request in kb.untrusted] == ["documents open in your editor"]

@@ -55,6 +55,7 @@ if TYPE_CHECKING:
     from kbx_tui.api.file_writer import FileWriter
     from kbx_tui.api.importer import Importer
     from kbx_tui.api.judging import Judging
+    from kbx_tui.api.link_browser import LinkBrowser
     from kbx_tui.api.page_writer import PageWriter
     from kbx_tui.api.searching.past_searches import PastSearches
     from kbx_tui.api.searching.pending_reranking import PendingReranking, RerankerTrial
@@ -102,6 +103,12 @@ if TYPE_CHECKING:
     from kbx_tui.search.comparing.why_not import WhyNot
     from kbx_tui.search.evidence.evidence import Evidence
     from kbx_tui.search.evidence.tuning import Tuning
+    from kbx_tui.search.links.link_records import (
+        BrokenLink,
+        DocumentLinks,
+        LinkOverview,
+        UnlinkedMention,
+    )
     from kbx_tui.search.query.typed_filters import UnfinishedFilter
     from kbx_tui.search.query_history import PastQuery
     from kbx_tui.search.results.facets import Facets
@@ -436,6 +443,33 @@ class KnowledgeBase:
         None for other addresses (`https://`) and for targets that do not exist.
         """
         return self._catalog.follow(target, source)
+
+    def links(self, name: str) -> DocumentLinks:
+        """Return the links of a document: to it, from it, broken ones, and unlinked mentions.
+
+        `name` is its path, id, file name, title or alias. As indexed. Raises NotFound.
+        """
+        return self._link_browser.of(name)
+
+    def broken_links(self, path: str | None = None) -> tuple[BrokenLink, ...]:
+        """Return the links that lead to nothing, by path and line, with documents likely meant.
+
+        `path` is a folder, file or glob. As indexed.
+        """
+        return self._link_browser.broken(path)
+
+    def link_overview(self) -> LinkOverview:
+        """Return how many links and broken links the base has, and what is linked most."""
+        return self._link_browser.overview()
+
+    def link_mention(
+        self, mention: UnlinkedMention, path: str, *, dry_run: bool = False
+    ) -> Written:
+        """Make a mention a link to the document at `path`; all other bytes stay. Undoable.
+
+        Raises WriteFault if the name is not there any more.
+        """
+        return self._link_browser.link(mention, path, dry_run=dry_run)
 
     def obsidian_address(self, path: str) -> str:
         """Return the address at which Obsidian opens a document.
@@ -1308,6 +1342,12 @@ class KnowledgeBase:
         from kbx_tui.api.importer import Importer
 
         return Importer(self._session)
+
+    @cached_property
+    def _link_browser(self) -> LinkBrowser:
+        from kbx_tui.api.link_browser import LinkBrowser
+
+        return LinkBrowser(self._session)
 
     @cached_property
     def _past_searches(self) -> PastSearches:

@@ -92,6 +92,11 @@ CALLS: list[tuple[str, dict[str, Any], list[str]]] = [
     ),
     ("kbx.search", {"query": "rollback", "hierarchy": False}, ["rollback", "--no-hierarchy"]),
     (
+        "kbx.links",
+        {"id": "memory/people/alice-chen.md"},
+        ["memory/people/alice-chen.md"],
+    ),
+    (
         "kbx.memory_similar",
         {"text": "prefers async communication", "entity": "Alice Chen", "threshold": 0.8},
         ["prefers async communication", "--entity", "Alice Chen", "--threshold", "0.8"],
@@ -138,6 +143,7 @@ REFUSED: list[tuple[str, dict[str, Any]]] = [
     ("kb.experts", {}),
     ("kb.capabilities", {"verbose": True}),
     ("kbx.search", {"query": "x", "path": "../outside"}),
+    ("kbx.links", {"id": "person:nobody"}),
     ("kbx.memory_similar", {"text": "x", "entity": "Nobody At All"}),
     ("kbx.entity_similar_field", {"entity": "Alice Chen", "field": "role"}),
 ]

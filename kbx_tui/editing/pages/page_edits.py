@@ -14,13 +14,14 @@ from kbx_tui.editing.pages.field_edits import (
     field_name,
     shown_value,
 )
+from kbx_tui.editing.pages.link_edits import LinkName, apply_link_edit
 from kbx_tui.editing.pages.lossless_text import one_line
 from kbx_tui.errors import WriteFault
 from kbx_tui.knowledge.folding import slug
 from kbx_tui.knowledge.parsing.markdown import headings
 from kbx_tui.knowledge.parsing.reading import parse_document
 
-PageEdit = FactEdit | SetFields
+PageEdit = FactEdit | SetFields | LinkName
 
 FOLDERS: Mapping[str, str] = {
     "person": "people", "project": "projects", "team": "teams", "company": "companies",
@@ -33,6 +34,8 @@ def apply_edits(path: str, data: bytes, edits: Sequence[PageEdit]) -> bytes:
     for edit in edits:
         if isinstance(edit, SetFields):
             data = apply_field_edits(path, data, edit)
+        elif isinstance(edit, LinkName):
+            data = apply_link_edit(path, data, edit)
         else:
             data = apply_fact_edit(path, data, edit)
     return data

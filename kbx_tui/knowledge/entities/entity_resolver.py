@@ -38,17 +38,18 @@ class EntityResolver:
     def by_reference(self, target: str) -> Sequence[int]:
         """Return the entities that a wikilink or frontmatter reference means.
 
-        Tried in turn are path, name, alias and file name.
+        Tried in turn are path, name, alias and file name; `go/no-go` may be a path or a name.
         """
+        names = [target]
         if "/" in target or target.lower().endswith(".md"):
             path = fold(target.strip().strip("/")).removesuffix(".md").removeprefix("memory/")
             if path in self._paths:
                 return self._paths[path]
-            target = path.rpartition("/")[2]
-        key = name_key(target)
-        for indices in (self._names, self._aliases, self._stems):
-            if key in indices:
-                return indices[key]
+            names.append(path.rpartition("/")[2])
+        for key in dict.fromkeys(map(name_key, names)):
+            for indices in (self._names, self._aliases, self._stems):
+                if key in indices:
+                    return indices[key]
         return ()
 
     def by_tag(self, tag: str) -> Sequence[int]:

@@ -130,6 +130,49 @@ class KbSearchAnswer(Answer):
     meta: Meta
 
 
+class LinkingLine(Answer):
+    about = "path"
+
+    path: PagePath
+    title: Title
+    date: PageDate | None
+    line: int = Field(description="1-based line of the file; 0 for a link in a property.")
+    text: Passage = Field(description="The line, at most 200 characters.")
+
+
+class MentioningLine(LinkingLine):
+    name: Passage = Field(description="The name as written there.")
+
+
+class LinkedPage(Answer):
+    about = "id"
+
+    id: PageId | PagePath = Field(description="Of the entity; without one, the path.")
+    path: PagePath | None = Field(description="Null for an entity without a page.")
+    title: Title
+    line: int
+
+
+class BrokenTarget(Answer):
+    target: Passage = Field(description="As written in the link.")
+    line: int
+    suggestions: list[PagePath] = Field(description="Documents that may be meant, likeliest first.")
+
+
+class KbxLinksAnswer(Answer):
+    about = "path"
+
+    path: PagePath
+    title: Title
+    backlinks: list[LinkingLine] = Field(description="Links in other documents to this one.")
+    mentions: list[MentioningLine] = Field(
+        description="Names of this document in others that do not link to it; at most 200."
+    )
+    outgoing: list[LinkedPage] = Field(description="Where this document links, each once.")
+    broken: list[BrokenTarget] = Field(description="Links of this document that lead to nothing.")
+    notes: list[Sentence]
+
+
 class KbGetMetadata(Answer):
     file_path: PagePath | None
     date: PageDate | None

@@ -86,6 +86,12 @@ class KbSearch(Arguments):
     )
 
 
+class KbxLinks(Arguments):
+    """Arguments of `kbx_links`."""
+
+    id: Name = Field(description="Path or id of a document, or the id of an entity with a page.")
+
+
 class KbGet(Arguments):
     """Arguments of `kb_get`."""
 

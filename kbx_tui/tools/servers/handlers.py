@@ -17,10 +17,12 @@ from kbx_tui.errors import EmbeddingError, IndexFault
 from kbx_tui.search.request import SearchRequest
 from kbx_tui.tools import kb_search
 from kbx_tui.tools.contracts import arguments
+from kbx_tui.tools.json.links_json import links_json
 from kbx_tui.tools.json.search_json import experts_json, search_json
 from kbx_tui.tools.json.similarity_json import check_json, field_json
 from kbx_tui.tools.json.writing_json import written_json
 from kbx_tui.tools.redaction.public_experts import public_experts
+from kbx_tui.tools.redaction.public_links import public_links
 from kbx_tui.tools.redaction.public_search import public_search
 from kbx_tui.tools.redaction.visible_pages import visible_pages
 
@@ -50,6 +52,10 @@ def capabilities(kb: KnowledgeBase, args: arguments.KbCapabilities) -> dict[str,
 
 def search(kb: KnowledgeBase, args: arguments.KbxSearch) -> dict[str, Any]:
     return search_json(public_search(kb, visible_pages(kb), SearchRequest(**args.model_dump())))
+
+
+def links(kb: KnowledgeBase, args: arguments.KbxLinks) -> dict[str, Any]:
+    return links_json(public_links(kb, visible_pages(kb), args.id), kb.notes())
 
 
 def memory_similar(kb: KnowledgeBase, args: arguments.KbxMemorySimilar) -> dict[str, Any]:
@@ -112,6 +118,7 @@ HANDLERS: Mapping[str, Handler] = {
     "kb.experts": experts,
     "kb.capabilities": capabilities,
     "kbx.search": search,
+    "kbx.links": links,
     "kbx.memory_similar": memory_similar,
     "kbx.entity_similar_field": similar_field,
     "kbx.memory_add": memory_add,

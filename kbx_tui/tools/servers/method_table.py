@@ -80,6 +80,16 @@ _ALL = (
         search_answers.KbxSearchAnswer,
     ),
     Method(
+        "kbx.links",
+        ("links", "show"),
+        "List the links of a document",
+        "Return what links to a document or to the page of an entity, where its names are "
+        "mentioned without a link, where it links itself, and its links that lead to nothing, each "
+        "with line and likely targets.",
+        arguments.KbxLinks,
+        answers.KbxLinksAnswer,
+    ),
+    Method(
         "kbx.memory_similar",
         ("memory", "similar"),
         "Check for duplicates before writing",

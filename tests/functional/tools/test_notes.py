@@ -43,6 +43,7 @@ CALLS: dict[str, dict[str, Any]] = {
     "kb.experts": {"topic": "migration"},
     "kb.capabilities": {},
     "kbx.search": {"query": "rollback"},
+    "kbx.links": {"id": "person:alice-chen"},
     "kbx.memory_similar": {"text": "prefers async communication"},
     "kbx.entity_similar_field": {"entity": "Alice Chen", "field": "role", "value": "Director"},
 }

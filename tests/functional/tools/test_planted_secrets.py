@@ -64,6 +64,7 @@ def calls() -> Iterator[tuple[str, dict[str, Any]]]:
         yield "kb_get", {"id": document_id}
     for path in PAGES:
         yield "kb_get", {"id": f"memory/{path}"}
+        yield "kbx_links", {"id": f"memory/{path}"}
     yield "kb_capabilities", {}
     for text in ("Lighthouse key lies in the ledger", "Lighthouse lamp was changed", "Is kind"):
         yield "kbx_memory_add", {"text": text, "entity": "Vera Sand", "dry_run": True}

@@ -1,0 +1,49 @@
+"""The documents that a broken link may mean, by similar file names, titles and aliases. Pure."""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+from rapidfuzz import fuzz, process
+
+from kbx_tui.index.snapshot import Snapshot
+from kbx_tui.knowledge.folding import name_key
+from kbx_tui.knowledge.parsing.kinds import stem_of
+
+MOST = 3
+"""Suggestions for one link."""
+SIMILAR = 75.0
+"""Similarity from which a name is suggested, 0..100: two typing errors in eight letters."""
+
+
+class LikelyTargets:
+    """Names of the documents of one generation."""
+
+    def __init__(self, snapshot: Snapshot) -> None:
+        self._snapshot = snapshot
+
+    @cached_property
+    def _names(self) -> tuple[list[str], list[str]]:
+        """The key of each name, and the path of its document."""
+        keys, paths = [], []
+        snapshot = self._snapshot
+        for path, title, aliases in zip(
+            snapshot.paths, snapshot.titles, snapshot.aliases, strict=True
+        ):
+            for key in dict.fromkeys(map(name_key, (stem_of(path), title, *aliases))):
+                if key:
+                    keys.append(key)
+                    paths.append(path)
+        return keys, paths
+
+    def find(self, page: str, source: str) -> tuple[str, ...]:
+        """Return the paths of at most `MOST` documents, the likeliest first, never `source`."""
+        key = name_key(page.rpartition("/")[2].removesuffix(".md"))
+        if not key:
+            return ()
+        keys, paths = self._names
+        found = process.extract(
+            key, keys, scorer=fuzz.ratio, limit=2 * MOST + 2, score_cutoff=SIMILAR, processor=None
+        )
+        likely = (paths[index] for _, _, index in found)
+        return tuple(dict.fromkeys(path for path in likely if path != source))[:MOST]

@@ -1,0 +1,96 @@
+"""Links between documents, as shown on screen and in JSON."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Backlink:
+    """A link in another document to the one asked about."""
+
+    path: str
+    title: str
+    date: str
+    line: int
+    """1-based line of the file; 0 for a link in a property."""
+    text: str
+    """The line with links shown by their labels; empty for a property."""
+    target: str
+    """As written."""
+
+
+@dataclass(frozen=True, slots=True)
+class UnlinkedMention:
+    """A name of the document in the text of another one that does not link there."""
+
+    path: str
+    title: str
+    date: str
+    line: int
+    """1-based line of the file."""
+    text: str
+    """The line with links shown by their labels."""
+    name: str
+    """As written there."""
+    column: int
+    """0-based character of the line where the name begins."""
+
+
+@dataclass(frozen=True, slots=True)
+class OutgoingLink:
+    """A link in the document to another one, or to an entity without a page."""
+
+    target: str
+    """As written."""
+    path: str
+    """Empty for an entity without a page."""
+    entity_id: str
+    """Empty for a document that is not the page of an entity."""
+    title: str
+    line: int
+    """1-based line of the file; 0 for a link in a property."""
+
+
+@dataclass(frozen=True, slots=True)
+class BrokenLink:
+    """A link that leads to nothing."""
+
+    path: str
+    """The document with the link."""
+    target: str
+    """As written."""
+    line: int
+    """1-based line of the file; 0 for a link in a property."""
+    suggestions: tuple[str, ...]
+    """Paths of the documents that may be meant, the likeliest first."""
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentLinks:
+    """The links of one document in both directions."""
+
+    path: str
+    title: str
+    backlinks: tuple[Backlink, ...]
+    """Newest document first."""
+    mentions: tuple[UnlinkedMention, ...]
+    """Newest document first, at most `MOST_MENTIONS`."""
+    outgoing: tuple[OutgoingLink, ...]
+    """In order, each target once."""
+    broken: tuple[BrokenLink, ...]
+    """In order, each target once."""
+
+
+@dataclass(frozen=True, slots=True)
+class LinkOverview:
+    """The links of a base, counted."""
+
+    links: int
+    """Links between documents, each pair of documents once."""
+    broken: int
+    """Targets that lead to nothing, once per document."""
+    unlinked: int
+    """Documents that no other one links to."""
+    most_linked: tuple[tuple[str, str, int], ...]
+    """Path, title and number of linking documents of those with most, at least 2."""

@@ -1,0 +1,24 @@
+"""Names of a document are found as whole words outside links, code and addresses."""
+
+from __future__ import annotations
+
+import pytest
+
+from kbx_tui.search.links.mention_search import MentionSearch
+
+
+@pytest.mark.parametrize(
+    ("body", "found"),
+    [
+        ("The rollback plan, Rollback Plan.", ["rollback plan", "Rollback Plan"]),
+        ("rollback  plan\nrollback\nplan", ["rollback  plan"]),
+        ("[[Rollback plan]] [Rollback plan](x.md) [[x|Rollback plan]] `Rollback plan`", []),
+        ("```\nRollback plan\n```\n<a title='Rollback plan'> https://x.org/#rollback-plan", []),
+        ("rollback planning, a rollback plan_b, @Rollback plan", []),
+        ("Ops and ops, OPS", ["Ops"]),
+        ("(Ops) *Ops* Über-Plan über-plan", ["Ops", "Ops", "Über-Plan", "über-plan"]),
+    ],
+)
+def test_names_are_whole_words_in_text(body: str, found: list[str]) -> None:
+    search = MentionSearch(["Rollback plan", "Ops", "Über-Plan", " ", "?"])
+    assert [body[name.start : name.end] for name in search.find(body)] == found

@@ -116,7 +116,7 @@ class DerivedFile(Generic[T]):
 
 WORDS = DerivedFile(
     "words.bin",
-    "kbx words 2",
+    "kbx words 3",
     Postings,
     {
         "versions": "names",

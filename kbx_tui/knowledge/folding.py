@@ -16,7 +16,11 @@ _PLAIN_LETTERS = str.maketrans(
     }
 )  # fmt: skip
 _NON_ASCII = re.compile(r"[^\x00-\x7f]+")
-_ACCENTS = re.compile("[\u0300-\u036f\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff\ufe20-\ufe2f]+")
+_ACCENTS = re.compile(
+    "(?:(?<![\u0418\u0438])\u0306"
+    "|[\u0300-\u0305\u0307-\u036f\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff\ufe20-\ufe2f])+"
+)
+"""Marks, but not the breve of the Cyrillic short i: that is a letter, of which endings are made."""
 _NO_SPACES = (
     "\u0e00-\u0eff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
 )

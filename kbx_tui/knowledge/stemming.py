@@ -1,24 +1,29 @@
-"""English stems, singulars and plurals."""
+"""Stems of words, and English singulars and plurals."""
 
 from __future__ import annotations
 
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import Any
+
+from kbx_tui.knowledge.languages import ENGLISH
 
 
 @lru_cache(maxsize=65536)
-def stem(word: str) -> str:
-    """Return the Snowball stem of a folded word."""
-    return str(_stemmer().stem_word(word))
+def stem(word: str, language: str = ENGLISH) -> str:
+    """Return the Snowball stem of a folded word of one of `languages.LANGUAGES`."""
+    return str(_stemmer(language).stem_word(word))
 
 
-def beginning_of(word_stem: str) -> str:
+def beginning_of(word_stem: str, language: str = ENGLISH) -> str:
     """Return what the words with a stem begin with, to find them without stemming every word.
 
     It is the stem without what stemming may have replaced: a final `i` (`study` has the stem
     `studi`), `e` (`pricing`: `price`) or the `l` of a final `bl` (`visibility`: `visibl`). Words
-    that the stemmer knows by heart (`dying`: `die`) may begin differently.
+    that the stemmer knows by heart (`dying`: `die`) may begin differently. In other languages it is
+    the stem without its last letter.
     """
+    if language != ENGLISH:
+        return word_stem[:-1] or word_stem
     beginning = word_stem[:-1] if word_stem.endswith(("i", "e", "bl")) else word_stem
     return beginning or word_stem
 
@@ -54,8 +59,8 @@ def plural(word: str) -> str:
     return f"{word}es" if lower.endswith(_SIBILANTS) else f"{word}s"
 
 
-@lru_cache(maxsize=1)
-def _stemmer() -> Any:
+@cache
+def _stemmer(language: str) -> Any:
     from py_rust_stemmers import SnowballStemmer
 
-    return SnowballStemmer("english")
+    return SnowballStemmer(language)

@@ -21,6 +21,7 @@ from kbx_tui.index.snapshot import generation_of, read_snapshot
 from kbx_tui.index.store import Store
 from kbx_tui.index.vectors.load_vectors import load_vectors
 from kbx_tui.index.vectors.vector_matrix import VectorMatrix
+from kbx_tui.knowledge.languages import ENGLISH
 from kbx_tui.knowledge.records import Entity
 from kbx_tui.search.browsing.document_lookup import DocumentNames
 from kbx_tui.search.browsing.entity_lookup import EntityNames
@@ -146,7 +147,10 @@ class IndexGeneration:
     @cached_property
     def facts(self) -> FactIndex:
         """The full-text index of the facts."""
-        return FactIndex(self._store)
+        row_of, language_of = self.snapshot.row_of, self.words.language_of
+        return FactIndex(
+            self._store, lambda path: language_of(row_of[path]) if path in row_of else ENGLISH
+        )
 
     def chunk_cosines(self, path: str, query: NDArray[np.float32]) -> tuple[list[int], list[float]]:
         """Return the lines and cosines of the chunks of a document; none if it has no vectors."""
@@ -234,7 +238,7 @@ class IndexGeneration:
     @cached_property
     def title_words(self) -> TitleWords:
         """The titles of the documents by their words."""
-        return TitleWords(self.snapshot.titles)
+        return TitleWords(self.snapshot.titles, self.words.language_of)
 
 
 def _is_visible(entity: Entity, name: str, filters: Filters) -> bool:

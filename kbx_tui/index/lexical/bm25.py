@@ -11,20 +11,36 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from kbx_tui.index.lexical.postings import Postings
+from kbx_tui.index.lexical.terms import OF
+from kbx_tui.knowledge.languages import ENGLISH, LANGUAGES
 
 K1, B = 1.2, 0.75
 
 RARITIES_KEPT = 1000
 """Terms whose idf is kept: one search asks for that of its terms up to three times."""
 
-Term = str | tuple[str, str]
+PlainTerm = str | tuple[str, str]
 """A term, or a pair of terms of which the second directly follows the first."""
+
+
+@dataclass(frozen=True, slots=True)
+class AnyOf:
+    """A word by its terms in several languages. A text is in one, so it holds one of them at most.
+
+    It is as rare as all texts that hold one of them are.
+    """
+
+    terms: tuple[PlainTerm, ...]
+
+
+Term = PlainTerm | AnyOf
 
 Rows = NDArray[np.int64]
 Scores = NDArray[np.float64]
@@ -41,6 +57,8 @@ class PostingsSegment:
 
     def lookup(self, term: Term) -> tuple[Rows, Scores]:
         """Return the rows of the texts that hold a term, and its frequency in each."""
+        if isinstance(term, AnyOf):
+            return _concatenated([self.lookup(each) for each in term.terms])
         if isinstance(term, str):
             doc_ids, frequencies = self.postings.lookup(term)
         else:
@@ -63,10 +81,15 @@ class Bm25Index:
         self.in_statistics = in_statistics
         """Rows that count in the statistics, shape (size,)."""
         self._count = int(np.count_nonzero(in_statistics))
-        lengths = np.zeros(size)
+        lengths, self._languages = np.zeros(size), np.zeros(size, np.uint8)
         for segment in self._segments:
             current = segment.rows >= 0
             lengths[segment.rows[current]] = segment.postings.lengths[current]
+            self._languages[segment.rows[current]] = segment.postings.languages[current]
+        numbers, texts = np.unique(self._languages, return_counts=True)
+        by_texts = numbers[np.argsort(-texts, kind="stable")].tolist()
+        self.languages = tuple(LANGUAGES[number] for number in by_texts)
+        """Languages that the texts are in, that of most texts first."""
         mean = lengths[in_statistics].mean() if lengths[in_statistics].any() else 1.0
         self._norms = K1 * (1.0 - B + B * lengths / mean)
         self._rarities: dict[Term, tuple[float, bool]] = {}
@@ -85,6 +108,25 @@ class Bm25Index:
                     score[rows] += weight * term_scores
         return scores
 
+    def language_of(self, row: int) -> str:
+        """Return the language of a text."""
+        return LANGUAGES[int(self._languages[row])]
+
+    def holds(self, term: str) -> bool:
+        """Return whether any text in a language other than English holds a term."""
+        return term in self._terms_of_others
+
+    @cached_property
+    def _terms_of_others(self) -> frozenset[str]:
+        """Terms of texts in other languages, of which a query has many that no text holds."""
+        others = [language for language in self.languages if language != ENGLISH]
+        return frozenset(
+            term
+            for segment in self._segments
+            for language in others
+            for term in segment.postings.terms_from(f"{language}{OF}")
+        )
+
     def rows_holding(self, term: Term) -> Rows:
         """Return the rows of the texts that hold a term, in any order."""
         return self._lookup(term)[0]
@@ -93,10 +135,10 @@ class Bm25Index:
         """Return how rare a term is, above 0."""
         return self._rarity(term)[0]
 
-    def idf_of_held(self, words: Iterable[str]) -> dict[str, float]:
-        """Return the idf of those words, each a term, that some text holds."""
-        rarities = {word: self._rarity(word) for word in words}
-        return {word: idf for word, (idf, is_held) in rarities.items() if is_held}
+    def idf_of_held(self, terms: Iterable[Term]) -> dict[Term, float]:
+        """Return the idf of those terms that some text holds."""
+        rarities = {term: self._rarity(term) for term in terms}
+        return {term: idf for term, (idf, is_held) in rarities.items() if is_held}
 
     def _rarity(self, term: Term) -> tuple[float, bool]:
         return self._rarities.get(term) or self._note_rarity(term, self._lookup(term)[0])
@@ -119,7 +161,10 @@ class Bm25Index:
     def _lookup(self, term: Term) -> tuple[Rows, Scores]:
         if len(self._segments) == 1:
             return self._segments[0].lookup(term)
-        matches = [segment.lookup(term) for segment in self._segments]
-        rows = [rows for rows, _ in matches] or [np.empty(0, np.int64)]
-        frequencies = [frequencies for _, frequencies in matches] or [np.empty(0)]
-        return np.concatenate(rows), np.concatenate(frequencies)
+        return _concatenated([segment.lookup(term) for segment in self._segments])
+
+
+def _concatenated(matches: Sequence[tuple[Rows, Scores]]) -> tuple[Rows, Scores]:
+    rows = [rows for rows, _ in matches] or [np.empty(0, np.int64)]
+    frequencies = [frequencies for _, frequencies in matches] or [np.empty(0)]
+    return np.concatenate(rows), np.concatenate(frequencies)

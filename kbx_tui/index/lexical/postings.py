@@ -2,21 +2,23 @@
 
 A text is known by its doc id, 0..n-1. Positions number the words of all texts consecutively, with
 a gap of one after each text, so that two words are adjacent exactly if their positions differ by
-one. Terms are those of `index/lexical/terms.py`; words left out still take a position.
+one. Terms are those of `index/lexical/terms.py` in the language of the text; words left out still
+take a position.
 """
 
 from __future__ import annotations
 
 from bisect import bisect_left
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import count
 
 import numpy as np
 from numpy.typing import NDArray
 
-from kbx_tui.index.lexical.terms import term_of, words_in
+from kbx_tui.index.lexical.terms import language_of, term_of, words_in
+from kbx_tui.knowledge.languages import LANGUAGES
 
 Ints = NDArray[np.int32]
 
@@ -27,6 +29,8 @@ class Postings:
 
     versions: NDArray[np.bytes_]
     """Version of the document each text belongs to, shape (texts,)."""
+    languages: NDArray[np.uint8]
+    """Language of each text, as its number in `LANGUAGES`, shape (texts,)."""
     lengths: Ints
     """Number of terms in each text, shape (texts,)."""
     text_starts: NDArray[np.int64]
@@ -66,6 +70,17 @@ class Postings:
         doc_ids, frequencies = np.unique(self.doc_ids_at(adjacent), return_counts=True)
         return doc_ids, frequencies.astype(np.int32)
 
+    def terms_from(self, beginning: str) -> Iterator[str]:
+        """Yield the terms that begin with a text, ascending."""
+        text, ends, wanted = self.term_bytes.data, self.term_byte_starts, beginning.encode()
+        term_ids = range(len(ends) - 1)
+        first = bisect_left(term_ids, wanted, key=lambda i: bytes(text[ends[i] : ends[i + 1]]))
+        for term_id in term_ids[first:]:
+            term = bytes(text[ends[term_id] : ends[term_id + 1]])
+            if not term.startswith(wanted):
+                return
+            yield term.decode()
+
     def positions_of(self, term: str) -> Ints:
         """Return the positions of a term, ascending."""
         return self.positions[self._range_of(term, self.position_starts)]
@@ -89,17 +104,27 @@ class Postings:
         return slice(0)
 
 
-def make_postings(texts: Iterable[tuple[str, str]]) -> Postings:
-    """Return the postings of texts, each given as (version, text); at most 2^31 words in all."""
-    word_id_of: dict[str, int] = defaultdict(count().__next__)
-    versions, sizes, word_ids = [], [], []
+def make_postings(
+    texts: Iterable[tuple[str, str]],
+    detect: Callable[[str, Sequence[str]], str] = lambda _, words: language_of(words),
+) -> Postings:
+    """Return the postings of texts, each given as (version, text); at most 2^31 words in all.
+
+    `detect` returns the language of a text, given its version and folded words.
+    """
+    next_id = count().__next__
+    word_ids_of: dict[str, dict[str, int]] = defaultdict(lambda: defaultdict(next_id))
+    versions, sizes, languages, word_ids = [], [], [], []
     for version, text in texts:
         words = words_in(text)
+        language = detect(version, words)
+        word_id_of = word_ids_of[language]
         versions.append(version.encode())
         sizes.append(len(words))
+        languages.append(LANGUAGES.index(language))
         word_ids.append(np.fromiter(map(word_id_of.__getitem__, words), np.int32, len(words)))
     text_starts = np.concatenate(([0], np.cumsum(np.array(sizes, np.int64) + 1)))
-    terms, term_of_word = _terms_of_words(word_id_of)
+    terms, term_of_word = _terms_of_words(word_ids_of)
     term_ids = term_of_word[np.concatenate(word_ids)] if word_ids else np.empty(0, np.int64)
     doc_ids = np.repeat(np.arange(len(sizes), dtype=np.int64), sizes)
     kept = np.flatnonzero(term_ids >= 0)
@@ -116,6 +141,7 @@ def make_postings(texts: Iterable[tuple[str, str]]) -> Postings:
     all_terms = np.arange(len(terms) + 1)
     return Postings(
         versions=np.array(versions or [], dtype=np.bytes_),
+        languages=np.array(languages, np.uint8),
         lengths=np.bincount(doc_ids[kept], minlength=len(sizes)).astype(np.int32),
         text_starts=text_starts,
         term_bytes=np.frombuffer(b"".join(terms), np.uint8),
@@ -128,9 +154,17 @@ def make_postings(texts: Iterable[tuple[str, str]]) -> Postings:
     )
 
 
-def _terms_of_words(words: Iterable[str]) -> tuple[list[bytes], NDArray[np.int64]]:
-    """Return the terms of distinct words, ascending, and the term id of each word or -1."""
-    term_by_word = [term_of(word).encode() for word in words]
+def _terms_of_words(
+    word_ids_of: Mapping[str, Mapping[str, int]],
+) -> tuple[list[bytes], NDArray[np.int64]]:
+    """Return the terms of distinct words, ascending, and the term id of each word id or -1.
+
+    `word_ids_of` has the ids of the words of each language; all ids are consecutive from 0.
+    """
+    term_by_word = [b""] * sum(map(len, word_ids_of.values()))
+    for language, word_ids in word_ids_of.items():
+        for word, word_id in word_ids.items():
+            term_by_word[word_id] = term_of(word, language).encode()
     terms = sorted({term for term in term_by_word if term})
     id_of = {term: term_id for term_id, term in enumerate(terms)}
     return terms, np.array([id_of.get(term, -1) for term in term_by_word], np.int64)

@@ -1,14 +1,24 @@
-"""The terms of a query and their weights in BM25."""
+"""The terms of a query and their weights in BM25, in each language that a base holds. Pure."""
 
 from __future__ import annotations
 
 import re
 from collections import Counter
-from itertools import pairwise
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import islice, pairwise
 
-from kbx_tui.index.lexical.bm25 import Term
-from kbx_tui.index.lexical.terms import separate_cjk, term_of, terms_in, words_in
+from kbx_tui.index.lexical.bm25 import AnyOf, PlainTerm, Term
+from kbx_tui.index.lexical.terms import (
+    CJK_CHARACTER,
+    OF,
+    separate_cjk,
+    term_of,
+    words_in,
+    words_without_topic,
+)
 from kbx_tui.knowledge.folding import fold
+from kbx_tui.knowledge.languages import ENGLISH
 from kbx_tui.search.evidence import score_normalization as weights
 from kbx_tui.search.query.english_words import MONTHS, REQUEST_WORDS, has_topic
 
@@ -17,6 +27,22 @@ MAX_TERMS = 64
 
 _WORD = re.compile(r"\w+")
 _YEAR = re.compile(r"(19|20)\d\d")
+_CJK_SIGN, _CJK_RUN = re.compile(CJK_CHARACTER), re.compile(f"{CJK_CHARACTER}{{2,}}")
+_KANA = re.compile("[\u3040-\u30ff]")
+_HIRAGANA = re.compile("[\u3040-\u309f]+")
+
+
+@dataclass(frozen=True, slots=True)
+class SearchedTerms:
+    """What documents are searched for."""
+
+    weights: Mapping[Term, float]
+    """Every term and its weight."""
+    words: Sequence[Term]
+    """The terms that are words of the query, in order."""
+    in_titles: Mapping[str, Sequence[str]]
+    """The different terms of the query, by language; without languages in which no document holds
+    all of them."""
 
 
 def query_terms(query: str) -> list[str]:
@@ -67,12 +93,80 @@ def lexical_weight(query: str, *, names_someone: bool = False) -> float:
     return weights.NAMES_LEXICAL_WEIGHT if names_someone else weights.LEXICAL_WEIGHT
 
 
-def counted_terms(query: str) -> dict[Term, float]:
-    """Return the terms to search documents for, with the weight of each.
+def searched_terms(
+    query: str,
+    languages: Sequence[str] = (ENGLISH,),
+    is_held: Callable[[str], bool] = lambda _: True,
+) -> SearchedTerms:
+    """Return the terms to search documents in some languages for.
 
-    Two adjacent words of the query are a term of their own with a low weight.
+    The first of `languages` is that of most documents. `is_held` returns whether documents hold a
+    term of another language than English. Two adjacent words of the query are a term of their own
+    with a low weight. Of Chinese, Japanese and Korean, two adjacent characters count as a word.
     """
-    counts: dict[Term, float] = dict(Counter(terms_in(" ".join(weighted_terms(query)))))
-    words = [term_of(word) for word in words_in(separate_cjk(query))]
-    pairs = [pair for pair in pairwise(words) if pair[0] in counts and pair[1] in counts]
-    return counts | dict.fromkeys(pairs[:MAX_TERMS], weights.PAIR_WEIGHT)
+    in_order = words_in(separate_cjk(query))
+    counts = Counter(word for typed in weighted_terms(query) for word in words_in(typed))
+    ignored = words_without_topic(in_order, languages[0]) if len(languages) > 1 else frozenset()
+    asked = [word for word in counts if word not in ignored] or list(counts)
+    plain: dict[str, None] = {}
+    terms: dict[Term, float] = {}
+    for word in asked:
+        spelled = (term_of(word, language) for language in languages)
+        found = [term for term in spelled if term and (OF not in term or is_held(term))]
+        plain |= dict.fromkeys(found)
+        for term in _any_of(found):
+            terms[term] = terms.get(term, 0.0) + counts[word]
+    in_languages = [[term_of(word, language) for word in in_order] for language in languages]
+    pairs: list[Term] = []
+    for adjacent in islice(zip(*map(pairwise, in_languages), strict=True), MAX_TERMS):
+        pairs += _any_of([pair for pair in adjacent if pair[0] in plain and pair[1] in plain])
+    words = list(terms)
+    terms |= dict.fromkeys(pairs, weights.PAIR_WEIGHT)
+    if signs := _adjacent_signs(query):
+        words = [*(word for word in words if not _is_sign(word)), *signs]
+        weighed = {term: _weight_of_sign(term, weight, signs) for term, weight in terms.items()}
+        terms = {term: weight for term, weight in weighed.items() if weight}
+    in_titles = {
+        language: tuple(dict.fromkeys(filter(None, (term_of(word, language) for word in asked))))
+        for language in languages
+    }
+    held = {
+        language: found
+        for language, found in in_titles.items()
+        if language == ENGLISH or all(OF not in term or is_held(term) for term in found)
+    }
+    return SearchedTerms(terms, words, held)
+
+
+def _any_of(terms: Sequence[PlainTerm]) -> tuple[Term, ...]:
+    """Return the one term that stands for those of a word in several languages, if there is any."""
+    different = tuple(dict.fromkeys(terms))
+    return (AnyOf(different),) if len(different) > 1 else different
+
+
+def _adjacent_signs(query: str) -> list[tuple[str, str]]:
+    """Return the different pairs of adjacent CJK characters in a query, each folded.
+
+    Without those of two hiragana, which inflect and connect words, while others remain.
+    """
+    runs = [words_in(separate_cjk(run)) for run in _CJK_RUN.findall(query)]
+    pairs = list(dict.fromkeys(pair for run in runs for pair in pairwise(run)))
+    return [pair for pair in pairs if not _HIRAGANA.fullmatch("".join(pair))] or pairs
+
+
+def _is_sign(term: Term) -> bool:
+    return isinstance(term, str) and _CJK_SIGN.fullmatch(term) is not None
+
+
+def _weight_of_sign(term: Term, weight: float, signs: Collection[Term]) -> float:
+    """Return the weight of a term of a query with the pairs `signs` of CJK characters, or 0.
+
+    A pair counts as a word, and a character as little as pairs of words, a kana not at all: only
+    the others mean something alone.
+    """
+    if term in signs:
+        return 1.0
+    if _is_sign(term):
+        return 0.0 if _KANA.fullmatch(str(term)) else weights.PAIR_WEIGHT
+    is_pair_with_sign = isinstance(term, tuple) and any(map(_is_sign, term))
+    return 0.0 if is_pair_with_sign else weight

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import accumulate
 
 import numpy as np
 from numpy.typing import NDArray
 
-from kbx_tui.index.lexical.terms import separate_cjk, terms_in
+from kbx_tui.index.lexical.terms import separate_cjk, stem_of_term, terms_in
 from kbx_tui.knowledge.folding import fold
+from kbx_tui.knowledge.languages import ENGLISH
 from kbx_tui.knowledge.stemming import beginning_of
 
 MOST_TITLES = 200
@@ -25,32 +26,37 @@ Shares = NDArray[np.float64]
 class TitleWords:
     """The titles of one generation, searched by the beginnings of their words."""
 
-    def __init__(self, titles: Sequence[str]) -> None:
+    def __init__(
+        self, titles: Sequence[str], language_of: Callable[[int], str] = lambda _: ENGLISH
+    ) -> None:
+        """`language_of` returns the language of the document in a row."""
         folded = [fold(separate_cjk(title)).replace("\n", " ") for title in titles]
-        self._titles = folded
+        self._titles, self._language_of = folded, language_of
         self._text = "\n".join(folded)
         self._starts = list(accumulate((len(title) + 1 for title in folded), initial=0))
 
-    def holding(self, terms: Sequence[str]) -> tuple[Rows, Shares]:
+    def holding(self, terms: Sequence[str], language: str = ENGLISH) -> tuple[Rows, Shares]:
         """Return the rows of the titles that hold all `terms`, ascending, and the share of each.
 
-        Fastest with the rarest term first. The share of its different terms that the query names is
-        above 0 and at most 1.
+        Titles of documents in other languages hold none. Fastest with the rarest term first. The
+        share of its different terms that the query names is above 0 and at most 1.
         """
         wanted = frozenset(terms)
         rows, shares = [], []
-        for row in self._candidates(terms):
-            held = frozenset(terms_in(self._titles[row]))
+        for row in self._candidates(terms, language):
+            if self._language_of(row) != language:
+                continue
+            held = frozenset(terms_in(self._titles[row], language))
             if wanted <= held:
                 rows.append(row)
                 shares.append(len(wanted) / len(held))
         return np.array(rows, np.int64), np.array(shares, np.float64)
 
-    def _candidates(self, terms: Sequence[str]) -> list[int]:
+    def _candidates(self, terms: Sequence[str], language: str) -> list[int]:
         """Return the rows of titles that may hold all terms; none if there are too many."""
         fewest: list[int] | None = None
         for term in terms:
-            rows = self._rows_with(beginning_of(term))
+            rows = self._rows_with(beginning_of(stem_of_term(term), language))
             if rows is not None and (fewest is None or len(rows) < len(fewest)):
                 fewest = rows
             if fewest is not None and len(fewest) <= FEW_TITLES:

@@ -10,7 +10,10 @@ from functools import lru_cache
 from itertools import chain
 from operator import itemgetter
 
+from kbx_tui.index.lexical.terms import CJK_CHARACTER, language_of, words_in
 from kbx_tui.knowledge.folding import fold
+from kbx_tui.knowledge.languages import ENGLISH
+from kbx_tui.knowledge.languages import FUNCTION_WORDS as LISTED_WORDS
 from kbx_tui.knowledge.stemming import stem
 from kbx_tui.search.query.english_words import FUNCTION_WORDS
 from kbx_tui.search.query.query_terms import query_terms
@@ -32,6 +35,11 @@ RERANKED_LENGTH = 1_000
 READ_AT_MOST = 60_000
 """Characters of a document that are searched, to bound the time of a snippet."""
 
+LANGUAGE_READ = 3_000
+"""Characters of a text by which its language is recognised."""
+
+_CJK_PIECE = re.compile(f"[\u30a1-\u30ff]+|[\u3041-\u309f]+|{CJK_CHARACTER}")
+_HIRAGANA = re.compile("[\u3041-\u309f]+")
 _HEADING = re.compile(r"^(#{1,6})[ \t]+(.*?)[ \t]*#*$", re.MULTILINE)
 _MARKUP = re.compile(
     r"^\s*(?: \#{1,6}\s | >\s | \|?[-:|\ ]{3,}$ | \| ) | \|\s*$ | \*\*"
@@ -54,16 +62,18 @@ def make_snippet(
     *,
     wanted: WantedWords | None = None,
     cosines: LinesAndCosines = NO_CHUNKS,
+    language: str = ENGLISH,
 ) -> Snippet:
     """Return the best passage of `body` for `query`, with the words of `query` marked.
 
-    `body_line` is the line of the file where the body starts. The passage is chosen by `wanted`, by
-    default the words of `query`, and by `cosines`. If no word matches, it begins with
-    the best chunk or, without chunks, with the first text below the headings.
+    `body_line` is the line of the file where the body starts, `language` that of its text. The
+    passage is chosen by `wanted`, by default the words of `query`, and by `cosines`. If no word
+    matches, it begins with the best chunk or, without chunks, with the first text below the
+    headings.
     """
-    text, stems = body[:READ_AT_MOST], topic_stems(query)
+    text, stems = body[:READ_AT_MOST], topic_stems(query, language)
     wanted = wanted or WantedWords(dict.fromkeys(stems, 1.0))
-    start, matches = _find_passage(text, body_line, stems, wanted, cosines)
+    start, matches = _find_passage(text, body_line, stems, wanted, cosines, language)
     counts = Counter(map(itemgetter(2), matches))
     shown, spans, line_breaks, end = _cut(text, start, matches)
     line = body_line + text.count("\n", 0, start)
@@ -88,6 +98,7 @@ def passage_to_rerank(
     query: str,
     wanted: WantedWords,
     cosines: LinesAndCosines = NO_CHUNKS,
+    language: str = ENGLISH,
 ) -> str:
     """Return what a reranker reads of a document: title, heading and text of the best passage.
 
@@ -95,7 +106,8 @@ def passage_to_rerank(
     `RERANKED_LENGTH` characters.
     """
     text = body[:READ_AT_MOST]
-    start, _ = _find_passage(text, body_line, topic_stems(query), wanted, cosines)
+    stems = topic_stems(query, language)
+    start, _ = _find_passage(text, body_line, stems, wanted, cosines, language)
     begin = _sentence_start(text, start)
     passage = text[begin : begin + RERANKED_LENGTH]
     return "\n".join(filter(None, (title, _heading_above(text, begin), passage.strip())))
@@ -107,6 +119,7 @@ def _find_passage(
     stems: Mapping[str, str],
     wanted: WantedWords,
     cosines: LinesAndCosines,
+    language: str,
 ) -> tuple[int, list[Match]]:
     """Return where the best passage of a text begins, and the words with one of `stems`, in order.
 
@@ -115,8 +128,9 @@ def _find_passage(
     words = stems.keys() | wanted.words.keys()
     lowered = lower_in_place(text, frozenset("".join((*words, *wanted.names))))
     headings, chunks = find_headings(text), ChunkCosines(text, cosines, body_line)
-    matches = sorted(find_words(text, lowered, words))
-    names = find_words(text, lowered, wanted.names, [heading[:2] for heading in headings])
+    matches = sorted(find_words(text, lowered, words, language=language))
+    spans = [heading[:2] for heading in headings]
+    names = find_words(text, lowered, wanted.names, spans, language=language)
     all_matches = sorted(matches + names) if names else matches
     start = best_passage(text, headings, all_matches, wanted, chunks)
     if start is None:
@@ -124,30 +138,43 @@ def _find_passage(
     return _first_text(text) if start is None else start, matches
 
 
-def wanted_words(query: str, typed: str, idf: Callable[[str], float]) -> WantedWords:
-    """Return the words by which the passage for a search is chosen, weighted by their rarity.
+def wanted_words(
+    query: str, typed: str, idf: Callable[[str], float], language: str = ENGLISH
+) -> WantedWords:
+    """Return the words by which a passage in a language is chosen, weighted by their rarity.
 
     `query` is the query of pass 2. The other words of `typed` are names, which count in headings.
     """
-    words, names = topic_stems(query), topic_stems(typed)
+    words, names = topic_stems(query, language), topic_stems(typed, language)
     return WantedWords(
         {word: idf(word) for word in words}, {name: idf(name) for name in names.keys() - words}
     )
 
 
 @lru_cache(maxsize=16)  # the same for every result of a search
-def topic_stems(query: str) -> Mapping[str, str]:
-    """Return the stems of the query's topic words, with the words as typed."""
+def topic_stems(query: str, language: str = ENGLISH) -> Mapping[str, str]:
+    """Return the stems in a language of the query's topic words, with the words as typed.
+
+    Runs of katakana are words, other Chinese, Japanese and Korean characters stand for themselves,
+    and hiragana, which inflects and connects words, counts only alone.
+    """
+    without_topic = FUNCTION_WORDS if language == ENGLISH else LISTED_WORDS[language]
+    signs = _CJK_PIECE.findall(query)
+    signs = [piece for piece in signs if not _HIRAGANA.fullmatch(piece)] or signs
+    words = query_terms(_CJK_PIECE.sub(" ", query))
     return {
-        stem(fold(word)): word for word in query_terms(query) if fold(word) not in FUNCTION_WORDS
+        **{stem(fold(w), language): w for w in words if fold(w) not in without_topic},
+        **{fold(piece): piece for piece in signs},
     }
 
 
 def match_spans(text: str, query: str) -> tuple[tuple[int, int], ...]:
     """Return the spans of all words of `text` that a snippet would mark for `query`, in order."""
-    stems = topic_stems(query)
+    language = language_of(words_in(text[:LANGUAGE_READ]))
+    stems = topic_stems(query, language)
     lowered = lower_in_place(text, frozenset("".join(stems)))
-    return tuple((start, end) for start, end, _ in sorted(find_words(text, lowered, stems)))
+    found = find_words(text, lowered, stems, language=language)
+    return tuple((start, end) for start, end, _ in sorted(found))
 
 
 def _cut(

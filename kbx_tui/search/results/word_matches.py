@@ -9,16 +9,18 @@ from string import punctuation, whitespace
 
 from kbx_tui.index.lexical.terms import CJK_CHARACTER
 from kbx_tui.knowledge.folding import fold
+from kbx_tui.knowledge.languages import ENGLISH
 from kbx_tui.knowledge.stemming import beginning_of, stem
 
 Match = tuple[int, int, str]
 """Start and end of a word, and its stem."""
 
-_SIGN, _WORD_END = re.compile(CJK_CHARACTER), re.compile(rf"(?:(?!{CJK_CHARACTER})\w)*")
+_SIGN, _SIGNS = re.compile(CJK_CHARACTER), re.compile(f"{CJK_CHARACTER}+")
+_WORD_END = re.compile(rf"(?:(?!{CJK_CHARACTER})\w)*")
 _ASCII_WORD_END = re.compile(r"\w*", re.ASCII)
 _BEFORE_WORDS = frozenset(whitespace + punctuation) - {"_"}
 """What most words follow. Other characters are looked at more closely."""
-_ACCENTED = re.compile("[\u00c0-\u024f\u1e00-\u1eff\u03c2]")
+_ACCENTED = re.compile("[\u00c0-\u024f\u1e00-\u1eff\u0370-\u03ff\u0451]")
 """Letters that folding writes without accent, and the Greek final sigma."""
 _ASCII = bytes(range(0x80))
 _FEW_CAPITALS = 8
@@ -26,37 +28,43 @@ _FEW_CAPITALS = 8
 
 
 def find_words(
-    text: str, lowered: str, stems: Iterable[str], spans: Sequence[tuple[int, int]] | None = None
+    text: str,
+    lowered: str,
+    stems: Iterable[str],
+    spans: Sequence[tuple[int, int]] | None = None,
+    *,
+    language: str = ENGLISH,
 ) -> list[Match]:
-    """Return every word of `text` with one of these stems, by stem, then in order.
+    """Return every word of `text` with one of these stems in a language, by stem, then in order.
 
     `lowered` is the text by `lower_in_place` with the letters of the stems. With `spans`, words are
     found that begin within one of these. Searching for what such words begin with is much faster
-    than stemming every word. Signs are words of their own, as in the index.
+    than stemming every word. A stem of CJK characters is found as it is, within any text.
     """
     spans = [(0, len(text))] if spans is None else spans
     word_end = (_ASCII_WORD_END if text.isascii() else _WORD_END).match
     find, matches = lowered.find, []
     for wanted_stem in stems:
-        is_sign = _SIGN.fullmatch(wanted_stem) is not None
-        beginning = wanted_stem if is_sign else beginning_of(wanted_stem)
+        is_sign = _SIGNS.fullmatch(wanted_stem) is not None
+        beginning = wanted_stem if is_sign else beginning_of(wanted_stem, language)
         for begin, stop in spans:
             start = find(beginning, begin, stop)
             while start >= 0:
                 end = start + 1
                 if is_sign:
+                    end = start + len(wanted_stem)
                     matches.append((start, end, wanted_stem))
                 elif not start or lowered[start - 1] in _BEFORE_WORDS or _begins(lowered, start):
                     end = word_end(lowered, start).end()  # type: ignore[union-attr]
-                    if _stem_of(text[start:end]) == wanted_stem:
+                    if _stem_of(text[start:end], language) == wanted_stem:
                         matches.append((start, end, wanted_stem))
                 start = find(beginning, end, stop)
     return matches
 
 
 @lru_cache(maxsize=4096)
-def _stem_of(word: str) -> str:
-    return stem(fold(word))
+def _stem_of(word: str, language: str) -> str:
+    return stem(fold(word), language)
 
 
 def _begins(text: str, start: int) -> bool:

@@ -22,7 +22,7 @@ from kbx_tui.search.evidence.scoring import QueryVariant, Scoring
 from kbx_tui.search.evidence.topic import Topic
 from kbx_tui.search.index_generation import IndexGeneration
 from kbx_tui.search.query.named_query import NamedQuery
-from kbx_tui.search.query.query_terms import counted_terms, lexical_weight
+from kbx_tui.search.query.query_terms import lexical_weight, searched_terms
 from kbx_tui.search.retrieval.pseudo_relevance_feedback import FeedbackQuery
 from kbx_tui.search.retrieval.query_topic import query_topic
 from kbx_tui.search.retrieval.scope import ScopedDocuments
@@ -44,15 +44,13 @@ class DocumentPass:
         self._query, self._snapshot = named.text, generation.snapshot
         documents = generation.scored_documents(scoped, propagation_share)
         words, variants = generation.words, named.variants
-        terms = [counted_terms(named.text)]
-        if len(variants) > 1:
-            terms.append(counted_terms(named.document_query))
-        bm25 = words.bm25(terms)
+        terms = [searched_terms(query, words.languages, words.holds) for query in variants]
+        bm25 = words.bm25([searched.weights for searched in terms])
         if not named.spans:  # links find what belongs to people and teams, not titles
-            single = [term for term in terms[0] if isinstance(term, str)]
-            single.sort(key=words.idf, reverse=True)
-            titled, shares = generation.title_words.holding(single)
-            bm25[0][titled] += TITLE_BONUS * shares
+            for language, single in terms[0].in_titles.items():
+                rarest_first = sorted(single, key=words.idf, reverse=True)
+                titled, shares = generation.title_words.holding(rarest_first, language)
+                bm25[0][titled] += TITLE_BONUS * shares
         self._named, self._words, self._searched_terms = named, words, terms[-1]
         weights = [
             1.0 if fast else lexical_weight(query, names_someone=bool(named.spans))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -28,19 +29,24 @@ class FoundFact:
 class FactIndex:
     """The facts of one generation. Inactive ones only contribute to term statistics."""
 
-    def __init__(self, store: Store) -> None:
-        table = store.rows("facts", ["fact_id", "entity_id", "text", "status"]).sort_by("fact_id")
+    def __init__(self, store: Store, language_of: Callable[[str], str]) -> None:
+        """`language_of` returns the language of a page, given its path."""
+        columns = ["fact_id", "entity_id", "text", "status", "path"]
+        table = store.rows("facts", columns).sort_by("fact_id")
         self._entity_ids: list[str] = table["entity_id"].to_pylist()
         self._texts: list[str] = table["text"].to_pylist()
         statuses = table["status"].to_pylist()
         self._active = np.array([status == "active" for status in statuses], np.bool_)
         size = len(self._texts)
-        postings = make_postings(("", text) for text in self._texts)
+        paths: list[str] = table["path"].to_pylist()
+        texts = zip(paths, self._texts, strict=True)
+        postings = make_postings(texts, lambda path, _: language_of(path))
         self._words = Bm25Index([PostingsSegment(postings, np.arange(size))], size)
 
     def find(self, query: str) -> list[FoundFact]:
         """Return the active facts that hold a term of the query, best first, at most 50."""
-        terms = terms_in(" ".join(query_terms(query)))
+        text, languages = " ".join(query_terms(query)), self._words.languages
+        terms = (term for language in languages for term in terms_in(text, language))
         (scores,) = self._words.bm25([dict.fromkeys(terms, 1.0)])
         rows = np.flatnonzero((scores > 0.0) & self._active)
         return [

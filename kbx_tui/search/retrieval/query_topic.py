@@ -15,11 +15,11 @@ from kbx_tui.search.evidence.score_normalization import (
 )
 from kbx_tui.search.evidence.topic import Topic
 from kbx_tui.search.query.named_query import NamedQuery
-from kbx_tui.search.query.query_terms import counted_terms
+from kbx_tui.search.query.query_terms import SearchedTerms, searched_terms
 
 
 def query_topic(
-    named: NamedQuery, terms: Mapping[Term, float], words: Bm25Index, lexical_weight: float
+    named: NamedQuery, terms: SearchedTerms, words: Bm25Index, lexical_weight: float
 ) -> Topic | None:
     """Return the topic of a query, None if it names people or teams and asks nothing else.
 
@@ -28,18 +28,20 @@ def query_topic(
     """
     if named.names_only:
         return None
-    idf = words.idf_of_held(term for term in terms if isinstance(term, str))
-    bm25 = FULL_BM25 * sum(terms[term] * value for term, value in idf.items())
+    idf = words.idf_of_held(terms.words)
+    bm25 = FULL_BM25 * sum(terms.weights[term] * value for term, value in idf.items())
     full = fuse(scale_lexical(np.array(bm25)), np.array(FULL_COSINE), lexical_weight)
     thing_share = 0.0
     if named.names_things:
-        asked = counted_terms(named.words_asked) if named.words_asked else ()
-        thing_share = 1.0 - _share(asked, idf)
+        asked = (
+            named.words_asked
+            and searched_terms(named.words_asked, words.languages, words.holds).words
+        )
+        thing_share = 1.0 - _share(asked or (), idf)
     return Topic(float(full), thing_share)
 
 
-def _share(terms: Iterable[Term], idf: Mapping[str, float]) -> float:
+def _share(terms: Iterable[Term], idf: Mapping[Term, float]) -> float:
     """Return the share of the sum of `idf` that some terms make up, 0 if it is 0."""
     total = sum(idf.values())
-    part = sum(idf.get(term, 0.0) for term in terms if isinstance(term, str))
-    return part / total if total else 0.0
+    return sum(idf.get(term, 0.0) for term in terms) / total if total else 0.0

@@ -13,8 +13,10 @@ from numpy.typing import NDArray
 
 from kbx_tui.embedding.embedder import Embedder
 from kbx_tui.index.lexical.bodies import Body
+from kbx_tui.index.lexical.terms import term_of_stem
 from kbx_tui.index.paths.path_filter import PathFilter
 from kbx_tui.index.vectors.vector_matrix import VectorMatrix
+from kbx_tui.knowledge.languages import ENGLISH
 from kbx_tui.knowledge.records import Entity
 from kbx_tui.search.evidence.evidence import EntityCandidate, Evidence, LinkedDocuments, frozen
 from kbx_tui.search.evidence.score_normalization import FEEDBACK_WEIGHT, PROPAGATION_SHARE
@@ -153,10 +155,11 @@ class Retriever:
 
         Meaning counts unless the search was fast. A deleted document has an empty snippet.
         """
-        query, wanted = evidence.document_query, self._wanted_words(evidence)
+        query, languages = evidence.document_query, self._languages(evidence, rows)
+        wanted = {each: self._wanted_words(evidence, each) for each in {*languages}}
         return [
-            make_snippet(*body, query, wanted=wanted, cosines=cosines)
-            for body, cosines in self._bodies(evidence, rows)
+            make_snippet(*body, query, wanted=wanted[each], cosines=cosines, language=each)
+            for each, (body, cosines) in zip(languages, self._bodies(evidence, rows), strict=True)
         ]
 
     def passages_to_rerank(self, evidence: Evidence, rows: Sequence[int]) -> list[str]:
@@ -164,15 +167,28 @@ class Retriever:
 
         A deleted document has its title only.
         """
-        query, wanted = evidence.document_query, self._wanted_words(evidence)
+        query, languages = evidence.document_query, self._languages(evidence, rows)
+        wanted = {each: self._wanted_words(evidence, each) for each in {*languages}}
+        bodies = self._bodies(evidence, rows)
         return [
-            passage_to_rerank(evidence.titles[row], *body, query, wanted, cosines)
-            for row, (body, cosines) in zip(rows, self._bodies(evidence, rows), strict=True)
+            passage_to_rerank(evidence.titles[row], *body, query, wanted[each], cosines, each)
+            for row, each, (body, cosines) in zip(rows, languages, bodies, strict=True)
         ]
 
-    def _wanted_words(self, evidence: Evidence) -> WantedWords:
+    def _languages(self, evidence: Evidence, rows: Sequence[int]) -> list[str]:
+        """Return the language of each document, English for a deleted one."""
+        generation = self._index.generation()
+        base_rows = (generation.snapshot.row_of.get(evidence.paths[row]) for row in rows)
+        language_of = generation.words.language_of
+        return [ENGLISH if row is None else language_of(row) for row in base_rows]
+
+    def _wanted_words(self, evidence: Evidence, language: str) -> WantedWords:
         idf = self._index.generation().words.idf
-        return wanted_words(evidence.document_query, evidence.query, idf)
+
+        def rarity(word_stem: str) -> float:
+            return idf(term_of_stem(word_stem, language))
+
+        return wanted_words(evidence.document_query, evidence.query, rarity, language)
 
     def _bodies(
         self, evidence: Evidence, rows: Sequence[int]

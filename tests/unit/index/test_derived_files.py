@@ -52,15 +52,16 @@ def test_the_bytes_of_words_bin_do_not_change(store: Store) -> None:
     WORDS.write(store, make_postings(texts))
     content = (Path(store.uri) / "words.bin").read_bytes()
     assert content.split(b"\n")[:3] == [
-        b"kbx words 2",
-        b'{"names": ["|S2", 2, 0, 4211810315], "lengths": ["<i4", 2, 64, 1691307997], '
-        b'"begins": ["<i8", 3, 128, 1800779285], "spelling": ["|u1", 18, 192, 2659851073], '
-        b'"spelling_starts": ["<i8", 5, 256, 2370574295], "starts": ["<i8", 5, 320, 3545477396], '
-        b'"slots": ["<i4", 6, 384, 33391629], "counts": ["<i4", 6, 448, 351109546], '
-        b'"place_starts": ["<i8", 5, 512, 536457610], "places": ["<i4", 7, 576, 1186724323]}',
-        b"f93eaf44",
+        b"kbx words 3",
+        b'{"names": ["|S2", 2, 0, 4211810315], "languages": ["|u1", 2, 64, 1104745215], '
+        b'"lengths": ["<i4", 2, 128, 1691307997], '
+        b'"begins": ["<i8", 3, 192, 1800779285], "spelling": ["|u1", 18, 256, 2659851073], '
+        b'"spelling_starts": ["<i8", 5, 320, 2370574295], "starts": ["<i8", 5, 384, 3545477396], '
+        b'"slots": ["<i4", 6, 448, 33391629], "counts": ["<i4", 6, 512, 351109546], '
+        b'"place_starts": ["<i8", 5, 576, 536457610], "places": ["<i4", 7, 640, 1186724323]}',
+        b"51ddc1d1",
     ]
-    digest = "e4a42d49ce5d17e23194420a20f170846a81c58002d716bdd1920be122205981"
+    digest = "ba984315df3ff26ae526fd6b7791041dfec05104cdb529efe527b1ba33d6eb02"
     assert hashlib.sha256(content).hexdigest() == digest
 
 

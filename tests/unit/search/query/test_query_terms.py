@@ -15,9 +15,9 @@ from kbx_tui.search.evidence.score_normalization import (
 )
 from kbx_tui.search.query.query_terms import (
     MAX_TERMS,
-    counted_terms,
     identifiers,
     lexical_weight,
+    searched_terms,
     weighted_terms,
 )
 
@@ -60,7 +60,7 @@ def test_number_of_terms_is_bounded_for_any_text(query: str) -> None:
 
 
 def test_adjacent_words_are_a_term_of_lower_weight() -> None:
-    counts = counted_terms("iterator chunking costs")
+    counts = searched_terms("iterator chunking costs").weights
     words = [weight for term, weight in counts.items() if isinstance(term, str)]
     pairs = [weight for term, weight in counts.items() if isinstance(term, tuple)]
     assert (len(words), len(pairs)) == (3, 2)

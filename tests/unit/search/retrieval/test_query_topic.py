@@ -11,7 +11,7 @@ from kbx_tui.knowledge.records import Entity
 from kbx_tui.search.evidence.topic import Topic
 from kbx_tui.search.query.name_matching import NameMatcher
 from kbx_tui.search.query.named_query import NamedQuery
-from kbx_tui.search.query.query_terms import counted_terms
+from kbx_tui.search.query.query_terms import searched_terms
 from kbx_tui.search.retrieval.query_topic import query_topic
 
 ENTITIES = (
@@ -27,7 +27,7 @@ WEIGHT = 0.6
 
 def topic_of(query: str) -> Topic | None:
     named = NamedQuery.of(query, NAMES.find(query), ENTITIES)
-    terms = counted_terms(named.document_query)
+    terms = searched_terms(named.document_query)
     return query_topic(named, terms, WORDS, WEIGHT)
 
 

@@ -5,7 +5,8 @@ A field of a record is stored in the column of its name, a tuple as a list.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Iterator, Mapping
 from dataclasses import fields
 from typing import Any, TypeVar
 
@@ -14,6 +15,8 @@ import msgspec
 from kbx_tui.index.lexical.terms import separate_cjk
 from kbx_tui.index.schema import text_hash
 from kbx_tui.knowledge.facts.strip_subject import strip_subject
+from kbx_tui.knowledge.folding import tokens
+from kbx_tui.knowledge.parsing.fields import ALIAS_KEYS
 from kbx_tui.knowledge.records import Attendee, Document, Entity, Fact, Problem
 
 Record = TypeVar("Record")
@@ -36,7 +39,17 @@ SEARCHED_COLUMNS = [
     "states_title",
     "body",
 ]
-"""Columns that `searched_text` needs."""
+"""Columns that `searched_text` needs besides `path`."""
+
+STRUCTURAL_KEYS = frozenset(
+    ["id", "title", "name", "type", "kind", "date", "created", "updated", "modified", "tags", "tag"]
+) | {"meeting", "role", "cssclass", "cssclasses", "publish", "email", "emails"}
+"""Properties that say what a file is, when it was made or how it looks, or are columns."""
+
+_NO_PROSE = re.compile(r"^\W*\d|^\S*\d\S*$|://|^\[\[")
+"""What is found in values that are dates, numbers, ids, addresses, or links, which are references.
+"""
+_LETTERS = re.compile(r"[^\W\d_]{2,}")
 
 NEWEST_FACTS = 5
 """Facts in the profile of an entity."""
@@ -71,10 +84,11 @@ def problems_from(text: str) -> tuple[Problem, ...]:
 
 
 def searched_text(row: Mapping[str, Any]) -> str:
-    """Return the text that BM25 searches: title, names and tags from the frontmatter, and body.
+    """Return the text that BM25 searches: title, names, tags and properties, and body.
 
-    Every title occurs twice: a second time as a heading of the body, or without one before it. The
-    row has `SEARCHED_COLUMNS`.
+    Every title occurs twice: a second time as a heading of the body, or without one before it. A
+    file name of several words counts where the title has none of them. The row has its
+    path and `SEARCHED_COLUMNS`.
     """
     frontmatter = msgspec.json.decode(row["frontmatter"])
     names = [attendee.name for attendee in attendees_from(row["attendees"])]
@@ -83,8 +97,27 @@ def searched_text(row: Mapping[str, Any]) -> str:
     parts = [row["title"], *names, *row["aliases"], *row["references"], *tags]
     if isinstance(role, str):
         parts.append(role)
+    parts += _property_texts(frontmatter)
+    parts += _own_file_name(row["path"], row["title"])
     heading = [] if row["states_title"] else [row["title"]]
     return separate_cjk("\n".join([*dict.fromkeys(parts), *heading, body]))
+
+
+def _property_texts(frontmatter: Mapping[str, Any]) -> Iterator[str]:
+    """Yield the texts of properties that are neither searched otherwise nor say what a file is."""
+    for key, value in frontmatter.items():
+        name = key.casefold()
+        if name in STRUCTURAL_KEYS or name in ALIAS_KEYS or name.endswith("_id"):
+            continue
+        for text in value if isinstance(value, list) else [value]:
+            if isinstance(text, str) and not _NO_PROSE.search(text):
+                yield text
+
+
+def _own_file_name(path: str, title: str) -> list[str]:
+    """Return the words of a file name of several words if the title holds none of them."""
+    words = _LETTERS.findall(path.rpartition("/")[2].removesuffix(".md"))
+    return words if len(words) > 1 and {*tokens(" ".join(words))}.isdisjoint(tokens(title)) else []
 
 
 def entity_row(entity: Entity, facts: list[Fact]) -> dict[str, Any]:

@@ -84,7 +84,8 @@ def language_detector(english_words: frozenset[str]) -> Callable[[Sequence[str]]
     for language, words in FUNCTION_WORDS.items():
         for word in words:
             languages_of.setdefault(word, []).append(language)
-    common = english_words | NAME_PARTICLES
+    letters = {word for word in languages_of if len(word) == 1}  # initials
+    common = english_words | NAME_PARTICLES | letters
 
     def detect(words: Sequence[str]) -> str:
         sample = words[:WORDS_READ]

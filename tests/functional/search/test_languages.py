@@ -56,3 +56,17 @@ def test_other_languages_are_searched_as_well_as_english(
     mixed: KnowledgeBase, language: str
 ) -> None:
     assert quality(mixed, language) >= quality(mixed, ENGLISH) - 0.05
+
+
+def test_snippets_mark_other_forms_of_a_word_in_the_language_of_the_note(
+    mixed: KnowledgeBase,
+) -> None:
+    (result,) = mixed.search("Kündigungsfristen von Mietverträgen", limit=1, fast=True).results
+    marked = {result.snippet[start:end] for start, end in result.matches}
+    assert result.path.endswith("german/notice-period.md")
+    assert "Kündigungsfrist" in marked
+
+
+def test_function_words_of_the_language_of_a_query_are_not_searched(mixed: KnowledgeBase) -> None:
+    results = mixed.search("wer sind die und der", limit=10, fast=True).results
+    assert all("/german/" not in result.path for result in results)

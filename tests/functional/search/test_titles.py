@@ -58,3 +58,20 @@ def test_a_title_counts_the_same_as_heading_frontmatter_or_file_name(tmp_path: P
     explanations = [result.explain or {} for result in results]
     for part in ("fts_score", "cosine"):
         assert len({round(explanation[part], 3) for explanation in explanations}) == 1, part
+
+
+def test_words_of_a_file_name_and_of_properties_find_a_note(tmp_path: Path) -> None:
+    files = {
+        "memory/notes/vendor-shortlist.md": "# Ideas\n\nThree names to call.\n",
+        "memory/notes/b.md": (
+            "---\nsummary: lighthouse keepers\nstage: [dormant, 12]\nshop_id: keeper\n---\nText.\n"
+        ),
+    }
+    with KnowledgeBase(write_vault(tmp_path / "base", files)) as kb:
+        kb.index(fast=True)
+        for query, title in [
+            ("shortlisted vendors", "Ideas"),
+            ("a lighthouse keeper", "b"),
+            ("dormant", "b"),
+        ]:
+            assert titles(kb, query, fast=True) == [title]

@@ -16,7 +16,7 @@ SENTENCES = {
     "french": "Le serveur est de nouveau en ligne depuis hier, la cause était le disque plein",
     "german": "Die Server laufen wieder seit gestern, Grund war der volle Speicher auf dem Knoten",
     "hungarian": "A szerver tegnap óta ismét működik, mert a lemez megtelt és nem volt hely",
-    "italian": "Il server è di nuovo attivo da ieri, perché il disco era pieno e non c'era più posto",
+    "italian": "Il server è di nuovo attivo da ieri, perché il disco era pieno e non c'era posto",
     "norwegian": "Serveren er oppe igjen fra i går, fordi disken var full og ikke kunne skrive mer",
     "portuguese": "O servidor está de novo no ar desde ontem, a causa foi o disco cheio",
     "romanian": "Serverul este din nou pornit de ieri, pentru că discul era plin",

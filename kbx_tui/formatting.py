@@ -48,9 +48,22 @@ def format_percent(share: float) -> str:
     return f"{int(share * 100 + 1e-9)} %"
 
 
-def format_score(score: float) -> str:
-    """Return a score with two decimals and no leading zero: `.86`, `1.00`."""
-    return f"{score:.2f}".removeprefix("0")
+def format_score(score: float, digits: int = 2) -> str:
+    """Return a figure of 0..1 with two decimals and no leading zero: `.86`, `1.00`."""
+    return f"{score:.{digits}f}".removeprefix("0")
+
+
+def format_change(change: float, digits: int = 3) -> str:
+    """Return a change with its sign: `+.060`, `-.019`; `.000` where it rounds to nothing."""
+    amount = format_score(abs(change), digits)
+    if not float(amount):
+        return amount
+    return f"{'-' if change < 0 else '+'}{amount}"
+
+
+def format_p(p: float) -> str:
+    """Return a p-value: `.008`, `<.001`."""
+    return format_score(p, 3) if p >= 0.0005 else "<.001"
 
 
 def answer_words(relevance: float, full_relevance: float) -> str:

@@ -25,6 +25,7 @@ from kbx_tui.evaluation.significance import (
     queries_needed,
     randomisation_p,
 )
+from kbx_tui.formatting import format_change, format_p
 from kbx_tui.search.evidence.evidence import Scores
 from kbx_tui.search.evidence.tuning import Tuning
 
@@ -99,8 +100,8 @@ class Advice:
         """The advice in a sentence."""
         if self.wins:
             return (
-                f"change: {self.gain:+.3f} nDCG@10 on queries that did not choose it "
-                f"(p {self.p:.3f}, {self.better} better, {self.worse} worse)"
+                f"change: {format_change(self.gain)} nDCG@10 on queries that did not choose it "
+                f"(p {format_p(self.p)}, {self.better} better, {self.worse} worse)"
             )
         if self.queries < FEWEST_QUERIES:
             return f"keep what you have: {self.queries} judged queries are too few to choose by"
@@ -108,8 +109,8 @@ class Advice:
             return "keep what you have: no other setting is better on your judged queries"
         more = f"; about {self.more_queries} more judged queries would settle it"
         return (
-            f"keep what you have: {self.gain:+.3f} nDCG@10 on queries that did not choose the "
-            f"setting (p {self.p:.3f}){more if self.more_queries else ''}"
+            f"keep what you have: {format_change(self.gain)} nDCG@10 on queries that did not "
+            f"choose the setting (p {format_p(self.p)}){more if self.more_queries else ''}"
         )
 
 

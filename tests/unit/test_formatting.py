@@ -6,8 +6,10 @@ import pytest
 
 from kbx_tui.formatting import (
     FLAT_REASONS,
+    format_change,
     format_count,
     format_duration,
+    format_p,
     format_score,
     format_size,
     join_limited,
@@ -65,3 +67,11 @@ def test_long_enumeration_ends_with_the_number_of_further_items() -> None:
 def test_long_durations_are_shown_in_minutes() -> None:
     durations = (26.2, 99.0, 180.0)
     assert [format_duration(seconds) for seconds in durations] == ["26 s", "99 s", "3 min"]
+
+
+def test_figures_have_no_leading_zero_and_changes_a_sign() -> None:
+    assert [format_score(0.6934, digits) for digits in (2, 3)] == [".69", ".693"]
+    assert [format_change(each) for each in (0.06, -0.019, 1.0, -0.0001)] == [
+        "+.060", "-.019", "+1.000", ".000",
+    ]  # fmt: skip
+    assert [format_p(each) for each in (1.0, 0.0083, 0.0004)] == ["1.000", ".008", "<.001"]

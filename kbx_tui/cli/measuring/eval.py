@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,15 +13,15 @@ from kbx_tui.cli.base_command import Command, global_options
 from kbx_tui.cli.open_kb import open_kb
 from kbx_tui.cli.options import json_option, reranker_options, types_option
 from kbx_tui.cli.output import print_result, say
-from kbx_tui.formatting import format_count
+from kbx_tui.formatting import format_change, format_count, format_p, format_percent, format_score
 from kbx_tui.safe_text import safe_line
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from kbx_tui.evaluation.measure import Sweep
     from kbx_tui.evaluation.preferences.preference import Votes
-    from kbx_tui.evaluation.runs import GroupDifference, Run
+    from kbx_tui.evaluation.runs import GroupDifference, GroupMetrics, Run
     from kbx_tui.evaluation.significance import Interval, PairedDifference
 
 DIGITS = 4
@@ -164,14 +165,28 @@ def run_lines(run: Run, changes: Sequence[GroupDifference] | None) -> list[str]:
 
     head = ("", "queries", "judged@10", "nDCG@10", "95 %", "R@10", "MRR", "ERR@10", "RBP",
             "two-pass", "named first", "ms")  # fmt: skip
-    rows = [
-        (row.group, str(row.queries), f"{row.judged:.0%}", f"{row.ndcg:.3f}",
-         _interval(row.ndcg_interval, ".2f"), f"{row.recall:.3f}", f"{row.mrr:.3f}",
-         f"{row.err:.3f}", f"{row.rbp:.3f}+{row.rbp_residual:.3f}", f"{row.two_pass:.0%}",
-         "" if row.entity_first is None else f"{row.entity_first:.3f}", f"{row.milliseconds:.1f}")
-        for row in group_metrics(run)
-    ]  # fmt: skip
+    rows = map(_metric_cells, group_metrics(run))
     return [*_table(head, rows), *(difference_lines(changes) if changes is not None else ())]
+
+
+def _metric_cells(row: GroupMetrics) -> list[str]:
+    residual = format_change(row.rbp_residual)
+    return [
+        row.group,
+        str(row.queries),
+        format_percent(row.judged),
+        _figure(row.ndcg),
+        _interval(row.ndcg_interval, format_score),
+        *map(_figure, (row.recall, row.mrr, row.err)),
+        f"{_figure(row.rbp)}{residual}",
+        format_percent(row.two_pass),
+        "" if row.entity_first is None else _figure(row.entity_first),
+        f"{row.milliseconds:.1f}",
+    ]
+
+
+def _figure(value: float) -> str:
+    return format_score(value, 3)
 
 
 def difference_lines(changes: Sequence[GroupDifference]) -> list[str]:
@@ -182,18 +197,27 @@ def difference_lines(changes: Sequence[GroupDifference]) -> list[str]:
         head = ("against " + name, "queries", "judged@10", "nDCG@10", "95 %", "p",
                 *(("p (Holm)",) if several else ()), "better", "equal", "worse",
                 "R@10", "p")  # fmt: skip
-        rows = [
-            (row.group, str(row.ndcg.queries), f"{row.judged_before:.0%} > {row.judged:.0%}",
-             f"{row.ndcg.mean:+.3f}", _interval(row.ndcg.interval, "+.2f"), f"{row.ndcg.p:.3f}",
-             *((f"{row.ndcg_p_holm:.3f}",) if several else ()), str(row.ndcg.wins),
-             str(row.ndcg.ties), str(row.ndcg.losses), f"{row.recall.mean:+.3f}",
-             f"{row.recall.p:.3f}")
-            for row in changes
-            if row.against == name
-        ]  # fmt: skip
-        last = [row for row in changes if row.against == name][-1]
-        lines += ["", *_table(head, rows), _power(last.ndcg), *vote_lines(last.votes)]
+        of_run = [row for row in changes if row.against == name]
+        rows = [_difference_cells(row, several=several) for row in of_run]
+        lines += ["", *_table(head, rows), _power(of_run[-1].ndcg)]
+        lines += vote_lines(of_run[-1].votes)
     return lines
+
+
+def _difference_cells(row: GroupDifference, *, several: bool) -> list[str]:
+    ndcg, recall = row.ndcg, row.recall
+    return [
+        row.group,
+        str(ndcg.queries),
+        f"{format_percent(row.judged_before)} > {format_percent(row.judged)}",
+        format_change(ndcg.mean),
+        _interval(ndcg.interval, partial(format_change, digits=2)),
+        format_p(ndcg.p),
+        *([format_p(row.ndcg_p_holm)] if several else []),
+        *map(str, (ndcg.wins, ndcg.ties, ndcg.losses)),
+        format_change(recall.mean),
+        format_p(recall.p),
+    ]
 
 
 def vote_lines(votes: Votes) -> list[str]:
@@ -203,7 +227,7 @@ def vote_lines(votes: Votes) -> list[str]:
     if asked:
         counts = f"the earlier {votes.wins_a}, this run {votes.wins_b}, neither {votes.neither}"
         lines.append(
-            f"preferred without knowing which is which: {counts}; sign test p {votes.p:.3f}"
+            f"preferred without knowing which is which: {counts}; sign test p {format_p(votes.p)}"
         )
     if votes.undecided:
         queries = format_count(votes.undecided, "query")
@@ -214,7 +238,7 @@ def vote_lines(votes: Votes) -> list[str]:
 def _power(difference: PairedDifference) -> str:
     from kbx_tui.evaluation.significance import NOTICEABLE
 
-    what = f"a difference of {NOTICEABLE:.2f} in nDCG@10".replace("0.", ".")
+    what = f"a difference of {format_score(NOTICEABLE)} in nDCG@10"
     if difference.more_queries is None:
         return f"how many queries would show {what} cannot be estimated from these"
     if not difference.more_queries:
@@ -222,8 +246,8 @@ def _power(difference: PairedDifference) -> str:
     return f"about {difference.more_queries:,} more queries to see {what}"
 
 
-def _interval(interval: Interval | None, form: str) -> str:
-    return "" if interval is None else f"{interval[0]:{form}} to {interval[1]:{form}}"
+def _interval(interval: Interval | None, form: Callable[[float], str]) -> str:
+    return "" if interval is None else f"{form(interval[0])} to {form(interval[1])}"
 
 
 def sweep_json(sweep: Sweep) -> dict[str, Any]:
@@ -248,9 +272,12 @@ def sweep_lines(sweep: Sweep) -> list[str]:
         marks = ["*" if value == best_value else " " for best_value in best]
         rows.append(
             [
-                f"{value:.2f}",
-                *(f"{mean:.3f}{mark}" for mean, mark in zip(means, marks, strict=True)),
-                f"{judged:.2f}",
+                format_score(value),
+                *(
+                    f"{format_score(mean, 3)}{mark}"
+                    for mean, mark in zip(means, marks, strict=True)
+                ),
+                format_percent(judged),
             ]
         )
     return _table([sweep.knob, *sweep.ndcg, "judged@10"], rows)

@@ -14,6 +14,7 @@ from kbx_tui.cli.open_kb import open_kb
 from kbx_tui.cli.options import json_option, types_option
 from kbx_tui.cli.output import print_result, say
 from kbx_tui.errors import NotFound
+from kbx_tui.formatting import format_percent, format_score
 
 if TYPE_CHECKING:
     from kbx_tui.drafting.plans import Written
@@ -95,15 +96,15 @@ def advice_lines(advice: Advice, written: Written | None) -> list[str]:
     """Return the advice, what it rests on, and the change of kbx.toml."""
     lines = [
         advice.verdict,
-        f"nDCG@10 {advice.before:.3f} now on {advice.queries} judged queries, "
-        f"judged@10 {advice.judged_before:.2f}",
+        f"nDCG@10 {format_score(advice.before, 3)} now on {advice.queries} judged queries, "
+        f"judged@10 {format_percent(advice.judged_before)}",
     ]
     if advice.left_out:
         lines.append(f"{advice.left_out} judged queries did not fit in memory")
     if advice.changes:
         lines.append(
-            f"nDCG@10 {advice.after:.3f} with the best setting on the queries that chose it, "
-            f"judged@10 {advice.judged_after:.2f}:"
+            f"nDCG@10 {format_score(advice.after, 3)} with the best setting on the queries that "
+            f"chose it, judged@10 {format_percent(advice.judged_after)}:"
         )
         lines += [f"  {key}  {old} -> {new}" for key, (old, new) in advice.changes.items()]
     if written is not None:

@@ -9,8 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 
-from kbx_tui.formatting import format_score
-from kbx_tui.search.comparing.score_parts import format_change, score_parts
+from kbx_tui.formatting import format_change, format_score
+from kbx_tui.search.comparing.score_parts import score_parts
 from kbx_tui.search.ranking.rank import Ranked, Ranking
 
 TOP = 10

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from kbx_tui.errors import OutOfRange
-from kbx_tui.formatting import rounded_parts
+from kbx_tui.formatting import format_change, format_score, rounded_parts
 from kbx_tui.search.ranking.explain import explain
 from kbx_tui.search.ranking.rank import Ranked, Ranking
 
@@ -52,9 +52,9 @@ class PairExplanation:
         """
         if self.tie_rule:
             return f"{ahead} ties with {behind} and comes first by {_TIE_WORDS[self.tie_rule]}"
-        parts = ", ".join(f"{part.name} {format_change(part.shown)}" for part in self.parts)
+        parts = ", ".join(f"{part.name} {format_change(part.shown, DIGITS)}" for part in self.parts)
         reasons = f": {parts}" if parts else ""
-        return f"{ahead} beats {behind} by {format_difference(self.difference)}{reasons}"
+        return f"{ahead} beats {behind} by {format_score(self.difference, DIGITS)}{reasons}"
 
 
 _TIE_WORDS: Mapping[str, str] = {
@@ -104,16 +104,6 @@ def explain_pair(ranking: Ranking, row: int, other: int) -> PairExplanation:
     parts.sort(key=lambda part: -abs(part.shown))
     tie_rule = _tie_rule(ranking, ahead, behind) if difference == 0.0 else ""
     return PairExplanation(ahead, behind, difference, tuple(parts), tie_rule)
-
-
-def format_difference(difference: float) -> str:
-    """Return an amount with three decimals and no leading zero: `.041`."""
-    return f"{difference:.{DIGITS}f}".removeprefix("0")
-
-
-def format_change(change: float) -> str:
-    """Return a change with its sign: `+.060`, `-.019`."""
-    return f"{'-' if change < 0 else '+'}{format_difference(abs(change))}"
 
 
 def _tie_rule(ranking: Ranking, ahead: Ranked, behind: Ranked) -> TieRule:

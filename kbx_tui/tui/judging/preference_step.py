@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from kbx_tui.formatting import format_count, format_score
+from kbx_tui.formatting import format_count, format_p
 
 if TYPE_CHECKING:
     from kbx_tui.evaluation.preferences.preference import Better, Preference, ShownList, Votes
@@ -29,12 +29,12 @@ class PreferenceStep:
 def vote_words(votes: Votes) -> tuple[str, ...]:
     """Return how often each setting was preferred, the longest wording first; () for never.
 
-    `preferred: A 1, current 8, neither 2 (sign test p .04)`.
+    `preferred: A 1, current 8, neither 2 (sign test p .039)`.
     """
     if not (votes.wins_a or votes.wins_b or votes.neither):
         return ()
     counts = f"preferred: A {votes.wins_a}, current {votes.wins_b}, neither {votes.neither}"
-    p = format_score(votes.p)
+    p = format_p(votes.p)
     short = f"preferred {votes.wins_a}:{votes.wins_b}"
     return f"{counts} (sign test p {p})", f"{short} (p {p})", short
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from math import ceil, floor
 from typing import Literal
 
-from kbx_tui.formatting import format_score
+from kbx_tui.formatting import format_p, format_score
 from kbx_tui.search.evidence.tuning import Tuning
 from kbx_tui.tui.tune.tunable import Tunable, Value
 
@@ -79,7 +79,7 @@ def curve_words(curve: Curve, p: float | None) -> str:
     if p is None:
         return f"{now}; {best} ({gain})"
     advice = "keep what you have" if p > SIGNIFICANCE else "see what optimising says"
-    return f"{now}; {best} ({gain}, p {format_score(p)}: {advice})"
+    return f"{now}; {best} ({gain}, p {format_p(p)}: {advice})"
 
 
 def y_range(curve: Curve) -> tuple[float, float]:

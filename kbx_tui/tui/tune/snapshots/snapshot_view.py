@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from kbx_tui.formatting import format_score
+from kbx_tui.formatting import format_change, format_p
 from kbx_tui.safe_text import safe_line
 from kbx_tui.tui.judging.search_settings import SearchSettings
 
@@ -37,7 +37,7 @@ class SnapshotRow:
 
     @property
     def comparison(self) -> str:
-        """The difference in words: `wins 3, ties 7, losses 2  +.02 (-.01 to .05)  p .21`."""
+        """The difference in words: `wins 3, ties 7, losses 2  +.02 (-.01 to .05)  p .210`."""
         found = self.difference
         if found is None:
             return "not measured"
@@ -46,8 +46,10 @@ class SnapshotRow:
             return f"{words}  the same results"
         between = ""
         if found.interval is not None:
-            between = f" ({signed(found.interval[0])} to {signed(found.interval[1])})"
-        return f"{words}  {signed(found.mean)}{between}  p {format_score(self.p_holm)}"
+            between = (
+                f" ({format_change(found.interval[0], 2)} to {format_change(found.interval[1], 2)})"
+            )
+        return f"{words}  {format_change(found.mean, 2)}{between}  p {format_p(self.p_holm)}"
 
 
 def compare_snapshots(
@@ -89,8 +91,3 @@ def snapshot_rows(
         for snapshot, difference in zip(snapshots, differences, strict=True)
     ]
     return tuple(reversed(rows))
-
-
-def signed(number: float) -> str:
-    """Return a difference with its sign and without a leading zero: `+.03`, `-.01`."""
-    return f"{'-' if number < 0 else '+'}{format_score(abs(number))}"

@@ -9,12 +9,8 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from kbx_tui.errors import OutOfRange
-from kbx_tui.search.comparing.score_parts import (
-    explain_pair,
-    format_change,
-    format_difference,
-    score_parts,
-)
+from kbx_tui.formatting import format_change, format_score
+from kbx_tui.search.comparing.score_parts import explain_pair, score_parts
 from kbx_tui.search.evidence.evidence import Evidence
 from kbx_tui.search.evidence.reranking import RerankerScores
 from kbx_tui.search.evidence.tuning import Tuning
@@ -43,7 +39,7 @@ def test_differences_sum_as_they_are_shown(
     assert order.index(pair.ahead.row) < order.index(pair.behind.row)
     assert pair.difference >= 0.0
     thousandths = [round(float(format_change(part.shown)) * 1000) for part in pair.parts]
-    assert sum(thousandths) == round(float(format_difference(pair.difference)) * 1000)
+    assert sum(thousandths) == round(float(format_score(pair.difference, 3)) * 1000)
     assert bool(pair.tie_rule) == (pair.difference == 0.0)
 
 

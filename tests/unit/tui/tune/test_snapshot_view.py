@@ -23,7 +23,7 @@ def test_rows_are_newest_first_with_p_adjusted_for_their_number() -> None:
     second, first = snapshot_rows(snapshots, differences, SearchSettings(Tuning(alpha=0.3)))
     assert (first.is_pinned, second.is_pinned) == (False, True)
     assert first.p_holm == 2 * differences[0].p
-    assert first.comparison.startswith("wins 6, ties 0, losses 0  +.10 (+.10 to +.10)  p .06")
+    assert first.comparison.startswith("wins 6, ties 0, losses 0  +.10 (+.10 to +.10)  p .062")
     assert second.comparison.startswith("wins 2, ties 3, losses 1  +.02 (")
     assert first.when == "2026-03-17 09:41"
 

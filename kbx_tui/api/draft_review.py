@@ -15,11 +15,12 @@ from kbx_tui.api.similarity_checks import SimilarityChecks
 from kbx_tui.drafting import labels as label_file
 from kbx_tui.drafting.applying import apply_plan
 from kbx_tui.drafting.checks import DraftCheck, DraftMatch, Verdict
-from kbx_tui.drafting.deciding import decide, merged_text
+from kbx_tui.drafting.deciding import decide
 from kbx_tui.drafting.differences import Difference, difference
 from kbx_tui.drafting.draft_checking import check_drafts, with_written_texts
 from kbx_tui.drafting.duplicate_groups import check_group, duplicate_groups
 from kbx_tui.drafting.labels import Label, LabelledScore, ThresholdMetrics
+from kbx_tui.drafting.merging import merged_text
 from kbx_tui.drafting.planning import make_plan
 from kbx_tui.drafting.plans import Applied, Plan
 from kbx_tui.editing.edit_lock import edit_lock

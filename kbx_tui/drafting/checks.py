@@ -47,6 +47,8 @@ class DraftMatch:
     """The text as written in its file, with markup, without notes; empty when not looked up."""
     is_redacted: bool = False
     """Whether its page redacts it: for display to the owner only."""
+    is_of_another: bool = False
+    """Whether it says of another entity what the draft says of its own: a hint, without effect."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +85,11 @@ class DraftCheck:
     """Messages for display: what could not be compared, or that no entity has this name."""
     written: str = ""
     """The draft as written, without the name it begins with; empty means its text."""
+
+    @property
+    def of_another(self) -> DraftMatch | None:
+        """The fact that says the same of another entity: perhaps only one of them can be true."""
+        return next((match for match in self.matches if match.is_of_another), None)
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,8 @@ the caller insists.
 exact      the entity already has this text                   -> skip
 repeated   an earlier draft of the batch says the same        -> skip
 conflict   the best match differs in a number, date, name ... -> supersede it
-near       the best match says the same                       -> skip, or merge if it adds something
+near       the best match says the same                       -> skip if it says all of it, merge if
+                                                                 one sentence says both, else create
 new        nothing reaches the threshold                      -> create
 """
 
@@ -15,11 +16,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from kbx_tui.drafting.checks import DraftCheck, DraftMatch, State, Verdict
-from kbx_tui.editing.pages.inline_markup import transfer_markup
+from kbx_tui.drafting.merging import one_sentence
 from kbx_tui.editing.state.drafts import Choice
-from kbx_tui.knowledge.facts.fact_line import notes_in, read_fact_line
 from kbx_tui.similarity.conflicts.conflict_guard import Conflict
-from kbx_tui.similarity.scoring.compared_words import analyse_words
 
 
 def decide(check: DraftCheck, threshold: float | None = None) -> Verdict:
@@ -62,24 +61,6 @@ def known_matches(check: DraftCheck, threshold: float | None = None) -> list[Dra
     return sorted(own, key=lambda match: (-match.known.score, bool(match.known.conflicts)))
 
 
-def merged_text(text: str, known: str) -> str:
-    """Return a first version of the text that merges two similar ones.
-
-    That is the text that contains all words of the other, else both joined by a semicolon. Both
-    are texts as written; links and emphasis are kept, and so are the notes of `text`.
-    """
-    ours, theirs = (analyse_words(read_fact_line(side).text).content for side in (text, known))
-    if ours <= theirs:
-        return known
-    if theirs <= ours:
-        notes = notes_in(text)
-        notes_start = text.find(notes[0]) if notes else len(text)
-        marked = transfer_markup(text[:notes_start], known)
-        if marked is not None:
-            return marked + text[notes_start:]
-    return f"{known.rstrip(' .;')}; {text}"
-
-
 def _decide_new(check: DraftCheck) -> Verdict:
     is_sure, entity = False, check.entity
     if entity is None:
@@ -90,6 +71,8 @@ def _decide_new(check: DraftCheck) -> Verdict:
         reason = f"nothing similar is known about {entity.name}, its likely entity"
     else:
         is_sure, reason = True, f"nothing similar is known about {entity.name}"
+    if (other := check.of_another) is not None:
+        reason += f"; the same is said of {other.known.entity_name}: {other.known.text!r}"
     return Verdict("new", Choice("create"), is_sure, reason)
 
 
@@ -105,10 +88,13 @@ def _decide_near(check: DraftCheck, match: DraftMatch) -> Verdict:
         reason = f"is similar to {known.text!r}{_kind(check, match)}"
         return Verdict("near", Choice("skip"), False, reason, match)
     existing = match.written or known.text
-    merged = merged_text(check.written or check.draft.text, existing)
+    merged = one_sentence(check.written or check.draft.text, existing)
     if merged == existing:
         reason = f"adds nothing to {known.text!r}"
         return Verdict("near", Choice("skip"), False, reason, match)
+    if not merged:
+        reason = f"is similar to {known.text!r}, and each says something that the other does not"
+        return Verdict("near", Choice("create"), False, reason, match)
     reason = f"is similar to {known.text!r}"
     return Verdict("near", Choice("merge", ids, merged), False, reason, match)
 

@@ -16,6 +16,7 @@ from kbx_tui.drafting.guessing import (
     guess_by_fact,
     guess_by_name,
 )
+from kbx_tui.drafting.other_subjects import said_of_another
 from kbx_tui.editing.pages.fact_splices import verbatim_fact_texts
 from kbx_tui.editing.state.drafts import Draft
 from kbx_tui.errors import NotFound, WriteFault
@@ -66,13 +67,14 @@ def check_drafts(
     repeats = find_batch_duplicates(
         resolved, texts, engine.vectors(texts), engine.calibration, Thresholds(settings)
     )
+    hints = _of_others(resolved, texts, engine, entities, subjects)
     return [
         DraftCheck(
             draft=resolved[row],
             text=texts[row],
             entity=chosen[row],
             candidates=_candidates(chosen[row], guesses[row]),
-            matches=_matches(near[row], resolved[row]),
+            matches=_with_hint(_matches(near[row], resolved[row]), hints[row]),
             repeats=repeats[row],
             model=engine.calibration.model,
             is_calibrated=engine.calibration.is_known,
@@ -128,6 +130,35 @@ def with_written_texts(
         return replace(match, written=text if read_fact_line(text).text == known.text else "")
 
     return [replace(check, matches=tuple(map(look_up, check.matches))) for check in checks]
+
+
+def _of_others(
+    drafts: Sequence[Draft],
+    statements: Sequence[str],
+    engine: SimilarityEngine,
+    entities: Mapping[str, Entity],
+    subjects: SubjectIndex,
+) -> list[DraftMatch | None]:
+    """Return, per draft, the fact that says the same of another entity."""
+    hints: list[DraftMatch | None] = [None] * len(drafts)
+    rows = [
+        row
+        for row, draft in enumerate(drafts)
+        if draft.kind == "fact" and draft.entity_id in entities
+    ]
+    near = engine.near([statements[row] for row in rows], [""] * len(rows), FLOOR, MATCHES)
+    for row, facts in zip(rows, near, strict=True):
+        owner = entities[drafts[row].entity_id]
+        hints[row] = said_of_another(statements[row], owner, facts, entities, subjects)
+    return hints
+
+
+def _with_hint(matches: tuple[DraftMatch, ...], hint: DraftMatch | None) -> tuple[DraftMatch, ...]:
+    """Return matches with a hint in its place by score, once."""
+    if hint is None:
+        return matches
+    others = (match for match in matches if match.known.fact_id != hint.known.fact_id)
+    return tuple(sorted((*others, hint), key=lambda match: -match.known.score))
 
 
 def _compared_text(draft: Draft) -> str:

@@ -90,6 +90,8 @@ def outcome_line(draft: DraftRow, width: int) -> Line:
         outcome += (Span(" → ", "dim"), Span(f"{draft.action_words} ✓", "accent"))
     elif draft.action:
         outcome += (Span(f" → {draft.action_words}{'' if draft.is_sure else '?'}", "dim"),)
+    if draft.hint:
+        outcome += (Span("  "), Span(f"≠? {draft.hint}", "bad"))
     blank = " " * max(OUTCOME_WIDTH - width_of(outcome), 2)
     about = shorten(draft.about, max(width - 3 - width_of(outcome) - len(blank), 0))
     return fit_line((Span("   "), *outcome, Span(blank), Span(about, "dim")), width)

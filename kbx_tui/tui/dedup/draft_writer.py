@@ -12,6 +12,7 @@ from kbx_tui.formatting import format_count
 from kbx_tui.safe_text import safe_line
 from kbx_tui.tui.dedup.draft_store import DraftStore, ReviewStep
 from kbx_tui.tui.dedup.messages import WriteProgress
+from kbx_tui.tui.dedup.undone import describe_undone, describe_undone_write
 from kbx_tui.tui.dedup.view import describe_applied
 from kbx_tui.tui.engine.client import EngineClient
 from kbx_tui.tui.engine.status import Status
@@ -75,7 +76,8 @@ class DraftWriter:
             self.is_writing = True
             self._client.start(self._undo(step, step.entry))
         else:
-            self._take_back(step)
+            words = describe_undone(self._store.drafts, self._store.threshold, step)
+            self._take_back(step, words)
 
     async def _apply(self, settled: Sequence[Draft], before: tuple[Draft, ...]) -> None:
         def write(engine: KnowledgeBase) -> tuple[Plan, Applied]:
@@ -101,8 +103,11 @@ class DraftWriter:
             raise
         finally:
             self._finish()
-        self._on_write(change.path for change in entry.changes)
-        self._take_back(step)
+        paths = [change.path for change in entry.changes]
+        self._on_write(paths)
+        self._take_back(
+            step, describe_undone_write(paths, len(step.drafts) - len(self._store.drafts))
+        )
 
     async def _create_page(self, name: str, kind: str) -> None:
         written = await self._client.run(lambda engine: engine.create_page(name, kind))
@@ -117,8 +122,7 @@ class DraftWriter:
         self.is_writing = False
         self._post(WriteProgress(""))
 
-    def _take_back(self, step: ReviewStep) -> None:
+    def _take_back(self, step: ReviewStep, words: str) -> None:
         self._store.take_back(step)
-        what = "the last write" if step.kind == "write" else "the last change"
-        self._status.show_notice(f"undid {what}")
+        self._status.show_notice(words)
         self._on_change()

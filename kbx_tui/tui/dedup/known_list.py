@@ -25,6 +25,9 @@ BAR, SMALL_BAR = 12, 4
 ROOMY = 60
 """The width from which there is room for the long bar and the date."""
 INDENT = 5
+GAP: Slot = (-1, 0)
+OTHERS: Slot = (-1, 1)
+"""The line above the facts of other entities, which may score higher than those above it."""
 RELATION_LOOKS: dict[str, Look] = {"exact": "document", "duplicate": "document", "conflict": "bad"}
 MARK_LOOKS: dict[str, Look] = {"same": "text", "differs": "match", "conflict": "bad"}
 
@@ -59,13 +62,18 @@ class KnownList(RowsView[KnownRow]):
 
     def slots(self) -> list[Slot]:
         slots: list[Slot] = []
+        others = next((row for row, known in enumerate(self.rows) if not known.decides), -1)
         for row, part in super().slots():
-            slots += [(-1, 0), (row, part)] if slots and part == 0 else [(row, part)]
+            if part == 0:
+                slots += [GAP] if slots else []
+                slots += [OTHERS] if row == others else []
+            slots.append((row, part))
         return slots
 
     def row_line(self, row: int, part: int, width: int) -> Line:
         if row < 0:
-            return BLANK
+            title = "of others, closest first; they do not decide"
+            return (Span(shorten(f" {title}", width), "dim"),) if (row, part) == OTHERS else BLANK
         known = self.rows[row]
         if part == 0:
             return known_line(known, width, self.marker(row))
@@ -98,17 +106,24 @@ def known_line(known: KnownRow, width: int, marker: str = " ") -> Line:
         Span(marker, "dim"),
         Span(f"{format_score(known.score):>4} "),
         Span(f"{bar} ", "document" if known.decides else "rule"),
-        Span(f"{relation} ", RELATION_LOOKS.get(known.relation, "dim") if known.decides else "dim"),
+        Span(f"{relation} ", relation_look(known)),
         text,
         Span(end, "dim"),
     )
 
 
+def relation_look(known: KnownRow) -> Look:
+    """Return the style of a relation; only what decides, and a hint, stand out."""
+    if known.is_of_another:
+        return "bad"
+    return RELATION_LOOKS.get(known.relation, "dim") if known.decides else "dim"
+
+
 def place_line(known: KnownRow, width: int) -> Line:
     """Return the place, the owner, and the components of the score."""
-    effect = "" if known.decides else "does not decide"
+    hint = "the same of another: can both be true?" if known.is_of_another else ""
     redacted = "redacted" if known.is_redacted else ""
-    parts = (known.place, redacted, known.owner, known.details, known.conflicts, effect)
+    parts = (known.place, redacted, known.owner, hint, known.details, known.conflicts)
     text = "   ".join(filter(None, parts))
     return (Span(" " * INDENT), Span(shorten(text, max(width - INDENT, 0)), "dim"))
 

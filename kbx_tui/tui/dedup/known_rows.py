@@ -43,12 +43,17 @@ class KnownRow:
     fact_id: int | None = None
     is_redacted: bool = False
     """Whether its page redacts it, and programs do not get to see it."""
+    is_of_another: bool = False
+    """Whether it says of another entity what the draft says of its own."""
 
 
 def known_rows(
     check: DraftCheck, numbers: Mapping[str, int], compare: Compare
 ) -> tuple[KnownRow, ...]:
-    """Return the rows, best first; `numbers` maps draft ids to their numbers in the batch."""
+    """Return the rows that decide, best first, then those of others, a hint before the rest.
+
+    `numbers` maps draft ids to their numbers in the batch.
+    """
 
     def row(
         text: str, pair: PairSimilarity | SimilarityMatch, place: str, *, decides: bool = True
@@ -82,9 +87,10 @@ def known_rows(
                 line=known.line,
                 fact_id=known.fact_id,
                 is_redacted=match.is_redacted,
+                is_of_another=match.is_of_another,
             )
         )
-    return tuple(sorted(rows, key=lambda row: (not row.decides, -row.score)))
+    return tuple(sorted(rows, key=lambda row: (not row.decides, not row.is_of_another, -row.score)))
 
 
 def format_conflicts(conflicts: Sequence[Conflict]) -> str:

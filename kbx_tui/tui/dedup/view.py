@@ -45,6 +45,8 @@ class DraftRow:
     """Whether its entity is known and has a page to write to."""
     reason: str
     """The reason for the state: a sentence without a full stop."""
+    hint: str = ""
+    """`said of Inês Carvalho too`, where the base says of another what the draft says."""
 
     @property
     def is_settled(self) -> bool:
@@ -94,6 +96,7 @@ def draft_row(draft: Draft, check: DraftCheck | None, verdict: Verdict | None) -
     sign, state = CHECKING if verdict is None else (STATE_SIGNS[verdict.state], verdict.state)
     choice = draft.choice or (verdict.proposal if verdict is not None else None)
     action = choice.action if choice is not None else ""
+    other = check.of_another if check is not None and sign == STATE_SIGNS["new"] else None
     return DraftRow(
         id=draft.id,
         sign=sign,
@@ -106,6 +109,7 @@ def draft_row(draft: Draft, check: DraftCheck | None, verdict: Verdict | None) -
         is_sure=verdict is not None and verdict.is_sure,
         has_page=entity is not None and bool(entity.path),
         reason=safe_line(verdict.reason) if verdict is not None else "",
+        hint=f"said of {safe_line(other.known.entity_name)} too" if other is not None else "",
     )
 
 

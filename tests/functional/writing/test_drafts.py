@@ -49,7 +49,7 @@ def test_each_draft_gets_a_state_and_a_proposal(kb: KnowledgeBase) -> None:
         (check.entity.name if check.entity else "", verdict.state, verdict.proposal.action)
         for check, verdict in decisions
     ] == [
-        ("Alice Chen", "near", "merge"),
+        ("Alice Chen", "near", "create"),
         ("Carol Diaz", "conflict", "supersede"),
         ("Platform", "new", "create"),
         ("Platform", "repeated", "skip"),
@@ -107,7 +107,7 @@ def test_plan_is_written_exactly_and_undone_in_one_step(kb: KnowledgeBase, root:
     assert "+- ~~Ships 5 releases a year~~" in plan.diff
     progress: list[tuple[int, int]] = []
     applied = kb.apply(plan, lambda done, total: progress.append((done, total)))
-    assert (applied.created, applied.merged, applied.superseded, applied.skipped) == (2, 1, 1, 3)
+    assert (applied.created, applied.merged, applied.superseded, applied.skipped) == (3, 0, 1, 3)
     assert (applied.failed, progress[-1]) == ((), (4, 4))
     for file in plan.files:
         assert (root / file.path).read_bytes() == file.after

@@ -8,7 +8,7 @@ from typing import Literal
 import pytest
 
 from kbx_tui.drafting.checks import BatchMatch, DraftCheck, DraftMatch, EntityGuess, State
-from kbx_tui.drafting.deciding import decide, merged_text
+from kbx_tui.drafting.deciding import decide
 from kbx_tui.editing.state.drafts import new_draft
 from kbx_tui.similarity.conflicts.conflict_guard import Conflict
 from kbx_tui.similarity.matches import SimilarityMatch
@@ -105,29 +105,14 @@ def test_stored_duplicate_is_superseded_only_on_its_own_page() -> None:
     assert (other.state, other.proposal.action) == ("near", "skip")
 
 
-@pytest.mark.parametrize(
-    ("text", "known", "merged"),
-    [
-        ("runs the rota", "runs the weekly rota", "runs the weekly rota"),
-        ("runs the weekly rota", "runs the rota", "runs the weekly rota"),
-        ("likes tea.", "likes milk.", "likes milk; likes tea."),
-        (
-            "runs the rota with Bob since May (source: [[Kickoff]])",
-            "runs the [[Rota|rota]] with [Bob](bob.md)",
-            "runs the [[Rota|rota]] with [Bob](bob.md) since May (source: [[Kickoff]])",
-        ),
-        (
-            "likes tea (source: x)",
-            "likes *milk* and [[Oats]]",
-            "likes *milk* and [[Oats]]; likes tea (source: x)",
-        ),
-        (
-            "prefers async Slack over email (source: on async work)",
-            "prefers **async** Slack",
-            "prefers **async** Slack over email (source: on async work)",
-        ),
-    ],
-    ids=["subset", "superset", "different", "links", "missing-link", "emphasis"],
-)
-def test_merged_text_contains_both_texts(text: str, known: str, merged: str) -> None:
-    assert merged_text(text, known) == merged
+def test_what_neither_text_contains_is_kept_beside_the_known_fact() -> None:
+    verdict = decide(check(match(0.95, text="is on duty every Monday")))
+    assert (verdict.state, verdict.proposal.action, verdict.is_sure) == ("near", "create", False)
+    assert "each says something that the other does not" in verdict.reason
+
+
+def test_the_same_of_another_is_named_and_decides_nothing() -> None:
+    other = replace(match(0.95, own=False), is_of_another=True)
+    verdict = decide(check(other))
+    assert (verdict.state, verdict.proposal.action, verdict.is_sure) == ("new", "create", True)
+    assert verdict.reason.endswith("the same is said of Alice: 'runs the rota'")

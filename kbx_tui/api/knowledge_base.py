@@ -878,7 +878,7 @@ class KnowledgeBase:
         """
         entry = self._files.undo(number)
         if any(change.path == CONFIG_NAME for change in entry.changes):
-            self._reload_settings()
+            self.reread_settings()
         return entry
 
     def undoable(self, limit: int = 20) -> tuple[JournalEntry, ...]:
@@ -1140,7 +1140,7 @@ class KnowledgeBase:
         """
         written = self._tuner.save_tuning(tuning, self._files, dry_run=dry_run)
         if written.written:
-            self._reload_settings()
+            self.reread_settings()
         return written
 
     def change_setting(self, key: str, value: str | None, *, dry_run: bool = False) -> Written:
@@ -1162,8 +1162,18 @@ class KnowledgeBase:
             verb = "set"
         written = self._files.write_settings(before, after, f"{verb} {key} in", dry_run=dry_run)
         if written.written:
-            self._reload_settings()
+            self.reread_settings()
         return written
+
+    def reread_settings(self) -> None:
+        """Use the knobs and muted documents that kbx.toml has now, however it was changed.
+
+        Settings that were given instead of kbx.toml stay. Raises ConfigError.
+        """
+        if self._reads_settings:
+            search = load_settings(self.root).search
+            kept = replace_struct(search, reranker=self.settings.search.reranker)
+            self.settings = self._session.settings = replace_struct(self.settings, search=kept)
 
     def mute_documents(self, paths: Collection[str]) -> Written:
         """Leave these documents, and no others, out of every search from now on.
@@ -1173,7 +1183,7 @@ class KnowledgeBase:
         """
         written = self._tuner.mute_documents(paths, self._files)
         if written.written:
-            self._reload_settings()
+            self.reread_settings()
         return written
 
     def first_results(self, queries: Sequence[str], limit: int = 10) -> list[tuple[str, ...]]:
@@ -1234,6 +1244,10 @@ class KnowledgeBase:
         """Return the queries saved by name, ordered by name."""
         return self._past_searches.saved.read()
 
+    def saved_query(self, name: str) -> SavedQuery:
+        """Return the query saved by this name. Raises NotFound."""
+        return self._past_searches.saved.find(name)
+
     def save_query(
         self, name: str, query: str | SearchRequest, settings: Mapping[str, Any] | None = None
     ) -> SavedQuery:
@@ -1291,13 +1305,6 @@ class KnowledgeBase:
         """
         request = _search_request(query, options)
         return self._why_not_finder.why_not(request, path, limit, cancelled)
-
-    def _reload_settings(self) -> None:
-        """Use the knobs that kbx.toml has now, unless settings were given instead of it."""
-        if self._reads_settings:
-            search = load_settings(self.root).search
-            kept = replace_struct(search, reranker=self.settings.search.reranker)
-            self.settings = self._session.settings = replace_struct(self.settings, search=kept)
 
     # Parts, imported on first use: tests/contract/test_imports.py shows what each would load
 

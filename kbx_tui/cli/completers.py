@@ -38,6 +38,14 @@ def complete_tag(
     return _last_of_list(text, _from_base(context, lambda kb: kb.contents().tags))
 
 
+def complete_saved_query(
+    context: click.Context, parameter: click.Parameter, text: str
+) -> list[CompletionItem]:
+    """Return the names of saved queries that begin with a text."""
+    saved = _from_base(context, lambda kb: [query.name for query in kb.saved_queries()])
+    return [CompletionItem(name) for name in saved if name.startswith(text)]
+
+
 def complete_entity(
     context: click.Context, parameter: click.Parameter, text: str
 ) -> list[CompletionItem]:

@@ -94,6 +94,16 @@ class SavedQueries:
         with self._locked():
             self._write([*(one for one in self.read() if one.name != saved.name), saved])
 
+    def update(self, saved: SavedQuery) -> None:
+        """Store a query in place of the one with its name, unless that was removed meanwhile.
+
+        Raises WriteFault.
+        """
+        with self._locked():
+            stored = self.read()
+            if any(one.name == saved.name for one in stored):
+                self._write([*(one for one in stored if one.name != saved.name), saved])
+
     def remove(self, name: str) -> SavedQuery:
         """Remove a query, and return it. Raises NotFound and WriteFault."""
         with self._locked():

@@ -209,6 +209,10 @@ class BaseSession:
 
     async def _search_again(self) -> None:
         try:
+            await self.client.run(lambda engine: engine.reread_settings())
+        except KbxError as error:  # edited by hand: the settings stay as they were
+            self.client.report(error)
+        try:
             await self._count()
         except Exception as error:  # an index that cannot be counted may still be searched
             self.client.report(error)

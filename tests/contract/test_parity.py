@@ -97,6 +97,11 @@ CALLS: list[tuple[str, dict[str, Any], list[str]]] = [
         ["memory/people/alice-chen.md"],
     ),
     (
+        "kbx.search",
+        {"query": "rollback", "pin": ["Grace Tully"], "mute": ["platform"], "sort": "date"},
+        ["rollback", "--pin", "Grace Tully", "--mute", "platform", "--sort", "date"],
+    ),
+    (
         "kbx.memory_similar",
         {"text": "prefers async communication", "entity": "Alice Chen", "threshold": 0.8},
         ["prefers async communication", "--entity", "Alice Chen", "--threshold", "0.8"],

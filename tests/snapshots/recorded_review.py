@@ -9,8 +9,9 @@ from typing import Any
 import msgspec
 
 from kbx_tui.drafting.checks import DraftCheck, DraftMatch, Verdict
-from kbx_tui.drafting.deciding import decide, merged_text
+from kbx_tui.drafting.deciding import decide
 from kbx_tui.drafting.differences import Difference, difference
+from kbx_tui.drafting.merging import merged_text
 from kbx_tui.drafting.plans import Applied, Plan, PlannedFile
 from kbx_tui.editing.state.drafts import Draft
 from kbx_tui.experts.expert_ranking import ExpertRanking

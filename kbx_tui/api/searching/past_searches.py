@@ -44,7 +44,7 @@ class PastSearches:
         found, evidence = self._versions(ranking), ranking.evidence
         what_is_new = news(saved.documents, list(found.items())[:COMPARED])
         rows = {evidence.paths[row]: row for row in ranking.best(COMPARED).tolist()}
-        self.saved.put(replace(saved, at=time.time(), documents=found))
+        self.saved.update(replace(saved, at=time.time(), documents=found))
         return News(
             saved,
             tuple(

@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
 import click
+from click.core import ParameterSource
 
 from kbx_tui.cli.base_command import Command
-from kbx_tui.cli.completers import complete_entity, complete_path, complete_tag
+from kbx_tui.cli.completers import (
+    complete_entity,
+    complete_path,
+    complete_saved_query,
+    complete_tag,
+)
 from kbx_tui.cli.gc_disabled import gc_disabled
 from kbx_tui.cli.open_kb import open_kb
 from kbx_tui.cli.options import (
@@ -20,10 +28,22 @@ from kbx_tui.cli.options import (
     unit_option,
 )
 from kbx_tui.cli.output import print_json
+from kbx_tui.errors import ConfigError
+
+if TYPE_CHECKING:
+    from kbx_tui.api import KnowledgeBase
+    from kbx_tui.search.request import SearchRequest
 
 
 @click.command(name="search", cls=Command)
-@text_argument("query", "QUERY...", "the query is empty; say what to look for")
+@text_argument("query", "[QUERY...]")
+@click.option(
+    "--saved",
+    metavar="NAME",
+    help="Run the query saved by this name in the app, with its settings; options given beside it"
+    " replace those.",
+    shell_complete=complete_saved_query,
+)
 @click.option(
     "--path",
     metavar="P",
@@ -116,7 +136,13 @@ from kbx_tui.cli.output import print_json
 @click.option("--explain", is_flag=True, help="Show how each score is computed.")
 @json_option
 def command(
-    query: str, explain: bool, as_json: bool, dates: str | None, no_dates: bool, **fields: Any
+    query: str,
+    saved: str | None,
+    explain: bool,
+    as_json: bool,
+    dates: str | None,
+    no_dates: bool,
+    **fields: Any,
 ) -> None:
     """Find documents, entities first.
 
@@ -139,18 +165,17 @@ def command(
       kbx search migration --pin "Grace Tully" --mute platform --sort date
       kbx search alice migration --hierarchy-alpha 0.7 --explain
       kbx search "rollback plan" --json | jq -r '.results[].path'
+      kbx search --saved "open incidents" --limit 5
       kbx search -- --no-hierarchy
     """
+    if saved is None and not query.strip():
+        raise click.UsageError("the query is empty; say what to look for")
+    if saved is not None and query.strip():
+        raise click.UsageError("--saved NAME has its own query; leave out one of the two")
+    given = {**fields, "dates": "off" if no_dates else dates}
     with gc_disabled(), open_kb() as kb:
-        from kbx_tui.search.request import SearchRequest
-
-        request = SearchRequest(
-            query,
-            explain=explain or not as_json,
-            dates="off" if no_dates else dates,
-            **fields,
-        )
-        response = kb.search(request)
+        request = _request(query, given) if saved is None else _saved_request(kb, saved, given)
+        response = kb.search(replace(request, explain=explain or not as_json))
     if as_json:
         from kbx_tui.tools.json.search_json import search_json
 
@@ -159,3 +184,33 @@ def command(
         from kbx_tui.cli.listings.search_listing import print_listing
 
         print_listing(response, explain=explain)
+
+
+def _request(query: str, fields: Mapping[str, Any]) -> SearchRequest:
+    from kbx_tui.search.request import SearchRequest
+
+    return SearchRequest(query, **fields)
+
+
+def _saved_request(kb: KnowledgeBase, name: str, fields: Mapping[str, Any]) -> SearchRequest:
+    """Return the request of a saved query, with the options that were given on the command line.
+
+    Raises NotFound, and ConfigError for settings of a newer or damaged file.
+    """
+    from kbx_tui.tui.explore.stored_settings import state_of
+
+    query = kb.saved_query(name)
+    state = state_of(query.query, query.settings)
+    if state is None:
+        raise ConfigError(
+            f"the settings of {query.name!r} cannot be read; save it again in the app"
+        )
+    context = click.get_current_context()
+    given = {
+        field: value
+        for field, value in fields.items()
+        if field != "limit" and context.get_parameter_source(field) is not ParameterSource.DEFAULT
+    }
+    if context.params["no_dates"]:
+        given["dates"] = "off"
+    return replace(state.request(), limit=fields["limit"], **given)

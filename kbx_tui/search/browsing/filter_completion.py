@@ -41,7 +41,7 @@ def complete_filter(
     values = list(_values(generation, unfinished, limit))
     if unfinished.key in ("from", "to"):
         is_part = bool(_DATE_SO_FAR.fullmatch(typed)) and not DATE.fullmatch(typed)
-        return FilterCompletions((), is_whole=not is_part)
+        return FilterCompletions(tuple(values[:limit]), is_whole=not is_part)
     if unfinished.key == "@":
         is_whole = bool(typed) and bool(generation.entity_names.named(typed))
     elif unfinished.key == "in":
@@ -61,12 +61,21 @@ def _values(generation: IndexGeneration, unfinished: UnfinishedFilter, limit: in
         case "tag":
             keys = (key for tags in snapshot.tags for tag in tags for key in tag_keys(tag))
             yield from _frequent(keys, typed)
+        case "from" | "to":
+            yield from _dates(snapshot.dates, typed)
         case "in":
             yield from complete(snapshot.paths, typed, Path("/"), limit)
         case "@":
             named = generation.entity_names.find(typed, limit) if typed else []
             names = (each.name if unfinished.is_quoted else slug(each.name) for each in named)
             yield from (name for name in dict.fromkeys(names) if fold(name).startswith(fold(typed)))
+
+
+def _dates(dates: Iterable[str], typed: str) -> Iterator[str]:
+    """Yield the years that have documents, or the months or days in what is typed, newest first."""
+    parts = typed.count("-") + (1 if not DATE.fullmatch(typed) else 2)
+    longer = {"-".join(date.split("-")[:parts]) for date in dates if date.startswith(typed)}
+    yield from sorted(longer - {typed}, reverse=True)
 
 
 def _frequent(values: Iterable[str], typed: str) -> Iterator[str]:

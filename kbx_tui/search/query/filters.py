@@ -12,7 +12,7 @@ from typing import Literal, Self
 
 from kbx_tui.errors import ConfigError
 from kbx_tui.knowledge.folding import fold, slug
-from kbx_tui.search.query.typed_filters import DATE, TypedFilter
+from kbx_tui.search.query.typed_filters import DATE, Key, TypedFilter
 
 Dates = Literal["prefer", "filter", "off"]
 """What date words of a query do: prefer documents of that time, filter by it, or nothing."""
@@ -113,6 +113,15 @@ def tag_keys(tag: str) -> Iterator[str]:
     while key:
         yield key
         key = key.rpartition("/")[0]
+
+
+def is_same_value(key: Key, one: str, other: str) -> bool:
+    """Return whether two values of a filter match the same documents, whatever their spelling."""
+    if key in ("from", "to", "in"):
+        return one == other
+    if key == "tag":
+        return tag_key(one) == tag_key(other)
+    return fold(one.strip()) == fold(other.strip()) or slug(one) == slug(other) != ""
 
 
 def _date(name: str, value: str | None) -> str:

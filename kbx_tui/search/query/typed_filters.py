@@ -132,8 +132,14 @@ def unfinished_filter(query: str) -> UnfinishedFilter | None:
 
 
 def with_filter(query: str, key: Key, value: str) -> str:
-    """Return a query with one more filter at its end."""
-    return f"{query.rstrip()} {TypedFilter(key, (value,))}".lstrip()
+    """Return a query with one more filter at its end.
+
+    At its beginning, where a quotation mark that is not closed would take it for quoted words.
+    """
+    added = str(TypedFilter(key, (value,)))
+    appended = f"{query.rstrip()} {added}".lstrip()
+    is_read = len(read_filters(appended).filters) > len(read_filters(query).filters)
+    return appended if is_read else f"{added} {query.strip()}"
 
 
 def without_filter(query: str, number: int) -> str:

@@ -205,6 +205,13 @@ class KbxSearch(Arguments):
         None, description="Weight of how often and recently a document was opened, 0 by default."
     )
     rerank: bool = Field(True, description="False leaves out the reranker of kbx.toml, if any.")
+    sort: Literal["score", "date"] = Field(
+        "score", description="date lists the best 50 results newest first."
+    )
+    pinned: Names = Field(
+        [], alias="pin", description="Entities that count whatever their score: name, alias or id."
+    )
+    muted: Names = Field([], alias="mute", description="Entities to ignore: name, alias or id.")
     explain: bool = Field(False, description="Return how each score was computed.")
 
 

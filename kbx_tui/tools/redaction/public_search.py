@@ -18,8 +18,8 @@ from kbx_tui.search.results.response import SearchMeta, SearchResponse, SearchRe
 from kbx_tui.search.results.snippets import make_snippet
 from kbx_tui.tools.redaction.visible_pages import VisiblePages
 
-MOST_NAMED = 50
-"""Entities checked for a name in a filter, the best matches first."""
+ALL = 1_000_000
+"""Limit of a lookup that leaves out no entity: one unchecked would show what is redacted."""
 
 
 def public_search(kb: KnowledgeBase, pages: VisiblePages, request: SearchRequest) -> SearchResponse:
@@ -49,7 +49,7 @@ def public_search(kb: KnowledgeBase, pages: VisiblePages, request: SearchRequest
         if len(visible) - len(moved) >= request.limit or len(found) < limit:
             break
         limit *= 2
-    if moved:
+    if moved and request.sort == "score":
         visible.sort(key=lambda result: -result.score)
     notes = _public_notes(kb, pages, request, meta)
     if dropped:
@@ -73,7 +73,7 @@ def _hidden_names(
     return frozenset(
         (name, found.id)
         for name in names
-        for found in kb.find_entities(name, MOST_NAMED)
+        for found in kb.find_entities(name, ALL)
         if not _is_named_openly(pages, found.id, name)
     )
 

@@ -49,6 +49,8 @@ class BlindScreen(ModalScreen[None]):
     def __init__(self, model: BlindModel, keymap: Keymap) -> None:
         super().__init__()
         self.model, self.keymap = model, keymap
+        self._is_over = False
+        """Whether there is nothing left to ask."""
 
     def compose(self) -> ComposeResult:
         with Vertical(id="blind"):
@@ -64,16 +66,21 @@ class BlindScreen(ModalScreen[None]):
         self.model.stop()
 
     def on_resize(self) -> None:
+        self._show_keys()
+
+    def _show_keys(self) -> None:
+        """Show the keys that work: those of an answer while there is a question."""
         first, second, neither, later, undo, close = (
             self.keymap.key_of(f"blind.{name}")
             for name in ("first", "second", "neither", "later", "undo", "close")
         )
-        wordings = (
+        answers = (
             f"{first} list 1 · {second} list 2 · {neither} neither · {later} later · {undo} undo ·"
             f" {close} close",
             f"{first} · {second} · {neither} neither · {later} later · {undo} · {close}",
             f"{first} · {second} · {neither} · {close}",
         )
+        wordings = (f"{undo} undo · {close} close",) if self._is_over else answers
         room = min(self.size.width, BOX) - 6
         self._box.border_subtitle = Content(longest_fitting(wordings, room))
 
@@ -89,7 +96,8 @@ class BlindScreen(ModalScreen[None]):
     # What the model found.
 
     def on_asked(self, message: Asked) -> None:
-        question = message.question
+        question, self._is_over = message.question, False
+        self._show_keys()
         self._box.border_title = Content(f"Which list answers better: “{question.text}”")
         self.query_one(TwoLists).show(question)
         self.query_one(BlindLine).show(self._progress)
@@ -100,7 +108,8 @@ class BlindScreen(ModalScreen[None]):
         )
 
     def on_nothing_left(self, message: NothingLeft) -> None:
-        self._box.border_title = "No further question"
+        self._box.border_title, self._is_over = "No further question", True
+        self._show_keys()
         if message.queries:
             looked = format_count(message.queries, "query")
             why = (

@@ -242,6 +242,10 @@ COMMANDS: tuple[Command, ...] = (
                   "go to the results of B"),
     _side_by_side("side_by_side.up", "up", "move(-1)", "up", "move up"),
 
+    _side_by_side("side_by_side.mark", "v", "screen.mark", "mark",
+                  "mark the result, to see why it is before or behind others; again: no mark",
+                  bar=True, palette=True),
+
     _compare("compare.alpha_less", "left_square_bracket", "alpha(-5)", "alpha",
              "lower alpha of B", bar=True, pair="compare.alpha_more"),
     _compare("compare.alpha_more", "right_square_bracket", "alpha(5)", "alpha",

@@ -66,11 +66,12 @@ class Keymap:
         return " ".join(map(display_key, self.keys(command)))
 
     def key_bar_text(self, command: Command) -> str:
-        """Return the first key of a command and of its pair: `[ ]`."""
+        """Return the first key of a command and of its pair: `[ ]`, or `0-3` for digits."""
         first_keys = [self.keys(command)[0]]
         if command.pair:
             first_keys.append(self.keys(command_by_id(command.pair))[0])
-        return " ".join(map(display_key, first_keys))
+        are_digits = all(key.isdecimal() for key in first_keys)
+        return ("-" if are_digits else " ").join(map(display_key, first_keys))
 
     def key_of(self, command_id: str) -> str:
         """Return the first key of the command with this id, for use in a sentence."""

@@ -17,13 +17,26 @@ class LostAndGained(TextPane):
     COMPONENT_CLASSES = looks("strong", "accent", "bad")
 
     view: CompareView | None = None
+    pair: tuple[str, ...] = ()
+    """Why the marked result is before or behind the one at the cursor, under A and under B."""
 
     def show(self, view: CompareView | None) -> None:
         """Show the lists of this comparison; nothing for None."""
         self.view = view
         self.rebuild_lines()
 
+    def show_pair(self, pair: tuple[str, ...]) -> None:
+        """Show these sentences on two results above the lists."""
+        if pair != self.pair:
+            self.pair = pair
+            self.rebuild_lines()
+            self.scroll_to_line(0)
+
     def build(self, width: int) -> list[Line]:
+        lines = [line for text in self.pair for line in paragraph(text, width)]
+        return [*lines, *([BLANK] if lines else []), *self._lists(width)]
+
+    def _lists(self, width: int) -> list[Line]:
         view = self.view
         if view is None:
             return []

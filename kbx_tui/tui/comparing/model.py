@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from textual.message import Message
 
+from kbx_tui.safe_text import safe_line
 from kbx_tui.tui.comparing.messages import Compared
 from kbx_tui.tui.comparing.view import CompareView
 from kbx_tui.tui.engine.client import EngineClient, LatestOnly
@@ -19,6 +20,7 @@ from kbx_tui.tui.judging.model import JudgingModel
 if TYPE_CHECKING:
     from kbx_tui.api import KnowledgeBase
     from kbx_tui.search.evidence.evidence import Evidence
+    from kbx_tui.search.ranking.rank import Ranking
 
 LIMIT = 10
 """The first results, which are compared."""
@@ -37,6 +39,29 @@ class CompareModel:
         self._retrievals = LatestOnly(client)
         self._own: tuple[tuple[object, ...], Evidence] | None = None
         """Evidence of A, with what it was retrieved for."""
+        self._rankings: tuple[Ranking, ...] = ()
+        """Those of A and B that were compared last."""
+
+    def explain_pair(self, marked: str, other: str) -> tuple[str, ...]:
+        """Return which of two results is first and by what, under A and under B, by their paths.
+
+        A setting under which one of them is not a result is left out.
+        """
+        engine = self._client.engine
+        if engine is None or not marked or marked == other:
+            return ()
+        sentences = []
+        for name, ranking in zip("AB", self._rankings, strict=False):
+            paths = ranking.evidence.paths
+            rows = [paths.index(path) for path in (marked, other) if path in paths]
+            if len(rows) == 2 and all(ranking.included[row] for row in rows):
+                pair = engine.explain_pair(ranking, rows[0], rows[1])
+                titles = ranking.evidence.titles
+                ahead, behind = (
+                    titles[one.row] or paths[one.row] for one in (pair.ahead, pair.behind)
+                )
+                sentences.append(f"Under {name}, {pair.text(f'“{ahead}”', f'“{behind}”')}.")
+        return tuple(map(safe_line, sentences))
 
     def update(self) -> None:
         """Compare again: the settings, the query or the index changed."""
@@ -88,7 +113,7 @@ class CompareModel:
             tuning = replace(tuning, muted=side.muted, pinned=side.pinned)
             # Without the reranker: only the current search waits for it.
             rankings.append(engine.rank(replace(found, reranker=None), tuning))
-        before, after = rankings
+        before, after = self._rankings = tuple(rankings)
         comparison = engine.compare(before, after, LIMIT)
         return present_comparison(before, after, comparison, (words[0], words[1]))
 

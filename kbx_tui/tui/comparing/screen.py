@@ -81,6 +81,7 @@ class Compare(JudgingScreen):
         else:
             rows.border_title = Content(f"“{safe_line(view.query)}”")
             rows.show(view.rows)
+            self._show_pair()
             self.judge.show(self.navigator.keymap)
 
     def on_measure_changed(self) -> None:
@@ -104,6 +105,26 @@ class Compare(JudgingScreen):
     def read_result(self, event: SideBySide.Opened) -> None:
         self.app.call_later(self.navigator.read, event.result.path)
 
+    @on(SideBySide.Highlighted)
+    def _show_pair(self) -> None:
+        """Show why the marked result is before or behind the one under the cursor."""
+        rows = self.query_one(SideBySide)
+        other = rows.result.path if rows.result is not None else ""
+        pair = self.model.explain_pair(rows.marked, other)
+        self.query_one(LostAndGained).show_pair(pair)
+
+    def action_mark(self) -> None:
+        """Mark the result under the cursor, or no result if it is marked."""
+        rows = self.query_one(SideBySide)
+        if rows.result is None:
+            self.show_notice("no result is chosen: go to one first")
+            return
+        is_marked = rows.result.path == rows.marked
+        rows.mark("" if is_marked else rows.result.path)
+        self._show_pair()
+        if not is_marked:
+            self.show_notice(f"“{rows.result.title}” is marked: go to another result")
+
     def action_alpha(self, steps: int) -> None:
         self.query_one(Knobs).alpha.action_move(steps)
 
@@ -123,8 +144,12 @@ class Compare(JudgingScreen):
         self._show_knobs()
 
     def action_back(self) -> None:
-        """Go back to the results, then to explore: comparing is a view of its search."""
-        if isinstance(self.focused, SideBySide):
+        """Remove the mark; go back to the results, then to explore, whose search is compared."""
+        rows = self.query_one(SideBySide)
+        if rows.marked and rows.has_focus:
+            rows.mark("")
+            self._show_pair()
+        elif rows.has_focus:
             self.app.call_later(self.navigator.go_to, "explore")
         else:
             super().action_back()

@@ -43,6 +43,9 @@ class SideBySide(RowsView[RankRow]):
 
         result: ComparedResult
 
+    class Highlighted(Message):
+        """The cursor is on another result."""
+
     @property
     def result(self) -> ComparedResult | None:
         """The result under the cursor."""
@@ -55,6 +58,8 @@ class SideBySide(RowsView[RankRow]):
     def __init__(self) -> None:
         super().__init__()
         self._grades: Mapping[str, int | None] = {}
+        self.marked = ""
+        """Path of the result that others are compared with; empty for none."""
 
     def paths(self, left: bool) -> list[str]:
         """Return the paths of A or B by row, empty below the last result."""
@@ -71,6 +76,11 @@ class SideBySide(RowsView[RankRow]):
         self._grades = grades
         self.refresh()
 
+    def mark(self, path: str) -> None:
+        """Mark this result in both lists; an empty path marks none."""
+        self.marked = path
+        self.refresh()
+
     def show(self, rows: tuple[RankRow, ...]) -> None:
         """Show these rows; the cursor stays at its rank."""
         self.rows = rows
@@ -85,6 +95,10 @@ class SideBySide(RowsView[RankRow]):
 
     def watch_on_left(self) -> None:
         self.refresh()
+        self.cursor_moved()
+
+    def cursor_moved(self) -> None:
+        self.post_message(self.Highlighted())
 
     def row_line(self, row: int, part: int, width: int) -> Line:
         pair, is_here = self.rows[row], row == self.cursor
@@ -106,7 +120,8 @@ class SideBySide(RowsView[RankRow]):
         """Return one result in exactly `width` cells."""
         if result is None:
             return (Span(" " * width),)
-        line = [Span("›" if here else " ", "accent"), Span(f"{rank:>2} ", "dim")]
+        sign = "◆" if result.path == self.marked else "›" if here else " "
+        line = [Span(sign, "accent"), Span(f"{rank:>2} ", "dim")]
         if width >= BARS_FROM // 2 - 2:
             document, entity, _ = stacked_bar(result.document_part, result.entity_part, BAR)
             rest = BAR - len(document) - len(entity) + 1

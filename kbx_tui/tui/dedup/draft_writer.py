@@ -12,8 +12,8 @@ from kbx_tui.formatting import format_count
 from kbx_tui.safe_text import safe_line
 from kbx_tui.tui.dedup.draft_store import DraftStore, ReviewStep
 from kbx_tui.tui.dedup.messages import WriteProgress
-from kbx_tui.tui.dedup.undone import describe_undone, describe_undone_write
 from kbx_tui.tui.dedup.view import describe_applied
+from kbx_tui.tui.dedup.wording.undone import describe_undone, describe_undone_write
 from kbx_tui.tui.engine.client import EngineClient
 from kbx_tui.tui.engine.status import Status
 

@@ -27,8 +27,8 @@ from kbx_tui.tui.dedup.messages import (
     ScanEnded,
     TypedTextChecked,
 )
-from kbx_tui.tui.dedup.review_labels import describe_saved, describe_threshold
 from kbx_tui.tui.dedup.view import ReviewView, plan_lines
+from kbx_tui.tui.dedup.wording.review_labels import describe_saved, describe_threshold
 from kbx_tui.tui.engine.client import EngineClient, LatestOnly
 from kbx_tui.tui.engine.status import Status
 

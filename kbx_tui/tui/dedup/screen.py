@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import ClassVar
 
 from textual import on
@@ -31,6 +32,12 @@ from kbx_tui.tui.dedup.messages import (
     WriteProgress,
 )
 from kbx_tui.tui.dedup.view import DraftRow
+from kbx_tui.tui.dedup.wording.draft_words import (
+    DIFF_WORDS,
+    draft_words,
+    known_words,
+    threshold_words,
+)
 from kbx_tui.tui.navigator import Navigator
 from kbx_tui.tui.shell.messages import Notice
 from kbx_tui.tui.shell.mode_screen import ModeScreen
@@ -107,6 +114,18 @@ class Dedup(ModeScreen):
             self.check_typed()
         elif isinstance(self.focused, DraftList):
             self._compare_draft()
+
+    def meanings(self) -> Iterable[tuple[str, str]]:
+        match self.focused:
+            case NumberSlider() as slider:
+                return threshold_words(slider.value)
+            case KnownList() if self.known is not None:
+                return known_words(self.known)
+            case DraftList() if self.draft is not None:
+                return draft_words(self.draft)
+            case DiffPane():
+                return DIFF_WORDS
+        return ()
 
     # Messages of the model.
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 
 from rich.cells import cell_len
 from textual.timer import Timer
@@ -21,6 +22,28 @@ ROOMY = 100
 """The width from which the counts are beside the bar instead of below it."""
 
 
+@dataclass(frozen=True, slots=True)
+class ClaimEnds:
+    """The width of each column at the end of a claim, in cells."""
+
+    status: int = 0
+    date: int = 0
+    place: int = 0
+
+    @classmethod
+    def of(cls, claims: Iterable[ClaimRow]) -> ClaimEnds:
+        """Return columns wide enough for these claims."""
+        cells = [
+            (cell_len(each.status), cell_len(each.date), cell_len(each.place)) for each in claims
+        ]
+        return cls(*(max(column) for column in zip(*cells, strict=True)))
+
+    def text(self, claim: ClaimRow) -> str:
+        """Return status, date and place in their columns, two blanks apart."""
+        columns = ((claim.status, self.status), (claim.date, self.date), (claim.place, self.place))
+        return "  ".join(fit(text, width) for text, width in columns if width)
+
+
 class ExpertList(RowsView[Row]):
     """Experts and the claims of expanded ones, all under one cursor."""
 
@@ -36,6 +59,7 @@ class ExpertList(RowsView[Row]):
         self.expanded_ids: frozenset[str] = frozenset()
         self._moves: Mapping[str, int] = {}
         self._timer: Timer | None = None
+        self._ends = ClaimEnds()
 
     def show(self, view: ExpertsView | None) -> None:
         """Show a ranking; on the same topic, rank changes are shown."""
@@ -59,7 +83,7 @@ class ExpertList(RowsView[Row]):
         content = self.rows[row]
         marker = self.marker(row)
         if isinstance(content, ClaimRow):
-            return claim_line(content, width, marker)
+            return claim_line(content, width, marker, self._ends)
         if part:
             return (Span("       "), Span(shorten(content.counts, max(width - 7, 0)), "dim"))
         return expert_line(content, width, marker, self._moves.get(content.id, 0))
@@ -74,6 +98,7 @@ class ExpertList(RowsView[Row]):
     def _lay_out(self, current: Row | None) -> None:
         """Rebuild the rows with the cursor on the row that was `current`."""
         self.rows = self.view.rows(self.expanded_ids) if self.view is not None else ()
+        self._ends = ClaimEnds.of(row for row in self.rows if isinstance(row, ClaimRow))
         self.rebuild_lines()
         keys = [_key(row) for row in self.rows]
         self.cursor = keys.index(_key(current)) if current and _key(current) in keys else 0
@@ -100,13 +125,12 @@ def expert_line(expert: ExpertRow, width: int, marker: str, move: int) -> Line:
     return fit_line((*who, Span(kind, "dim"), *score), width)
 
 
-def claim_line(claim: ClaimRow, width: int, marker: str) -> Line:
+def claim_line(claim: ClaimRow, width: int, marker: str, ends: ClaimEnds) -> Line:
     """Return `    + 1.00  Runs the migration  2026-03-17  people/bob.md:12`."""
     look: Look = "rule" if claim.status else "text"
     sign = f"      {'–' if claim.status else '+'} {claim.contribution:>5.2f}  "
-    end = "  ".join(filter(None, (claim.status, claim.date, claim.place)))
     room = width - 1 - cell_len(sign) - 2
-    end = shorten(end, max(room // 2, 0)) if width >= ROOMY else ""
+    end = shorten(ends.text(claim), max(room // 2, 0)) if width >= ROOMY else ""
     text = fit(claim.text, max(room - cell_len(end), 0))
     signed = Span(sign, "rule" if claim.status else "entity")
     return (Span(marker, "dim"), signed, Span(text, look), Span(f"  {end}", "dim"))

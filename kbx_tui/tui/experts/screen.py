@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import ClassVar
 
 from textual import on
@@ -12,6 +13,7 @@ from kbx_tui.tui.app_state import AppState
 from kbx_tui.tui.base_session import BaseSession
 from kbx_tui.tui.commands.bindings import bindings
 from kbx_tui.tui.experts.expert_list import ExpertList, no_experts, no_topic
+from kbx_tui.tui.experts.expert_words import half_life_words, row_words
 from kbx_tui.tui.experts.messages import ExpertsReady, TopicsFound
 from kbx_tui.tui.experts.model import WEIGHTS
 from kbx_tui.tui.experts.view import ClaimRow, ExpertsView, half_life_at, slider_value
@@ -77,6 +79,16 @@ class Experts(ModeScreen):
         self.model.find_topics()
         if self.model.view is not None:
             self._show(self.model.view)
+            self.set_focus(self.query_one(ExpertList))  # the topic is typed already
+
+    def meanings(self) -> Iterable[tuple[str, str]]:
+        weight = self.model.question.weight
+        match self.focused:
+            case NumberSlider() as slider:
+                return half_life_words(f"{half_life_at(slider.value):.0f}d", weight)
+            case ExpertList() as experts if experts.current is not None:
+                return row_words(experts.current, weight)
+        return ()
 
     def on_topics_found(self, message: TopicsFound) -> None:
         experts = self.query_one(ExpertList)

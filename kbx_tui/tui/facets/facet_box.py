@@ -11,7 +11,14 @@ from textual.content import Content
 from textual.screen import ModalScreen
 
 from kbx_tui.safe_text import safe_line
-from kbx_tui.search.query.typed_filters import Key, read_filters, with_filter, without_filter
+from kbx_tui.search.query.filters import is_same_value
+from kbx_tui.search.query.typed_filters import (
+    Key,
+    TypedFilter,
+    read_filters,
+    with_filter,
+    without_filter,
+)
 from kbx_tui.tui.engine.client import LatestOnly
 from kbx_tui.tui.explore.screen import Explore
 from kbx_tui.tui.facets.date_span import DateStrip
@@ -69,18 +76,14 @@ class FacetBox(ModalScreen[None]):
             self._show(facets)
 
     def _show(self, facets: Facets) -> None:
-        on = {
-            (each.key, each.values[0])
-            for each in read_filters(self._query).filters
-            if len(each.values) == 1
-        }
+        on = [each for each in read_filters(self._query).filters if len(each.values) == 1]
         rows = tuple(
             FacetRow(
                 value.key,
                 value.value,
                 safe_line(value.label),
                 value.count,
-                is_on=(value.key, value.value) in on,
+                is_on=any(_is_for(each, value.key, value.value) for each in on),
             )
             for value in facets.values
         )
@@ -122,6 +125,13 @@ def _without(query: str, key: Key, value: str = "") -> str:
     """Return a query without its filters of a key, those of one value if there is one."""
     filters = read_filters(query).filters
     for number in reversed(range(len(filters))):
-        if filters[number].key == key and (not value or filters[number].values == (value,)):
+        each = filters[number]
+        if each.key == key and (not value or _is_for(each, key, value)):
             query = without_filter(query, number)
     return query
+
+
+def _is_for(typed: TypedFilter, key: Key, value: str) -> bool:
+    """Return whether a filter is for this value and no other, in any spelling."""
+    is_single = typed.key == key and len(typed.values) == 1
+    return is_single and is_same_value(key, typed.values[0], value)

@@ -72,9 +72,11 @@ class IndexModel:
         self.post = lambda message: None
 
     def note_index_change(self) -> None:
-        """Read the folders again, if they are shown."""
+        """Read again what is shown: folders, and the documents that are found too often."""
+        self.over_retrieved.forget()
         if self._is_shown:
             self.read_folders()
+            self.over_retrieved.read()
 
     # Files that need attention.
 

@@ -37,6 +37,10 @@ class OverRetrievedReader:
         """Read the past queries that are new."""
         self._reading.start(self._read())
 
+    def forget(self) -> None:
+        """Read all of them again when next asked: the index has new content."""
+        self._firsts = {}
+
     def stop(self) -> None:
         """Stop reading; what has been read stays."""
         self._reading.cancel()

@@ -14,6 +14,7 @@ from kbx_tui.safe_text import safe_line
 from kbx_tui.tui.app_state import AppState
 from kbx_tui.tui.base_session import BaseSession
 from kbx_tui.tui.commands.bindings import bindings
+from kbx_tui.tui.commands.command import Scope
 from kbx_tui.tui.indexing.file_list import FileList
 from kbx_tui.tui.indexing.file_rows import file_groups
 from kbx_tui.tui.indexing.folder_list import FolderList
@@ -21,6 +22,7 @@ from kbx_tui.tui.indexing.messages import FilesRead, FoldersChanged, RunChanged
 from kbx_tui.tui.indexing.run_pane import RunPane
 from kbx_tui.tui.navigator import Navigator
 from kbx_tui.tui.shell.mode_screen import ModeScreen
+from kbx_tui.tui.widgets.key_bar import KeyBar
 from kbx_tui.tui.widgets.lines_view import dim_text, titled_text
 
 nothing_to_do = titled_text(
@@ -47,6 +49,8 @@ class Index(ModeScreen):
     def __init__(self, session: BaseSession, app_state: AppState, navigator: Navigator) -> None:
         super().__init__(session, app_state, navigator)
         self.model = session.index
+        self._is_settled = False
+        """Whether the files have been listed once, so that the focus is where the user put it."""
 
     def compose_panes(self) -> ComposeResult:
         with Horizontal(id="index-panes"):
@@ -77,6 +81,11 @@ class Index(ModeScreen):
         """Show the pane that has the focus; a wide terminal shows them all."""
         self.set_class(isinstance(self.focused, FolderList), "-in-folders")
 
+    def scopes(self) -> tuple[Scope, ...]:
+        """Return the scopes whose keys work; those of a file only where files are listed."""
+        is_empty = isinstance(self.focused, FileList) and not self.focused.rows
+        return tuple(scope for scope in super().scopes() if not (is_empty and scope == "files"))
+
     @on(RunChanged)
     def show_run(self) -> None:
         self.query_one(RunPane).show(self.model.run, self.model.overview, self._watching())
@@ -88,6 +97,11 @@ class Index(ModeScreen):
         if self.model.overview is not None:
             often = self.model.over_retrieved
             files.show(file_groups(self.model.overview, often.found, often.muted))
+            if often.queries is not None and not self._is_settled:
+                self._is_settled = True
+                if not files.rows and files.has_focus:  # nothing can be done with no file
+                    self.set_focus(self.query_one(FolderList))
+        self.query_one(KeyBar).show(*self.scopes())
         self.show_run()
 
     @on(FoldersChanged)

@@ -22,6 +22,11 @@ def progress_lines(done: int, total: int, width: int) -> list[Line]:
     return [bar, BLANK, *paragraph(text, width, "dim")]
 
 
+def awaiting_lines(width: int) -> list[Line]:
+    """Return what is shown until the judged queries are read."""
+    return paragraph("Reading the judged queries; optimising starts by itself after that.", width)
+
+
 def advice_lines(advice: Advice, take_key: str, width: int) -> list[Line]:
     """Return the verdict, what it rests on, and the offered settings if there are any."""
     lines = [

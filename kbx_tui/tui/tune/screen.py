@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterable
 from functools import partial
 from typing import TYPE_CHECKING, ClassVar
 
@@ -18,8 +18,9 @@ from kbx_tui.tui.commands.bindings import bindings
 from kbx_tui.tui.drawing.cell_text import longest_fitting
 from kbx_tui.tui.judging.judging_screen import JudgingScreen
 from kbx_tui.tui.navigator import Navigator
+from kbx_tui.tui.tune import tune_words
 from kbx_tui.tui.tune.curve import MEASURES
-from kbx_tui.tui.tune.decision import advice_lines, progress_lines
+from kbx_tui.tui.tune.decision import advice_lines, awaiting_lines, progress_lines
 from kbx_tui.tui.tune.panes.curve_pane import CurvePane
 from kbx_tui.tui.tune.panes.decision_pane import DecisionPane
 from kbx_tui.tui.tune.panes.query_table import QueryTable
@@ -42,6 +43,14 @@ PANES: dict[str, type[Widget]] = {
     "decision": DecisionPane,
 }
 """In the order of Tab; a small terminal shows one of them, the decision only while there is one."""
+MEANINGS: dict[str, tune_words.Meanings] = {
+    "queries": tune_words.QUERIES,
+    "curve": tune_words.CURVE,
+    "thresholds": tune_words.THRESHOLDS,
+    "snapshots": tune_words.SNAPSHOTS,
+    "decision": tune_words.DECISION,
+}
+"""What the help says of each pane."""
 
 
 class Tune(JudgingScreen):
@@ -68,6 +77,8 @@ class Tune(JudgingScreen):
         self._accept: Callable[[], Awaitable[object]] | None = None
         """What accepting the decision does; None if there is nothing to accept."""
         self._shows_advice = False
+        self._awaits_queries = False
+        """Whether optimising starts as soon as the judged queries are read."""
 
     def compose_panes(self) -> ComposeResult:
         with Horizontal(id="tune-panes"):
@@ -96,6 +107,7 @@ class Tune(JudgingScreen):
         self.model.close()
 
     def fit(self, size: Size) -> None:
+        self._show_hidden_panes()
         self._show_pane_of(self.focused)
 
     def on_descendant_focus(self) -> None:
@@ -106,6 +118,10 @@ class Tune(JudgingScreen):
         name = next((name for name, kind in PANES.items() if isinstance(focused, kind)), "")
         if name:
             self._show_pane(name)
+
+    def meanings(self) -> Iterable[tuple[str, str]]:
+        name = next((name for name, kind in PANES.items() if isinstance(self.focused, kind)), "")
+        return MEANINGS.get(name, ())
 
     # Messages.
 
@@ -121,6 +137,9 @@ class Tune(JudgingScreen):
     def on_curve_changed(self) -> None:
         self._show_curve()
         self._show_title()
+        if self._awaits_queries and self.model.curve is not None and self.model.tuning is not None:
+            self._awaits_queries = False
+            self.model.optimiser.start(self.model.tuning)
 
     def on_past_queries_changed(self) -> None:
         self._show_past()
@@ -132,6 +151,12 @@ class Tune(JudgingScreen):
         self._show_advice()
 
     # What the panes show.
+
+    def _show_hidden_panes(self) -> None:
+        """Say in the border which panes have no room, and which key shows them in turn."""
+        key = self.navigator.keymap.key_of("screen.next")
+        hidden = "" if self.has_class("-wide") else f"{key}: thresholds · snapshots"
+        self.query_one(CurvePane).border_subtitle = hidden
 
     @property
     def _is_searchable(self) -> bool:
@@ -158,6 +183,7 @@ class Tune(JudgingScreen):
         model, pane = self.model, self.query_one(CurvePane)
         queries = self.session.judging.grades.queries
         pane.border_title = f"{MEASURES[model.measure]} over {model.knob.name}"
+        self._show_hidden_panes()
         pane.empty_state = no_curve(
             searchable=self._is_searchable,
             judged=bool(queries),
@@ -200,7 +226,7 @@ class Tune(JudgingScreen):
         self.set_focus(self.query_one(DecisionPane))
 
     def _close_decision(self) -> None:
-        self._accept, self._shows_advice = None, False
+        self._accept, self._shows_advice, self._awaits_queries = None, False, False
         if self.has_class("-deciding"):
             had_focus = isinstance(self.focused, DecisionPane)
             self.remove_class("-deciding")
@@ -282,12 +308,14 @@ class Tune(JudgingScreen):
         queries = self.session.judging.grades.queries
         if self.model.tuning is None or not any(query.is_measurable for query in queries):
             self.show_notice("there is nothing to optimise by: grade some results first")
-        elif self.model.curve is None:
-            self.show_notice("the judged queries are still being read")
         else:
             self._open_decision()
             self._shows_advice = True
-            self.model.optimiser.start(self.model.tuning)
+            self._awaits_queries = self.model.curve is None
+            if self._awaits_queries:
+                self.query_one(DecisionPane).show("Optimising", awaiting_lines)
+            else:
+                self.model.optimiser.start(self.model.tuning)
 
     async def _take(self, tuning: Tuning) -> None:
         self.model.use(tuning)

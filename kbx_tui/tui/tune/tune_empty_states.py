@@ -8,12 +8,12 @@ from kbx_tui.tui.widgets.lines_view import EmptyState, dim_text, titled_text
 
 def no_judged_query(keymap: Keymap) -> EmptyState:
     """Return what the queries say before a document is graded."""
-    lowest, highest, explore = map(keymap.key_of, ("grade.0", "grade.3", "mode.explore"))
+    grades, explore = map(keymap.key_of, ("grade.0", "mode.explore"))
     return titled_text(
         "No query is judged yet.",
-        f"Go to explore ({explore}), ask what you really ask, and grade the results from"
-        f" {lowest.split()[0]} (not relevant) to {highest} (just what was wanted). With ten such"
-        " queries, settings can be compared here.",
+        f"Go to explore ({explore}), ask what you really ask, and grade the results with"
+        f" {grades}, from not relevant to just what was wanted. With ten such queries, settings can"
+        " be compared here.",
         "The demo comes with 12 judged queries: `kbx demo`. `kbx judgments import` takes those of"
         " other tools.",
     )

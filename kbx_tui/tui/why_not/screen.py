@@ -22,7 +22,7 @@ from kbx_tui.tui.why_not.messages import AnswerReady, DocumentsFound, NoAnswer
 from kbx_tui.tui.why_not.model import WhyNotModel
 from kbx_tui.tui.why_not.view import ActionRow
 from kbx_tui.tui.widgets.box_list import BoxList
-from kbx_tui.tui.widgets.lines_view import dim_text
+from kbx_tui.tui.widgets.lines_view import dim_text, titled_text
 from kbx_tui.tui.widgets.ordered_input import OrderedInput
 
 
@@ -129,7 +129,11 @@ class WhyNotBox(ModalScreen[Chosen | None]):
         if not self.model.explore.is_searchable:
             documents.empty_state = dim_text("Nothing is indexed yet; try again in a moment.")
         else:
-            documents.empty_state = dim_text("No title or path is like that.")
+            documents.empty_state = titled_text(
+                "No title or path is like that.",
+                "Here documents are found by words of their title or path, or by parts of these. To"
+                " find one by what it says, close this box and ask for that in the query.",
+            )
         documents.show(message.documents)
         if self._takes_found:
             self.action_take()

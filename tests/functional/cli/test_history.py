@@ -42,6 +42,14 @@ def test_saved_queries_are_listed_and_removed(kbx: CommandLine, fresh_demo: Path
     assert (row["name"], row["query"]) == ("open incidents", "error code 5032")
     assert row["documents"] > 0
     assert "open incidents  20" in kbx(*where, "saved").out
+    search = ("--kb", str(fresh_demo), "search", "--fast", "--explain", "--json")
+    ran = kbx(*search, "--saved", "open incidents", "--limit", "3").json
+    assert ran["results"] == kbx(*search, "error code 5032", "--limit", "3").json["results"]
+    assert ran["meta"]["explain"]["hierarchy_alpha"] == 0.7
+    ran = kbx(*search, "--saved", "open incidents", "--hierarchy-alpha", "0.2").json
+    assert ran["meta"]["explain"]["hierarchy_alpha"] == 0.2
+    assert "no query is saved as 'x'" in kbx(*search, "--saved", "x").err
+    assert "has its own query" in kbx(*search, "--saved", "open incidents", "more").err
     missing = kbx(*where, "remove", "closed")
     assert missing.code != 0
     assert "no query is saved as 'closed'; the names are open incidents" in missing.err

@@ -196,10 +196,11 @@ def test_a_filter_by_a_redacted_alias_is_answered_like_one_by_an_unknown_name(
             "---\naliases:\n  - Zanzibar Six #redacted\n  - Vee\n---\n# Vera Sand\n"
         ),
         "notes/lamp.md": "---\ntags: [oil]\n---\n# Lamp\n\nBy [[Vera Sand]].\n\n- x #redacted\n",
+        **{f"people/{number}.md": f"# Zanzibar {number}\n" for number in range(51)},
     }
     for name, text in pages.items():
         file = tmp_path / "memory" / name
-        file.parent.mkdir(parents=True)
+        file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(text, encoding="utf-8")
     engine = EngineWorker(lambda: KnowledgeBase(tmp_path))
 
@@ -214,4 +215,12 @@ def test_a_filter_by_a_redacted_alias_is_answered_like_one_by_an_unknown_name(
     assert answer('@"Zanzibar Sixx"') == ([], ["no entity is called Zanzibar Sixx"])
     assert answer('@"Vera Sandd"')[1] == ["no entity is called Vera Sandd; did you mean Vera Sand?"]
     assert answer("tag:oil,gas") == (lamp, [])
+    assert answer("@Zanzibar") == ([], [])  # 51 others come before her among those with the name
+    pinned = {"query": "lamp", "fast": True, "pin": ["Vee"], "mute": ["Zanzibar 7"], "sort": "date"}
+    assert engine.answer("kbx.search", pinned).json["results"][0]["path"] == lamp[0]
+    secret, unknown = (
+        engine.answer("kbx.search", {"query": "lamp", "pin": [name]}).json
+        for name in ("Zanzibar Six", "Qwyjibo Six")
+    )
+    assert str(secret).replace("Zanzibar", "Qwyjibo") == str(unknown)
     engine.close()

@@ -58,6 +58,15 @@ async def test_both_lists_are_those_of_a_search_with_their_settings(demo: Path) 
         assert all(reason.reason for reason in (*view.lost, *view.gained))
         await driver.until_shown(SettingsLine, "A two-pass, alpha .50, threshold .50", "B flat")
         await driver.until_shown(LostAndGained, "Lost", view.lost[0].title, "Gained")
+        first, second = (row.before for row in rows.rows[:2])
+        assert first is not None
+        assert second is not None
+        await driver.press("left", "v", "down")
+        await driver.until_shown(
+            LostAndGained, f"Under A, “{first.title}” beats “{second.title}” by"
+        )
+        await driver.press("escape")  # removes the mark
+        await driver.until(lambda: not driver.app.screen.query_one(LostAndGained).pair)
 
 
 async def test_knobs_change_b_alone_and_retrieve_nothing(demo: Path) -> None:

@@ -108,6 +108,7 @@ async def test_topic_is_kept_when_switching_modes(demo: Path) -> None:
         await driver.press("f3")
         await driver.until(lambda: isinstance(driver.app.screen, Experts))
         assert driver.app.screen.query_one(TopicLine).value == "migration"
+        await driver.until_focused(ExpertList)
         await driver.until(lambda: names(driver))
         await driver.press("escape", "escape", "escape")
         await driver.until_shown(StatusLine, "f1 goes to explore")

@@ -13,6 +13,7 @@ from kbx_tui.tui.indexing.folder_list import FolderList
 from kbx_tui.tui.indexing.folder_picker import FolderPicker
 from kbx_tui.tui.indexing.run_pane import RunPane
 from kbx_tui.tui.indexing.screen import Index
+from kbx_tui.tui.widgets.key_bar import KeyBar
 from tests.functional.tui.driving import NARROW, WIDE, Driver, running, starting
 from tests.functional.tui.watched import Watched
 from tests.functional.vaults import write_vault
@@ -62,7 +63,8 @@ async def test_folders_show_hits_and_narrow_the_search(demo: Path) -> None:
         await driver.ask("migration")
         total = driver.view.matched
         await open_index(driver)
-        await driver.press("tab")
+        await driver.until_focused(FolderList)  # no file needs attention
+        assert "files" not in driver.app.screen.query_one(KeyBar).scopes
         await driver.until_shown(FolderList, "everywhere", f"{total} hits", "people/")
         place = folder_rows(driver).index("memory/people")
         await driver.press(*["down"] * place, "space")
@@ -114,6 +116,11 @@ async def test_document_that_turns_up_too_often_can_be_muted(demo_copy: Path) ->
         await driver.press("f1")
         await driver.until_shown(ResultList, "1 muted document left out")
         assert page not in driver.paths
+        (demo_copy / "kbx.toml").write_text("", encoding="utf-8")  # by hand: the mute is gone
+        driver.explore.session.index_sync.index()
+        await driver.until(lambda: page in driver.paths)
         await open_index(driver)
-        await driver.press("z")
         await driver.until(lambda: listed() == often)
+        (demo_copy / page).unlink()
+        await driver.press("R")
+        await driver.until(lambda: listed() == [])  # the past queries were searched again

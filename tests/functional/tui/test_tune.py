@@ -17,6 +17,7 @@ from kbx_tui.tui.explore.panes.knobs import Knobs
 from kbx_tui.tui.explore.panes.query_line import QueryLine
 from kbx_tui.tui.explore.screen import Explore
 from kbx_tui.tui.judging.save_screen import SaveSettings
+from kbx_tui.tui.shell.help_screen import HelpText
 from kbx_tui.tui.tune.model import TuneModel
 from kbx_tui.tui.tune.panes.curve_pane import CurvePane
 from kbx_tui.tui.tune.panes.decision_pane import DecisionPane
@@ -70,6 +71,8 @@ async def test_judged_queries_show_their_grades_and_what_they_are_worth(judged_d
         await driver.until_shown(QueryTable, RUTH, "the current settings are A")
         await driver.until_shown(CurvePane, "nDCG@10 over alpha", "alpha .50 now ", "●", "◆")
         await driver.until_shown(CurvePane, "p ", "keep what you have")
+        await driver.press("question_mark")
+        await driver.until_shown(HelpText, "nDCG@10", "How good the first ten results are")
 
 
 async def test_settings_are_measured_without_searching(judged_demo: Path) -> None:

@@ -41,7 +41,7 @@ def fact(owner: Entity, text: str, kind: str = "fact") -> NearFact:
         ("leads the mobile team", [fact(ALICE, LEADS), fact(INES, LEADS)], ""),
         ("leads the mobile team", [fact(MOBILE, "is the mobile team that leads")], ""),
         ("leads the mobile team in Oslo", [fact(INES, LEADS)], ""),
-        ("leads 3 mobile teams", [fact(INES, "leads 3 mobile teams, not 5 teams")], "Inês Carvalho"),
+        ("leads 3 mobile teams", [fact(INES, "leads 3 mobile teams now")], "Inês Carvalho"),
         ("leads the mobile team", [fact(INES, "no longer leads the mobile team")], ""),
         ("leads the mobile team", [fact(INES, LEADS, "open_item")], ""),
         ("leads", [fact(INES, LEADS)], ""),

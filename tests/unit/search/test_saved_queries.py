@@ -23,6 +23,17 @@ def test_queries_are_stored_by_name_and_removed(tmp_path: Path) -> None:
         saved.remove("A")
 
 
+def test_a_query_that_was_removed_meanwhile_is_not_updated(tmp_path: Path) -> None:
+    saved = SavedQueries(tmp_path, lambda text: None)
+    saved.put(SavedQuery("a", "one", 1.0))
+    opened = saved.remove("a")
+    saved.update(opened)
+    assert saved.read() == ()
+    saved.put(opened)
+    saved.update(SavedQuery("a", "one", 2.0))
+    assert saved.find("a").at == 2.0
+
+
 def test_lines_that_cannot_be_read_are_reported_and_stay(tmp_path: Path) -> None:
     said: list[str] = []
     saved = SavedQueries(tmp_path, said.append)

@@ -35,6 +35,9 @@ class UncountableEngine:
     def tuning(self, preset: str | None = None, **changes: Any) -> Tuning:
         return replace(Tuning(), **changes)
 
+    def reread_settings(self) -> None:
+        pass
+
     def judgments(self) -> tuple[()]:
         return ()
 

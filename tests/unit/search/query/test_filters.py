@@ -9,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kbx_tui.errors import ConfigError
-from kbx_tui.search.query.filters import Filters
+from kbx_tui.search.query.filters import Filters, is_same_value
+from kbx_tui.search.query.typed_filters import Key
 
 
 @pytest.mark.parametrize(
@@ -63,3 +64,19 @@ def test_missing_and_blank_filters_are_ignored() -> None:
     assert Filters.of() == Filters()
     assert Filters.of(since=" ", tags=[]) == Filters()
     assert Filters.of(entities=["person:a"]) != Filters()
+
+
+@pytest.mark.parametrize(
+    ("key", "one", "other", "is_same"),
+    [
+        ("type", "Meeting", "meeting", True),
+        ("type", "Open Item", "open-item", True),
+        ("tag", "#Ops", "ops", True),
+        ("@", "Alice Chen", "alice-chen", True),
+        ("@", "Alice", "Bob", False),
+        ("in", "memory/A", "memory/a", False),
+        ("from", "2026", "2026", True),
+    ],
+)
+def test_values_are_the_same_in_any_spelling(key: Key, one: str, other: str, is_same: bool) -> None:
+    assert is_same_value(key, one, other) is is_same

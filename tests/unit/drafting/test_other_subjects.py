@@ -6,7 +6,7 @@ import pytest
 
 from kbx_tui.drafting.other_subjects import said_of_another
 from kbx_tui.knowledge.records import Entity
-from kbx_tui.similarity.matches import SimilarityMatch
+from kbx_tui.similarity.matches import MatchType, SimilarityMatch
 from kbx_tui.similarity.nearby import NearFact
 from kbx_tui.similarity.scoring.signals import Signals
 from kbx_tui.similarity.subject_index import SubjectIndex
@@ -25,10 +25,10 @@ MOBILE = entity("Mobile", "team")
 ENTITIES = {each.id: each for each in (ALICE, INES, TOM, MOBILE)}
 
 
-def fact(owner: Entity, text: str, kind: str = "fact") -> NearFact:
+def fact(owner: Entity, text: str, kind: MatchType = "fact") -> NearFact:
     match = SimilarityMatch(
         text, 0.7, 7, owner.path, "", owner.name, kind, 0.9, "related", 0.9, SIGNALS, (), 3, False,
-    )  # type: ignore[arg-type]  # fmt: skip
+    )  # fmt: skip
     return NearFact(match, owner.id)
 
 

@@ -345,6 +345,12 @@ class KbxApp(App[None]):
         if self.explore is not None:
             open_facets(self.explore)
 
+    def show_links(self, path: str) -> None:
+        from kbx_tui.tui.links.links_box import open_links
+
+        if self.explore is not None:
+            open_links(self.explore, path)
+
     async def edit(self, root: str, path: str, line: int) -> None:
         if notice := open_editor(self, Path(root) / path, line, no_color=self.no_color):
             self.show_notice(notice)

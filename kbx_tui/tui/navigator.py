@@ -60,6 +60,10 @@ class Navigator(Protocol):
         """Show how many results have each type, tag, date and person, and narrow to one."""
         ...
 
+    def show_links(self, path: str) -> None:
+        """Show what links to a document and from it, and mentions of it."""
+        ...
+
     def ask_why_not(self) -> None:
         """Let the user find a document, and learn why it is not among the results."""
         ...

@@ -84,7 +84,7 @@ class LinkIndex:
         linked = sorted(sources, key=lambda path: (-len(sources[path]), path))
         return LinkOverview(
             links=sum(map(len, sources.values())),
-            broken=len(self.all_broken()),
+            broken=sum(self._is_broken(target, path) for path, target in self.graph.broken()),
             unlinked=len(snapshot.paths) - len(sources),
             most_linked=tuple(
                 (path, snapshot.titles[snapshot.row_of[path]], len(sources[path]))
@@ -137,14 +137,17 @@ class LinkIndex:
 
     def _broken(self, path: str) -> Iterator[BrokenLink]:
         for target, line in self._targets(path):
-            if target.destination is None and not self._is_attachment(target.written, path):
+            if self._is_broken(target, path):
                 suggestions = self._likely.find(split_target(target.written)[0], path)
                 yield BrokenLink(path, target.written, line, suggestions)
 
-    def _is_attachment(self, written: str, path: str) -> bool:
-        page = split_target(written)[0]
+    def _is_broken(self, target: Target, path: str) -> bool:
+        """Return whether a target leads to no document, and to no other file either."""
+        if target.destination is not None:
+            return False
+        page = split_target(target.written)[0]
         is_file = "." in page.rpartition("/")[2] and not page.lower().endswith(".md")
-        return is_file and self._attachments.find(page, path) is not None
+        return not is_file or self._attachments.find(page, path) is None
 
     def _targets(self, path: str) -> Iterator[tuple[Target, int]]:
         """Yield the targets in a document with their lines, in order."""

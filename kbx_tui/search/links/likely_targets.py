@@ -21,6 +21,8 @@ class LikelyTargets:
 
     def __init__(self, snapshot: Snapshot) -> None:
         self._snapshot = snapshot
+        self._found: dict[str, tuple[str, ...]] = {}
+        """By key: many links have the same target."""
 
     @cached_property
     def _names(self) -> tuple[list[str], list[str]]:
@@ -39,11 +41,13 @@ class LikelyTargets:
     def find(self, page: str, source: str) -> tuple[str, ...]:
         """Return the paths of at most `MOST` documents, the likeliest first, never `source`."""
         key = name_key(page.rpartition("/")[2].removesuffix(".md"))
-        if not key:
-            return ()
+        if key not in self._found:
+            self._found[key] = self._similar(key) if key else ()
+        return tuple(path for path in self._found[key] if path != source)[:MOST]
+
+    def _similar(self, key: str) -> tuple[str, ...]:
         keys, paths = self._names
         found = process.extract(
             key, keys, scorer=fuzz.ratio, limit=2 * MOST + 2, score_cutoff=SIMILAR, processor=None
         )
-        likely = (paths[index] for _, _, index in found)
-        return tuple(dict.fromkeys(path for path in likely if path != source))[:MOST]
+        return tuple(dict.fromkeys(paths[index] for _, _, index in found))

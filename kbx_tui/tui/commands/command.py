@@ -11,6 +11,7 @@ ExpertsScope = Literal["topic", "expert_list", "experts"]
 WhyNotScope = Literal["why_not"]
 RecallScope = Literal["recall"]
 FacetScope = Literal["facets"]
+LinksScope = Literal["links"]
 CompareScope = Literal["side_by_side", "compare"]
 BlindScope = Literal["blind"]
 TuneScope = Literal["judged_queries", "snapshots", "decision", "tune"]
@@ -25,6 +26,7 @@ Scope = Literal[
     WhyNotScope,
     RecallScope,
     FacetScope,
+    LinksScope,
     CompareScope,
     BlindScope,
     TuneScope,

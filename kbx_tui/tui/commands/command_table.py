@@ -21,6 +21,7 @@ _screen = partial(Command, scope="screen")
 _why_not = partial(Command, scope="why_not")
 _recall = partial(Command, scope="recall")
 _facets = partial(Command, scope="facets")
+_links = partial(Command, scope="links")
 _side_by_side = partial(Command, scope="side_by_side")
 _compare = partial(Command, scope="compare")
 _draft_line = partial(Command, scope="draft_line")
@@ -149,6 +150,9 @@ COMMANDS: tuple[Command, ...] = (
     _screen("facets.open", "D", "facets", "facets",
             "count types, tags, dates and people of the results, and narrow to one",
             palette=True),
+    _screen("links.open", "i", "links", "links",
+            "list what links to the document and from it, mentions of it and broken links",
+            palette=True),
     _screen("filter.remove", "backspace,delete", "remove_filter", "drop",
             "remove the last filter typed in the query", palette=True),
     _screen("undo", "z", "undo", "undo",
@@ -234,6 +238,13 @@ COMMANDS: tuple[Command, ...] = (
     _facets("facets.undo", "z", "screen.undo", "undo", "undo the last change", bar=True),
     _facets("facets.up", "up", "move(-1)", "up", "move up"),
     _facets("facets.close", "escape,q,D", "screen.close", "close", "close the facets", bar=True),
+
+    _links("links.take", "enter", "open", "read", "read the document there", bar=True),
+    _links("links.make", "l", "screen.make", "link", "make the mention under the cursor a link",
+           bar=True),
+    _links("links.undo", "z", "screen.undo", "undo", "undo the last change", bar=True),
+    _links("links.up", "up", "move(-1)", "up", "move up"),
+    _links("links.close", "escape,q,i", "screen.close", "close", "close the links", bar=True),
 
     _side_by_side("side_by_side.read", "enter", "open", "read", "read the document", bar=True),
     _side_by_side("side_by_side.left", "left,h", "side(True)", "A or B",

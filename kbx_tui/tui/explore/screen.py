@@ -432,6 +432,12 @@ class Explore(JudgingScreen):
     async def action_edit(self) -> None:
         await self.documents.edit()
 
+    def action_links(self) -> None:
+        if path := self.documents.linked_path():
+            self.navigator.show_links(path)
+        else:
+            self.show_notice("no document is chosen: go to one first")
+
     def action_copy(self, content: Content) -> None:
         self.documents.copy(content)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from kbx_tui.safe_text import safe_line
 from kbx_tui.tui.base_session import BaseSession
 from kbx_tui.tui.explore.documents.clipboard_text import Content, current_document, text_to_copy
+from kbx_tui.tui.explore.panes.entity_card import EntityCard
 from kbx_tui.tui.explore.panes.result_list import ResultList
 from kbx_tui.tui.judging.judging_screen import JudgingScreen
 from kbx_tui.tui.reading.preview_pane import PreviewPane
@@ -23,6 +24,13 @@ class DocumentActions:
             self._session.reading.count_opening(path)
         if not await self._screen.edit_file(path, line):
             self._screen.show_notice("no document is chosen: go to one first")
+
+    def linked_path(self) -> str:
+        """Return the document whose links to show: on a card the page of the entity."""
+        focused = self._screen.focused
+        if isinstance(focused, EntityCard):
+            return focused.card.path if focused.card is not None else ""
+        return current_document(self._screen, self._session.explore.displayed.snippets)[0]
 
     def copy(self, content: Content) -> None:
         """Copy path, citation, passage or command line."""

@@ -42,12 +42,14 @@ class Reader:
 
     # Opening.
 
-    def open_document(self, path: str, *, focus: bool = False, replace: bool = False) -> None:
-        """Open a document; its pane is shown when the text arrives."""
+    def open_document(
+        self, path: str, *, line: int = 0, focus: bool = False, replace: bool = False
+    ) -> None:
+        """Open a document, at a line if one is given; its pane is shown when the text arrives."""
         self._takes_focus, self._replaces = focus, replace
         if focus:  # a document passed over with the cursor does not count as opened
             self._reading.count_opening(path)
-        self._reading.open_document(path, self._width())
+        self._reading.open_document(path, self._width(), line)
 
     def open_card(self, entity_id: str, *, replace: bool = False) -> None:
         """Open an entity card."""

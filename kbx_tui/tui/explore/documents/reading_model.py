@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from textual.message import Message
@@ -36,10 +37,13 @@ class ReadingModel:
         """Cells of the pane that a document is laid out for."""
         self._preview: Preview | None = None
 
-    def open_document(self, path: str, width: int) -> None:
-        """Read a document, and lay it out for a pane of `width` cells."""
+    def open_document(self, path: str, width: int, line: int = 0) -> None:
+        """Read a document, and lay it out for a pane of `width` cells.
+
+        It opens at a 1-based `line`; with 0 at its best passage.
+        """
         self._width = width
-        self._requests.start(self._read_document(path))
+        self._requests.start(self._read_document(path, line))
 
     def open_card(self, entity_id: str) -> None:
         """Read all that is known about an entity."""
@@ -81,11 +85,14 @@ class ReadingModel:
         """Drop the active request."""
         self._requests.cancel()
 
-    async def _read_document(self, path: str) -> None:
+    async def _read_document(self, path: str, line: int = 0) -> None:
         evidence = self._evidence()
 
         def read(engine: KnowledgeBase) -> TextLayout:
-            return lay_out(_read_preview(engine, path, evidence), self._width)
+            preview = _read_preview(engine, path, evidence)
+            if line:
+                preview = replace(preview, line_start=line, line_end=line)
+            return lay_out(preview, self._width)
 
         try:
             self._show(await self._client.run(read))
@@ -112,7 +119,7 @@ class ReadingModel:
         elif destination.entity_id:
             await self._read_card(destination.entity_id)
         else:
-            await self._read_document(destination.path)
+            await self._read_document(destination.path, destination.line)
 
     def _show(self, layout: TextLayout) -> None:
         self._preview = layout.preview

@@ -95,6 +95,7 @@ CONTENTS: Mapping[str, Content] = {
     "attendees": front(numbered("- Ann B{}{}\n"), "attendees:\n"),
     "attendees, one text": front(repeat("Ann Bee, "), "attendees: "),
     "tags": front(numbered("t{}{}, "), "tags: "),
+    "linked tags": front(repeat("- [[x]]\n"), "tags:\n"),
     "anchors": front(numbered("- &a{0} x{1}\n- *a{0}\n"), "x:\n"),
     "merged keys": front(numbered("a{0}: &a{0} {{<<: *a{1}, k{0}: 1}}\n"), "a99999: &a99999 {}\n"),
     "invalid frontmatter": front(repeat("a: b: c\n")),

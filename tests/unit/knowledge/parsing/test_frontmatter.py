@@ -109,6 +109,16 @@ def test_huge_frontmatter_is_skipped_quickly() -> None:
     assert front.fault == "frontmatter is larger than 1 MiB"
 
 
+def test_long_list_is_read_up_to_a_number_of_values() -> None:
+    items = "".join(f"- é{n}\n" for n in range(60_000))
+    front = read_frontmatter(f"---\ntitle: A page\ntags:\n{items}---\nBody")
+    assert front.fault == "frontmatter has more than 50,000 values: those after them are not read"
+    assert front.values["title"] == "A page"
+    assert 49_990 < len(front.values["tags"]) < 50_000
+    assert front.values["tags"][-1] == f"é{len(front.values['tags']) - 1}"
+    assert front.body == "Body"
+
+
 _YAML = st.text(
     st.sampled_from("ab1 \n\t-:[]{}#&*!|>'\"%@`,?~<.é\x00") | st.characters(), max_size=80
 )

@@ -203,7 +203,7 @@ class Catalog:
     def documents_containing(self, word: str) -> Mapping[str, Document]:
         """The last answer is kept for as long as the index stays the same."""
         session = self._session
-        if not session.is_indexed():
+        if not (session.has_open_index() or session.is_indexed()):
             return {}
         snapshot, cached = session.snapshot(), session.word_matches
         if cached is None or cached[0] is not snapshot or cached[1] != word:

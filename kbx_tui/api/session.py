@@ -138,9 +138,18 @@ class Session:
             self.refresh()
         return self.open_index()
 
+    def has_open_index(self) -> bool:
+        """Return whether an index was read; it may have been removed since."""
+        return self._index is not None
+
     def snapshot(self) -> Snapshot:
-        """Return what the newest index holds in memory."""
-        return self.fresh_index().generation().snapshot
+        """Return what the newest index holds in memory, so that damage to its files is no matter.
+
+        Raises as `open_index`.
+        """
+        if time.monotonic() - self._refreshed_at > REFRESH_SECONDS:
+            self.refresh()
+        return self.open_index().generation().snapshot
 
     def refresh(self) -> bool:
         """Return whether the index has a newer generation, which is then in use."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
+from functools import cached_property
 from typing import Any, Literal, get_args
 
 from kbx_tui.errors import ConfigError, OutOfRange
@@ -22,7 +23,7 @@ MAX_QUERY = 2000
 """Characters of a query that are searched for: names are looked for at every word."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)  # without slots: what is read from the query is kept
 class SearchRequest:
     """What to search for, where, and how to rank it. None keeps the configured value.
 
@@ -127,7 +128,7 @@ class SearchRequest:
             raise ConfigError(f"dates must be one of {choices}, got {self.dates!r}")
         _ = self.filters  # raises ConfigError before anything is searched
 
-    @property
+    @cached_property
     def typed(self) -> TypedQuery:
         """The words and filters of the first `MAX_QUERY` characters of the query."""
         return read_filters(self.query[:MAX_QUERY])
@@ -142,7 +143,7 @@ class SearchRequest:
         """The types of documents asked for, as options and in the query."""
         return type_names((*(self.doc_types or ()), *self.typed.values("type")))
 
-    @property
+    @cached_property
     def filters(self) -> Filters:
         """The filters, parsed."""
         return Filters.of(

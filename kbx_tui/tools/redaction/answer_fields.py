@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from types import NoneType, UnionType
 from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
 
@@ -136,6 +136,8 @@ def _entries(key: Check, one: Check) -> Check:
 def _object(model: type[Answer], texts: Mapping[Provenance, Check]) -> Check:
     hints = _hints(model)
     checks = {key: field_check(hint, texts) for key, hint in hints.items()}
+    passing = {key: _passing(hint, UNCHECKED) for key, hint in hints.items()}
+    passing_if_open = {key: _passing(hint, UNCHECKED | OF_THE_PAGE) for key, hint in hints.items()}
     optional = {key for key, hint in hints.items() if NoneType in get_args(hint)}
     about_keys = model.about.split(".") if model.about else []
 
@@ -147,8 +149,12 @@ def _object(model: type[Answer], texts: Mapping[Provenance, Check]) -> Check:
             return WITHHELD
         about = about or answer_filter.nothing(value)
         passed = {}
+        simple = passing_if_open if about.is_open else passing
         for key, entry in value.items():
             if key not in checks:
+                continue
+            if type(entry) in simple[key]:
+                passed[key] = entry
                 continue
             public = checks[key](answer_filter, entry, about)
             if public is not WITHHELD:
@@ -162,6 +168,24 @@ def _object(model: type[Answer], texts: Mapping[Provenance, Check]) -> Check:
         return passed
 
     return check
+
+
+def _passing(hint: Any, unchecked: Collection[Provenance]) -> frozenset[type]:
+    """Return the types of values of a field that its check passes on without looking them up.
+
+    A field is mostly of such a type, and telling so takes a fraction of the time of its check.
+    """
+    origin, arguments = get_origin(hint), get_args(hint)
+    if origin is Annotated:
+        marks = [mark for mark in arguments[1:] if isinstance(mark, Provenance)]
+        if not marks:
+            return _passing(arguments[0], unchecked)
+        return frozenset({str}) if marks[0] in unchecked else frozenset()
+    if origin in (Union, UnionType):
+        return frozenset().union(*(_passing(one, unchecked) for one in arguments))
+    if hint is float:
+        return frozenset({int, float})
+    return frozenset({hint}) if hint in (int, bool, NoneType) else frozenset()
 
 
 def _hints(model: type[BaseModel]) -> dict[str, Any]:

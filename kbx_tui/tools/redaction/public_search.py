@@ -34,7 +34,8 @@ def public_search(kb: KnowledgeBase, pages: VisiblePages, request: SearchRequest
     hidden, limit = pages.hidden(), request.limit
     for entity_id in request.entities if hidden.ids else ():
         pages.identify(entity_id)
-    request = replace(request, hidden_names=_hidden_names(kb, pages, request))
+    if names := _hidden_names(kb, pages, request):
+        request = replace(request, hidden_names=names)
     while True:
         is_plain = not hidden.paths and limit == request.limit
         asked = request if is_plain else replace(request, limit=limit, hidden=hidden.paths)

@@ -9,6 +9,8 @@ from starlette.datastructures import Headers
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from kbx_tui.formatting import format_count
+
 UNAUTHORIZED = -32001
 """JSON-RPC error codes; this range is free for servers."""
 FULL = -32002
@@ -45,7 +47,8 @@ class ExplainFull:
         self._retry_after = max(1, round(min(idle_seconds, 60.0)))
         self._message = (
             f"all {sessions} sessions of this server are in use; close one, or try again in "
-            f"{self._retry_after} seconds: idle ones end after {idle_seconds / 60:g} minutes"
+            f"{format_count(self._retry_after, 'second')}: idle ones end after "
+            f"{format_count(round(idle_seconds / 60), 'minute')} without a request"
         )
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:

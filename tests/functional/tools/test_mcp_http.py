@@ -114,7 +114,7 @@ async def test_client_beyond_the_last_session_gets_the_reason_and_others_go_on()
         assert int(refused.headers["retry-after"]) == 60
         assert refused.json()["error"]["message"] == (
             "all 64 sessions of this server are in use; close one, or try again in 60 seconds: "
-            "idle ones end after 5 minutes"
+            "idle ones end after 5 minutes without a request"
         )
         session = {**ACCEPT, "mcp-session-id": opened[0].headers["mcp-session-id"]}
         assert (await http.post(url, json=LIST, headers=session)).status_code == 200

@@ -159,3 +159,4 @@ def wrap_pieces(pieces: Sequence[Piece], width: int, same: Look = "text") -> lis
 
 no_known_facts = dim_text("No known fact is similar.")
 no_draft_selected = dim_text("Facts similar to your draft appear here.")
+still_compared = dim_text("Your draft is being compared with what is known.")

@@ -20,7 +20,12 @@ from kbx_tui.tui.commands.bindings import bindings
 from kbx_tui.tui.dedup.diff_pane import DiffPane
 from kbx_tui.tui.dedup.draft_line import DraftLine
 from kbx_tui.tui.dedup.draft_list import DraftList, no_drafts
-from kbx_tui.tui.dedup.known_list import KnownList, no_draft_selected, no_known_facts
+from kbx_tui.tui.dedup.known_list import (
+    KnownList,
+    no_draft_selected,
+    no_known_facts,
+    still_compared,
+)
 from kbx_tui.tui.dedup.known_rows import KnownRow
 from kbx_tui.tui.dedup.line_editor import LINE_TITLES, LineEditor
 from kbx_tui.tui.dedup.messages import (
@@ -323,15 +328,20 @@ class Dedup(ModeScreen):
 
     def _show_draft(self, draft: DraftRow) -> None:
         """Show the texts that resemble a draft, and the lines it would write."""
-        self._show_known(draft.id, self.model.known(draft.id))
+        self._show_known(draft.id, self.model.known(draft.id), checked=draft.is_checked)
         self.query_one(DiffPane).explain(draft.reason)
         self.model.plan(draft.id)
 
-    def _show_known(self, draft_id: str, known: tuple[KnownRow, ...]) -> None:
+    def _show_known(
+        self, draft_id: str, known: tuple[KnownRow, ...], *, checked: bool = True
+    ) -> None:
         """Show the texts that resemble a draft or, without an id, the text being typed."""
         pane = self.query_one(KnownList)
         typed = safe_line(self.query_one(DraftLine).value.strip())
         subject = draft_id or typed
         pane.border_subtitle = "compared with what you type" if typed and not draft_id else ""
-        pane.empty_state = no_known_facts if subject else no_draft_selected
+        if not checked:
+            pane.empty_state = still_compared
+        else:
+            pane.empty_state = no_known_facts if subject else no_draft_selected
         pane.show(draft_id, known)

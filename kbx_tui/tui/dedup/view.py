@@ -49,6 +49,11 @@ class DraftRow:
     """`said of Inês Carvalho too`, where the base says of another what the draft says."""
 
     @property
+    def is_checked(self) -> bool:
+        """Whether it was compared with what is known."""
+        return self.state != CHECKING[1]
+
+    @property
     def is_settled(self) -> bool:
         """Whether `apply` writes or skips it."""
         return self.action == "skip" or self.has_page if self.is_decided else self.is_sure

@@ -18,15 +18,21 @@ from tests.functional.tui.watched import Watched, WatchedBases
 
 
 async def test_text_is_checked_while_it_is_typed(demo_copy: Path) -> None:
-    async with reviewing(demo_copy) as review:
+    watched = Watched()
+    async with reviewing(demo_copy, watched=watched) as review:
         await review.press("slash")
         review.screen.query_one(DraftLine).value = "Alice leads the platform team"
         await review.until(lambda: "Leads the platform team" in review.known)
         assert not review.rows
+        watched.checking.clear()
         await review.press("enter")
         await review.until(lambda: review.rows)
+        await review.go_to("Alice")
+        await review.driver.until_shown(KnownList, "is being compared")
+        watched.checking.set()
         await review.checked()
         assert review.rows[0].about.startswith("Alice Chen (guessed)")
+        await review.until(lambda: "Leads the platform team" in review.known)
 
 
 async def test_keys_typed_right_after_f2_go_into_the_draft_line(demo_copy: Path) -> None:

@@ -49,6 +49,8 @@ class Watched:
     """While cleared, the reranker waits before each run of its model, unless it is cancelled."""
     asking: threading.Event = field(default_factory=threading.Event)
     """While cleared, answers to why not wait."""
+    checking: threading.Event = field(default_factory=threading.Event)
+    """While cleared, checks of drafts wait."""
     held: Callable[[Progress], bool] = lambda progress: progress.searchable
     vector_share: float | None = None
     """Reported instead of the real share."""
@@ -58,6 +60,7 @@ class Watched:
         self.indexing.set()
         self.reranking.set()
         self.asking.set()
+        self.checking.set()
 
     def record(self, method: str) -> None:
         """Count a call, and raise its fault if there is one."""
@@ -151,6 +154,8 @@ class WatchedKb(KnowledgeBase):
 
     def check_drafts(self, drafts: Sequence[Draft]) -> list[DraftCheck]:
         self.watched.record("check_drafts")
+        if not self.watched.checking.wait(GATE_TIMEOUT):
+            raise TimeoutError("the test never opened the gate of the checks")
         return super().check_drafts(drafts)
 
     def apply(self, plan: Plan, progress: ProgressCallback | None = None) -> Applied:

@@ -59,6 +59,10 @@ class NotFound(KbxError):
     exit_code = 4
 
 
+class UnknownEntity(NotFound):
+    """No entity has a name, as far as the index knows."""
+
+
 class Ambiguous(NotFound):
     """A name matches several entities; `candidates` are their ids."""
 

@@ -136,14 +136,15 @@ class Catalog:
         return browse.entity_card(self._session.fresh_index(), entity_id)
 
     def find_entity(self, name: str, kind: str | None = None) -> Entity:
-        """Return the entity with this name, alias or id. Raises NotFound and Ambiguous.
+        """Return the entity with this name, alias or id. Raises UnknownEntity and Ambiguous.
 
         With `kind`, only entities of that type are considered.
         """
         entities = self._session.snapshot().entities
         if kind is not None:
             entities = tuple(entity for entity in entities if entity.type == kind)
-        return EntityFinder(entities).find(replace_surrogates(name))
+        with self._session.naming_newer_files():
+            return EntityFinder(entities).find(replace_surrogates(name))
 
     def find_entities(self, text: str, limit: int) -> tuple[EntityName, ...]:
         return browse.find_entities(self._session.fresh_index(), replace_surrogates(text), limit)

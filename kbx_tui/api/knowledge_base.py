@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import fields, replace
 from functools import cached_property
 from pathlib import Path
@@ -269,6 +269,10 @@ class KnowledgeBase:
         Reads only files that changed since the last call or run; much faster than `status`.
         """
         return count_newer_files(self.root, self.settings)
+
+    def naming_newer_files(self) -> AbstractContextManager[None]:
+        """Add to an UnknownEntity raised within how many files are newer than the index."""
+        return self._session.naming_newer_files()
 
     def status(self) -> Status:
         """Return what is indexed, what is out of date, and which files had problems."""

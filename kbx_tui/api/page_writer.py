@@ -23,7 +23,7 @@ from kbx_tui.editing.pages.fact_edits import AddFact, fact_identity
 from kbx_tui.editing.pages.field_edits import SetFields, Value, field_value, shown_value
 from kbx_tui.editing.pages.page_edits import PageEdit, new_page, page_path
 from kbx_tui.editing.state.drafts import Draft, new_draft
-from kbx_tui.errors import Ambiguous, ConfigError, FileChanged, NotFound, WriteFault
+from kbx_tui.errors import ConfigError, FileChanged, NotFound, UnknownEntity, WriteFault
 from kbx_tui.formatting import format_score
 from kbx_tui.knowledge.facts.fact_sections import ID_LIMIT
 from kbx_tui.knowledge.parsing.reading import parse_document
@@ -180,11 +180,9 @@ class PageWriter:
         self._session.ensure_indexed()
         try:
             entity = self._catalog.find_entity(name)
-        except Ambiguous:
-            raise
-        except NotFound as error:
+        except UnknownEntity as error:
             if not create:
-                raise NotFound(f"{error}; --create makes a page for a new person") from error
+                raise UnknownEntity(f"{error}; --create makes a page for a new person") from error
             path = self._free_path("person", name)
             return Entity(f"person:{Path(path).stem}", name, "person", path)
         if entity.path:

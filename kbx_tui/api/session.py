@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -12,7 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from kbx_tui.config import Settings
 from kbx_tui.embedding.embedder import Embedder
 from kbx_tui.embedding.local import open_embedder
-from kbx_tui.errors import EmbeddingError, IndexDamaged, IndexFault, IndexForeign
+from kbx_tui.errors import EmbeddingError, IndexDamaged, IndexFault, IndexForeign, UnknownEntity
 from kbx_tui.index.build.new_files import index_question, refusal_to_index
 from kbx_tui.index.build.progress import Cancelled, IndexReport, ProgressListener
 from kbx_tui.index.build.writer_lock import is_being_written
@@ -173,6 +174,17 @@ class Session:
             count = count_newer_files(self.root, self.settings)
             self._newer_files = (now, current, count)
         return count
+
+    @contextmanager
+    def naming_newer_files(self) -> Iterator[None]:
+        """Add to an UnknownEntity how many files are newer than the index: one may be its page."""
+        try:
+            yield
+        except UnknownEntity as error:
+            from kbx_tui.search.results.notes import newer_files_notes  # only for this error
+
+            notes = newer_files_notes(self.newer_files())
+            raise UnknownEntity("; ".join((str(error), *notes))) from error
 
     def is_indexed(self) -> bool:
         """Return whether text and entities can be searched."""

@@ -62,14 +62,18 @@ class SimilarityChecks:
         self, entity: str, field: str, value: str, threshold: float | None = None
     ) -> FieldSimilarity:
         field, value = replace_surrogates(field), replace_surrogates(value)
-        found = self.engine().field(entity, field, value[:MAX_TEXT], threshold)
+        engine = self.engine()
+        with self._session.naming_newer_files():
+            found = engine.field(entity, field, value[:MAX_TEXT], threshold)
         found = replace(found, proposed_value=value)
         absent = [f"{found.entity} has no {field} yet"] if found.pair is None else []
         return replace(found, notes=(*absent, *cut_notes(value), *self._newer_files()))
 
     def scan(self, entity: str | None, path: str | None, threshold: float | None) -> DuplicateScan:
         path_filter, engine = self._session.path_filter(path), self.engine()
-        return engine.scan(engine.scope(entity, path_filter), threshold)
+        with self._session.naming_newer_files():
+            scope = engine.scope(entity, path_filter)
+        return engine.scan(scope, threshold)
 
     def _newer_files(self) -> tuple[str, ...]:
         return tuple(newer_files_notes(self._session.newer_files()))
@@ -93,4 +97,5 @@ class SimilarityChecks:
         """Return the engine and the scope of the comparison; with a path, it includes passages."""
         path_filter = self._session.path_filter(path)
         engine = self.engine(with_chunks=chunks or bool(path_filter.text))
-        return engine, engine.scope(entity, path_filter, chunks=chunks)
+        with self._session.naming_newer_files():
+            return engine, engine.scope(entity, path_filter, chunks=chunks)

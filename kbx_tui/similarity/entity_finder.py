@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from kbx_tui.errors import Ambiguous, ConfigError, NotFound
+from kbx_tui.errors import Ambiguous, ConfigError, UnknownEntity
 from kbx_tui.knowledge.folding import name_key, tokens
 from kbx_tui.knowledge.records import Entity
 from kbx_tui.search.browsing.entity_lookup import EntityNames
@@ -31,7 +31,7 @@ class EntityFinder:
         """Return the entity with this id, name or alias, else the only one with that name prefix.
 
         Each word may be abbreviated to its beginning: `Alice`, `Ali Ch`. Raises Ambiguous with the
-        candidates when several match, NotFound with the nearest names when none does, and
+        candidates when several match, UnknownEntity with the nearest names when none does, and
         ConfigError for an empty name.
         """
         if not name.strip():
@@ -49,7 +49,7 @@ class EntityFinder:
             )
         near = EntityNames(self._entities, {}).find(name, 3)
         hint = f"did you mean {_listed(near)}?" if near else "`kbx entity list` shows them all"
-        raise NotFound(f"no entity is called {name!r}; {hint}")
+        raise UnknownEntity(f"no entity is called {name!r}; {hint}")
 
     def _with_prefix(self, name: str) -> list[Entity]:
         prefixes = tokens(name)

@@ -179,6 +179,10 @@ class VisiblePages:
         """
         if not self._kb.is_indexed():
             self._kb.index(fast=True)
+        with self._kb.naming_newer_files():
+            return self._find(name)
+
+    def _find(self, name: str) -> Entity:
         excluded = set(self.hidden().ids)
         for _ in range(ATTEMPTS):
             try:

@@ -9,8 +9,9 @@ from typing import Any
 
 import pytest
 
-from kbx_tui import IndexFault, KnowledgeBase
+from kbx_tui import IndexFault, KnowledgeBase, NotFound
 from kbx_tui.api.session import Session
+from kbx_tui.tools.servers.dispatch import call
 from kbx_tui.tools.servers.engine_worker import EngineWorker
 from tests.command_line import CommandLine
 from tests.functional.vaults import write_vault
@@ -55,6 +56,27 @@ def test_newer_files_are_noted_by_every_tool(
 ) -> None:
     notes = data_of(worker, name, **params)["notes"]
     assert "1 file changed since the last run; `kbx index` updates the index" in notes
+
+
+@pytest.mark.parametrize(
+    ("name", "params"),
+    [
+        ("kbx.memory_similar", {"text": "x y"}),
+        ("kbx.memory_add", {"text": "x y"}),
+        ("kbx.entity_similar_field", {"field": "role", "value": "Director"}),
+    ],
+    ids=str,
+)
+def test_unknown_entity_may_be_in_a_newer_file(
+    base: Path, name: str, params: dict[str, Any]
+) -> None:
+    reason = "; 1 file changed since the last run; `kbx index` updates the index"
+    with KnowledgeBase(base) as kb, pytest.raises(NotFound, match=reason):
+        call(kb, name, {**params, "entity": "Zoe Quill"}, allow_writes=True)
+    with KnowledgeBase(base) as kb, pytest.raises(NotFound, match=reason):
+        kb.memory_similar("x y", entity="Zoe Quill")
+    with KnowledgeBase(base) as kb, pytest.raises(NotFound, match=f"{reason}; --create"):
+        kb.memory_add("x y", entity="Zoe Quill")
 
 
 @pytest.mark.parametrize(

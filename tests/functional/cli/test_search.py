@@ -96,6 +96,29 @@ def test_explain_prints_sums_that_add_up(
         assert round(sum(values), 2) == float(total.split()[1]), line
 
 
+def test_explain_names_scope_and_options(
+    kbx: CommandLine, demo_kb_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "200")
+    options = ("--path", "memory/notes", "--gate", "hard", "--parent", "max", "--max-entities", "2")
+    ran = kbx("search", "what did Grace do", "--explain", *options, "--kb", demo_kb_path)
+    scope = ran.out.splitlines()[2]
+    assert re.match(r"\d+ of \d+ documents in scope · path memory/notes · ", scope)
+    assert scope.endswith("at most 2 entities · gate hard · parent max")
+
+
+def test_alpha_1_is_not_a_flat_search(kbx: CommandLine, demo_kb_path: Path) -> None:
+    query = ("search", "what did Grace decide about rollbacks", "--json", "--kb", demo_kb_path)
+    two_pass = kbx(*query, "--hierarchy-alpha", "1", "--explain").json
+    flat = kbx(*query, "--no-hierarchy", "--explain").json
+    searched = [answer["meta"]["explain"]["document_query"] for answer in (two_pass, flat)]
+    assert "Grace" not in searched[0]
+    assert "Grace" in searched[1]
+    assert [row["score"] for row in two_pass["results"]] != [
+        row["score"] for row in flat["results"]
+    ]
+
+
 def test_search_without_results_suggests_what_to_try(kbx: CommandLine, demo_kb_path: Path) -> None:
     ran = kbx("search", "migration", "--path", "memory/nowhere", "--kb", demo_kb_path)
     assert (ran.code, ran.out) == (0, "")

@@ -144,7 +144,7 @@ class Session:
         return self._index is not None
 
     def snapshot(self) -> Snapshot:
-        """Return what the newest index holds in memory, so that damage to its files is no matter.
+        """Return what the newest index holds in memory; damage to its files does not affect it.
 
         Raises as `open_index`.
         """

@@ -31,7 +31,7 @@ def test_block_cut_at_any_value_is_a_shorter_block(block: str) -> None:
         assert list(load_yaml(cut).value)[:1] == list(load_yaml(block).value)[:1]
 
 
-def test_values_nested_too_deep_are_told_before_they_are_loaded() -> None:
+def test_nesting_too_deep_is_reported_before_anything_is_loaded() -> None:
     with pytest.raises(UnreadableYaml, match=r"^frontmatter is nested too deep$"):
         load_yaml("a: " + "[" * 60 + "]" * 60)
 

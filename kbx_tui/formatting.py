@@ -21,7 +21,7 @@ STATE_SIGNS: Mapping[str, str] = {
 """State of a draft -> its sign."""
 
 
-PLURALS: Mapping[str, str] = {"person": "people"}
+PLURALS: Mapping[str, str] = {"person": "people", "match": "matches"}
 """Nouns with an irregular plural."""
 
 

@@ -57,7 +57,7 @@ class BaseState(msgspec.Struct):
     """The state remembered for one base."""
 
     hidden: list[str] = []
-    """Panes that are hidden: `why`, `entities`."""
+    """Panes that are hidden: `why`, `entities`, `preview`."""
     alpha: Knob | None = None
     threshold: Knob | None = None
     """Both only with `[app] remember_knobs`."""

@@ -15,6 +15,7 @@ from kbx_tui.tui.dedup.model import ReviewModel
 from kbx_tui.tui.engine.client import EngineClient, OpenEngine
 from kbx_tui.tui.engine.index_sync import IndexSync
 from kbx_tui.tui.experts.model import ExpertSearch
+from kbx_tui.tui.explore.documents.live_preview import PAUSE_SECONDS, LivePreview
 from kbx_tui.tui.explore.documents.reading_model import ReadingModel
 from kbx_tui.tui.explore.model import ExploreModel
 from kbx_tui.tui.explore.search_run import DEBOUNCE_SECONDS
@@ -89,6 +90,11 @@ class BaseSession:
             on_write=self.index_sync.expect,
         )
         self.reading = ReadingModel(self.client, lambda: self.explore.displayed.evidence)
+        self.live_preview = LivePreview(
+            self.client,
+            lambda: self.explore.displayed.evidence,
+            pause=PAUSE_SECONDS if debounce else 0.0,
+        )
         self.index = IndexModel(self.client, open_engine, host, self.index_sync, self.explore)
         self.index_sync.on_run = self._note_run
         self.tune = TuneModel(self.client, host, self.judging, self.explore)

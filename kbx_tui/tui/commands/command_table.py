@@ -98,6 +98,9 @@ COMMANDS: tuple[Command, ...] = (
     _preview("preview.follow", "enter", "follow", "follow",
              "follow the link, to an entity card or a document", bar=True),
 
+    _preview("preview.front", "U", "toggle_front", "frontmatter",
+             "show all of the frontmatter, or fold it to one line"),
+
     _card("card.close", "escape", "close", "back", "close it and go back", bar=True),
     _card("card.open", "enter", "open", "read", "read the document", bar=True),
     _card("card.up", "up", "move(-1)", "up", "move up"),

@@ -15,7 +15,7 @@ from textual.strip import Strip
 
 from kbx_tui.tui.drawing.cell_text import fit, wrap
 
-DocumentLook = Literal["heading", "emphasis", "code", "link", "match", "here"]
+DocumentLook = Literal["heading", "emphasis", "struck", "code", "link", "match", "here"]
 """The styles within a document; `here` is the current match or link."""
 ScoreLook = Literal["document", "entity", "reranker", "grade", "label", "track", "knob"]
 """The styles of bars, grades and sliders."""

@@ -24,6 +24,7 @@ from kbx_tui.tui.explore.panes.result_list import ResultList
 from kbx_tui.tui.explore.panes.why_pane import WhyPane
 from kbx_tui.tui.explore.search_labels import mode_candidates
 from kbx_tui.tui.explore.view import EntityRow, ExploreView, ResultRow, ScopeView
+from kbx_tui.tui.reading.preview_pane import PreviewPane
 from kbx_tui.tui.widgets.lines_view import EmptyState, blank
 from kbx_tui.tui.widgets.status_line import StatusLine
 
@@ -195,3 +196,5 @@ class AnswerDisplay:
         pane = self._screen.query_one(WhyPane)
         pane.empty_state = empty_state
         pane.show(None, None)
+        if self._screen.query_one(Panes).read != "document":
+            self._screen.query_one(PreviewPane).clear()

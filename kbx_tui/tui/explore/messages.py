@@ -75,6 +75,19 @@ class PreviewReady(Message):
 
 
 @dataclass
+class LivePreviewReady(Message):
+    """The document under the cursor has been read, or cannot be read."""
+
+    path: str
+    layout: TextLayout | None
+    reason: str = ""
+    """Why it cannot be read."""
+
+    def can_replace(self, message: Message) -> bool:
+        return isinstance(message, LivePreviewReady)
+
+
+@dataclass
 class PreviewGone(Message):
     """A document cannot be read any more."""
 

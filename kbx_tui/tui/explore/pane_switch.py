@@ -6,8 +6,9 @@ from textual.screen import Screen
 
 from kbx_tui.tui.app_state import AppState
 from kbx_tui.tui.explore.panes.pane_layout import Pane, Panes
+from kbx_tui.tui.reading.preview_pane import PreviewPane
 
-HIDEABLE: tuple[Pane, ...] = ("why", "entities")
+HIDEABLE = ("why", "entities", "preview")
 
 
 class PaneSwitch:
@@ -61,10 +62,19 @@ class PaneSwitch:
         else:
             self._go_or_return("entities")
 
+    def toggle_live_preview(self) -> None:
+        """Show or hide the preview of the document under the cursor."""
+        self.panes.toggle_class("-no-preview")
+        self._save_hidden()
+        self.panes.fit(self._screen.app.size)
+        if not self.panes.is_live and isinstance(self._screen.focused, PreviewPane):
+            self.focus("results")
+
     def restore_hidden(self) -> None:
         """Hide what was hidden when the base was last open."""
         for pane in HIDEABLE:
             self.panes.set_class(pane in self._app_state.base.hidden, f"-no-{pane}")
+        self.panes.fit(self._screen.app.size)
 
     def _go_or_return(self, pane: Pane) -> None:
         self.focus("results" if self.panes.shown_pane == pane else pane)

@@ -40,7 +40,9 @@ from kbx_tui.tui.explore.view import (
     ResultRow,
     ScopeView,
 )
-from kbx_tui.tui.reading.markdown_lines import find_links
+from kbx_tui.tui.reading.embeds import MOST_EMBEDS, Passage, with_passages
+from kbx_tui.tui.reading.front_summary import front_summary
+from kbx_tui.tui.reading.inline_markup import InlineText, render_inline
 from kbx_tui.tui.reading.preview import Place, Preview
 
 if TYPE_CHECKING:
@@ -163,25 +165,46 @@ def present_document(
     document: DocumentView,
     snippet: Snippet | None,
     find_matches: Callable[[str], Sequence[tuple[int, int]]],
+    read_passage: Callable[[str], Passage | None] = lambda target: None,
 ) -> Preview:
     """Return a document without control characters.
 
-    `snippet` is its best passage; `find_matches` returns the spans of query words in a text.
+    `snippet` is its best passage; `find_matches` returns the spans of query words in a text,
+    `read_passage` what to show of an embedded note, given its link.
     """
-    lines, links = find_links(safe_lines(document.text))
+    inline = render_inline(safe_lines(document.text))
+    shown = with_passages(inline, _passages(inline, read_passage))
+    lines = shown.text.lines
     start, end = (snippet.line_start, snippet.line_end) if snippet is not None else (0, 0)
+    places = _places(lines, find_matches("\n".join(lines)))
     return Preview(
         path=document.path,
         title=safe_line(document.title),
         date=safe_line(document.date),
         kind=safe_line(document.kind),
         lines=lines,
-        line_start=start,
-        line_end=end,
-        matches=_places(lines, find_matches("\n".join(lines))),
-        links=links,
-        redacted=document.redacted_lines,
+        line_start=shown.shown_line(start),
+        line_end=shown.shown_line(end),
+        matches=tuple(place for place in places if shown.is_own(place.line)),
+        links=shown.text.links,
+        redacted=shown.redacted | {shown.shown_line(line) for line in document.redacted_lines},
+        kinds=shown.text.kinds,
+        emphasis=shown.text.emphasis,
+        file_lines=shown.file_lines,
+        front_summary=front_summary(document.text, inline.kinds),
     )
+
+
+def _passages(
+    text: InlineText, read_passage: Callable[[str], Passage | None]
+) -> dict[int, list[Passage]]:
+    """Return the passages of the notes embedded in a text, by 1-based line."""
+    passages: dict[int, list[Passage]] = {}
+    embeds = [link for link in text.links if link.is_embed]
+    for link in embeds[:MOST_EMBEDS]:
+        if (passage := read_passage(link.target)) is not None:
+            passages.setdefault(link.place.line, []).append(passage)
+    return passages
 
 
 def present_card(

@@ -25,6 +25,7 @@ from kbx_tui.tui.explore.messages import (
     CardReady,
     FilesChanged,
     LinkBroken,
+    LivePreviewReady,
     PreviewGone,
     PreviewReady,
     RankingReady,
@@ -86,13 +87,13 @@ class Explore(JudgingScreen):
         self.model = session.explore
         self.pane_switch = PaneSwitch(self, app_state)
         self.answer = AnswerDisplay(self, self.model, app_state, lambda: navigator.keymap)
-        self.reader = Reader(self, session.reading, self.pane_switch)
+        self.reader = Reader(self, session.reading, session.live_preview, self.pane_switch)
         self.filters = QueryFilters(self, self.model)
         self.judge = ResultJudge(self, session, self.answer, self.reader)
         self.documents = DocumentActions(self, session)
         self.switches = SearchSwitches(self.model, lambda: self.view, self.show_notice)
         self.tour = TourGuide(self, self.model, self.answer, app_state, lambda: navigator.keymap)
-        self.model.post = session.reading.post = self.post_message
+        self.model.post = session.reading.post = session.live_preview.post = self.post_message
 
     def compose_panes(self) -> ComposeResult:
         with Horizontal(id="top"):
@@ -135,12 +136,17 @@ class Explore(JudgingScreen):
 
     def fit(self, size: Size) -> None:
         self.set_class(size.height < 18, "-short")
+        self.panes.fit(size)
+        self.reader.follow_cursor()
         self.pane_switch.show_focused()
 
     def on_descendant_focus(self) -> None:
         focused = self.focused  # not the event's: keys may have moved on since it was posted
         self.query_one(PathField).set_class(isinstance(focused, PathLine), "-typing")
         self.pane_switch.show_focused()
+        if isinstance(focused, PreviewPane):  # what is read there stays the current result
+            results = self.query_one(ResultList)
+            results.choose(results.cursor)
 
     @property
     def is_typing(self) -> bool:
@@ -193,6 +199,10 @@ class Explore(JudgingScreen):
 
     def on_preview_ready(self, message: PreviewReady) -> None:
         self.reader.show_document(message.layout)
+        self.judge.show(self.navigator.keymap)
+
+    def on_live_preview_ready(self, message: LivePreviewReady) -> None:
+        self.reader.show_live(message)
         self.judge.show(self.navigator.keymap)
 
     def on_preview_gone(self, message: PreviewGone) -> None:
@@ -262,6 +272,7 @@ class Explore(JudgingScreen):
         self.answer.explain(event.result)
         if self.panes.read == "document" and not isinstance(self.focused, PreviewPane):
             self.reader.open_document(event.result.path, replace=True)
+        self.reader.follow_cursor()
 
     @on(ResultList.SnippetsMissing)
     def request_snippets(self, event: ResultList.SnippetsMissing) -> None:
@@ -287,7 +298,7 @@ class Explore(JudgingScreen):
 
     @on(PreviewPane.Resized)
     def lay_out_document(self, event: PreviewPane.Resized) -> None:
-        self.session.reading.lay_out(event.width)
+        self.reader.lay_out(event.width)
 
     @on(PreviewPane.Closed)
     @on(EntityCard.Closed)
@@ -338,7 +349,11 @@ class Explore(JudgingScreen):
         self.pane_switch.toggle_entities()
 
     def action_toggle_preview(self) -> None:
-        self.reader.toggle_preview()
+        if self.panes.has_live_room and not self.reader.is_open:
+            self.pane_switch.toggle_live_preview()
+            self.reader.follow_cursor()
+        else:
+            self.reader.toggle_preview()
 
     def action_back(self) -> None:
         if self.maximized is not None:

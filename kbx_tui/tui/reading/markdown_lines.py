@@ -1,8 +1,4 @@
-"""Classifies and styles the lines of a Markdown file one by one, in files of any size. Pure.
-
-No tree is parsed, so that a line of the file stays a line. Only links lose their markup: they are
-replaced by their labels, whose places are recorded. Everything else is shown verbatim.
-"""
+"""Classifies and styles the lines of a Markdown file one by one, in files of any size. Pure."""
 
 from __future__ import annotations
 
@@ -12,15 +8,12 @@ from functools import lru_cache
 from typing import Literal, NamedTuple
 
 from kbx_tui.tui.drawing.lines import Look
-from kbx_tui.tui.reading.preview import Place, TextLink
 
 Kind = Literal["front", "code", "title", "heading", "rule", "table", "text"]
 """`title` is a heading of level 1 or 2, `rule` a separator, `code` includes its fences."""
 
 STYLED = 10_000
 """Leading characters of a line that are searched for markup other than links."""
-LINKED = 100_000
-"""Leading characters of a line that are searched for links, so that no search blocks the app."""
 
 
 class Mark(NamedTuple):
@@ -48,24 +41,6 @@ _LEAD = re.compile(
     r"(?:(?P<bullet>[-*+•]|\d{1,9}[.)]) +"
     r"(?:(?P<box>\[[ xX]\])(?= ) +)?(?P<date>\[\d{4}-\d\d-\d\d\])?)?"
 )
-_CODE_SPAN = r"(?P<ticks>`(?<!``)(?<!\\`)`{0,7})(?!`)(?:[^`]{1,1000}+)(?P=ticks)(?!`)"
-_LINK = re.compile(
-    _CODE_SPAN + r"|!?\[(?<!\\\[)(?:"
-    r"\[(?P<target>[^\[\]|]{1,300})(?:\|(?P<alias>[^\[\]]{0,300}))?\]\]"
-    r"|(?P<label>[^\[\]]{0,500}+)\]\("
-    r"(?P<address><[^<>]{1,1000}+>|(?:[^()\s]|\([^()\s]{0,200}+\)){1,1000}+)"
-    r"(?:\s+\"[^\"]{0,200}+\")?\))"
-    r"|https?://(?P<url>[^\s<>\"`|\\\]]+)"
-)
-_EMPHASIS = re.compile(
-    _CODE_SPAN + r"|\*\*(?<![*\\]\*\*)(?=[^\s*])[^*]{1,500}+(?<=\S)\*\*(?!\*)"
-    r"|\*(?<![\w*\\]\*)(?=[^\s*])[^*]{1,500}+(?<=\S)\*(?![\w*])"
-    r"|__(?<![\w\\]__)(?=[^\s_])[^_]{1,500}+(?<=\S)__(?!\w)"
-    r"|_(?<![\w\\]_)(?=[^\s_])[^_]{1,500}+(?<=\S)_(?!\w)"
-    r"|~~(?<![~\\]~~)(?=[^\s~])[^~]{1,500}+(?<=\S)~~(?!~)"
-)
-_LOOKS: dict[str, Look] = {"`": "code", "**": "strong", "__": "strong", "~~": "dim"}
-_URL_TAIL = ".,;:!?'*_~"
 _TO_BLANK = re.compile("[^>]")
 
 
@@ -92,24 +67,9 @@ def line_kinds(lines: Sequence[str]) -> list[Kind]:
     return kinds
 
 
-def find_links(lines: Sequence[str]) -> tuple[tuple[str, ...], tuple[TextLink, ...]]:
-    """Return `lines` with links replaced by their labels, and the links.
-
-    Finds wikilinks, Markdown links and web addresses outside code; an empty label is replaced by
-    the target. Line numbers stay the same. Searches only the first `LINKED` characters of a line.
-    """
-    shown: list[str] = []
-    links: list[TextLink] = []
-    for number, (line, kind) in enumerate(zip(lines, line_kinds(lines), strict=True), 1):
-        if kind != "code" and ("](" in line or "[[" in line or "://" in line):
-            line = _replace_links(line, number, links)
-        shown.append(line)
-    return tuple(shown), tuple(links)
-
-
 @lru_cache(maxsize=512)
 def line_style(text: str, kind: Kind) -> LineStyle:
-    """Return the styles of a line of this kind; `text` is a line returned by `find_links`.
+    """Return the styles of a line of this kind, without inline markup.
 
     Styles only the first `STYLED` characters. The most recent results are cached.
     """
@@ -117,7 +77,7 @@ def line_style(text: str, kind: Kind) -> LineStyle:
     if kind == "text":
         return _text_style(text, prefix)
     if kind == "table":
-        return LineStyle("text", overlay(_pipes(text), _emphasis(text, 0)), prefix)
+        return LineStyle("text", tuple(_pipes(text)), prefix)
     if kind in ("title", "heading"):
         look: Look = "heading" if kind == "title" else "strong"
         return LineStyle(look, (Mark(0, len(prefix), "rule"),), prefix)
@@ -169,44 +129,6 @@ def _front_length(lines: Sequence[str]) -> int:
     return 0
 
 
-def _replace_links(line: str, number: int, links: list[TextLink]) -> str:
-    """Return `line` with links replaced by their labels; appends them to `links`."""
-    parts: list[str] = []
-    offset = length = 0
-    for match in _LINK.finditer(line, 0, LINKED):
-        start, end = match.span()
-        label, target = _label_and_target(match)
-        if not target:
-            continue
-        if match["url"] is not None:
-            end = start + len(label)
-        before = line[offset:start]
-        parts += [before, label]
-        length += len(before)
-        links.append(TextLink(Place(number, length, length + len(label)), target))
-        length += len(label)
-        offset = end
-    return "".join(parts) + line[offset:]
-
-
-def _label_and_target(match: re.Match[str]) -> tuple[str, str]:
-    """Return the label and target of a link; empty strings for code."""
-    if (target := match["target"]) is not None:
-        target = target.rstrip("\\ ").strip()
-        alias = match["alias"] or ""
-        return alias if alias.strip() else match["target"], target
-    if (address := match["address"]) is not None:
-        target = address.strip("<>")
-        return match["label"] if match["label"].strip() else target, target
-    if match["url"] is not None:
-        url = match[0].rstrip(_URL_TAIL)
-        closing = len(url) - len(url.rstrip(")"))  # unopened ones belong to the sentence
-        surplus = min(closing, max(url.count(")") - url.count("("), 0))
-        url = url[: len(url) - surplus].rstrip(_URL_TAIL)
-        return url, url
-    return "", ""
-
-
 def _lead(text: str) -> re.Match[str]:
     lead = _LEAD.match(text, 0, STYLED)
     assert lead is not None  # all of it is optional
@@ -219,27 +141,7 @@ def _text_style(text: str, prefix: str) -> LineStyle:
     box: Look = "dim" if done else "accent"
     looks: dict[str, Look] = {"quote": "rule", "bullet": "dim", "box": box, "date": "dim"}
     marks = [Mark(*lead.span(group), look) for group, look in looks.items() if lead[group]]
-    start = lead.end("bullet") if lead["bullet"] else lead.end("quote")
-    return LineStyle("dim" if done else "text", overlay(marks, _emphasis(text, start)), prefix)
-
-
-def _emphasis(text: str, start: int) -> list[Mark]:
-    marks: list[Mark] = []
-    if not ("*" in text or "`" in text or "_" in text or "~~" in text):
-        return marks
-    for match in _EMPHASIS.finditer(text, start, STYLED):
-        first, end = match.span()
-        if match["ticks"]:
-            size, look = len(match["ticks"]), _LOOKS["`"]
-        else:
-            size = 2 if match[0][:2] in _LOOKS else 1
-            look = _LOOKS.get(match[0][:2], "emphasis")
-        marks += [
-            Mark(first, first + size, "rule"),
-            Mark(first + size, end - size, look),
-            Mark(end - size, end, "rule"),
-        ]
-    return marks
+    return LineStyle("dim" if done else "text", tuple(marks), prefix)
 
 
 def _pipes(text: str) -> list[Mark]:

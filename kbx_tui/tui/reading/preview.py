@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from bisect import bisect_left
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from kbx_tui.tui.reading.markdown_lines import Kind, Mark
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,18 +28,23 @@ class TextLink:
     """Of its label, which is shown without brackets."""
     target: str
     """Where it leads, as written in the file."""
+    is_embed: bool = False
+    """Whether the document shows a passage of the target below this line."""
 
 
 @dataclass(frozen=True, slots=True)
 class Preview:
-    """The current text of a document's file."""
+    """The current text of a document's file, with the passages that it embeds.
+
+    Places, the best passage and `redacted` count the lines shown; `file_line` leads to the file.
+    """
 
     path: str
     title: str
     date: str
     kind: str
     lines: tuple[str, ...]
-    """Line n of the file is item n-1, without control characters."""
+    """Without control characters and inline markup."""
     line_start: int = 0
     line_end: int = 0
     """1-based lines of the best passage, 0 when there is none."""
@@ -45,3 +54,19 @@ class Preview:
     """In the order of the text."""
     redacted: frozenset[int] = frozenset()
     """1-based lines that are shown greyed: programs do not get to see them."""
+    kinds: Sequence[Kind] = ()
+    """What each line is; empty if it is to be seen from the lines."""
+    emphasis: Mapping[int, tuple[Mark, ...]] = field(default_factory=dict)
+    """By 1-based line: the parts that are emphasized, or code."""
+    file_lines: Sequence[int] = ()
+    """The line of the file that each line belongs to; empty if each is a line of the file."""
+    front_summary: str = ""
+    """What the frontmatter holds, in words; empty without one."""
+
+    def file_line(self, line: int) -> int:
+        """Return the 1-based line of the file that shows as `line`; 0 for 0."""
+        return self.file_lines[line - 1] if line and self.file_lines else line
+
+    def shown_line(self, line: int) -> int:
+        """Return the 1-based line that shows a line of the file; 0 for 0."""
+        return bisect_left(self.file_lines, line) + 1 if line and self.file_lines else line

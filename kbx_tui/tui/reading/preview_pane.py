@@ -28,8 +28,9 @@ from kbx_tui.tui.reading.reading_position import (
     restored_index,
     restored_line,
 )
-from kbx_tui.tui.widgets.lines_view import TextPane
+from kbx_tui.tui.widgets.lines_view import TextPane, dim_text
 
+no_document = dim_text("The document under the cursor, at the passage that matches.")
 NO_DOCUMENT = lay_out(Preview("", "", "", "", ()), 0)
 
 
@@ -37,7 +38,7 @@ class PreviewPane(TextPane):
     """The text of one document."""
 
     COMPONENT_CLASSES = looks(
-        "strong", "accent", "rule", "heading", "emphasis", "code", "link", "match", "here"
+        "strong", "accent", "rule", "heading", "emphasis", "struck", "code", "link", "match", "here"
     )
     BINDINGS = bindings("preview")
 
@@ -67,10 +68,13 @@ class PreviewPane(TextPane):
         self.laid_out = NO_DOCUMENT
         self.path = ""
         """The path of the document, even if it can no longer be read."""
+        self.empty_state = no_document
         self._match = self._link = NO_PLACE
         self._error = ""
         """Why the document cannot be read."""
         self._grade = ""
+        self._folds_front = True
+        """Whether the frontmatter of the next document is folded."""
         self._notice: list[Line] = []
         """Shown instead of a document."""
         self._is_placed = True
@@ -85,6 +89,7 @@ class PreviewPane(TextPane):
             is_at_best, (anchor, rows_below_top) = self._is_at_best(), self._anchor()
             match = restored_index(before, now, before.matches, now.matches, self._match)
             link = restored_index(before, now, self.laid_out.links, layout.links, self._link)
+            layout = layout.folded(self.laid_out.is_folded or not self.laid_out.front_lines)
             self._set_layout(layout, match, link)
             if is_at_best:
                 self._scroll_to_best()
@@ -92,9 +97,23 @@ class PreviewPane(TextPane):
                 line = restored_line(before.lines, now.lines, anchor.line)
                 self.scroll_to_line(layout.row_of(line, anchor.start) - rows_below_top)
         else:
+            is_best_in_front = 0 < now.line_start <= layout.front_lines
+            layout = layout.folded(self._folds_front and not is_best_in_front)
             self._set_layout(layout, first_match(now), NO_PLACE)
             self._scroll_to_best()
         self._request_layout()
+
+    def shows(self, layout: TextLayout) -> bool:
+        """Return whether this layout is on the screen, folded or not."""
+        return self.laid_out.preview is layout.preview and self.laid_out.width == layout.width
+
+    def clear(self) -> None:
+        """Show no document."""
+        self.laid_out, self.path, self._error = NO_DOCUMENT, "", ""
+        self._match = self._link = NO_PLACE
+        self._update_title()
+        self.rebuild_lines()
+        self._update_subtitle()
 
     def show_gone(self, path: str, reason: str) -> None:
         """Show that the document at `path` can no longer be read, and why."""
@@ -144,11 +163,11 @@ class PreviewPane(TextPane):
 
         The line of the current match or link, else of the best passage, if visible; else the top.
         """
-        best = Place(self.laid_out.preview.line_start, 0, 0)
-        for place in (self.current_place, best):
+        preview = self.laid_out.preview
+        for place in (self.current_place, Place(preview.line_start, 0, 0)):
             if place is not None and place.line and self._is_visible(place):
-                return place.line
-        return self.laid_out.line_of(self.scroll_offset.y)
+                return preview.file_line(place.line)
+        return preview.file_line(self.laid_out.line_of(self.scroll_offset.y))
 
     def count_lines(self) -> int:
         notice = self._notice_lines(self.line_width)
@@ -171,6 +190,13 @@ class PreviewPane(TextPane):
 
     def action_close(self) -> None:
         self.post_message(self.Closed())
+
+    def action_toggle_front(self) -> None:
+        """Show all of the frontmatter or fold it to one line, also in documents opened later."""
+        if self.laid_out.front_lines:
+            self._folds_front = not self.laid_out.is_folded
+            self._fold(self._folds_front)
+            self.scroll_to_line(0)
 
     def action_step_match(self, step: int) -> None:
         """Go to the next or the previous match, wrapping around."""
@@ -197,12 +223,19 @@ class PreviewPane(TextPane):
         offset = event.get_content_offset(self)
         if offset is None or self._notice or event.chain > 1:
             return
+        if offset.y + self.scroll_offset.y == 0 and self.laid_out.front_lines:
+            self.action_toggle_front()
+            return
         character = self.laid_out.character_at(offset.y + self.scroll_offset.y, offset.x)
         link = NO_PLACE if character is None else place_at(self.laid_out.links, *character)
         if link != NO_PLACE:
             self._link = link
             self._reveal()
             self._follow()
+
+    def _fold(self, folded: bool) -> None:
+        self.laid_out = self.laid_out.folded(folded)
+        self.rebuild_lines()
 
     def _set_layout(self, layout: TextLayout, match: int, link: int) -> None:
         self.laid_out, self._match, self._link = layout, match, link
@@ -213,6 +246,7 @@ class PreviewPane(TextPane):
 
     def _update_title(self) -> None:
         title = "Gone" if self._error else self.laid_out.preview.title or safe_line(self.path)
+        title = title or "Preview"
         grade = Content.styled(self._grade, "bold reverse") + " " if self._grade else Content()
         self.border_title = grade + Content(title)
 
@@ -238,9 +272,9 @@ class PreviewPane(TextPane):
                 BLANK,
                 *paragraph("Go back and choose another; the next index run drops it.", width),
             ]
-        if self.preview is not None and is_empty(self.preview):
-            return paragraph("This file is empty.", width, "dim")
-        return []
+        if self.preview is None:
+            return self.empty_state(width)
+        return paragraph("This file is empty.", width, "dim") if is_empty(self.preview) else []
 
     def _request_layout(self) -> None:
         """Request a layout if there is none for the current width."""
@@ -283,6 +317,8 @@ class PreviewPane(TextPane):
     def _reveal(self) -> None:
         """Scroll until the current match or link is visible."""
         place = self.current_place
+        if place is not None and self.laid_out.is_in_fold(place):
+            self._fold(False)
         if place is not None and not self._is_visible(place):
             self.scroll_to_line(self.laid_out.rows_of(place).start - self.visible_height // 4)
         self._update_subtitle()

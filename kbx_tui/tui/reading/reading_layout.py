@@ -3,7 +3,8 @@
 Each line of the file starts a new row and keeps its number; a long line continues on further rows
 with a hanging indent. Only the starts of the rows are computed for the whole file, as arrays of
 numbers. The spans of a row are made when it is drawn, so that even a huge file leaves the garbage
-collector nothing to traverse while the app waits.
+collector nothing to traverse while the app waits. Frontmatter may be folded to one row, which is
+then that of all its lines.
 
 Character offsets refer to the lines of `Preview`. Lines count from 1, rows from 0.
 """
@@ -13,10 +14,11 @@ from __future__ import annotations
 from array import array
 from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from rich.cells import get_character_cell_size
 
+from kbx_tui.formatting import format_count
 from kbx_tui.tui.drawing.lines import BLANK, Line, Look, Span, slice_line
 from kbx_tui.tui.drawing.wrapping import is_narrow, wrap_ranges
 from kbx_tui.tui.reading.markdown_lines import (
@@ -36,6 +38,7 @@ UNKNOWN_WIDTH = 80
 LEAST_TEXT = 12
 """The minimum width of the text; in a narrower pane rows are cut when drawn."""
 
+_FOLDED, _UNFOLDED = Span("▸ ", "accent"), Span("▾ ", "accent")
 _PLAIN = Span(" " * MARGIN)
 _BEST = Span("▌ ", "accent")
 
@@ -55,25 +58,57 @@ class TextLayout:
     """The offset in its line of the first character of each row."""
     indents: Sequence[int]
     """The cells of margin and indent at the start of each row."""
+    front_lines: int = 0
+    """The number of lines of the frontmatter."""
+    is_folded: bool = False
+    """Whether the frontmatter is one row."""
+
+    def folded(self, is_folded: bool) -> TextLayout:
+        """Return the same layout with the frontmatter, if any, folded or unfolded."""
+        is_folded = is_folded and self.front_lines > 0
+        return self if is_folded == self.is_folded else replace(self, is_folded=is_folded)
+
+    def is_in_fold(self, place: Place) -> bool:
+        """Return whether the row of a place is the one of the folded frontmatter."""
+        return self.is_folded and place.line <= self.front_lines
 
     @property
     def height(self) -> int:
         """The number of rows."""
-        return len(self.row_offsets)
+        return len(self.row_offsets) - self._hidden
+
+    @property
+    def _hidden(self) -> int:
+        """The number of rows that the fold hides."""
+        return self._front_rows - 1 if self.is_folded else 0
+
+    @property
+    def _front_rows(self) -> int:
+        after = self.front_lines
+        return self.first_rows[after] if after < len(self.first_rows) else len(self.row_offsets)
+
+    def _unfolded(self, row: int) -> int:
+        """Return the number of `row` if nothing were folded."""
+        return row + self._hidden if row > 0 else row
 
     def line(self, row: int) -> Line:
         """Return `row` as a styled line; blank outside the document."""
         if not 0 <= row < self.height:
             return BLANK
-        number = self.line_of(row)
+        if row == 0 and self.is_folded:
+            return self._folded_line()
+        number, row = self.line_of(row), self._unfolded(row)
         text = self.preview.lines[number - 1]
         start, end = self.row_offsets[row], self._end(row)
         look, marks, prefix = line_style(text, self.kinds[number - 1])
+        if number in self.preview.emphasis:
+            marks = overlay(marks, self.preview.emphasis[number])
         is_redacted = number in self.preview.redacted
         if is_redacted:
             look, marks = "dim", ()
         best = self.preview.line_start <= number <= self.preview.line_end
-        spans = [_BEST if best else _PLAIN]
+        is_first = row == 0 and self.front_lines > 0
+        spans = [_BEST if best else _UNFOLDED if is_first else _PLAIN]
         if self.indents[row] > MARGIN:
             spans.append(Span(prefix, "rule"))
         links = () if is_redacted else self._marks(self.links, "link", number, start, end)
@@ -86,28 +121,41 @@ class TextLayout:
         spans.append(Span(text[offset:end], look))
         return tuple(span for span in spans if span.text)
 
+    def _folded_line(self) -> Line:
+        inside = first_from(self.preview.matches, self.front_lines + 1)
+        matches = f" · {format_count(inside, 'match')}" if inside else ""
+        return (_FOLDED, Span(self.text_of(0), "dim"), Span(matches, "accent"))
+
     def text_of(self, row: int) -> str:
-        """Return the text of `row`."""
+        """Return the text of `row`; of folded frontmatter, its summary."""
         if not 0 <= row < self.height:
             return ""
-        return self.preview.lines[self.line_of(row) - 1][self.row_offsets[row] : self._end(row)]
+        if row == 0 and self.is_folded:
+            return self.preview.front_summary or "frontmatter"
+        text, row = self.preview.lines[self.line_of(row) - 1], self._unfolded(row)
+        return text[self.row_offsets[row] : self._end(row)]
 
     def line_of(self, row: int) -> int:
-        """Return the line of the file to which `row` belongs; 0 if there is none."""
-        return bisect_right(self.first_rows, max(row, 0))
+        """Return the line to which `row` belongs; 0 if there is none."""
+        if row <= 0 and self.is_folded:
+            return 1
+        return bisect_right(self.first_rows, max(self._unfolded(row), 0))
 
     def row_of(self, line: int, character: int = 0) -> int:
         """Return the row that shows a character of a line."""
         if not self.first_rows:
             return 0
         line = min(max(line, 1), len(self.first_rows))
+        if self.is_folded and line <= self.front_lines:
+            return 0
         first = self.first_rows[line - 1]
-        after = self.first_rows[line] if line < len(self.first_rows) else self.height
-        return max(bisect_right(self.row_offsets, character, first, after) - 1, first)
+        after = self.first_rows[line] if line < len(self.first_rows) else len(self.row_offsets)
+        row = max(bisect_right(self.row_offsets, character, first, after) - 1, first)
+        return row - self._hidden
 
     def place_of(self, row: int) -> Place:
         """Return the start of `row` as an empty place."""
-        start = self.row_offsets[row] if 0 <= row < self.height else 0
+        start = self.row_offsets[self._unfolded(row)] if 0 <= row < self.height else 0
         return Place(self.line_of(row), start, start)
 
     def rows_of(self, place: Place) -> range:
@@ -117,29 +165,38 @@ class TextLayout:
 
     def character_at(self, row: int, cell: int) -> tuple[int, int] | None:
         """Return line and character offset at a cell of a row; None outside the text."""
-        if not 0 <= row < self.height or cell < self.indents[row]:
+        if not 0 <= row < self.height or (row == 0 and self.is_folded):
             return None
-        text, cells = self.preview.lines[self.line_of(row) - 1], self.indents[row]
+        number, row = self.line_of(row), self._unfolded(row)
+        if cell < self.indents[row]:
+            return None
+        text, cells = self.preview.lines[number - 1], self.indents[row]
         for character in range(self.row_offsets[row], self._end(row)):
             cells += get_character_cell_size(text[character])
             if cells > cell:
-                return self.line_of(row), character
+                return number, character
         return None
 
     def line_with(self, row: int, place: Place, look: Look) -> Line:
         """Return `row` with the part of `place` that it shows in another style."""
         line = self.line(row)
-        if self.line_of(row) != place.line:
+        if self.line_of(row) != place.line or self.is_in_fold(place):
             return line
+        row = self._unfolded(row)
         shift = self.indents[row] - self.row_offsets[row]
         start, end = max(place.start + shift, self.indents[row]), max(place.end + shift, 0)
         part = (Span(span.text, look) for span in slice_line(line, start, end))
         return (*slice_line(line, 0, start), *part, *slice_line(line, max(start, end)))
 
     def _end(self, row: int) -> int:
-        """Return the offset in its line at which `row` ends, without trailing spaces."""
-        text, first = self.preview.lines[self.line_of(row) - 1], self.row_offsets[row]
-        following = self.row_offsets[row + 1] if row + 1 < self.height else 0  # 0: the next line
+        """Return the offset in its line at which a row ends, without trailing spaces.
+
+        The row is counted as if nothing were folded.
+        """
+        number = bisect_right(self.first_rows, row)
+        text, first = self.preview.lines[number - 1], self.row_offsets[row]
+        is_last = row + 1 == len(self.row_offsets)
+        following = 0 if is_last else self.row_offsets[row + 1]  # 0: the next line
         return first + len(text[first : following or None].rstrip(" "))
 
     @staticmethod
@@ -156,9 +213,9 @@ class TextLayout:
 
 
 def lay_out(preview: Preview, width: int) -> TextLayout:
-    """Return `preview` wrapped for lines of `width` cells; 0 if the width is not yet known."""
+    """Return `preview` wrapped for lines of `width` cells, unfolded; 0 is an unknown width."""
     room = max((width if width > 0 else UNKNOWN_WIDTH) - MARGIN - 1, LEAST_TEXT)
-    kinds = line_kinds(preview.lines)
+    kinds = preview.kinds or line_kinds(preview.lines)
     first_rows, row_offsets, indents = array("I"), array("I"), array("I")
     for text, kind in zip(preview.lines, kinds, strict=True):
         first_rows.append(len(row_offsets))
@@ -172,7 +229,8 @@ def lay_out(preview: Preview, width: int) -> TextLayout:
             row_offsets.append(start)
             indents.append(MARGIN + indent)
     links = tuple(link.place for link in preview.links)
-    return TextLayout(preview, width, kinds, links, first_rows, row_offsets, indents)
+    front = next((number for number, kind in enumerate(kinds) if kind != "front"), len(kinds))
+    return TextLayout(preview, width, kinds, links, first_rows, row_offsets, indents, front)
 
 
 def place_at(places: Sequence[Place], line: int, character: int) -> int:

@@ -15,7 +15,8 @@ from textual.pilot import Pilot
 
 from kbx_tui.safe_text import safe_lines
 from kbx_tui.tui.drawing.lines import Line
-from kbx_tui.tui.reading.markdown_lines import find_links
+from kbx_tui.tui.reading.front_summary import front_summary
+from kbx_tui.tui.reading.inline_markup import render_inline
 from kbx_tui.tui.reading.preview import Place, Preview
 from kbx_tui.tui.reading.preview_pane import PreviewPane
 from kbx_tui.tui.reading.reading_layout import TextLayout, lay_out
@@ -44,13 +45,25 @@ NOTE = "\n".join(
 def preview_of(
     text: str = NOTE, best: tuple[int, int] = (0, 0), words: str = "migration", path: str = "n/p.md"
 ) -> Preview:
-    lines, links = find_links(safe_lines(text))
+    lines, kinds, links, emphasis = render_inline(safe_lines(text))
     matches = tuple(
         Place(number, *match.span())
         for number, line in enumerate(lines, 1)
         for match in re.finditer(words, line)
     )
-    return Preview(path, "Rollback plan", "2026-01-30", "note", lines, *best, matches, links)
+    return Preview(
+        path,
+        "Rollback plan",
+        "2026-01-30",
+        "note",
+        lines,
+        *best,
+        matches,
+        links,
+        kinds=kinds,
+        emphasis=emphasis,
+        front_summary=front_summary(text, kinds),
+    )
 
 
 class PreviewApp(App[None]):
@@ -148,7 +161,7 @@ async def test_new_width_keeps_the_best_passage_in_place_unless_scrolled(
 
 async def test_without_a_best_passage_it_opens_at_the_top_and_counts_matches() -> None:
     async with reading(preview_of()) as (app, _):
-        assert app.rows()[:4] == ["  ---", "  team: 'Platform'", "  ---", "  # Rollback plan"]
+        assert app.rows()[:2] == ["▸ frontmatter: 1 line", "  # Rollback plan"]
         assert app.pane.position == "3 matches"
         assert "3 matches · n/p.md" in str(app.pane.border_subtitle)
         assert app.pane.current_line == 1
@@ -170,6 +183,26 @@ async def test_n_continues_from_the_visible_part_after_scrolling() -> None:
         assert app.pane.position == "1/3"
         await pilot.press("G", "N")
         assert app.pane.position == "2/3"
+
+
+async def test_frontmatter_is_folded_until_a_key_or_a_match_in_it_unfolds_it() -> None:
+    note = NOTE.replace("team: '[[Platform]]'", "type: plan\ntags: [a, migration]")
+    async with reading(preview_of(note)) as (app, pilot):
+        folded = "▸ frontmatter: 2 lines, type plan, 2 tags · 1 match"
+        assert app.rows()[:2] == [folded, "  # Rollback plan"]
+        assert app.pane.current_line == 1
+        await pilot.press("U")
+        assert app.rows()[:3] == ["▾ ---", "  type: plan", "  tags: [a, migration]"]
+        await pilot.click(PreviewPane, offset=(5, 1))
+        assert app.rows()[0] == folded
+        await pilot.press("n")
+        assert app.pane.current_line == 3
+        assert app.highlighted_words() == ["migration"]
+        assert app.rows()[2] == "  tags: [a, migration]"
+        await pilot.press("n")
+        assert app.pane.current_line == 7
+    async with reading(preview_of(note, best=(2, 3))) as (app, _):
+        assert app.rows()[1] == "▌ type: plan"  # the passage that matches is in view
 
 
 async def test_arrow_keys_cycle_through_links_and_enter_follows() -> None:
@@ -294,7 +327,7 @@ async def test_new_query_or_document_opens_at_its_own_best_passage() -> None:
 async def test_current_line_is_the_top_one_after_scrolling_away() -> None:
     async with reading(preview_of(best=(6, 6)), (80, 24)) as (app, pilot):
         await pilot.press("pagedown", "pagedown")
-        assert app.pane.current_line == app.pane.scroll_offset.y + 1 > 30
+        assert app.pane.current_line == app.pane.scroll_offset.y + 3 > 30  # 3 lines folded to 1
 
 
 async def test_empty_and_missing_files_show_a_message() -> None:
@@ -313,7 +346,7 @@ async def test_empty_and_missing_files_show_a_message() -> None:
         assert not app.messages
         app.pane.show(lay_out(preview_of(), app.pane.text_width))
         await pilot.pause()
-        assert app.rows()[0] == "  ---"
+        assert app.rows()[0] == "▸ frontmatter: 1 line"
 
 
 async def test_escape_closes_the_pane() -> None:
@@ -358,6 +391,6 @@ async def test_only_visible_rows_of_a_long_file_are_drawn(
         monkeypatch.setattr(TextLayout, "line", counted)
         app.pane.action_scroll_to_end(True)
         await pilot.pause()
-        assert app.rows()[-2] == "  - a **line** of text"
+        assert app.rows()[-2] == "  - a line of text"
         assert len(set(drawn)) <= 2 * app.pane.visible_height
         assert not app.pane.children

@@ -271,10 +271,11 @@ async def test_links_open_cards_and_documents_and_escape_returns(demo: Path) -> 
         await driver.until_focused(ResultList)
 
 
-async def test_link_to_a_document_opens_it(demo_copy: Path) -> None:
+async def test_links_and_embeds_of_a_document_show_and_open_others(demo_copy: Path) -> None:
     note = demo_copy / "memory/notes/2026-05-01-quokka.md"
     note.write_text(
-        "# Quokka visit\n\nAs in the [[Rollback plan]] and [elsewhere](https://x.example).\n",
+        "# Quokka visit\n\nAs in the [[Rollback plan]] and [elsewhere](https://x.example).\n"
+        "\n![[Rollback plan#Points of return]]\n\nQuokkas agree.\n",
         encoding="utf-8",
     )
     async with running(demo_copy, WIDE) as driver:
@@ -282,7 +283,12 @@ async def test_link_to_a_document_opens_it(demo_copy: Path) -> None:
         await driver.until(lambda: driver.titles[:1] == ["Quokka visit"])
         await driver.press("down", "enter")
         await driver.until_focused(PreviewPane)
-        await driver.press("l", "enter")
+        await driver.until_shown(PreviewPane, "Rollback plan#Points of return > | Point | When")
+        await driver.press("n")
+        assert pane_of(driver).current_line == 1  # passages of other notes hold no matches
+        await driver.press("N")
+        assert pane_of(driver).current_line == 7
+        await driver.press("g", "l", "enter")
         await driver.until(lambda: pane_of(driver).path == ROLLBACK)
         await driver.press("escape")
         await driver.until(lambda: pane_of(driver).path == "memory/notes/2026-05-01-quokka.md")

@@ -1,11 +1,16 @@
-"""Opens documents and entity cards in place of the why pane, and navigates back."""
+"""Opens documents and entity cards in place of the why pane, and navigates back.
+
+Where there is room, it also previews the document under the cursor below the why pane.
+"""
 
 from __future__ import annotations
 
 from textual.screen import Screen
 from textual.widget import Widget
 
+from kbx_tui.tui.explore.documents.live_preview import LivePreview
 from kbx_tui.tui.explore.documents.reading_model import ReadingModel
+from kbx_tui.tui.explore.messages import LivePreviewReady
 from kbx_tui.tui.explore.pane_switch import PaneSwitch
 from kbx_tui.tui.explore.panes.entity_card import EntityCard
 from kbx_tui.tui.explore.panes.pane_layout import Pane
@@ -24,9 +29,14 @@ class Reader:
     """The document or card being read, and the history of those read before."""
 
     def __init__(
-        self, screen: Screen[None], reading: ReadingModel, pane_switch: PaneSwitch
+        self,
+        screen: Screen[None],
+        reading: ReadingModel,
+        live: LivePreview,
+        pane_switch: PaneSwitch,
     ) -> None:
-        self._screen, self._reading, self._pane_switch = screen, reading, pane_switch
+        self._screen, self._reading, self._live = screen, reading, live
+        self._pane_switch = pane_switch
         self.history = History()
         self.origin: Pane = "results"
         """The pane to return to when nothing is read any more."""
@@ -39,6 +49,28 @@ class Reader:
     def is_open(self) -> bool:
         """Whether something is being read."""
         return self._pane_switch.panes.read is not None
+
+    @property
+    def _pane(self) -> PreviewPane:
+        return self._screen.query_one(PreviewPane)
+
+    # Previewing.
+
+    def follow_cursor(self) -> None:
+        """Preview the result under the cursor, where the preview is shown all the time."""
+        result = self._screen.query_one(ResultList).current
+        if self._pane_switch.panes.is_live and not self.is_open and result is not None:
+            self._live.show(result.path, self._width())
+
+    def show_live(self, message: LivePreviewReady) -> None:
+        """Show the document under the cursor, unless the cursor has moved on."""
+        result, pane = self._screen.query_one(ResultList).current, self._pane
+        if self.is_open or result is None or result.path != message.path:
+            return
+        if message.layout is None:
+            pane.show_gone(message.path, message.reason)
+        elif not pane.shows(message.layout):
+            pane.show(message.layout)
 
     # Opening.
 
@@ -59,25 +91,35 @@ class Reader:
     def follow(self, target: str, source: str) -> None:
         """Open the target of a link, given as written in the document at `source`."""
         self._takes_focus = True
-        self._reading.follow(target, source, self._screen.query_one(PreviewPane).text_width)
+        self._reading.follow(target, source, self._pane.text_width)
+
+    def lay_out(self, width: int) -> None:
+        """Lay out what the pane shows for another width."""
+        if self.is_open:
+            self._reading.lay_out(width)
+        else:
+            self.follow_cursor()
 
     def reload(self, paths: frozenset[str]) -> None:
         """Read the open document again if it is among these files."""
-        path = self._screen.query_one(PreviewPane).path
+        self._live.forget()
+        path = self._pane.path
         if self._pane_switch.panes.read == "document" and path in paths:
             self._reading.reload(path)
+        elif path in paths:
+            self.follow_cursor()
 
     # Arriving.
 
     def show_document(self, layout: TextLayout) -> None:
         """Show a document that has been read."""
-        pane = self._screen.query_one(PreviewPane)
+        pane = self._pane
         pane.show(layout)
         self._arrive(Step("document", layout.preview.path), pane)
 
     def show_missing_document(self, path: str, reason: str) -> None:
         """Show that a document cannot be read."""
-        pane = self._screen.query_one(PreviewPane)
+        pane = self._pane
         pane.show_gone(path, reason)
         self._arrive(Step("document", path), pane)
 
@@ -120,6 +162,7 @@ class Reader:
     def _close(self) -> None:
         self.history.clear()
         self._pane_switch.panes.show_reader(None)
+        self.follow_cursor()
 
     def _arrive(self, step: Step, pane: Widget) -> None:
         if self._replaces:
@@ -135,5 +178,5 @@ class Reader:
     def _width(self) -> int:
         """Return the width to lay a document out for; approximate before its pane is shown."""
         results = self._screen.query_one(ResultList)
-        width = self._screen.query_one(PreviewPane).text_width
+        width = self._pane.text_width
         return width or max(results.size.width - 3, LEAST_WIDTH)

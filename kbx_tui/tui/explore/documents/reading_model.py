@@ -16,6 +16,7 @@ from kbx_tui.tui.explore.documents.snippet_reader import read_snippets
 from kbx_tui.tui.explore.documents.whole_passage import whole_passage
 from kbx_tui.tui.explore.messages import CardReady, LinkBroken, PreviewGone, PreviewReady
 from kbx_tui.tui.explore.view import CardView
+from kbx_tui.tui.reading.embeds import Passage, passage_of
 from kbx_tui.tui.reading.preview import Preview
 from kbx_tui.tui.reading.reading_layout import TextLayout, lay_out
 
@@ -89,10 +90,7 @@ class ReadingModel:
         evidence = self._evidence()
 
         def read(engine: KnowledgeBase) -> TextLayout:
-            preview = _read_preview(engine, path, evidence)
-            if line:
-                preview = replace(preview, line_start=line, line_end=line)
-            return lay_out(preview, self._width)
+            return read_layout(engine, path, evidence, self._width, line)
 
         try:
             self._show(await self._client.run(read))
@@ -126,12 +124,46 @@ class ReadingModel:
         self.post(PreviewReady(layout))
 
 
+def read_layout(
+    engine: KnowledgeBase, path: str, evidence: Evidence | None, width: int, line: int = 0
+) -> TextLayout:
+    """Return a document as its file is now, laid out for a pane of `width` cells.
+
+    It opens at `line` of the file; with 0, at the best passage. Raises NotFound.
+    """
+    preview = _read_preview(engine, path, evidence)
+    if line:
+        shown = preview.shown_line(line)
+        preview = replace(preview, line_start=shown, line_end=shown)
+    return lay_out(preview, width)
+
+
 def _read_preview(engine: KnowledgeBase, path: str, evidence: Evidence | None) -> Preview:
-    """Return a document as its file is now, with its best passage when there is a query."""
+    """Return the document, with matches and its best passage when there is a query."""
     from kbx_tui.tui.explore.presenting import present_document
+
+    def read(target: str) -> Passage | None:
+        return _read_passage(engine, target, path)
 
     document = engine.document(path)
     if evidence is None:
-        return present_document(document, None, lambda text: ())
+        return present_document(document, None, lambda text: (), read)
     snippet = read_snippets(engine, evidence, [path]).get(path)
-    return present_document(document, snippet, lambda text: engine.matches(evidence, text))
+    return present_document(document, snippet, lambda text: engine.matches(evidence, text), read)
+
+
+def _read_passage(engine: KnowledgeBase, target: str, source: str) -> Passage | None:
+    """Return what to show of a note that the document at `source` embeds; None without one."""
+    destination = engine.follow(target, source)
+    if destination is None or not destination.path or destination.path == source:
+        return None
+    if destination.heading and not destination.line:
+        return None  # no such section: the link says what was meant
+    try:
+        note = engine.document(destination.path)
+    except NotFound:
+        return None
+    lines = safe_lines(note.text)
+    if destination.line > len(lines):  # the file has changed since it was indexed
+        return None
+    return passage_of(lines, destination.line, note.redacted_lines)

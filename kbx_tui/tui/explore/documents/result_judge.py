@@ -138,5 +138,5 @@ class ResultJudge:
             results.choose(rows[0])
             if not is_reading:
                 self._screen.set_focus(results)
-        if is_reading or not rows:
+        if (is_reading and self._reader.is_open) or not rows:
             self._reader.open_document(path, focus=True, replace=is_reading)

@@ -3,7 +3,7 @@
 `styles/explore.tcss` shows and hides panes by the classes of their container: `-pane-...` names
 the one pane a small terminal shows, `-reading` replaces the why pane with the reader (a document
 or an entity card), `-no-why` and `-no-entities` hide a pane, and `-idle` means that there is
-nothing to explain yet.
+nothing to explain yet. `-live` shows the document under the cursor below the why pane.
 """
 
 from __future__ import annotations
@@ -11,7 +11,8 @@ from __future__ import annotations
 from typing import Literal
 
 from textual.app import ComposeResult
-from textual.containers import Horizontal
+from textual.containers import Horizontal, Vertical
+from textual.geometry import Size
 from textual.widget import Widget
 
 from kbx_tui.tui.explore.panes.entity_card import EntityCard
@@ -28,16 +29,23 @@ Read = Literal["document", "card"]
 READERS: dict[Read, type[LinesView]] = {"document": PreviewPane, "card": EntityCard}
 
 
+LIVE_WIDTH, LIVE_HEIGHT = 160, 30
+"""Minimum size of a terminal in which the document under the cursor is previewed all the time."""
+
+
 class Panes(Horizontal):
     """The panes for entities, results and why, and the readers that replace the why pane."""
 
     def __init__(self) -> None:
         super().__init__(classes="-pane-results -idle")
+        self._has_live_room = False
 
     def compose(self) -> ComposeResult:
         entities, results, why = EntityList(), ResultList(), WhyPane()
         entities.border_title, results.border_title, why.border_title = "Entities", "Results", "Why"
-        yield from (entities, results, why, PreviewPane(), EntityCard())
+        yield from (entities, results)
+        with Vertical(id="side"):
+            yield from (why, PreviewPane(), EntityCard())
 
     def pane(self, name: Pane) -> LinesView:
         """Return the widget of a pane."""
@@ -63,6 +71,21 @@ class Panes(Horizontal):
         self.set_class(read is not None, "-reading")
         for name in READERS:
             self.set_class(name == read, f"-{name}")
+
+    def fit(self, size: Size) -> None:
+        """Adapt to the size of the terminal, and to what is hidden."""
+        self._has_live_room = size.width >= LIVE_WIDTH and size.height >= LIVE_HEIGHT
+        self.set_class(self._has_live_room and not self.has_class("-no-preview"), "-live")
+
+    @property
+    def has_live_room(self) -> bool:
+        """Whether the terminal is large enough for the live preview."""
+        return self._has_live_room
+
+    @property
+    def is_live(self) -> bool:
+        """Whether the live preview is shown, or would be if nothing were read in its place."""
+        return self.has_class("-live")
 
     @property
     def shown_pane(self) -> Pane:

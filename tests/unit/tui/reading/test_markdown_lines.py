@@ -1,4 +1,4 @@
-"""Lines are shown verbatim, except that links lose their markup."""
+"""Lines are classified and styled by their markup."""
 
 from __future__ import annotations
 
@@ -6,74 +6,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kbx_tui.safe_text import safe_lines
-from kbx_tui.tui.reading.markdown_lines import Mark, find_links, line_kinds, line_style, overlay
-
-MARKUP = (
-    "[[ ]] [ ] ( ) ![ ]( | ` `` ``` ** * __ _ ~~ \\ # > - 1. --- https://a.b/c [[Alice]] [x](y.md)"
-)
-WORDS = "word c 港 🛳 <a> \x1b[31m \u202e [red]"
-fragments = st.sampled_from([*MARKUP.split(), *WORDS.split(), " "])
-lines_of_markup = st.lists(fragments, max_size=14).map("".join)
-files = st.lists(lines_of_markup, max_size=8).map(lambda lines: safe_lines("\n".join(lines)))
-
-
-@given(files)
-def test_only_the_markup_of_links_is_removed(lines: list[str]) -> None:
-    shown, links = find_links(lines)
-    assert len(shown) == len(lines)
-    for number, (line, source) in enumerate(zip(shown, lines, strict=True), 1):
-        rest = iter(source)
-        assert all(character in rest for character in line)  # in order, nothing added
-        if not any(link.place.line == number for link in links):
-            assert line == source
-
-
-@given(files)
-def test_links_are_sorted_and_have_a_visible_label(lines: list[str]) -> None:
-    shown, links = find_links(lines)
-    places = [(link.place.line, link.place.start, link.place.end) for link in links]
-    assert places == sorted(places)
-    for link in links:
-        assert shown[link.place.line - 1][link.place.start : link.place.end].strip()
-        assert link.target
-
-
-@pytest.mark.parametrize(
-    ("line", "shown", "links"),
-    [
-        ("ask [[Alice Chen]] now", "ask Alice Chen now", [("Alice Chen", "Alice Chen")]),
-        ("[[people/bob.md|Bob]]", "Bob", [("Bob", "people/bob.md")]),
-        ("[[Plan#Steps]]", "Plan#Steps", [("Plan#Steps", "Plan#Steps")]),
-        (r"| [[Migration\|move]] |", "| move |", [("move", "Migration")]),
-        ("[the plan](../plan.md)", "the plan", [("the plan", "../plan.md")]),
-        ('[a](<my plan.md> "t")', "a", [("a", "my plan.md")]),
-        ("![](pier.png)", "pier.png", [("pier.png", "pier.png")]),
-        ("[a_(b)](w/a_(b))", "a_(b)", [("a_(b)", "w/a_(b)")]),
-        ("at <https://a.b/c>.", "at <https://a.b/c>.", [("https://a.b/c", "https://a.b/c")]),
-        ("(https://a.b/c), so", "(https://a.b/c), so", [("https://a.b/c", "https://a.b/c")]),
-        ("team: '[[Platform]]'", "team: 'Platform'", [("Platform", "Platform")]),
-        ("`[[Alice]]` and ``a [b](c)``", "`[[Alice]]` and ``a [b](c)``", []),
-        (r"\[no](link)", r"\[no](link)", []),
-        ("- [2025-11-04] (from: a)", "- [2025-11-04] (from: a)", []),
-        ("- [ ] open", "- [ ] open", []),
-        ("[[]] []() [[ ]]", "[[]] []() [[ ]]", []),
-    ],
-)
-def test_links_are_replaced_by_their_labels(
-    line: str, shown: str, links: list[tuple[str, str]]
-) -> None:
-    (text,), actual = find_links([line])
-    assert text == shown
-    labels = [text[link.place.start : link.place.end] for link in actual]
-    assert list(zip(labels, (link.target for link in actual), strict=True)) == links
+from kbx_tui.tui.reading.inline_markup import render_inline
+from kbx_tui.tui.reading.markdown_lines import Mark, line_kinds, line_style, overlay
 
 
 def test_code_and_frontmatter_are_distinguished_from_text() -> None:
     lines = ["---", "a: b", "---", "# T", "### t", "```py", "# [[x]]", "```", "| a |", "|---|", ""]
     expected = ["front"] * 3 + ["title", "heading", "code", "code", "code", "table", "rule", "text"]
     assert line_kinds(lines) == expected
-    assert find_links(lines) == (tuple(lines), ())
+    assert render_inline(lines).lines == tuple(lines)
 
 
 @pytest.mark.parametrize(
@@ -96,12 +37,6 @@ def test_ambiguous_lines_get_the_kind_markdown_gives_them(
 @pytest.mark.parametrize(
     ("text", "looks"),
     [
-        ("a **b** c", [("**", "rule"), ("b", "strong"), ("**", "rule")]),
-        ("*every part*.", [("*", "rule"), ("every part", "emphasis"), ("*", "rule")]),
-        ("use `a*b*c` here", [("`", "rule"), ("a*b*c", "code"), ("`", "rule")]),
-        ("~~gone~~", [("~~", "rule"), ("gone", "dim"), ("~~", "rule")]),
-        ("snake_case_name and 2 * 3 * 4", []),
-        ("** not bold ** nor \\*this\\*", []),
         ("> quoted", [(">", "rule")]),
         ("- [ ] do", [("-", "dim"), ("[ ]", "accent")]),
         ("- [x] done", [("-", "dim"), ("[x]", "dim")]),
@@ -109,7 +44,7 @@ def test_ambiguous_lines_get_the_kind_markdown_gives_them(
         ("12. twelfth", [("12.", "dim")]),
     ],
 )
-def test_markup_is_dimmed_and_marked_text_styled(text: str, looks: list[tuple[str, str]]) -> None:
+def test_markup_of_lines_is_dimmed(text: str, looks: list[tuple[str, str]]) -> None:
     marks = line_style(text, "text").marks
     assert [(text[start:end], look) for start, end, look in marks] == looks
 

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kbx_tui.tui.drawing.lines import width_of
-from kbx_tui.tui.reading.markdown_lines import find_links
+from kbx_tui.tui.reading.inline_markup import render_inline
 from kbx_tui.tui.reading.preview import Place, Preview
 from kbx_tui.tui.reading.reading_layout import (
     LEAST_TEXT,
@@ -20,19 +20,21 @@ from kbx_tui.tui.reading.reading_layout import (
     lay_out,
     place_at,
 )
-from tests.unit.tui.reading.test_markdown_lines import files
+from tests.unit.tui.reading.test_inline_markup import files
 
 widths = st.integers(LEAST_TEXT + MARGIN + 1, 40)
 
 
 def preview_of(lines: list[str], words: str = "word|c", best: tuple[int, int] = (0, 0)) -> Preview:
-    shown, links = find_links(lines)
+    shown, kinds, links, emphasis = render_inline(lines)
     matches = tuple(
         Place(number, *match.span())
         for number, line in enumerate(shown, 1)
         for match in re.finditer(words, line)
     )
-    return Preview("p.md", "Title", "", "note", shown, *best, matches, links)
+    return Preview(
+        "p.md", "Title", "", "note", shown, *best, matches, links, kinds=kinds, emphasis=emphasis
+    )
 
 
 def text_in(layout: TextLayout, row: int) -> str:
@@ -132,7 +134,7 @@ def test_unknown_or_tiny_widths_fall_back_to_defaults() -> None:
 
 def test_layout_of_a_long_file_adds_few_objects_for_the_garbage_collector() -> None:
     """A collection traverses all tracked objects while the event loop waits."""
-    preview = preview_of(["- **item** with enough words to be wrapped at forty"] * 5_000, "none")
+    preview = preview_of(["- item with enough words to be wrapped at forty"] * 5_000, "none")
     gc.collect()
     before = len(gc.get_objects())
     layout = lay_out(preview, 40)
@@ -144,3 +146,24 @@ def test_places_are_found_by_line_and_character() -> None:
     places = (Place(1, 2, 5), Place(1, 7, 9), Place(3, 0, 4))
     assert [place_at(places, 1, character) for character in (1, 2, 4, 5, 7)] == [-1, 0, 0, -1, 1]
     assert [first_from(places, line) for line in (1, 2, 3, 4)] == [0, 2, 2, 3]
+
+
+FRONT = ["---", "type: meeting", "attendees: Alice, c", "---", "# Plan", "word", "", "end"]
+
+
+def test_folded_frontmatter_is_one_row_and_other_rows_keep_their_lines() -> None:
+    preview = replace(preview_of(FRONT), front_summary="frontmatter: 2 lines, type meeting")
+    layout = lay_out(preview, 40)
+    folded = layout.folded(True)
+    assert folded.height == layout.height - 3
+    assert text_in(folded, 0) == "▸ frontmatter: 2 lines, type meeting · 2 matches"
+    assert [folded.line_of(row) for row in range(folded.height)] == [1, 5, 6, 7, 8]
+    assert [folded.row_of(line) for line in range(1, 9)] == [0, 0, 0, 0, 1, 2, 3, 4]
+    assert [text_in(folded, row) for row in range(1, 5)] == [
+        text_in(layout, row) for row in range(4, 8)
+    ]
+    assert [folded.is_in_fold(place) for place in preview.matches] == [True, True, False]
+    assert folded.character_at(0, 5) is None
+    assert folded.character_at(2, MARGIN + 1) == (6, 1)
+    assert text_in(layout, 0) == "▾ ---"
+    assert lay_out(preview_of(["# Plan"]), 40).folded(True).height == 1

@@ -1,0 +1,48 @@
+"""Embedded notes are quoted below the line that embeds them."""
+
+from __future__ import annotations
+
+from kbx_tui.tui.reading.embeds import MOST_LINES, passage_of, with_passages
+from kbx_tui.tui.reading.inline_markup import render_inline
+
+NOTE = [
+    "---",
+    "type: note",
+    "---",
+    "# Plan",
+    "",
+    "**Go** on",
+    "## Steps",
+    "one",
+    "![[Other]]",
+    "# End",
+]
+
+
+def test_a_note_is_quoted_without_frontmatter_and_title() -> None:
+    passage = passage_of(NOTE, 0, frozenset({8}))
+    assert passage.lines == ("> Go on", "> ## Steps", "> one", "> Other", "> # End")
+    assert passage.redacted == {2}
+    assert passage.emphasis[0][0][:2] == (2, 4)
+
+
+def test_a_section_ends_at_the_next_heading_that_is_not_below_it() -> None:
+    assert passage_of(NOTE, 7, frozenset()).lines == ("> one", "> Other")
+
+
+def test_a_long_note_is_cut_and_says_so() -> None:
+    lines = passage_of([f"line {n}" for n in range(40)], 0, frozenset()).lines
+    assert len(lines) == MOST_LINES + 1
+    assert lines[-1] == f"> … {40 - MOST_LINES} more lines"
+
+
+def test_lines_below_a_passage_keep_the_numbers_of_the_file() -> None:
+    text = render_inline(["first", "![[Plan]]", "by [[Bob]]", "*last*"])
+    shown = with_passages(text, {2: [passage_of(NOTE, 7, frozenset({8}))]})
+    assert shown.text.lines == ("first", "Plan", "> one", "> Other", "by Bob", "last")
+    assert list(shown.file_lines) == [1, 2, 2, 2, 3, 4]
+    assert [shown.shown_line(line) for line in (0, 1, 2, 3, 4)] == [0, 1, 2, 5, 6]
+    assert [shown.is_own(line) for line in range(1, 7)] == [True, True, False, False, True, True]
+    assert shown.redacted == {3}
+    assert [link.place.line for link in shown.text.links] == [2, 5]
+    assert list(shown.text.emphasis) == [6]

@@ -67,9 +67,14 @@ def format_p(p: float) -> str:
 
 
 def answer_words(relevance: float, full_relevance: float) -> str:
-    """Return how fully a document answers a query: `relevance .34 of .29 for a full answer`."""
-    full = format_score(full_relevance)
-    return f"relevance {format_score(relevance)} of {full} for a full answer"
+    """Return how fully a document answers a query: `relevance .34 of .29 for a full answer`.
+
+    Numbers that two decimals make equal have a third: no full answer looks like one.
+    """
+    parts = format_score(relevance), format_score(full_relevance)
+    if parts[0] == parts[1] and relevance < full_relevance:
+        parts = f"{relevance:.3f}".removeprefix("0"), f"{full_relevance:.3f}".removeprefix("0")
+    return f"relevance {parts[0]} of {parts[1]} for a full answer"
 
 
 def share_words(

@@ -37,6 +37,7 @@ from kbx_tui.evaluation.threshold_observatory import ThresholdObservatory, obser
 from kbx_tui.evaluation.tuning_snapshots import TuningSnapshot
 from kbx_tui.index.build.progress import IndexReport, Progress
 from kbx_tui.index.paths.path_completion import complete
+from kbx_tui.knowledge.facts.public_page import PublicPage
 from kbx_tui.search.browsing.card import EntityCard, EntityName
 from kbx_tui.search.browsing.contents import BaseContents
 from kbx_tui.search.browsing.document_lookup import DocumentName
@@ -268,8 +269,11 @@ class RecordedKb(RecordedReview):
             raise NotFound(f"no document {path} in {self.root}")
         return self.base.texts[path]
 
-    def public_page(self, path: str) -> None:
-        return None
+    def public_page(self, path: str) -> PublicPage:
+        return PublicPage(path, b"", frozenset())
+
+    def is_as_indexed(self, page: PublicPage) -> bool:
+        return True
 
     def is_redacted(self, path: str, text: str) -> bool:
         return False

@@ -6,6 +6,7 @@ import pytest
 
 from kbx_tui.formatting import (
     FLAT_REASONS,
+    answer_words,
     format_change,
     format_count,
     format_duration,
@@ -75,3 +76,8 @@ def test_figures_have_no_leading_zero_and_changes_a_sign() -> None:
         "+.060", "-.019", "+1.000", ".000",
     ]  # fmt: skip
     assert [format_p(each) for each in (1.0, 0.0083, 0.0004)] == ["1.000", ".008", "<.001"]
+
+
+def test_no_full_answer_is_written_like_one() -> None:
+    assert answer_words(0.34, 0.29) == "relevance .34 of .29 for a full answer"
+    assert answer_words(0.231, 0.234) == "relevance .231 of .234 for a full answer"

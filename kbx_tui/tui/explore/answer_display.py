@@ -10,6 +10,8 @@ from kbx_tui.formatting import format_count
 from kbx_tui.search.results.response import Snippet
 from kbx_tui.tui.app_state import AppState
 from kbx_tui.tui.commands.keymap import Keymap
+from kbx_tui.tui.drawing.lines import width_of
+from kbx_tui.tui.explore.messages import FileState
 from kbx_tui.tui.explore.model import ExploreModel
 from kbx_tui.tui.explore.panes import empty_states
 from kbx_tui.tui.explore.panes.date_chip import DateChip
@@ -25,6 +27,7 @@ from kbx_tui.tui.explore.panes.why_pane import WhyPane
 from kbx_tui.tui.explore.search_labels import mode_candidates
 from kbx_tui.tui.explore.view import EntityRow, ExploreView, ResultRow, ScopeView
 from kbx_tui.tui.reading.preview_pane import PreviewPane
+from kbx_tui.tui.widgets.line_widget import LineWidget
 from kbx_tui.tui.widgets.lines_view import EmptyState, blank
 from kbx_tui.tui.widgets.status_line import StatusLine
 
@@ -65,6 +68,7 @@ class AnswerDisplay:
             chip.show(view.dates, keymap)
         words = self._model.state.extra_words(self._model.defaults)
         self._screen.query_one(FilterChip).show(view.filters, words, keymap)
+        self._leave_room_for_chips()
         self._screen.query_one(Knobs).annotate(view)
         entities = self._screen.query_one(EntityList)
         is_fast = view.mode.name == "fast"
@@ -76,7 +80,9 @@ class AnswerDisplay:
         count = view.order or f"{view.matched:,} of {view.scope.in_scope:,}"
         if view.scope.left_out:
             count += f" · {format_count(view.scope.left_out, 'muted document')} left out"
-        results.border_title = f"Results · {count}"
+        if view.gated:
+            count += f" · {view.gated:,} left out by the gate"
+        results.show_count(count)
         self._screen.query_one(Panes).remove_class("-idle")
         if view.results:
             more = 0 if view.order else view.matched - len(view.results)
@@ -91,10 +97,11 @@ class AnswerDisplay:
         self._screen.query_one(StatusLine).show_note("")
         self._screen.query_one(DateChip).hide()
         self._screen.query_one(FilterChip).hide()
+        self._leave_room_for_chips()
         self._screen.query_one(Knobs).annotate(None)
         self._screen.query_one(EntityList).empty_state = empty_states.entities_without_query
         self._show_entities((), self._model.state.threshold)
-        self._screen.query_one(ResultList).border_title = "Results"
+        self._screen.query_one(ResultList).show_count("")
         self._show_examples()
         self._show_no_reasons(empty_states.why_without_query)
         self._screen.query_one(Panes).add_class("-idle")
@@ -129,12 +136,17 @@ class AnswerDisplay:
             self._show_examples()
             self.show_scope(scope)
 
-    def show_snippets(self, query: str, snippets: Mapping[str, Snippet]) -> None:
-        """Show snippets, by path, below their results."""
+    def show_snippets(
+        self,
+        query: str,
+        snippets: Mapping[str, Snippet],
+        outdated: Mapping[str, FileState],
+    ) -> None:
+        """Show snippets, by path, below their results, and which of their files are `outdated`."""
         if self.view is None or query != self.view.query:
             return
         results = self._screen.query_one(ResultList)
-        results.add_snippets(snippets)
+        results.add_snippets(snippets, outdated)
         if results.current is not None and results.current.path in snippets:
             self.explain(results.current)
 
@@ -185,6 +197,15 @@ class AnswerDisplay:
     def _show_badge(self, candidates: tuple[str, ...], *, busy: bool = False) -> None:
         self._screen.query_one(ModeBadge).show(candidates, busy=busy)
         self._screen.query_one(QueryLine).show_badge(candidates)
+
+    def _leave_room_for_chips(self) -> None:
+        chips: tuple[LineWidget, ...] = (
+            self._screen.query_one(DateChip),
+            self._screen.query_one(FilterChip),
+        )
+        room = self._screen.size.width
+        cells = sum(width_of(chip.line(room)) + 1 for chip in chips if chip.display)
+        self._screen.query_one(QueryLine).leave_room(cells)
 
     def _show_examples(self) -> None:
         recent = tuple(self._app_state.queries[:RECENT_QUERIES])

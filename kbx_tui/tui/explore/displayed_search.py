@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from kbx_tui.safe_text import safe_line
 from kbx_tui.search.results.response import Snippet
 from kbx_tui.tui.drawing.cell_text import shorten
+from kbx_tui.tui.explore.messages import FileState
 from kbx_tui.tui.explore.search_state import SearchState
 from kbx_tui.tui.explore.view import ExploreView, ResultRow, Why
 
@@ -33,6 +34,8 @@ class DisplayedSearch:
         self.retrieved_for: SearchState | None = None
         self.snippets: dict[str, Snippet] = {}
         """By path."""
+        self.outdated: dict[str, FileState] = {}
+        """The documents with a snippet whose files are not what was indexed, by path."""
         self.requested_snippets: set[str] = set()
         """Paths whose snippets have been requested, arrived or not."""
 
@@ -43,7 +46,7 @@ class DisplayedSearch:
     def show(self, state: SearchState, evidence: Evidence) -> None:
         """Display this evidence, which was retrieved for `state`, once it is ranked."""
         if self.evidence is None or self.evidence.query != evidence.query:
-            self.snippets = {}
+            self.snippets, self.outdated = {}, {}
         self.requested_snippets = set(self.snippets)  # others belong to an earlier Evidence
         self.evidence, self.retrieved_for = evidence, state
 
@@ -62,6 +65,7 @@ class DisplayedSearch:
         """Drop the snippets of files that changed."""
         for path in paths:
             self.snippets.pop(path, None)
+            self.outdated.pop(path, None)
             self.requested_snippets.discard(path)
 
     def answers(self, state: SearchState) -> bool:

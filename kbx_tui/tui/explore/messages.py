@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Literal
 
 from textual.message import Message
 
@@ -11,6 +12,9 @@ from kbx_tui.search.results.response import Snippet
 from kbx_tui.tui.explore.search_state import SearchState
 from kbx_tui.tui.explore.view import BaseSummary, CardView, ExploreView, ScopeView
 from kbx_tui.tui.reading.reading_layout import TextLayout
+
+FileState = Literal["changed", "gone"]
+"""How a file differs from what was indexed."""
 
 
 @dataclass
@@ -58,6 +62,8 @@ class SnippetsReady(Message):
     query: str
     snippets: Mapping[str, Snippet]
     """By path."""
+    outdated: Mapping[str, FileState]
+    """Those of these documents whose files are not what was indexed, by path."""
 
 
 @dataclass

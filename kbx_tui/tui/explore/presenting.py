@@ -93,7 +93,15 @@ def present(ranking: Ranking, state: SearchState, alpha_note: str = "") -> Explo
         note=_note(ranking),
         filters=tuple(safe_line(str(typed)) for typed in evidence.scope.typed),
         dates=_dates(evidence, state),
+        gated=_gated(ranking),
     )
+
+
+def _gated(ranking: Ranking) -> int:
+    """Return how many documents match and are left out for want of a link."""
+    if not (ranking.kept and ranking.tuning.gate == "hard"):
+        return 0
+    return int(np.count_nonzero((ranking.blended > 0.0) & ~ranking.included))
 
 
 def _note(ranking: Ranking) -> str:
@@ -280,4 +288,5 @@ def _result(ranking: Ranking, ranked: Ranked) -> ResultRow:
         entity_part=ranked.entity_part,
         reranker_part=ranked.reranker_part,
         known_item=ranked.known_item,
+        has_vector=not evidence.vector_share or not np.isnan(ranking.components.cosine[row]),
     )

@@ -100,8 +100,9 @@ class Explore(JudgingScreen):
             yield QueryLine()
             yield ModeBadge()
             yield PathField(self.model.completions.path)
-        yield DateChip()
-        yield FilterChip()
+        with Horizontal(id="chips"):
+            yield DateChip()
+            yield FilterChip()
         yield EntityStrip()
         yield Panes()
         yield Knobs()
@@ -191,7 +192,7 @@ class Explore(JudgingScreen):
             self.tour.show()
 
     def on_snippets_ready(self, message: SnippetsReady) -> None:
-        self.answer.show_snippets(message.query, message.snippets)
+        self.answer.show_snippets(message.query, message.snippets, message.outdated)
 
     def on_files_changed(self, message: FilesChanged) -> None:
         self.query_one(ResultList).forget_snippets(message.paths)

@@ -54,12 +54,23 @@ class TourGuide:
             self.end()
             return True
         keymap = self._keymap()
-        is_waiting = self._tour.step.command == ALPHA_STEP and self._model.state.alpha < 1.0
-        if is_waiting and not self._answer.row_that_moves():
-            return False  # it takes another press until a row moves
-        if self._tour.take(key, lambda name: keymap.keys(command_by_id(name))):
+
+        def keys_of(name: str) -> tuple[str, ...]:
+            return keymap.keys(command_by_id(name))
+
+        if self._tour.step.command == ALPHA_STEP and self._is_to_move:
+            self._tour.wait(key, keys_of)
+            self._screen.call_after_refresh(self.show)
+        elif self._tour.take(key, keys_of):
             self._screen.call_after_refresh(self.show)
         return False
+
+    @property
+    def _is_to_move(self) -> bool:
+        """Whether the next step of alpha moves no row, and a later one does."""
+        view = self._answer.view
+        has_effect = view is not None and not view.alpha_note.startswith("alpha has no effect")
+        return has_effect and self._model.state.alpha < 1.0 and not self._answer.row_that_moves()
 
     def show(self) -> None:
         """Show the current step; its words depend on the answer."""

@@ -21,6 +21,8 @@ class ResultRow:
     reranker_part: float
     known_item: str
     """`title`, `path`, `id`, `date` or `name`: what the query gives in full; else empty."""
+    has_vector: bool = True
+    """False where others can be found by meaning and this document cannot yet."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,6 +110,8 @@ class ExploreView:
     """The filters typed in the query, as they are typed."""
     dates: DatesView | None = None
     """None where the query has no date words, or kbx.toml says that they are not read."""
+    gated: int = 0
+    """Documents that match and are left out by the gate: no kept entity is linked to them."""
 
 
 @dataclass(frozen=True, slots=True)

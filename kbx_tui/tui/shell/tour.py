@@ -31,7 +31,10 @@ STEPS: tuple[TourStep, ...] = (
         "Press {key} and watch {row} move: alpha now weighs a document's own text more, its"
         " entities less.",
     ),
-    TourStep("undo", "Press {key} to take that back. It undoes any change, a step at a time."),
+    TourStep(
+        "undo",
+        "Press {key}: alpha goes back to where it was. It undoes any change, the last one first.",
+    ),
     TourStep("results.read", "Press {key} to read the result, at the passage that matches."),
     TourStep(
         "app.help",
@@ -41,11 +44,17 @@ STEPS: tuple[TourStep, ...] = (
 )
 
 
+WAITING = "No row has moved yet. Press {key} again and watch {row} move."
+"""At the step whose key was pressed and moved no row."""
+
+
 class Tour:
     """The place in the tour."""
 
     def __init__(self) -> None:
         self._index = len(STEPS)
+        self._presses = 0
+        """How often the key of the current step was pressed without ending it."""
 
     @property
     def step(self) -> TourStep | None:
@@ -65,11 +74,18 @@ class Tour:
         if self.step is None or key not in keys_of(self.step.command):
             return False
         self._index += 1
+        self._presses = 0
         return True
+
+    def wait(self, key: str, keys_of: Callable[[str], tuple[str, ...]]) -> None:
+        """Stay at the current step, and say that its key is to be pressed again."""
+        if self.step is not None and key in keys_of(self.step.command):
+            self._presses += 1
 
     def words(self, key_of: Callable[[str], str], row: str) -> str:
         """Return the current step, `2/6  Press ↓ ...`; empty without one."""
         if self.step is None:
             return ""
-        words = self.step.words.replace("{key}", key_of(self.step.command))
+        words = WAITING if self._presses else self.step.words
+        words = words.replace("{key}", key_of(self.step.command))
         return f"{self._index + 1}/{len(STEPS)}  {words.replace('{row}', row)}"

@@ -24,7 +24,7 @@ async def test_chip_shows_the_time_that_was_read(demo: Path) -> None:
         await driver.ask("platform sync")
         assert not chip(driver).display
         await driver.ask(DATED)
-        await driver.until_shown(DateChip, "prefers March 2026", "t remove", "T show only these")
+        await driver.until_shown(DateChip, "prefers March 2026", "t remove", "T only")
         await driver.press("down")
         await driver.until_shown(WhyPane, "date", "of that time")
 

@@ -9,6 +9,7 @@ from kbx_tui.tui.explore.panes.entity_list import EntityList
 from kbx_tui.tui.explore.panes.query_line import QueryLine
 from kbx_tui.tui.explore.panes.result_list import ResultList
 from kbx_tui.tui.reading.preview_pane import PreviewPane
+from kbx_tui.tui.shell.help_screen import HelpText
 from kbx_tui.tui.shell.mode_tabs import ModeTabs
 from kbx_tui.tui.widgets.status_line import StatusLine
 from tests.functional.tui.driving import NARROW, WIDE, Driver, running
@@ -147,6 +148,11 @@ async def test_refresh_key_indexes_changes_without_a_watcher(demo_copy: Path) ->
         await driver.press("down", "p")
         await driver.until_shown(PreviewPane, "Rollback plan")
         add_line(demo_copy / ROLLBACK, "The rollback plan lists every quokka.")
-        await driver.press("R")
+        await driver.ask("the rollback plan quokka")
+        await driver.until_shown(ResultList, "Rollback plan ! changed")
+        await driver.press("question_mark")
+        await driver.until_shown(HelpText, "! changed its file has changed since it was indexed")
+        await driver.press("escape", "R")
         await driver.until_shown(ResultList, "The rollback plan lists every quokka.")
         await driver.until(lambda: "every quokka" in text_read(driver))
+        await driver.until(lambda: "! changed" not in driver.words_of(ResultList))

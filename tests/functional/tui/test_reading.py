@@ -126,7 +126,7 @@ async def test_keys_scroll_a_document(demo: Path) -> None:
         await driver.press("G")
         await driver.until_shown(PreviewPane, "a tired person at night")
         await driver.press("g")
-        await driver.until_shown(PreviewPane, "title: Rollback plan")
+        await driver.until_shown(PreviewPane, "frontmatter: 5 lines")
 
 
 async def test_n_and_N_move_between_matches(demo: Path) -> None:  # noqa: N802
@@ -292,7 +292,7 @@ async def test_links_and_embeds_of_a_document_show_and_open_others(demo_copy: Pa
         await driver.until(lambda: pane_of(driver).path == ROLLBACK)
         await driver.press("escape")
         await driver.until(lambda: pane_of(driver).path == "memory/notes/2026-05-01-quokka.md")
-        await driver.press("l", "l", "enter")
+        await driver.press("g", "l", "l", "enter")
         await driver.until_shown(StatusLine, "https://x.example leads to no page of this")
         assert pane_of(driver).path == "memory/notes/2026-05-01-quokka.md"
 

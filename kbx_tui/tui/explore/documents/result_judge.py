@@ -46,7 +46,7 @@ class ResultJudge:
         results.show_grades(grades)
         first = [result.path for result in results.rows if result.rank <= DEPTH]
         judged = sum(path in grades for path in first)
-        results.border_subtitle = f"{judged} of the first {len(first)} judged" if judged else ""
+        results.show_judged(f"{judged} of the first {len(first)} judged" if judged else "")
         pane = self._screen.query_one(PreviewPane)
         sign = grade_sign(grades, pane.path)
         pane.show_grade("" if sign == NO_GRADE else sign)

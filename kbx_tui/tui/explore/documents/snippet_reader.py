@@ -10,7 +10,7 @@ from textual.message import Message
 from kbx_tui.search.results.response import Snippet
 from kbx_tui.tui.engine.client import EngineClient
 from kbx_tui.tui.explore.displayed_search import DisplayedSearch
-from kbx_tui.tui.explore.messages import SnippetsReady
+from kbx_tui.tui.explore.messages import FileState, SnippetsReady
 
 if TYPE_CHECKING:
     from kbx_tui.api import KnowledgeBase
@@ -34,21 +34,26 @@ class SnippetReader:
         displayed = self._displayed
         known = {path: displayed.snippets[path] for path in paths if path in displayed.snippets}
         if known:
-            self._post(SnippetsReady(query, known))
+            outdated = {
+                path: displayed.outdated[path] for path in known.keys() & displayed.outdated
+            }
+            self._post(SnippetsReady(query, known, outdated))
         missing = [path for path in paths if path not in displayed.requested_snippets]
         if missing and displayed.evidence is not None:
             displayed.requested_snippets.update(missing)
             self._client.start(self._read(displayed.evidence, missing))
 
     async def _read(self, evidence: Evidence, paths: Sequence[str]) -> None:
-        def read(engine: KnowledgeBase) -> dict[str, Snippet]:
-            is_displayed = self._displayed.holds(evidence)
-            return read_snippets(engine, evidence, paths) if is_displayed else {}
+        def read(engine: KnowledgeBase) -> tuple[dict[str, Snippet], dict[str, FileState]]:
+            if not self._displayed.holds(evidence):
+                return {}, {}
+            return read_snippets(engine, evidence, paths), outdated_files(engine, paths)
 
-        snippets = await self._client.run(read)
+        snippets, outdated = await self._client.run(read)
         if snippets and self._displayed.holds(evidence):
             self._displayed.snippets |= snippets
-            self._post(SnippetsReady(evidence.query, snippets))
+            self._displayed.outdated |= outdated
+            self._post(SnippetsReady(evidence.query, snippets, outdated))
 
 
 def read_snippets(
@@ -64,3 +69,15 @@ def read_snippets(
         redacted = page.redacted_lines if page is not None else frozenset()
         snippets[evidence.paths[row]] = present_snippet(snippet, redacted)
     return snippets
+
+
+def outdated_files(engine: KnowledgeBase, paths: Sequence[str]) -> dict[str, FileState]:
+    """Return which of these files are not what was indexed, by path."""
+    outdated: dict[str, FileState] = {}
+    for path in paths:
+        page = engine.public_page(path)
+        if page is None:
+            outdated[path] = "gone"
+        elif not engine.is_as_indexed(page):
+            outdated[path] = "changed"
+    return outdated

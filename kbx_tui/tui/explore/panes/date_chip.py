@@ -10,7 +10,7 @@ from kbx_tui.tui.widgets.line_widget import LineWidget
 
 
 class DateChip(LineWidget):
-    """One line below the query; hidden where the query has no date words."""
+    """Lies over the border below the query; hidden where the query has no date words."""
 
     COMPONENT_CLASSES = looks("accent", "strong")
     DEFAULT_CSS = "DateChip { display: none; }"
@@ -21,7 +21,7 @@ class DateChip(LineWidget):
         """Show these dates, and the keys of this keymap."""
         self.chip = chip_line(dates, keymap)
         self.display = True
-        self.refresh()
+        self.refresh(layout=True)
 
     def hide(self) -> None:
         """Show nothing: there is no query, or it has no date words."""
@@ -42,7 +42,7 @@ def chip_line(dates: DatesView, keymap: Keymap) -> Line:
     words = Span(dates.words, "strong")
     if dates.use == "filter":
         return (Span(" only "), words, *_key(only, "prefer"), *_key(off, "remove"))
-    return (Span(" prefers "), words, *_key(off, "remove"), *_key(only, "show only these"))
+    return (Span(" prefers "), words, *_key(off, "remove"), *_key(only, "only"))
 
 
 def _key(key: str, label: str) -> Line:

@@ -20,7 +20,7 @@ CLOSE = " x "
 
 
 class FilterChip(LineWidget):
-    """One line below the query; hidden where there is nothing to show."""
+    """Lies over the border below the query; hidden where there is nothing to show."""
 
     COMPONENT_CLASSES = looks("accent", "strong", "cursor")
     DEFAULT_CSS = "FilterChip { display: none; }"
@@ -47,7 +47,7 @@ class FilterChip(LineWidget):
             settings = (Span(separator), Span(safe_line(words), "strong"), *undo)
         chips = [span for text in filters for span in _chip(text)]
         self.chips = (*chips, *remove, *settings)
-        self.refresh()
+        self.refresh(layout=True)
 
     def hide(self) -> None:
         """Show nothing: there is no query."""

@@ -25,6 +25,8 @@ class QueryLine(PathInput):
     def __init__(self) -> None:
         super().__init__("search: a person, a project, any words")
         self._badge: tuple[str, ...] = ()
+        self._taken = 0
+        """Cells of the border that chips lie over."""
 
     def show_query(self, query: str) -> None:
         """Put a query into the field, with the cursor at its end."""
@@ -41,6 +43,11 @@ class QueryLine(PathInput):
         self._badge = candidates
         self._fit_badge()
 
+    def leave_room(self, cells: int) -> None:
+        """Leave this much of the border to the chips that lie over it."""
+        self._taken = cells
+        self._fit_badge()
+
     def on_resize(self) -> None:
         self._fit_badge()
 
@@ -49,6 +56,6 @@ class QueryLine(PathInput):
         self.scroll_to(x=0, animate=False)  # a query that is longer than the field is read, too
 
     def _fit_badge(self) -> None:
-        text = longest_that_fits(self._badge, max(self.size.width - 2, 0))
+        text = longest_that_fits(self._badge, max(self.size.width - 2 - self._taken, 0))
         name, dot, rest = text.partition(" · ")
         self.border_subtitle = Content.assemble((name, "bold"), dot + rest)

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from rich.cells import cell_len
+from textual import events
 from textual.message import Message
 from textual.timer import Timer
 
@@ -17,6 +18,7 @@ from kbx_tui.tui.drawing.cell_text import fit
 from kbx_tui.tui.drawing.lines import Line, Look, Span, fit_line, highlight, looks, slice_line
 from kbx_tui.tui.drawing.rank_moves import move_text, rank_moves
 from kbx_tui.tui.drawing.shared_titles import shared_lengths, title_spans
+from kbx_tui.tui.explore.messages import FileState
 from kbx_tui.tui.explore.view import ResultRow
 from kbx_tui.tui.judging.grade_sign import grade_sign
 from kbx_tui.tui.widgets.lines_view import EmptyState
@@ -85,6 +87,7 @@ class ResultList(RowsView[ResultRow]):
     def __init__(self) -> None:
         super().__init__()
         self._snippets: dict[str, Snippet] = {}
+        self._outdated: dict[str, FileState] = {}
         self._settled_ranks: dict[str, int] = {}
         self._moves: dict[str, int] = {}
         self._timer: Timer | None = None
@@ -93,6 +96,7 @@ class ResultList(RowsView[ResultRow]):
         self._shared: list[int] = []
         """How much of each title its neighbours share, in characters."""
         self._sought = ""
+        self._count = self._judged = ""
         self.marked = ""
         """Path of the result that others are compared with; empty if none is."""
 
@@ -107,6 +111,7 @@ class ResultList(RowsView[ResultRow]):
         ranks = ranks_of(results)
         if fresh:
             self._snippets, self._settled_ranks, self._moves = {}, ranks, {}
+            self._outdated = {}
             self.marked = ""
         else:
             self._moves = rank_moves(self._settled_ranks, ranks)
@@ -124,6 +129,27 @@ class ResultList(RowsView[ResultRow]):
         self.rebuild_lines()
         self.show_cursor()
         self.cursor_moved()
+
+    def show_count(self, count: str) -> None:
+        """Show in the title how many results there are; empty for none."""
+        self._count = count
+        self._update_titles()
+
+    def show_judged(self, judged: str) -> None:
+        """Show how many results are judged; empty for none."""
+        self._judged = judged
+        self._update_titles()
+
+    def on_resize(self, event: events.Resize) -> None:
+        super().on_resize(event)
+        self._update_titles()
+
+    def _update_titles(self) -> None:
+        """Show what is judged in the bottom border; where there is none, in the title."""
+        has_bottom = self.styles.border_bottom[0] not in ("", "none")
+        above = "" if has_bottom else self._judged
+        self.border_title = " · ".join(filter(None, ("Results", self._count, above)))
+        self.border_subtitle = self._judged if has_bottom else ""
 
     def mark(self, path: str) -> None:
         """Mark this result, or none if the path is empty."""
@@ -150,12 +176,20 @@ class ResultList(RowsView[ResultRow]):
         """Drop the snippets of changed documents and request them again."""
         for path in paths:
             self._snippets.pop(path, None)
+            self._outdated.pop(path, None)
         self._request_snippets()
 
-    def add_snippets(self, snippets: Mapping[str, Snippet]) -> None:
-        """Show snippets, keyed by path."""
+    def add_snippets(
+        self, snippets: Mapping[str, Snippet], outdated: Mapping[str, FileState]
+    ) -> None:
+        """Show snippets, keyed by path, and which of their files are not what was indexed."""
         self._snippets.update(snippets)
+        self._outdated.update(outdated)
         self.refresh()
+
+    def badge_of(self, result: ResultRow) -> str:
+        """Return what is off with a result: `gone`, `changed`, `no vector`; empty if nothing."""
+        return self._outdated.get(result.path) or ("" if result.has_vector else "no vector")
 
     def show_grades(self, grades: Mapping[str, int | None]) -> None:
         """Show the grades of documents by path, None for not sure."""
@@ -184,7 +218,14 @@ class ResultList(RowsView[ResultRow]):
             grade = grade_sign(self._grades, result.path)
             best = max(row.score for row in self.rows)
             return result_line(
-                result, columns, move, sign, grade, shared=self._shared[row], best=best
+                result,
+                columns,
+                move,
+                sign,
+                grade,
+                shared=self._shared[row],
+                best=best,
+                badge=self.badge_of(result),
             )
         if (snippet := self._snippets.get(result.path)) is None:
             return ()
@@ -243,17 +284,20 @@ def result_line(
     *,
     shared: int = 0,
     best: float = 1.0,
+    badge: str = "",
 ) -> Line:
     """Return the first line of a result, exactly as wide as its columns.
 
     `sign` is what comes before it, `grade` the sign of its grade, `shared` how many characters of
-    its title a neighbour begins with, and `best` the score whose bar fills its column.
+    its title a neighbour begins with, `best` the score whose bar fills its column, and `badge`
+    what is off with the document.
     """
     parts = (result.document_part, result.entity_part, result.reranker_part)
     bars = score_bar(*((1.0, 0.0, 0.0) if result.known_item else parts), columns.bar, full=best)
     moved = move_text(move)
     exact = f" = {result.known_item}" if result.known_item else ""
-    room = max(columns.title - cell_len(moved) - cell_len(exact), 0)
+    off = f" ! {badge}" if badge else ""
+    room = max(columns.title - cell_len(moved) - cell_len(exact) - cell_len(off), 0)
     line = (
         Span(sign, "accent" if sign == "◆" else "dim"),
         Span(f"{result.rank:>{columns.rank - 1}} ", "dim"),
@@ -264,6 +308,7 @@ def result_line(
         Span(" "),
         *title_spans(result.title, shared, room),
         Span(exact, "dim"),
+        Span(off, "accent"),
         Span(moved, "accent"),
         Span(" " + fit(result.date, columns.date) if columns.date else "", "dim"),
     )

@@ -35,5 +35,8 @@ def meanings_of(
     if isinstance(focused, EntityList) and focused.current is not None:
         return entity_words(focused.current, view.threshold)
     if isinstance(focused, ResultList) and focused.current is not None:
-        return (*result_words(focused.current), *mode_words(view))
+        return (
+            *result_words(focused.current, focused.badge_of(focused.current)),
+            *mode_words(view),
+        )
     return ()

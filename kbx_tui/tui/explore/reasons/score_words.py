@@ -15,7 +15,8 @@ Words = tuple[str, str]
 
 MEANINGS: Mapping[str, str] = {
     "score": "how well the result answers, 0 to 1; results are in this order.",
-    "document": "how fully the document itself answers what you ask besides names of people.",
+    "document": "how fully the document itself answers what you ask besides names of people: 1 is"
+    " a full answer, and less counts for ever less.",
     "entity": "how strongly the document is linked to the people, projects and teams you named.",
     "words": "words of your question that occur here; rare ones count more than frequent ones.",
     "meaning": "how near the meaning of its best passage is to that of your question.",
@@ -42,6 +43,10 @@ MEANINGS: Mapping[str, str] = {
     "█": "the document's part of the score.",
     "▒": "the entities' part of the score.",
     "░": "the reranker's part of the score.",
+    "! changed": "its file has changed since it was indexed; it ranks by its text of then.",
+    "! gone": "its file is no longer there; the next index run drops it.",
+    "! no vector": "it is found by its words only: its meaning has not been embedded yet.",
+    "gate": "documents that match, but are linked to none of the entities that count.",
     "▲": "the result rose since the list last settled, by so many ranks; ▼: it fell.",
 }
 """Meanings that hold whatever the numbers are."""
@@ -175,6 +180,8 @@ def mode_words(view: ExploreView) -> Iterator[Words]:
         yield mode.reason, REASONS[key]
     elif mode.name == "two-pass":
         yield mode.reason, "the entities that count."
+    if view.gated:
+        yield f"{view.gated:,} left out by the gate", MEANINGS["gate"]
     if mode.preset == "seed":
         yield "seed", MEANINGS["seed"]
     if mode.vector_share < 1.0 and mode.name != "fast":
@@ -202,8 +209,11 @@ def entity_words(entity: EntityRow, threshold: float) -> Iterator[Words]:
     yield entity.signals or "meaning", "; ".join(found or [SIGNALS["meaning"]]) + "."
 
 
-def result_words(result: ResultRow) -> Iterator[Words]:
-    """Yield the parts of a row of the results, rounded so that they add up."""
+def result_words(result: ResultRow, badge: str = "") -> Iterator[Words]:
+    """Yield the parts of a row of the results, rounded so that they add up.
+
+    `badge` says what is off with the document.
+    """
     parts = (result.document_part, result.entity_part, result.reranker_part)
     document, entity, reranker = rounded_parts(sum(parts), parts)
     yield format_score(result.score), MEANINGS["score"]
@@ -213,4 +223,6 @@ def result_words(result: ResultRow) -> Iterator[Words]:
     yield f"▒ {format_score(entity)}", MEANINGS["▒"]
     if result.reranker_part:
         yield f"░ {format_score(reranker)}", MEANINGS["░"]
+    if badge:
+        yield f"! {badge}", MEANINGS[f"! {badge}"]
     yield "▲2 ▼1", MEANINGS["▲"]

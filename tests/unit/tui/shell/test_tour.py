@@ -26,3 +26,18 @@ def test_each_step_waits_for_its_key() -> None:
     tour.start()
     tour.end()
     assert tour.words(keymap.key_of, "") == ""
+
+
+def test_a_press_that_moves_nothing_asks_for_another() -> None:
+    keymap, tour = Keymap(), Tour()
+
+    def keys_of(command_id: str) -> tuple[str, ...]:
+        return keymap.keys(command_by_id(command_id))
+
+    tour.start()
+    for step in STEPS[:2]:
+        assert tour.take(keys_of(step.command)[0], keys_of)
+    tour.wait("f9", keys_of)
+    assert tour.words(keymap.key_of, "row 5").startswith("3/6  Press ]")
+    tour.wait(keys_of(STEPS[2].command)[0], keys_of)
+    assert tour.words(keymap.key_of, "row 5").startswith("3/6  No row has moved yet. Press ] again")

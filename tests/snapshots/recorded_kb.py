@@ -265,9 +265,10 @@ class RecordedKb(RecordedReview):
         return tuple(recorded[evidence.paths[row]] for row in rows)
 
     def document(self, path: str) -> DocumentView:
-        if path not in self.base.texts:
+        """Return a recorded text; of a document that was not read, only its path."""
+        if path not in self.base.paths:
             raise NotFound(f"no document {path} in {self.root}")
-        return self.base.texts[path]
+        return self.base.texts.get(path) or DocumentView(path, "", "", "note", f"# {path}\n")
 
     def public_page(self, path: str) -> PublicPage:
         return PublicPage(path, b"", frozenset())

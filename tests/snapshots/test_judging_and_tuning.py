@@ -16,6 +16,7 @@ from kbx_tui.tui.blind.screen import BlindScreen
 from kbx_tui.tui.comparing.lost_and_gained import LostAndGained
 from kbx_tui.tui.explore.panes.result_list import ResultList
 from kbx_tui.tui.judging.save_screen import SaveSettings
+from kbx_tui.tui.reading.preview_pane import PreviewPane
 from kbx_tui.tui.tune.panes.curve_pane import CurvePane
 from kbx_tui.tui.tune.panes.decision_pane import DecisionPane
 from kbx_tui.tui.tune.panes.query_table import QueryTable
@@ -61,10 +62,19 @@ async def screens(play: Play, monkeypatch: pytest.MonkeyPatch) -> str:
         for width, height in SIZES:
             await pilot.resize_terminal(width, height)
             await driver.until(lambda: app.screen.size == (width, height))  # noqa: B023
+            await driver.until(lambda: is_preview_shown(driver))
             await pilot.pause()
             text = "\n".join(line.rstrip() for line in rendered_text(app).splitlines())
             shown.append(f"{width} x {height}\n{text}\n")
     return "\n".join(shown)
+
+
+def is_preview_shown(driver: Driver) -> bool:
+    """Return whether the live preview, if there is room for it, shows the current result."""
+    pane, current = driver.explore.query_one(PreviewPane), driver.results.current
+    if not driver.explore.panes.is_live or current is None:
+        return True
+    return pane.path == current.path and pane.laid_out.width == pane.text_width
 
 
 async def ask(driver: Driver, kb: RecordedKb) -> None:

@@ -42,7 +42,7 @@ from kbx_tui.tui.explore.view import (
 )
 from kbx_tui.tui.reading.embeds import MOST_EMBEDS, Passage, with_passages
 from kbx_tui.tui.reading.front_summary import front_summary
-from kbx_tui.tui.reading.inline_markup import InlineText, render_inline
+from kbx_tui.tui.reading.hidden_markup import InlineText, render_inline
 from kbx_tui.tui.reading.preview import Place, Preview
 
 if TYPE_CHECKING:
@@ -59,7 +59,13 @@ def present(ranking: Ranking, state: SearchState, alpha_note: str = "") -> Explo
     evidence = ranking.evidence
     kept = set(ranking.kept)
     matched = int(np.count_nonzero(ranking.included))
-    results = [_result(ranking, ranked) for ranked in in_order(ranking, state.sort, MAX_RESULTS)]
+    no_vector = np.isnan(ranking.components.cosine)
+    if no_vector.all():  # the query, or the index as a whole, has nothing to compare
+        no_vector[:] = False
+    results = [
+        _result(ranking, ranked, has_vector=not no_vector[ranked.row])
+        for ranked in in_order(ranking, state.sort, MAX_RESULTS)
+    ]
     order = f"the best {len(results)}, newest first" if state.sort == "date" else ""
     return ExploreView(
         query=evidence.query,
@@ -275,7 +281,7 @@ def _places(lines: Sequence[str], spans: Sequence[tuple[int, int]]) -> tuple[Pla
     return tuple(places)
 
 
-def _result(ranking: Ranking, ranked: Ranked) -> ResultRow:
+def _result(ranking: Ranking, ranked: Ranked, *, has_vector: bool) -> ResultRow:
     evidence, row = ranking.evidence, ranked.row
     return ResultRow(
         row=row,
@@ -288,5 +294,5 @@ def _result(ranking: Ranking, ranked: Ranked) -> ResultRow:
         entity_part=ranked.entity_part,
         reranker_part=ranked.reranker_part,
         known_item=ranked.known_item,
-        has_vector=not evidence.vector_share or not np.isnan(ranking.components.cosine[row]),
+        has_vector=has_vector,
     )

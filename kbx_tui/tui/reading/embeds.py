@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from kbx_tui.formatting import format_count
-from kbx_tui.tui.reading.inline_markup import InlineText, render_inline
+from kbx_tui.tui.reading.hidden_markup import InlineText, render_inline
 from kbx_tui.tui.reading.markdown_lines import Kind, Mark, line_kinds
 
 MOST_LINES = 12

@@ -137,7 +137,9 @@ async def test_failing_watcher_shows_the_key_that_indexes(demo_copy: Path) -> No
     async with running(demo_copy, WIDE, watched=watched) as driver:
         await driver.until_shown(StatusLine, "changes on disk are not noticed (no watches left); R")
         (demo_copy / NOTE).write_text("# Quokka visit\n", encoding="utf-8")
-        await driver.press("escape", "R")
+        await driver.press("escape")
+        await driver.until(lambda: driver.app.screen is driver.explore)
+        await driver.press("R")
         await driver.until_shown(ModeTabs, "64 documents")
 
 
@@ -152,7 +154,9 @@ async def test_refresh_key_indexes_changes_without_a_watcher(demo_copy: Path) ->
         await driver.until_shown(ResultList, "Rollback plan ! changed")
         await driver.press("question_mark")
         await driver.until_shown(HelpText, "! changed its file has changed since it was indexed")
-        await driver.press("escape", "R")
+        await driver.press("escape")
+        await driver.until(lambda: driver.app.screen is driver.explore)
+        await driver.press("R")
         await driver.until_shown(ResultList, "The rollback plan lists every quokka.")
         await driver.until(lambda: "every quokka" in text_read(driver))
         await driver.until(lambda: "! changed" not in driver.words_of(ResultList))

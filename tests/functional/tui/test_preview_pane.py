@@ -16,7 +16,7 @@ from textual.pilot import Pilot
 from kbx_tui.safe_text import safe_lines
 from kbx_tui.tui.drawing.lines import Line
 from kbx_tui.tui.reading.front_summary import front_summary
-from kbx_tui.tui.reading.inline_markup import render_inline
+from kbx_tui.tui.reading.hidden_markup import render_inline
 from kbx_tui.tui.reading.preview import Place, Preview
 from kbx_tui.tui.reading.preview_pane import PreviewPane
 from kbx_tui.tui.reading.reading_layout import TextLayout, lay_out

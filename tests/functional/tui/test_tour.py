@@ -30,13 +30,11 @@ async def test_the_tour_follows_its_keys_and_ends_with_escape(demo: Path) -> Non
         await driver.press("down")
         await driver.until_shown(TourBubble, "3/6 Press ] and watch the bars")
         await driver.press("right_square_bracket")  # no row moves yet
-        await driver.until_shown(
-            TourBubble, "3/6 No row has moved yet. Press ] again and watch row"
-        )
+        await driver.until_shown(TourBubble, "3/6 No row has moved yet. Press ] again and watch")
         bubble, results = driver.explore.query_one(TourBubble), driver.results
         assert not bubble.region.overlaps(results.region)  # it hides no row
         before = driver.paths
-        row = int(driver.words_of(TourBubble).partition("row ")[2].split()[0])
+        row = int(driver.words_of(TourBubble).rpartition("row ")[2].split()[0])
         await driver.press("right_square_bracket")
         await driver.until(lambda: driver.paths != before)
         assert driver.paths.index(before[row - 1]) != row - 1

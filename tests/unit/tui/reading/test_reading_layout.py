@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kbx_tui.tui.drawing.lines import width_of
-from kbx_tui.tui.reading.inline_markup import render_inline
+from kbx_tui.tui.reading.hidden_markup import render_inline
 from kbx_tui.tui.reading.preview import Place, Preview
 from kbx_tui.tui.reading.reading_layout import (
     LEAST_TEXT,
@@ -20,7 +20,7 @@ from kbx_tui.tui.reading.reading_layout import (
     lay_out,
     place_at,
 )
-from tests.unit.tui.reading.test_inline_markup import files
+from tests.unit.tui.reading.test_hidden_markup import files
 
 widths = st.integers(LEAST_TEXT + MARGIN + 1, 40)
 

@@ -89,12 +89,35 @@ class LinkSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class EntitySettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """`[entities]`: which types of page are entities."""
+    """`[entities]`: which types of page, and which topics, are entities."""
 
     types: Annotated[
         tuple[str, ...],
         Meta(description="page types that are entities, besides person, project and team"),
     ] = ("lab", "company")
+    tags: Annotated[
+        int,
+        Meta(
+            ge=0,
+            le=10_000,
+            description="notes with a tag from which the tag is an entity; 0 = none",
+        ),
+    ] = 0
+    hubs: Annotated[
+        int,
+        Meta(
+            ge=0,
+            le=10_000,
+            description="notes that link to a note from which it is an entity; 0 = none",
+        ),
+    ] = 0
+    maps: Annotated[
+        bool, Meta(description="maps of content, by tag, type or title (MOC), are entities")
+    ] = False
+    folders: Annotated[tuple[str, ...], Meta(description="folders whose notes are entities")] = ()
+    properties: Annotated[
+        tuple[str, ...], Meta(description="properties whose links are entities, such as author")
+    ] = ()
 
 
 class EmbeddingSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

@@ -38,6 +38,11 @@ def with_settings(data: bytes | None, section: str, values: Mapping[str, Any]) -
     return tomlkit.dumps(document).encode()
 
 
+def has_section(data: bytes | None, section: str) -> bool:
+    """Return whether the content of a `kbx.toml` has a section. Raises ConfigError."""
+    return section in _parse(data)
+
+
 def without_setting(data: bytes | None, key: str) -> bytes:
     """Return the content of a `kbx.toml` without the setting `section.key`.
 

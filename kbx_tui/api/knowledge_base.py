@@ -91,6 +91,7 @@ if TYPE_CHECKING:
     from kbx_tui.index.build.new_files import IndexQuestion
     from kbx_tui.index.chunk_lines import LineRange
     from kbx_tui.index.index_overview import IndexOverview
+    from kbx_tui.knowledge.entities.topics import EntityProposal
     from kbx_tui.knowledge.facts.public_page import PublicPage
     from kbx_tui.knowledge.records import Document, Entity, Fact, FactKind
     from kbx_tui.search.browsing.card import EntityCard, EntityName
@@ -1178,6 +1179,42 @@ class KnowledgeBase:
             search = load_settings(self.root).search
             kept = replace_struct(search, reranker=self.settings.search.reranker)
             self.settings = self._session.settings = replace_struct(self.settings, search=kept)
+
+    def entity_proposal(self) -> EntityProposal | None:
+        """Return what could be entities in an indexed base without any; None if nothing could.
+
+        Nothing is proposed where kbx.toml has a section `[entities]`. Raises NotFound without an
+        index, ConfigError and IndexFault.
+        """
+        from kbx_tui.index.build.entity_stage import read_topics
+        from kbx_tui.settings_edit import has_section
+
+        if self._session.snapshot().entities or has_section(self._kbx_toml(), "entities"):
+            return None
+        return read_topics(self._session.open_index().store).proposal()
+
+    def use_entities(self, proposal: EntityProposal, *, dry_run: bool = False) -> Written:
+        """Write what a proposal makes entities to `[entities]` of kbx.toml; the next run uses it.
+
+        Comments and order stay. With `dry_run` only the diff is made. `undo` reverts it. Raises
+        ConfigError, WriteFault and FileChanged.
+        """
+        from kbx_tui.settings_edit import with_settings
+
+        before = self._kbx_toml()
+        after = with_settings(before, "entities", proposal.settings)
+        written = self._files.write_settings(before, after, "set [entities] in", dry_run=dry_run)
+        if written.written and self._reads_settings:
+            entities = load_settings(self.root).entities
+            self.settings = self._session.settings = replace_struct(
+                self.settings, entities=entities
+            )
+        return written
+
+    def _kbx_toml(self) -> bytes | None:
+        from kbx_tui.editing.file_change import read_file
+
+        return read_file(self.root, CONFIG_NAME)
 
     def mute_documents(self, paths: Collection[str]) -> Written:
         """Leave these documents, and no others, out of every search from now on.

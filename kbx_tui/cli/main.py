@@ -36,7 +36,7 @@ from kbx_tui.cli.measuring import (
     tune,
 )
 from kbx_tui.cli.runner import run
-from kbx_tui.cli.writing import dedup, export_base, import_files, memory, page, undo
+from kbx_tui.cli.writing import dedup, export_base, import_files, init, memory, page, undo
 
 
 @click.group(
@@ -74,6 +74,7 @@ for command in (
     export_base.command,
     undo.command,
     *map(page.group_of, page.FIELDS),
+    init.command,
     index.command,
     status.command,
     check.command,

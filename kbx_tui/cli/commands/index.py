@@ -41,6 +41,9 @@ def command(full: bool, fast: bool, yes: bool, no_wait: bool, as_json: bool) -> 
     while vectors are computed. You may stop at any time; the next run continues from there. Your
     files are only read, and .kbx/index can be deleted without losing anything.
 
+    After a first run that found no people, projects or teams, you are asked whether tags, notes
+    that many others link to and similar topics are to be entities, as kbx init does.
+
     Before more than 2,000 new files, and before the first run in a folder of the system such as
     /tmp, you are asked. Without a terminal, a first run stops there instead, unless --yes is given.
 
@@ -62,6 +65,9 @@ def command(full: bool, fast: bool, yes: bool, no_wait: bool, as_json: bool) -> 
                 report = kb.index(
                     listener, fast=fast, full=full, cancelled=stopped.is_set, wait=not no_wait
                 )
+            is_first = report.documents == report.added > 0 and not stopped.is_set()
+            if is_first and not yes and may_ask() and _chose_entities(kb):
+                report = kb.index(fast=True)
     except KeyboardInterrupt:  # Windows
         stopped.set()
     except IndexLocked:
@@ -72,6 +78,14 @@ def command(full: bool, fast: bool, yes: bool, no_wait: bool, as_json: bool) -> 
         click.get_current_context().exit(EXIT_INTERRUPTED)
     seconds = {stage: round(spent, 3) for stage, spent in report.seconds.items()}
     print_result(asdict(report) | {"seconds": seconds}, report_lines(report), as_json=as_json)
+
+
+def _chose_entities(kb: KnowledgeBase) -> bool:
+    """Ask what the entities of a base without any are; return whether it was written."""
+    proposal = kb.entity_proposal()
+    if proposal is None or not confirmed(f"{proposal.sentence}: use them as entities?"):
+        return False
+    return kb.use_entities(proposal).written
 
 
 def _confirm(kb: KnowledgeBase) -> None:

@@ -23,7 +23,11 @@ from kbx_tui.index import schema
 from kbx_tui.index.build.compaction import compact, compact_if_short_of_space
 from kbx_tui.index.build.derived_repair import rewritten_note
 from kbx_tui.index.build.document_stage import write_documents
-from kbx_tui.index.build.entity_stage import entity_types, write_entities_and_links
+from kbx_tui.index.build.entity_stage import (
+    entity_types,
+    topic_rules,
+    write_entities_and_links,
+)
 from kbx_tui.index.build.file_changes import Changes, find_changes
 from kbx_tui.index.build.progress import Cancelled, IndexReport, ProgressListener, ProgressMeter
 from kbx_tui.index.build.replacement import new_index, put_in_place, sweep_leftovers
@@ -40,6 +44,7 @@ from kbx_tui.index.snapshot import generation_of
 from kbx_tui.index.store import Store, wrong_model_error
 from kbx_tui.index.vectors.load_vectors import refresh_vectors_file
 from kbx_tui.knowledge.entities.suppressions import load_suppressions
+from kbx_tui.knowledge.entities.topics import TopicRules
 from kbx_tui.knowledge.obsidian.file_lookup import FileLookup
 from kbx_tui.knowledge.obsidian.vault_settings import read_vault_settings
 from kbx_tui.knowledge.parsing.reading import parse_document
@@ -246,7 +251,7 @@ def _write_text(
 ) -> tuple[Changes, bool]:
     """Write documents and what is derived from them; returns the changes, False when cancelled."""
     meta, types, vault = store.meta(), entity_types(settings), read_vault_settings(root)
-    daily_notes = vault.daily_notes if vault else None
+    daily_notes, rules = vault.daily_notes if vault else None, topic_rules(settings)
     reading = {
         "entity_types": sorted(types),  # kinds and ids depend on them
         "daily_notes": [daily_notes.moment_format, daily_notes.folder] if daily_notes else [],
@@ -266,13 +271,13 @@ def _write_text(
         "text_rules": meta.get("text_rules", 1),
         **reading,
         "is_vault": vault is not None,
-        "derived_from": _derived_from(root, changes.hashes, is_vault=vault is not None),
+        "derived_from": _derived_from(root, changes.hashes, rules, is_vault=vault is not None),
         "digests": True,
     }
     if changes or meta.get("derived_from") != new_meta["derived_from"]:
         before = _derived_from(
-            root, changes.indexed, is_vault=vault is not None
-        )  # differs when a run died half-way
+            root, changes.indexed, rules, is_vault=vault is not None
+        )  # differs when a run died half-way, or [entities] changed
         whole = meta.get("derived_from") != before
         files = FileLookup(changes.hashes) if vault else None
         write_entities_and_links(root, store, settings, changes, files, meter, whole=whole)
@@ -290,8 +295,9 @@ def _write_text(
     return changes, True
 
 
-def _derived_from(root: Path, hashes: dict[str, str], *, is_vault: bool) -> str:
+def _derived_from(root: Path, hashes: dict[str, str], rules: TopicRules, *, is_vault: bool) -> str:
     """Return a digest of everything that entities and links are derived from."""
     suppressions = sorted(load_suppressions(root).items())
     listed = "\n".join(f"{path}\0{content_hash}" for path, content_hash in sorted(hashes.items()))
-    return text_hash(f"{DERIVATION} {is_vault}\n{listed}\n{suppressions}")
+    topics = f"\n{rules}" if rules.are_any else ""
+    return text_hash(f"{DERIVATION} {is_vault}\n{listed}\n{suppressions}{topics}")

@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -22,6 +23,7 @@ from kbx_tui.knowledge.entities.entity_pages import build_entities
 from kbx_tui.knowledge.entities.linking import Linker
 from kbx_tui.knowledge.entities.name_uses import NameUseCounter
 from kbx_tui.knowledge.entities.suppressions import load_suppressions
+from kbx_tui.knowledge.entities.topics import NoteOutline, TopicRules, Topics
 from kbx_tui.knowledge.facts.fact_sections import read_facts
 from kbx_tui.knowledge.obsidian.file_lookup import FileLookup, file_name_of
 from kbx_tui.knowledge.parsing.kinds import CORE_ENTITY_TYPES
@@ -45,6 +47,24 @@ def entity_types(settings: Settings) -> frozenset[str]:
     return CORE_ENTITY_TYPES | frozenset(settings.entities.types)
 
 
+def topic_rules(settings: Settings) -> TopicRules:
+    """Return which topics are entities."""
+    chosen = settings.entities
+    return TopicRules(chosen.tags, chosen.hubs, chosen.maps, chosen.folders, chosen.properties)
+
+
+def read_topics(store: Store) -> Topics:
+    """Return the notes in an index, from which topics are made. Raises IndexFault."""
+    columns = ["path", "title", "kind", "aliases", "tags", "links", "frontmatter"]
+    table = store.rows("documents", columns).sort_by("path")
+    return Topics(
+        [
+            NoteOutline(**{**row, "frontmatter": msgspec.json.decode(row["frontmatter"])})
+            for row in table.to_pylist()
+        ]
+    )
+
+
 def write_entities_and_links(
     root: Path,
     store: Store,
@@ -66,6 +86,13 @@ def write_entities_and_links(
     where = f"{is_source} OR contains(frontmatter, {quoted(_TEAM_KEY)})"
     pages = sorted(_documents(store, [where]), key=lambda page: page.path)
     entities = build_entities(pages, types)
+    if (rules := topic_rules(settings)).are_any:
+        topics = read_topics(store).entities(rules, entities)
+        paths = sorted(topic.path for topic in topics if topic.path)
+        entities = tuple(sorted([*entities, *topics], key=lambda entity: entity.id))
+        known = {page.path for page in pages}
+        clauses = batched_clauses("path", [path for path in paths if path not in known], BATCH)
+        pages += _documents(store, clauses)
     old = {} if whole else {entity.id: entity for entity in stored_entities(store)}
     facts_of = _derive_facts(store, entities, pages, old, changes)
     linker = Linker(entities, suppressions=load_suppressions(root), files=files)

@@ -17,6 +17,7 @@ from kbx_tui.knowledge.entities.mentions import (
     title_variants,
 )
 from kbx_tui.knowledge.entities.spellings import title_keys
+from kbx_tui.knowledge.entities.topics import TAG, tag_and_above
 from kbx_tui.knowledge.folding import name_key
 from kbx_tui.knowledge.obsidian.file_lookup import FileLookup
 from kbx_tui.knowledge.parsing.fields import tags_of
@@ -52,6 +53,11 @@ class Linker:
         self._entities = tuple(entities)
         self._resolver = EntityResolver(self._entities)
         self._files = files
+        self._tags = {
+            entity.name.casefold(): index
+            for index, entity in enumerate(self._entities)
+            if entity.type == TAG
+        }
         self._text_finder = MentionFinder(text_variants(self._entities))
         self._title_finder = MentionFinder(title_variants(self._entities))
         self._disambiguator = Disambiguator(self._entities)
@@ -95,6 +101,11 @@ class Linker:
         tags = map(self._resolver.by_tag, tags_of(document.frontmatter))
         for resolved in chain(references, tags):
             _count(counts, resolved, "frontmatter")
+        for tag in document.tags:
+            above = map(str.casefold, tag_and_above(tag))
+            _count(
+                counts, [self._tags[name] for name in above if name in self._tags], "frontmatter"
+            )
         for target in document.links:
             page, _ = split_target(target)
             _count(counts, self._linked_to(page, document.path), "wikilink")

@@ -13,6 +13,7 @@ import ahocorasick
 
 from kbx_tui.knowledge.entities.common_words import is_ambiguous
 from kbx_tui.knowledge.entities.spellings import other_spellings
+from kbx_tui.knowledge.entities.topics import TAG
 from kbx_tui.knowledge.folding import is_word_edge, name_key, strip_accents
 from kbx_tui.knowledge.parsing.kinds import stem_of
 from kbx_tui.knowledge.records import Entity
@@ -112,6 +113,8 @@ def title_variants(entities: Sequence[Entity]) -> list[NameVariant]:
     """Return the name variants to look for in titles: keys of several words, see `title_keys`."""
     variants, others = [], []
     for index, entity in enumerate(entities):
+        if entity.type == TAG:
+            continue
         for name, is_name in _names(entity):
             if " " in (key := name_key(name)):
                 variants.append(NameVariant(index, key, False, is_name))
@@ -123,6 +126,8 @@ def title_variants(entities: Sequence[Entity]) -> list[NameVariant]:
 
 
 def _variants(index: int, entity: Entity) -> Iterator[NameVariant]:
+    if entity.type == TAG:
+        return
     is_person = entity.type == "person"
     for name, is_name in _names(entity):
         spelling, key = NormalizedText(name).plain, name_key(name)

@@ -1,0 +1,90 @@
+"""Tags, hubs, maps of content, folders and properties as entities of a plain folder of notes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from kbx_tui import KnowledgeBase
+from kbx_tui.errors import NotFound
+from tests.command_line import CommandLine
+from tests.functional.vaults import write_vault
+
+NOTE = (
+    '---\nauthor: "[[Ada Byron]]"\ntags: [garden/soil, work]\n---\nSee [[Compost]]. It works {}.\n'
+)
+FILES = {
+    **{f"Note {number}.md": NOTE.format(number) for number in range(6)},
+    "Compost.md": "Made of leaves.\n",
+    "Books/Sketches.md": "A tale of engines.\n",
+    "Garden MOC.md": "- [[Note 1]]\n- [[Note 2]]\n",
+    "Work song.md": "This is how the work goes on.\n",
+}
+ENTITIES = {
+    "person:ada-byron", "tag:garden", "tag:garden-soil", "tag:work", "hub:compost",
+    "map:garden-moc", "book:sketches",
+}  # fmt: skip
+SENTENCE = "10 notes, 1 person, 3 tags, 1 hub, 1 map of content, 1 book"
+
+
+@pytest.fixture
+def kb(tmp_path: Path) -> Iterator[KnowledgeBase]:
+    with KnowledgeBase(write_vault(tmp_path / "base", FILES)) as kb:
+        kb.index(fast=True)
+        yield kb
+
+
+def ids(kb: KnowledgeBase) -> set[str]:
+    return {entity.id for entity in kb.find_entities("", 100)}
+
+
+def test_topics_become_entities_when_chosen_and_go_when_undone(kb: KnowledgeBase) -> None:
+    assert ids(kb) == set()
+    proposal = kb.entity_proposal()
+    assert proposal is not None
+    assert proposal.sentence == SENTENCE
+    assert not kb.use_entities(proposal, dry_run=True).written
+    assert kb.use_entities(proposal).written
+    kb.index(fast=True)
+    assert ids(kb) == ENTITIES
+    assert kb.entity_proposal() is None
+    documents = {
+        entity_id: {link.path for link in kb.entity(entity_id).documents}
+        for entity_id in ("tag:garden", "tag:work", "hub:compost", "person:ada-byron")
+    }
+    tagged = {f"Note {number}.md" for number in range(6)}
+    assert documents["tag:garden"] == documents["tag:work"] == tagged
+    assert documents["person:ada-byron"] == tagged
+    assert documents["hub:compost"] >= tagged
+    kb.undo()
+    with KnowledgeBase(kb.root) as again:
+        again.index(fast=True)
+        assert ids(again) == set()
+
+
+def test_a_base_with_entities_or_with_its_own_settings_gets_no_proposal(tmp_path: Path) -> None:
+    with KnowledgeBase(write_vault(tmp_path / "people", FILES | {"people/bo.md": "# Bo\n"})) as kb:
+        with pytest.raises(NotFound):
+            kb.entity_proposal()
+        kb.index(fast=True)
+        assert kb.entity_proposal() is None
+    base = write_vault(tmp_path / "chosen", FILES | {"kbx.toml": "[entities]\nhubs = 6\n"})
+    with KnowledgeBase(base) as kb:
+        kb.index(fast=True)
+        assert kb.entity_proposal() is None
+        assert ids(kb) == {"hub:compost"}
+
+
+def test_init_writes_the_proposal_only_if_told_to(kbx: CommandLine, tmp_path: Path) -> None:
+    base = write_vault(tmp_path / "base", FILES)
+    shown = kbx("--kb", str(base), "init", "--dry-run")
+    assert SENTENCE in shown.out
+    assert "+hubs = 5" in shown.out
+    assert "not used" in kbx("--kb", str(base), "init").out
+    assert not (base / "kbx.toml").exists()
+    written = kbx("--kb", str(base), "init", "--yes", "--json")
+    assert written.json["written"] is True
+    assert written.json["entities"] == len(ENTITIES)
+    assert "nothing to propose" in kbx("--kb", str(base), "init", "--yes").out

@@ -162,7 +162,12 @@ class LinkIndex:
     def _mentions(self, path: str) -> Iterator[UnlinkedMention]:
         search = MentionSearch(self._names(path))
         linking = {path, *self.graph.sources.get(path, ())}
-        rows = set[int]().union(*map(self._rows_with, search.terms))
+        named = (
+            terms
+            for language in self._generation.words.languages
+            for terms in search.terms(language)
+        )
+        rows = set[int]().union(*map(self._rows_with, named))
         paths = self._newest_first([self._snapshot.paths[row] for row in rows])
         count = 0
         for source in paths:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
-from kbx_tui.index.lexical.terms import term_of, words_in
+from kbx_tui.index.lexical.terms import CJK_CHARACTER, separate_cjk, term_of, words_in
 from kbx_tui.knowledge.entities.common_words import is_ambiguous
 from kbx_tui.knowledge.folding import name_key
 from kbx_tui.knowledge.parsing.inline import CODE_SPAN
@@ -18,6 +18,7 @@ _SKIPPED = (
     r"|<[^<>\n]{1,1000}>|[a-z][a-z0-9+.-]{1,20}://[^\s<>]+"
 )
 """Code, links, tags of HTML and web addresses."""
+_SPACELESS = re.compile(CJK_CHARACTER)
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,14 +41,12 @@ class MentionSearch:
     @cached_property
     def _pattern(self) -> re.Pattern[str]:
         forms = "|".join(map(_form, self._names))
-        return re.compile(rf"{_SKIPPED}|(?<![\w@])(?P<name>{forms})(?!\w)")
+        return re.compile(f"{_SKIPPED}|(?P<name>{forms})")
 
-    @property
-    def terms(self) -> list[list[str]]:
-        """The search terms of each name: a text with a name has all terms of it."""
-        return [
-            [term for word in words_in(name) if (term := term_of(word))] for name in self._names
-        ]
+    def terms(self, language: str) -> list[list[str]]:
+        """Return the search terms of each name: a text in that language with a name has all."""
+        words = (words_in(separate_cjk(name)) for name in self._names)
+        return [[term for word in each if (term := term_of(word, language))] for each in words]
 
     def find(self, body: str) -> Iterator[FoundName]:
         """Yield the names in a body, in order."""
@@ -59,5 +58,8 @@ class MentionSearch:
 
 
 def _form(name: str) -> str:
+    """Return a pattern of a name as whole words; scripts without spaces have no word boundaries."""
     words = r"[ \t]+".join(re.escape(word) for word in name.split())
-    return words if is_ambiguous(name_key(name)) else f"(?i:{words})"
+    before = "" if _SPACELESS.match(name[0]) else r"(?<![\w@])"
+    after = "" if _SPACELESS.match(name[-1]) else r"(?!\w)"
+    return before + (words if is_ambiguous(name_key(name)) else f"(?i:{words})") + after

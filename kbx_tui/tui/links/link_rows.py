@@ -45,7 +45,7 @@ def link_rows(links: DocumentLinks) -> tuple[LinkRow, ...]:
     """Return all rows: backlinks, mentions, outgoing links, broken links."""
     backlinks = [
         LinkRow("backlink", safe_line(each.title), _place(each.path, each.line),
-                safe_line(each.text), each.path, each.line)
+                safe_line(each.text) if each.line else "in a property", each.path, each.line)
         for each in links.backlinks
     ]  # fmt: skip
     mentions = [
@@ -70,6 +70,13 @@ def group_title(rows: tuple[LinkRow, ...], kind: Kind) -> str:
     """Return the title of a group: `3 mentions without a link`."""
     count = format_count(sum(row.kind == kind for row in rows), NOUNS[kind])
     return f"{count} without a link" if kind == "mention" else count
+
+
+def counts(rows: tuple[LinkRow, ...]) -> str:
+    """Return the number of each kind that there is: `13 backlinks, 6 outgoing links`."""
+    numbers = {kind: sum(row.kind == kind for row in rows) for kind in NOUNS}
+    parts = [format_count(number, NOUNS[kind]) for kind, number in numbers.items() if number]
+    return ", ".join(parts) or "no links"
 
 
 def _suggestions(paths: tuple[str, ...]) -> str:

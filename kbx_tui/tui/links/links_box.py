@@ -14,7 +14,7 @@ from textual.screen import ModalScreen
 from kbx_tui.errors import KbxError
 from kbx_tui.safe_text import safe_line
 from kbx_tui.tui.explore.screen import Explore
-from kbx_tui.tui.links.link_rows import NOUNS, LinkRow, group_title, link_rows
+from kbx_tui.tui.links.link_rows import LinkRow, counts, link_rows
 from kbx_tui.tui.links.links_list import LinksList
 from kbx_tui.tui.widgets.lines_view import dim_text
 
@@ -81,8 +81,7 @@ class LinksBox(ModalScreen[LinkRow | None]):
         shown = self.query_one(LinksList)
         shown.empty_state = dim_text(NOTHING)
         shown.show(link_rows(links))
-        counts = ", ".join(group_title(shown.rows, kind) for kind in NOUNS)
-        self._box.border_title = Content(f"“{safe_line(links.title)}”: {counts}")
+        self._box.border_title = Content(f"“{safe_line(links.title)}”: {counts(shown.rows)}")
         self._show_keys()
 
     def _show_keys(self) -> None:

@@ -24,6 +24,9 @@ FILES = {
     "notes/2026-03-01 sync.md": "- Helix is late, says [[ann-lee|the lead]].\n"
     "- The Helix costs: `Helix costs`\n\n| Helix costs | 3 |\n|---|---|\n",
     "files/chart.png": "",
+    "notes/Katzen.md": "# Katzen\n\nNichts.\n",
+    "notes/deutsch.md": "Das ist ein Text und er ist nicht auf Englisch, sondern er handelt von "
+    "der Welt und den Tieren, die wir mit uns haben. Auch die Katzen sind hier.\n",
     "notes/secret.md": "---\nredacted: true\n---\n[[Helix]] in secret, Helix costs too.\n",
     "notes/partly.md": "# Partly\n\n- open, Helix costs\n- [redacted] see [[Helix]] now\n",
 }
@@ -74,6 +77,11 @@ def test_a_link_in_a_property_is_a_backlink_without_a_line(kb: KnowledgeBase) ->
     }
     names = [mention.name for mention in kb.links("Annie").mentions]
     assert names == ["Annie", "Annie"]
+
+
+def test_a_mention_is_found_in_a_text_of_any_language(kb: KnowledgeBase) -> None:
+    (mention,) = kb.links("notes/Katzen.md").mentions
+    assert (mention.path, mention.name) == ("notes/deutsch.md", "Katzen")
 
 
 def test_an_unknown_document_is_refused_with_the_nearest(kb: KnowledgeBase) -> None:

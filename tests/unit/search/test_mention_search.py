@@ -16,9 +16,10 @@ from kbx_tui.search.links.mention_search import MentionSearch
         ("```\nRollback plan\n```\n<a title='Rollback plan'> https://x.org/#rollback-plan", []),
         ("rollback planning, a rollback plan_b, @Rollback plan", []),
         ("Ops and ops, OPS", ["Ops"]),
+        ("今日の会議録を見る", ["会議録"]),
         ("(Ops) *Ops* Über-Plan über-plan", ["Ops", "Ops", "Über-Plan", "über-plan"]),
     ],
 )
 def test_names_are_whole_words_in_text(body: str, found: list[str]) -> None:
-    search = MentionSearch(["Rollback plan", "Ops", "Über-Plan", " ", "?"])
+    search = MentionSearch(["Rollback plan", "Ops", "Über-Plan", "会議録", " ", "?"])
     assert [body[name.start : name.end] for name in search.find(body)] == found

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +17,8 @@ WHOLE_SENTENCE = 1_000
 class GlobalOptions:
     """Values of `--kb`, `--trust` and `--debug`, given before or after the command's name."""
 
-    kb: Path | None = None
+    kb: list[Path] = field(default_factory=list)
+    """As often as it is given."""
     trust: bool = False
     debug: bool = False
 
@@ -31,8 +32,12 @@ def global_options() -> GlobalOptions:
     return click.get_current_context().ensure_object(GlobalOptions)
 
 
-def _store_global(ctx: click.Context, param: click.Parameter, value: Path | bool | None) -> None:
-    if value:
+def _store_global(
+    ctx: click.Context, param: click.Parameter, value: tuple[Path, ...] | bool | None
+) -> None:
+    if isinstance(value, tuple):
+        ctx.ensure_object(GlobalOptions).kb += value
+    elif value:
         setattr(ctx.ensure_object(GlobalOptions), str(param.name), value)
 
 
@@ -40,10 +45,12 @@ _GLOBAL_PARAMETERS = (
     click.Option(
         ["--kb"],
         type=click.Path(path_type=Path),
+        multiple=True,
         metavar="PATH",
         expose_value=False,
         callback=_store_global,
-        help="Knowledge base; default: KBX_ROOT, else the nearest one from here upwards.",
+        help="Knowledge base; default: KBX_ROOT, else the nearest one from here upwards. "
+        "`kbx search` takes several.",
     ),
     click.Option(
         ["--trust"],

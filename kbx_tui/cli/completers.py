@@ -135,7 +135,7 @@ def _root(context: click.Context) -> Path:
     from kbx_tui.settings_file import knowledge_base_from_environment
 
     options = context.ensure_object(GlobalOptions)
-    return find_base(options.kb or knowledge_base_from_environment())
+    return find_base(next(iter(options.kb), None) or knowledge_base_from_environment())
 
 
 def _from_base(

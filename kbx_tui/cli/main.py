@@ -36,6 +36,7 @@ from kbx_tui.cli.measuring import (
     tune,
 )
 from kbx_tui.cli.runner import run
+from kbx_tui.cli.several import bases
 from kbx_tui.cli.writing import dedup, export_base, import_files, init, memory, page, undo
 
 
@@ -75,6 +76,7 @@ for command in (
     undo.command,
     *map(page.group_of, page.FIELDS),
     init.command,
+    bases.command,
     index.command,
     status.command,
     check.command,

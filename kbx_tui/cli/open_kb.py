@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from kbx_tui.cli.base_command import global_options
 from kbx_tui.cli.output import say
+from kbx_tui.errors import ConfigError
 
 if TYPE_CHECKING:
     from kbx_tui.api import KnowledgeBase
@@ -52,10 +53,18 @@ def selected_root(*, may_be_empty: bool = False) -> Path:
 
 
 def selected_folder() -> Path | None:
-    """Return the folder given by `--kb` or KBX_ROOT, if any."""
+    """Return the folder given by `--kb` or KBX_ROOT, if any.
+
+    Raises ConfigError where `--kb` is given more than once, which only a search takes.
+    """
     from kbx_tui.settings_file import knowledge_base_from_environment
 
-    return global_options().kb or knowledge_base_from_environment()
+    given = list(dict.fromkeys(global_options().kb))
+    if len(given) > 1:
+        raise ConfigError(
+            "--kb is given more than once, but only `kbx search` takes several knowledge bases"
+        )
+    return given[0] if given else knowledge_base_from_environment()
 
 
 def warn_if_outdated(kb: KnowledgeBase) -> None:

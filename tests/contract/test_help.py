@@ -46,10 +46,10 @@ def options(command: click.Command) -> Iterator[str]:
 
 def test_commands_are_exactly_those_listed() -> None:
     assert COMMANDS == [
-        "check", "completion", "config", "dedup", "demo", "entity", "eval", "experts", "export",
-        "history", "import", "index", "init", "jsonl", "judgments", "keys", "links", "mcp",
-        "memory", "person", "project", "reranker", "search", "status", "team", "tool", "trust",
-        "tune", "undo",
+        "bases", "check", "completion", "config", "dedup", "demo", "entity", "eval", "experts",
+        "export", "history", "import", "index", "init", "jsonl", "judgments", "keys", "links",
+        "mcp", "memory", "person", "project", "reranker", "search", "status", "team", "tool",
+        "trust", "tune", "undo",
     ]  # fmt: skip
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 from click.core import ParameterSource
 
-from kbx_tui.cli.base_command import Command
+from kbx_tui.cli.base_command import Command, global_options
 from kbx_tui.cli.completers import (
     complete_entity,
     complete_path,
@@ -155,6 +155,8 @@ def command(
     @alice. A comma means "or": type:meeting,note. They narrow what the options allow. Within
     quotation marks, such words are ordinary words.
 
+    With --kb given more than once, those bases are searched together, each result with its base.
+
     \b
     Examples:
       kbx search "what did the platform team decide about migration?"
@@ -166,6 +168,7 @@ def command(
       kbx search alice migration --hierarchy-alpha 0.7 --explain
       kbx search "rollback plan" --json | jq -r '.results[].path'
       kbx search --saved "open incidents" --limit 5
+      kbx search rollback --kb ~/notes --kb ~/work
       kbx search -- --no-hierarchy
     """
     if saved is None and not query.strip():
@@ -173,6 +176,15 @@ def command(
     if saved is not None and query.strip():
         raise click.UsageError("--saved NAME has its own query; leave out one of the two")
     given = {**fields, "dates": "off" if no_dates else dates}
+    if len(folders := list(dict.fromkeys(global_options().kb))) > 1:
+        if saved is not None:
+            raise click.UsageError("--saved NAME is a query of one base; give --kb once")
+        from kbx_tui.cli.several.search_several import search_several
+
+        request = replace(_request(query, given), explain=explain or not as_json)
+        with gc_disabled():
+            search_several(folders, request, explain=explain, as_json=as_json)
+        return
     with gc_disabled(), open_kb() as kb:
         request = _request(query, given) if saved is None else _saved_request(kb, saved, given)
         response = kb.search(replace(request, explain=explain or not as_json))

@@ -96,8 +96,8 @@ def command(
     """
     if knob and (save or compare or mode != "auto"):
         raise click.UsageError("--sweep cannot be combined with --mode, --save or --compare")
-    if folder is not None and global_options().kb is None:
-        global_options().kb = folder
+    if folder is not None and not global_options().kb:
+        global_options().kb = [folder]
     from kbx_tui.evaluation.runs import compare_runs, measured_again, read_saved_run, save_run
 
     earlier = {str(file): read_saved_run(file, say) for file in compare}

@@ -50,8 +50,8 @@ def command(
       kbx tune --write
       kbx tune ~/labelled --type meeting,note --json
     """
-    if folder is not None and global_options().kb is None:
-        global_options().kb = folder
+    if folder is not None and not global_options().kb:
+        global_options().kb = [folder]
     with open_kb() as kb:
         queries = [query for query in kb.judgments(folder) if query.is_measurable]
         if not queries:

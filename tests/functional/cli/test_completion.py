@@ -17,7 +17,7 @@ from tests.command_line import CommandLine
 def completions(root: Path, *arguments: str) -> list[str]:
     """Return what completes the last argument, on the base at `root`."""
     *given, text = arguments
-    shell = ShellComplete(program, {"obj": GlobalOptions(kb=root)}, "kbx", "_KBX_COMPLETE")
+    shell = ShellComplete(program, {"obj": GlobalOptions(kb=[root])}, "kbx", "_KBX_COMPLETE")
     return [str(item.value) for item in shell.get_completions(list(given), text)]
 
 

@@ -1,0 +1,130 @@
+"""Several knowledge bases searched together. Each keeps its own index; only answers are merged."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Self
+
+from kbx_tui.api.session import Notice
+from kbx_tui.errors import NotFound
+
+if TYPE_CHECKING:
+    from kbx_tui.api.knowledge_base import KnowledgeBase
+    from kbx_tui.search.request import SearchRequest
+    from kbx_tui.search.results.response import SearchResponse, SearchResult
+
+
+@dataclass(frozen=True, slots=True)
+class OwnedResult:
+    """A result, and the name of the base that it is of."""
+
+    base: str
+    result: SearchResult
+
+
+@dataclass(frozen=True, slots=True)
+class SeveralResponse:
+    """What the bases answered."""
+
+    query: str
+    results: tuple[OwnedResult, ...]
+    """Those of all bases, best first."""
+    responses: Mapping[str, SearchResponse]
+    """What each base answered, by its name."""
+    notes: tuple[str, ...]
+    """Sentences for the user, each with the name of its base."""
+
+
+class SeveralBases:
+    """Some knowledge bases, opened together. Close it, or use it in a `with` statement."""
+
+    def __init__(
+        self, roots: Sequence[Path], *, notice: Notice = lambda text: None, trust: bool = False
+    ) -> None:
+        """Open the bases at `roots`; one given twice counts once. Raises as `KnowledgeBase`."""
+        from kbx_tui.api.knowledge_base import KnowledgeBase
+
+        self._bases: dict[str, KnowledgeBase] = {}
+        try:
+            for name, root in base_names(roots).items():
+                self._bases[name] = KnowledgeBase(root, notice=notice, trust=trust)
+        except BaseException:
+            self.close()
+            raise
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    @property
+    def roots(self) -> Mapping[str, Path]:
+        """The root of each base, by its name."""
+        return {name: base.root for name, base in self._bases.items()}
+
+    def search(self, query: str | SearchRequest, **options: Any) -> SeveralResponse:
+        """Return the results of all bases together; options and errors as `KnowledgeBase.search`.
+
+        Known items come first, then the highest scores: these are absolute, so that those of
+        different bases can be compared. With `sort="date"` the newest come first. A base that does
+        not have an entity of the request is left out with a note; where none has it, NotFound is
+        raised.
+        """
+        from kbx_tui.search.request import SearchRequest
+
+        request = query if isinstance(query, SearchRequest) else SearchRequest(query, **options)
+        responses: dict[str, SearchResponse] = {}
+        notes: list[str] = []
+        missing: list[NotFound] = []
+        for name, base in self._bases.items():
+            try:
+                response = base.search(replace(request, explain=True))
+            except NotFound as error:
+                missing.append(error)
+                notes.append(f"{name}: {error}")
+                continue
+            notes += [f"{name}: {note}" for note in response.meta.notes]
+            responses[name] = response
+        if missing and not responses:
+            raise missing[0]
+        owned = [
+            OwnedResult(name, result)
+            for name, response in responses.items()
+            for result in response.results
+        ]
+        if request.sort == "date":
+            owned.sort(key=lambda each: each.result.date, reverse=True)
+        else:
+            owned.sort(key=lambda each: (not _is_known_item(each), -each.result.score))
+        kept = owned[: request.limit]
+        if not request.explain:
+            kept = [OwnedResult(own.base, replace(own.result, explain=None)) for own in kept]
+        return SeveralResponse(request.query, tuple(kept), responses, tuple(notes))
+
+    def close(self) -> None:
+        """Release what the bases hold."""
+        for base in self._bases.values():
+            base.close()
+
+
+def base_names(roots: Sequence[Path]) -> dict[str, Path]:
+    """Return different names for bases: their folders, where several are alike their paths."""
+    resolved = list(dict.fromkeys(root.resolve() for root in roots))
+    alike = Counter(root.name for root in resolved)
+    return {
+        root.name if root.name and alike[root.name] == 1 else str(root): root for root in resolved
+    }
+
+
+def _is_known_item(owned: OwnedResult) -> bool:
+    return bool((owned.result.explain or {}).get("exact"))

@@ -1,0 +1,1 @@
+"""Several knowledge bases at once: which are known, and searching them together."""

@@ -30,6 +30,13 @@ NO_FILTER: dict[Dimension, tuple[Any, str]] = {
 """What each filter is when it is off, and that in words."""
 
 
+def _folders_of(path: str) -> Iterator[str]:
+    """Yield the folders that a document is in, with a slash at the end, the innermost first."""
+    while "/" in path:
+        path = path.rpartition("/")[0]
+        yield f"{path}/"
+
+
 class WhyNotFinder:
     """Answers over a session. `KnowledgeBase` documents the method."""
 
@@ -70,10 +77,14 @@ class WhyNotFinder:
         return WhyNot(path, title, "filtered", None, None, None, limit, (), ranking)
 
     def _without_a_filter(self, request: SearchRequest, path: str, limit: int) -> Iterator[Change]:
-        for dimension, (off, text) in NO_FILTER.items():
-            is_set = getattr(request, dimension)
-            if is_set and (change := self._tried(request, dimension, off, text, path, limit)):
-                yield change
+        for dimension in NO_FILTER:
+            if not getattr(request, dimension):
+                continue
+            off = NO_FILTER[dimension]
+            for value, text in [*self._wider(request, dimension, path), off]:
+                if change := self._tried(request, dimension, value, text, path, limit):
+                    yield change
+                    break
         for number, typed in enumerate(request.typed.filters):
             query, text = without_filter(request.query, number), f"without {typed}"
             if change := self._tried(request, "query", query, text, path, limit):
@@ -83,6 +94,25 @@ class WhyNotFinder:
             change := self._tried(request, "dates", "prefer", "of any date", path, limit)
         ):
             yield change
+
+    def _wider(
+        self, request: SearchRequest, dimension: Dimension, path: str
+    ) -> Iterator[tuple[Any, str]]:
+        """Yield values of a filter that let a document in, in words too, those of fewest first."""
+        snapshot = self._session.snapshot()
+        row = snapshot.row_of[path]
+        kind, date = snapshot.kinds[row], snapshot.dates[row]
+        match dimension:
+            case "doc_types" if kind:
+                yield (*(request.doc_types or ()), kind), f"also the type {kind}"
+            case "since" if date and date < str(request.since):
+                yield date, f"from {date}"
+            case "until" if date and date > str(request.until):
+                yield date, f"to {date}"
+            case "path":
+                for folder in _folders_of(path):
+                    if f"{request.path}/".startswith(folder):
+                        yield folder, f"in all of {folder}"
 
     def _other_entities(
         self,

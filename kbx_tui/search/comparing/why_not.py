@@ -7,7 +7,9 @@ setting gives. Within its dimension it is the smallest:
 - threshold: only the scores of the candidates matter, so the nearest of these, or just above one;
 - number of entities: the nearest number;
 - query: without one of the filters typed in it;
-- path: the largest folder; dates: those that leave out the fewest documents.
+- path: the largest folder; dates: those that leave out the fewest documents. A filter that leaves
+  the document out is widened just as far as that takes, to the folder that both are in, its type or
+  its date, and else dropped.
 
 Mode, gate, parent score, type and the entity to add have no size; of entities it is the one that
 lifts the document highest. A reranker is left out of account.

@@ -108,7 +108,7 @@ async def test_a_document_among_the_results_is_gone_to(demo: Path) -> None:
         assert driver.results.current == wanted
 
 
-async def test_what_a_path_leaves_out_is_found_without_it(demo: Path) -> None:
+async def test_what_a_path_leaves_out_is_found_in_a_larger_folder(demo: Path) -> None:
     async with running(demo, WIDE) as driver:
         await ask_query(driver, QUERY)
         best = driver.paths[0]
@@ -116,10 +116,10 @@ async def test_what_a_path_leaves_out_is_found_without_it(demo: Path) -> None:
         answer = await ask(driver, best)
         assert answer.standing == "A filter leaves it out"
         assert answer.reason == "searching only memory/people"
-        assert answer.actions[0].text == "without the path"
+        assert answer.actions[0].text == "in all of memory/"
         await take(driver, 0)
         await driver.until(lambda: best in driver.paths[:10])
-        assert driver.state.path == ""
+        assert driver.state.path == "memory/"
 
 
 @pytest.mark.parametrize("size", [WIDE, NARROW, TINY], ids=str)

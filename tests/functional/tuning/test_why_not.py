@@ -45,13 +45,29 @@ def test_changes_bring_the_document_into_the_top_of_a_search(
     assert dimensions <= found
 
 
-def test_dropping_the_filter_is_proposed_for_what_a_filter_leaves_out(kb: KnowledgeBase) -> None:
+def test_widening_the_filter_is_proposed_for_what_a_filter_leaves_out(kb: KnowledgeBase) -> None:
     best = kb.search(QUERY).results[0].path
     answer = kb.why_not(QUERY, best, doc_types=("person",), since="2026")
     assert (answer.stage, answer.rank) == ("filtered", None)
     assert {change.dimension for change in answer.changes} <= {"doc_types", "since"}
     answer = kb.why_not(QUERY, best, doc_types=("person",))
-    assert [change.text for change in answer.changes] == ["of any type"]
+    assert [change.text for change in answer.changes] == ["also the type meeting"]
+    assert answer.changes[0].value == ("person", "meeting")
+
+
+def test_a_filter_is_widened_no_further_than_the_document_needs(kb: KnowledgeBase) -> None:
+    result = kb.search("rollback plan").results[0]
+    day, next_month = result.date, "2026-12"
+    for request, dimension, value, text in (
+        (SearchRequest("rollback plan", since=next_month), "since", day, f"from {day}"),
+        (SearchRequest("rollback plan", until="2020"), "until", day, f"to {day}"),
+        (SearchRequest("rollback plan", path="memory/people"), "path", "memory/",
+         "in all of memory/"),
+    ):  # fmt: skip
+        (found,) = kb.why_not(request, result.path).changes
+        assert (found.dimension, found.value, found.text) == (dimension, value, text)
+        after = kb.search(found.applied_to(request))
+        assert after.results[found.rank - 1].path == result.path
 
 
 def test_dropping_a_filter_typed_in_the_query_is_proposed(kb: KnowledgeBase) -> None:

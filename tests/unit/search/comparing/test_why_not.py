@@ -148,6 +148,29 @@ def test_no_wider_filter_does(case: tuple[Evidence, Tuning, int, int]) -> None:
         assert found.paths[row] not in applied(found, tuning, change)[:limit]
 
 
+@settings(max_examples=100)
+@given(some_case())
+def test_a_filter_without_a_change_helps_at_no_value(
+    case: tuple[Evidence, Tuning, int, int],
+) -> None:
+    found, tuning, row, limit = case
+    answer = why_not(rank(found, tuning), row, limit)
+    if answer.stage == "shown":
+        return
+    path, kind, date = found.paths[row], found.kinds[row], found.dates[row]
+    dates = set(found.dates) - {""}
+    tries: dict[Dimension, list[object]] = {
+        "path": [folder for folder in FOLDERS if path.startswith(folder)],
+        "doc_types": [(kind,)],
+        "since": [other for other in dates if other <= date],
+        "until": [other for other in dates if date and other >= date],
+    }
+    for dimension in tries.keys() - by_dimension(answer).keys():
+        for value in tries[dimension]:
+            change = Change(dimension, value, "", 0, answer.ranking)
+            assert path not in applied(found, tuning, change)[:limit]
+
+
 def test_standing_of_a_document_below_the_top() -> None:
     found = evidence(components([9.0, 6.0, 3.0], [0.9, 0.6, 0.5]))
     answer = why_not(rank(found, Tuning()), 2, 1)

@@ -1,7 +1,8 @@
 """Resolves the targets of links in documents. Pure.
 
-Links resolve as during indexing (`entities/linking`). In an Obsidian vault, and for a path, a link
-means a file first (`file_lookup`); otherwise an entity, then a file, then a title or alias.
+Links resolve as during indexing (`entities/linking`). In an Obsidian vault a link means a file first
+(`file_lookup`). Elsewhere a path is one from the folder of the document, then from the top; names
+mean an entity, then a file, then a title or alias.
 """
 
 from __future__ import annotations
@@ -74,9 +75,11 @@ class Destinations:
             return self._page(source, heading) if heading else None
         spellings = tuple(dict.fromkeys((target, unicodedata.normalize("NFC", unquote(target)))))
         is_path = "/" in target or target.lower().endswith(".md")
-        if (is_path or self._snapshot.is_vault) and (path := self._file(spellings, source)):
+        is_vault = self._snapshot.is_vault
+        exact = spellings if is_vault else _whole_paths(spellings, source) if is_path else ()
+        if path := self._file(exact, source):
             return self._page(path, heading)
-        if is_path and self._snapshot.is_vault:
+        if is_path and is_vault:
             return None  # a name is not looked for where a folder is given
         if (found := self._entity(spellings, source, heading)) is not None:
             return found
@@ -119,6 +122,16 @@ class Destinations:
             return row is not None, depth, self._snapshot.dates[row] if row is not None else ""
 
         return max(candidates, key=rank)
+
+
+def _whole_paths(spellings: Iterable[str], source: str) -> list[str]:
+    """Return paths from the top: each spelling first as one from the folder of the note."""
+    folder = posixpath.dirname(source)
+    return [
+        f"/{posixpath.normpath(posixpath.join(start, each.lstrip('/')))}"
+        for each in spellings
+        for start in ("" if each.startswith("/") else folder, "")
+    ]
 
 
 def part_line(body: str, body_line: int, part: str) -> int:

@@ -1,8 +1,8 @@
 """Resolves the targets of links in documents. Pure.
 
-Links resolve as during indexing (`entities/linking`). In an Obsidian vault a link means a file first
-(`file_lookup`). Elsewhere a path is one from the folder of the document, then from the top; names
-mean an entity, then a file, then a title or alias.
+Links resolve as during indexing (`entities/linking`). In an Obsidian vault a link means a file
+first (`file_lookup`). Elsewhere a path is one from the folder of the document, then from the top;
+names mean an entity, then a file, then a title or alias.
 """
 
 from __future__ import annotations

@@ -54,6 +54,7 @@ PUBLIC = [
     "Status",
     "Tuning",
     "UndoneJudgment",
+    "UnknownEntity",
     "Verdict",
     "WriteFault",
     "Written",

@@ -73,7 +73,7 @@ def answer_words(relevance: float, full_relevance: float) -> str:
     """
     parts = format_score(relevance), format_score(full_relevance)
     if parts[0] == parts[1] and relevance < full_relevance:
-        parts = f"{relevance:.3f}".removeprefix("0"), f"{full_relevance:.3f}".removeprefix("0")
+        parts = format_score(relevance, 3), format_score(full_relevance, 3)
     return f"relevance {parts[0]} of {parts[1]} for a full answer"
 
 

@@ -87,6 +87,8 @@ class WhyNot:
     def standing(self) -> str:
         """Where it stands, in a sentence."""
         match self.stage:
+            case "filtered" if self.path in self.ranking.evidence.scope.muted_documents:
+                return "it is muted, so no search shows it: [search] muted_documents in kbx.toml"
             case "filtered":
                 return "a filter leaves it out"
             case "gated":

@@ -68,6 +68,8 @@ def state_changes(change: Change, state: SearchState) -> Mapping[str, Any]:
 
 
 def _reason(answer: WhyNot, state: SearchState, defaults: SearchState) -> str:
+    if answer.path in answer.ranking.evidence.scope.muted_documents:
+        return "The Index mode lists what is muted, and leaves it in again"
     if answer.stage == "filtered":
         only = f"searching only {state.path}" if state.path else ""
         dates = "only documents of the time asked for" if state.dates == "filter" else ""

@@ -70,6 +70,12 @@ def test_a_filter_is_widened_no_further_than_the_document_needs(kb: KnowledgeBas
         assert after.results[found.rank - 1].path == result.path
 
 
+def test_muting_is_named_as_the_reason(kb: KnowledgeBase) -> None:
+    path = kb.search("rollback plan").results[0].path
+    answer = kb.why_not(SearchRequest("rollback plan", muted_documents=[path]), path)
+    assert answer.standing.startswith("it is muted, so no search shows it")
+
+
 def test_dropping_a_filter_typed_in_the_query_is_proposed(kb: KnowledgeBase) -> None:
     best = kb.search(QUERY).results[0].path
     request = SearchRequest(f"type:person {QUERY} from:2020")

@@ -41,16 +41,24 @@ LANGUAGE_READ = 3_000
 _CJK_PIECE = re.compile(f"[\u30a1-\u30ff]+|[\u3041-\u309f]+|{CJK_CHARACTER}")
 _HIRAGANA = re.compile("[\u3041-\u309f]+")
 _HEADING = re.compile(r"^(#{1,6})[ \t]+(.*?)[ \t]*#*$", re.MULTILINE)
+_LINE_MARKS = r"""\s*(?: (?: \#{1,6} | > ) (?: [^\S\n] | (?=\n)) | \|?[-:|\ ]{3,}$ | \| )"""
+_FIRST_MARKUP = re.compile(_LINE_MARKS, re.MULTILINE | re.VERBOSE)
 _MARKUP = re.compile(
-    r"^\s*(?: \#{1,6}\s | >\s | \|?[-:|\ ]{3,}$ | \| ) | \|\s*$ | \*\*"
-    r" | !?\[\[ [^\[\]|\n]{1,500} \| (?=[^\[\]\n]{1,500}\]\])"  # of a link, what its label replaces
-    r" | (?<=[^\[\]|\n]) \#\^[\w-]{1,100} (?=\]\])"  # the id of a block
-    r" | !?\[\[ | \]\]"
-    r" | !?\[ (?=[^\[\]\n]{1,500}\]\([^()\s]{1,1000}\))"
-    r" | (?<=[^\[\]\n]) \]\([^()\s]{1,1000}\)",
+    rf"\n{_LINE_MARKS} | \|\s*$ | \*\*"
+    r" | \[\[ [^\[\]|\n]{1,500} \| (?=[^\[\]\n]{1,500}\]\])"  # of a link, what its label replaces
+    r" | !\[\[ [^\[\]|\n]{1,500} \| (?=[^\[\]\n]{1,500}\]\])"
+    r" | \# (?<=[^\[\]|\n]\#) \^[\w-]{1,100} (?=\]\])"  # the id of a block
+    r" | \[\[ | !\[\[ | \]\]"
+    r" | \[ (?=[^\[\]\n]{1,500}\]\([^()\s]{1,1000}\))"
+    r" | !\[ (?=[^\[\]\n]{1,500}\]\([^()\s]{1,1000}\))"
+    r" | \] (?<=[^\[\]\n]\]) \([^()\s]{1,1000}\)",
     re.MULTILINE | re.VERBOSE,
 )
-"""Markup that a snippet leaves out."""
+"""Markup that a snippet leaves out: at its beginning as at that of a line, and further on.
+
+Every alternative begins with a fixed character, and takes no line break that another begins with:
+so the search skips to these characters instead of trying all alternatives at each.
+"""
 _RUN = re.compile(r"\S+(?:[ ]\S+)*|\s+")
 _LINE = re.compile(r"^.*\S.*$", re.MULTILINE)
 
@@ -224,8 +232,10 @@ def _ends(text: str) -> bool:
 def _runs(raw: str) -> Iterator[tuple[int, int, bool]]:
     """Yield consecutive spans of blanks and of text, and whether each is markup."""
     end = 0
-    marks = (mark.span() for mark in _MARKUP.finditer(raw))
-    for start, stop in chain(marks, [(len(raw), len(raw))]):
+    first = _FIRST_MARKUP.match(raw)
+    marks = _MARKUP.finditer(raw, first.end() if first else 0)
+    spans = (mark.span() for mark in chain([first] if first else [], marks))
+    for start, stop in chain(spans, [(len(raw), len(raw))]):
         for run in _RUN.finditer(raw, end, start):
             yield *run.span(), False
         for run in _RUN.finditer(raw, start, stop):

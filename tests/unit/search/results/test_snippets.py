@@ -140,6 +140,8 @@ def test_text_below_a_heading_is_preferred_to_the_heading() -> None:
         ("## Error codes\n\n| Code | Meaning |\n|---|---|\n| 5032 | stale |\n", "5032 | stale"),
         ("**Alice:** The [[Migration]] is a go.", "Alice: The Migration is a go."),
         ("> quoted migration", "quoted migration"),
+        ("> migration\n>\n> quoted", "migration quoted"),
+        ("| migration |\n\n| b |\n", "migration b"),
     ],
 )
 def test_markup_is_left_out(body: str, shown: str) -> None:

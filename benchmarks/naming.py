@@ -15,10 +15,11 @@ lists of names and headings are left out.
 
 Only what is plain is a label. Many write people in small letters too (`i saw danny had his hand
 up`), so a word counts only in a sentence that begins with a capital and has no pronoun `i`, and
-only if it is an ordinary word of this base: in a fifth of the documents with it in small letters it
-also follows a determiner (`a light`) or has another ending there (`lights`, `lighting`). No rule
-of the search looks at endings, and a determiner before the word itself is left out, because there
-the search would know the answer from the rule that made the label.
+only if it is an ordinary word of this base: it follows a determiner somewhere (`a light`) and has
+another ending somewhere (`lights`, `lighting`), and one of both in a fifth of the documents with it
+in small letters. One alone is not enough: an event has a determiner (`the devconnect`). No rule of
+the search looks at endings, and a determiner before the word itself is left out, because there the
+search would know the answer from the rule that made the label.
 
 Only parts that name one person and nothing else are used, each at most 20 times as a person and 20
 times as a word. Every query is asked as written and in small letters, with what the base teaches
@@ -198,6 +199,7 @@ def ordinary_words(parts: Iterable[str], documents: Iterable[Document]) -> set[s
     endings = {part: {part, *other_endings(part)} for part in parts}
     uses: Counter[str] = Counter()
     plain: Counter[str] = Counter()
+    with_determiner, with_ending = set[str](), set[str]()
     for page in documents:
         if not is_cased(page.body):
             continue
@@ -206,10 +208,13 @@ def ordinary_words(parts: Iterable[str], documents: Iterable[Document]) -> set[s
         determined = {
             word for before, word in pairwise(words) if before.lower() in DETERMINERS
         } & small
-        for part in endings.keys() & small:
-            uses[part] += 1
-            plain[part] += part in determined or len(endings[part] & small) > 1
-    return {part for part in uses if plain[part] >= PLAIN * uses[part]}
+        inflected = {part for part in endings.keys() & small if len(endings[part] & small) > 1}
+        uses.update(endings.keys() & small)
+        plain.update(endings.keys() & small & (determined | inflected))
+        with_determiner |= determined
+        with_ending |= inflected
+    both = with_determiner & with_ending
+    return {part for part in both if plain[part] >= PLAIN * uses[part]}
 
 
 def other_endings(word: str) -> set[str]:

@@ -5,6 +5,7 @@ They say what could not be searched, what is out of date, and why nothing was fo
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterator, Sequence
 
 import numpy as np
@@ -27,6 +28,12 @@ from kbx_tui.search.results.response import FewAnswers
 
 MAX_TOPIC = 80
 """Characters of a topic that a note repeats."""
+_ASKS_FOR_EXPERTS = re.compile(
+    r"\s*(?:who\s+knows?|who\s+(?:has\s+)?worked|who\s+can\s+help|experts?|who(?:'s|\s+is|\s+are)"
+    r"\s+(?:an?|the|our)\s+experts?)\s+(?:\w+\s+)?(?:about|on|with|for|in)\s+\w",
+    re.IGNORECASE,
+)
+"""How queries begin that ask which people know a topic."""
 NOT_INDEXED = "there is no index yet; `kbx index` builds it"
 
 
@@ -41,6 +48,7 @@ def search_notes(
     evidence = ranking.evidence
     yield from cut_query_notes(evidence.query)
     yield from not_dates_notes(evidence.query)
+    yield from experts_notes(evidence.query)
     yield from _ambiguous_names(ranking)
     if not evidence.fast and evidence.scope.total:
         yield from vector_notes(evidence.vector_share, evidence.without_vector)
@@ -124,6 +132,17 @@ def unknown_names_notes(scope: Scope) -> Iterator[str]:
     for unknown in scope.unknown_names:
         hint = f"; did you mean {unknown.similar}?" if unknown.similar else ""
         yield safe_line(f"no entity is called {unknown.name}{hint}")
+
+
+def asks_for_experts(query: str) -> bool:
+    """Return whether a query asks who knows a topic: `who knows about postgres`."""
+    return _ASKS_FOR_EXPERTS.match(query[:MAX_QUERY]) is not None
+
+
+def experts_notes(query: str) -> Iterator[str]:
+    """Yield what ranks people, if the query asks who knows a topic; a search lists documents."""
+    if asks_for_experts(query):
+        yield "these are documents; `kbx experts` ranks people by what they know about a topic"
 
 
 def vector_notes(share: float, missing: int) -> Iterator[str]:

@@ -19,6 +19,7 @@ from kbx_tui.search.browsing.card import EntityCard
 from kbx_tui.search.evidence.evidence import Evidence
 from kbx_tui.search.ranking.rank import Ranked, Ranking
 from kbx_tui.search.results.notes import (
+    asks_for_experts,
     few_answers_note,
     find_few_answers,
     not_dates_notes,
@@ -52,6 +53,7 @@ MAX_RESULTS = 200
 """Results shown; nobody scrolls further, and every slider move presents them again."""
 TOP_RESULTS = 10
 """Results whose order decides where the next change of alpha is."""
+EXPERTS_NOTE = "these are documents; F3 ranks people by what they know about a topic"
 
 
 def present(ranking: Ranking, state: SearchState, alpha_note: str = "") -> ExploreView:
@@ -118,6 +120,7 @@ def _note(ranking: Ranking) -> str:
         "; ".join(about_filters)
         or few_answers_note(find_few_answers(ranking))
         or reranker_failure(ranking)
+        or (EXPERTS_NOTE if asks_for_experts(evidence.query) else "")
     )
 
 

@@ -36,6 +36,24 @@ def test_a_query_that_is_cut_is_noted() -> None:
     assert "characters" not in notes_on(replace(SOMETHING, query="x" * 2000))
 
 
+@pytest.mark.parametrize(
+    ("query", "is_asking"),
+    [
+        ("who knows about postgres", True),
+        ("Who can help me with the ferry timetable?", True),
+        ("who is our expert on rollbacks", True),
+        ("experts on pricing", True),
+        ("who knows Alice", False),
+        ("who owns the rollback plan", False),
+        ("what the expert knows about postgres", False),
+    ],
+)
+def test_a_query_for_people_who_know_a_topic_has_a_note_on_experts(
+    query: str, is_asking: bool
+) -> None:
+    assert ("`kbx experts` ranks people" in notes_on(replace(SOMETHING, query=query))) == is_asking
+
+
 NOTHING = evidence(components([0.0, 0.0], [0.0, 0.0]))
 SOMETHING = evidence(components([3.0, 0.0], [0.5, 0.0]))
 

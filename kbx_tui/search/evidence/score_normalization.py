@@ -101,6 +101,11 @@ RELATED_PAGE_STRENGTH = 0.5
 with, but it is about its own entity. Chosen by the experiment "pages of other entities" in
 docs/quality.md."""
 
+RELATED_FIELD_STRENGTH = 0.25
+"""The same where only the frontmatter names the entity (`reports_to`, `lead`): the text of the page
+does not concern it. Chosen by the experiment "named in the frontmatter alone" in
+docs/quality.md."""
+
 RERANKER_WEIGHT = 0.5
 """Share of what is missing to a score of 1 that a reranker adds at most. Not chosen by experiment,
 as no trained cross-encoder was at hand: half keeps it from overruling what an entity adds. `kbx

@@ -19,7 +19,8 @@ KINDS: Sequence[LinkKind] = (
 """Strongest first. The first four are explicit links, with strength 1; that of the others grows
 with their number."""
 _ORDER = {kind: position for position, kind in enumerate(KINDS)}
-_OWN_PAGE, _WIKILINK, _MEMBER = _ORDER["own_page"], _ORDER["wikilink"], _ORDER["member"]
+_OWN_PAGE, _FRONTMATTER = _ORDER["own_page"], _ORDER["frontmatter"]
+_WIKILINK, _MEMBER = _ORDER["wikilink"], _ORDER["member"]
 
 NOTHING_LINKED = LinkedDocuments(frozen(np.empty(0, np.int64)), frozen(np.empty(0)), ())
 
@@ -46,7 +47,11 @@ def linked_documents(
     strongest = np.maximum.reduceat(strengths, starts)
     own = np.minimum.reduceat(codes, starts) == _OWN_PAGE
     others = np.array([is_entity_page(row) for row in documents.tolist()], np.bool_) & ~own
-    strongest[others] = np.minimum(strongest[others], normalization.RELATED_PAGE_STRENGTH)
+    in_text = np.maximum.reduceat(codes, starts) != _FRONTMATTER
+    related = np.where(
+        in_text, normalization.RELATED_PAGE_STRENGTH, normalization.RELATED_FIELD_STRENGTH
+    )
+    strongest[others] = np.minimum(strongest, related)[others]
     return LinkedDocuments(frozen(documents), frozen(strongest), reasons)
 
 

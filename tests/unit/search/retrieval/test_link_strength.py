@@ -31,6 +31,22 @@ def test_strength_grows_with_mentions_and_members() -> None:
     assert linked.reasons[1:] == ("4 mentions", "member", "3 members")
 
 
+def test_page_of_another_entity_counts_less_if_only_its_frontmatter_names_the_entity() -> None:
+    linked = linked_documents(
+        links(
+            (0, "frontmatter", 1),
+            (1, "frontmatter", 1),
+            (1, "mention", 1),
+            (2, "mention", 9),
+            (3, "own_page", 1),
+            (4, "frontmatter", 1),
+        ),
+        lambda row: row < 4,
+    )
+    in_frontmatter, in_text, often, own, note = linked.strengths
+    assert 0.0 < in_frontmatter < in_text == often < own == note == 1.0
+
+
 def test_document_concerns_an_attendee_more_if_listed_early_among_few() -> None:
     linked = linked_documents(
         links((0, "attendee", 1), (1, "attendee", 1), (2, "attendee", 1), (3, "mention", 50))

@@ -1,4 +1,4 @@
-"""Time warm searches with and without what guards them, each query in turn.
+"""Time warm searches with and without what guards them, each query in turn; processor time.
 
     python -m benchmarks.guarding BASE [--queries FILE] [--count 100] [--rounds 4]
 
@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import Any
 from unittest import mock
 
-from benchmarks.common import median, milliseconds, row
+from benchmarks.common import median, processor_milliseconds, row
 from benchmarks.searching import make_queries, read_queries
 from kbx_tui import KnowledgeBase
 from kbx_tui.api.session import Session
@@ -79,7 +79,7 @@ def compare(
                 with ExitStack() as stack:
                     if not is_guarded:
                         stack.enter_context(without())
-                    least = min(milliseconds(search) for _ in range(REPEATS))
+                    least = min(processor_milliseconds(search) for _ in range(REPEATS))
                 (guarded if is_guarded else unguarded).append(least)
     ratio = median([with_ / without for with_, without in zip(guarded, unguarded, strict=True)])
     times = f"{median(guarded):6.2f} ms guarded, {median(unguarded):6.2f} without"

@@ -92,7 +92,7 @@ def rename_many(base: Path, tries: int, chance: random.Random) -> Iterator[list[
     )
     try:
         with terminal([*KBX, str(base)], size=(140, 40)) as app:
-            app.wait_for(" entities")  # it has started
+            app.wait_for(" notes, ")  # it has started, and says what the base holds
             for number in range(tries):
                 for file in sorted(folder.iterdir()):
                     page = file.stem.rpartition("-")[2]

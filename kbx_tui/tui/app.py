@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from textual import events
 from textual.app import App, SystemCommand
 from textual.driver import Driver
+from textual.filter import LineFilter, Monochrome, NoColor
 from textual.geometry import Region
 from textual.message import Message
 from textual.screen import Screen
@@ -48,6 +49,7 @@ if TYPE_CHECKING:
     from kbx_tui.index.build.new_files import IndexQuestion
     from kbx_tui.search.evidence.tuning import Tuning
 
+NO_COLOR_FILTER, GREY_FILTER = NoColor(), Monochrome()
 TourWish = Literal["no", "first", "always"]
 WIDTH_CLASSES: list[tuple[int, str]] | None = [(0, "-small"), (80, "-narrow"), (110, "-wide")]
 """Minimum width of a screen in columns, and the class it then has."""
@@ -112,6 +114,17 @@ class KbxApp(App[None]):
 
     def get_css_variables(self) -> dict[str, str]:
         return legible(super().get_css_variables())
+
+    def get_line_filters(self) -> Sequence[LineFilter]:
+        """Fit the filter of NO_COLOR to the theme: Textual chooses it before one is remembered.
+
+        That of other themes makes terminal colours black on black.
+        """
+        colorless = NO_COLOR_FILTER if self.native_ansi_color else GREY_FILTER
+        return [
+            colorless if isinstance(each, NoColor | Monochrome) else each
+            for each in super().get_line_filters()
+        ]
 
     def on_mount(self) -> None:
         limit_automatic_collection()

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+from textual.filter import Monochrome, NoColor
+
 from kbx_tui import KnowledgeBase
 from kbx_tui.tui.dedup.draft_list import DraftList
 from kbx_tui.tui.dedup.screen import Dedup
@@ -111,3 +114,15 @@ async def test_question_of_the_readme_is_whole_at_80_columns(demo: Path) -> None
         await driver.ask(README_QUESTION)
         await driver.until_shown(QueryLine, README_QUESTION)
         assert len(README_QUESTION) == 50
+
+
+async def test_no_color_shows_text_in_a_theme_of_terminal_colours(
+    demo: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("NO_COLOR", "1")
+    async with running(demo, NARROW) as driver:
+        for theme, kind in (("ansi-dark", NoColor), ("textual-dark", Monochrome)):
+            driver.app.theme = theme
+            await driver.pilot.pause()
+            filters = [type(each) for each in driver.app.get_line_filters()]
+            assert [each for each in filters if each in (NoColor, Monochrome)] == [kind]

@@ -28,21 +28,16 @@ from kbx_tui.tui.bases import Bases
 from kbx_tui.tui.commands.bindings import bindings
 from kbx_tui.tui.commands.keymap import Keymap
 from kbx_tui.tui.commands.registry import commands_in
-from kbx_tui.tui.comparing.screen import Compare
-from kbx_tui.tui.dedup.draft_line import DraftLine
-from kbx_tui.tui.dedup.screen import Dedup
 from kbx_tui.tui.drawing.legible_colors import legible
 from kbx_tui.tui.editor import open_editor
-from kbx_tui.tui.experts.screen import Experts
 from kbx_tui.tui.explore.screen import Explore
 from kbx_tui.tui.explore.search_run import DEBOUNCE_SECONDS
 from kbx_tui.tui.gc_pauses import CHECK_INTERVAL, IdleCollector, limit_automatic_collection
-from kbx_tui.tui.indexing.screen import Index
+from kbx_tui.tui.mode_screens import MODES
 from kbx_tui.tui.shell.messages import Failure, IndexProgress, Notice
 from kbx_tui.tui.shell.mode_screen import ModeScreen
 from kbx_tui.tui.shell.welcome_screen import Welcome
 from kbx_tui.tui.stylesheets import stylesheets
-from kbx_tui.tui.tune.screen import Tune
 
 if TYPE_CHECKING:
     from kbx_tui.config import Settings
@@ -53,14 +48,6 @@ NO_COLOR_FILTER, GREY_FILTER = NoColor(), Monochrome()
 TourWish = Literal["no", "first", "always"]
 WIDTH_CLASSES: list[tuple[int, str]] | None = [(0, "-small"), (80, "-narrow"), (110, "-wide")]
 """Minimum width of a screen in columns, and the class it then has."""
-MODES: dict[str, type[Dedup | Experts | Tune | Index | Compare]] = {
-    "dedup": Dedup,
-    "experts": Experts,
-    "tune": Tune,
-    "index": Index,
-    "compare": Compare,
-}
-"""The modes whose screens are pushed on top of explore."""
 
 
 class KbxApp(App[None]):
@@ -90,6 +77,7 @@ class KbxApp(App[None]):
         `drafts` is a file of drafts to start with, in the dedup mode. `trust` allows that base
         everything its kbx.toml asks for. `tour` shows the tour: always, or `first`: once per user.
         """
+        limit_automatic_collection()
         super().__init__()
         self._drafts = drafts
         self.bases = bases or Bases(trusted=root if trust else None)
@@ -127,7 +115,6 @@ class KbxApp(App[None]):
         ]
 
     def on_mount(self) -> None:
-        limit_automatic_collection()
         self.set_interval(CHECK_INTERVAL, self._collector.collect_if_idle)
         self._event_loop = asyncio.get_running_loop()
         self.push_screen(self._first)  # the default screen cannot be switched for another
@@ -167,6 +154,8 @@ class KbxApp(App[None]):
         if isinstance(event, events.Key) and self._is_for_tour(event.key):
             return
         if isinstance(event, events.Paste):  # a clipboard may hold control characters
+            from kbx_tui.tui.dedup.draft_line import DraftLine
+
             lines = map(safe_line, event.text.strip().splitlines())
             keeps_lines = isinstance(self.focused, DraftLine)  # other fields hold a single line
             event.text = ("\n" if keeps_lines else " ").join(lines)
@@ -255,13 +244,13 @@ class KbxApp(App[None]):
     async def go_to(self, mode: str) -> None:
         if self.explore is None or not isinstance(self.screen, ModeScreen):
             return  # no base is open, or an overlay is
-        kind = MODES.get(mode)
-        if kind is not None and isinstance(self.screen, kind):
+        make_screen = MODES.get(mode)
+        if make_screen is not None and mode == self.screen.MODE:
             return
         while self.screen is not self.explore:
             await self.pop_screen()
-        if kind is not None:
-            await self.push_screen(kind(self.explore.session, self.app_state, self))
+        if make_screen is not None:
+            await self.push_screen(make_screen(self.explore.session, self.app_state, self))
 
     async def read(self, path: str) -> None:
         await self.go_to("explore")

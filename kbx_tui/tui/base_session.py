@@ -11,7 +11,6 @@ from kbx_tui.errors import KbxError, NotTrusted
 from kbx_tui.formatting import format_count
 from kbx_tui.log_file import logger
 from kbx_tui.safe_text import safe_line
-from kbx_tui.tui.dedup.model import ReviewModel
 from kbx_tui.tui.engine.client import EngineClient, OpenEngine
 from kbx_tui.tui.engine.index_sync import IndexSync
 from kbx_tui.tui.experts.model import ExpertSearch
@@ -33,6 +32,7 @@ if TYPE_CHECKING:
     from kbx_tui.config import Settings
     from kbx_tui.index.build.new_files import IndexQuestion
     from kbx_tui.search.evidence.tuning import Tuning
+    from kbx_tui.tui.dedup.model import ReviewModel
 
 CLOSE_SECONDS = 1.0
 """Seconds the screen stays while drafts are saved and the engine closes."""
@@ -99,14 +99,25 @@ class BaseSession:
         self.index_sync.on_run = self._note_run
         self.tune = TuneModel(self.client, host, self.judging, self.explore)
         self.experts = ExpertSearch(self.client)
-        self.review = ReviewModel(self.client, host, on_write=self.index_sync.expect)
+        self._review: ReviewModel | None = None
+
+    @property
+    def review(self) -> ReviewModel:
+        """The drafts; made when first asked for, as the first paint needs none of its modules."""
+        if self._review is None:
+            from kbx_tui.tui.dedup.model import ReviewModel
+
+            on_write = self.index_sync.expect
+            self._review = ReviewModel(self.client, self._host, on_write=on_write)
+        return self._review
 
     # What the tabs of all modes show.
 
     @property
     def tab_counts(self) -> dict[str, str]:
         """What is waiting in a mode, by mode, in a few characters."""
-        drafts, run = self.review.count, self.index_sync.run
+        drafts = self._review.count if self._review else 0
+        run = self.index_sync.run
         counts = {"dedup": f"({drafts})"} if drafts else {}
         return counts | ({"index": run.short_words} if run.short_words else {})
 
@@ -138,19 +149,24 @@ class BaseSession:
 
     @property
     def _has_unsaved(self) -> bool:
-        return self.review.saver.has_unsaved or self.judging.writes.has_waiting
+        return self._has_unsaved_drafts or self.judging.writes.has_waiting
+
+    @property
+    def _has_unsaved_drafts(self) -> bool:
+        return self._review is not None and self._review.saver.has_unsaved
 
     def _save(self, engine: KnowledgeBase) -> None:
         """Save the user's work that is not on disk yet."""
         self.judging.writes.finish(engine)
-        if self.review.saver.has_unsaved:
+        if self._has_unsaved_drafts:
             self.review.saver.save(engine)
 
     def refresh(self, changed: frozenset[str] = frozenset()) -> None:
         """Show the new content of the index; `changed` are files that were edited on disk."""
         if changed:
             self.explore.forget_files(changed)
-            self.review.check_again()
+            if self._review is not None:
+                self._review.check_again()
             self.experts.ask_again()
         self.client.start(self._search_again())
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from tests.command_line import CHECKOUT
 
 ALLOWED = frozenset(
-    "·×–“”•…›←↑→↓−≈"
+    "·×–“”•…›←↑→↓−≈≠"
     "─━│┃┄┊└┤┴┿"  # box drawing
     "▁▂▃▄▅▆▇█▏▎▍▌▋▊▉░▒"  # block elements
     "▲▸▼▾◆○●☐☑✓✕✗"

@@ -19,6 +19,13 @@ def test_importing_the_app_loads_no_engine() -> None:
     assert run(code) == "[]"
 
 
+def test_importing_the_app_loads_no_mode_but_explore() -> None:
+    screens = [f"kbx_tui.tui.{mode}.screen" for mode in ("comparing", "dedup", "experts", "tune")]
+    later = (*screens, "kbx_tui.tui.indexing.screen", "kbx_tui.tui.dedup.model")
+    code = f"import kbx_tui.tui.app, sys; print([m for m in {later!r} if m in sys.modules])"
+    assert run(code) == "[]"
+
+
 def test_app_is_painted_before_the_base_is_opened(tmp_path: Path) -> None:
     code = f"""
 import asyncio, sys

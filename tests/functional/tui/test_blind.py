@@ -61,7 +61,7 @@ async def test_a_round_stores_what_is_preferred_and_tune_counts_it(judged_demo: 
         await driver.until(lambda: asked(driver) not in ("", first, second))
         await driver.press("equals_sign")
         await driver.press("escape")
-        await driver.until_shown(StatusLine, "preferred: A ", "neither 1 (sign test p 1.00)")
+        await driver.until_shown(StatusLine, "preferred: A ", "neither 1 (sign test p 1.000)")
         await driver.until_shown(QueryTable, "vs A: ", "preferred")
         await driver.press("z")
         await driver.until_shown(StatusLine, "the preference for ", "is taken back")

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from kbx_tui.editing.pages.lossless_text import Splice, decode_lossless
 from kbx_tui.errors import WriteFault
+from kbx_tui.knowledge.parsing.inline_fields import inline_fields
 from kbx_tui.knowledge.parsing.markdown import links_of
 from kbx_tui.knowledge.parsing.reading import parse_document
 
@@ -40,7 +41,8 @@ def apply_link_edit(path: str, data: bytes, edit: LinkName) -> bytes:
     old, new = list(links_of(before.body)), list(links_of(page.body))
     added = [link for link in new if page.body[link.start : link.end] == edit.wikilink]
     is_as_meant = (
-        page.frontmatter == before.frontmatter
+        (page.frontmatter, page.tags) == (before.frontmatter, before.tags)
+        and inline_fields(page.body).keys() == inline_fields(before.body).keys()
         and page.body_line == before.body_line
         and len(new) == len(old) + 1
         and any(
@@ -51,7 +53,7 @@ def apply_link_edit(path: str, data: bytes, edit: LinkName) -> bytes:
     if not is_as_meant:
         raise WriteFault(
             f"{edit.name!r} in {path}:{edit.line} cannot be made a link: it is part of code, of "
-            "another link, or of markup; open the file in an editor"
+            "another link, of a tag or property, or of markup; open the file in an editor"
         )
     return after
 

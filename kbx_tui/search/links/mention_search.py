@@ -14,10 +14,12 @@ from kbx_tui.knowledge.parsing.inline import CODE_SPAN
 from kbx_tui.knowledge.parsing.markdown import blank_code
 
 _SKIPPED = (
-    CODE_SPAN + r"|!?\[\[[^\[\]\n]{1,500}\]\]|!?\[[^\[\]\n]{0,500}\]\([^()\n]{0,1000}\)"
+    CODE_SPAN + r"|!?\[\[[^\[\]\n]{1,500}\]\]"
+    r"|!?\[[^\[\]\n]{0,500}\](?:\([^()\n]{0,1000}\)|\[[^\[\]\n]{0,500}\]|:)"
     r"|<[^<>\n]{1,1000}>|[a-z][a-z0-9+.-]{1,20}://[^\s<>]+"
+    r"|(?<!\S)[#^][\w/-]+|\[\^[^\[\]\n]{1,200}\]"
 )
-"""Code, links, tags of HTML and web addresses."""
+"""Code, links, tags of HTML, web addresses, tags, ids of blocks, and footnotes."""
 _SPACELESS = re.compile(CJK_CHARACTER)
 
 

@@ -28,6 +28,8 @@ def test_all_other_bytes_stay(encoding: str) -> None:
         ("the plan\n", 2, 4),
         ("the plan\n", 1, 8),
         ("see [the plan](x.md)\n", 1, 9),
+        ("see #plan\n", 1, 5),
+        ("plan:: done\n", 1, 0),
     ],
 )
 def test_a_name_that_moved_or_is_part_of_something_else_is_refused(

@@ -16,6 +16,8 @@ from kbx_tui.search.links.mention_search import MentionSearch
         ("```\nRollback plan\n```\n<a title='Rollback plan'> https://x.org/#rollback-plan", []),
         ("rollback planning, a rollback plan_b, @Rollback plan", []),
         ("Ops and ops, OPS", ["Ops"]),
+        ("#Ops #area/Ops, #Über-Plan; # Ops", ["Ops"]),
+        ("[^Ops] [Ops][1] is it ^Ops\n\n[Ops]: x.md", []),
         ("今日の会議録を見る", ["会議録"]),
         ("(Ops) *Ops* Über-Plan über-plan", ["Ops", "Ops", "Über-Plan", "über-plan"]),
     ],

@@ -11,6 +11,7 @@ from functools import cached_property
 from typing import Any
 
 from kbx_tui.formatting import format_count
+from kbx_tui.knowledge.facts.redaction_marks import REDACTED
 from kbx_tui.knowledge.folding import fold, name_key, slug
 from kbx_tui.knowledge.obsidian.file_lookup import FileLookup
 from kbx_tui.knowledge.parsing.kinds import stem_of
@@ -193,7 +194,12 @@ class Topics:
         written: dict[str, str] = {}
         counts: Counter[str] = Counter()
         for note in self._notes:
-            tags = {part for tag in note.tags for part in tag_and_above(tag)}
+            tags = {
+                part
+                for tag in note.tags
+                for part in tag_and_above(tag)
+                if tag_and_above(tag)[-1].casefold() != REDACTED  # a mark, not a topic
+            }
             counts.update({written.setdefault(tag.casefold(), tag) for tag in sorted(tags)})
         return counts
 

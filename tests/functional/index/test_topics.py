@@ -14,6 +14,7 @@ from tests.functional.vaults import write_vault
 
 NOTE = (
     '---\nauthor: "[[Ada Byron]]"\ntags: [garden/soil, work]\n---\nSee [[Compost]]. It works {}.\n'
+    "\nNot for everyone #redacted\n"
 )
 FILES = {
     **{f"Note {number}.md": NOTE.format(number) for number in range(6)},

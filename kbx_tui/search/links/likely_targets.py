@@ -40,7 +40,7 @@ class LikelyTargets:
 
     def find(self, page: str, source: str) -> tuple[str, ...]:
         """Return the paths of at most `MOST` documents, the likeliest first, never `source`."""
-        key = name_key(page.rpartition("/")[2].removesuffix(".md"))
+        key = target_key(page)
         if key not in self._found:
             self._found[key] = self._similar(key) if key else ()
         return tuple(path for path in self._found[key] if path != source)[:MOST]
@@ -51,3 +51,8 @@ class LikelyTargets:
             key, keys, scorer=fuzz.ratio, limit=2 * MOST + 2, score_cutoff=SIMILAR, processor=None
         )
         return tuple(dict.fromkeys(paths[index] for _, _, index in found))
+
+
+def target_key(page: str) -> str:
+    """Return the key of the name that a link to `page` gives, without its folder."""
+    return name_key(page.rpartition("/")[2].removesuffix(".md"))

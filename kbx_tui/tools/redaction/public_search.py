@@ -5,9 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from kbx_tui.api import KnowledgeBase
-from kbx_tui.errors import NotFound
 from kbx_tui.knowledge.facts.public_page import PublicPage
-from kbx_tui.search.browsing.entity_lookup import EntityNames
 from kbx_tui.search.request import SearchRequest
 from kbx_tui.search.results.notes import (
     few_answers_note,
@@ -32,8 +30,11 @@ def public_search(kb: KnowledgeBase, pages: VisiblePages, request: SearchRequest
     a hidden entity is not found.
     """
     hidden, limit = pages.hidden(), request.limit
-    for entity_id in request.entities if hidden.ids else ():
-        pages.identify(entity_id)
+    entities, pinned, muted = (
+        tuple(pages.find(name).id for name in names)
+        for names in (request.entities, request.pinned, request.muted)
+    )
+    request = replace(request, entities=entities, pinned=pinned, muted=muted)
     if names := _hidden_names(kb, pages, request):
         request = replace(request, hidden_names=names)
     while True:
@@ -75,16 +76,8 @@ def _hidden_names(
         (name, found.id)
         for name in names
         for found in kb.find_entities(name, ALL)
-        if not _is_named_openly(pages, found.id, name)
+        if not pages.is_named_openly(found.id, name)
     )
-
-
-def _is_named_openly(pages: VisiblePages, entity_id: str, name: str) -> bool:
-    try:
-        _, entity = pages.identify(entity_id)
-    except NotFound:
-        return False
-    return entity is not None and bool(EntityNames([entity], {}).find(name, 1))
 
 
 def _nothing_found(request: SearchRequest, meta: SearchMeta) -> tuple[str, ...]:

@@ -19,6 +19,7 @@ from kbx_tui.knowledge.facts.public_page import PublicPage
 from kbx_tui.knowledge.facts.redaction_marks import REDACTED, is_page_redacted
 from kbx_tui.knowledge.folding import name_key
 from kbx_tui.knowledge.records import Entity, Fact
+from kbx_tui.search.browsing.entity_lookup import EntityNames
 from kbx_tui.similarity.entity_finder import EntityFinder
 
 NO_LIMIT = 10**9
@@ -192,7 +193,11 @@ class VisiblePages:
                 hidden = {
                     entity.id
                     for path, entity, spelling in named
-                    if entity and not self._is_visible_naming(path, entity, spelling)
+                    if entity
+                    and not (
+                        self._is_visible_naming(path, entity, spelling)
+                        and self.is_named_openly(entity.id, name)
+                    )
                 }
                 if hidden <= excluded:
                     raise
@@ -203,6 +208,22 @@ class VisiblePages:
                     return EntityFinder([public]).find(name)  # unless by a redacted alias
                 excluded.add(found.id)
         raise unknown_id(name)
+
+    def is_named_openly(self, entity_id: str, name: str) -> bool:
+        """Return whether `name` is like a public name of an entity, or an abbreviated one."""
+        try:
+            public = self.identify(entity_id)[1]
+        except NotFound:
+            return False
+        if public is None:
+            return False
+        if EntityNames([public], {}).find(name, 1):
+            return True
+        try:
+            EntityFinder([public]).find(name)
+        except NotFound:
+            return False
+        return True
 
     def _finder(self, excluded: frozenset[str]) -> EntityFinder:
         """Return the finder of all other entities; the last one is kept."""

@@ -51,10 +51,7 @@ def capabilities(kb: KnowledgeBase, args: arguments.KbCapabilities) -> dict[str,
 
 
 def search(kb: KnowledgeBase, args: arguments.KbxSearch) -> dict[str, Any]:
-    pages, fields = visible_pages(kb), args.model_dump()
-    for name in ("pinned", "muted"):  # a hidden entity is not found
-        fields[name] = [pages.find(entity).id for entity in fields[name]]
-    return search_json(public_search(kb, pages, SearchRequest(**fields)))
+    return search_json(public_search(kb, visible_pages(kb), SearchRequest(**args.model_dump())))
 
 
 def links(kb: KnowledgeBase, args: arguments.KbxLinks) -> dict[str, Any]:

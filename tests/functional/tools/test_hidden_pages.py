@@ -196,6 +196,7 @@ def test_a_filter_by_a_redacted_alias_is_answered_like_one_by_an_unknown_name(
             "---\naliases:\n  - Zanzibar Six #redacted\n  - Vee\n---\n# Vera Sand\n"
         ),
         "notes/lamp.md": "---\ntags: [oil]\n---\n# Lamp\n\nBy [[Vera Sand]].\n\n- x #redacted\n",
+        "notes/oil.md": "By [[Zanzibar Six]], [[Zanzibar Sixx]] and [[7]].\n",
         **{f"people/{number}.md": f"# Zanzibar {number}\n" for number in range(51)},
     }
     for name, text in pages.items():
@@ -223,4 +224,14 @@ def test_a_filter_by_a_redacted_alias_is_answered_like_one_by_an_unknown_name(
         for name in ("Zanzibar Six", "Qwyjibo Six")
     )
     assert str(secret).replace("Zanzibar", "Qwyjibo") == str(unknown)
+    for arguments in ({"pin": ["Zanzibar Sixx"]}, {"entities": ["Zanzibar Six"]}):
+        refused = engine.answer("kbx.search", {"query": "lamp", **arguments}).json
+        assert "no entity is called 'Zanzibar Six" in refused["error"]["message"]
+        assert "Vera" not in refused["error"]["message"]
+    of_oil = engine.answer("kbx.links", {"id": "memory/notes/oil.md"}).json
+    assert [link["title"] for link in of_oil["outgoing"]] == ["Zanzibar 7"]
+    assert [link["target"] for link in of_oil["broken"]] == ["Zanzibar Six", "Zanzibar Sixx"]
+    assert "memory/people/vera-sand.md" not in of_oil["broken"][1]["suggestions"]
+    of_vera = engine.answer("kbx.links", {"id": "memory/people/vera-sand.md"}).json
+    assert [link["path"] for link in of_vera["backlinks"]] == lamp
     engine.close()

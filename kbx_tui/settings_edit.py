@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 from collections.abc import Iterator, Mapping, MutableMapping
 from contextlib import suppress
 from difflib import get_close_matches
@@ -35,7 +36,7 @@ def with_settings(data: bytes | None, section: str, values: Mapping[str, Any]) -
     for key, value in values.items():
         place, name = _place(table, key) or (table, key)
         place[name] = value
-    return tomlkit.dumps(document).encode()
+    return _like(data, document)
 
 
 def has_section(data: bytes | None, section: str) -> bool:
@@ -54,7 +55,7 @@ def without_setting(data: bytes | None, key: str) -> bytes:
     if found is None:
         raise NotFound(f"{CONFIG_NAME} does not set {key}, so there is nothing to remove")
     del found[0][found[1]]
-    return tomlkit.dumps(document).encode()
+    return _like(data, document)
 
 
 def parse_setting(key: str, text: str) -> Any:
@@ -128,9 +129,15 @@ def _readings(text: str, *, is_list: bool) -> Iterator[Any]:
 
 def _parse(data: bytes | None) -> tomlkit.TOMLDocument:
     try:
-        return tomlkit.parse((data or b"").decode("utf-8"))
+        return tomlkit.parse((data or b"").decode("utf-8-sig"))
     except (UnicodeDecodeError, TOMLKitError, RecursionError) as error:
         raise ConfigError(f"{CONFIG_NAME} is not valid TOML: {error}") from error
+
+
+def _like(data: bytes | None, document: tomlkit.TOMLDocument) -> bytes:
+    """Return the content that a document is, with a byte order mark if `data` has one."""
+    mark = codecs.BOM_UTF8 if (data or b"").startswith(codecs.BOM_UTF8) else b""
+    return mark + tomlkit.dumps(document).encode()
 
 
 def _table(document: tomlkit.TOMLDocument, section: str) -> MutableMapping[str, Any]:

@@ -125,6 +125,12 @@ def test_settings_are_added_to_a_file_without_the_section() -> None:
     )
 
 
+def test_byte_order_mark_of_a_file_stays() -> None:
+    assert with_settings(b"\xef\xbb\xbf[search]\r\n", "search", {"hotness_weight": 0.1}) == (
+        b"\xef\xbb\xbf[search]\r\nhotness_weight = 0.1\n"
+    )
+
+
 @pytest.mark.parametrize("data", [b"search = 3\n", b"[search\n", b"\xff"])
 def test_a_file_that_is_not_settings_is_refused(data: bytes) -> None:
     with pytest.raises(ConfigError, match=r"kbx\.toml"):

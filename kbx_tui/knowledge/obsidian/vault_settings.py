@@ -9,6 +9,7 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -67,15 +68,21 @@ def obsidian_address(root: Path, path: str) -> str:
 
 
 def read_vault_settings(root: Path) -> VaultSettings | None:
-    """Return the settings of the vault that a base is; None for one that is not a vault."""
+    """Return the settings of the vault that a base is; None for one that is not a vault.
+
+    Cheap enough for every document read: files that did not change are not read again.
+    """
     for folder in ("", MEMORY):
-        if (root / folder / FOLDER).is_dir():
-            return _read(root, folder)
+        settings = root / folder / FOLDER
+        if settings.is_dir():
+            files = (*TEMPLATES, DAILY_NOTES, APP)
+            return _read(settings, folder, tuple(_version(settings / name) for name in files))
     return None
 
 
-def _read(root: Path, folder: str) -> VaultSettings:
-    settings = root / folder / FOLDER
+@lru_cache(maxsize=4)
+def _read(settings: Path, folder: str, versions: tuple[object, ...]) -> VaultSettings:
+    """Return the settings in a folder; read again for other `versions` of its files."""
     template_folders = [
         path
         for name in TEMPLATES
@@ -97,6 +104,15 @@ def _read(root: Path, folder: str) -> VaultSettings:
             _path(folder, daily.get("folder")) or folder,
         ),
     )
+
+
+def _version(file: Path) -> tuple[int, ...]:
+    """Return what differs between two versions of a file; empty if it cannot be read."""
+    try:
+        status = file.stat()
+    except (OSError, ValueError):
+        return ()
+    return status.st_mtime_ns, status.st_ctime_ns, status.st_size, status.st_ino
 
 
 def _load(file: Path) -> Mapping[str, Any]:

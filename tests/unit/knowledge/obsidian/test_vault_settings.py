@@ -97,3 +97,17 @@ def test_a_name_is_a_date_in_the_format_of_the_vault(
     moment_format: str, name: str, date: str
 ) -> None:
     assert date_in_format(name, moment_format) == date
+
+
+def test_settings_are_read_again_only_when_they_changed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write(tmp_path, {"app.json": {"attachmentFolderPath": "Files"}})
+    first = read_vault_settings(tmp_path)
+    with monkeypatch.context() as patch:
+        patch.setattr("os.open", None)
+        assert read_vault_settings(tmp_path) == first
+    write(tmp_path, {"app.json": {"attachmentFolderPath": "Other files"}})
+    changed = read_vault_settings(tmp_path)
+    assert changed is not None
+    assert changed.attachment_folder == "Other files"

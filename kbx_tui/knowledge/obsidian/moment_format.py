@@ -13,7 +13,8 @@ _TOKEN = re.compile(
     r"|dddd|ddd|dd|do|d|gggg|gg|GGGG|GG|Q|ww|w|WW|W|E|e)|(?P<other>.)",
     re.DOTALL,
 )
-_WORD, _NUMBER = r"[^\W\d_]+\.?", r"\d+"
+_WORD, _NUMBER = r"[^\W\d_]++\.?+", r"\d++(?:st|nd|rd|th)?+"
+"""Possessive: a format is anyone's, and with many such tokens a search would take for ever."""
 _PATTERNS = {
     "YYYY": ("year", r"\d{4}"), "YY": ("short_year", r"\d{2}"),
     "MMMM": ("month_name", r"[^\W\d_]+"), "MMM": ("month_name", r"[^\W\d_]+"),
@@ -57,5 +58,5 @@ def _pattern(moment_format: str) -> re.Pattern[str]:
             parts.append("(?:st|nd|rd|th)" if token.endswith("o") else "")
             named.add(group)
         else:
-            parts.append(_WORD if token in ("dddd", "ddd", "dd") else rf"{_NUMBER}(?:st|nd|rd|th)?")
+            parts.append(_WORD if token in ("dddd", "ddd", "dd") else _NUMBER)
     return re.compile("".join(parts))

@@ -91,6 +91,8 @@ def test_a_vault_is_a_folder_with_settings(tmp_path: Path) -> None:
         ("gggg-[W]ww", "2026-W12", ""),
         ("YYYY", "2026", ""),
         ("(", "(", ""),
+        ("w" * 60 + "YYYY", "1" * 200 + "x", ""),  # no format makes a match slow
+        ("dddd" * 20 + "YYYY", "a" * 200 + "1", ""),
     ],
 )
 def test_a_name_is_a_date_in_the_format_of_the_vault(

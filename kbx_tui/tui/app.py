@@ -201,6 +201,19 @@ class KbxApp(App[None]):
     def ask_to_index(self, question: IndexQuestion, answer: Callable[[bool], object]) -> None:
         self._questions.ask_to_index(question, answer)
 
+    @property
+    def may_ask_for_entities(self) -> bool:
+        if self.explore is None or self.screen is not self.explore:
+            return False
+        return not (self.app_state.base.entities_asked or self.explore.model.state.query)
+
+    def ask_for_entities(self, sentence: str, answer: Callable[[bool], object]) -> None:
+        def take(wanted: bool) -> None:
+            self.app_state.note_entities_asked()
+            answer(wanted)
+
+        self._questions.ask_for_entities(sentence, take)
+
     def choose_base(self) -> None:
         welcome = Welcome(self.bases, self.app_state, self, is_base_open=True)
         self.push_screen(welcome, self._open_chosen)

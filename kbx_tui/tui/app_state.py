@@ -61,6 +61,8 @@ class BaseState(msgspec.Struct):
     alpha: Knob | None = None
     threshold: Knob | None = None
     """Both only with `[app] remember_knobs`."""
+    entities_asked: bool = False
+    """Whether the user has answered what the entities of notes without any are."""
 
 
 class AppState:
@@ -125,6 +127,11 @@ class AppState:
         if not self.user.tour_seen:
             self.user.tour_seen = True
             self.save_user()
+
+    def note_entities_asked(self) -> None:
+        """Remember that the user has answered what the entities of the open base are."""
+        self.base.entities_asked = True
+        self.save_base()
 
     @property
     def queries(self) -> list[str]:

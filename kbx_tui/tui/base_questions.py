@@ -1,4 +1,4 @@
-"""What is asked before a base is used: whether to trust it, and whether to index so much."""
+"""What is asked about a base: whether to trust it, to index so much, and to use its topics."""
 
 from __future__ import annotations
 
@@ -52,6 +52,16 @@ class BaseQuestions:
             answer(bool(confirmed))
 
         screen = ConfirmIndexing(question, self._navigator)
+        self._app.call_later(self._app.push_screen, screen, take)
+
+    def ask_for_entities(self, sentence: str, answer: Callable[[bool], object]) -> None:
+        """Ask whether to use as entities what `sentence` counts; `answer` receives the answer."""
+        from kbx_tui.tui.shell.entities_screen import EntitiesQuestion
+
+        def take(wanted: bool | None) -> None:
+            answer(bool(wanted))
+
+        screen = EntitiesQuestion(sentence, self._navigator)
         self._app.call_later(self._app.push_screen, screen, take)
 
     async def _take_trust(

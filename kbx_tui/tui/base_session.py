@@ -13,6 +13,7 @@ from kbx_tui.log_file import logger
 from kbx_tui.safe_text import safe_line
 from kbx_tui.tui.engine.client import EngineClient, OpenEngine
 from kbx_tui.tui.engine.index_sync import IndexSync
+from kbx_tui.tui.entity_offer import EntityOffer, OfferHost
 from kbx_tui.tui.experts.model import ExpertSearch
 from kbx_tui.tui.explore.documents.live_preview import PAUSE_SECONDS, LivePreview
 from kbx_tui.tui.explore.documents.reading_model import ReadingModel
@@ -38,7 +39,7 @@ CLOSE_SECONDS = 1.0
 """Seconds the screen stays while drafts are saved and the engine closes."""
 
 
-class SessionHost(JudgingHost, Protocol):
+class SessionHost(JudgingHost, OfferHost, Protocol):
     """The interface that a session needs from the app."""
 
     def configure(self, settings: Settings) -> None:
@@ -88,6 +89,9 @@ class BaseSession:
             remember=self.explore.remember,
             on_saved=self._use_saved,
             on_write=self.index_sync.expect,
+        )
+        self.entity_offer = EntityOffer(
+            self.client, host, self.index_sync, remember=self.explore.remember
         )
         self.reading = ReadingModel(self.client, lambda: self.explore.displayed.evidence)
         self.live_preview = LivePreview(
@@ -253,6 +257,7 @@ class BaseSession:
             return False
         summary, is_complete = counted
         self._show_base(summary)
+        self.client.start(self.entity_offer.consider(summary))
         return is_complete
 
     def _show_base(self, summary: BaseSummary) -> None:

@@ -17,7 +17,17 @@ BlindScope = Literal["blind"]
 TuneScope = Literal["judged_queries", "snapshots", "decision", "tune"]
 IndexScope = Literal["files", "folders", "picker", "indexing"]
 SharedScope = Literal[
-    "list", "text", "slider", "judging", "saving", "mode", "welcome", "bases", "app", "overlay"
+    "list",
+    "text",
+    "slider",
+    "judging",
+    "saving",
+    "mode",
+    "welcome",
+    "question",
+    "bases",
+    "app",
+    "overlay",
 ]
 Scope = Literal[
     ExploreScope,

@@ -16,6 +16,7 @@ _card = partial(Command, scope="card")
 _text = partial(Command, scope="text")
 _slider = partial(Command, scope="slider")
 _welcome = partial(Command, scope="welcome")
+_question = partial(Command, scope="question")
 _bases = partial(Command, scope="bases")
 _screen = partial(Command, scope="screen")
 _why_not = partial(Command, scope="why_not")
@@ -453,6 +454,8 @@ COMMANDS: tuple[Command, ...] = (
              "go back to the previous screen, if any"),
     _welcome("welcome.help", "question_mark", "screen.help", "tour",
              "take a tour in six steps", bar=True),
+    _question("question.yes", "y", "answer(True)", "yes", "say yes", bar=True),
+    _question("question.no", "n", "answer(False)", "no", "say no", bar=True),
     _bases("base.forget", "delete,backspace", "forget", "forget",
            "remove a recent knowledge base from this list; its files stay", bar=True),
     _bases("base.recall", "z", "recall", "undo",

@@ -129,6 +129,13 @@ class SilentHost:
     def ask_to_index(self, question: IndexQuestion, answer: Callable[[bool], object]) -> None:
         raise AssertionError(question)
 
+    @property
+    def may_ask_for_entities(self) -> bool:
+        return False
+
+    def ask_for_entities(self, sentence: str, answer: Callable[[bool], object]) -> None:
+        raise AssertionError(sentence)
+
 
 async def until(condition: Callable[[], object]) -> None:
     """Wait until `condition` holds."""

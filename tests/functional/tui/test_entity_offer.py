@@ -1,0 +1,59 @@
+"""The app proposes entities once for a folder of notes without any."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from kbx_tui.api import session
+from kbx_tui.tui.explore.panes.entity_list import EntityList
+from kbx_tui.tui.shell.entities_screen import EntitiesQuestion
+from kbx_tui.tui.widgets.choice_list import ChoiceList
+from kbx_tui.tui.widgets.status_line import StatusLine
+from tests.functional.tui.driving import WIDE, Driver, is_counted, starting
+from tests.functional.vaults import write_vault
+
+NOTES = {
+    f"Note {number}.md": f"---\ntags: [garden]\n---\nSee [[Compost]]. Bed {number}.\n"
+    for number in range(6)
+} | {"Compost.md": "Made of leaves.\n"}
+SENTENCE = "7 notes, 1 tag, 1 hub"
+
+
+async def until_asked(driver: Driver) -> None:
+    await driver.until(lambda: isinstance(driver.app.screen, EntitiesQuestion))
+    await driver.until_shown(ChoiceList, f"{SENTENCE}: use them as entities? [y/n]")
+
+
+def entities(driver: Driver) -> int | None:
+    summary = driver.explore.model.summary
+    return None if summary is None else summary.entities
+
+
+async def test_topics_are_proposed_once_and_used_after_yes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(session, "REFRESH_SECONDS", 0.0)  # each query looks at the index
+    root = write_vault(tmp_path / "notes", NOTES)
+    async with starting(root, WIDE) as driver:
+        await until_asked(driver)
+        await driver.press("n")
+        await driver.until(lambda: driver.app.screen is driver.app.explore)
+    assert not (root / "kbx.toml").exists()
+    async with starting(root, WIDE) as driver:
+        await driver.until(lambda: is_counted(driver))
+        await driver.ask("compost")
+        assert driver.app.screen is driver.app.explore
+    (root / ".kbx" / "app.json").unlink()
+    async with starting(root, WIDE) as driver:
+        await until_asked(driver)
+        await driver.press("y")
+        await driver.until_shown(StatusLine, f"{SENTENCE}: written to kbx.toml")
+        assert "hubs = 5" in (root / "kbx.toml").read_text(encoding="utf-8")
+        await driver.until(lambda: entities(driver) == 2)
+        await driver.ask("compost")
+        await driver.until_shown(EntityList, "Compost hub")
+        await driver.press("escape", "z", "z")
+        await driver.until(lambda: entities(driver) == 0)
+        assert not isinstance(driver.app.screen, EntitiesQuestion)

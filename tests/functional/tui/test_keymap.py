@@ -21,7 +21,7 @@ def configure(root: Path, keys: str) -> Path:
 
 
 async def test_configured_key_replaces_the_default_key(demo_copy: Path) -> None:
-    configure(demo_copy, 'mode.next = "ctrl+t"\nfocus.path = "i,ctrl+l"')
+    configure(demo_copy, 'mode.next = "ctrl+t"\nfocus.path = "r,ctrl+l"')
     async with running(demo_copy, WIDE) as driver:
         await driver.ask(QUESTION)
         await driver.press("escape", "m", "f")
@@ -29,7 +29,7 @@ async def test_configured_key_replaces_the_default_key(demo_copy: Path) -> None:
         assert driver.has_focus(ResultList)
         await driver.press("ctrl+t")
         await driver.until(lambda: driver.state.mode == "flat")
-        await driver.press("i")
+        await driver.press("r")
         await driver.until_focused(PathLine)
         await driver.press("down", "ctrl+l")
         await driver.until_focused(PathLine)

@@ -8,7 +8,8 @@ from kbx_tui.index.rows import attendees_from
 from kbx_tui.index.snapshot import Snapshot
 from kbx_tui.knowledge.chunking.continuation_titles import continuation_pairs
 from kbx_tui.knowledge.entities.entity_resolver import EntityResolver
-from kbx_tui.knowledge.records import Attendee
+from kbx_tui.knowledge.entities.topics import TAG
+from kbx_tui.knowledge.records import Attendee, Entity
 from kbx_tui.search.evidence.continuations import Continuations
 from kbx_tui.search.evidence.evidence import LinkedDocuments
 from kbx_tui.search.retrieval.link_strength import about_person, linked_documents
@@ -19,8 +20,11 @@ class EntityDocuments:
 
     def __init__(self, snapshot: Snapshot) -> None:
         self._snapshot = snapshot
-        pages = (snapshot.row_of.get(entity.path) for entity in snapshot.entities)
-        self._entity_pages = frozenset(row for row in pages if row is not None)
+        pages = ((snapshot.row_of.get(entity.path), entity) for entity in snapshot.entities)
+        self._entity_pages = frozenset(
+            row for row, entity in pages if row is not None and _is_its_page(entity, snapshot, row)
+        )
+        self._tags = frozenset(entity.id for entity in snapshot.entities if entity.type == TAG)
         self._linked: dict[str, LinkedDocuments] = {}
         self._propagated: dict[str, tuple[float, LinkedDocuments]] = {}
         self._about: dict[str, LinkedDocuments] = {}
@@ -41,7 +45,9 @@ class EntityDocuments:
         """Return all documents linked to an entity."""
         if entity_id not in self._linked:
             links = self._snapshot.links.get(entity_id)
-            self._linked[entity_id] = linked_documents(links, self._entity_pages.__contains__)
+            is_tag = entity_id in self._tags  # which says what a page is about, whosever it is
+            pages = frozenset() if is_tag else self._entity_pages
+            self._linked[entity_id] = linked_documents(links, pages.__contains__)
         return self._linked[entity_id]
 
     def propagated(self, entity_id: str, share: float) -> LinkedDocuments:
@@ -81,3 +87,8 @@ class EntityDocuments:
             entities = self._snapshot.entities
             self._ids_of[attendee] = frozenset(entities[number].id for number in numbers)
         return self._ids_of[attendee]
+
+
+def _is_its_page(entity: Entity, base: Snapshot, row: int) -> bool:
+    """Return whether a document is about one entity, and not a note that is a topic as well."""
+    return entity.type in (base.kinds[row], "person")

@@ -65,6 +65,19 @@ def test_topics_become_entities_when_chosen_and_go_when_undone(kb: KnowledgeBase
         assert ids(again) == set()
 
 
+def test_notes_that_are_topics_count_fully_for_their_tags(tmp_path: Path) -> None:
+    note = "A {} of the #garden.\n"
+    files = {f"Topics/{name}.md": note.format(name) for name in ("Bed", "Pond", "Shed")}
+    settings = '[entities]\ntags = 3\nfolders = ["Topics"]\n'
+    files |= {"Spade.md": note.format("spade"), "kbx.toml": settings}
+    with KnowledgeBase(write_vault(tmp_path / "base", files)) as kb:
+        kb.index(fast=True)
+        assert "topic:pond" in ids(kb)
+        response = kb.search("garden", explain=True)
+    explained = [result.explain or {} for result in response.results]
+    assert [each["parent_entity_score"] for each in explained] == [1.0] * 4
+
+
 def test_a_base_with_entities_or_with_its_own_settings_gets_no_proposal(tmp_path: Path) -> None:
     with KnowledgeBase(write_vault(tmp_path / "people", FILES | {"people/bo.md": "# Bo\n"})) as kb:
         with pytest.raises(NotFound):

@@ -154,7 +154,7 @@ COMMANDS: tuple[Command, ...] = (
     _screen("facets.open", "D", "facets", "facets",
             "count types, tags, dates and people of the results, and narrow to one",
             palette=True),
-    _screen("links.open", "i", "links", "links",
+    _screen("links.open", "X", "links", "links",
             "list what links to the document and from it, mentions of it and broken links",
             palette=True),
     _screen("filter.remove", "backspace,delete", "remove_filter", "drop",
@@ -248,7 +248,7 @@ COMMANDS: tuple[Command, ...] = (
            bar=True),
     _links("links.undo", "z", "screen.undo", "undo", "undo the last change", bar=True),
     _links("links.up", "up", "move(-1)", "up", "move up"),
-    _links("links.close", "escape,q,i", "screen.close", "close", "close the links", bar=True),
+    _links("links.close", "escape,q,X", "screen.close", "close", "close the links", bar=True),
 
     _side_by_side("side_by_side.read", "enter", "open", "read", "read the document", bar=True),
     _side_by_side("side_by_side.left", "left,h", "side(True)", "A or B",

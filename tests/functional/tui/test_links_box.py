@@ -16,7 +16,7 @@ async def test_a_mention_becomes_a_link_and_is_taken_back(demo_copy: Path) -> No
         await driver.ask("who leads the Migration")
         driver.explore.reader.open_document(MIGRATION, focus=True)
         await driver.until(lambda: driver.explore.query_one(PreviewPane).path == MIGRATION)
-        await driver.press("i")
+        await driver.press("X")
         await driver.until_shown(LinksList, "13 backlinks", "Cut-over retrospective")
         links = driver.app.screen.query_one(LinksList)
 

@@ -71,6 +71,8 @@ async def open_first(driver: Driver, query: str) -> PreviewPane:
 async def test_preview_greys_redacted_lines_and_hides_none(base: Path) -> None:
     async with running(base, WIDE) as driver:
         pane = await open_first(driver, "vera sand")
+        await driver.press("U")  # the aliases stand in the frontmatter
+        await driver.until(lambda: "harbour tower" in str(drawn(pane)))
         lines = drawn(pane)
         assert pane.laid_out.preview.lines == tuple(PAGE.replace("[[Ada]]", "Ada").split("\n"))
         for text in ("harbour tower", "The key lies behind Ada's clock", "Paint the tower door"):

@@ -21,7 +21,7 @@ SCOPE_TITLES: dict[Scope, str] = {
     "text": "In any text",
     "slider": "On a slider",
     "welcome": "On the welcome screen",
-    "question": "On a question before a base is used",
+    "question": "On the question about entities",
     "bases": "In the recent knowledge bases",
     "screen": "In explore, outside query and path",
     "judging": "Where results are judged",

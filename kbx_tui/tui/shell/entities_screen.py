@@ -6,13 +6,20 @@ from textual.app import ComposeResult
 from textual.containers import Vertical
 
 from kbx_tui.safe_text import safe_line
+from kbx_tui.tui.commands.bindings import bindings
 from kbx_tui.tui.navigator import Navigator
 from kbx_tui.tui.shell.question_screen import QuestionScreen
 from kbx_tui.tui.widgets.key_bar import KeyBar
 
 
 class EntitiesQuestion(QuestionScreen):
-    """What could be entities, with counts, and two answers. Dismissed with whether to use it."""
+    """What could be entities, with counts, and two answers. Dismissed with whether to use it.
+
+    One key answers, unlike where trust is asked for: a yes here can be undone.
+    """
+
+    BINDINGS = bindings("question")
+    SCOPES = ("question", "welcome", "list", "app")
 
     def __init__(self, sentence: str, navigator: Navigator) -> None:
         """`sentence` has the counts in words, as in `EntityProposal`."""
@@ -34,3 +41,6 @@ class EntitiesQuestion(QuestionScreen):
         with Vertical(id="welcome"):
             yield choices
         yield KeyBar()
+
+    def action_answer(self, yes: bool) -> None:
+        self.dismiss(yes)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from textual import on
 from textual.screen import Screen
 
-from kbx_tui.tui.commands.bindings import bindings
+from kbx_tui.tui.commands.command import Scope
 from kbx_tui.tui.navigator import Navigator
 from kbx_tui.tui.widgets.choice_list import Choice, ChoiceList
 from kbx_tui.tui.widgets.key_bar import KeyBar
@@ -16,8 +16,9 @@ NO, YES = "no", "yes"
 class QuestionScreen(Screen[bool]):
     """Dismissed with whether the user says yes; esc says no. Screens compose what they ask."""
 
-    BINDINGS = bindings("question")
     AUTO_FOCUS = "ChoiceList"
+    SCOPES: tuple[Scope, ...] = ("welcome", "list", "app")
+    """The scopes of the keys in the key bar."""
 
     def __init__(self, navigator: Navigator) -> None:
         super().__init__()
@@ -29,14 +30,11 @@ class QuestionScreen(Screen[bool]):
 
     def on_mount(self) -> None:
         self.query_one(KeyBar).use(self.navigator.keymap)
-        self.query_one(KeyBar).show("question", "welcome", "list", "app")
+        self.query_one(KeyBar).show(*self.SCOPES)
 
     @on(ChoiceList.Chosen)
     def take_choice(self, event: ChoiceList.Chosen) -> None:
         self.dismiss(event.choice.id == YES)
-
-    def action_answer(self, yes: bool) -> None:
-        self.dismiss(yes)
 
     def action_back(self) -> None:
         self.dismiss(False)

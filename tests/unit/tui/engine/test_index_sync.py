@@ -139,6 +139,7 @@ async def test_run_to_confirm_begins_with_the_answer() -> None:
     await until(lambda: indexing.questions)
     indexing.sync.index()  # as after a change on disk: it is not asked twice
     assert indexing.sync.run.state == "asking"
+    await until(lambda: not indexing.sync.is_indexing)
     indexing.sync.answer(confirmed=False)
     assert (indexing.sync.run.state, indexing.engine.runs) == ("stopped", 0)
     indexing.sync.index(by_user=True)

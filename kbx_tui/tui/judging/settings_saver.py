@@ -71,4 +71,4 @@ class SettingsSaver:
         undone, saved = await self._client.run(undo)
         self._on_write(change.path for change in undone.changes)
         self._on_saved(saved)
-        self._status.show_notice("kbx.toml is as before again")
+        self._status.show_notice("kbx.toml is as before again; the sliders stay as they are")

@@ -32,17 +32,16 @@ def test_queries_are_listed_and_cleared(kbx: CommandLine, fresh_demo: Path) -> N
     assert run("list") == ""
 
 
-def test_saved_queries_are_listed_and_removed(kbx: CommandLine, fresh_demo: Path) -> None:
-    where = ("--kb", str(fresh_demo), "history")
+def test_saved_queries_are_listed_and_removed(kbx: CommandLine, demo_copy: Path) -> None:
+    where = ("--kb", str(demo_copy), "history")
     assert "no query is saved yet" in kbx(*where, "saved").err
-    with KnowledgeBase(fresh_demo) as kb:
-        kb.index()
+    with KnowledgeBase(demo_copy) as kb:
         kb.save_query("open incidents", "error code 5032", {"alpha": 0.7})
     (row,) = json.loads(kbx(*where, "saved", "--json").out)
     assert (row["name"], row["query"]) == ("open incidents", "error code 5032")
     assert row["documents"] > 0
     assert "open incidents  20" in kbx(*where, "saved").out
-    search = ("--kb", str(fresh_demo), "search", "--fast", "--explain", "--json")
+    search = ("--kb", str(demo_copy), "search", "--fast", "--explain", "--json")
     ran = kbx(*search, "--saved", "open incidents", "--limit", "3").json
     assert ran["results"] == kbx(*search, "error code 5032", "--limit", "3").json["results"]
     assert ran["meta"]["explain"]["hierarchy_alpha"] == 0.7

@@ -64,16 +64,15 @@ def test_filters_are_completed_from_the_base(
         assert unfinished.completed(first).startswith(query)
 
 
-def test_saved_query_shows_what_is_new_since_it_was_opened(fresh_demo: Path) -> None:
-    with KnowledgeBase(fresh_demo) as kb:
+def test_saved_query_shows_what_is_new_since_it_was_opened(demo_copy: Path) -> None:
+    with KnowledgeBase(demo_copy) as kb:
         request = "rollback plan"
-        kb.index()
         kb.save_query("rollbacks", request, {"alpha": 0.7})
         assert kb.open_saved_query("rollbacks", request).results == ()
         first = kb.search(request).results[0].path
-        with (fresh_demo / first).open("a", encoding="utf-8") as page:
+        with (demo_copy / first).open("a", encoding="utf-8") as page:
             page.write("\nThe rollback plan has one more step.\n")
-        new = fresh_demo / "memory/notes/rollback-of-the-rollback.md"
+        new = demo_copy / "memory/notes/rollback-of-the-rollback.md"
         new.write_text("# Rollback plan of the rollback\n\nRollback plan.\n", encoding="utf-8")
         kb.index()
         news = kb.open_saved_query("rollbacks", request)

@@ -9,7 +9,11 @@ from kbx_tui.index.lexical.bodies import Body
 from kbx_tui.index.table_reader import TableReader
 from kbx_tui.knowledge.obsidian.file_lookup import FileLookup
 from kbx_tui.knowledge.parsing.kinds import stem_of
-from kbx_tui.knowledge.parsing.link_syntax import find_written_links, split_target
+from kbx_tui.knowledge.parsing.link_syntax import (
+    WrittenLink,
+    find_written_links,
+    split_target,
+)
 from kbx_tui.knowledge.parsing.markdown import links_of
 from kbx_tui.search.browsing.destination import Destination
 from kbx_tui.search.index_generation import IndexGeneration
@@ -114,9 +118,8 @@ class LinkIndex:
                 if target.destination is not None and target.destination.path == path
             }
             title, date = self._title_and_date(source)
-            for link in links_of(body):
+            for link, line in _links_with_lines(body, first_line):
                 if link.target in leading:
-                    line = first_line + body.count("\n", 0, link.start)
                     yield Backlink(
                         source, title, date, line, _line_at(body, link.start), link.target
                     )
@@ -154,8 +157,8 @@ class LinkIndex:
         targets = self.graph.targets.get(path, ())
         ((body, first_line),) = self._bodies([path])
         lines: dict[str, int] = {}
-        for link in links_of(body) if targets else ():
-            lines.setdefault(link.target, first_line + body.count("\n", 0, link.start))
+        for link, line in _links_with_lines(body, first_line) if targets else ():
+            lines.setdefault(link.target, line)
         for target in targets:
             yield target, 0 if target.in_property else lines.get(target.written, 0)
 
@@ -214,6 +217,15 @@ class LinkIndex:
 
     def _bodies(self, paths: Sequence[str]) -> list[Body]:
         return self._generation.bodies.read(paths, self._reader)
+
+
+def _links_with_lines(body: str, first_line: int) -> Iterator[tuple[WrittenLink, int]]:
+    """Yield the links of a body in order with their lines, counted from one link to the next."""
+    line, counted = first_line, 0
+    for link in links_of(body):
+        line += body.count("\n", counted, link.start)
+        counted = link.start
+        yield link, line
 
 
 def _line_at(body: str, offset: int) -> str:

@@ -143,3 +143,12 @@ def test_agents_see_only_links_that_are_written_openly(kb: KnowledgeBase) -> Non
     costs = call(kb, "kbx.links", {"id": "notes/Helix costs.md"})
     assert "notes/partly.md" in {mention["path"] for mention in costs["mentions"]}
     assert "secret" not in json.dumps(costs)
+
+
+def test_each_of_many_links_has_its_line(tmp_path: Path) -> None:
+    lines = [f"{number} [[Target]] and [[Gone {number}]]" for number in range(50)]
+    files = {"Many.md": "\n\n".join(lines) + "\n", "Target.md": "# Target\n"}
+    with KnowledgeBase(write_vault(tmp_path / "many", files)) as many:
+        many.index(fast=True)
+        assert [link.line for link in many.links("Target.md").backlinks] == [*range(1, 100, 2)]
+        assert [link.line for link in many.links("Many.md").broken] == [*range(1, 100, 2)]

@@ -46,7 +46,7 @@ class VisitorApp(KbxApp):
             self.theme = THEMES[self._scheme]
         if self._query and self.explore is not None:
             self.call_after_refresh(self.explore.show_query, self._query)
-        self.set_interval(ADDRESS_SECONDS, self._tell_address)
+        self.set_interval(ADDRESS_SECONDS, self._report_address)
 
     async def copy(self, name: str, text: str) -> str:
         self.copy_to_clipboard(text)
@@ -56,8 +56,8 @@ class VisitorApp(KbxApp):
         """Take what sends a message to the page in the browser."""
         self._tell = tell
 
-    def _tell_address(self) -> None:
-        """Tell the page which base and query it shows, when that has changed."""
+    def _report_address(self) -> None:
+        """Report base and query to the page, when they have changed."""
         if self.explore is None or self.explore.model.summary is None:
             return
         model = self.explore.model

@@ -12,7 +12,7 @@ from kbx_tui.ending import end_soon
 
 
 @click.command(name="jsonl", cls=Command)
-@allow_writes_option("Offer the method that adds facts.")
+@allow_writes_option("Offer the methods that add and change facts.")
 @warm_option
 def command(allow_writes: bool, warm: bool) -> None:
     """Serve programs, one JSON object per line.

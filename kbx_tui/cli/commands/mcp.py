@@ -47,7 +47,7 @@ from kbx_tui.ending import end_soon, end_with_input
     metavar="N",
     help="With --http, end a session after this time without a request.",
 )
-@allow_writes_option("Offer the tool that adds facts.")
+@allow_writes_option("Offer the tools that add and change facts.")
 @warm_option
 def command(
     http: bool,

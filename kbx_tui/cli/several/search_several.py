@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -31,7 +31,7 @@ def search_several(
             print_several(response, explain=explain)
 
 
-def several_json(response: SeveralResponse, roots: Any) -> dict[str, Any]:
+def several_json(response: SeveralResponse, roots: Mapping[str, Path]) -> dict[str, Any]:
     """Return the JSON: results with the name of their `base`, and the `meta` of every base."""
     from kbx_tui.tools.json.search_json import search_json
 

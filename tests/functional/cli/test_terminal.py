@@ -103,7 +103,7 @@ def test_redacted_facts_and_fields_are_dim_on_a_terminal(tmp_path: Path) -> None
         plain = [line for line in lines if "\x1b" not in line]
         assert any("Keeps the key" in line for line in dim), lines
         assert any("Keeps the log" in line for line in plain), lines
-        assert "\x1b" not in on_terminal(*command, "--kb", tmp_path, NO_COLOR="1")
+    assert "\x1b" not in on_terminal("memory", "list", "--kb", tmp_path, NO_COLOR="1")
     assert any("Keeper of the tower" in line for line in dim)
     assert any("Harbour" in line for line in plain)
     known = on_terminal("memory", "similar", "Keeper of the tower", "--kb", tmp_path)

@@ -81,6 +81,8 @@ class PreviewPane(TextPane):
         """Whether the best passage has been scrolled to with the height of the pane known."""
         self._best_offset = 0
         """The scroll offset at which the best passage was placed."""
+        self._height = 0
+        """The height in rows before the terminal changes its size."""
 
     def show(self, layout: TextLayout) -> None:
         """Show a document at its best passage; the same document stays where it was."""
@@ -163,11 +165,9 @@ class PreviewPane(TextPane):
 
         The line of the current match or link, else of the best passage, if visible; else the top.
         """
-        preview = self.laid_out.preview
-        for place in (self.current_place, Place(preview.line_start, 0, 0)):
-            if place is not None and place.line and self._is_visible(place):
-                return preview.file_line(place.line)
-        return preview.file_line(self.laid_out.line_of(self.scroll_offset.y))
+        place = self._place_in_view(self.visible_height)
+        line = place.line if place else self.laid_out.line_of(self.scroll_offset.y)
+        return self.laid_out.preview.file_line(line)
 
     def count_lines(self) -> int:
         notice = self._notice_lines(self.line_width)
@@ -184,6 +184,10 @@ class PreviewPane(TextPane):
 
     def on_resize(self, event: events.Resize) -> None:
         self._update_subtitle()
+        read = self._place_in_view(self._height)
+        self._height = self.visible_height
+        if read is not None and not self._is_visible(read):
+            self._scroll_to_place(read)
         self._request_layout()
         if not self._is_placed:
             self.call_after_refresh(self._scroll_to_best)
@@ -301,8 +305,18 @@ class PreviewPane(TextPane):
         row = next((row for row in rows if layout.text_of(row)), top)
         return layout.place_of(row), row - top
 
-    def _is_visible(self, place: Place) -> bool:
-        return 0 <= self.laid_out.rows_of(place).start - self.scroll_offset.y < self.visible_height
+    def _place_in_view(self, height: int) -> Place | None:
+        """Return the current match or link, or else the best passage, if among `height` rows."""
+        best = Place(self.laid_out.preview.line_start, 0, 0)
+        for place in (self.current_place, best):
+            if place is not None and place.line and self._is_visible(place, height):
+                return place
+        return None
+
+    def _is_visible(self, place: Place, height: int | None = None) -> bool:
+        """Return whether a place is among the rows that are shown, or the first `height`."""
+        rows = self.visible_height if height is None else height
+        return 0 <= self.laid_out.rows_of(place).start - self.scroll_offset.y < rows
 
     def _next_index(self, places: Sequence[Place], index: int, step: int) -> int:
         """Return the index `step` after `index`, or after the top if that place is not visible."""
@@ -320,9 +334,13 @@ class PreviewPane(TextPane):
         if place is not None and self.laid_out.is_in_fold(place):
             self._fold(False)
         if place is not None and not self._is_visible(place):
-            self.scroll_to_line(self.laid_out.rows_of(place).start - self.visible_height // 4)
+            self._scroll_to_place(place)
         self._update_subtitle()
         self.refresh()
+
+    def _scroll_to_place(self, place: Place) -> None:
+        """Scroll until a place is a little below the top."""
+        self.scroll_to_line(self.laid_out.rows_of(place).start - self.visible_height // 4)
 
     def _follow(self) -> None:
         self.post_message(self.Followed(self.laid_out.preview.links[self._link].target, self.path))

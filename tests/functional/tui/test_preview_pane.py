@@ -300,6 +300,25 @@ async def test_position_survives_a_new_width() -> None:
         assert app.pane.position == "2/3"
 
 
+@pytest.mark.parametrize("best", [(75, 76), (80, 80)], ids=["no match", "match"])
+async def test_what_is_read_stays_visible_in_a_smaller_terminal(best: tuple[int, int]) -> None:
+    async with reading(preview_of(best=best), (140, 60)) as (app, pilot):
+        for size in ((140, 40), (80, 24), (80, 12)):  # the best passage is at the end
+            await pilot.resize_terminal(*size)
+            await pilot.pause()
+            await pilot.pause()
+            assert any(text.startswith("▌") for text in app.rows()), size
+
+
+async def test_what_was_scrolled_away_from_does_not_come_back_in_a_smaller_terminal() -> None:
+    async with reading(preview_of(best=(40, 40)), (140, 40)) as (app, pilot):
+        await pilot.press("G")
+        before = app.pane.scroll_offset.y
+        await pilot.resize_terminal(140, 20)
+        await pilot.pause()
+        assert app.pane.scroll_offset.y == before
+
+
 async def test_position_survives_an_edit_of_the_file() -> None:
     async with reading(preview_of(best=(40, 40))) as (app, pilot):
         await pilot.press("G", "pageup")

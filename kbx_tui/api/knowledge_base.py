@@ -107,6 +107,7 @@ if TYPE_CHECKING:
     from kbx_tui.search.links.link_records import (
         BrokenLink,
         DocumentLinks,
+        LinkedDocument,
         LinkOverview,
         UnlinkedMention,
     )
@@ -341,9 +342,12 @@ class KnowledgeBase:
         """Return the documents of `evidence` ranked. Pure."""
         return rank(evidence, tuning or self.tuning())
 
-    def facets(self, ranking: Ranking) -> Facets:
-        """Return how many results of a ranking have each type, tag, month and person."""
-        return self._searcher.facets(ranking)
+    def facets(self, documents: Ranking | str) -> Facets:
+        """Return how many documents have each type, tag, month, person and folder.
+
+        Of the results of a ranking, or of a path as in `search`; "" are all documents.
+        """
+        return self._searcher.facets(self._paths_of(documents))
 
     def rerank(self, ranking: Ranking, reranker: str | None = None) -> Ranking:
         """Return a ranking with its first 20 documents reranked, as `search` returns it.
@@ -466,6 +470,16 @@ class KnowledgeBase:
     def link_overview(self) -> LinkOverview:
         """Return how many links and broken links the base has, and what is linked most."""
         return self._link_browser.overview()
+
+    def most_linked(self, documents: Ranking | str) -> tuple[LinkedDocument, ...]:
+        """Return those of some documents, as for `facets`, with most links to them, at least 2."""
+        return self._link_browser.most_linked(self._paths_of(documents))
+
+    def _paths_of(self, documents: Ranking | str) -> list[str]:
+        if isinstance(documents, str):
+            return list(self._catalog.paths_in_scope(documents))
+        included = documents.included.nonzero()[0].tolist()
+        return [documents.evidence.paths[row] for row in included]
 
     def link_mention(
         self, mention: UnlinkedMention, path: str, *, dry_run: bool = False

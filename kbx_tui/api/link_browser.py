@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from functools import partial
 
 from kbx_tui.api.catalog import Catalog
@@ -17,6 +18,7 @@ from kbx_tui.search.links.document_links import LinkIndex
 from kbx_tui.search.links.link_records import (
     BrokenLink,
     DocumentLinks,
+    LinkedDocument,
     LinkOverview,
     UnlinkedMention,
 )
@@ -42,6 +44,9 @@ class LinkBrowser:
     def overview(self) -> LinkOverview:
         self._session.ensure_indexed()
         return self._links().overview()
+
+    def most_linked(self, paths: Collection[str]) -> tuple[LinkedDocument, ...]:
+        return self._links().most_linked(paths)
 
     def link(self, mention: UnlinkedMention, path: str, *, dry_run: bool) -> Written:
         before = self._files.read(mention.path)

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
-
-import numpy as np
 
 from kbx_tui.api.session import Session
 from kbx_tui.errors import ConfigError, IndexDamaged
@@ -169,9 +167,7 @@ class Searcher:
         self._session.fresh_index()
         return tuple(self._retriever().snippets(evidence, rows))
 
-    def facets(self, ranking: Ranking) -> Facets:
-        evidence = ranking.evidence
-        paths = (evidence.paths[row] for row in np.flatnonzero(ranking.included).tolist())
+    def facets(self, paths: Iterable[str]) -> Facets:
         return self._session.fresh_index().generation().facets.of(paths)
 
     def match_spans(self, evidence: Evidence, text: str) -> tuple[tuple[int, int], ...]:

@@ -101,8 +101,8 @@ def overview_lines(overview: LinkOverview) -> Iterator[str]:
         broken += " (`kbx links check` lists them)"
     yield f"{format_count(overview.links, 'link')} between documents, {broken}"
     yield f"{format_count(overview.unlinked, 'document')} without a link to them"
-    for path, title, count in overview.most_linked:
-        yield f"{count:>5}  {title}  {path}"
+    for linked in overview.most_linked:
+        yield f"{linked.count:>5}  {linked.title}  {linked.path}"
 
 
 def links_lines(links: DocumentLinks) -> Iterator[str]:

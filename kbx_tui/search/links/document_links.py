@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from functools import cached_property
 
 from kbx_tui.index.lexical.bodies import Body
@@ -23,6 +23,7 @@ from kbx_tui.search.links.link_records import (
     Backlink,
     BrokenLink,
     DocumentLinks,
+    LinkedDocument,
     LinkOverview,
     OutgoingLink,
     UnlinkedMention,
@@ -85,16 +86,21 @@ class LinkIndex:
     def overview(self) -> LinkOverview:
         """Return what links where, counted."""
         snapshot, sources = self._snapshot, self.graph.sources
-        linked = sorted(sources, key=lambda path: (-len(sources[path]), path))
         return LinkOverview(
             links=sum(map(len, sources.values())),
             broken=sum(self._is_broken(target, path) for path, target in self.graph.broken()),
             unlinked=len(snapshot.paths) - len(sources),
-            most_linked=tuple(
-                (path, snapshot.titles[snapshot.row_of[path]], len(sources[path]))
-                for path in linked[:MOST_LINKED]
-                if len(sources[path]) > 1
-            ),
+            most_linked=self.most_linked(sources),
+        )
+
+    def most_linked(self, paths: Iterable[str]) -> tuple[LinkedDocument, ...]:
+        """Return those of some documents that most others link to, at least 2, most first."""
+        sources = self.graph.sources
+        linked = sorted((-len(sources.get(path, ())), path) for path in paths)
+        return tuple(
+            LinkedDocument(path, self._title_and_date(path)[0], -count)
+            for count, path in linked[:MOST_LINKED]
+            if count < -1
         )
 
     def wikilink(self, name: str, path: str, source: str, *, in_table: bool = False) -> str:

@@ -83,6 +83,16 @@ class DocumentLinks:
 
 
 @dataclass(frozen=True, slots=True)
+class LinkedDocument:
+    """A document that others link to."""
+
+    path: str
+    title: str
+    count: int
+    """Documents that link to it."""
+
+
+@dataclass(frozen=True, slots=True)
 class LinkOverview:
     """The links of a base, counted."""
 
@@ -92,5 +102,5 @@ class LinkOverview:
     """Targets that lead to nothing, once per document."""
     unlinked: int
     """Documents that no other one links to."""
-    most_linked: tuple[tuple[str, str, int], ...]
-    """Path, title and number of linking documents of those with most, at least 2."""
+    most_linked: tuple[LinkedDocument, ...]
+    """Those that most documents link to, at least 2."""

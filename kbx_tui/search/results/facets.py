@@ -1,4 +1,4 @@
-"""Facets: how many results have each type, tag, month and person. Pure; in memory.
+"""Facets: how many results have each type, tag, month, person and folder. Pure; in memory.
 
 Everything that does not depend on the query is computed once per index generation, so that
 counting is a few array operations.
@@ -41,7 +41,7 @@ class Facets:
     total: int
     """Number of results."""
     values: tuple[FacetValue, ...]
-    """Types, then tags, then people; of each the most frequent first."""
+    """Types, tags, people, folders, in this order; of each the most frequent first."""
     months: tuple[tuple[str, int], ...]
     """Months from the first to the last that a result is dated in, `2026-03`, and how many are."""
     undated: int
@@ -113,6 +113,7 @@ class FacetIndex:
                     for owner, person in people.items()
                 },
             ),
+            _folders(snapshot.paths),
         )
         self._months = np.array([date[:7] for date in snapshot.dates])
 
@@ -127,6 +128,22 @@ class FacetIndex:
         undated = dated.pop("", 0)
         values = [value for column in self._columns for value in column.counts(flags)]
         return Facets(len(rows), tuple(values), _without_gaps(dated), undated)
+
+
+def _folders(paths: Sequence[str]) -> _Column:
+    """Return the folders that tell documents apart.
+
+    Without those of all documents, and those that hold all that is in the folder above them.
+    """
+    pairs = [(row, "/".join(path.split("/")[:end])) for row, path in enumerate(paths)
+             for end in range(1, path.count("/") + 1)]  # fmt: skip
+    counts = Counter(folder for _, folder in pairs)
+    kept = {
+        folder: (folder, folder)
+        for folder, count in counts.items()
+        if count < len(paths) and count != counts[folder.rpartition("/")[0]]
+    }
+    return _Column.of("in", [(row, folder) for row, folder in pairs if folder in kept], kept)
 
 
 def _without_gaps(dated: Mapping[str, int]) -> tuple[tuple[str, int], ...]:

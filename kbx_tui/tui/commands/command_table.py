@@ -22,6 +22,7 @@ _screen = partial(Command, scope="screen")
 _why_not = partial(Command, scope="why_not")
 _recall = partial(Command, scope="recall")
 _facets = partial(Command, scope="facets")
+_facet_box = partial(Command, scope="facet_box")
 _links = partial(Command, scope="links")
 _side_by_side = partial(Command, scope="side_by_side")
 _compare = partial(Command, scope="compare")
@@ -152,7 +153,7 @@ COMMANDS: tuple[Command, ...] = (
     _screen("query.save", "asterisk", "save_query", "save query",
             "save the query and its settings by name", palette=True),
     _screen("facets.open", "D", "facets", "facets",
-            "count types, tags, dates and people of the results, and narrow to one",
+            "count types, tags, people, folders and dates of the results, and narrow to one",
             palette=True),
     _screen("links.open", "X", "links", "links",
             "list what links to the document and from it, mentions of it and broken links",
@@ -232,16 +233,17 @@ COMMANDS: tuple[Command, ...] = (
     _recall("recall.close", "escape", "screen.close", "close", "close it", bar=True),
 
     _facets("facets.take", "enter,space", "open", "narrow",
-            "narrow the results to this, or take that back", bar=True),
+            "narrow the results to this, or take that back; read a document", bar=True),
     _facets("facets.earlier", "left,h", "span(-1)", "earlier",
             "go to the time before, in the strip of dates", bar=True, pair="facets.later"),
     _facets("facets.later", "right,l", "span(1)", "later", "go to the time after"),
     _facets("facets.longer", "shift+right,L", "extend(1)", "longer",
             "extend the span of dates by one more time", bar=True, pair="facets.shorter"),
     _facets("facets.shorter", "shift+left,H", "extend(-1)", "shorter", "shorten the span"),
-    _facets("facets.undo", "z", "screen.undo", "undo", "undo the last change", bar=True),
-    _facets("facets.up", "up", "move(-1)", "up", "move up"),
-    _facets("facets.close", "escape,q,D", "screen.close", "close", "close the facets", bar=True),
+    _facets("facets.up", "up", "move_or_leave", "up", "move up"),
+
+    _facet_box("facets.undo", "z", "undo", "undo", "undo the last change", bar=True),
+    _facet_box("facets.close", "escape,q,D", "close", "close", "close the facets", bar=True),
 
     _links("links.take", "enter", "open", "read", "read the document there", bar=True),
     _links("links.make", "l", "screen.make", "link", "make the mention under the cursor a link",

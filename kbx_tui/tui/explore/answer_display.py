@@ -13,6 +13,7 @@ from kbx_tui.tui.commands.keymap import Keymap
 from kbx_tui.tui.drawing.lines import width_of
 from kbx_tui.tui.explore.messages import FileState
 from kbx_tui.tui.explore.model import ExploreModel
+from kbx_tui.tui.explore.narrowing.facet_sidebar import FacetSidebar
 from kbx_tui.tui.explore.panes import empty_states
 from kbx_tui.tui.explore.panes.date_chip import DateChip
 from kbx_tui.tui.explore.panes.entity_list import EntityList, EntityStrip
@@ -46,10 +47,11 @@ class AnswerDisplay:
         model: ExploreModel,
         app_state: AppState,
         keymap: Callable[[], Keymap],
+        facets: FacetSidebar,
     ) -> None:
         """`keymap` returns the current keys."""
         self._screen, self._model, self._app_state = screen, model, app_state
-        self._keymap = keymap
+        self._keymap, self._facets = keymap, facets
         self.view: ExploreView | None = None
         """The answer shown; None before the first and without a query."""
 
@@ -76,6 +78,7 @@ class AnswerDisplay:
             empty_states.no_entities_when_fast if is_fast else empty_states.no_entities
         )
         self._show_entities(view.entities, view.threshold, is_new=is_new)
+        self._facets.update()
         results = self._screen.query_one(ResultList)
         count = view.order or f"{view.matched:,} of {view.scope.in_scope:,}"
         if view.scope.left_out:
@@ -101,6 +104,7 @@ class AnswerDisplay:
         self._screen.query_one(Knobs).annotate(None)
         self._screen.query_one(EntityList).empty_state = empty_states.entities_without_query
         self._show_entities((), self._model.state.threshold)
+        self._facets.update()
         self._screen.query_one(ResultList).show_count("")
         self._show_examples()
         self._show_no_reasons(empty_states.why_without_query)
@@ -109,6 +113,7 @@ class AnswerDisplay:
 
     def show_base(self) -> None:
         """Show what the base holds where there is no answer."""
+        self._facets.update()
         if self.view is None:
             self._show_examples()
 
@@ -135,6 +140,7 @@ class AnswerDisplay:
             self._screen.query_one(StatusLine).clear_error()  # of an earlier invalid path
             self._show_examples()
             self.show_scope(scope)
+            self._facets.update()
 
     def show_snippets(
         self,

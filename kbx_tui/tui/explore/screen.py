@@ -34,12 +34,14 @@ from kbx_tui.tui.explore.messages import (
     SnippetsReady,
     StateReplaced,
 )
+from kbx_tui.tui.explore.narrowing.facet_sidebar import FacetSidebar
 from kbx_tui.tui.explore.narrowing.query_filters import QueryFilters
 from kbx_tui.tui.explore.narrowing.search_switches import SearchSwitches
 from kbx_tui.tui.explore.pane_switch import PaneSwitch
 from kbx_tui.tui.explore.panes.date_chip import DateChip
 from kbx_tui.tui.explore.panes.entity_card import EntityCard
 from kbx_tui.tui.explore.panes.entity_list import EntityList, EntityStrip
+from kbx_tui.tui.explore.panes.facet_pane import FacetPane, FacetStrip
 from kbx_tui.tui.explore.panes.filter_chip import FilterChip
 from kbx_tui.tui.explore.panes.knobs import Knobs
 from kbx_tui.tui.explore.panes.mode_badge import ModeBadge
@@ -52,6 +54,7 @@ from kbx_tui.tui.explore.reasons.meanings import meanings_of
 from kbx_tui.tui.explore.search_state import SearchState
 from kbx_tui.tui.explore.tour_guide import TourGuide
 from kbx_tui.tui.explore.view import ExploreView
+from kbx_tui.tui.facets.facet_rows import narrowed, narrowed_to_span
 from kbx_tui.tui.judging.judging_screen import JudgingScreen
 from kbx_tui.tui.judging.measure_line import MeasureLine
 from kbx_tui.tui.navigator import Navigator
@@ -76,6 +79,7 @@ class Explore(JudgingScreen):
         PathLine: ("path",),
         ResultList: ("results", "list"),
         EntityList: ("entities", "list"),
+        FacetPane: ("facets", "list"),
         PreviewPane: ("preview", "text"),
         EntityCard: ("card", "list"),
         WhyPane: ("text",),
@@ -86,7 +90,8 @@ class Explore(JudgingScreen):
         super().__init__(session, app_state, navigator)
         self.model = session.explore
         self.pane_switch = PaneSwitch(self, app_state)
-        self.answer = AnswerDisplay(self, self.model, app_state, lambda: navigator.keymap)
+        facets = FacetSidebar(self, self.model, session.client, lambda: navigator.keymap)
+        self.answer = AnswerDisplay(self, self.model, app_state, lambda: navigator.keymap, facets)
         self.reader = Reader(self, session.reading, session.live_preview, self.pane_switch)
         self.filters = QueryFilters(self, self.model)
         self.judge = ResultJudge(self, session, self.answer, self.reader)
@@ -104,6 +109,7 @@ class Explore(JudgingScreen):
             yield DateChip()
             yield FilterChip()
         yield EntityStrip()
+        yield FacetStrip()
         yield Panes()
         yield Knobs()
         yield MeasureLine()
@@ -288,6 +294,17 @@ class Explore(JudgingScreen):
     def read_entity(self, event: EntityList.Opened) -> None:
         self.reader.origin = "entities"
         self.reader.open_card(event.entity.id)
+
+    @on(FacetPane.Taken)
+    def narrow(self, event: FacetPane.Taken) -> None:
+        if event.row.kind == "linked":
+            self.reader.open_document(event.row.value, focus=True)
+        else:
+            self.filters.replace(narrowed(self.filters.query, event.row))
+
+    @on(FacetPane.SpanTaken)
+    def narrow_to_span(self, event: FacetPane.SpanTaken) -> None:
+        self.filters.replace(narrowed_to_span(self.filters.query, event.first, event.last))
 
     @on(EntityCard.Opened)
     def read_from_card(self, event: EntityCard.Opened) -> None:

@@ -24,16 +24,19 @@ class DateStrip:
     start: int | None = None
     end: int = 0
     """The last time of the span, at or after `start`."""
+    width: int = MONTHS
+    """Cells for all of it."""
 
     @classmethod
     def of(cls, months: Sequence[tuple[str, int]], width: int = MONTHS) -> Self:
-        """Return a strip of months, or of years where these are more than `width`."""
-        if len(months) <= min(width, MONTHS):
-            return cls(tuple(months))
+        """Return a strip of months, or of years where these are more than `width` cells."""
+        width = min(width, MONTHS)
+        if len(months) <= width:
+            return cls(tuple(months), width=width)
         years: dict[str, int] = {}
         for month, count in months:
             years[month[:4]] = years.get(month[:4], 0) + count
-        return cls(tuple(years.items())[-max(width, 1) :])
+        return cls(tuple(years.items())[-max(width, 1) :], width=width)
 
     @property
     def span(self) -> tuple[str, str] | None:
@@ -45,7 +48,7 @@ class DateStrip:
     @property
     def cells(self) -> int:
         """Cells of one time: a short strip is drawn wider, to be read and clicked."""
-        return max(1, min(WIDEST, MONTHS // max(len(self.times), 1)))
+        return max(1, min(WIDEST, self.width // max(len(self.times), 1)))
 
     @property
     def bars(self) -> str:

@@ -11,24 +11,14 @@ from textual.content import Content
 from textual.screen import ModalScreen
 
 from kbx_tui.safe_text import safe_line
-from kbx_tui.search.query.filters import is_same_value
-from kbx_tui.search.query.typed_filters import (
-    Key,
-    TypedFilter,
-    read_filters,
-    with_filter,
-    without_filter,
-)
+from kbx_tui.tui.commands.bindings import bindings
 from kbx_tui.tui.engine.client import LatestOnly
 from kbx_tui.tui.explore.screen import Explore
-from kbx_tui.tui.facets.date_span import DateStrip
-from kbx_tui.tui.facets.facet_list import FacetList, FacetRow
+from kbx_tui.tui.facets.facet_list import FacetList
+from kbx_tui.tui.facets.facet_rows import facet_rows, narrowed, narrowed_to_span
 
 if TYPE_CHECKING:
     from kbx_tui.search.results.facets import Facets
-
-EDGES = 6
-"""Cells beside the strip of dates."""
 
 
 def open_facets(explore: Explore) -> None:
@@ -39,6 +29,7 @@ def open_facets(explore: Explore) -> None:
 class FacetBox(ModalScreen[None]):
     """An overlay on explore, whose results follow each choice."""
 
+    BINDINGS = bindings("facet_box")
     AUTO_FOCUS = "FacetList"
 
     def __init__(self, explore: Explore) -> None:
@@ -76,20 +67,8 @@ class FacetBox(ModalScreen[None]):
             self._show(facets)
 
     def _show(self, facets: Facets) -> None:
-        on = [each for each in read_filters(self._query).filters if len(each.values) == 1]
-        rows = tuple(
-            FacetRow(
-                value.key,
-                value.value,
-                safe_line(value.label),
-                value.count,
-                is_on=any(_is_for(each, value.key, value.value) for each in on),
-            )
-            for value in facets.values
-        )
-        shown = self.query_one(FacetList)
-        strip = DateStrip.of(facets.months, max(shown.line_width - EDGES, 1))
-        shown.show(rows, strip, facets.total)
+        rows = facet_rows(facets, self._query)
+        self.query_one(FacetList).show(rows, facets.months, facets.total)
         keymap = self._explore.navigator.keymap
         take, undo, close = map(keymap.key_of, ("facets.take", "facets.undo", "facets.close"))
         box = self.query_one("#facets", Vertical)
@@ -100,38 +79,14 @@ class FacetBox(ModalScreen[None]):
 
     @on(FacetList.Taken)
     def narrow(self, event: FacetList.Taken) -> None:
-        key, value = event.row.key, event.row.value
-        if key is None:
-            return
-        if event.row.is_on:
-            self._explore.filters.replace(_without(self._query, key, value))
-        else:
-            self._explore.filters.replace(with_filter(self._query, key, value))
+        self._explore.filters.replace(narrowed(self._query, event.row))
 
     @on(FacetList.SpanTaken)
     def narrow_to_span(self, event: FacetList.SpanTaken) -> None:
-        query = _without(_without(self._query, "from"), "to")
-        query = with_filter(with_filter(query, "from", event.first), "to", event.last)
-        self._explore.filters.replace(query)
+        self._explore.filters.replace(narrowed_to_span(self._query, event.first, event.last))
 
     def action_undo(self) -> None:
         self._explore.model.undo()
 
     def action_close(self) -> None:
         self.dismiss(None)
-
-
-def _without(query: str, key: Key, value: str = "") -> str:
-    """Return a query without its filters of a key, those of one value if there is one."""
-    filters = read_filters(query).filters
-    for number in reversed(range(len(filters))):
-        each = filters[number]
-        if each.key == key and (not value or _is_for(each, key, value)):
-            query = without_filter(query, number)
-    return query
-
-
-def _is_for(typed: TypedFilter, key: Key, value: str) -> bool:
-    """Return whether a filter is for this value and no other, in any spelling."""
-    is_single = typed.key == key and len(typed.values) == 1
-    return is_single and is_same_value(key, typed.values[0], value)

@@ -1,45 +1,45 @@
-"""The list of the facets: types, tags and people with counts, and the strip of dates."""
+"""The list of the facets: types, tags, people and folders with counts, and the strip of dates."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from rich.cells import cell_len
 from textual import events
 from textual.message import Message
 
-from kbx_tui.search.query.typed_filters import Key
 from kbx_tui.tui.commands.bindings import bindings
 from kbx_tui.tui.drawing.cell_text import fit, shorten
 from kbx_tui.tui.drawing.lines import BLANK, Line, Span, looks
 from kbx_tui.tui.facets.date_span import DateStrip
+from kbx_tui.tui.facets.facet_rows import FacetRow, Kind
 from kbx_tui.tui.widgets.rows_view import RowsView, Slot
 
-TITLES: dict[Key, str] = {"type": "Types", "tag": "Tags", "@": "People"}
+TITLES: dict[Kind, str] = {
+    "type": "Types",
+    "tag": "Tags",
+    "@": "People",
+    "in": "Folders",
+    "linked": "Most linked",
+    "dates": "Dates",
+}
 LABEL = 32
 """Cells of the longest label."""
 BAR = 24
 """Cells of the longest bar."""
+WIDE = 60
+"""Cells of a list from which words say what its colour says."""
 STRIP = 3
 """Cells before the strip of dates."""
-
-
-@dataclass(frozen=True, slots=True)
-class FacetRow:
-    """A value to narrow to; one with an empty key is the strip of dates."""
-
-    key: Key | None
-    value: str
-    label: str
-    count: int
-    is_on: bool = False
-    """Whether the query is narrowed to it."""
+EDGES = 6
+"""Cells beside the strip of dates."""
 
 
 class FacetList(RowsView[FacetRow]):
     """One line per value below the title of its kind; the last row is the strip of dates."""
 
-    BINDINGS = [*bindings("facets"), *bindings("list")]  # noqa: RUF012  # as in Textual
+    BINDINGS = bindings("facets", "list")
     COMPONENT_CLASSES = looks("strong", "accent", "cursor", "document")
 
     strip = DateStrip()
@@ -47,7 +47,7 @@ class FacetList(RowsView[FacetRow]):
 
     @dataclass
     class Taken(Message):
-        """The user chose a value, to narrow to it or to take that back."""
+        """The user chose a value, to narrow to it or to take that back, or a document."""
 
         row: FacetRow
 
@@ -62,15 +62,18 @@ class FacetList(RowsView[FacetRow]):
         super().__init__()
         self._dragged_from: int | None = None
 
-    def show(self, rows: tuple[FacetRow, ...], strip: DateStrip, total: int) -> None:
+    def show(
+        self, rows: tuple[FacetRow, ...], months: Sequence[tuple[str, int]], total: int
+    ) -> None:
         """Show these values of `total` results, with the cursor where it was."""
         before = self.current
-        has_strip = (FacetRow(None, "", "", 0),) if strip.times else ()
-        self.rows, self.strip, self.total = (*rows, *has_strip), strip, total
+        self.strip = DateStrip.of(months, max(self.line_width - EDGES, 1))
+        dates = (FacetRow("dates", "", "", 0),) if self.strip.times else ()
+        self.rows, self.total = (*rows, *dates), total
         same = [
             number
             for number, row in enumerate(self.rows)
-            if before is not None and (row.key, row.value) == (before.key, before.value)
+            if before is not None and (row.kind, row.value) == (before.kind, before.value)
         ]
         self.set_reactive(RowsView.cursor, same[0] if same else 0)
         self.rebuild_lines()
@@ -79,11 +82,11 @@ class FacetList(RowsView[FacetRow]):
     def slots(self) -> list[Slot]:
         slots: list[Slot] = []
         for number, row in enumerate(self.rows):
-            if number == 0 or row.key != self.rows[number - 1].key:
+            if number == 0 or row.kind != self.rows[number - 1].kind:
                 slots += [(-1, 0)] * bool(slots)
                 slots.append((-1, number + 1))
             slots.append((number, 0))
-            if row.key is None:
+            if row.kind == "dates":
                 slots.append((number, 1))
         return slots
 
@@ -91,28 +94,29 @@ class FacetList(RowsView[FacetRow]):
         if row < 0:
             return (Span(f"  {self._title(part - 1)}", "dim"),) if part else BLANK
         each = self.rows[row]
-        if each.key is None:
-            return self._strip_line(part, is_here=row == self.cursor)
+        if each.kind == "dates":
+            return self._strip_line(part, width, is_here=row == self.cursor)
         widest = max(cell_len(other.label) for other in self.rows)
-        label = max(min(widest, LABEL, width - 16), 8)
+        label = max(min(widest, LABEL, width - 11), 8)
         bar = round(each.count / max(self.total, 1) * min(BAR, max(width - label - 16, 0)))
         return (
-            Span(" › " if row == self.cursor else "   ", "accent"),
-            Span(fit(shorten(each.label, label), label), "strong"),
+            Span(f" {self.marker(row)} ", "accent"),
+            Span(fit(shorten(each.label, label), label), "accent" if each.is_on else "strong"),
             Span(f"{each.count:>7,} "),
-            Span("█" * bar, "document"),
-            Span(" narrowed to" if each.is_on else "", "accent"),
+            Span("" if each.kind == "linked" else "█" * bar, "document"),
+            Span(" narrowed to" if each.is_on and width > WIDE else "", "accent"),
         )
 
     def _title(self, number: int) -> str:
-        key = self.rows[number].key
-        return "Dates" if key is None else TITLES[key]
+        return TITLES[self.rows[number].kind]
 
-    def _strip_line(self, part: int, *, is_here: bool) -> Line:
+    def _strip_line(self, part: int, width: int, *, is_here: bool) -> Line:
         strip, marker = self.strip, Span(" › " if is_here else "   ", "accent")
         if part:
             first, last = strip.times[0][0], strip.times[-1][0]
             hint = strip.words or f"{first} to {last}; left and right select a span"
+            if len(hint) > width - STRIP and not strip.words:
+                hint = f"{first} to {last}  ← →"
             return (Span("   "), Span(hint, "accent" if strip.span else "dim"))
         bars = strip.bars
         if strip.start is None:
@@ -131,7 +135,7 @@ class FacetList(RowsView[FacetRow]):
 
     def row_opened(self) -> None:
         row = self.current
-        if row is not None and row.key is not None:
+        if row is not None and row.kind != "dates":
             self.post_message(self.Taken(row))
         elif self.strip.span is not None:
             self.post_message(self.SpanTaken(*self.strip.span))
@@ -154,9 +158,20 @@ class FacetList(RowsView[FacetRow]):
         if offset is None:
             return None
         row, part = self.slot_at(offset.y + self.scroll_offset.y)
-        if row < 0 or part or self.rows[row].key is not None:
+        if row < 0 or part or self.rows[row].kind != "dates":
             return None
         return (int(offset.x) - STRIP) // self.strip.cells
+
+    def on_click(self, event: events.Click) -> None:
+        """Narrow at one click; documents open at two, as in every list."""
+        offset = event.get_content_offset(self)
+        row = -1 if offset is None else self.slot_at(offset.y + self.scroll_offset.y)[0]
+        if row < 0:
+            return
+        self.choose(row)
+        kind = self.rows[row].kind
+        if kind != "dates" and event.chain == (2 if kind == "linked" else 1):
+            self.action_open()
 
     def on_mouse_down(self, event: events.MouseDown) -> None:
         self._dragged_from = self._time_at(event)

@@ -22,7 +22,7 @@ class RowsView(LinesView, Generic[RowT]):
 
     BINDINGS = bindings("list")
     LEAVE_ACTION = ""
-    """The action of moving up from the first row."""
+    """The action of moving up from the first row, if any."""
     rows: tuple[RowT, ...] = ()
     cursor: reactive[int] = reactive(0)
     """The row under the cursor; 0 if there are no rows."""
@@ -114,7 +114,7 @@ class RowsView(LinesView, Generic[RowT]):
         self.choose(self.cursor + rows)
 
     async def action_move_or_leave(self) -> None:
-        if self.cursor == 0:
+        if self.cursor == 0 and self.LEAVE_ACTION:
             await self.run_action(self.LEAVE_ACTION)
         self.choose(self.cursor - 1)
 

@@ -17,10 +17,16 @@ def test_counts_are_those_of_the_results_after_narrowing(demo_kb_path: Path) -> 
         ranking = kb.rank(kb.retrieve(query))
         facets = kb.facets(ranking)
         assert facets.total == ranking.total_matched
-        assert {value.key for value in facets.values} == {"type", "tag", "@"}
+        assert {value.key for value in facets.values} == {"type", "tag", "@", "in"}
         for value in facets.values:
             narrowed = with_filter(query, value.key, value.value)
             assert kb.search(narrowed).meta.total_matched == value.count
+        everything = kb.facets("")
+        assert everything.total == len(kb.document_paths())
+        assert kb.facets("memory/meetings").total == kb.count_scope("memory/meetings")[0]
+        folders = {value.value: value.count for value in everything.values if value.key == "in"}
+        assert folders["memory/meetings"] == kb.count_scope("memory/meetings")[0]
+        assert "memory" not in folders  # all documents are in it
         dates = [ranking.evidence.dates[row] for row in ranking.order.tolist()]
         months = Counter(date[:7] for date in dates if date)
         assert {month: count for month, count in facets.months if count} == months

@@ -31,6 +31,11 @@ class QueryFilters:
     def _line(self) -> QueryLine:
         return self._screen.query_one(QueryLine)
 
+    @property
+    def query(self) -> str:
+        """The text of the query line."""
+        return self._line.value
+
     def typed(self, text: str) -> None:
         """Search for a text as it is typed, without a filter that may not be complete yet."""
         unfinished = unfinished_filter(text) if self._line.has_focus else None

@@ -18,17 +18,23 @@ EXAMPLES = (
     ("words of a title", "that document comes first"),
 )
 
+WITH_ENTITIES = (
+    "The people, projects and teams you name are found first, then the documents that belong to"
+    " them."
+)
+WITHOUT_ENTITIES = (
+    "Notes are found by their words and by what they mean. Facets narrow them, with a query or"
+    " without: tags, folders, dates, notes that others link to."
+)
+
 
 def no_query(summary: BaseSummary | None, recent: Sequence[str] = (), key: str = "") -> EmptyState:
     """Return what the results pane shows before a query: `recent` ones, or some made from the base.
 
     `key` puts them into the query line, one after the other.
     """
-    about = titled_text(
-        "Type to search.",
-        "The people, projects and teams you name are found first, then the documents that"
-        " belong to them.",
-    )
+    has_entities = summary is None or summary.entities != 0
+    about = titled_text("Type to search.", WITH_ENTITIES if has_entities else WITHOUT_ENTITIES)
     queries = recent or (summary.queries if summary is not None else ())
     label = "recent queries" if recent else "for example"
     examples = [("" if index else label, query) for index, query in enumerate(queries)]

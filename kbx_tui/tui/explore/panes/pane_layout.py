@@ -3,7 +3,8 @@
 `styles/explore.tcss` shows and hides panes by the classes of their container: `-pane-...` names
 the one pane a small terminal shows, `-reading` replaces the why pane with the reader (a document
 or an entity card), `-no-why` and `-no-entities` hide a pane, and `-idle` means that there is
-nothing to explain yet. `-live` shows the document under the cursor below the why pane.
+nothing to explain yet. With `-facets` on the screen, facets replace the entities. `-live` shows
+the document under the cursor below the why pane.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from textual.widget import Widget
 
 from kbx_tui.tui.explore.panes.entity_card import EntityCard
 from kbx_tui.tui.explore.panes.entity_list import EntityList
+from kbx_tui.tui.explore.panes.facet_pane import FacetPane
 from kbx_tui.tui.explore.panes.result_list import ResultList
 from kbx_tui.tui.explore.panes.why_pane import WhyPane
 from kbx_tui.tui.reading.preview_pane import PreviewPane
@@ -43,16 +45,22 @@ class Panes(Horizontal):
     def compose(self) -> ComposeResult:
         entities, results, why = EntityList(), ResultList(), WhyPane()
         entities.border_title, results.border_title, why.border_title = "Entities", "Results", "Why"
-        yield from (entities, results)
+        with Vertical(id="sidebar"):
+            yield from (entities, FacetPane())
+        yield results
         with Vertical(id="side"):
             yield from (why, PreviewPane(), EntityCard())
 
     def pane(self, name: Pane) -> LinesView:
-        """Return the widget of a pane."""
+        """Return the widget of a pane; of the entities, the facets where they are in its place."""
+        if name == "entities" and self.screen.has_class("-facets"):
+            return self.query_one(FacetPane)
         return self.query_one(PANES[name])
 
     def name_of(self, widget: Widget | None) -> Pane | None:
         """Return the name of a pane, or None if `widget` is not one."""
+        if isinstance(widget, FacetPane):
+            return "entities"
         return next((name for name, kind in PANES.items() if isinstance(widget, kind)), None)
 
     def beside(self, name: Pane, step: int) -> Pane:

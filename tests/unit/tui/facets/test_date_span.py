@@ -17,6 +17,7 @@ def test_many_months_are_shown_as_years() -> None:
     months = [(f"{2000 + n // 12}-{n % 12 + 1:02}", 1) for n in range(MONTHS + 1)]
     assert DateStrip.of(months).times == (*((str(2000 + n), 12) for n in range(5)), ("2005", 1))
     assert len(DateStrip.of(months, width=3).times) == 3
+    assert [len(DateStrip.of(months[:5], width).bars) for width in (60, 28, 5)] == [30, 25, 5]
 
 
 def test_keys_select_and_extend_a_span_within_the_strip() -> None:

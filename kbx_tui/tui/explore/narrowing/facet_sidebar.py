@@ -1,0 +1,90 @@
+"""Facets in the sidebar, where the base has no entities: of the results, or of all documents."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from textual.screen import Screen
+
+from kbx_tui.formatting import format_count
+from kbx_tui.tui.commands.keymap import Keymap
+from kbx_tui.tui.engine.client import EngineClient, LatestOnly
+from kbx_tui.tui.explore.model import ExploreModel
+from kbx_tui.tui.explore.panes.facet_pane import FacetPane, FacetStrip
+from kbx_tui.tui.facets.facet_rows import FacetRow, facet_rows, linked_rows
+
+if TYPE_CHECKING:
+    from kbx_tui.api import KnowledgeBase
+    from kbx_tui.search.links.link_records import LinkedDocument
+    from kbx_tui.search.results.facets import Facets
+
+MOST_DOCUMENTS = 3000
+"""Documents up to which links are counted: the links of more take longer to read than a key may
+wait for its answer."""
+
+
+class FacetSidebar:
+    """Shows the facets of what the screen shows, in place of the entities."""
+
+    def __init__(
+        self,
+        screen: Screen[None],
+        model: ExploreModel,
+        client: EngineClient,
+        keymap: Callable[[], Keymap],
+    ) -> None:
+        self._screen, self._model, self._client = screen, model, client
+        self._keymap = keymap
+        self._counting = LatestOnly(client)
+
+    @property
+    def is_wanted(self) -> bool:
+        """Whether the base has documents and no entities."""
+        summary = self._model.summary
+        return summary is not None and bool(summary.documents) and summary.entities == 0
+
+    def update(self) -> None:
+        """Show the facets of the current answer, or the entities where there are any."""
+        self._screen.set_class(self.is_wanted, "-facets")
+        if self.is_wanted:
+            self._counting.start(self._count())
+        else:
+            self._counting.cancel()
+
+    async def _count(self) -> None:
+        ranking, summary = self._model.displayed.ranking, self._model.summary
+        documents = self._model.state.path if ranking is None else ranking
+        is_small = summary is not None and (summary.documents or 0) <= MOST_DOCUMENTS
+
+        def read(engine: KnowledgeBase) -> tuple[Facets, tuple[LinkedDocument, ...]]:
+            linked = engine.most_linked(documents) if is_small else ()
+            return engine.facets(documents), linked
+
+        facets, linked = await self._client.run(read)
+        if self._screen.is_attached:
+            self._show(facets, linked)
+
+    def _show(self, facets: Facets, linked: tuple[LinkedDocument, ...]) -> None:
+        values = tuple(
+            row
+            for row in facet_rows(facets, self._model.state.query)
+            if row.is_on or row.count < facets.total
+        )
+        pane, strip = self._screen.query_one(FacetPane), self._screen.query_one(FacetStrip)
+        pane.show((*values, *linked_rows(linked)), facets.months, facets.total)
+        pane.border_title = f"Facets of {self._of(facets.total)}"
+        strip.show(_top_of_each(pane.rows), self._keymap().key_of("focus.entities"))
+
+    def _of(self, total: int) -> str:
+        has_query = self._model.displayed.ranking is not None
+        return format_count(total, "result" if has_query else "document")
+
+
+def _top_of_each(rows: tuple[FacetRow, ...]) -> tuple[FacetRow, ...]:
+    """Return the first three values of each kind, without the strip of dates."""
+    kept: list[FacetRow] = []
+    for row in rows:
+        if row.kind != "dates" and sum(other.kind == row.kind for other in kept) < 3:
+            kept.append(row)
+    return tuple(kept)

@@ -1,0 +1,1 @@
+"""The parts of the explore screen: its frame, what models report, and what panes do."""

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import re
 import subprocess
 import sys
 import time
@@ -97,7 +98,7 @@ def compare_processes(base: Path, runs: int, kbx: Path | None) -> None:
     for _ in range(runs):
         for name, command in commands.items():
             began = time.perf_counter()
-            subprocess.run(command, cwd=base, capture_output=True, check=True)
+            output_of(command, cwd=base)
             times[name].append(time.perf_counter() - began)
     bare = median(times["python -c 'import lancedb'"])
     for name, taken in times.items():
@@ -107,12 +108,17 @@ def compare_processes(base: Path, runs: int, kbx: Path | None) -> None:
 
 
 def seconds(code: str, base: Path) -> float:
+    return float(output_of([sys.executable, "-c", code, str(base)]).strip().splitlines()[-1])
+
+
+def output_of(command: list[str], cwd: Path | None = None) -> str:
+    """Run a process and return its output; if it fails, exit with the last thing it said."""
     environment = {**os.environ, "LANCEDB_LOG": "error"}
-    done = subprocess.run(
-        [sys.executable, "-c", code, str(base)],
-        capture_output=True, text=True, env=environment, check=True,
-    )  # fmt: skip
-    return float(done.stdout.strip().splitlines()[-1])
+    done = subprocess.run(command, capture_output=True, text=True, cwd=cwd, env=environment)
+    if done.returncode:
+        said = (done.stderr.strip() or f"a process ended with {done.returncode}").splitlines()
+        sys.exit(re.sub(r"^kbx_tui\.errors\.\w+: ", "", said[-1]))
+    return done.stdout
 
 
 if __name__ == "__main__":

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from functools import lru_cache
+from functools import cache, lru_cache
 
 # Unicode does not decompose letters with a stroke or ligatures, but users type plain letters.
 _PLAIN_LETTERS = str.maketrans(
@@ -24,7 +24,6 @@ _ACCENTS = re.compile(
 _NO_SPACES = (
     "\u0e00-\u0eff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
 )
-_TOKEN = re.compile(rf"[{_NO_SPACES}]|[^\W_{_NO_SPACES}]+")
 
 
 def strip_accents(text: str) -> str:
@@ -47,7 +46,13 @@ def fold(text: str) -> str:
 
 def tokens(text: str) -> list[str]:
     """Return the folded words of ``text``; in scripts without spaces, every character is one."""
-    return _TOKEN.findall(fold(text))
+    return _token_pattern().findall(fold(text))
+
+
+@cache
+def _token_pattern() -> re.Pattern[str]:
+    """Compiled when first used: its ranges take milliseconds, for which the app's start waits."""
+    return re.compile(rf"[{_NO_SPACES}]|[^\W_{_NO_SPACES}]+")
 
 
 def name_key(name: str) -> str:

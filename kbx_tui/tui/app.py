@@ -4,17 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import os
-import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from textual import events
-from textual.app import App, SystemCommand
-from textual.driver import Driver
-from textual.filter import LineFilter, Monochrome, NoColor
-from textual.geometry import Region
 from textual.message import Message
 from textual.screen import Screen
 
@@ -28,29 +23,26 @@ from kbx_tui.tui.bases import Bases
 from kbx_tui.tui.commands.bindings import bindings
 from kbx_tui.tui.commands.keymap import Keymap
 from kbx_tui.tui.commands.registry import commands_in
-from kbx_tui.tui.drawing.legible_colors import legible
 from kbx_tui.tui.editor import open_editor
 from kbx_tui.tui.explore.screen import Explore
 from kbx_tui.tui.explore.search_run import DEBOUNCE_SECONDS
-from kbx_tui.tui.gc_pauses import CHECK_INTERVAL, IdleCollector, limit_automatic_collection
 from kbx_tui.tui.mode_screens import MODES
 from kbx_tui.tui.shell.messages import Failure, IndexProgress, Notice
 from kbx_tui.tui.shell.mode_screen import ModeScreen
-from kbx_tui.tui.shell.welcome_screen import Welcome
+from kbx_tui.tui.shell.overlay_app import OverlayApp
 from kbx_tui.tui.stylesheets import stylesheets
 
 if TYPE_CHECKING:
     from kbx_tui.config import Settings
     from kbx_tui.index.build.new_files import IndexQuestion
-    from kbx_tui.search.evidence.tuning import Tuning
+    from kbx_tui.tui.shell.welcome_screen import Welcome
 
-NO_COLOR_FILTER, GREY_FILTER = NoColor(), Monochrome()
 TourWish = Literal["no", "first", "always"]
 WIDTH_CLASSES: list[tuple[int, str]] | None = [(0, "-small"), (80, "-narrow"), (110, "-wide")]
 """Minimum width of a screen in columns, and the class it then has."""
 
 
-class KbxApp(App[None]):
+class KbxApp(OverlayApp):
     """The app on one knowledge base; without one, it asks which to open.
 
     Screens know it as a `Navigator`, the session of the open base as its `SessionHost`.
@@ -77,53 +69,28 @@ class KbxApp(App[None]):
         `drafts` is a file of drafts to start with, in the dedup mode. `trust` allows that base
         everything its kbx.toml asks for. `tour` shows the tour: always, or `first`: once per user.
         """
-        limit_automatic_collection()
-        super().__init__()
+        self.app_state = AppState()
+        super().__init__(self.app_state.user.theme)
         self._drafts = drafts
         self.bases = bases or Bases(trusted=root if trust else None)
-        self.app_state = AppState()
         self._questions = BaseQuestions(
             self, self, self.bases, show_error=self.show_error, on_trust=self._open_trusted
         )
         self._debounce = debounce
-        self.keymap = Keymap()
         self._root: Path | None = None
-        self.explore: Explore | None = None
-        """The explore screen of the open base."""
-        self._collector = IdleCollector()
-        self._event_loop: asyncio.AbstractEventLoop | None = None
         self._first: Screen[Any]
         if root is None:
-            self._first = Welcome(self.bases, self.app_state, self, why=why)
+            self._first = self._welcome(why=why)
         else:
             self._first = self.explore = self._make_explore(root)
             seen = self.app_state.user.tour_seen
             self.explore.tour.is_wanted = tour == "always" or (tour == "first" and not seen)
 
-    def get_css_variables(self) -> dict[str, str]:
-        return legible(super().get_css_variables())
-
-    def get_line_filters(self) -> Sequence[LineFilter]:
-        """Fit the filter of NO_COLOR to the theme: Textual chooses it before one is remembered.
-
-        That of other themes makes terminal colours black on black.
-        """
-        colorless = NO_COLOR_FILTER if self.native_ansi_color else GREY_FILTER
-        return [
-            colorless if isinstance(each, NoColor | Monochrome) else each
-            for each in super().get_line_filters()
-        ]
-
     def on_mount(self) -> None:
-        self.set_interval(CHECK_INTERVAL, self._collector.collect_if_idle)
-        self._event_loop = asyncio.get_running_loop()
         self.push_screen(self._first)  # the default screen cannot be switched for another
-        if self.app_state.user.theme in self.available_themes:
-            self.theme = self.app_state.user.theme
         self.theme_changed_signal.subscribe(
             self, lambda theme: self.app_state.remember_theme(theme.name)
         )
-        self.app_resume_signal.subscribe(self, lambda app: self._redraw())
         if self.explore is not None:
             self.call_after_refresh(self.explore.session.start)
             if self._drafts is not None:
@@ -133,32 +100,9 @@ class KbxApp(App[None]):
         await self.go_to("dedup")
         session.review.load(str(drafts))
 
-    def get_driver_class(self) -> type[Driver]:
-        kind = super().get_driver_class()
-        if sys.platform != "win32" and kind.__name__ == "LinuxDriver":
-            from kbx_tui.tui.terminal_driver import TerminalDriver
-
-            return TerminalDriver
-        return kind
-
-    def stop_from_thread(self) -> bool:
-        """Leave the app, from any thread; return False if it is not running yet."""
-        if self._event_loop is None:
-            return False
-        self._event_loop.call_soon_threadsafe(self.exit)
-        return True
-
     async def on_event(self, event: events.Event) -> None:
-        if isinstance(event, events.InputEvent | events.Paste | events.Resize):
-            self._collector.note_activity()
         if isinstance(event, events.Key) and self._is_for_tour(event.key):
             return
-        if isinstance(event, events.Paste):  # a clipboard may hold control characters
-            from kbx_tui.tui.dedup.draft_line import DraftLine
-
-            lines = map(safe_line, event.text.strip().splitlines())
-            keeps_lines = isinstance(self.focused, DraftLine)  # other fields hold a single line
-            event.text = ("\n" if keeps_lines else " ").join(lines)
         await super().on_event(event)
 
     def _is_for_tour(self, key: str) -> bool:
@@ -177,7 +121,7 @@ class KbxApp(App[None]):
             partial(self.bases.open, root, self._notice_of_engine),
             self,
             debounce=self._debounce,
-            on_answer=self._collector.note_activity,  # it is about to be drawn
+            on_answer=self.collector.note_activity,  # it is about to be drawn
         )
         return Explore(session, self.app_state, self)
 
@@ -215,8 +159,12 @@ class KbxApp(App[None]):
         self._questions.ask_for_entities(sentence, take)
 
     def choose_base(self) -> None:
-        welcome = Welcome(self.bases, self.app_state, self, is_base_open=True)
-        self.push_screen(welcome, self._open_chosen)
+        self.push_screen(self._welcome(is_base_open=True), self._open_chosen)
+
+    def _welcome(self, *, why: str = "", is_base_open: bool = False) -> Welcome:
+        from kbx_tui.tui.shell.welcome_screen import Welcome  # seldom the first screen
+
+        return Welcome(self.bases, self.app_state, self, why=why, is_base_open=is_base_open)
 
     async def _open_chosen(self, root: Path | None) -> None:
         if root is not None:
@@ -308,30 +256,7 @@ class KbxApp(App[None]):
         if (screen := modes[-1] if modes else self.explore) is not None:
             screen.post_message(message)
 
-    # What screens ask for.
-
-    def show_help(self) -> None:
-        from kbx_tui.tui.shell.help_screen import Help
-
-        self.push_screen(Help(self.screen, self.keymap))
-
-    def pick_entity(self, pick: Callable[[str], None]) -> None:
-        from kbx_tui.tui.commands.entity_picker import entity_palette
-
-        if self.explore is not None:
-            self.push_screen(entity_palette(self.explore.model.completions.entities, pick))
-
-    def pick_folders(self) -> None:
-        from kbx_tui.tui.indexing.folder_picker import FolderPicker
-
-        if self.explore is not None:
-            self.push_screen(FolderPicker(self.explore.session.index, self.keymap))
-
-    def ask_why_not(self) -> None:
-        from kbx_tui.tui.why_not.screen import open_box
-
-        if self.explore is not None:
-            open_box(self.explore, self.keymap)
+    # The clipboard and the editor.
 
     async def copy(self, name: str, text: str) -> str:
         from kbx_tui.tui.clipboard import copy_text
@@ -339,56 +264,9 @@ class KbxApp(App[None]):
         self.copy_to_clipboard(text)  # also where a program takes it: only the terminal is always
         return await asyncio.to_thread(copy_text, name, text, os.environ)  # on the user's machine
 
-    def ask_blind(self, before: Tuning, after: Tuning) -> None:
-        from kbx_tui.tui.blind.model import BlindModel
-        from kbx_tui.tui.blind.screen import BlindScreen
-
-        if self.explore is not None:
-            session, query = self.explore.session, self.explore.model.state.query
-            model = BlindModel(session.client, session.judging, query, (before, after))
-            self.push_screen(BlindScreen(model, self.keymap))
-
-    def recall(self, *, naming: bool = False) -> None:
-        from kbx_tui.tui.recall.recall_box import open_recall
-
-        if self.explore is not None:
-            open_recall(self.explore, naming=naming)
-
-    def show_facets(self) -> None:
-        from kbx_tui.tui.facets.facet_box import open_facets
-
-        if self.explore is not None:
-            open_facets(self.explore)
-
-    def show_links(self, path: str) -> None:
-        from kbx_tui.tui.links.links_box import open_links
-
-        if self.explore is not None:
-            open_links(self.explore, path)
-
     async def edit(self, root: str, path: str, line: int) -> None:
         if notice := open_editor(self, Path(root) / path, line, no_color=self.no_color):
             self.show_notice(notice)
-
-    # The palette and actions.
-
-    def get_system_commands(self, screen: Screen[Any]) -> Iterable[SystemCommand]:
-        yield SystemCommand("Theme", "change the colours", self.action_change_theme)
-        yield SystemCommand("Screenshot", "save the screen as SVG", self.deliver_screenshot)
-        if isinstance(screen, ModeScreen):
-            for command in commands_in(*screen.palette_scopes):
-                if command.palette:
-                    yield SystemCommand(
-                        command.label.capitalize(),
-                        f"{command.help} ({self.keymap.display_keys(command)})",
-                        partial(self._run_command, screen, command.action),
-                    )
-        yield SystemCommand("Quit", "leave the app", self.action_quit)
-
-    async def _run_command(self, screen: ModeScreen, action: str) -> None:
-        """Run an action as its key does outside fields, even if the palette was opened in one."""
-        screen.leave_field()
-        await screen.run_action(action)
 
     def action_help_quit(self) -> None:
         """Show how to quit: Ctrl+C does not, because in a field it copies."""
@@ -398,7 +276,3 @@ class KbxApp(App[None]):
             if command.label == "quit"
         )
         self.show_notice(f"{keys} leaves the app")
-
-    def _redraw(self) -> None:
-        """Draw every cell again: another program has used the terminal."""
-        self.screen.refresh(Region(0, 0, *self.size))

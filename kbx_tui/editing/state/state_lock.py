@@ -6,8 +6,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from filelock import FileLock, Timeout
-
 from kbx_tui.editing.atomic_write import write_fault
 from kbx_tui.editing.state.state_folder import state_folder
 from kbx_tui.errors import WriteFault
@@ -19,6 +17,8 @@ def state_lock(root: Path, lock_name: str, file: Path, seconds: float) -> Iterat
 
     Raises WriteFault when it cannot be had, at the latest after `seconds`.
     """
+    from filelock import FileLock, Timeout  # here, as the first paint of the app waits for imports
+
     lock_file = state_folder(root) / lock_name
     lock = FileLock(lock_file)
     try:

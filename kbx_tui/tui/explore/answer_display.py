@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING
 
 from textual.screen import Screen
 
 from kbx_tui.formatting import format_count
-from kbx_tui.search.results.response import Snippet
 from kbx_tui.tui.app_state import AppState
 from kbx_tui.tui.commands.keymap import Keymap
 from kbx_tui.tui.drawing.lines import width_of
@@ -31,6 +31,9 @@ from kbx_tui.tui.reading.preview_pane import PreviewPane
 from kbx_tui.tui.widgets.line_widget import LineWidget
 from kbx_tui.tui.widgets.lines_view import EmptyState, blank
 from kbx_tui.tui.widgets.status_line import StatusLine
+
+if TYPE_CHECKING:
+    from kbx_tui.search.results.response import Snippet
 
 ALPHA_STEP = 0.05
 """How far a key moves alpha."""

@@ -7,7 +7,6 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from kbx_tui.safe_text import safe_line
-from kbx_tui.search.results.response import Snippet
 from kbx_tui.tui.drawing.cell_text import shorten
 from kbx_tui.tui.explore.messages import FileState
 from kbx_tui.tui.explore.search_state import SearchState
@@ -18,6 +17,7 @@ if TYPE_CHECKING:
     from kbx_tui.search.evidence.evidence import Evidence
     from kbx_tui.search.evidence.tuning import Tuning
     from kbx_tui.search.ranking.rank import Ranking
+    from kbx_tui.search.results.response import Snippet
 
 TITLE_CELLS = 40
 """Cells of a title in a sentence."""

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from textual.message import Message
 
-from kbx_tui.search.results.response import Snippet
 from kbx_tui.tui.explore.search_state import SearchState
 from kbx_tui.tui.explore.view import BaseSummary, CardView, ExploreView, ScopeView
 from kbx_tui.tui.reading.reading_layout import TextLayout
+
+if TYPE_CHECKING:
+    from kbx_tui.search.results.response import Snippet
 
 FileState = Literal["changed", "gone"]
 """How a file differs from what was indexed."""

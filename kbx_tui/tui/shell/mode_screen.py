@@ -62,6 +62,8 @@ class ModeScreen(Screen[None]):
         """The size that the screen was laid out for."""
 
     def compose(self) -> ComposeResult:
+        # before there are widgets, which would be styled twice
+        self._set_width_class(self.app.size.width, update=False)
         yield ModeTabs(self.MODE)
         yield from self.compose_panes()
         yield StatusLine()
@@ -117,13 +119,14 @@ class ModeScreen(Screen[None]):
                 await super().on_event(events.Resize(size, size))
             await asyncio.sleep(LAYOUT_PAUSE)
 
-    def _set_width_class(self, width: int) -> bool:
+    def _set_width_class(self, width: int, *, update: bool = True) -> bool:
         """Set the class of this width and return whether it changed."""
         breakpoints = self.app.HORIZONTAL_BREAKPOINTS or []
         _, name = max((entry for entry in breakpoints if entry[0] <= width), default=(0, ""))
         if not name or self.has_class(name):
             return False
-        self.update_classes({other: other == name for _, other in breakpoints}, animate=False)
+        classes = {other: other == name for _, other in breakpoints}
+        self.update_classes(classes, update=update, animate=False)
         return True
 
     def fit(self, size: Size) -> None:

@@ -26,16 +26,23 @@ def test_importing_the_app_loads_no_mode_but_explore() -> None:
     assert run(code) == "[]"
 
 
-def test_app_is_painted_before_the_base_is_opened(tmp_path: Path) -> None:
+def test_app_is_painted_in_the_remembered_theme_before_the_base_is_opened(tmp_path: Path) -> None:
+    """All is styled once: styles are not read again for the theme."""
     code = f"""
-import asyncio, sys
+import asyncio, os, sys
 from pathlib import Path
+from textual.css.stylesheet import Stylesheet
 from kbx_tui.tui.app import KbxApp
-painted = []
+os.environ["KBX_STATE_DIR"] = {str(tmp_path)!r}
+Path({str(tmp_path / "state.json")!r}).write_text('{{"theme": "textual-light"}}')
+painted, read_again = [], []
+reparse = Stylesheet.reparse
+Stylesheet.reparse = lambda styles: (read_again.append(styles), reparse(styles))
 class Bases:
     def open(self, root, notice):
         lines = [strip.text for strip in app.screen._compositor.render_strips()]
         painted.append(any("Type to search" in line for line in lines))
+        painted.append(app.screen.styles.background.brightness > 0.5 and not read_again)
         raise OSError("painted before opening")
 app = KbxApp(Path({str(tmp_path)!r}), bases=Bases())
 async def main():
@@ -45,4 +52,4 @@ async def main():
 asyncio.run(main())
 print(painted, "numpy" in sys.modules)
 """
-    assert run(code) == "[True] False"
+    assert run(code) == "[True, True] False"

@@ -4,18 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from textual.screen import Screen
 
 from kbx_tui.safe_text import safe_line
-from kbx_tui.search.results.response import Snippet
 from kbx_tui.tui.explore.model import ExploreModel
 from kbx_tui.tui.explore.panes.entity_card import EntityCard
 from kbx_tui.tui.explore.panes.entity_list import EntityList
 from kbx_tui.tui.explore.panes.result_list import ResultList
 from kbx_tui.tui.explore.search_state import command_line
 from kbx_tui.tui.reading.preview_pane import PreviewPane
+
+if TYPE_CHECKING:
+    from kbx_tui.search.results.response import Snippet
 
 Content = Literal["path", "citation", "snippet", "command"]
 

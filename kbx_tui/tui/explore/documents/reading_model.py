@@ -10,7 +10,6 @@ from textual.message import Message
 
 from kbx_tui.errors import NotFound
 from kbx_tui.safe_text import safe_line, safe_lines
-from kbx_tui.search.results.response import Snippet
 from kbx_tui.tui.engine.client import EngineClient, LatestOnly
 from kbx_tui.tui.explore.documents.snippet_reader import read_snippets
 from kbx_tui.tui.explore.documents.whole_passage import whole_passage
@@ -23,6 +22,7 @@ from kbx_tui.tui.reading.reading_layout import TextLayout, lay_out
 if TYPE_CHECKING:
     from kbx_tui.api import KnowledgeBase
     from kbx_tui.search.evidence.evidence import Evidence
+    from kbx_tui.search.results.response import Snippet
 
 
 class ReadingModel:

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 from textual.message import Message
 
-from kbx_tui.search.results.response import Snippet
 from kbx_tui.tui.engine.client import EngineClient
 from kbx_tui.tui.explore.displayed_search import DisplayedSearch
 from kbx_tui.tui.explore.messages import FileState, SnippetsReady
@@ -15,6 +14,7 @@ from kbx_tui.tui.explore.messages import FileState, SnippetsReady
 if TYPE_CHECKING:
     from kbx_tui.api import KnowledgeBase
     from kbx_tui.search.evidence.evidence import Evidence
+    from kbx_tui.search.results.response import Snippet
 
 
 class SnippetReader:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from rich.cells import cell_len
 from textual import events
@@ -11,7 +12,6 @@ from textual.message import Message
 from textual.timer import Timer
 
 from kbx_tui.formatting import format_score
-from kbx_tui.search.results.response import Snippet
 from kbx_tui.tui.commands.bindings import bindings
 from kbx_tui.tui.drawing.bars import score_bar
 from kbx_tui.tui.drawing.cell_text import fit
@@ -23,6 +23,9 @@ from kbx_tui.tui.explore.view import ResultRow
 from kbx_tui.tui.judging.grade_sign import grade_sign
 from kbx_tui.tui.widgets.lines_view import EmptyState
 from kbx_tui.tui.widgets.rows_view import RowsView, Slot
+
+if TYPE_CHECKING:
+    from kbx_tui.search.results.response import Snippet
 
 BAR_LOOKS: tuple[Look, ...] = ("document", "entity", "reranker")
 """The styles of the parts of a bar."""

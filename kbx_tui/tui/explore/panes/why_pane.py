@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from itertools import zip_longest
+from typing import TYPE_CHECKING
 
 from rich.cells import cell_len
 
 from kbx_tui.formatting import format_score
-from kbx_tui.search.results.response import Snippet
 from kbx_tui.tui.drawing.cell_text import fit, shorten, wrap
 from kbx_tui.tui.drawing.lines import BLANK, Line, Look, Span, fit_line, looks, width_of
 from kbx_tui.tui.explore.view import Addend, Reranking, Section, Term, Why
 from kbx_tui.tui.widgets.lines_view import TextPane
+
+if TYPE_CHECKING:
+    from kbx_tui.search.results.response import Snippet
 
 FEW_LINES = 14
 """A pane with fewer lines shows only the formula and its sections, side by side."""

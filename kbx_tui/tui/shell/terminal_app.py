@@ -31,7 +31,7 @@ class TerminalApp(App[None]):
         self._first_theme: str | None = self.theme
         """That with which all is styled at first; None once it has been asked for again."""
         self.collector = IdleCollector()
-        """To be told of activity."""
+        """Collects garbage while nothing happens."""
         self._event_loop: asyncio.AbstractEventLoop | None = None
 
     def on_mount(self) -> None:

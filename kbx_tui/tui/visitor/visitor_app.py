@@ -41,7 +41,6 @@ class VisitorApp(KbxApp):
         return BrowserDriver if kind is WebDriver else kind
 
     def on_mount(self) -> None:
-        super().on_mount()
         if self._scheme is not None:
             self.theme = THEMES[self._scheme]
         if self._query and self.explore is not None:

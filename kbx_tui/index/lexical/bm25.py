@@ -10,7 +10,7 @@ which is never negative; k1 = 1.2, b = .75, as in LanceDB.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
@@ -23,8 +23,8 @@ from kbx_tui.knowledge.languages import ENGLISH, LANGUAGES
 
 K1, B = 1.2, 0.75
 
-RARITIES_KEPT = 1000
-"""Terms whose idf is kept: one search asks for that of its terms up to three times."""
+TERMS_KEPT = 1000
+"""Terms whose place and idf are kept: one search asks for those of its terms several times."""
 
 PlainTerm = str | tuple[str, str]
 """A term, or a pair of terms of which the second directly follows the first."""
@@ -54,18 +54,27 @@ class PostingsSegment:
     postings: Postings
     rows: Rows
     """Row of each doc id, -1 for a text that is not part of the generation."""
+    _term_ids: dict[str, int] = field(default_factory=dict, repr=False, compare=False)
+    """Of terms of the latest queries: a search looks most up several times, in pairs too."""
 
     def lookup(self, term: Term) -> tuple[Rows, Scores]:
         """Return the rows of the texts that hold a term, and its frequency in each."""
         if isinstance(term, AnyOf):
             return _concatenated([self.lookup(each) for each in term.terms])
         if isinstance(term, str):
-            doc_ids, frequencies = self.postings.lookup(term)
+            doc_ids, frequencies = self.postings.postings_of(self._term_id(term))
         else:
-            doc_ids, frequencies = self.postings.lookup_pair(*term)
+            doc_ids, frequencies = self.postings.postings_of_pair(*map(self._term_id, term))
         rows = self.rows[doc_ids]
         current = rows >= 0
         return rows[current], frequencies[current].astype(np.float64)
+
+    def _term_id(self, term: str) -> int:
+        if (term_id := self._term_ids.get(term)) is None:
+            if len(self._term_ids) >= TERMS_KEPT:
+                self._term_ids.clear()
+            term_id = self._term_ids[term] = self.postings.term_id(term)
+        return term_id
 
 
 class Bm25Index:
@@ -131,6 +140,17 @@ class Bm25Index:
         """Return the rows of the texts that hold a term, in any order."""
         return self._lookup(term)[0]
 
+    def rows_holding_all(self, terms: Sequence[Term]) -> Rows:
+        """Return the rows of the texts that hold all terms, at least one; fastest rarest first."""
+        rows = self.rows_holding(terms[0])
+        for term in terms[1:]:
+            if not len(rows):
+                break
+            holds = np.zeros(self.size, np.bool_)
+            holds[self.rows_holding(term)] = True
+            rows = rows[holds[rows]]
+        return rows
+
     def idf(self, term: Term) -> float:
         """Return how rare a term is, above 0."""
         return self._rarity(term)[0]
@@ -147,7 +167,7 @@ class Bm25Index:
         """Return the idf of a term that some rows hold, and whether any does; keep it."""
         holding = np.count_nonzero(self.in_statistics[rows])
         idf = float(np.log1p((self._count - holding + 0.5) / (holding + 0.5)))
-        if len(self._rarities) >= RARITIES_KEPT:
+        if len(self._rarities) >= TERMS_KEPT:
             self._rarities.clear()
         rarity = self._rarities[term] = idf, len(rows) > 0
         return rarity

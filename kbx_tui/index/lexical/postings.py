@@ -50,25 +50,43 @@ class Postings:
     positions: Ints
     """The positions of a term, ascending."""
 
-    def lookup(self, term: str) -> tuple[Ints, Ints]:
+    def term_id(self, term: str) -> int:
+        """Return the number of a term, found by binary search, or -1 if no text holds it."""
+        text, ends = self.term_bytes.data, self.term_byte_starts.data  # slices of arrays are slow
+
+        def bytes_of(term_id: int) -> bytes:
+            return bytes(text[ends[term_id] : ends[term_id + 1]])
+
+        wanted, term_ids = term.encode(), range(len(self.term_byte_starts) - 1)
+        term_id = bisect_left(term_ids, wanted, key=bytes_of)
+        return term_id if term_id < len(term_ids) and bytes_of(term_id) == wanted else -1
+
+    def postings_of(self, term_id: int) -> tuple[Ints, Ints]:
         """Return the doc ids of the texts that hold a term, and its frequency in each."""
-        postings = self._range_of(term, self.posting_starts)
-        return self.doc_ids[postings], self.term_frequencies[postings]
+        if term_id < 0:
+            return self.doc_ids[:0], self.term_frequencies[:0]
+        start, end = self.posting_starts[term_id], self.posting_starts[term_id + 1]
+        return self.doc_ids[start:end], self.term_frequencies[start:end]
 
-    def lookup_pair(self, first: str, second: str) -> tuple[Ints, Ints]:
-        """Return the doc ids of the texts where `second` directly follows `first`, and how often.
+    def postings_of_pair(self, first: int, second: int) -> tuple[Ints, Ints]:
+        """Return the doc ids of the texts where the second term directly follows the first.
 
-        Searches the positions of the more frequent term for those of the rarer one.
+        And how often in each. Searches the positions of the more frequent term for those of the
+        rarer one.
         """
         rare, frequent, step = self.positions_of(first), self.positions_of(second), 1
         if len(rare) > len(frequent):
             rare, frequent, step = frequent, rare, -1
         if not len(rare):
             return self.doc_ids[:0], self.term_frequencies[:0]
-        nearest = np.minimum(np.searchsorted(frequent, rare + step), len(frequent) - 1)
-        adjacent = rare[frequent[nearest] == rare + step]
-        doc_ids, frequencies = np.unique(self.doc_ids_at(adjacent), return_counts=True)
-        return doc_ids, frequencies.astype(np.int32)
+        wanted = rare + step
+        nearest = frequent.searchsorted(wanted)
+        nearest[nearest == len(frequent)] = 0  # which is smaller than what was looked for
+        doc_ids = self.doc_ids_at(rare[frequent[nearest] == wanted])
+        if not len(doc_ids):
+            return self.doc_ids[:0], self.term_frequencies[:0]
+        starts = np.concatenate(([0], np.flatnonzero(doc_ids[1:] != doc_ids[:-1]) + 1))
+        return doc_ids[starts], np.diff(starts, append=len(doc_ids)).astype(np.int32)
 
     def terms_from(self, beginning: str) -> Iterator[str]:
         """Yield the terms that begin with a text, ascending."""
@@ -81,27 +99,15 @@ class Postings:
                 return
             yield term.decode()
 
-    def positions_of(self, term: str) -> Ints:
+    def positions_of(self, term_id: int) -> Ints:
         """Return the positions of a term, ascending."""
-        return self.positions[self._range_of(term, self.position_starts)]
+        if term_id < 0:
+            return self.positions[:0]
+        return self.positions[self.position_starts[term_id] : self.position_starts[term_id + 1]]
 
     def doc_ids_at(self, positions: Ints) -> Ints:
         """Return the doc id of the text that each position lies in."""
-        return (np.searchsorted(self.text_starts, positions, side="right") - 1).astype(np.int32)
-
-    def _range_of(self, term: str, starts: NDArray[np.int64]) -> slice:
-        """Return where a term starts and ends, found by binary search; empty if it is unknown."""
-
-        text, ends = self.term_bytes.data, self.term_byte_starts.data  # slices of arrays are slow
-
-        def bytes_of(term_id: int) -> bytes:
-            return bytes(text[ends[term_id] : ends[term_id + 1]])
-
-        wanted, term_ids = term.encode(), range(len(self.term_byte_starts) - 1)
-        term_id = bisect_left(term_ids, wanted, key=bytes_of)
-        if term_id < len(term_ids) and bytes_of(term_id) == wanted:
-            return slice(starts[term_id], starts[term_id + 1])
-        return slice(0)
+        return (self.text_starts.searchsorted(positions, side="right") - 1).astype(np.int32)
 
 
 def make_postings(

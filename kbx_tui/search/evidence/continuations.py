@@ -127,7 +127,9 @@ class ScoredDocuments:
 
         `rows` are indices into `in_scope`, as rows of Evidence are.
         """
-        with_adjacent = np.isin(self.parts, rows)
+        is_wanted = np.zeros(len(self.in_scope), np.bool_)
+        is_wanted[rows] = True
+        with_adjacent = is_wanted[self.parts]
         if not with_adjacent.any():
             return self.in_scope[rows]
         adjacent = self.adjacent[:, with_adjacent]

@@ -6,6 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import islice, pairwise
 
 from kbx_tui.index.lexical.bm25 import AnyOf, PlainTerm, Term
@@ -24,6 +25,9 @@ from kbx_tui.search.query.english_words import MONTHS, REQUEST_WORDS, has_topic
 
 MAX_TERMS = 64
 """Further words are ignored: every term takes time, and no question has as many."""
+
+QUERIES_KEPT = 16
+"""Queries whose words are kept: a search asks for those of its query several times."""
 
 _WORD = re.compile(r"\w+")
 _YEAR = re.compile(r"(19|20)\d\d")
@@ -45,10 +49,11 @@ class SearchedTerms:
     all of them."""
 
 
-def query_terms(query: str) -> list[str]:
+@lru_cache(maxsize=QUERIES_KEPT)
+def query_terms(query: str) -> Sequence[str]:
     """Return the distinct words of a query as typed, in order, at most 64."""
     words = _WORD.findall(separate_cjk(query))
-    return list({word.casefold(): word for word in words}.values())[:MAX_TERMS]
+    return tuple({word.casefold(): word for word in words}.values())[:MAX_TERMS]
 
 
 def weighted_terms(query: str) -> list[str]:
@@ -60,7 +65,7 @@ def weighted_terms(query: str) -> list[str]:
     """
     terms = query_terms(query)
     topic = [term for term in terms if fold(term) not in REQUEST_WORDS]
-    topic = topic if has_topic(map(fold, topic)) else terms
+    topic = topic if has_topic(map(fold, topic)) else list(terms)
     counts = Counter(word.casefold() for word in _WORD.findall(separate_cjk(query)))
     looked_up = identifiers(query)
     weighted = []
@@ -70,6 +75,7 @@ def weighted_terms(query: str) -> list[str]:
     return weighted
 
 
+@lru_cache(maxsize=QUERIES_KEPT)
 def identifiers(query: str) -> frozenset[str]:
     """Return the words with digits if they are a third of the query or more: `pull request 2718`.
 
@@ -108,17 +114,19 @@ def searched_terms(
     counts = Counter(word for typed in weighted_terms(query) for word in words_in(typed))
     ignored = words_without_topic(in_order, languages[0]) if len(languages) > 1 else frozenset()
     asked = [word for word in counts if word not in ignored] or list(counts)
+    spelled = {
+        word: [term_of(word, language) for language in languages] for word in (*in_order, *counts)
+    }
     plain: dict[str, None] = {}
     terms: dict[Term, float] = {}
     for word in asked:
-        spelled = (term_of(word, language) for language in languages)
-        found = [term for term in spelled if term and (OF not in term or is_held(term))]
+        found = [term for term in spelled[word] if term and (OF not in term or is_held(term))]
         plain |= dict.fromkeys(found)
         for term in _any_of(found):
             terms[term] = terms.get(term, 0.0) + counts[word]
-    in_languages = [[term_of(word, language) for word in in_order] for language in languages]
     pairs: list[Term] = []
-    for adjacent in islice(zip(*map(pairwise, in_languages), strict=True), MAX_TERMS):
+    for first, second in islice(pairwise(in_order), MAX_TERMS):
+        adjacent = zip(spelled[first], spelled[second], strict=True)
         pairs += _any_of([pair for pair in adjacent if pair[0] in plain and pair[1] in plain])
     words = list(terms)
     terms |= dict.fromkeys(pairs, weights.PAIR_WEIGHT)
@@ -127,8 +135,8 @@ def searched_terms(
         weighed = {term: _weight_of_sign(term, weight, signs) for term, weight in terms.items()}
         terms = {term: weight for term, weight in weighed.items() if weight}
     in_titles = {
-        language: tuple(dict.fromkeys(filter(None, (term_of(word, language) for word in asked))))
-        for language in languages
+        language: tuple(dict.fromkeys(filter(None, (spelled[word][number] for word in asked))))
+        for number, language in enumerate(languages)
     }
     held = {
         language: found

@@ -19,6 +19,9 @@ MOST_TITLES = 200
 FEW_TITLES = 10
 """Titles that are read rather than searching for a word that fewer of them hold."""
 
+FEW_TEXTS = 500
+"""Documents whose titles are read before any title is searched: reading more takes longer."""
+
 Rows = NDArray[np.int64]
 Shares = NDArray[np.float64]
 
@@ -35,15 +38,19 @@ class TitleWords:
         self._text = "\n".join(folded)
         self._starts = list(accumulate((len(title) + 1 for title in folded), initial=0))
 
-    def holding(self, terms: Sequence[str], language: str = ENGLISH) -> tuple[Rows, Shares]:
+    def holding(
+        self, terms: Sequence[str], language: str = ENGLISH, *, among: Rows | None = None
+    ) -> tuple[Rows, Shares]:
         """Return the rows of the titles that hold all `terms`, ascending, and the share of each.
 
-        Titles of documents in other languages hold none. Fastest with the rarest term first. The
-        share of its different terms that the query names is above 0 and at most 1.
+        Titles of documents in other languages hold none. Fastest with the rarest term first, and
+        with the rows of the texts that hold all terms as `among`. The share of its different terms
+        that the query names is above 0 and at most 1.
         """
         wanted = frozenset(terms)
         rows, shares = [], []
-        for row in self._candidates(terms, language):
+        is_possible = among is None or self._may_hold(terms, language, among)
+        for row in self._candidates(terms, language) if is_possible else ():
             if self._language_of(row) != language:
                 continue
             held = frozenset(terms_in(self._titles[row], language))
@@ -51,6 +58,14 @@ class TitleWords:
                 rows.append(row)
                 shares.append(len(wanted) / len(held))
         return np.array(rows, np.int64), np.array(shares, np.float64)
+
+    def _may_hold(self, terms: Sequence[str], language: str, rows: Rows) -> bool:
+        """Return whether a title of these rows may hold all terms."""
+        if len(rows) > FEW_TEXTS:
+            return True
+        beginnings = [beginning_of(stem_of_term(term), language) for term in terms]
+        titles = map(self._titles.__getitem__, rows.tolist())
+        return any(all(beginning in title for beginning in beginnings) for title in titles)
 
     def _candidates(self, terms: Sequence[str], language: str) -> list[int]:
         """Return the rows of titles that may hold all terms; none if there are too many."""

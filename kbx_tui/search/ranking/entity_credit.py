@@ -50,10 +50,17 @@ class EntityCredit:
     choice: EntityChoice
 
     def parent_scores(self, rows: Rows | slice, relevance: Scores) -> Scores:
-        """Return the parent scores of some documents, given the relevance of each; shape (n,)."""
-        totals = [credit.total for credit in self.credits(rows, relevance)]
-        if not totals:
+        """Return the parent scores of some documents, given the relevance of each; shape (n,).
+
+        `slice(None)` stands for all documents, of which only those with a link have credit.
+        """
+        if not self.choice.counted:
             return np.zeros(len(relevance))
+        if isinstance(rows, slice):
+            parents, linked = np.zeros(len(relevance)), self._linked_rows
+            parents[linked] = self.parent_scores(linked, relevance[linked])
+            return parents
+        totals = [credit.total for credit in self.credits(rows, relevance)]
         combined = sum if self.choice.is_coverage else np.maximum.reduce
         return np.minimum(combined(totals), 1.0)
 
@@ -91,6 +98,13 @@ class EntityCredit:
             return [1.0] * len(self.choice.counted)
         weights = [THING_WEIGHT if is_thing else 1.0 for is_thing in self._is_thing]
         return [weight / sum(weights) for weight in weights]
+
+    @cached_property
+    def _linked_rows(self) -> Rows:
+        linked = np.zeros(len(self.choice.evidence), np.bool_)
+        for index in self.choice.counted:
+            linked[self.choice.evidence.links[index].rows] = True
+        return np.flatnonzero(linked)
 
     @cached_property
     def _links(self) -> Sequence[_Links]:

@@ -16,8 +16,8 @@ Match = tuple[int, int, str]
 """Start and end of a word, and its stem."""
 
 _SIGN, _SIGNS = re.compile(CJK_CHARACTER), re.compile(f"{CJK_CHARACTER}+")
-_WORD_END = re.compile(rf"(?:(?!{CJK_CHARACTER})\w)*")
-_ASCII_WORD_END = re.compile(r"\w*", re.ASCII)
+_WORD_WITHOUT_SIGNS = re.compile(rf"(?:(?!{CJK_CHARACTER})\w)*")
+_WORD, _ASCII_WORD = re.compile(r"\w*"), re.compile(r"\w*", re.ASCII)
 _BEFORE_WORDS = frozenset(whitespace + punctuation) - {"_"}
 """What most words follow. Other characters are looked at more closely."""
 _ACCENTED = re.compile("[\u00c0-\u024f\u1e00-\u1eff\u0370-\u03ff\u0451]")
@@ -42,7 +42,7 @@ def find_words(
     than stemming every word. A stem of CJK characters is found as it is, within any text.
     """
     spans = [(0, len(text))] if spans is None else spans
-    word_end = (_ASCII_WORD_END if text.isascii() else _WORD_END).match
+    word_at = (_ASCII_WORD if text.isascii() else _WORD).match
     find, matches = lowered.find, []
     for wanted_stem in stems:
         is_sign = _SIGNS.fullmatch(wanted_stem) is not None
@@ -55,8 +55,12 @@ def find_words(
                     end = start + len(wanted_stem)
                     matches.append((start, end, wanted_stem))
                 elif not start or lowered[start - 1] in _BEFORE_WORDS or _begins(lowered, start):
-                    end = word_end(lowered, start).end()  # type: ignore[union-attr]
-                    if _stem_of(text[start:end], language) == wanted_stem:
+                    end = word_at(lowered, start).end()  # type: ignore[union-attr]
+                    word = text[start:end]
+                    if not word.isascii():  # others hold no sign, and looking for one is slow
+                        end = _WORD_WITHOUT_SIGNS.match(lowered, start).end()  # type: ignore[union-attr]
+                        word = text[start:end]
+                    if _stem_of(word, language) == wanted_stem:
                         matches.append((start, end, wanted_stem))
                 start = find(beginning, end, stop)
     return matches

@@ -49,8 +49,10 @@ class DocumentPass:
         if not named.spans:  # links find what belongs to people and teams, not titles
             for language, single in terms[0].in_titles.items():
                 rarest_first = sorted(single, key=words.idf, reverse=True)
-                titled, shares = generation.title_words.holding(rarest_first, language)
-                bm25[0][titled] += TITLE_BONUS * shares
+                if single and len(texts := words.rows_holding_all(rarest_first)):
+                    titles = generation.title_words
+                    titled, shares = titles.holding(rarest_first, language, among=texts)
+                    bm25[0][titled] += TITLE_BONUS * shares
         self._named, self._words, self._searched_terms = named, words, terms[-1]
         weights = [
             1.0 if fast else lexical_weight(query, names_someone=bool(named.spans))

@@ -98,7 +98,7 @@ def test_mapped_arrays_survive_a_rewrite_of_the_file(store: Store) -> None:
     mapped = WORDS.map(store)
     WORDS.write(store, postings_of("another"))
     assert mapped is not None
-    assert len(mapped.lookup("team")[0]) == 1
+    assert len(mapped.postings_of(mapped.term_id("team"))[0]) == 1
 
 
 @pytest.mark.parametrize(

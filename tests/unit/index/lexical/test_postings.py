@@ -24,11 +24,11 @@ def test_lookup_returns_texts_frequencies_and_positions(texts: list[str]) -> Non
     terms = {term for text in texts for term in terms_in(text)}
     for term in {term_of(WORDS[0]), "none", *terms}:
         frequencies = [terms_in(text).count(term) for text in texts]
-        doc_ids, found = postings.lookup(term)
+        doc_ids, found = postings.postings_of(postings.term_id(term))
         assert dict(zip(doc_ids.tolist(), found.tolist(), strict=True)) == {
             doc_id: frequency for doc_id, frequency in enumerate(frequencies) if frequency
         }
-        positions = postings.positions_of(term)
+        positions = postings.positions_of(postings.term_id(term))
         doc_ids_at = postings.doc_ids_at(positions).tolist()
         assert doc_ids_at == [
             doc_id for doc_id, frequency in enumerate(frequencies) for _ in range(frequency)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 from kbx_tui.search.query.title_words import MOST_TITLES, TitleWords
@@ -39,8 +40,9 @@ TITLES = TitleWords(
 def test_titles_that_hold_all_terms_are_found(
     terms: list[str], held: list[tuple[int, float]]
 ) -> None:
-    rows, shares = TITLES.holding(terms)
-    assert list(zip(rows.tolist(), shares.tolist(), strict=True)) == held
+    for among in (None, np.arange(7)):
+        rows, shares = TITLES.holding(terms, among=among)
+        assert list(zip(rows.tolist(), shares.tolist(), strict=True)) == held
 
 
 def test_a_word_of_very_many_titles_names_none() -> None:

@@ -17,6 +17,7 @@
     ├── NotConfirmed     so much would be indexed that the user is asked first
     ├── NotTrusted       a base from elsewhere asks for what the user has not allowed
     └── WriteFault       a file was not written and is unchanged
+        ├── ReadOnly     the base is open for reading only
         ├── FileChanged  it was changed by another process since it was read
         └── RecordDamaged  the journal no longer holds what a write recorded
 
@@ -153,6 +154,12 @@ class WriteFault(KbxError):
 
     code = "write"
     exit_code = 7
+
+
+class ReadOnly(WriteFault):
+    """A knowledge base is open for reading only."""
+
+    code = "read_only"
 
 
 class FileChanged(WriteFault):

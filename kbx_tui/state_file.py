@@ -21,6 +21,7 @@ from typing import Any, TypeVar
 import msgspec
 
 from kbx_tui.errors import WriteFault
+from kbx_tui.read_only import require_writable
 from kbx_tui.removal import remove_temporary
 
 Notice = Callable[[str], object]
@@ -119,6 +120,7 @@ def set_aside(file: Path) -> Path:
 
     Raises WriteFault.
     """
+    require_writable(file)
     base = f"{file.stem}.{time.strftime('%Y%m%d-%H%M%S')}"
     kept, number = file.with_name(f"{base}.unreadable"), 1
     while os.path.lexists(kept):

@@ -27,6 +27,7 @@ from kbx_tui.knowledge.facts.fact_sections import first_new_fact, read_facts
 from kbx_tui.knowledge.parsing.decoding import content_hash
 from kbx_tui.knowledge.parsing.reading import parse_document
 from kbx_tui.knowledge.vault import CONFIG_NAME
+from kbx_tui.read_only import is_read_only, require_writable
 from kbx_tui.search.browsing.browse import indexed_hash
 
 INDEX_LOCK_SECONDS = 2.0
@@ -160,8 +161,11 @@ class FileWriter:
         """Index `paths`, or leave them for the next write or run when the index is locked.
 
         A failure is a notice, not an error: the files themselves are written. Waits for a process
-        that indexes its own write, not for one that indexes the whole base.
+        that indexes its own write, not for one that indexes the whole base. A base that is open
+        for reading only stays as it was indexed.
         """
+        if is_read_only(self._session.root):
+            return
         session = self._session
         session.unindexed_paths.update(paths)
         deadline = time.monotonic() + INDEX_LOCK_SECONDS
@@ -195,6 +199,7 @@ class FileWriter:
 
 def _create(file: Path) -> None:
     """Create an empty file. Raises WriteFault, also where there is one by now."""
+    require_writable(file)
     try:
         file.open("xb").close()
     except OSError as error:

@@ -22,6 +22,7 @@ from kbx_tui.knowledge.parsing.fields import text_of
 from kbx_tui.knowledge.parsing.reading import parse_document
 from kbx_tui.knowledge.records import Entity
 from kbx_tui.knowledge.vault import VaultFile, read_page, walk, walked_folder
+from kbx_tui.read_only import require_writable
 
 _HEAD_BYTES = 64 * 1024
 """Where the frontmatter of an imported page ends at the latest."""
@@ -54,6 +55,7 @@ class Importer:
         return self._files.write(plan.edits, description) if plan.edits else None
 
     def export_okf(self, folder: Path, *, include_redacted: bool) -> OkfExport:
+        require_writable(self._session.root)
         pages = ((file.path, read_page(file.absolute)) for file in self._pages())
         types = frozenset(self._session.settings.entities.types)
         return write_okf(folder, pages, types, include_redacted=include_redacted)

@@ -30,6 +30,7 @@ from kbx_tui.evaluation.preferences.preference_log import PreferenceLog
 from kbx_tui.index.files.excluded_files import excluded_files
 from kbx_tui.index.snapshot import generation_of
 from kbx_tui.knowledge.vault import list_files, locate
+from kbx_tui.read_only import require_writable
 from kbx_tui.search.evidence.tuning import Tuning
 
 
@@ -88,6 +89,7 @@ class Judging:
         return planned
 
     def export_judgments(self, file: Path | str, form: Format, topics: Path | str | None) -> int:
+        require_writable(self._session.root)
         return write_judgment_file(
             Path(file), form, self._log.read(), Path(topics) if topics else None
         )

@@ -28,6 +28,7 @@ from kbx_tui.index.files.excluded_files import excluded_files
 from kbx_tui.index.index_status import Status, count_newer_files, read_status
 from kbx_tui.knowledge.obsidian.vault_settings import obsidian_address
 from kbx_tui.knowledge.vault import CONFIG_NAME, find_root
+from kbx_tui.read_only import ReadOnlyPath, is_read_only
 from kbx_tui.safe_text import replace_surrogates
 from kbx_tui.search.frecency import OpenedDocuments
 from kbx_tui.search.ranking.alpha import alpha_note, next_changes, swap_points
@@ -140,15 +141,19 @@ class KnowledgeBase:
         settings: Settings | None = None,
         notice: Notice | None = None,
         trust: bool = False,
+        read_only: bool = False,
     ) -> None:
         """Open the base at `root`, else at KBX_ROOT, else the nearest one upward.
 
         Completes a write during which a process died. `trust` allows everything that its kbx.toml
-        asks for; `settings` given here need no trust. Raises NotFound, ConfigError, and NotTrusted
-        for an index elsewhere or another model that the user has not allowed the base.
+        asks for; `settings` given here need no trust. With `read_only` every method that writes
+        raises ReadOnly, and no use is recorded: neither pages nor anything in `.kbx` change.
+        Raises NotFound, ConfigError, and NotTrusted for an index elsewhere or another model that
+        the user has not allowed the base.
         """
         folder = Path(root).expanduser() if root is not None else knowledge_base_from_environment()
-        self.root = find_root(explicit=folder)
+        found = find_root(explicit=folder)
+        self.root: Path = ReadOnlyPath(found) if read_only else found
         self.settings = settings if settings is not None else load_settings(self.root)
         self._reads_settings = settings is None
         self.untrusted = () if trust or settings is not None else self._require_trust()
@@ -184,6 +189,11 @@ class KnowledgeBase:
             yield notices
         finally:
             self._session.notice = notice
+
+    @property
+    def read_only(self) -> bool:
+        """Whether the base was opened for reading only."""
+        return is_read_only(self.root)
 
     def close(self) -> None:
         """Release model, tables and caches; the base may be used again."""
@@ -906,7 +916,7 @@ class KnowledgeBase:
 
     def finish_interrupted(self) -> tuple[str, ...]:
         """Complete a write during which a process died; return the files it wrote."""
-        is_pending = os.path.lexists(self.root / PENDING)
+        is_pending = os.path.lexists(self.root / PENDING) and not self.read_only
         return self._files.finish_interrupted() if is_pending else ()
 
     # Drafts: facts to be checked, decided, planned and applied together

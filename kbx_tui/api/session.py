@@ -13,15 +13,24 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from kbx_tui.config import Settings
 from kbx_tui.embedding.embedder import Embedder
 from kbx_tui.embedding.local import open_embedder
-from kbx_tui.errors import EmbeddingError, IndexDamaged, IndexFault, IndexForeign, UnknownEntity
+from kbx_tui.errors import (
+    EmbeddingError,
+    IndexDamaged,
+    IndexFault,
+    IndexForeign,
+    ReadOnly,
+    UnknownEntity,
+)
 from kbx_tui.index.build.new_files import index_question, refusal_to_index
 from kbx_tui.index.build.progress import Cancelled, IndexReport, ProgressListener
 from kbx_tui.index.build.writer_lock import is_being_written
-from kbx_tui.index.index_folder import index_uri
+from kbx_tui.index.index_folder import index_location, index_uri
 from kbx_tui.index.index_status import count_newer_files
+from kbx_tui.index.integrity.verified_files import leave_unwritten
 from kbx_tui.index.paths.path_filter import PathFilter
 from kbx_tui.index.store import Store
 from kbx_tui.index.vectors.coverage import Coverage, read_coverage
+from kbx_tui.read_only import is_read_only, require_writable
 from kbx_tui.safe_text import replace_surrogates
 
 if TYPE_CHECKING:
@@ -67,6 +76,8 @@ class Session:
         that is not trusted with its reranker."""
         self.root, self.settings, self.notice = root, settings, notice
         self.may_commit, self.may_rerank = may_commit, may_rerank
+        if is_read_only(root):
+            leave_unwritten(index_location(root, settings))
         self.unindexed_paths: set[str] = set()
         """Files written through this session that the index does not reflect yet."""
         self.known_drafts: Mapping[str, Draft] = MappingProxyType({})
@@ -199,9 +210,14 @@ class Session:
     def ensure_indexed(self, *, fast: bool = True) -> None:
         """Index a base that has no index yet; with `fast`, without vectors of documents.
 
-        Raises NotConfirmed where the user is to be asked first.
+        Raises NotConfirmed where the user is to be asked first, ReadOnly where nothing is written.
         """
         if not self.is_indexed():
+            if is_read_only(self.root):
+                raise ReadOnly(
+                    f"{self.root.name} has no index and is open for reading only:"
+                    " `kbx index` makes the index"
+                )
             if (question := index_question(self.root, self.settings)) is not None:
                 raise refusal_to_index(question)
             what = "its text" if fast else "it"
@@ -218,7 +234,7 @@ class Session:
             self.index(full=full)
         except IndexForeign:  # says what to do instead
             raise
-        except (IndexFault, EmbeddingError) as error:
+        except (IndexFault, EmbeddingError, ReadOnly) as error:
             raise damage from error
 
     def repair_derived_files(self) -> tuple[str, ...]:
@@ -240,6 +256,7 @@ class Session:
         wait: bool = True,
         only: Collection[str] | None = None,
     ) -> IndexReport:
+        require_writable(self.root)
         from kbx_tui.index.build.build_index import build  # parses markdown: not for a search
 
         self._refreshed_at = -math.inf
@@ -259,6 +276,7 @@ class Session:
     def add_vectors(
         self, only: Collection[str] | None = None, cancelled: Cancelled = lambda: False
     ) -> int:
+        require_writable(self.root)
         from kbx_tui.index.build.build_index import add_vectors
 
         self._refreshed_at = -math.inf

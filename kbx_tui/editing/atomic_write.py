@@ -7,6 +7,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from kbx_tui.errors import WriteFault
+from kbx_tui.read_only import require_writable
 from kbx_tui.removal import remove_temporary
 
 
@@ -15,6 +16,7 @@ def write_atomically(target: Path, data: bytes) -> None:
 
     Not safe for concurrent writers. Raises WriteFault, which leaves the file unchanged.
     """
+    require_writable(target)
     temporary = target.with_name(f".{target.name}.tmp")
     try:
         target.parent.mkdir(parents=True, exist_ok=True)

@@ -18,6 +18,7 @@ from kbx_tui.editing.atomic_write import write_atomically
 from kbx_tui.editing.state.append_lines import append_lines
 from kbx_tui.editing.state.state_folder import state_folder
 from kbx_tui.errors import WriteFault
+from kbx_tui.read_only import is_read_only
 from kbx_tui.state_file import Notice, invalid_lines, read_regular_file, unreadable
 
 USAGE_NAME = "usage.jsonl"
@@ -79,7 +80,8 @@ class UsageLog:
             self._opens, invalid = _count(data)
             if invalid:
                 self._notice(invalid_lines(self._file, len(invalid)))
-            if data.count(b"\n") - len(self._opens) - len(invalid) > COMPACTED_LINES:
+            is_long = data.count(b"\n") - len(self._opens) - len(invalid) > COMPACTED_LINES
+            if is_long and not is_read_only(self._root):
                 self._compact()
         return self._opens
 

@@ -9,6 +9,7 @@ from typing import Any
 
 from kbx_tui.api.searching.searcher import Searcher
 from kbx_tui.api.session import Session
+from kbx_tui.read_only import is_read_only
 from kbx_tui.search.query_history import QueryHistory
 from kbx_tui.search.ranking.rank import Ranking, rank
 from kbx_tui.search.request import SearchRequest
@@ -44,7 +45,8 @@ class PastSearches:
         found, evidence = self._versions(ranking), ranking.evidence
         what_is_new = news(saved.documents, list(found.items())[:COMPARED])
         rows = {evidence.paths[row]: row for row in ranking.best(COMPARED).tolist()}
-        self.saved.update(replace(saved, at=time.time(), documents=found))
+        if not is_read_only(self._session.root):
+            self.saved.update(replace(saved, at=time.time(), documents=found))
         return News(
             saved,
             tuple(

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from kbx_tui.editing.atomic_write import sync_folder
+from kbx_tui.read_only import require_writable
 from kbx_tui.state_file import UnusableFile, check_regular_file, set_aside
 
 _FLAGS = ("O_NOFOLLOW", "O_NONBLOCK", "O_BINARY")
@@ -20,6 +21,7 @@ def append_lines(file: Path, lines: Sequence[bytes], *, synced: bool = False) ->
     regular file is set aside. `synced` flushes to disk. The caller holds a lock: a write for which
     there is no space is taken back. Raises OSError and WriteFault, which leave the file unchanged.
     """
+    require_writable(file)
     flags = os.O_RDWR | os.O_APPEND | os.O_CREAT
     is_new = False
     try:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from kbx_tui.editing.atomic_write import write_atomically, write_fault
 from kbx_tui.errors import WriteFault
+from kbx_tui.read_only import require_writable
 from kbx_tui.state_file import (
     Notice,
     UnusableFile,
@@ -31,6 +32,7 @@ Record = TypeVar("Record")
 
 def state_folder(root: Path) -> Path:
     """Return `<root>/.kbx`, created with its own `.gitignore` if needed. Raises WriteFault."""
+    require_writable(root)
     folder = root / STATE
     try:
         folder.mkdir(parents=True, exist_ok=True)

@@ -16,6 +16,7 @@ from filelock import FileLock, Timeout
 
 from kbx_tui.editing.state.state_folder import replace_state_file, state_folder
 from kbx_tui.errors import IndexFault, IndexLocked, WriteFault
+from kbx_tui.read_only import is_read_only
 from kbx_tui.removal import remove_state_file
 from kbx_tui.state_file import decode_json, read_regular_file
 
@@ -83,6 +84,8 @@ def is_being_written(root: Path) -> bool:
     owner = root / ".kbx" / OWNER
     if not owner.exists():
         return False
+    if is_read_only(root):
+        return True  # perhaps not any more, which only taking the lock would show
     lock = FileLock(owner.with_name(LOCK))
     try:
         if not _acquired(lock):

@@ -29,6 +29,9 @@ FileState = tuple[int, int, int, int]
 SETTLED_NS = 100_000_000
 """Age below which a state is not kept: another write could have the same time."""
 
+_UNWRITTEN: set[str] = set()
+"""Index folders of bases that this process has open for reading only."""
+
 BLOCK = 1 << 20
 """Bytes read at a time."""
 
@@ -92,7 +95,7 @@ class VerifiedFiles:
 
     def keep(self) -> None:
         """Write new states to the folder; a folder that cannot be written is left as it is."""
-        if self._is_kept:
+        if self._is_kept or os.path.realpath(self._folder) in _UNWRITTEN:
             return
         self._is_kept = True
         states = dict(self._states)  # one step: another thread may be adding to it
@@ -107,6 +110,11 @@ class VerifiedFiles:
 
     def _exists(self, name: str) -> bool:
         return (self._folder / name).exists()
+
+
+def leave_unwritten(folder: str) -> None:
+    """Keep nothing in an index folder from now on: its base is open for reading only."""
+    _UNWRITTEN.add(os.path.realpath(folder))
 
 
 @lru_cache(maxsize=8)

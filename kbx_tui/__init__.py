@@ -28,8 +28,8 @@ _NAMES = {
     "kbx_tui.errors": (
         "Ambiguous ConfigError EmbeddingAuth EmbeddingError EmbeddingRateLimited "
         "EmbeddingUnavailable FileChanged IndexDamaged IndexFault IndexForeign IndexLocked "
-        "KbxError NotConfirmed NotFound NotTrusted OutOfRange RecordDamaged RerankerError "
-        "UnknownEntity WriteFault"
+        "KbxError NotConfirmed NotFound NotTrusted OutOfRange ReadOnly RecordDamaged "
+        "RerankerError UnknownEntity WriteFault"
     ),
     "kbx_tui.evaluation.judgment_log": "Judgment UndoneJudgment",
     "kbx_tui.evaluation.judgments": "JudgedQuery",

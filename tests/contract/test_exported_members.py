@@ -46,6 +46,7 @@ PUBLIC = [
     "Plan",
     "Progress",
     "Ranking",
+    "ReadOnly",
     "RecordDamaged",
     "RerankerError",
     "SearchResponse",

@@ -39,25 +39,25 @@ async def test_hidden_panes_stay_hidden_after_a_restart(demo: Path) -> None:
     async with running(demo, WIDE) as driver:
         await driver.ask(QUESTION)
         await driver.press("escape", "x", "E")
-        await driver.until(lambda: not driver.explore.query_one(EntityList).display)
+        await driver.until(lambda: not driver.explore.query_one("#sidebar").display)
     async with running(demo, WIDE) as driver:
         await driver.ask(QUESTION)
         assert not driver.explore.query_one(WhyPane).display
-        assert not driver.explore.query_one(EntityList).display
+        assert not driver.explore.query_one("#sidebar").display
         await driver.press("escape", "x", "E")
         await driver.until(lambda: driver.explore.query_one(WhyPane).display)
-        assert driver.explore.query_one(EntityList).display
+        assert driver.explore.query_one("#sidebar").display
 
 
 async def test_e_shows_hidden_entities_again(demo: Path) -> None:
     async with running(demo, WIDE) as driver:
         await driver.ask(QUESTION)
         await driver.press("escape", "E")
-        await driver.until(lambda: not driver.explore.query_one(EntityList).display)
+        await driver.until(lambda: not driver.explore.query_one("#sidebar").display)
         await driver.press("e")
         await driver.until_focused(EntityList)
     async with running(demo, WIDE) as driver:  # shown again, they are not remembered as hidden
-        assert driver.explore.query_one(EntityList).display
+        assert driver.explore.query_one("#sidebar").display
 
 
 async def test_up_in_the_query_line_recalls_earlier_queries(demo_copy: Path) -> None:

@@ -86,6 +86,10 @@ class Driver:
 
     # Acting.
 
+    def shows(self, kind: type[Widget]) -> bool:
+        """Return whether neither a widget nor what holds it is hidden."""
+        return all(each.display for each in self.explore.query_one(kind).ancestors_with_self)
+
     async def press(self, *keys: str) -> None:
         """Press keys without a pause, then wait until the app is idle."""
         for key in keys:

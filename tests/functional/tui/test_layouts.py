@@ -69,11 +69,7 @@ async def test_tiny_terminal_shows_one_pane_and_tab_cycles_through_them(demo: Pa
         panes: list[type[Widget]] = [ResultList, EntityList, WhyPane, ResultList]
         for kind in panes:
             await driver.until(partial(driver.has_focus, kind))
-            shown = [
-                pane
-                for pane in panes[:3]
-                if all(each.display for each in driver.explore.query_one(pane).ancestors_with_self)
-            ]
+            shown = [pane for pane in panes[:3] if driver.shows(pane)]
             assert shown == [kind]
             assert driver.explore.query_one(QueryLine).region.height == 1
             assert "two-pass" in driver.text_of(ModeBadge)

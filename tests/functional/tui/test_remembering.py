@@ -39,25 +39,25 @@ async def test_hidden_panes_stay_hidden_after_a_restart(demo: Path) -> None:
     async with running(demo, WIDE) as driver:
         await driver.ask(QUESTION)
         await driver.press("escape", "x", "E")
-        await driver.until(lambda: not driver.explore.query_one("#sidebar").display)
+        await driver.until(lambda: not driver.shows(EntityList))
     async with running(demo, WIDE) as driver:
         await driver.ask(QUESTION)
-        assert not driver.explore.query_one(WhyPane).display
-        assert not driver.explore.query_one("#sidebar").display
+        assert not driver.shows(WhyPane)
+        assert not driver.shows(EntityList)
         await driver.press("escape", "x", "E")
-        await driver.until(lambda: driver.explore.query_one(WhyPane).display)
-        assert driver.explore.query_one("#sidebar").display
+        await driver.until(lambda: driver.shows(WhyPane))
+        assert driver.shows(EntityList)
 
 
 async def test_e_shows_hidden_entities_again(demo: Path) -> None:
     async with running(demo, WIDE) as driver:
         await driver.ask(QUESTION)
         await driver.press("escape", "E")
-        await driver.until(lambda: not driver.explore.query_one("#sidebar").display)
+        await driver.until(lambda: not driver.shows(EntityList))
         await driver.press("e")
         await driver.until_focused(EntityList)
     async with running(demo, WIDE) as driver:  # shown again, they are not remembered as hidden
-        assert driver.explore.query_one("#sidebar").display
+        assert driver.shows(EntityList)
 
 
 async def test_up_in_the_query_line_recalls_earlier_queries(demo_copy: Path) -> None:
@@ -116,13 +116,13 @@ async def test_each_base_remembers_its_own_queries_and_panes(demo: Path, demo_co
     async with running(demo, WIDE) as driver:
         await driver.ask("rehearsal")
         await driver.press("escape", "x")
-        await driver.until(lambda: not driver.explore.query_one(WhyPane).display)
+        await driver.until(lambda: not driver.shows(WhyPane))
     async with running(demo_copy, WIDE) as driver:
         assert "rehearsal" not in driver.text_of(ResultList)
         await driver.press("up")
         assert driver.explore.query_one(QueryLine).value != "rehearsal"
         await driver.ask(QUESTION)
-        assert driver.explore.query_one(WhyPane).display
+        assert driver.shows(WhyPane)
 
 
 async def test_damaged_state_files_are_ignored(demo_copy: Path) -> None:
@@ -131,7 +131,7 @@ async def test_damaged_state_files_are_ignored(demo_copy: Path) -> None:
     user_file().write_bytes(b"\xff\xfe")
     async with running(demo_copy, WIDE) as driver:
         await driver.ask(QUESTION)
-        assert driver.explore.query_one(WhyPane).display
+        assert driver.shows(WhyPane)
     assert json.loads((demo_copy / ".kbx/app.json").read_text())["hidden"] == []
 
 

@@ -10,7 +10,10 @@ from pathlib import Path
 import psutil
 import pytest
 
-from benchmarks.endings import WAYS, is_failed, run_tries, wait_for_state
+from benchmarks.endings.outcome import is_failed
+from benchmarks.endings.terminal_tries import wait_for_state
+from benchmarks.endings.tries import run_tries
+from benchmarks.endings.ways import WAYS
 from tests.conftest import copy_demo
 from tests.terminal.terminal import APP, terminal
 

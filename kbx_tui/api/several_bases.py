@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from kbx_tui.search.request import SearchRequest
     from kbx_tui.search.results.response import SearchResponse, SearchResult
 
+    Answer = SearchResponse | NotFound
+
 
 @dataclass(frozen=True, slots=True)
 class OwnedResult:
@@ -24,6 +26,11 @@ class OwnedResult:
 
     base: str
     result: SearchResult
+
+    @property
+    def is_known_item(self) -> bool:
+        """Whether the query is just the title, path or name of it; needs an explained result."""
+        return bool((self.result.explain or {}).get("exact"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,38 +90,54 @@ class SeveralBases:
         from kbx_tui.search.request import SearchRequest
 
         request = query if isinstance(query, SearchRequest) else SearchRequest(query, **options)
-        responses: dict[str, SearchResponse] = {}
-        notes: list[str] = []
-        missing: list[NotFound] = []
-        for name, base in self._bases.items():
-            try:
-                response = base.search(replace(request, explain=True))
-            except NotFound as error:
-                missing.append(error)
-                notes.append(f"{name}: {error}")
-                continue
-            notes += [f"{name}: {note}" for note in response.meta.notes]
-            responses[name] = response
-        if missing and not responses:
-            raise missing[0]
-        owned = [
-            OwnedResult(name, result)
-            for name, response in responses.items()
-            for result in response.results
-        ]
-        if request.sort == "date":
-            owned.sort(key=lambda each: each.result.date, reverse=True)
-        else:
-            owned.sort(key=lambda each: (not _is_known_item(each), -each.result.score))
-        kept = owned[: request.limit]
-        if not request.explain:
-            kept = [OwnedResult(own.base, replace(own.result, explain=None)) for own in kept]
-        return SeveralResponse(request.query, tuple(kept), responses, tuple(notes))
+        return merge(request, {name: ask(base, request) for name, base in self._bases.items()})
 
     def close(self) -> None:
         """Release what the bases hold."""
         for base in self._bases.values():
             base.close()
+
+
+def ask(base: KnowledgeBase, request: SearchRequest) -> Answer:
+    """Return what one of several bases answers; NotFound where it lacks an entity of the request.
+
+    Other errors are raised as by `KnowledgeBase.search`.
+    """
+    try:
+        return base.search(replace(request, explain=True))  # known items are recognised by it
+    except NotFound as error:
+        return error
+
+
+def merge(request: SearchRequest, answers: Mapping[str, Answer]) -> SeveralResponse:
+    """Return the answers of `ask`, by the names of their bases, as one. Pure.
+
+    Raises NotFound where no base has an entity of the request.
+    """
+    missing = [answer for answer in answers.values() if isinstance(answer, NotFound)]
+    if missing and len(missing) == len(answers):
+        raise missing[0]
+    notes: list[str] = []
+    responses: dict[str, SearchResponse] = {}
+    for name, answer in answers.items():
+        if isinstance(answer, NotFound):
+            notes.append(f"{name}: {answer}")
+        else:
+            notes += [f"{name}: {note}" for note in answer.meta.notes]
+            responses[name] = answer
+    owned = [
+        OwnedResult(name, result)
+        for name, response in responses.items()
+        for result in response.results
+    ]
+    if request.sort == "date":
+        owned.sort(key=lambda each: each.result.date, reverse=True)
+    else:
+        owned.sort(key=lambda each: (not each.is_known_item, -each.result.score))
+    kept = owned[: request.limit]
+    if not request.explain:
+        kept = [OwnedResult(own.base, replace(own.result, explain=None)) for own in kept]
+    return SeveralResponse(request.query, tuple(kept), responses, tuple(notes))
 
 
 def base_names(roots: Sequence[Path]) -> dict[str, Path]:
@@ -124,7 +147,3 @@ def base_names(roots: Sequence[Path]) -> dict[str, Path]:
     return {
         root.name if root.name and alike[root.name] == 1 else str(root): root for root in resolved
     }
-
-
-def _is_known_item(owned: OwnedResult) -> bool:
-    return bool((owned.result.explain or {}).get("exact"))

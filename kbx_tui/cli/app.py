@@ -5,12 +5,13 @@ from __future__ import annotations
 import asyncio
 import re
 import sys
+from collections.abc import Sequence
 from io import StringIO
 from pathlib import Path
 from typing import Literal
 
 from kbx_tui.cli.base_command import global_options
-from kbx_tui.cli.open_kb import selected_folder, selected_root
+from kbx_tui.cli.open_kb import selected_folder, selected_folders, selected_root
 from kbx_tui.cli.runner import InternalError
 from kbx_tui.ending import on_signal
 from kbx_tui.errors import KbxError, NotFound
@@ -19,10 +20,16 @@ SMOKE_SIZE = (80, 24)
 
 
 def open_app() -> None:
-    """Open the app on the knowledge base that the options select.
+    """Open the app on the knowledge base, or the several, that the options select.
 
     Without one, the app asks which to open. Raises KbxError.
     """
+    if len(folders := selected_folders()) > 1:
+        from kbx_tui.base_discovery import find_base
+
+        roots = list(dict.fromkeys(find_base(folder).resolve() for folder in folders))
+        run_app(roots[0], together=roots if len(roots) > 1 else ())
+        return
     try:
         root = selected_root()
     except NotFound as error:
@@ -38,11 +45,12 @@ def run_app(
     why: str = "",
     drafts: Path | None = None,
     tour: Literal["no", "first", "always"] = "no",
+    together: Sequence[Path] = (),
 ) -> None:
     """Run the app on the knowledge base at `root`; None makes it ask for one and show `why`.
 
-    A file of `drafts` opens the dedup mode; `tour` as in `KbxApp`. Raises KbxError without a
-    terminal.
+    A file of `drafts` opens the dedup mode; `tour` and `together` as in `KbxApp`. Raises KbxError
+    without a terminal.
     """
     if not has_terminal():
         raise KbxError("the app needs a terminal; `kbx search QUERY` works without one")
@@ -52,7 +60,9 @@ def run_app(
     from kbx_tui.tui.app import KbxApp
 
     open_log()
-    app = KbxApp(root, why=why, drafts=drafts, trust=global_options().trust, tour=tour)
+    app = KbxApp(
+        root, why=why, drafts=drafts, trust=global_options().trust, tour=tour, together=together
+    )
     captured = StringIO()
     if not global_options().debug:  # Textual would print a traceback
         app.error_console = Console(file=captured, width=1_000)

@@ -50,7 +50,7 @@ _GLOBAL_PARAMETERS = (
         expose_value=False,
         callback=_store_global,
         help="Knowledge base; default: KBX_ROOT, else the nearest one from here upwards. "
-        "`kbx search` takes several.",
+        "The app and `kbx search` take several.",
     ),
     click.Option(
         ["--trust"],

@@ -59,6 +59,7 @@ def kbx(context: click.Context) -> None:
       kbx demo                           explore a sample knowledge base
       kbx search what did alice decide   search from the shell
       kbx --kb ~/notes status            show what is indexed
+      kbx --kb ~/notes --kb ~/work       search several together
     """
     if context.invoked_subcommand is None:
         app.open_app()

@@ -55,16 +55,22 @@ def selected_root(*, may_be_empty: bool = False) -> Path:
 def selected_folder() -> Path | None:
     """Return the folder given by `--kb` or KBX_ROOT, if any.
 
-    Raises ConfigError where `--kb` is given more than once, which only a search takes.
+    Raises ConfigError where `--kb` is given more than once, which only the app and a search take.
     """
     from kbx_tui.settings_file import knowledge_base_from_environment
 
-    given = list(dict.fromkeys(global_options().kb))
+    given = selected_folders()
     if len(given) > 1:
         raise ConfigError(
-            "--kb is given more than once, but only `kbx search` takes several knowledge bases"
+            "--kb is given more than once, but only the app and `kbx search` take several"
+            " knowledge bases; start a server for each"
         )
     return given[0] if given else knowledge_base_from_environment()
+
+
+def selected_folders() -> list[Path]:
+    """Return the folders given by `--kb`, each once."""
+    return list(dict.fromkeys(global_options().kb))
 
 
 def warn_if_outdated(kb: KnowledgeBase) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -27,15 +27,17 @@ from kbx_tui.tui.editor import open_editor
 from kbx_tui.tui.explore.screen import Explore
 from kbx_tui.tui.explore.search_run import DEBOUNCE_SECONDS
 from kbx_tui.tui.mode_screens import MODES
+from kbx_tui.tui.shell.frame_screen import FrameScreen
 from kbx_tui.tui.shell.messages import Failure, IndexProgress, Notice
-from kbx_tui.tui.shell.mode_screen import ModeScreen
 from kbx_tui.tui.shell.overlay_app import OverlayApp
 from kbx_tui.tui.stylesheets import stylesheets
 
 if TYPE_CHECKING:
     from kbx_tui.config import Settings
     from kbx_tui.index.build.new_files import IndexQuestion
+    from kbx_tui.tui.engine.client import OpenEngine
     from kbx_tui.tui.shell.welcome_screen import Welcome
+    from kbx_tui.tui.together.screen import Together
 
 TourWish = Literal["no", "first", "always"]
 WIDTH_CLASSES: list[tuple[int, str]] | None = [(0, "-small"), (80, "-narrow"), (110, "-wide")]
@@ -57,6 +59,7 @@ class KbxApp(OverlayApp):
         self,
         root: Path | None,
         *,
+        together: Sequence[Path] = (),
         bases: Bases | None = None,
         why: str = "",
         drafts: Path | None = None,
@@ -66,20 +69,25 @@ class KbxApp(OverlayApp):
     ) -> None:
         """Open the base at `root`; with None, let the user choose one, and say `why`.
 
-        `drafts` is a file of drafts to start with, in the dedup mode. `trust` allows that base
-        everything its kbx.toml asks for. `tour` shows the tour: always, or `first`: once per user.
+        `together` are the roots of several bases to search together, in place of `root`. `drafts`
+        is a file of drafts to start with, in the dedup mode. `trust` allows those bases everything
+        their kbx.toml asks for. `tour` shows the tour: always, or `first`: once per user.
         """
         self.app_state = AppState()
         super().__init__(self.app_state.user.theme)
         self._drafts = drafts
-        self.bases = bases or Bases(trusted=root if trust else None)
+        self.bases = bases or Bases(trusted=(root, *together) if trust else ())
         self._questions = BaseQuestions(
             self, self, self.bases, show_error=self.show_error, on_trust=self._open_trusted
         )
         self._debounce = debounce
         self._root: Path | None = None
         self._first: Screen[Any]
-        if root is None:
+        self.together: Together | None = None
+        """The search of several bases, if the app was opened on several."""
+        if together:
+            self._first = self.together = self._make_together(together)
+        elif root is None:
             self._first = self._welcome(why=why)
         else:
             self._first = self.explore = self._make_explore(root)
@@ -87,6 +95,8 @@ class KbxApp(OverlayApp):
             self.explore.tour.is_wanted = tour == "always" or (tour == "first" and not seen)
 
     def on_mount(self) -> None:
+        if self.together is not None:
+            self.install_screen(self.together, "together")  # it stays while one base is open
         self.push_screen(self._first)  # the default screen cannot be switched for another
         self.theme_changed_signal.subscribe(
             self, lambda theme: self.app_state.remember_theme(theme.name)
@@ -112,6 +122,8 @@ class KbxApp(OverlayApp):
     async def on_unmount(self) -> None:
         end_soon(self.return_code or 0)
         await self._close_base()
+        if self.together is not None:
+            await self.together.model.stop()
 
     # The open base.
 
@@ -126,12 +138,55 @@ class KbxApp(OverlayApp):
         return Explore(session, self.app_state, self)
 
     async def open_base(self, root: Path) -> None:
-        await self.go_to("explore")
-        await self._close_base()
-        self.app_state.close_base()
+        await self._leave_base()
         self.explore = explore = self._make_explore(root)
         await self.switch_screen(explore)
         self.call_after_refresh(explore.session.start)
+
+    async def _leave_base(self) -> None:
+        """Close the open base, if any; its explore screen is left to be switched for another."""
+        if self.explore is not None:
+            await self.go_to("explore")
+            await self._close_base()
+            self.app_state.close_base()
+            self.explore = None
+
+    # Several bases.
+
+    def _make_together(self, roots: Sequence[Path]) -> Together:
+        from kbx_tui.api.several_bases import base_names
+        from kbx_tui.tui.together.model import TogetherModel
+        from kbx_tui.tui.together.screen import Together
+
+        def opener(root: Path) -> OpenEngine:
+            return partial(self.bases.open, root)
+
+        self.app_state.note_bases(roots)
+        return Together(TogetherModel(base_names(roots), opener, self._debounce), self)
+
+    @property
+    def tabs_of_several(self) -> Mapping[str, str]:
+        together = self.together
+        return {} if together is None else {"together": f"({len(together.model.bases)})"}
+
+    async def search_together(self) -> None:
+        if self.together is None:
+            self.show_notice("one base is open: `kbx --kb FOLDER --kb FOLDER` searches several")
+        elif isinstance(self.screen, FrameScreen) and self.screen is not self.together:
+            await self._leave_base()
+            await self.switch_screen(self.together)
+
+    async def action_search_together(self) -> None:
+        await self.search_together()
+
+    async def open_alone(self, root: Path, query: str = "", path: str = "") -> None:
+        await self.open_base(root)
+        if self.explore is not None and query:
+            self.explore.show_query(query)
+        if self.explore is not None and path:
+            self.explore.read_found(path)
+
+    # What is asked about a base.
 
     def ask_for_trust(self) -> None:
         if self.explore is not None and self._root is not None:
@@ -203,7 +258,12 @@ class KbxApp(OverlayApp):
     # Modes.
 
     async def go_to(self, mode: str) -> None:
-        if self.explore is None or not isinstance(self.screen, ModeScreen):
+        if mode == "together":
+            await self.search_together()
+            return
+        if self.together is not None and self.screen is self.together:
+            await self.open_alone(self.together.root_in_hand, self.together.model.query)
+        if self.explore is None or not isinstance(self.screen, FrameScreen):
             return  # no base is open, or an overlay is
         make_screen = MODES.get(mode)
         if make_screen is not None and mode == self.screen.MODE:
@@ -248,11 +308,11 @@ class KbxApp(OverlayApp):
     def broadcast(self, message: Message) -> None:
         """Post a message to all screens of the open base."""
         for screen in self.screen_stack:
-            if isinstance(screen, ModeScreen):
+            if isinstance(screen, FrameScreen):
                 screen.post_message(message)
 
     def _post_to_front(self, message: Message) -> None:
-        modes = [screen for screen in self.screen_stack if isinstance(screen, ModeScreen)]
+        modes = [screen for screen in self.screen_stack if isinstance(screen, FrameScreen)]
         if (screen := modes[-1] if modes else self.explore) is not None:
             screen.post_message(message)
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 import time
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -95,8 +96,13 @@ class AppState:
         self._history = QueryHistory(root, self.notices.append)
         # the file is not trusted
         self.past = [replace(past, query=safe_line(past.query)) for past in self._history.read()]
-        others = [base for base in self.user.bases if base != str(root)]
-        self.user.bases = [str(root), *others][:RECENT_BASES]
+        self.note_bases([root])
+
+    def note_bases(self, roots: Sequence[Path]) -> None:
+        """Move bases that are opened to the top of the recent ones."""
+        opened = list(map(str, roots))
+        others = [base for base in self.user.bases if base not in opened]
+        self.user.bases = [*opened, *others][:RECENT_BASES]
         self.save_user()
 
     def forget_base(self, root: str) -> int:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -19,15 +19,15 @@ if TYPE_CHECKING:
 class Bases:
     """Knowledge bases on this machine. Methods do I/O: call them off the event loop."""
 
-    def __init__(self, trusted: Path | None = None) -> None:
-        """`trusted` is the root of a base that may do what it asks for, this time."""
+    def __init__(self, trusted: Collection[Path | None] = ()) -> None:
+        """`trusted` are the roots of bases that may do what they ask for, this time."""
         self._trusted = trusted
 
     def open(self, root: Path, notice: Notice = lambda text: None) -> KnowledgeBase:
         """Open the base at `root`."""
         from kbx_tui.api import KnowledgeBase
 
-        return KnowledgeBase(root, notice=notice, trust=root == self._trusted)
+        return KnowledgeBase(root, notice=notice, trust=root in self._trusted)
 
     def questions(self, root: Path) -> tuple[TrustRequest, ...]:
         """Return what a base asks for that the user has neither allowed nor declined.

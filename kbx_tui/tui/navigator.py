@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
@@ -30,6 +30,19 @@ class Navigator(Protocol):
 
     async def ask(self, query: str) -> None:
         """Show explore with this query."""
+        ...
+
+    @property
+    def tabs_of_several(self) -> Mapping[str, str]:
+        """What the tab of several bases counts, by its mode; empty where only one is open."""
+        ...
+
+    async def search_together(self) -> None:
+        """Show the search of the bases that were opened together."""
+        ...
+
+    async def open_alone(self, root: Path, query: str, path: str) -> None:
+        """Open one of several bases with a query, and the document at `path` if not empty."""
         ...
 
     async def open_base(self, root: Path) -> None:

@@ -19,6 +19,7 @@ NAMES = (
     "blind",
     "help",
     "welcome",
+    "together",
 )
 PACKAGE = Path(__file__).parent.parent
 

@@ -35,10 +35,10 @@ def test_client_configurations_are_valid(kbx: CommandLine) -> None:
     for language, text in blocks:
         config = json.loads(text) if language == "json" else tomllib.loads(text)
         ((_, servers),) = config.items()
-        server = servers["kbx"]
-        if "args" in server:
-            assert server["command"] == "kbx"
-            assert kbx(*server["args"], "--help").code == 0
+        for server in servers.values():
+            if "args" in server:
+                assert server["command"] == "kbx"
+                assert kbx(*server["args"], "--help").code == 0
 
 
 def test_every_tool_and_method_is_documented() -> None:

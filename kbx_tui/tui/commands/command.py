@@ -14,6 +14,7 @@ FacetScope = Literal["facets", "facet_box"]
 LinksScope = Literal["links"]
 CompareScope = Literal["side_by_side", "compare"]
 BlindScope = Literal["blind"]
+TogetherScope = Literal["together_line", "together_results", "together_bases", "together"]
 TuneScope = Literal["judged_queries", "snapshots", "decision", "tune"]
 IndexScope = Literal["files", "folders", "picker", "indexing"]
 SharedScope = Literal[
@@ -39,6 +40,7 @@ Scope = Literal[
     LinksScope,
     CompareScope,
     BlindScope,
+    TogetherScope,
     TuneScope,
     IndexScope,
     SharedScope,

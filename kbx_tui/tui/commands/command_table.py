@@ -44,6 +44,10 @@ _files = partial(Command, scope="files")
 _folders = partial(Command, scope="folders")
 _picker = partial(Command, scope="picker")
 _indexing = partial(Command, scope="indexing")
+_together_line = partial(Command, scope="together_line")
+_together_results = partial(Command, scope="together_results")
+_together_bases = partial(Command, scope="together_bases")
+_together = partial(Command, scope="together")
 _mode = partial(Command, scope="mode")
 _app = partial(Command, scope="app")
 _overlay = partial(Command, scope="overlay")
@@ -438,6 +442,22 @@ COMMANDS: tuple[Command, ...] = (
               palette=True),
     _indexing("index.back", "escape", "back", "back", "back to the files"),
 
+    _together_line("together_line.leave", "escape,down,enter", "screen.leave_field", "results",
+                   "go to the results; letters are then commands", bar=True),
+    _together_results("together_result.read", "enter", "open", "read",
+                      "open its base with the same query, and read the document there", bar=True),
+    _together_results("together_result.up", "up", "move_or_leave", "up",
+                      "move up; from the first result, back to the query"),
+    _together_bases("together_base.open", "enter", "open", "only this",
+                    "open this base alone, with the same query", bar=True),
+    _together_bases("together_base.up", "up", "move_or_leave", "up",
+                    "move up; from the first base, back to the query"),
+    _together("together.query", "slash", "focus_query", "query",
+              "type a query for all bases", bar=True, palette=True),
+    _together("together.refresh", "R", "refresh", "refresh",
+              "index what has changed in any of the bases", palette=True),
+    _together("together.back", "escape", "back", "back", "back to the results"),
+
     _mode("screen.next", "tab", "next_pane(1)", "pane", "go to the next pane", bar=True),
     _mode("screen.previous", "shift+tab", "next_pane(-1)", "previous pane",
           "go to the previous pane"),
@@ -473,6 +493,8 @@ COMMANDS: tuple[Command, ...] = (
          "compare and choose settings by judged queries"),
     _app("mode.index", "f5", "go_to('index')", "index",
          "see indexing, files that need attention, and folders"),
+    _app("mode.together", "f6", "search_together", "all bases",
+         "search all bases that were opened together"),
     _app("app.palette", "ctrl+p", "command_palette", "palette",
          "find a command or a theme by name", bar=True),
     _app("app.leave", "ctrl+q", "quit", "quit", "quit the app, even while typing", bar=True),

@@ -12,6 +12,7 @@ from kbx_tui.tui.explore.panes.entity_list import EntityList
 from kbx_tui.tui.explore.panes.knobs import Knobs
 from kbx_tui.tui.explore.panes.path_field import PathField, PathLine
 from kbx_tui.tui.explore.panes.query_line import QueryLine
+from kbx_tui.tui.explore.panes.result_list import ResultList
 from kbx_tui.tui.explore.search_state import SearchState
 
 
@@ -29,6 +30,11 @@ class Explore(ExplorePanes):
         """Ask this query, with the focus on its results."""
         self.query_one(QueryLine).show_query(query)
         self.pane_switch.focus("results")
+
+    def read_found(self, path: str) -> None:
+        """Read a document, with the cursor on it once the results of the query have come."""
+        self.query_one(ResultList).seek(path)
+        self.reader.open_document(path, focus=True)
 
     # Actions: focus and panes.
 

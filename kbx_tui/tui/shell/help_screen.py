@@ -15,7 +15,7 @@ from kbx_tui.tui.commands.keymap import Keymap
 from kbx_tui.tui.commands.registry import SCOPE_TITLES, commands_in
 from kbx_tui.tui.drawing.cell_text import fit, wrap
 from kbx_tui.tui.drawing.lines import BLANK, Line, Look, Span, looks
-from kbx_tui.tui.shell.mode_screen import ModeScreen
+from kbx_tui.tui.shell.frame_screen import FrameScreen
 from kbx_tui.tui.widgets.lines_view import TextPane
 
 KEY_WIDTH = 12
@@ -59,7 +59,7 @@ class Help(ModalScreen[None]):
         self.tour = TOUR
         self.meanings: tuple[tuple[str, str], ...] = ()
         """What is on the focused pane, and what it means."""
-        if isinstance(screen, ModeScreen):
+        if isinstance(screen, FrameScreen):
             self.scopes, self.tour = screen.scopes(), ()
             self.meanings = tuple(screen.meanings())
 

@@ -11,7 +11,7 @@ from textual.screen import Screen
 
 from kbx_tui.tui.commands.keymap import Keymap
 from kbx_tui.tui.commands.registry import commands_in
-from kbx_tui.tui.shell.mode_screen import ModeScreen
+from kbx_tui.tui.shell.frame_screen import FrameScreen
 from kbx_tui.tui.shell.terminal_app import TerminalApp
 
 if TYPE_CHECKING:
@@ -86,7 +86,7 @@ class OverlayApp(TerminalApp):
     def get_system_commands(self, screen: Screen[Any]) -> Iterable[SystemCommand]:
         yield SystemCommand("Theme", "change the colours", self.action_change_theme)
         yield SystemCommand("Screenshot", "save the screen as SVG", self.deliver_screenshot)
-        if isinstance(screen, ModeScreen):
+        if isinstance(screen, FrameScreen):
             for command in commands_in(*screen.palette_scopes):
                 if command.palette:
                     yield SystemCommand(
@@ -96,7 +96,7 @@ class OverlayApp(TerminalApp):
                     )
         yield SystemCommand("Quit", "leave the app", self.action_quit)
 
-    async def _run_command(self, screen: ModeScreen, action: str) -> None:
+    async def _run_command(self, screen: FrameScreen, action: str) -> None:
         """Run an action as its key does outside fields, even if the palette was opened in one."""
         screen.leave_field()
         await screen.run_action(action)

@@ -23,7 +23,7 @@ class Tab:
     command: str
     """Id of the command that opens it."""
     always: bool = True
-    """Whether every mode shows this tab; otherwise only the mode itself does."""
+    """Whether every mode shows this tab; else only the mode itself, and all if it is counted."""
 
 
 TABS: tuple[Tab, ...] = (
@@ -32,6 +32,7 @@ TABS: tuple[Tab, ...] = (
     Tab("experts", "Experts", "mode.experts"),
     Tab("tune", "Tune", "mode.tune"),
     Tab("index", "Index", "mode.index"),
+    Tab("together", "All bases", "mode.together", always=False),
     Tab("compare", "Compare", "compare", always=False),
 )
 """In the order of the line."""
@@ -64,7 +65,7 @@ def tab_texts(current: str, keymap: Keymap, counts: Mapping[str, str]) -> list[l
     return [
         list(_texts(current, keymap, counts, titles=True)),
         list(_texts(current, keymap, counts, titles=False)),
-        list(_texts(current, keymap, {}, titles=False)),
+        list(_texts(current, keymap, dict.fromkeys(counts, ""), titles=False)),
     ]
 
 
@@ -73,7 +74,7 @@ def _texts(
 ) -> Iterator[TabText]:
     for tab in TABS:
         is_current = tab.mode == current
-        if tab.always or is_current:
+        if tab.always or is_current or tab.mode in counts:
             key = keymap.key_of(tab.command)
             key = key.upper() if key[0] == "f" and key[1:].isdigit() else key
             title = tab.title if titles or is_current else ""

@@ -50,14 +50,23 @@ def test_a_base_without_a_pinned_entity_is_left_out_with_a_note(
     assert refused.code == 4
 
 
-@pytest.mark.parametrize("command", [["status"], ["mcp"], ["jsonl"], []])
+@pytest.mark.parametrize("command", [["status"], ["mcp"], ["jsonl"]])
 def test_other_commands_refuse_several_bases(
     kbx: CommandLine, two: list[str], command: list[str]
 ) -> None:
     refused = kbx(*two, *command)
     assert refused.code == 2
-    assert "only `kbx search` takes several knowledge bases" in refused.err
+    assert "only the app and `kbx search` take several knowledge bases" in refused.err
     assert refused.err.count("\n") == 1
+
+
+def test_the_app_takes_several_bases_and_names_one_that_is_none(
+    kbx: CommandLine, two: list[str], tmp_path: Path
+) -> None:
+    assert "the app needs a terminal" in kbx(*two).err
+    refused = kbx(*two, "--kb", str(tmp_path / "gone"))
+    assert refused.code == 4
+    assert "gone" in refused.err
 
 
 def test_the_same_base_given_twice_is_one(kbx: CommandLine, two: list[str]) -> None:

@@ -8,6 +8,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import Any
 from urllib.error import HTTPError
@@ -22,6 +23,7 @@ from kbx_tui.tools.servers.mcp_http import ENDPOINT, require_loopback
 from kbx_tui.tools.servers.mcp_server import make_server
 from kbx_tui.tools.servers.method_table import METHODS
 from tests.command_line import program_environment
+from tests.functional.vaults import write_vault
 
 INITIALIZE = {
     "jsonrpc": "2.0",
@@ -64,6 +66,22 @@ async def test_client_lists_and_calls_tools_over_pipes(demo_kb_path: Path, mode:
         assert wrong.structured_content["error"]["type"] == "VALIDATION"
         unknown = await client.call_tool("rm_rf", {})
         assert unknown.structured_content["error"]["code"] == "method_not_found"
+
+
+async def test_servers_of_two_bases_answer_from_their_own(tmp_path: Path) -> None:
+    roots = [
+        write_vault(tmp_path / name, {f"{name}.md": f"# Rollback of {name}\n\nIt took an hour.\n"})
+        for name in ("notes", "work")
+    ]
+    for root in roots:
+        with KnowledgeBase(root) as base:
+            base.index(fast=True)
+    workers = [EngineWorker(partial(KnowledgeBase, root)) for root in roots]
+    async with Client(make_server(workers[0])) as notes, Client(make_server(workers[1])) as work:
+        for client, name in ((notes, "notes"), (work, "work")):
+            answer = await client.call_tool("kb_search", {"query": "rollback hour"})
+            data = answer.structured_content["data"]
+            assert [row["metadata"]["file_path"] for row in data["results"]] == [f"{name}.md"]
 
 
 async def test_every_resource_can_be_read_and_nothing_outside(demo_kb_path: Path) -> None:

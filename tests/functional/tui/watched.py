@@ -25,7 +25,7 @@ from kbx_tui.search.evidence.tuning import Tuning
 from kbx_tui.search.ranking.rank import Ranking
 from kbx_tui.search.request import SearchRequest
 from kbx_tui.search.reranker import Reranker
-from kbx_tui.search.results.response import Snippet
+from kbx_tui.search.results.response import SearchResponse, Snippet
 from kbx_tui.tui.bases import Bases
 
 GATE_TIMEOUT = 30.0
@@ -104,6 +104,10 @@ class WatchedKb(KnowledgeBase):
     def watch(self, changed: Callable[[frozenset[str]], None], **options: Any) -> None:
         self.watched.record("watch")
         super().watch(changed, **options)
+
+    def search(self, query: str | SearchRequest, **options: Any) -> SearchResponse:
+        self.watched.record("search")
+        return super().search(query, **options)
 
     def retrieve(self, query: str | SearchRequest, **options: Any) -> Evidence:
         if isinstance(query, SearchRequest) and query.alpha is None:

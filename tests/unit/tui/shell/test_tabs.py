@@ -20,7 +20,7 @@ def shown(width: int, current: str = "explore", keymap: Keymap | None = None) ->
 
 
 def test_every_mode_has_a_tab_and_every_tab_a_screen() -> None:
-    assert {tab.mode for tab in TABS} == {"explore", *MODES}
+    assert {tab.mode for tab in TABS} == {"explore", "together", *MODES}
 
 
 def test_tabs_shrink_with_the_width() -> None:

@@ -1,0 +1,239 @@
+"""The frame of every mode: tabs, status line, key bar, and what their keys do."""
+
+from __future__ import annotations
+
+import asyncio
+from abc import abstractmethod
+from collections.abc import Iterable, Mapping
+from functools import cache
+from typing import ClassVar
+
+from textual import events, on
+from textual.app import ComposeResult
+from textual.geometry import Size
+from textual.screen import Screen
+from textual.widget import Widget
+from textual.widgets import Input
+
+from kbx_tui.tui.commands.command import Scope
+from kbx_tui.tui.commands.keymap import Keymap
+from kbx_tui.tui.commands.registry import commands_in
+from kbx_tui.tui.navigator import Navigator
+from kbx_tui.tui.shell.messages import Failure, IndexProgress, Notice
+from kbx_tui.tui.shell.mode_tabs import ModeTabs
+from kbx_tui.tui.widgets.key_bar import KeyBar
+from kbx_tui.tui.widgets.lines_view import LinesView
+from kbx_tui.tui.widgets.path_input import PathInput
+from kbx_tui.tui.widgets.status_line import StatusLine
+
+LAYOUT_PAUSE = 0.001
+"""Seconds in which the event loop does other work between the steps of a resize."""
+
+
+@cache
+def single_key_actions(scopes: tuple[Scope, ...]) -> frozenset[str]:
+    """Return the actions of `scopes` that are bound to printable characters, which Tab is not."""
+    actions = {command.action.partition("(")[0] for command in commands_in(*scopes)}
+    return frozenset(actions - {"next_pane"})
+
+
+class FrameScreen(Screen[None]):
+    """A screen with tabs, its panes, a status line and a key bar."""
+
+    ALLOW_IN_MAXIMIZED_VIEW = "ModeTabs, StatusLine, KeyBar"
+    MODE: ClassVar[str]
+    """Its name in the table of tabs and for `Navigator.go_to`."""
+    SCOPE: ClassVar[Scope]
+    """The scope of the keys that work in all its panes."""
+    SHARED_SCOPES: ClassVar[tuple[Scope, ...]] = ()
+    """Scopes that it shares with some other modes."""
+    FOCUS_SCOPES: ClassVar[Mapping[type[Widget], tuple[Scope, ...]]]
+    """Scopes of the keys that work only in one kind of pane or field, the nearest first."""
+    MAIN_LIST: ClassVar[type[Widget]]
+    """The pane that gets the focus when the user leaves a field or another pane."""
+
+    def __init__(self, navigator: Navigator) -> None:
+        super().__init__()
+        self.navigator = navigator
+        self._laid_out: Size | None = None
+        """The size that the screen was laid out for."""
+
+    def compose(self) -> ComposeResult:
+        # before there are widgets, which would be styled twice
+        self._set_width_class(self.app.size.width, update=False)
+        yield ModeTabs(self.MODE)
+        yield from self.compose_panes()
+        yield StatusLine()
+        yield KeyBar()
+
+    @abstractmethod
+    def compose_panes(self) -> ComposeResult:
+        """Yield what is between the tabs and the status line."""
+
+    def on_mount(self) -> None:
+        self.use_keymap(self.navigator.keymap)
+        self.show_tabs()
+
+    # The tabs.
+
+    @property
+    def tab_counts(self) -> Mapping[str, str]:
+        """What is waiting in a mode, by mode, in a few characters."""
+        return {}
+
+    @property
+    @abstractmethod
+    def base_words(self) -> tuple[str, str]:
+        """The name of what is open, and what it holds."""
+
+    def show_tabs(self) -> None:
+        """Show in the tabs what is open and what is waiting."""
+        counts = {**self.navigator.tabs_of_several, **self.tab_counts}
+        self.query_one(ModeTabs).show(counts, self.base_words)
+
+    def on_tabs_changed(self) -> None:
+        self.show_tabs()
+
+    def on_screen_resume(self) -> None:
+        self.show_tabs()  # another mode may have changed what they count
+
+    @on(ModeTabs.Chosen)
+    def choose_mode(self, event: ModeTabs.Chosen) -> None:
+        self.app.call_later(self.navigator.go_to, event.mode)
+
+    # The size.
+
+    async def on_event(self, event: events.Event) -> None:
+        if isinstance(event, events.Resize):
+            # Handled here, not with `prevent_default`: all screens share the one event.
+            await self._resize()
+        else:
+            await super().on_event(event)
+
+    async def _resize(self) -> None:
+        """Set the classes of the new width first, then lay out once.
+
+        Textual lays out and draws a new size before it sets the classes, then does both again.
+        The size is the app's: an event may hold an older one.
+        """
+        while (size := self.app.size) != self._laid_out:
+            if self._set_width_class(size.width):
+                await asyncio.sleep(LAYOUT_PAUSE)
+                if size != self.app.size:
+                    continue
+            self._laid_out = size
+            self.fit(size)
+            with self.app.batch_update():  # lay out now, draw later
+                await super().on_event(events.Resize(size, size))
+            await asyncio.sleep(LAYOUT_PAUSE)
+
+    def _set_width_class(self, width: int, *, update: bool = True) -> bool:
+        """Set the class of this width and return whether it changed."""
+        breakpoints = self.app.HORIZONTAL_BREAKPOINTS or []
+        _, name = max((entry for entry in breakpoints if entry[0] <= width), default=(0, ""))
+        if not name or self.has_class(name):
+            return False
+        classes = {other: other == name for _, other in breakpoints}
+        self.update_classes(classes, update=update, animate=False)
+        return True
+
+    def fit(self, size: Size) -> None:
+        """Adapt to a new size, after the class of its width has been set."""
+
+    # Keys.
+
+    def scopes(self) -> tuple[Scope, ...]:
+        """Return the scopes whose keys work where the focus is, the nearest first."""
+        kinds = self.FOCUS_SCOPES
+        inner = next((kinds[kind] for kind in kinds if isinstance(self.focused, kind)), ())
+        is_field = isinstance(self.focused, Input)  # there, letters are text
+        return (*inner, "app") if is_field else (*inner, *self.palette_scopes, "app")
+
+    def meanings(self) -> Iterable[tuple[str, str]]:
+        """Return what the focused pane displays, and what each of it means, for the help."""
+        return ()
+
+    @property
+    def palette_scopes(self) -> tuple[Scope, ...]:
+        """The scopes whose commands the palette offers."""
+        return (*self.SHARED_SCOPES, self.SCOPE, "mode")
+
+    @property
+    def is_typing(self) -> bool:
+        """Whether the focus is in a field, where letters are text."""
+        return isinstance(self.focused, Input)
+
+    def on_descendant_focus(self) -> None:
+        self.query_one(KeyBar).show(*self.scopes())
+        if self.maximized is not None and self.focused is not self.maximized:
+            self.maximized = None  # else the pane that has the focus would be hidden
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Disable commands while the user types, and let Tab take a completion where there is one.
+
+        A screen sees keys before the field that has the focus.
+        """
+        field = self.focused
+        if action == "next_pane" and isinstance(field, PathInput) and field.completion:
+            return parameters != (1,)
+        return not self.is_typing or action not in single_key_actions(self.palette_scopes)
+
+    def use_keymap(self, keymap: Keymap) -> None:
+        """Show these keys in the tabs and in the key bar."""
+        self.query_one(ModeTabs).use(keymap)
+        self.query_one(KeyBar).use(keymap)
+
+    def leave_field(self) -> None:
+        """Move the focus out of a field, so that letter keys run commands."""
+        if isinstance(self.focused, Input):
+            self.action_leave_field()
+
+    # The status line.
+
+    def show_notice(self, text: str) -> None:
+        """Show a notice until it can have been read."""
+        self.query_one(StatusLine).show_notice(text)
+
+    def on_notice(self, message: Notice) -> None:
+        self.show_notice(message.text)
+
+    def on_failure(self, message: Failure) -> None:
+        self.query_one(StatusLine).show_error(message.text)
+
+    def on_index_progress(self, message: IndexProgress) -> None:
+        self.query_one(StatusLine).show_progress(message.text)
+
+    # Actions of every mode.
+
+    def action_leave_field(self) -> None:
+        self.set_focus(self.query_one(self.MAIN_LIST))
+
+    def action_back(self) -> None:
+        """Go back to the main list; a mode is left only by the key or the tab of another."""
+        if self.maximized is not None:
+            self.maximized = None
+        elif not isinstance(self.focused, self.MAIN_LIST):
+            self.set_focus(self.query_one(self.MAIN_LIST))
+        elif self.MODE != "explore":
+            self.show_notice(f"{self.navigator.keymap.key_of('mode.explore')} goes to explore")
+
+    def action_zoom(self) -> None:
+        """Let the pane that has the focus fill the screen, or show all panes again."""
+        if self.maximized is not None:
+            self.maximized = None
+        elif isinstance(self.focused, LinesView):
+            self.maximized = self.focused
+        else:
+            self.show_notice("go to a pane first: it can fill the screen")
+
+    def action_show_message(self) -> None:
+        self.query_one(StatusLine).show_again()
+
+    def action_switch_base(self) -> None:
+        self.navigator.choose_base()
+
+    def action_help(self) -> None:
+        self.navigator.show_help()
+
+    def action_leave(self) -> None:
+        self.app.exit()

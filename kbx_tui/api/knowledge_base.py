@@ -24,6 +24,7 @@ from kbx_tui.editing.journal import PENDING
 from kbx_tui.errors import OutOfRange
 from kbx_tui.index.build.progress import Cancelled, IndexReport, ProgressListener
 from kbx_tui.index.build.watch import watch
+from kbx_tui.index.entity_settings import entities_outdated
 from kbx_tui.index.files.excluded_files import excluded_files
 from kbx_tui.index.index_status import Status, count_newer_files, read_status
 from kbx_tui.knowledge.obsidian.vault_settings import obsidian_address
@@ -282,6 +283,10 @@ class KnowledgeBase:
         """
         return count_newer_files(self.root, self.settings)
 
+    def entities_outdated(self) -> bool:
+        """Return whether `[entities]` of kbx.toml changed since the last run of indexing."""
+        return entities_outdated(self.root, self.settings)
+
     def naming_newer_files(self) -> AbstractContextManager[None]:
         """Add to an UnknownEntity raised within how many files are newer than the index."""
         return self._session.naming_newer_files()
@@ -301,13 +306,13 @@ class KnowledgeBase:
 
     def notes(self) -> tuple[str, ...]:
         """Return sentences on what any search would miss: no index, vectors, newer files."""
-        from kbx_tui.search.results.notes import NOT_INDEXED, newer_files_notes, vector_notes
+        from kbx_tui.search.results.notes import NOT_INDEXED, vector_notes
 
         if not self.is_indexed():
             return (NOT_INDEXED,)
         vectors = self._session.coverage()
         missing = vector_notes(vectors.share, vectors.missing)
-        return (*missing, *newer_files_notes(self._session.newer_files()))
+        return (*missing, *self._session.outdated_notes())
 
     def check(self, *, read_data: bool = False) -> CheckReport:
         """Return what in index and state files is not as it was written. Writes nothing.
@@ -660,8 +665,8 @@ class KnowledgeBase:
             half_life_days=half_life_days,
             people=people,
         )
-        newer_files = self._session.newer_files()
-        return with_notes(ranking, topic, weight, engine.evidence, newer_files)
+        outdated = self._session.outdated_notes()
+        return with_notes(ranking, topic, weight, engine.evidence, outdated)
 
     # Similarity
 

@@ -24,6 +24,7 @@ from kbx_tui.errors import (
 from kbx_tui.index.build.new_files import index_question, refusal_to_index
 from kbx_tui.index.build.progress import Cancelled, IndexReport, ProgressListener
 from kbx_tui.index.build.writer_lock import is_being_written
+from kbx_tui.index.entity_settings import entities_outdated
 from kbx_tui.index.index_folder import index_location, index_uri
 from kbx_tui.index.index_status import count_newer_files
 from kbx_tui.index.integrity.verified_files import leave_unwritten
@@ -53,7 +54,7 @@ REFRESH_SECONDS = 0.2
 LOOK_SECONDS = 0.002
 """The same for the looks at the folder of the index: a method may ask for it once per page."""
 
-NEWER_FILES_SECONDS = 30.0
+OUTDATED_SECONDS = 30.0
 """Age from which the number of files that changed since they were indexed is counted again."""
 
 
@@ -93,7 +94,7 @@ class Session:
         self._shared: dict[type[Any], Any] = {}
         self._index_uri = ""
         self._refreshed_at = self._looked_at = self._found_at = -math.inf
-        self._newer_files = (-math.inf, -1, 0)
+        self._outdated: tuple[float, int, tuple[str, ...]] = (-math.inf, -1, ())
         self._noticed: set[str] = set()
 
     def notice_once(self, text: str) -> None:
@@ -173,18 +174,22 @@ class Session:
         """Return how many texts can be found by meaning."""
         return read_coverage(self.store())
 
-    def newer_files(self) -> int:
-        """Return how many files changed since they were indexed.
+    def outdated_notes(self) -> tuple[str, ...]:
+        """Return sentences on files, and `[entities]`, that changed since the last run.
 
-        They are counted again when the index changed, and at most every 30 seconds otherwise: that
-        takes longer than many a search.
+        These are compared again when the index changed, and at most every 30 seconds otherwise:
+        that takes longer than many a search.
         """
-        counted_at, generation, count = self._newer_files
+        compared_at, generation, notes = self._outdated
         now, current = time.monotonic(), self.open_index().generation().number
-        if generation != current or now - counted_at > NEWER_FILES_SECONDS:
+        if generation != current or now - compared_at > OUTDATED_SECONDS:
+            from kbx_tui.search.results.notes import outdated_notes
+
             count = count_newer_files(self.root, self.settings)
-            self._newer_files = (now, current, count)
-        return count
+            entities = entities_outdated(self.root, self.settings)
+            notes = tuple(outdated_notes(count, entities=entities))
+            self._outdated = (now, current, notes)
+        return notes
 
     @contextmanager
     def naming_newer_files(self) -> Iterator[None]:
@@ -192,10 +197,7 @@ class Session:
         try:
             yield
         except UnknownEntity as error:
-            from kbx_tui.search.results.notes import newer_files_notes  # only for this error
-
-            notes = newer_files_notes(self.newer_files())
-            raise UnknownEntity("; ".join((str(error), *notes))) from error
+            raise UnknownEntity("; ".join((str(error), *self.outdated_notes()))) from error
 
     def is_indexed(self) -> bool:
         """Return whether text and entities can be searched."""

@@ -7,7 +7,6 @@ from dataclasses import replace
 
 from kbx_tui.api.session import Session
 from kbx_tui.safe_text import replace_surrogates
-from kbx_tui.search.results.notes import newer_files_notes
 from kbx_tui.similarity.comparison_scope import ComparisonScope
 from kbx_tui.similarity.duplicate_scan import DuplicateScan
 from kbx_tui.similarity.matches import FieldSimilarity, SimilarityCheck
@@ -43,7 +42,7 @@ class SimilarityChecks:
         engine, scope = self._scoped(entity, path, chunks=chunks)
         cleaned = [replace_surrogates(text) for text in texts]
         checks = engine.check([text[:MAX_TEXT] for text in cleaned], scope, threshold, limit)
-        newer, in_scope = self._newer_files(), engine.count_compared(scope)
+        newer, in_scope = self._session.outdated_notes(), engine.count_compared(scope)
         return [
             replace(check, notes=(*cut_notes(text), *check.notes, *newer), in_scope=in_scope)
             for text, check in zip(cleaned, checks, strict=True)
@@ -67,16 +66,13 @@ class SimilarityChecks:
             found = engine.field(entity, field, value[:MAX_TEXT], threshold)
         found = replace(found, proposed_value=value)
         absent = [f"{found.entity} has no {field} yet"] if found.pair is None else []
-        return replace(found, notes=(*absent, *cut_notes(value), *self._newer_files()))
+        return replace(found, notes=(*absent, *cut_notes(value), *self._session.outdated_notes()))
 
     def scan(self, entity: str | None, path: str | None, threshold: float | None) -> DuplicateScan:
         path_filter, engine = self._session.path_filter(path), self.engine()
         with self._session.naming_newer_files():
             scope = engine.scope(entity, path_filter)
         return engine.scan(scope, threshold)
-
-    def _newer_files(self) -> tuple[str, ...]:
-        return tuple(newer_files_notes(self._session.newer_files()))
 
     def engine(self, *, with_chunks: bool = False) -> SimilarityEngine:
         """Return the engine on the newest index; `with_chunks` needs vectors of documents too.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -11,25 +11,30 @@ from kbx_tui.experts.weights import WEIGHTS
 from kbx_tui.formatting import format_count
 from kbx_tui.safe_text import safe_line
 from kbx_tui.search.evidence.evidence import Evidence
-from kbx_tui.search.results.notes import cut_query_notes, newer_files_notes, vector_notes
+from kbx_tui.search.results.notes import cut_query_notes, vector_notes
 
 NAME_SHOWN = 40
 """Characters of an unknown weight that are quoted."""
 
 
 def with_notes(
-    ranking: ExpertRanking, topic: str, weight: Any, evidence: Evidence | None, newer_files: int
+    ranking: ExpertRanking,
+    topic: str,
+    weight: Any,
+    evidence: Evidence | None,
+    outdated: Sequence[str],
 ) -> ExpertRanking:
     """Return a ranking with its notes.
 
-    `topic` and `weight` are those asked for, `evidence` what a ranking by relevance is based on.
+    `topic` and `weight` are those asked for, `evidence` what a ranking by relevance is based on,
+    `outdated` what the index lacks.
     """
     notes = [*cut_query_notes(topic), *_unknown_weight(weight), *_dates_of_files(ranking)]
     if ranking.is_relative:
         notes.append("ages are counted from the newest date in the base, not from today")
     if evidence is not None and evidence.scope.total:
         notes += vector_notes(evidence.vector_share, evidence.without_vector)
-    notes += [*newer_files_notes(newer_files), *_nobody(ranking)]
+    notes += [*outdated, *_nobody(ranking)]
     return replace(ranking, notes=tuple(notes))
 
 

@@ -12,6 +12,7 @@ from kbx_tui.config import Settings
 from kbx_tui.errors import IndexDamaged
 from kbx_tui.index.build.file_changes import find_changes
 from kbx_tui.index.derived_files import BODIES, WORDS, vectors_file
+from kbx_tui.index.entity_settings import are_outdated
 from kbx_tui.index.files.excluded_files import excluded_files, template_problems
 from kbx_tui.index.files.file_hashes import FileHashes
 from kbx_tui.index.index_folder import index_uri
@@ -54,6 +55,8 @@ class Status:
     """Files that could not be read completely."""
     damage: tuple[str, ...] = ()
     """A sentence for each damage to the index; the next run repairs it."""
+    entities_outdated: bool = False
+    """Whether `[entities]` of kbx.toml has changed since the last run."""
 
 
 def read_status(root: Path, settings: Settings) -> Status:
@@ -105,6 +108,7 @@ def _status(root: Path, store: Store, settings: Settings) -> Status:
         size_bytes=store.size_bytes(),
         generation=generation_of(store.versions()),
         stale=tuple(sorted(stale)),
+        entities_outdated=are_outdated(meta, settings),
         problems=(*changes.problems, *stored_problems(store)),
         damage=tuple(
             f"{name} is damaged and not used; `kbx index` writes it again"

@@ -206,12 +206,14 @@ class KbxApp(OverlayApp):
             return False
         return not (self.app_state.base.entities_asked or self.explore.model.state.query)
 
-    def ask_for_entities(self, sentence: str, answer: Callable[[bool], object]) -> None:
+    def ask_for_entities(
+        self, sentence: str, names: Sequence[str], answer: Callable[[bool], object]
+    ) -> None:
         def take(wanted: bool) -> None:
             self.app_state.note_entities_asked()
             answer(wanted)
 
-        self._questions.ask_for_entities(sentence, take)
+        self._questions.ask_for_entities(sentence, names, take)
 
     def choose_base(self) -> None:
         self.push_screen(self._welcome(is_base_open=True), self._open_chosen)

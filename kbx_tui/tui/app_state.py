@@ -186,6 +186,26 @@ class AppState:
         return kind()
 
 
+def entities_asked(root: Path) -> bool:
+    """Return whether the user has answered what the entities of a base are."""
+    try:
+        return _load(root / ".kbx" / BASE_FILE, BaseState).entities_asked
+    except (OSError, ValueError):
+        return False
+
+
+def note_entities_asked(root: Path) -> None:
+    """Remember that the user has answered outside the app what the entities of a base are."""
+    file = root / ".kbx" / BASE_FILE
+    try:
+        state = _load(file, BaseState)
+    except (OSError, ValueError):  # `_write` sets aside what cannot be read
+        state = BaseState()
+    if file.parent.is_dir():
+        state.entities_asked = True
+        _write(file, state)
+
+
 def user_file() -> Path:
     """Return the file of a user's state."""
     return user_state_folder() / "state.json"

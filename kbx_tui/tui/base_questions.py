@@ -54,14 +54,19 @@ class BaseQuestions:
         screen = ConfirmIndexing(question, self._navigator)
         self._app.call_later(self._app.push_screen, screen, take)
 
-    def ask_for_entities(self, sentence: str, answer: Callable[[bool], object]) -> None:
-        """Ask whether to use as entities what `sentence` counts; `answer` receives the answer."""
+    def ask_for_entities(
+        self, sentence: str, names: Sequence[str], answer: Callable[[bool], object]
+    ) -> None:
+        """Ask whether to use as entities what `sentence` counts; `answer` receives the answer.
+
+        `names` are lines with the most frequent ones.
+        """
         from kbx_tui.tui.shell.entities_screen import EntitiesQuestion
 
         def take(wanted: bool | None) -> None:
             answer(bool(wanted))
 
-        screen = EntitiesQuestion(sentence, self._navigator)
+        screen = EntitiesQuestion(sentence, names, self._navigator)
         self._app.call_later(self._app.push_screen, screen, take)
 
     async def _take_trust(

@@ -307,7 +307,8 @@ def _read_counts(engine: KnowledgeBase) -> tuple[BaseSummary, bool] | None:
     if not engine.is_indexed():
         return None
     status, name, root = engine.status(), safe_line(engine.root.name), str(engine.root)
-    is_complete = not status.stale and status.vector_share >= 1.0
+    is_current = not (status.stale or status.entities_outdated)
+    is_complete = is_current and status.vector_share >= 1.0
     contents = engine.contents()
     summary = BaseSummary(
         name,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Protocol
 
 from kbx_tui.safe_text import safe_line
@@ -16,6 +16,10 @@ if TYPE_CHECKING:
     from kbx_tui.knowledge.entities.topics import EntityProposal
 
 
+NAMES_SHOWN = 6
+"""Names of each type in the question."""
+
+
 class OfferHost(Status, Protocol):
     """The interface that the offer needs from the app."""
 
@@ -24,8 +28,13 @@ class OfferHost(Status, Protocol):
         """Whether the user has not answered for this base, and is doing nothing else."""
         ...
 
-    def ask_for_entities(self, sentence: str, answer: Callable[[bool], object]) -> None:
-        """Ask whether to use them as entities; `answer` receives whether the user says so."""
+    def ask_for_entities(
+        self, sentence: str, names: Sequence[str], answer: Callable[[bool], object]
+    ) -> None:
+        """Ask whether to use them as entities; `answer` receives whether the user says so.
+
+        `names` are lines with the most frequent ones.
+        """
         ...
 
 
@@ -57,7 +66,9 @@ class EntityOffer:
         elif self._host.may_ask_for_entities and not self._is_decided:
             self._is_decided = True
             self._host.ask_for_entities(
-                proposal.sentence, lambda wanted: self._answer(proposal, wanted=wanted)
+                proposal.sentence,
+                proposal.lines(NAMES_SHOWN),
+                lambda wanted: self._answer(proposal, wanted=wanted),
             )
 
     def _answer(self, proposal: EntityProposal, *, wanted: bool) -> None:

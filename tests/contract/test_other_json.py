@@ -55,12 +55,14 @@ def test_status_reports_what_is_indexed(kbx: CommandLine, demo_kb_path: Path) ->
         "stale",
         "problems",
         "damage",
+        "entities_outdated",
         "log",
     ]
     assert status["root"] == str(demo_kb_path)
     assert status["indexed"] is True
     assert status["vector_share"] == 1.0
     assert status["stale"] == status["problems"] == []
+    assert status["entities_outdated"] is False
 
 
 def test_status_lists_every_stale_file(kbx: CommandLine, demo_copy: Path) -> None:

@@ -156,7 +156,7 @@ class Searcher:
             sort=request.sort,
             notes=self._session.repair_derived_files(),
             types=sorted(set(self._session.snapshot().kinds)) if request.all_types else (),
-            newer_files=self._session.newer_files(),
+            outdated=self._session.outdated_notes(),
         )
 
     def rerank(self, ranking: Ranking, reranker: str | None = None) -> Ranking:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from kbx_tui.cli.asking import confirmed, may_ask
+from kbx_tui.cli.asking import chose_entities, confirmed, may_ask
 from kbx_tui.cli.base_command import Command
 from kbx_tui.cli.listings.index_listing import problem_lines, totals
 from kbx_tui.cli.open_kb import open_kb
@@ -81,9 +81,9 @@ def command(full: bool, fast: bool, yes: bool, no_wait: bool, as_json: bool) -> 
 
 
 def _chose_entities(kb: KnowledgeBase) -> bool:
-    """Ask what the entities of a base without any are; return whether it was written."""
+    """Ask once what the entities of a base without any are; return whether it was written."""
     proposal = kb.entity_proposal()
-    if proposal is None or not confirmed(f"{proposal.sentence}: use them as entities?"):
+    if proposal is None or not chose_entities(proposal, kb.root, once=True):
         return False
     return kb.use_entities(proposal).written
 

@@ -64,6 +64,8 @@ def status_lines(status: Status) -> Iterator[str]:
     elif not status.damage:
         rows.append(("index", "none yet; `kbx index` or the first search builds it"))
     rows += [("damage" if row == 0 else "", line) for row, line in enumerate(status.damage)]
+    if status.entities_outdated:
+        rows.append(("entities", "[entities] in kbx.toml changed; `kbx index` applies it"))
     rows += [*_stale_rows(status), *_problem_rows(status), ("log", str(log_path()))]
     return (f"{name:<9} {value}".rstrip() for name, value in rows)
 

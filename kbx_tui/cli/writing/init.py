@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import click
 
-from kbx_tui.cli.asking import confirmed, may_ask
+from kbx_tui.cli.asking import NAMES_SHOWN, chose_entities, may_ask
 from kbx_tui.cli.base_command import Command
 from kbx_tui.cli.listings.index_listing import totals
 from kbx_tui.cli.open_kb import open_kb
 from kbx_tui.cli.options import json_option
 from kbx_tui.cli.output import print_result
+
+if TYPE_CHECKING:
+    from kbx_tui.knowledge.entities.topics import EntityProposal
 
 
 @click.command(name="init", cls=Command)
@@ -38,7 +43,7 @@ def command(yes: bool, dry_run: bool, as_json: bool) -> None:
         written = None if proposal is None else kb.use_entities(proposal, dry_run=True)
         is_used = False
         if proposal is not None and not dry_run:
-            may = yes or (may_ask() and confirmed(f"{proposal.sentence}: use them as entities?"))
+            may = yes or (may_ask() and chose_entities(proposal, kb.root))
             is_used = bool(may and kb.use_entities(proposal).written)
         report = kb.index(fast=True)
     lines = [totals(report)]
@@ -48,12 +53,21 @@ def command(yes: bool, dry_run: bool, as_json: bool) -> None:
         lines.append(f"{proposal.sentence}: written to kbx.toml; kbx undo takes it back")
     else:
         lines.append(f"{proposal.sentence}: not used; kbx init --yes writes them to kbx.toml")
+        lines += proposal.lines(NAMES_SHOWN)
         lines += written.diff.splitlines() if dry_run and written is not None else []
     answer = {
         "notes": report.documents,
         "entities": report.entities,
         "proposed": dict(proposal.counts) if proposal else {},
         "settings": dict(proposal.settings) if proposal else {},
+        "examples": _examples(proposal) if proposal else {},
         "written": is_used,
     }
     print_result(answer, lines, as_json=as_json)
+
+
+def _examples(proposal: EntityProposal) -> dict[str, list[dict[str, str | int]]]:
+    return {
+        what: [{"name": name, "notes": count} for name, count in names]
+        for what, names in proposal.examples.items()
+    }

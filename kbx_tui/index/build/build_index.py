@@ -23,11 +23,7 @@ from kbx_tui.index import schema
 from kbx_tui.index.build.compaction import compact, compact_if_short_of_space
 from kbx_tui.index.build.derived_repair import rewritten_note
 from kbx_tui.index.build.document_stage import write_documents
-from kbx_tui.index.build.entity_stage import (
-    entity_types,
-    topic_rules,
-    write_entities_and_links,
-)
+from kbx_tui.index.build.entity_stage import topic_rules, write_entities_and_links
 from kbx_tui.index.build.file_changes import Changes, find_changes
 from kbx_tui.index.build.progress import Cancelled, IndexReport, ProgressListener, ProgressMeter
 from kbx_tui.index.build.replacement import new_index, put_in_place, sweep_leftovers
@@ -35,6 +31,7 @@ from kbx_tui.index.build.salvage import model_of, salvage_vectors
 from kbx_tui.index.build.vector_stage import write_chunks, write_vectors
 from kbx_tui.index.build.writer_lock import writer_lock
 from kbx_tui.index.derived_files import delete_derived_files
+from kbx_tui.index.entity_settings import entity_types, noted_settings
 from kbx_tui.index.index_folder import index_uri
 from kbx_tui.index.index_status import stored_problems
 from kbx_tui.index.integrity.noted_state import find_damage, note_state
@@ -270,6 +267,7 @@ def _write_text(
         "dimension": meta["dimension"],
         "text_rules": meta.get("text_rules", 1),
         **reading,
+        **noted_settings(settings),
         "is_vault": vault is not None,
         "derived_from": _derived_from(root, changes.hashes, rules, is_vault=vault is not None),
         "digests": True,

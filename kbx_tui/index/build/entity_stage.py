@@ -15,6 +15,7 @@ from kbx_tui.config import Settings
 from kbx_tui.index import rows
 from kbx_tui.index.build.file_changes import Changes
 from kbx_tui.index.build.progress import ProgressMeter
+from kbx_tui.index.entity_settings import entity_types
 from kbx_tui.index.schema import SCHEMAS
 from kbx_tui.index.snapshot import stored_entities
 from kbx_tui.index.store import Store
@@ -26,7 +27,6 @@ from kbx_tui.knowledge.entities.suppressions import load_suppressions
 from kbx_tui.knowledge.entities.topics import NoteOutline, TopicRules, Topics
 from kbx_tui.knowledge.facts.fact_sections import read_facts
 from kbx_tui.knowledge.obsidian.file_lookup import FileLookup, file_name_of
-from kbx_tui.knowledge.parsing.kinds import CORE_ENTITY_TYPES
 from kbx_tui.knowledge.records import Document, Entity, Fact
 
 BATCH = 1000
@@ -40,11 +40,6 @@ ENTITY_SOURCES = ("context",)
 
 _TEAM_KEY = '"team"'
 """Occurs in the JSON of a frontmatter that names a team."""
-
-
-def entity_types(settings: Settings) -> frozenset[str]:
-    """Return the kinds whose pages are entities."""
-    return CORE_ENTITY_TYPES | frozenset(settings.entities.types)
 
 
 def topic_rules(settings: Settings) -> TopicRules:

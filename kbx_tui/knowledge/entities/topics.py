@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
@@ -41,6 +41,9 @@ _SHOWN = {"person": "people", "map": "maps of content"}
 """How types are called in a proposal, if not by their plural."""
 _ORDER = ("person", TAG, "hub", "map")
 """The types that a proposal counts first."""
+
+EXAMPLES_KEPT = 12
+"""Names of each type in a proposal, the most frequent ones."""
 
 _MAPS = frozenset({"moc", "map of content", "maps of content"})
 
@@ -86,6 +89,9 @@ class EntityProposal:
     """Number of proposed entities by what they are, such as `tags`; none is 0."""
     settings: Mapping[str, Any]
     """Values for `[entities]`."""
+    examples: Mapping[str, Sequence[tuple[str, int]]] = field(default_factory=dict)
+    """The names of the most frequent ones by what they are, and how many notes have or link to
+    each; 0 where that is not counted."""
 
     @property
     def sentence(self) -> str:
@@ -98,6 +104,16 @@ class EntityProposal:
             for what, count in self.counts.items()
         )
         return ", ".join([format_count(self.notes, "note"), *found])
+
+    def lines(self, shown: int) -> list[str]:
+        """Return a line for each type with its names: `tags: #recipes 12, #garden 9, and 3 more`.
+
+        At most `shown` names in a line.
+        """
+        return [
+            f"{what}: {_listed(names[:shown], self.counts[what])}"
+            for what, names in self.examples.items()
+        ]
 
 
 class Topics:
@@ -135,7 +151,8 @@ class Topics:
             folder for folder in in_folders if folder.rpartition("/")[2].casefold() in TOPIC_FOLDERS
         )
         rules = TopicRules(PROPOSED_TAG, PROPOSED_HUB, True, tuple(folders), tuple(properties))
-        kinds = Counter(entity.type for entity in self.entities(rules, ()))
+        found = self.entities(rules, ())
+        kinds = Counter(entity.type for entity in found)
         in_order = sorted(kinds, key=lambda kind: (kind not in _ORDER, *map(kind.__ne__, _ORDER)))
         counts = {_SHOWN.get(kind, plural(kind)): kinds[kind] for kind in in_order}
         settings: dict[str, Any] = {}
@@ -149,7 +166,22 @@ class Topics:
             settings["folders"] = folders
         if properties:
             settings["properties"] = properties
-        return EntityProposal(len(self._notes), counts, settings) if counts else None
+        if not counts:
+            return None
+        names = {kind: self._most_frequent(found, kind) for kind in in_order}
+        examples = {_SHOWN.get(kind, plural(kind)): names[kind] for kind in in_order}
+        return EntityProposal(len(self._notes), counts, settings, examples)
+
+    def _most_frequent(self, entities: Sequence[Entity], kind: str) -> list[tuple[str, int]]:
+        """Return names of a type with the number of notes that have or link to each."""
+        counted = [
+            (f"#{entity.name}", self._tagged[entity.name])
+            if kind == TAG
+            else (entity.name, self._backlinks[entity.path] if entity.path else 0)
+            for entity in entities
+            if entity.type == kind
+        ]
+        return sorted(counted, key=lambda each: (-each[1], each[0]))[:EXAMPLES_KEPT]
 
     def _named_topics(self, rules: TopicRules) -> Iterator[tuple[str, str, str, Sequence[str]]]:
         """Yield name, type, path and aliases of each topic; notes once, by the first rule."""
@@ -217,6 +249,13 @@ class Topics:
 
     def _find(self, page: str, source: str) -> str:
         return self._files.find(page, source) or self._named.get(name_key(page), "")
+
+
+def _listed(names: Sequence[tuple[str, int]], total: int) -> str:
+    """Return `#recipes 12, #garden 9, and 3 more` for names of which there are `total`."""
+    shown = [f"{name} {count}" if count else name for name, count in names]
+    more = total - len(shown)
+    return ", ".join([*shown, f"and {more:,} more"] if more > 0 else shown)
 
 
 def tag_and_above(tag: str) -> list[str]:

@@ -33,12 +33,12 @@ def answer(
     sort: str = "score",
     notes: Sequence[str] = (),
     types: Collection[str],
-    newer_files: int,
+    outdated: Sequence[str],
 ) -> SearchResponse:
     """Return the response for the given results; `snippets` are parallel to `top`.
 
     `notes` are sentences about the index, before those of `search_notes`, which has `types` and
-    `newer_files`.
+    `outdated`.
     """
     evidence = ranking.evidence
     results = tuple(
@@ -75,7 +75,7 @@ def answer(
         typed_filters=tuple(map(str, evidence.scope.typed)),
         topic="" if ranking.topic is None else topic_words(ranking.components.query),
         few_answers=few,
-        notes=(*notes, *search_notes(ranking, few, types, newer_files)),
+        notes=(*notes, *search_notes(ranking, few, types, outdated)),
         explain=_search_explanation(ranking, sort) if with_explain else None,
     )
     return SearchResponse(evidence.query, results, meta)

@@ -38,12 +38,12 @@ NOT_INDEXED = "there is no index yet; `kbx index` builds it"
 
 
 def search_notes(
-    ranking: Ranking, few: FewAnswers | None, types: Collection[str], newer_files: int
+    ranking: Ranking, few: FewAnswers | None, types: Collection[str], outdated: Sequence[str]
 ) -> Iterator[str]:
     """Yield the notes on a search.
 
     `few` is what `find_few_answers` returned, `types` are the document types that exist, and
-    `newer_files` is the number of files that changed since they were indexed.
+    `outdated` are `outdated_notes`.
     """
     evidence = ranking.evidence
     yield from cut_query_notes(evidence.query)
@@ -53,7 +53,7 @@ def search_notes(
     if not evidence.fast and evidence.scope.total:
         yield from vector_notes(evidence.vector_share, evidence.without_vector)
     yield from undated_notes(evidence.undated)
-    yield from newer_files_notes(newer_files)
+    yield from outdated
     if failure := reranker_failure(ranking):
         yield failure
     yield from muted_notes(evidence.scope.left_out)
@@ -166,11 +166,13 @@ def undated_notes(periods: Sequence[str]) -> Iterator[str]:
         yield f"no document is dated {join_limited(periods, ' or ')}"
 
 
-def newer_files_notes(count: int) -> Iterator[str]:
-    """Yield a note if files changed since they were indexed."""
-    if count:
-        files = format_count(count, "file")
+def outdated_notes(newer_files: int, *, entities: bool) -> Iterator[str]:
+    """Yield a note if files changed since they were indexed, and one if `[entities]` did."""
+    if newer_files:
+        files = format_count(newer_files, "file")
         yield f"{files} changed since the last run; `kbx index` updates the index"
+    if entities:
+        yield "[entities] in kbx.toml changed since the last run; `kbx index` applies it"
 
 
 def scope_notes(scope: Scope, types: Collection[str]) -> Iterator[str]:

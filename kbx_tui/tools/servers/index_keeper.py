@@ -115,7 +115,7 @@ class IndexKeeper:
             changed, self._changed = self._changed, set()
         everything = self._compare_all or not all(path.lower().endswith(".md") for path in changed)
         try:
-            if everything and (changed or kb.count_newer_files()):
+            if everything and (changed or kb.count_newer_files() or kb.entities_outdated()):
                 kb.index(fast=True, wait=False, cancelled=self._stopped.is_set)
             elif changed:
                 kb.index(fast=True, wait=False, only=changed)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from textual.app import ComposeResult
 from textual.containers import Vertical
 
@@ -21,10 +23,10 @@ class EntitiesQuestion(QuestionScreen):
     BINDINGS = bindings("question")
     SCOPES = ("question", "welcome", "list", "app")
 
-    def __init__(self, sentence: str, navigator: Navigator) -> None:
-        """`sentence` has the counts in words, as in `EntityProposal`."""
+    def __init__(self, sentence: str, names: Sequence[str], navigator: Navigator) -> None:
+        """`sentence` has the counts in words, `names` are lines of names (`EntityProposal`)."""
         super().__init__(navigator)
-        self.sentence = sentence
+        self.sentence, self.names = sentence, names
 
     def compose(self) -> ComposeResult:
         choices = self.answers(
@@ -35,6 +37,7 @@ class EntitiesQuestion(QuestionScreen):
         choices.border_title = "Entities"
         choices.intro = (
             safe_line(f"{self.sentence}: use them as entities? [y/n]"),
+            *map(safe_line, self.names),
             "A search finds entities first, then the notes that belong to them. Each has a card,"
             " and experts ranks them. Notes are not changed.",
         )

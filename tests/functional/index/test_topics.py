@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from kbx_tui import KnowledgeBase
+from kbx_tui.cli import asking
+from kbx_tui.cli.commands import index as index_command
 from kbx_tui.errors import NotFound
+from kbx_tui.tui.app_state import entities_asked
 from tests.command_line import CommandLine
 from tests.functional.vaults import write_vault
 
@@ -46,6 +50,13 @@ def test_topics_become_entities_when_chosen_and_go_when_undone(kb: KnowledgeBase
     proposal = kb.entity_proposal()
     assert proposal is not None
     assert proposal.sentence == SENTENCE
+    assert proposal.lines(2) == [
+        "people: Ada Byron",
+        "tags: #garden 6, #garden/soil 6, and 1 more",
+        "hubs: Compost 6",
+        "maps of content: Garden MOC",
+        "books: Sketches",
+    ]
     assert not kb.use_entities(proposal, dry_run=True).written
     assert kb.use_entities(proposal).written
     kb.index(fast=True)
@@ -102,3 +113,36 @@ def test_init_writes_the_proposal_only_if_told_to(kbx: CommandLine, tmp_path: Pa
     assert written.json["written"] is True
     assert written.json["entities"] == len(ENTITIES)
     assert "nothing to propose" in kbx("--kb", str(base), "init", "--yes").out
+
+
+def test_entities_edited_by_hand_are_noted_until_the_next_run(
+    kbx: CommandLine, kb: KnowledgeBase
+) -> None:
+    note, at = "[entities] in kbx.toml changed since the last run", ("--kb", str(kb.root))
+    assert not kb.entities_outdated()
+    (kb.root / "kbx.toml").write_text("[entities]\nhubs = 5\n", encoding="utf-8")
+    assert note in kbx(*at, "search", "soil", "--fast").err
+    assert "entities  [entities] in kbx.toml changed" in kbx(*at, "status").out
+    assert kbx(*at, "status", "--json").json["entities_outdated"] is True
+    assert kbx(*at, "index", "--fast").code == 0
+    assert note not in kbx(*at, "search", "soil", "--fast").err
+    assert kbx(*at, "status", "--json").json["entities_outdated"] is False
+
+
+def test_a_no_to_the_first_run_holds_for_later_ones(
+    kbx: CommandLine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[str] = []
+
+    def decline(question: str) -> bool:
+        asked.append(question)
+        return False
+
+    monkeypatch.setattr(index_command, "may_ask", lambda: True)
+    monkeypatch.setattr(asking, "confirmed", decline)
+    base = write_vault(tmp_path / "base", FILES)
+    assert "#garden 6" in kbx("--kb", str(base), "index", "--fast").err
+    shutil.rmtree(base / ".kbx" / "index")
+    kbx("--kb", str(base), "index", "--fast")
+    assert asked == [f"{SENTENCE}: use them as entities?"]
+    assert entities_asked(base)

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from kbx_tui.api import session
+from kbx_tui.api import KnowledgeBase, session
+from kbx_tui.tui.app_state import entities_asked, note_entities_asked
 from kbx_tui.tui.explore.panes.entity_list import EntityList
 from kbx_tui.tui.shell.entities_screen import EntitiesQuestion
 from kbx_tui.tui.widgets.choice_list import ChoiceList
@@ -24,6 +25,7 @@ SENTENCE = "7 notes, 1 tag, 1 hub"
 async def until_asked(driver: Driver) -> None:
     await driver.until(lambda: isinstance(driver.app.screen, EntitiesQuestion))
     await driver.until_shown(ChoiceList, f"{SENTENCE}: use them as entities? [y/n]")
+    await driver.until_shown(ChoiceList, "tags: #garden 6", "hubs: Compost 6")
 
 
 def entities(driver: Driver) -> int | None:
@@ -41,6 +43,7 @@ async def test_topics_are_proposed_once_and_used_after_yes(
         await driver.press("n")
         await driver.until(lambda: driver.app.screen is driver.app.explore)
     assert not (root / "kbx.toml").exists()
+    assert entities_asked(root)  # so `kbx index` does not ask either
     async with starting(root, WIDE) as driver:
         await driver.until(lambda: is_counted(driver))
         await driver.ask("compost")
@@ -57,3 +60,25 @@ async def test_topics_are_proposed_once_and_used_after_yes(
         await driver.press("escape", "z", "z")
         await driver.until(lambda: entities(driver) == 0)
         assert not isinstance(driver.app.screen, EntitiesQuestion)
+
+
+async def test_an_answer_given_on_the_command_line_holds_in_the_app(tmp_path: Path) -> None:
+    root = write_vault(tmp_path / "notes", NOTES)
+    with KnowledgeBase(root) as base:
+        base.index(fast=True)
+    note_entities_asked(root)
+    async with starting(root, WIDE) as driver:
+        await driver.until(lambda: is_counted(driver))
+        await driver.ask("compost")
+        assert driver.app.screen is driver.app.explore
+
+
+async def test_entities_edited_by_hand_are_applied_when_the_base_is_opened(tmp_path: Path) -> None:
+    root = write_vault(tmp_path / "notes", NOTES)
+    with KnowledgeBase(root) as base:
+        base.index()
+    (root / "kbx.toml").write_text("[entities]\nhubs = 5\n", encoding="utf-8")
+    async with starting(root, WIDE) as driver:
+        await driver.until(lambda: entities(driver) == 1)
+        (root / "kbx.toml").write_text("[entities]\nhubs = 5\ntags = 3\n", encoding="utf-8")
+        await driver.until(lambda: entities(driver) == 2)  # watched while it is open

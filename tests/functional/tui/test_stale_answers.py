@@ -133,7 +133,9 @@ class SilentHost:
     def may_ask_for_entities(self) -> bool:
         return False
 
-    def ask_for_entities(self, sentence: str, answer: Callable[[bool], object]) -> None:
+    def ask_for_entities(
+        self, sentence: str, names: Sequence[str], answer: Callable[[bool], object]
+    ) -> None:
         raise AssertionError(sentence)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
@@ -96,7 +96,9 @@ class RecordingHost:
     def may_ask_for_entities(self) -> bool:
         return False
 
-    def ask_for_entities(self, sentence: str, answer: Callable[[bool], object]) -> None:
+    def ask_for_entities(
+        self, sentence: str, names: Sequence[str], answer: Callable[[bool], object]
+    ) -> None:
         raise AssertionError(sentence)
 
 

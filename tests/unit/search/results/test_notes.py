@@ -13,7 +13,7 @@ from kbx_tui.search.evidence.tuning import Tuning
 from kbx_tui.search.ranking.rank import rank
 from kbx_tui.search.results.notes import (
     find_few_answers,
-    newer_files_notes,
+    outdated_notes,
     search_notes,
     vector_notes,
 )
@@ -27,7 +27,8 @@ def notes_on(
 ) -> str:
     found = replace(found, scope=replace(found.scope, **scope))
     ranking = rank(found, tuning or Tuning())
-    return " / ".join(search_notes(ranking, find_few_answers(ranking), TYPES, newer_files))
+    outdated = tuple(outdated_notes(newer_files, entities=False))
+    return " / ".join(search_notes(ranking, find_few_answers(ranking), TYPES, outdated))
 
 
 def test_a_query_that_is_cut_is_noted() -> None:
@@ -114,7 +115,9 @@ def test_vectors_that_a_fast_search_does_not_use_are_not_missed() -> None:
 
 def test_newer_files_are_counted() -> None:
     assert "2 files changed since the last run" in notes_on(SOMETHING, newer_files=2)
-    assert list(newer_files_notes(0)) == []
+    assert list(outdated_notes(0, entities=False)) == []
+    (note,) = outdated_notes(0, entities=True)
+    assert "[entities] in kbx.toml" in note
 
 
 def test_notes_cannot_control_the_terminal() -> None:

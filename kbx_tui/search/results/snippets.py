@@ -26,6 +26,7 @@ from kbx_tui.search.results.best_passage import (
     best_passage,
 )
 from kbx_tui.search.results.response import Snippet
+from kbx_tui.search.results.tag_lines import kind_of_line, outside, text_near
 from kbx_tui.search.results.text_sections import find_headings
 from kbx_tui.search.results.word_matches import Match, find_words, lower_in_place
 
@@ -131,6 +132,7 @@ def _find_passage(
 ) -> tuple[int, list[Match]]:
     """Return where the best passage of a text begins, and the words with one of `stems`, in order.
 
+    A line of tags counts only without any text, a property only if no other line has a word.
     Names are looked for in headings only, as they count nowhere else.
     """
     words = stems.keys() | wanted.words.keys()
@@ -143,7 +145,15 @@ def _find_passage(
     start = best_passage(text, headings, all_matches, wanted, chunks)
     if start is None:
         start = chunks.best_offset()
-    return _first_text(text) if start is None else start, matches
+    if start is None:
+        start = _first_text(text)
+    if kind := kind_of_line(text, start):
+        others = outside(text, all_matches)
+        other = best_passage(text, headings, others, wanted, chunks)
+        if other is not None or kind == "tags" or not all_matches:
+            place = start if other is None else other
+            start = text_near(text, place)
+    return start, matches
 
 
 def wanted_words(

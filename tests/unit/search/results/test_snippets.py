@@ -272,3 +272,25 @@ def test_links_are_shown_by_their_labels() -> None:
     )
     marked = [snippet.text[start:end] for start, end in snippet.matches]
     assert marked == ["launch", "Budget", "budget", "launch", "launch"]
+
+
+@pytest.mark.parametrize(
+    ("body", "query", "shown"),
+    [
+        ("#garden #soil\n\nWorms dig.\n", "garden", "Worms dig."),
+        ("Worms dig.\n\n- #garden, #soil\n", "garden", "Worms dig. - #garden, #soil"),
+        ("tags: #garden\n\nThe garden is wet.\n", "garden", "The garden is wet."),
+        ("# Soil\n#garden\n\n## Worms\nThey dig.\n", "soil", "They dig."),
+        ("stage:: garden\nOur garden is wet.\n", "garden", "Our garden is wet."),
+        ("stage:: dormant\nOur garden is wet.\n", "dormant", "stage:: dormant Our garden is wet."),
+        ("stage:: dormant\nOur garden is wet.\n", "worms", "Our garden is wet."),
+        ("#garden #soil\n", "garden", "#garden #soil"),
+        ("stage:: dormant\n#garden\n", "garden", "#garden"),
+        ("The #garden is wet.\n", "garden", "The #garden is wet."),
+        ("use std::vector\n", "vector", "use std::vector"),
+    ],
+)
+def test_tags_and_properties_are_shown_only_where_nothing_is_better(
+    body: str, query: str, shown: str
+) -> None:
+    assert make_snippet(body, 1, query).text == shown

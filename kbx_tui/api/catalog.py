@@ -30,6 +30,7 @@ from kbx_tui.search.browsing.contents import BaseContents, contents_of
 from kbx_tui.search.browsing.destination import Destination
 from kbx_tui.search.browsing.document_lookup import DocumentName
 from kbx_tui.search.browsing.filter_completion import FilterCompletions, complete_filter
+from kbx_tui.search.query.query_terms import searched_terms
 from kbx_tui.search.query.typed_filters import UnfinishedFilter
 from kbx_tui.similarity.entity_finder import EntityFinder
 
@@ -149,8 +150,16 @@ class Catalog:
     def find_entities(self, text: str, limit: int) -> tuple[EntityName, ...]:
         return browse.find_entities(self._session.fresh_index(), replace_surrogates(text), limit)
 
-    def contents(self) -> BaseContents:
-        return contents_of(self._session.snapshot())
+    def contents(self, linked: Sequence[str] = ()) -> BaseContents:
+        """Return what the base holds; `linked` are the titles of its most linked notes."""
+        generation = self._session.fresh_index().generation()
+        words = generation.words
+
+        def occurrences(word: str) -> tuple[int, int]:
+            terms = searched_terms(word, words.languages, words.holds).words
+            return words.occurrences(terms[0]) if terms else (0, 0)
+
+        return contents_of(generation.snapshot, occurrences, linked)
 
     def find_documents(self, text: str, limit: int) -> tuple[DocumentName, ...]:
         return browse.find_documents(self._session.fresh_index(), replace_surrogates(text), limit)

@@ -451,7 +451,7 @@ class KnowledgeBase:
 
     def contents(self) -> BaseContents:
         """Return what the base holds by type and tag, and queries that find something in it."""
-        return self._catalog.contents()
+        return self._catalog.contents(self._link_browser.titles_to_ask_for())
 
     def find_documents(self, text: str, limit: int = 20) -> tuple[DocumentName, ...]:
         """Return documents with `text` in their title or path, best first.

@@ -16,6 +16,7 @@ from kbx_tui.knowledge.parsing.decoding import decode
 from kbx_tui.safe_text import replace_surrogates
 from kbx_tui.search.links.document_links import LinkIndex
 from kbx_tui.search.links.link_records import (
+    MOST_DOCUMENTS,
     BrokenLink,
     DocumentLinks,
     LinkedDocument,
@@ -47,6 +48,13 @@ class LinkBrowser:
 
     def most_linked(self, paths: Collection[str]) -> tuple[LinkedDocument, ...]:
         return self._links().most_linked(paths)
+
+    def titles_to_ask_for(self) -> list[str]:
+        """Return the titles of the most linked notes of a small base without entities."""
+        snapshot = self._session.snapshot()
+        if snapshot.entities or len(snapshot.paths) > MOST_DOCUMENTS:
+            return []
+        return [linked.title for linked in self.most_linked(snapshot.paths)]
 
     def link(self, mention: UnlinkedMention, path: str, *, dry_run: bool) -> Written:
         before = self._files.read(mention.path)

@@ -140,6 +140,11 @@ class Bm25Index:
         """Return the rows of the texts that hold a term, in any order."""
         return self._lookup(term)[0]
 
+    def occurrences(self, term: Term) -> tuple[int, int]:
+        """Return how many texts hold a term, and how often it stands in them."""
+        rows, frequencies = self._lookup(term)
+        return len(rows), int(frequencies.sum())
+
     def rows_holding_all(self, terms: Sequence[Term]) -> Rows:
         """Return the rows of the texts that hold all terms, at least one; fastest rarest first."""
         rows = self.rows_holding(terms[0])

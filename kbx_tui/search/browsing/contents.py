@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
 
 from kbx_tui.formatting import format_count
 from kbx_tui.index.snapshot import Snapshot
-from kbx_tui.knowledge.folding import tokens
 from kbx_tui.knowledge.records import Entity
-from kbx_tui.search.query.english_words import DOCUMENT_WORDS, FUNCTION_WORDS
+from kbx_tui.search.browsing.title_topics import Occurrences, titles_about, topic_words_of
 
 KINDS_NAMED = 4
 """Types of documents that a summary counts; all others are counted together."""
-COMMON_SHARE = 0.3
-"""Words in more than this share of the titles say nothing about a document: `meeting`, `notes`."""
-MIN_WORD = 4
-"""Letters of a word that may stand for a topic."""
+QUERIES = 3
+"""Queries offered at most."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +27,7 @@ class BaseContents:
     tags: Mapping[str, int]
     """Number of documents by tag."""
     queries: tuple[str, ...]
-    """At most three queries, of its people, projects and a frequent word."""
+    """At most three queries, of its people and projects or most linked notes, and of topics."""
 
     @property
     def summary(self) -> str:
@@ -43,19 +41,28 @@ class BaseContents:
         return ", ".join(parts)
 
 
-def contents_of(snapshot: Snapshot) -> BaseContents:
-    """Return what a generation of the index holds."""
+def contents_of(
+    snapshot: Snapshot, occurrences: Occurrences, linked: Sequence[str] = ()
+) -> BaseContents:
+    """Return what a generation of the index holds.
+
+    `linked` are the titles of the notes that others link to, the most linked first; they are asked
+    for where there are no people and projects.
+    """
     kinds = Counter(snapshot.kinds)
     tags = Counter(tag for tags in snapshot.tags for tag in set(tags))
     return BaseContents(
         kinds=dict(kinds.most_common()),
         tags=dict(tags.most_common()),
-        queries=tuple(_queries(snapshot)),
+        queries=tuple(islice(_queries(snapshot, occurrences, linked), QUERIES)),
     )
 
 
-def _queries(snapshot: Snapshot) -> Iterator[str]:
-    """Yield a person with a project of common documents, another entity, and a frequent word."""
+def _queries(snapshot: Snapshot, occurrences: Occurrences, linked: Sequence[str]) -> Iterator[str]:
+    """Yield a person with a project of common documents, another entity, and topics.
+
+    Where there are no entities, the most linked note comes first, and topics are titles.
+    """
     entities = _by_documents(snapshot)
     people = [entity for entity in entities if entity.type == "person"]
     others = [entity for entity in entities if entity.type != "person"]
@@ -66,9 +73,12 @@ def _queries(snapshot: Snapshot) -> Iterator[str]:
     rest = [entity for entity in entities if pair is None or entity not in pair]
     if rest:
         yield f"what is new about {rest[0].name}?"
-    word = _frequent_word(snapshot)
-    if word:
-        yield word
+    hubs = [] if entities else list(linked[:1])
+    yield from hubs
+    names = [entity.name for entity in snapshot.entities]
+    names += [alias for entity in snapshot.entities for alias in entity.aliases]
+    topics = topic_words_of(snapshot.titles, occurrences, [*names, *hubs], QUERIES)
+    yield from topics if entities else titles_about(topics, snapshot.titles)
 
 
 def _by_documents(snapshot: Snapshot) -> list[Entity]:
@@ -90,28 +100,3 @@ def _linked_pair(
             if own & set(snapshot.links[other.id].rows.tolist()):
                 return person, other
     return None
-
-
-def _frequent_word(snapshot: Snapshot) -> str:
-    """Return a word of several titles, but not of very many, that names nobody; else empty."""
-    names = {
-        word
-        for entity in snapshot.entities
-        for name in (entity.name, *entity.aliases)
-        for word in tokens(name)
-    }
-    counts = Counter(
-        word
-        for title in snapshot.titles
-        for word in set(tokens(title))
-        if len(word) >= MIN_WORD and word.isalpha()
-    )
-    most = COMMON_SHARE * len(snapshot.titles)
-    usable = [
-        (count, word)
-        for word, count in counts.items()
-        if 2 <= count <= max(most, 2)
-        and word not in names
-        and word not in FUNCTION_WORDS | DOCUMENT_WORDS
-    ]
-    return min(usable, key=lambda pair: (-pair[0], pair[1]))[1] if usable else ""

@@ -4,6 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+MOST_DOCUMENTS = 3000
+"""Documents up to which links are counted unasked: the links of more take longer to read than a key
+may wait for its answer."""
+
 
 @dataclass(frozen=True, slots=True)
 class Backlink:

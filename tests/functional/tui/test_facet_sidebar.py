@@ -68,7 +68,7 @@ async def test_facets_narrow_a_base_without_entities(tmp_path: Path) -> None:
         await driver.until_shown(FacetPane, "There is no result to narrow.")
     async with running(root, NARROW) as driver:
         await driver.until(lambda: "Tags: garden 2" in driver.screen_text())
-        await driver.press("escape", "e", "enter", "escape")
+        await driver.press("escape", "e", "enter")  # the results take the place of the facets
         await driver.until_focused(ResultList)
         await driver.until(lambda: set(driver.titles) == {"Bed 1", "Bed 2"})
         assert not driver.explore.query_one(StatusLine).error

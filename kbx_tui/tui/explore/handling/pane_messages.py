@@ -96,10 +96,17 @@ class ExplorePanes(ExploreAnswers):
             self.reader.open_document(event.row.value, focus=True)
         else:
             self.filters.replace(narrowed(self.filters.query, event.row))
+            self._show_narrowed()
 
     @on(FacetPane.SpanTaken)
     def narrow_to_span(self, event: FacetPane.SpanTaken) -> None:
         self.filters.replace(narrowed_to_span(self.filters.query, event.first, event.last))
+        self._show_narrowed()
+
+    def _show_narrowed(self) -> None:
+        """Show the results, where the facets are in their place."""
+        if not self.has_class("-wide"):
+            self.pane_switch.focus("results")
 
     @on(EntityCard.Opened)
     def read_from_card(self, event: EntityCard.Opened) -> None:

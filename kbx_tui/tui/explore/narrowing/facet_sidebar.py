@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from textual.screen import Screen
 
 from kbx_tui.formatting import format_count
+from kbx_tui.search.links.link_records import MOST_DOCUMENTS
 from kbx_tui.tui.commands.keymap import Keymap
 from kbx_tui.tui.engine.client import EngineClient, LatestOnly
 from kbx_tui.tui.explore.model import ExploreModel
@@ -18,10 +19,6 @@ if TYPE_CHECKING:
     from kbx_tui.api import KnowledgeBase
     from kbx_tui.search.links.link_records import LinkedDocument
     from kbx_tui.search.results.facets import Facets
-
-MOST_DOCUMENTS = 3000
-"""Documents up to which links are counted: the links of more take longer to read than a key may
-wait for its answer."""
 
 
 class FacetSidebar:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from types import TracebackType
@@ -46,6 +46,10 @@ class SeveralResponse:
     """Sentences for the user, each with the name of its base."""
 
 
+Search = Callable[["KnowledgeBase", "SearchRequest"], "SearchResponse"]
+"""Searches one base."""
+
+
 class SeveralBases:
     """Some knowledge bases, opened together. Close it, or use it in a `with` statement."""
 
@@ -79,18 +83,21 @@ class SeveralBases:
         """The root of each base, by its name."""
         return {name: base.root for name, base in self._bases.items()}
 
-    def search(self, query: str | SearchRequest, **options: Any) -> SeveralResponse:
+    def search(
+        self, query: str | SearchRequest, *, search: Search | None = None, **options: Any
+    ) -> SeveralResponse:
         """Return the results of all bases together; options and errors as `KnowledgeBase.search`.
 
         Known items come first, then the highest scores: these are absolute, so that those of
         different bases can be compared. With `sort="date"` the newest come first. A base that does
         not have an entity of the request is left out with a note; where none has it, NotFound is
-        raised.
+        raised. `search` is called for each base, in place of `KnowledgeBase.search`.
         """
         from kbx_tui.search.request import SearchRequest
 
         request = query if isinstance(query, SearchRequest) else SearchRequest(query, **options)
-        return merge(request, {name: ask(base, request) for name, base in self._bases.items()})
+        answers = {name: ask(base, request, search) for name, base in self._bases.items()}
+        return merge(request, answers)
 
     def close(self) -> None:
         """Release what the bases hold."""
@@ -98,13 +105,14 @@ class SeveralBases:
             base.close()
 
 
-def ask(base: KnowledgeBase, request: SearchRequest) -> Answer:
+def ask(base: KnowledgeBase, request: SearchRequest, search: Search | None = None) -> Answer:
     """Return what one of several bases answers; NotFound where it lacks an entity of the request.
 
-    Other errors are raised as by `KnowledgeBase.search`.
+    `search` is called in place of `KnowledgeBase.search`, whose other errors are raised.
     """
+    explained = replace(request, explain=True)  # known items are recognised by it
     try:
-        return base.search(replace(request, explain=True))  # known items are recognised by it
+        return base.search(explained) if search is None else search(base, explained)
     except NotFound as error:
         return error
 

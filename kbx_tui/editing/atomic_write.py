@@ -29,6 +29,28 @@ def write_atomically(target: Path, data: bytes) -> None:
         raise write_fault(target, error) from error
 
 
+def write_new(target: Path, data: bytes) -> None:
+    """Write a file that must not exist yet, in one step; its folder exists.
+
+    Raises FileExistsError, which leaves that file unchanged, and OSError.
+    """
+    require_writable(target)
+    temporary = target.with_name(f".{target.name}.tmp")
+    try:
+        write_synced(temporary, data)
+        try:
+            os.link(temporary, target)  # unlike a rename, it replaces nothing
+        except FileExistsError:
+            raise
+        except OSError:  # a file system without links
+            with target.open("xb") as stream:
+                stream.write(data)
+        sync_folder(target.parent)
+    finally:
+        with suppress(OSError):
+            remove_temporary(temporary)
+
+
 def write_synced(file: Path, data: bytes, like: Path | None = None) -> None:
     """Write a temporary file, flush it to disk, copy mode and owner from `like` where permitted.
 

@@ -28,6 +28,7 @@ from kbx_tui.cli.options import (
     unit_option,
 )
 from kbx_tui.cli.output import print_json
+from kbx_tui.cli.result_page import PageTarget
 from kbx_tui.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -135,11 +136,21 @@ if TYPE_CHECKING:
 @click.option("--fast", is_flag=True, help="Search by words only: flat, without loading a model.")
 @click.option("--explain", is_flag=True, help="Show how each score is computed.")
 @json_option
+@click.option(
+    "--html",
+    metavar="FILE",
+    type=click.Path(),
+    help="Write the results and their explanations to a page to share, without what is redacted;"
+    " - is stdout.",
+)
+@click.option("--force", is_flag=True, help="Let --html replace a file.")
 def command(
     query: str,
     saved: str | None,
     explain: bool,
     as_json: bool,
+    html: str | None,
+    force: bool,
     dates: str | None,
     no_dates: bool,
     **fields: Any,
@@ -169,12 +180,18 @@ def command(
       kbx search "rollback plan" --json | jq -r '.results[].path'
       kbx search --saved "open incidents" --limit 5
       kbx search rollback --kb ~/notes --kb ~/work
+      kbx search "rollback plan" --limit 20 --html rollback.html
       kbx search -- --no-hierarchy
     """
     if saved is None and not query.strip():
         raise click.UsageError("the query is empty; say what to look for")
     if saved is not None and query.strip():
         raise click.UsageError("--saved NAME has its own query; leave out one of the two")
+    if html is not None and as_json:
+        raise click.UsageError("--html and --json are two outputs; leave out one of the two")
+    if html is None and force:
+        raise click.UsageError("--force lets --html FILE replace a file; give --html, too")
+    page = None if html is None else PageTarget(html, overwrite=force)
     given = {**fields, "dates": "off" if no_dates else dates}
     if len(folders := list(dict.fromkeys(global_options().kb))) > 1:
         if saved is not None:
@@ -183,10 +200,15 @@ def command(
 
         request = replace(_request(query, given), explain=explain or not as_json)
         with gc_disabled():
-            search_several(folders, request, explain=explain, as_json=as_json)
+            search_several(folders, request, explain=explain, as_json=as_json, page=page)
         return
     with gc_disabled(), open_kb() as kb:
         request = _request(query, given) if saved is None else _saved_request(kb, saved, given)
+        if page is not None:
+            from kbx_tui.sharing.shared_search import share_search
+
+            page.write(share_search(kb, request))
+            return
         response = kb.search(replace(request, explain=explain or not as_json))
     if as_json:
         from kbx_tui.tools.json.search_json import search_json

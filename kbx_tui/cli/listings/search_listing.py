@@ -2,26 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
 
 from rich.cells import cell_len, set_cell_size
 from rich.text import Text
 
 from kbx_tui.cli.output import console, say
 from kbx_tui.formatting import (
-    FLAT_REASONS,
-    answer_words,
     format_count,
     format_score,
     join_limited,
     mode_name,
-    rounded_parts,
-    share_words,
     stacked_bar,
 )
 from kbx_tui.safe_text import safe_line
-from kbx_tui.search.results.order import MAX_BY_DATE
+from kbx_tui.search.results.meta_words import kept_entities, mode_details
+from kbx_tui.search.results.score_sums import score_reasons
 
 if TYPE_CHECKING:
     from kbx_tui.search.results.response import SearchMeta, SearchResponse, SearchResult
@@ -52,8 +49,8 @@ def print_listing(response: SearchResponse, *, explain: bool) -> None:
     fast = response.meta.search_mode_reason == "fast"
     for rank, result in enumerate(response.results, 1):
         lines += [Text(), *result_lines(rank, result, width, rank_width)]
-        for sum_line in explain_lines(result.explain or {}, fast=fast) if explain else []:
-            lines += _indented(Text(sum_line, DIM), width, rank_width)
+        for line in score_reasons(result.explain or {}, fast=fast).lines() if explain else []:
+            lines += _indented(Text(line, DIM), width, rank_width)
     out.print(*lines, sep="\n")
 
 
@@ -64,17 +61,12 @@ def heading(response: SearchResponse) -> Text:
     """
     meta = response.meta
     name = mode_name(meta.search_mode, meta.search_mode_reason)
-    count = f"{len(response.results)} of {meta.total_matched:,}"
-    if (meta.explain or {}).get("sort") == "date":
-        best = min(meta.total_matched, MAX_BY_DATE)
-        count = f"{len(response.results)} of the best {best}, newest first"
-    details = [detail for detail in (_reason(meta), _dates(meta), count) if detail]
-    return Text.assemble((name, "bold"), (f" · {' · '.join(details)}", DIM))
+    return Text.assemble((name, "bold"), (f" · {' · '.join(mode_details(response))}", DIM))
 
 
 def entity_line(meta: SearchMeta, width: int) -> Text:
     """Return the entities of pass 1 with their scores, the kept ones marked ●."""
-    kept = _kept(meta)
+    kept = kept_entities(meta)
     line = Text()
     for entity in meta.pass1_entities[:ENTITIES_SHOWN]:
         is_kept = entity.id in kept
@@ -148,82 +140,6 @@ def result_lines(rank: int, result: SearchResult, width: int, rank_width: int) -
     return [first, place, *_indented(snippet, width, rank_width)]
 
 
-def explain_lines(explanation: Mapping[str, Any], *, fast: bool = False) -> list[str]:
-    """Return the sums that make up one score; rounded parts add up to rounded totals."""
-    parts = {
-        "document": explanation["document_part"],
-        "entity": explanation["entity_part"],
-        "hotness": explanation["hotness_part"],
-        "reranker": explanation["reranker_part"],
-    }
-    exact = explanation["exact"]
-    name = "otherwise" if exact else "score"
-    lines = [
-        _sum(sum(parts.values()), name, [(value, part) for part, value in parts.items() if value]),
-        _sum(explanation["answered"], "document", _document_parts(explanation, fast=fast)),
-    ]
-    has_topic = explanation["full_relevance"] is not None
-    if has_topic:
-        full = answer_words(explanation["doc_relevance"], explanation["full_relevance"])
-        lines[-1] += f" · {full}"
-    shares = _shares(explanation["entities"], has_topic=has_topic)
-    if shares:
-        lines.append(_sum(explanation["parent_entity_score"], "entity", shares))
-    if (score := explanation["reranker_score"]) is not None:
-        lines.append(f"reranker {format_score(score)} × half of what is missing to a score of 1")
-    if exact:
-        first = f"exact {exact} match: ranked first, with score 1.00"
-        return [first, *lines] if any(parts.values()) else [first]
-    return lines
-
-
-def _shares(entities: Sequence[Mapping[str, Any]], *, has_topic: bool) -> list[tuple[float, str]]:
-    """Return the shares that are not 0, with name, link and factors of each."""
-    has_weights = len({entity["weight"] for entity in entities}) > 1
-    return [
-        (
-            entity["share"],
-            _with_detail(
-                safe_line(entity["name"]),
-                share_words(
-                    safe_line(entity["reason"]),
-                    entity["answered"] if has_topic else None,
-                    weight=entity["weight"] if has_weights else None,
-                ),
-            ),
-        )
-        for entity in entities
-        if entity["share"]
-    ]
-
-
-def _document_parts(explanation: Mapping[str, Any], *, fast: bool) -> list[tuple[float, str]]:
-    """Return the parts of `answered`: words, meaning, what a continuation propagated."""
-    relevance = explanation["doc_relevance"]
-    own = explanation["answered"] - explanation["date_part"]
-    scale = own / relevance if relevance else 1.0
-    words = scale * explanation["lexical_score"] * explanation["lexical_weight"]
-    meaning = scale * explanation["vector_score"] * explanation["vector_weight"]
-    terms = [
-        f"{safe_line(term['term'])} ×{term['body_count']}" for term in explanation["matched_terms"]
-    ]
-    if words and not terms:
-        terms = ["in its title or frontmatter"]
-    cosine = explanation["cosine"]
-    similarity = "not used" if fast else "no vector yet"
-    if cosine is not None:
-        similarity = f"cosine {format_score(cosine)}"
-    parts = [
-        (words, _with_detail("words", join_limited(terms, limit=5))),
-        (meaning, _with_detail("meaning", similarity)),
-    ]
-    if explanation["date_reason"]:
-        parts.append((explanation["date_part"], f"date ({safe_line(explanation['date_reason'])})"))
-    if explanation["lent_by"]:
-        parts.append((scale * explanation["lent"], f"propagated from the {explanation['lent_by']}"))
-    return parts
-
-
 def highlighted(text: str, matches: Iterable[Sequence[int]]) -> Text:
     """Return `text` with the `[start, end]` spans of `matches` in bold.
 
@@ -248,26 +164,6 @@ def _value(value: str | Iterable[str]) -> str:
     return safe_line(value if isinstance(value, str) else ",".join(value))
 
 
-def _reason(meta: SearchMeta) -> str:
-    if meta.search_mode == "two_pass":
-        kept = _kept(meta)
-        names = [safe_line(entity.name) for entity in meta.pass1_entities if entity.id in kept]
-        return join_limited(names, " + ", limit=2)
-    return FLAT_REASONS.get(meta.search_mode_reason, meta.search_mode_reason)
-
-
-def _dates(meta: SearchMeta) -> str:
-    """Return the time that documents are preferred or filtered by."""
-    words = " or ".join(dict.fromkeys(read.words for read in meta.dates))
-    if not words:
-        return ""
-    return f"{'only' if (meta.explain or {}).get('dates') == 'filter' else 'prefers'} {words}"
-
-
-def _kept(meta: SearchMeta) -> set[str]:
-    return set((meta.explain or {}).get("kept_entities", ()))
-
-
 def _indented(text: Text, width: int, rank_width: int) -> list[Text]:
     """Return `text` wrapped to `width` cells, indented to the title of its result."""
     indent = " " * (rank_width + SCORE_WIDTH)
@@ -280,16 +176,3 @@ def _wrapped(text: Text, width: int) -> list[Text]:
     for line in lines:
         line.rstrip()
     return list(lines)
-
-
-def _sum(total: float, name: str, parts: Sequence[tuple[float, str]]) -> str:
-    """Return `document .78 = .36 words + .42 meaning`; the rounded parts add up to the total."""
-    values = rounded_parts(total, [value for value, _ in parts])
-    terms = [
-        f"{format_score(value)} {part}" for value, (_, part) in zip(values, parts, strict=True)
-    ]
-    return f"{name} {format_score(total)} = {' + '.join(terms) or '0'}"
-
-
-def _with_detail(name: str, detail: str) -> str:
-    return f"{name} ({detail})" if detail else name

@@ -12,18 +12,29 @@ from kbx_tui.safe_text import safe_line
 
 if TYPE_CHECKING:
     from kbx_tui.api.several_bases import SeveralResponse
+    from kbx_tui.cli.result_page import PageTarget
     from kbx_tui.search.request import SearchRequest
 
 
 def search_several(
-    folders: Sequence[Path], request: SearchRequest, *, explain: bool, as_json: bool
+    folders: Sequence[Path],
+    request: SearchRequest,
+    *,
+    explain: bool,
+    as_json: bool,
+    page: PageTarget | None,
 ) -> None:
-    """Search the bases in some folders and print the results. Raises KbxError."""
+    """Search the bases in some folders, and print the results or write `page`. Raises KbxError."""
     from kbx_tui.api.several_bases import SeveralBases
     from kbx_tui.base_discovery import find_base
 
     roots = [find_base(folder) for folder in folders]
     with SeveralBases(roots, notice=say, trust=global_options().trust) as bases:
+        if page is not None:
+            from kbx_tui.sharing.shared_search import share_several
+
+            page.write(share_several(bases, request))
+            return
         response = bases.search(request)
         if as_json:
             print_json(several_json(response, bases.roots))
@@ -64,6 +75,7 @@ def print_several(response: SeveralResponse, *, explain: bool) -> None:
     from rich.text import Text
 
     from kbx_tui.cli.listings import search_listing as listing
+    from kbx_tui.search.results.score_sums import score_reasons
 
     for note in response.notes:
         say(note)
@@ -82,6 +94,6 @@ def print_several(response: SeveralResponse, *, explain: bool) -> None:
         indent = len(place.plain) - len(place.plain.lstrip())
         owned = Text(" " * indent).append(f"{safe_line(own.base)}  ", listing.ENTITY)
         lines += [Text(), first, owned.append(place.plain.lstrip(), listing.DIM), *snippet]
-        for sum_line in listing.explain_lines(own.result.explain or {}) if explain else []:
-            lines.append(Text(f"{' ' * indent}{sum_line}", listing.DIM))
+        for line in score_reasons(own.result.explain or {}).lines() if explain else []:
+            lines.append(Text(f"{' ' * indent}{line}", listing.DIM))
     out.print(*lines, sep="\n")

@@ -179,6 +179,8 @@ COMMANDS: tuple[Command, ...] = (
             "copy the passage that best matches the query", palette=True),
     _screen("copy.command", "C", "copy('command')", "copy command",
             "copy the command line that gives these results", palette=True),
+    _screen("results.share", "greater_than_sign", "share", "share page",
+            "write the results and their explanations to a page to share", palette=True),
     _screen("why.toggle", "x", "toggle_why", "why",
             "show or hide how a result gets its score", bar=True, palette=True),
     _screen("result.mark", "v", "mark", "mark",

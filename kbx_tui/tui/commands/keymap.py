@@ -31,6 +31,8 @@ DISPLAY_NAMES: Mapping[str, str] = {
     "full_stop": ".",
     "plus": "+",
     "exclamation_mark": "!",
+    "asterisk": "*",
+    "greater_than_sign": ">",
 }
 """The familiar names of keys that Textual spells differently; `[keys]` accepts both."""
 

@@ -174,6 +174,9 @@ class Explore(ExplorePanes):
     def action_copy(self, content: Content) -> None:
         self.documents.copy(content)
 
+    def action_share(self) -> None:
+        self.sharer.share()
+
     def action_refresh_index(self) -> None:
         self.documents.refresh_index()
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
@@ -237,48 +236,3 @@ def describe_undo(before: SearchState, after: SearchState, name_of: Callable[[st
             ids = getattr(before, name) ^ value
             words.append(f"{name}: {', '.join(sorted(map(name_of, ids)))} as before")
     return "; ".join(sorted(words))
-
-
-def command_line(state: SearchState, defaults: SearchState, root: str = "") -> str:
-    """Return the command that gives the same results, without knobs that equal `defaults`."""
-    words = ["kbx", "search"]
-    if root:
-        words += ["--kb", root]
-    if state.path:
-        words += ["--path", state.path]
-    if state.preset != defaults.preset:
-        words += ["--preset", state.preset]
-    if state.doc_types:
-        words += ["--type", ",".join(state.doc_types)]
-    for option, value in (
-        ("--from", state.since),
-        ("--to", state.until),
-    ):
-        words += [option, value] if value else []
-    if state.dates != defaults.dates:
-        words += ["--no-dates"] if state.dates == "off" else ["--dates", state.dates]
-    if state.mode == "fast":
-        words.append("--fast")
-    elif state.mode == "flat":
-        words.append("--no-hierarchy")
-    else:
-        for option, ids in (("--pin", state.pinned), ("--mute", state.muted)):
-            words += [option, ",".join(sorted(ids))] if ids else []
-        if state.alpha != defaults.alpha:
-            words += ["--hierarchy-alpha", f"{state.alpha:g}"]
-        if state.threshold != defaults.threshold:
-            words += ["--hierarchy-threshold", f"{state.threshold:g}"]
-        if state.max_entities != defaults.max_entities:
-            words += ["--max-entities", str(state.max_entities)]
-        if state.preset == "default":
-            if state.gate and state.gate != defaults.gate:
-                words += ["--gate", state.gate]
-            if state.parent and state.parent != defaults.parent:
-                words += ["--parent", state.parent]
-    if state.sort != "score":
-        words += ["--sort", state.sort]
-    if state.hotness_weight != defaults.hotness_weight:
-        words += ["--hotness", f"{state.hotness_weight:g}"]
-    return shlex.join(
-        [*words, "--", state.query] if state.query[:1] == "-" else [*words, state.query]
-    )

@@ -6,6 +6,7 @@ import io
 import json
 import re
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,9 @@ import pytest
 from mcp import Client, MCPError
 
 from kbx_tui import KnowledgeBase
+from kbx_tui.search.request import SearchRequest
+from kbx_tui.sharing.search_page import search_page
+from kbx_tui.sharing.shared_search import share_search
 from kbx_tui.tools.servers import jsonl_server
 from kbx_tui.tools.servers.engine_worker import EngineWorker
 from kbx_tui.tools.servers.mcp_server import make_server
@@ -199,3 +203,15 @@ async def test_what_is_not_marked_is_returned(worker: EngineWorker) -> None:
         similar = {"text": "Lighthouse lamp was changed", "entity": "Vee"}
         known = await client.call_tool("kbx_memory_similar", similar)
         assert known.structured_content["has_similar"] is True
+
+
+def test_no_page_to_share_holds_a_secret(worker: EngineWorker) -> None:
+    queries = (*QUERIES, *(f"lighthouse {secret}" for secret in SECRETS))
+    for query in queries:
+        request = SearchRequest(query, limit=50)
+        page = worker.run(partial(share_page, request)).result()
+        assert secrets_in(page, {"query": query}) == [], query
+
+
+def share_page(request: SearchRequest, kb: KnowledgeBase) -> str:
+    return search_page(share_search(kb, request))

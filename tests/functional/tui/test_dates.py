@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from kbx_tui.search.command_line import command_line
 from kbx_tui.tui.explore.panes.date_chip import DateChip
 from kbx_tui.tui.explore.panes.query_line import QueryLine
 from kbx_tui.tui.explore.panes.result_list import ResultList
 from kbx_tui.tui.explore.panes.why_pane import WhyPane
-from kbx_tui.tui.explore.search_state import command_line
 from kbx_tui.tui.widgets.status_line import StatusLine
 from tests.functional.tui.driving import NARROW, WIDE, Driver, running
 
@@ -47,7 +47,8 @@ async def test_capital_d_filters_by_the_time(demo: Path) -> None:
         await driver.press("escape", "T")
         await driver.until_shown(DateChip, "only March 2026", "T prefer", "t remove")
         assert {result.date[:7] for result in driver.results.rows} == {"2026-03"}
-        command = command_line(driver.state, driver.explore.model.defaults)
+        usual = driver.explore.model.defaults.request()
+        command = command_line(driver.state.request(), usual)
         assert command == "kbx search --dates filter 'platform sync in March 2026'"
         await driver.press("T")
         await driver.until_shown(DateChip, "prefers March 2026")

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Literal
 from textual.screen import Screen
 
 from kbx_tui.safe_text import safe_line
+from kbx_tui.search.command_line import command_line
 from kbx_tui.tui.explore.model import ExploreModel
 from kbx_tui.tui.explore.panes.entity_card import EntityCard
 from kbx_tui.tui.explore.panes.entity_list import EntityList
 from kbx_tui.tui.explore.panes.result_list import ResultList
-from kbx_tui.tui.explore.search_state import command_line
 from kbx_tui.tui.reading.preview_pane import PreviewPane
 
 if TYPE_CHECKING:
@@ -46,8 +46,10 @@ def text_to_copy(
 ) -> str:
     """Return the text to copy of the document at `path`; empty when there is none."""
     if content == "command":
-        root = model.summary.root if model.summary is not None else ""
-        return command_line(model.state, model.defaults, root) if model.state.query else ""
+        if not model.state.query:
+            return ""
+        roots = [model.summary.root] if model.summary is not None else []
+        return command_line(model.state.request(), model.defaults.request(), roots)
     return text(content, path, line, _titles(screen), model.displayed.snippets)
 
 

@@ -17,6 +17,7 @@ from kbx_tui.tui.explore.answer_display import AnswerDisplay
 from kbx_tui.tui.explore.documents.document_actions import DocumentActions
 from kbx_tui.tui.explore.documents.reader import Reader
 from kbx_tui.tui.explore.documents.result_judge import ResultJudge
+from kbx_tui.tui.explore.documents.result_sharer import ResultSharer
 from kbx_tui.tui.explore.narrowing.facet_sidebar import FacetSidebar
 from kbx_tui.tui.explore.narrowing.query_filters import QueryFilters
 from kbx_tui.tui.explore.narrowing.search_switches import SearchSwitches
@@ -75,6 +76,7 @@ class ExploreFrame(JudgingScreen):
         self.filters = QueryFilters(self, self.model)
         self.judge = ResultJudge(self, session, self.answer, self.reader)
         self.documents = DocumentActions(self, session)
+        self.sharer = ResultSharer(self, session)
         self.switches = SearchSwitches(self.model, lambda: self.view, self.show_notice)
         self.tour = TourGuide(self, self.model, self.answer, app_state, lambda: navigator.keymap)
         self.model.post = session.reading.post = session.live_preview.post = self.post_message

@@ -1,53 +1,14 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
 
 import pytest
 from rich.cells import cell_len
 
 from kbx_tui.cli.listings import search_listing as listing
 from kbx_tui.search.results.response import PassOneEntity, SearchMeta, SearchResponse, SearchResult
+from tests.unit.search.results.test_score_sums import EXPLANATION
 
-EXPLANATION: dict[str, Any] = {
-    "final_score": 0.8649,
-    "doc_relevance": 0.7821,
-    "answered": 0.7821,
-    "full_relevance": None,
-    "parent_entity_score": 0.9477,
-    "document_part": 0.391,
-    "entity_part": 0.4739,
-    "hotness_part": 0.0,
-    "reranker_part": 0.0,
-    "reranker_score": None,
-    "lexical_score": 0.71,
-    "lexical_weight": 0.5,
-    "vector_score": 0.8542,
-    "vector_weight": 0.5,
-    "lent": 0.0,
-    "lent_by": None,
-    "cosine": 0.61,
-    "date_part": 0.0,
-    "date_reason": None,
-    "exact": None,
-    "entities": [
-        {
-            "name": "Alice Chen",
-            "reason": "attendee",
-            "answered": 1.0,
-            "weight": 0.5,
-            "share": 0.5,
-        },
-        {
-            "name": "Migration",
-            "reason": "title, 4 mentions",
-            "answered": 1.0,
-            "weight": 0.5,
-            "share": 0.4477,
-        },
-    ],
-    "matched_terms": [{"term": "migration", "body_count": 4}],
-}
 RESULT = SearchResult(
     path="memory/meetings/2026/03/17/go-no-go.md",
     title="Migration go/no-go, 移行の計画, and a title that is longer than most terminals are wide "
@@ -113,48 +74,6 @@ def test_kept_entities_are_marked_differently_from_dropped_ones() -> None:
     assert listing.entity_line(META, 80).plain == "● Alice Chen 1.00   ○ Platform .41"
 
 
-def test_rounded_parts_of_an_explanation_add_up_to_the_rounded_total() -> None:
-    assert listing.explain_lines(EXPLANATION) == [
-        "score .86 = .39 document + .47 entity",
-        "document .78 = .35 words (migration ×4) + .43 meaning (cosine .61)",
-        "entity .95 = .50 Alice Chen (attendee) + .45 Migration (title, 4 mentions)",
-    ]
-
-
-def test_explanation_shows_how_much_of_the_topic_is_answered() -> None:
-    alice, migration = EXPLANATION["entities"]
-    explained = {
-        **EXPLANATION,
-        "answered": 0.4877,
-        "full_relevance": 1.2623,
-        "entities": [
-            {**alice, "answered": 0.6983, "weight": 0.5405},
-            {**migration, "answered": 0.9, "weight": 0.4595},
-        ],
-    }
-    assert listing.explain_lines(explained)[1:] == [
-        "document .49 = .22 words (migration ×4) + .27 meaning (cosine .61)"
-        " · relevance .78 of 1.26 for a full answer",
-        "entity .95 = .50 Alice Chen (.54 × attendee × .70 of the topic)"
-        " + .45 Migration (.46 × title, 4 mentions × .90 of the topic)",
-    ]
-
-
-def test_word_score_without_matches_in_the_text_names_title_and_frontmatter() -> None:
-    document_line = listing.explain_lines({**EXPLANATION, "matched_terms": []})[1]
-    assert "words (in its title or frontmatter) +" in document_line
-    document_line = listing.explain_lines(
-        {**EXPLANATION, "matched_terms": [], "lexical_score": 0.0}
-    )[1]
-    assert "title" not in document_line
-
-
-def test_exact_match_is_explained_first() -> None:
-    first, otherwise, *_ = listing.explain_lines({**EXPLANATION, "exact": "title"})
-    assert first == "exact title match: ranked first, with score 1.00"
-    assert otherwise.startswith("otherwise .86 = ")
-
-
 def test_highlighted_spans_stay_on_their_words_after_escape_sequences_are_removed() -> None:
     line = listing.highlighted("\x1b[31mred\x1b[0m apple\tpie", [(13, 18)])
     assert line.plain == "red apple pie"
@@ -206,12 +125,6 @@ def test_explain_names_scope_gate_parent_rule_and_most_entities() -> None:
     assert listing.settings_line(flat) == (
         "43 of 63 documents in scope · types meeting,note · muted team:platform"
     )
-
-
-def test_vectors_that_a_fast_search_does_not_use_are_not_called_missing() -> None:
-    without = {**EXPLANATION, "cosine": None, "vector_score": 0.0}
-    assert "meaning (no vector yet)" in listing.explain_lines(without)[1]
-    assert "meaning (not used)" in listing.explain_lines(without, fast=True)[1]
 
 
 @pytest.mark.parametrize("is_cut", [True, False])

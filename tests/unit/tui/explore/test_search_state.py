@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import shlex
 from dataclasses import replace
 from itertools import pairwise
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -17,7 +15,6 @@ from kbx_tui.tui.explore.search_state import (
     SearchState,
     Undo,
     changed_fields,
-    command_line,
     describe_undo,
     knobs_of,
 )
@@ -65,28 +62,6 @@ def test_undo_is_described() -> None:
     assert words == "alpha is .50 again; muted: Alice Chen as before"
 
 
-@pytest.mark.parametrize(
-    ("state", "words"),
-    [
-        (SearchState(query="alice"), ["kbx", "search", "alice"]),
-        (SearchState(query="a b's"), ["kbx", "search", "a b's"]),
-        (SearchState(query="-x"), ["kbx", "search", "--", "-x"]),
-        (SearchState(query="a", path="m/*"), ["kbx", "search", "--path", "m/*", "a"]),
-        (SearchState(query="a", mode="fast", alpha=0.9), ["kbx", "search", "--fast", "a"]),
-        (SearchState(query="a", mode="flat"), ["kbx", "search", "--no-hierarchy", "a"]),
-        (SearchState(query="a", preset="seed"), ["kbx", "search", "--preset", "seed", "a"]),
-        (
-            SearchState(query="a", alpha=0.65, threshold=0.4),
-            ["kbx", "search", "--hierarchy-alpha", "0.65", "--hierarchy-threshold", "0.4", "a"],
-        ),
-    ],
-)
-def test_command_line_has_options_for_non_default_settings(
-    state: SearchState, words: list[str]
-) -> None:
-    assert shlex.split(command_line(state, SearchState())) == words
-
-
 def test_every_knob_of_a_tuning_is_a_field_of_the_state() -> None:
     tuning = Tuning(
         hierarchy=False, alpha=0.3, entity_threshold=0.7, max_entities=8, gate="hard",
@@ -96,18 +71,10 @@ def test_every_knob_of_a_tuning_is_a_field_of_the_state() -> None:
     assert Tuning(**state.tuning_fields) == tuning
 
 
-def test_other_knobs_are_in_the_command_line_and_undone_one_by_one() -> None:
+def test_other_knobs_are_undone_one_by_one() -> None:
     defaults = SearchState(query="a", gate="soft", parent="coverage")
     state = replace(defaults, max_entities=8, gate="hard", parent="max", hotness_weight=0.05)
-    options = "--max-entities 8 --gate hard --parent max --hotness 0.05"
-    assert command_line(state, defaults) == f"kbx search {options} a"
     assert describe_undo(state, replace(state, gate="soft"), str) == "gate is soft again"
-    assert "--gate" not in command_line(replace(state, preset="seed"), defaults)
-
-
-def test_command_line_names_the_base_if_given() -> None:
-    line = command_line(SearchState(query="a"), SearchState(), "/my notes")
-    assert line == "kbx search --kb '/my notes' a"
 
 
 @given(
@@ -144,10 +111,8 @@ def test_settings_that_no_pane_shows_are_put_in_words() -> None:
     )
 
 
-def test_filters_are_options_of_the_command_and_end_with_the_query() -> None:
+def test_filters_end_with_the_query() -> None:
     state = SearchState(query="a", doc_types=("note",), since="2026", until="2026-03")
-    words = ["kbx", "search", "--type", "note", "--from", "2026", "--to", "2026-03", "a"]
-    assert shlex.split(command_line(state, SearchState())) == words
     assert state.for_another_query(SearchState()) == SearchState(query="a")
     undone = describe_undo(state, SearchState(query="a", doc_types=("a", "b")), str)
     assert (

@@ -1,0 +1,82 @@
+"""Where a page of results is written: a file given by name, or one named after the query."""
+
+from __future__ import annotations
+
+import re
+from itertools import count
+from pathlib import Path
+from stat import S_ISREG
+
+from kbx_tui.editing.atomic_write import write_atomically, write_new
+from kbx_tui.errors import WriteFault
+from kbx_tui.knowledge.folding import fold
+
+SLUG_LENGTH = 40
+_NO_LETTERS = re.compile(r"[^a-z0-9]+")
+
+
+def require_free(target: Path, *, overwrite: bool) -> None:
+    """Raise WriteFault where `write_page` would refuse to write, before anything is searched."""
+    try:
+        kind = target.stat().st_mode
+    except FileNotFoundError:
+        if not target.parent.is_dir():
+            raise WriteFault(
+                f"{target} was not written: there is no folder {target.parent}"
+            ) from None
+        return
+    except OSError as error:
+        raise _not_written(target, error) from error
+    if not S_ISREG(kind):
+        raise WriteFault(f"{target} is not a file; name a file for the page, or - for stdout")
+    if not overwrite:
+        raise _exists(target)
+
+
+def write_page(target: Path, page: str, *, overwrite: bool) -> None:
+    """Write a page in one step; without `overwrite`, only to a new file. Raises WriteFault."""
+    require_free(target, overwrite=overwrite)
+    try:
+        if overwrite:
+            write_atomically(target, page.encode())
+        else:
+            write_new(target, page.encode())
+    except FileExistsError as error:
+        raise _exists(target) from error
+    except OSError as error:
+        raise _not_written(target, error) from error
+
+
+def write_named_page(folder: Path, query: str, page: str) -> Path:
+    """Write a page to a new file in `folder`, and return it. Raises WriteFault.
+
+    It is named after the query: `kbx-results-rollback-plan.html`, where that exists
+    `kbx-results-rollback-plan-2.html`.
+    """
+    name = f"kbx-results-{slug(query)}"
+    for number in count(1):
+        target = folder / f"{name}{'' if number == 1 else f'-{number}'}.html"
+        try:
+            write_new(target, page.encode())
+        except FileExistsError:
+            continue
+        except OSError as error:
+            raise _not_written(target, error) from error
+        break
+    return target
+
+
+def slug(query: str) -> str:
+    """Return the words of a query as a part of a file name: `rollback-plan`."""
+    words = _NO_LETTERS.sub("-", fold(query)).strip("-")
+    if len(words) > SLUG_LENGTH:
+        words = words[: SLUG_LENGTH + 1].rpartition("-")[0] or words[:SLUG_LENGTH]
+    return words or "search"
+
+
+def _exists(target: Path) -> WriteFault:
+    return WriteFault(f"{target} exists and was left as it is; --force replaces it")
+
+
+def _not_written(target: Path, error: OSError) -> WriteFault:
+    return WriteFault(f"{target} was not written: {error.strerror or error}")

@@ -1,0 +1,53 @@
+"""Writes the results of the current search to a page that others can open."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from kbx_tui.errors import WriteFault
+from kbx_tui.formatting import format_count
+from kbx_tui.safe_text import safe_line
+from kbx_tui.tui.base_session import BaseSession
+from kbx_tui.tui.shell.mode_screen import ModeScreen
+
+if TYPE_CHECKING:
+    from kbx_tui.api import KnowledgeBase
+
+SHARED_RESULTS = 20
+"""Results on a page: those that a reranker ranks, and about what is read."""
+
+
+class ResultSharer:
+    """Shares the results of a screen."""
+
+    def __init__(self, screen: ModeScreen, session: BaseSession) -> None:
+        self._screen, self._session = screen, session
+
+    def share(self) -> None:
+        """Write the first results to a new file in the folder that the app was started in."""
+        if self._session.explore.state.query:
+            self._session.client.start(self._share())
+        else:
+            self._screen.show_notice("there are no results to share: type a query first")
+
+    async def _share(self) -> None:
+        request = replace(self._session.explore.state.request(), limit=SHARED_RESULTS)
+
+        def write(engine: KnowledgeBase) -> str:
+            from kbx_tui.sharing.page_file import write_named_page
+            from kbx_tui.sharing.search_page import search_page
+            from kbx_tui.sharing.shared_search import share_search
+
+            try:
+                folder = Path.cwd()
+            except OSError as error:
+                raise WriteFault("the folder that the app was started in is gone") from error
+            shared = share_search(engine, request)
+            file = write_named_page(folder, request.searched, search_page(shared))
+            inside = " of the knowledge base" if folder.is_relative_to(engine.root) else ""
+            count = format_count(len(shared.answer.results), "result")
+            return f"wrote {count} to {file.name}, in the folder {folder}{inside}"
+
+        self._screen.show_notice(safe_line(await self._session.client.run(write)))

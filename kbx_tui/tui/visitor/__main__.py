@@ -1,0 +1,50 @@
+"""Runs the app for one visitor of a web server, which speaks to it on stdin and stdout.
+
+    python -m kbx_tui.tui.visitor --kb ROOT [--kb ROOT ...] [--allow-writes]
+
+The server sets TEXTUAL_DRIVER to Textual's web driver, COLUMNS and ROWS.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from pathlib import Path
+from typing import NoReturn
+
+from kbx_tui.ending import install, leave, on_signal
+
+COLORS = {"COLORTERM": "truecolor", "TERM": "xterm-256color"}
+"""What the terminal in the browser can show, unless the server says something else."""
+
+
+def main() -> NoReturn:
+    """Run the app until the visitor or the server ends it."""
+    install()
+    options = _options()
+    for name, value in COLORS.items():
+        os.environ.setdefault(name, value)
+    from kbx_tui.log_file import open_log
+    from kbx_tui.tui.visitor.visitor_app import VisitorApp
+
+    open_log()
+    app = VisitorApp(
+        options.kb, allow_writes=options.allow_writes, query=options.query, scheme=options.scheme
+    )
+    with on_signal(app.stop_from_thread):
+        app.run()
+    leave(app.return_code or 0)
+
+
+def _options() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="python -m kbx_tui.tui.visitor", allow_abbrev=False)
+    parser.add_argument("--kb", type=Path, action="append", required=True, help="a base to show")
+    parser.add_argument("--allow-writes", action="store_true", help="let the visitor write")
+    parser.add_argument("--query", default="", help="the query to open with")
+    parser.add_argument("--scheme", choices=("light", "dark"), help="what the system prefers")
+    return parser.parse_args(sys.argv[1:])
+
+
+if __name__ == "__main__":
+    main()

@@ -16,13 +16,14 @@ from textual.screen import Screen
 from kbx_tui.ending import end_soon
 from kbx_tui.errors import ConfigError
 from kbx_tui.safe_text import safe_line
+from kbx_tui.tui.address_opener import open_address
 from kbx_tui.tui.app_state import AppState
 from kbx_tui.tui.base_questions import BaseQuestions
 from kbx_tui.tui.base_session import BaseSession
 from kbx_tui.tui.bases import Bases
 from kbx_tui.tui.commands.bindings import bindings
 from kbx_tui.tui.commands.keymap import Keymap
-from kbx_tui.tui.commands.registry import commands_in
+from kbx_tui.tui.commands.offer import EVERYTHING, Offer
 from kbx_tui.tui.editor import open_editor
 from kbx_tui.tui.explore.screen import Explore
 from kbx_tui.tui.explore.search_run import DEBOUNCE_SECONDS
@@ -66,15 +67,18 @@ class KbxApp(OverlayApp):
         trust: bool = False,
         tour: TourWish = "no",
         debounce: float = DEBOUNCE_SECONDS,
+        app_state: AppState | None = None,
+        offer: Offer = EVERYTHING,
     ) -> None:
         """Open the base at `root`; with None, let the user choose one, and say `why`.
 
         `together` are the roots of several bases to search together, in place of `root`. `drafts`
         is a file of drafts to start with, in the dedup mode. `trust` allows those bases everything
         their kbx.toml asks for. `tour` shows the tour: always, or `first`: once per user.
+        `app_state` is by default that of the user; `offer` says which commands there are.
         """
-        self.app_state = AppState()
-        super().__init__(self.app_state.user.theme)
+        self.app_state = app_state or AppState()
+        super().__init__(self.app_state.user.theme, offer)
         self._drafts = drafts
         self.bases = bases or Bases(trusted=(root, *together) if trust else ())
         self._questions = BaseQuestions(
@@ -95,6 +99,7 @@ class KbxApp(OverlayApp):
             self.explore.tour.is_wanted = tour == "always" or (tour == "first" and not seen)
 
     def on_mount(self) -> None:
+        self.set_keymap(self.keymap.changes)
         if self.together is not None:
             self.install_screen(self.together, "together")  # it stays while one base is open
         self.push_screen(self._first)  # the default screen cannot be switched for another
@@ -111,13 +116,24 @@ class KbxApp(OverlayApp):
         session.review.load(str(drafts))
 
     async def on_event(self, event: events.Event) -> None:
-        if isinstance(event, events.Key) and self._is_for_tour(event.key):
-            return
+        if isinstance(event, events.Key) and not event.is_forwarded:
+            if self._is_for_tour(event.key):
+                return
+            if reason := self._refusal(event.key):
+                self.show_notice(reason)
+                return
         await super().on_event(event)
 
     def _is_for_tour(self, key: str) -> bool:
         explore = self.explore
         return explore is not None and self.screen is explore and explore.tour.take_key(key)
+
+    def _refusal(self, key: str) -> str:
+        """Return why the command that a key would run now is not offered; empty for others."""
+        if not self.offer.refused:
+            return ""
+        active = self.screen.active_bindings.get(key)
+        return self.keymap.refusal(active.binding.id or "") if active is not None else ""
 
     async def on_unmount(self) -> None:
         end_soon(self.return_code or 0)
@@ -132,6 +148,7 @@ class KbxApp(OverlayApp):
         session = BaseSession(
             partial(self.bases.open, root, self._notice_of_engine),
             self,
+            writes=self.bases.writes,
             debounce=self._debounce,
             on_answer=self.collector.note_activity,  # it is about to be drawn
         )
@@ -162,7 +179,10 @@ class KbxApp(OverlayApp):
             return partial(self.bases.open, root)
 
         self.app_state.note_bases(roots)
-        return Together(TogetherModel(base_names(roots), opener, self._debounce), self)
+        model = TogetherModel(
+            base_names(roots), opener, writes=self.bases.writes, debounce=self._debounce
+        )
+        return Together(model, self)
 
     @property
     def tabs_of_several(self) -> Mapping[str, str]:
@@ -240,9 +260,9 @@ class KbxApp(OverlayApp):
             self.explore.model.restore_knobs(*knobs)
         self.explore.pane_switch.restore_hidden()
         try:
-            self.keymap = Keymap(dict(settings.keys))
+            self.keymap = Keymap(dict(settings.keys), self.offer)
         except ConfigError as error:
-            self.keymap = Keymap()
+            self.keymap = Keymap(offer=self.offer)
             self.show_error(safe_line(str(error)))
         self.set_keymap(self.keymap.changes)
         self.explore.use_keymap(self.keymap)
@@ -330,11 +350,17 @@ class KbxApp(OverlayApp):
         if notice := open_editor(self, Path(root) / path, line, no_color=self.no_color):
             self.show_notice(notice)
 
+    def leave_base(self, target: str) -> None:
+        self.show_notice(f"{target} leads to no page of this knowledge base")
+
+    def open_beside(self, address: str) -> None:
+        self.show_notice(open_address(address))
+
     def action_help_quit(self) -> None:
         """Show how to quit: Ctrl+C does not, because in a field it copies."""
         keys = " or ".join(
             self.keymap.key_bar_text(command)
-            for command in commands_in("mode", "app")
+            for command in self.keymap.commands_in("mode", "app")
             if command.label == "quit"
         )
         self.show_notice(f"{keys} leaves the app")

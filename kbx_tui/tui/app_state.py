@@ -69,7 +69,12 @@ class BaseState(msgspec.Struct):
 class AppState:
     """The state of the user, read at once, and that of the open base."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, is_kept: bool = True, theme: str = "") -> None:
+        """Read the state of the user; with `is_kept` False, no file is read or written, ever.
+
+        `theme` is that of a user who has chosen none.
+        """
+        self._is_kept = is_kept
         self.base = BaseState()
         self.keeps_knobs = False
         """Whether alpha and threshold are remembered, as kbx.toml says."""
@@ -80,6 +85,7 @@ class AppState:
         self._base_file: Path | None = None
         self._history: QueryHistory | None = None
         self.user = self._read(user_file(), UserState)
+        self.user.theme = self.user.theme or theme
 
     @property
     def knobs(self) -> tuple[float, float] | None:
@@ -93,9 +99,11 @@ class AppState:
         """Read the state of a base, and move it to the top of the recent bases."""
         self._base_file = root / ".kbx" / BASE_FILE
         self.base = self._read(self._base_file, BaseState)
-        self._history = QueryHistory(root, self.notices.append)
-        # the file is not trusted
-        self.past = [replace(past, query=safe_line(past.query)) for past in self._history.read()]
+        if self._is_kept:
+            self._history = QueryHistory(root, self.notices.append)
+            past_queries = self._history.read()
+            # the file is not trusted
+            self.past = [replace(past, query=safe_line(past.query)) for past in past_queries]
         self.note_bases([root])
 
     def note_bases(self, roots: Sequence[Path]) -> None:
@@ -163,11 +171,12 @@ class AppState:
 
     def save_user(self) -> None:
         """Write the state of the user."""
-        _write(user_file(), self.user)
+        if self._is_kept:
+            _write(user_file(), self.user)
 
     def save_base(self) -> None:
         """Write the state of the base, if it has a `.kbx` folder."""
-        if self._base_file is not None and self._has_folder:
+        if self._is_kept and self._base_file is not None and self._has_folder:
             _write(self._base_file, self.base)
 
     @property
@@ -176,6 +185,8 @@ class AppState:
         return self._base_file is not None and self._base_file.parent.is_dir()
 
     def _read(self, file: Path, kind: type[State]) -> State:
+        if not self._is_kept:
+            return kind()
         try:
             return _load(file, kind)
         except FileNotFoundError:

@@ -12,7 +12,7 @@ from kbx_tui.formatting import format_count
 from kbx_tui.log_file import logger
 from kbx_tui.safe_text import safe_line
 from kbx_tui.tui.engine.client import EngineClient, OpenEngine
-from kbx_tui.tui.engine.index_sync import IndexSync
+from kbx_tui.tui.engine.index_keeper import index_keeper
 from kbx_tui.tui.entity_offer import EntityOffer, OfferHost
 from kbx_tui.tui.experts.model import ExpertSearch
 from kbx_tui.tui.explore.documents.live_preview import PAUSE_SECONDS, LivePreview
@@ -63,17 +63,26 @@ class BaseSession:
         open_engine: OpenEngine,
         host: SessionHost,
         *,
+        writes: bool = True,
         debounce: float = DEBOUNCE_SECONDS,
         on_answer: Callable[[], object] = lambda: None,
     ) -> None:
-        """`on_answer` is called after each answer of the engine."""
+        """`on_answer` is called after each answer of the engine.
+
+        Without `writes`, the engines that are opened are for reading only.
+        """
         self._host = host
         self._is_open = self._asked_for_trust = False
         self._run_words = ""
         """The last words on the run in the tabs."""
         self.client = EngineClient(open_engine, on_error=self._show_error, on_answer=on_answer)
-        self.index_sync = IndexSync(
-            self.client, open_engine, host, on_growth=self.refresh, on_question=self._ask_to_index
+        self.index_sync = index_keeper(
+            self.client,
+            open_engine,
+            host,
+            writes=writes,
+            on_growth=self.refresh,
+            on_question=self._ask_to_index,
         )
         self.explore = ExploreModel(
             self.client,

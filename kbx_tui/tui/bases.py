@@ -19,6 +19,9 @@ if TYPE_CHECKING:
 class Bases:
     """Knowledge bases on this machine. Methods do I/O: call them off the event loop."""
 
+    writes = True
+    """Whether the bases are opened to be changed, and their indexes kept up to date."""
+
     def __init__(self, trusted: Collection[Path | None] = ()) -> None:
         """`trusted` are the roots of bases that may do what they ask for, this time."""
         self._trusted = trusted

@@ -91,3 +91,11 @@ class Navigator(Protocol):
     async def edit(self, root: str, path: str, line: int) -> None:
         """Open a document in the user's editor and wait until it returns."""
         ...
+
+    def leave_base(self, target: str) -> None:
+        """Follow a link that leads to no page of the base, or say that it does not."""
+        ...
+
+    def open_beside(self, address: str) -> None:
+        """Open an address with the program of the desktop, and say so."""
+        ...

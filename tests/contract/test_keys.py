@@ -5,6 +5,9 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+from kbx_tui.tui.commands.keymap import Keymap
+from kbx_tui.tui.commands.offer import BROWSER_KEYS, Offer
+from kbx_tui.tui.commands.registry import command_by_id
 from tests.command_line import CHECKOUT, CommandLine, run_program
 
 
@@ -13,6 +16,16 @@ def test_keys_page_is_the_output_of_the_command(kbx: CommandLine, tmp_path: Path
     (tmp_path / "a.md").write_text("# A\n")
     result = kbx("keys", "--markdown", "--kb", str(tmp_path))
     assert page.endswith(result.out)
+
+
+def test_keys_page_begins_with_those_of_a_browser() -> None:
+    page = (CHECKOUT / "docs" / "keys.md").read_text(encoding="utf-8")
+    keymap, section = Keymap(offer=Offer(keys=BROWSER_KEYS)), page.split("\n## ")[0]
+    assert section.startswith("## In a browser\n")
+    for command in map(command_by_id, BROWSER_KEYS):
+        keys = keymap.display_keys(command).replace(" ", "` `")
+        assert f"| `{keys}` | {command.help} | `{command.id}` |" in section
+    assert section.count(" | `") == len(BROWSER_KEYS)
 
 
 def test_keys_changed_in_kbx_toml_are_listed(kbx: CommandLine, tmp_path: Path) -> None:

@@ -105,3 +105,14 @@ def stored_rows(base: Path, name: str) -> list[str]:
     columns = [column for column in store.table(name).schema.names if column != "vector"]
     rows = store.rows(name, columns).to_pylist()
     return sorted(str(row) for row in rows if row.get("key") != "indexed_at")
+
+
+def tree(root: Path) -> dict[str, tuple[bytes, int]]:
+    """Return bytes and modification time of each file, and the time of each folder."""
+    return {
+        path.relative_to(root).as_posix(): (
+            path.read_bytes() if path.is_file() else b"",
+            path.stat().st_mtime_ns,
+        )
+        for path in root.rglob("*")
+    }

@@ -1,15 +1,16 @@
-"""The keys of each command: those of the command table, or those of `[keys]` in kbx.toml. Pure."""
+"""The offered commands and their keys: of the command table, or `[keys]` in kbx.toml. Pure."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from difflib import get_close_matches
 
 from kbx_tui.errors import ConfigError
 from kbx_tui.safe_text import safe_line
-from kbx_tui.tui.commands.command import Command
+from kbx_tui.tui.commands.command import Command, Scope
 from kbx_tui.tui.commands.command_table import COMMANDS
+from kbx_tui.tui.commands.offer import EVERYTHING, Offer
 from kbx_tui.tui.commands.registry import ACTIVE_TOGETHER, command_by_id, commands_in
 
 DISPLAY_NAMES: Mapping[str, str] = {
@@ -43,21 +44,36 @@ _TEXTUAL_NAMES = {sign: name for name, sign in DISPLAY_NAMES.items() if len(sign
 
 
 class Keymap:
-    """The keys of all commands."""
+    """The keys of all commands, and which of these are offered."""
 
-    def __init__(self, changes: Mapping[str, str] | None = None) -> None:
+    def __init__(self, changes: Mapping[str, str] | None = None, offer: Offer = EVERYTHING) -> None:
         """Take the keys of the command table, replaced by `changes`: keys by command id.
+
+        Where `changes` say nothing, those of `offer` hold.
 
         Raises ConfigError for an unknown id, an empty key, or a key that two commands active
         together would share.
         """
+        self._offer = offer
         self.changes = {
             command_id: _textual_keys(command_id, keys)
-            for command_id, keys in (changes or {}).items()
+            for command_id, keys in {**offer.keys, **(changes or {})}.items()
         }
         """The changed keys by command id, in Textual's spelling."""
         self._require_known_ids()
         self._require_no_clash()
+
+    def commands_in(self, *scopes: Scope) -> Iterator[Command]:
+        """Yield the offered commands of `scopes`, in the order of the command table."""
+        return (command for command in commands_in(*scopes) if self.offers(command.id))
+
+    def offers(self, command_id: str) -> bool:
+        """Return whether the command with this id is offered."""
+        return command_id not in self._offer.refused
+
+    def refusal(self, command_id: str) -> str:
+        """Return why the command with this id is not offered; empty for one that is."""
+        return self._offer.refused.get(command_id, "")
 
     def keys(self, command: Command) -> tuple[str, ...]:
         """Return the keys of a command in Textual's spelling."""

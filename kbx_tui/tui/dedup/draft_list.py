@@ -104,17 +104,23 @@ def look_of(draft: DraftRow) -> Look:
 
 def no_drafts(keymap: Keymap) -> EmptyState:
     """Return what the list shows without drafts."""
-    new, load, scan = map(keymap.key_of, ("draft.new", "drafts.load", "drafts.scan"))
     about = titled_text(
         "No drafts.",
         "A draft is a fact you may want to keep. It is compared with the known facts as you"
         " type, and nothing is written until you say so.",
     )
-    commands = (
-        f"{new} types a draft, or pastes several lines",
-        f"{load} loads a file, one draft per line",
-        f"{scan} finds what the knowledge base says twice",
-    )
+    typing = "types a draft, or pastes several lines"
+    if not keymap.offers("draft_line.take"):
+        typing = "types a text, to be compared with what is known"
+    commands = [
+        f"{keymap.key_of(command_id)} {words}"
+        for command_id, words in (
+            ("draft.new", typing),
+            ("drafts.load", "loads a file, one draft per line"),
+            ("drafts.scan", "finds what the knowledge base says twice"),
+        )
+        if keymap.offers(command_id)
+    ]
     return lambda width: [
         *about(width),
         BLANK,

@@ -208,6 +208,9 @@ class Dedup(ModeScreen):
         if self.line_editor.use != "new":
             self.query_one(DraftLine).insert_text_at_cursor(" ".join(event.text.splitlines()))
             return
+        if reason := self.navigator.keymap.refusal("draft_line.take"):
+            self.show_notice(reason)
+            return
         try:
             self.model.add(event.text)
         except ConfigError as error:

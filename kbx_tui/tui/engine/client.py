@@ -51,9 +51,13 @@ class EngineClient:
         Raises what `call`, or opening the engine, raises. If the awaiting task is cancelled, a
         call that has not begun is skipped, and the result of one that has is dropped.
         """
-        answer = await asyncio.wrap_future(self._pool.submit(self._call, call))
+        answer = await self.look(call)
         self._on_answer()
         return answer
+
+    async def look(self, call: Callable[[KnowledgeBase], T]) -> T:
+        """Run `call` as `run` does, without `on_answer`: the user does not wait for it."""
+        return await asyncio.wrap_future(self._pool.submit(self._call, call))
 
     def start(self, request: Coroutine[Any, Any, object]) -> asyncio.Task[object] | None:
         """Run a request in the background and report what it raises; None after closing."""

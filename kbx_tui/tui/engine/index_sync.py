@@ -136,6 +136,13 @@ class IndexSync:
         """Whether files are indexed as soon as they change on disk."""
         return self._watching is not None
 
+    @property
+    def watching_words(self) -> str:
+        """Whether files are watched, in words."""
+        if self.is_watching:
+            return "watching: files are indexed as soon as they change"
+        return "not watching: files are indexed when you say so"
+
     def watch(self, *, by_user: bool = False) -> None:
         """Index whatever changes on disk from now on, if kbx.toml says so or the user does."""
         if self._watching is None:

@@ -88,7 +88,8 @@ class Index(ModeScreen):
 
     @on(RunChanged)
     def show_run(self) -> None:
-        self.query_one(RunPane).show(self.model.run, self.model.overview, self._watching())
+        words = self.session.index_sync.watching_words
+        self.query_one(RunPane).show(self.model.run, self.model.overview, words)
 
     @on(FilesRead)
     def show_files(self) -> None:
@@ -171,8 +172,3 @@ class Index(ModeScreen):
     def action_next_pane(self, step: int) -> None:
         is_there = isinstance(self.focused, FolderList)
         self.set_focus(self.query_one(FileList if is_there else FolderList))
-
-    def _watching(self) -> str:
-        if self.session.index_sync.is_watching:
-            return "watching: files are indexed as soon as they change"
-        return "not watching: files are indexed when you say so"

@@ -32,6 +32,8 @@ class MeasureLine(LineWidget):
 def _candidates(judging: JudgingModel, keymap: Keymap) -> tuple[str, ...]:
     lowest, highest = (keymap.display_keys(command_by_id(f"grade.{grade}")) for grade in (0, 3))
     keys = f"{lowest}-{highest}"
+    if not judging.grades.queries and not keymap.offers("grade.0"):
+        return ()
     if not judging.grades.queries:
         return (
             f"{keys} grade a result, {keymap.key_of('judge.next')} goes to the next;"

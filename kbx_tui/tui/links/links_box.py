@@ -90,7 +90,7 @@ class LinksBox(ModalScreen[LinkRow | None]):
             keymap.key_of(f"links.{name}") for name in ("take", "make", "undo", "close")
         )
         parts = [f"{take} read", f"{close} close"]
-        if row is not None and row.mention is not None:
+        if row is not None and row.mention is not None and keymap.offers("links.make"):
             parts.insert(1, f"{make} make it a link")
         if self._notice:
             parts = [self._notice, f"{undo} takes it back"]

@@ -143,7 +143,9 @@ class RecallBox(ModalScreen[Recalled | None]):
         elif self._naming:
             title, keys = f"Save “{query}”", f"{take} save · {drop} remove a saved one"
         else:
-            title, keys = "Queries asked before", f"{take} run · {drop} remove a saved one"
+            title, keys = "Queries asked before", f"{take} run"
+            if keymap.offers("recall.drop"):
+                keys += f" · {drop} remove a saved one"
         end = "" if self._opened is not None else f" · {close} close"
         self._box.border_title = Content(title)
         self._box.border_subtitle = Content(f"{keys}{end}")

@@ -12,7 +12,7 @@ from textual.screen import ModalScreen, Screen
 from kbx_tui.tui.commands.bindings import bindings
 from kbx_tui.tui.commands.command import Scope
 from kbx_tui.tui.commands.keymap import Keymap
-from kbx_tui.tui.commands.registry import SCOPE_TITLES, commands_in
+from kbx_tui.tui.commands.registry import SCOPE_TITLES
 from kbx_tui.tui.drawing.cell_text import fit, wrap
 from kbx_tui.tui.drawing.lines import BLANK, Line, Look, Span, looks
 from kbx_tui.tui.shell.frame_screen import FrameScreen
@@ -146,8 +146,11 @@ def help_lines(scopes: Sequence[Scope], keymap: Keymap, width: int) -> list[Line
 
 def _scope_lines(scope: Scope, keymap: Keymap, width: int) -> list[Line]:
     rows = [
-        (keymap.display_keys(command), "accent", command.help) for command in commands_in(scope)
+        (keymap.display_keys(command), "accent", command.help)
+        for command in keymap.commands_in(scope)
     ]
+    if not rows:
+        return []
     return [BLANK, (Span(f" {SCOPE_TITLES[scope]}", "strong"),), *_rows(rows, width)]  # type: ignore[arg-type]
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from kbx_tui.tui.address_opener import open_address
 from kbx_tui.tui.app_state import AppState
 from kbx_tui.tui.base_session import BaseSession
 from kbx_tui.tui.navigator import Navigator
@@ -35,7 +34,7 @@ class ModeScreen(FrameScreen):
         if not path or summary is None:
             return False
         if address := await self.session.client.run(lambda engine: engine.obsidian_address(path)):
-            self.show_notice(open_address(address))
+            self.navigator.open_beside(address)
             return True
         await self.navigator.edit(summary.root, path, line)
         self.session.index_sync.index(maybe_changed=[path])

@@ -10,7 +10,7 @@ from textual.app import SystemCommand
 from textual.screen import Screen
 
 from kbx_tui.tui.commands.keymap import Keymap
-from kbx_tui.tui.commands.registry import commands_in
+from kbx_tui.tui.commands.offer import Offer
 from kbx_tui.tui.shell.frame_screen import FrameScreen
 from kbx_tui.tui.shell.terminal_app import TerminalApp
 
@@ -25,9 +25,10 @@ class OverlayApp(TerminalApp):
     The methods are those of `Navigator`, where they are described.
     """
 
-    def __init__(self, theme: str) -> None:
+    def __init__(self, theme: str, offer: Offer) -> None:
         super().__init__(theme)
-        self.keymap = Keymap()
+        self.offer = offer
+        self.keymap = Keymap(offer=offer)
         self.explore: Explore | None = None
         """The explore screen of the open base."""
 
@@ -87,7 +88,7 @@ class OverlayApp(TerminalApp):
         yield SystemCommand("Theme", "change the colours", self.action_change_theme)
         yield SystemCommand("Screenshot", "save the screen as SVG", self.deliver_screenshot)
         if isinstance(screen, FrameScreen):
-            for command in commands_in(*screen.palette_scopes):
+            for command in self.keymap.commands_in(*screen.palette_scopes):
                 if command.palette:
                     yield SystemCommand(
                         command.label.capitalize(),

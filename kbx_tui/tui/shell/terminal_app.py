@@ -37,7 +37,7 @@ class TerminalApp(App[None]):
     def on_mount(self) -> None:
         self._event_loop = asyncio.get_running_loop()
         self.call_after_refresh(self.set_interval, CHECK_INTERVAL, self.collector.collect_if_idle)
-        self.app_resume_signal.subscribe(self, lambda app: self._redraw())
+        self.app_resume_signal.subscribe(self, lambda app: self.redraw_screen())
 
     # Colours.
 
@@ -99,6 +99,6 @@ class TerminalApp(App[None]):
         self._event_loop.call_soon_threadsafe(self.exit)
         return True
 
-    def _redraw(self) -> None:
-        """Draw every cell again: another program has used the terminal."""
+    def redraw_screen(self) -> None:
+        """Draw every cell again: another program has used the terminal, or it is another one."""
         self.screen.refresh(Region(0, 0, *self.size))

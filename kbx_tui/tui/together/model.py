@@ -32,9 +32,17 @@ class TogetherModel:
     """The bases, and the newest answers. It outlives the visits to a single base."""
 
     def __init__(
-        self, roots: Mapping[str, Path], open_base: Callable[[Path], OpenEngine], debounce: float
+        self,
+        roots: Mapping[str, Path],
+        open_base: Callable[[Path], OpenEngine],
+        *,
+        writes: bool,
+        debounce: float,
     ) -> None:
-        """`roots` are those of the bases by name, `debounce` the pause after typing in seconds."""
+        """`roots` are those of the bases by name, `debounce` the pause after typing in seconds.
+
+        Without `writes`, the engines that are opened are for reading only.
+        """
         self.post: Callable[[Message], object] = lambda message: None
         """Takes messages to the screen; set by the screen."""
         self.query = ""
@@ -45,6 +53,7 @@ class TogetherModel:
                 name,
                 root,
                 open_base(root),
+                writes=writes,
                 on_change=lambda: self.post(BasesChanged()),
                 on_content=self.search_again,
             )

@@ -17,15 +17,9 @@ from kbx_tui.tui.together.messages import AnswersMerged, BasesChanged, QueryRefu
 from kbx_tui.tui.together.model import TogetherModel
 from kbx_tui.tui.together.owned_list import BaseList, OwnedList
 from kbx_tui.tui.together.view import TogetherView, count_words
-from kbx_tui.tui.widgets.lines_view import titled_text
+from kbx_tui.tui.widgets.lines_view import EmptyState, titled_text
 from kbx_tui.tui.widgets.ordered_input import OrderedInput
 from kbx_tui.tui.widgets.status_line import StatusLine
-
-BEFORE_A_QUERY = titled_text(
-    "Type a query: all these bases are searched.",
-    "Each result names its base. Enter reads it there, with the same query, and with the reasons,"
-    " sliders and entities of that base. F6 comes back to this list.",
-)
 
 
 class TogetherLine(OrderedInput):
@@ -60,6 +54,11 @@ class Together(FrameScreen):
         self.view: TogetherView | None = None
         """The newest answer; None before the first and without a query."""
 
+    def show_query(self, query: str) -> None:
+        """Ask this query, with the focus on its results."""
+        self.query_one(TogetherLine).value = query
+        self.action_leave_field()
+
     @property
     def base_words(self) -> tuple[str, str]:
         return format_count(len(self.model.bases), "base"), "searched together"
@@ -79,7 +78,7 @@ class Together(FrameScreen):
 
     def compose_panes(self) -> ComposeResult:
         results = OwnedList()
-        results.empty_state = BEFORE_A_QUERY
+        results.empty_state = self._before_a_query
         yield TogetherLine()
         yield BaseList()
         yield results
@@ -101,6 +100,15 @@ class Together(FrameScreen):
 
     def on_screen_suspend(self) -> None:
         self.model.rest()
+
+    @property
+    def _before_a_query(self) -> EmptyState:
+        key = self.navigator.keymap.key_of("mode.together")
+        return titled_text(
+            "Type a query: all these bases are searched.",
+            "Each result names its base. Enter reads it there, with the same query, and with the"
+            f" reasons, sliders and entities of that base. {key} comes back to this list.",
+        )
 
     # What has arrived.
 
@@ -131,7 +139,7 @@ class Together(FrameScreen):
         if not query:
             self.view = None
             results = self.query_one(OwnedList)
-            results.border_title, results.empty_state = "Results", BEFORE_A_QUERY
+            results.border_title, results.empty_state = "Results", self._before_a_query
             results.show((), is_new=True)
             self.query_one(StatusLine).show_note("")
 

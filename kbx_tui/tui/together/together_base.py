@@ -11,7 +11,7 @@ from kbx_tui.formatting import format_count
 from kbx_tui.log_file import logger
 from kbx_tui.safe_text import safe_line
 from kbx_tui.tui.engine.client import EngineClient, OpenEngine
-from kbx_tui.tui.engine.index_sync import IndexSync
+from kbx_tui.tui.engine.index_keeper import index_keeper
 
 if TYPE_CHECKING:
     from kbx_tui.api import KnowledgeBase
@@ -30,6 +30,7 @@ class TogetherBase:
         root: Path,
         open_engine: OpenEngine,
         *,
+        writes: bool,
         on_change: Callable[[], object],
         on_content: Callable[[], object],
     ) -> None:
@@ -40,10 +41,11 @@ class TogetherBase:
         self.name, self.root = name, root
         self._on_change, self._on_content = on_change, on_content
         self.client = EngineClient(open_engine, on_error=self._take_error)
-        self.index_sync = IndexSync(
+        self.index_sync = index_keeper(
             self.client,
             open_engine,
             self,
+            writes=writes,
             on_growth=lambda changed: self._start_count(),
             on_question=self._take_question,
         )

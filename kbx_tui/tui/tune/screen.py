@@ -92,9 +92,7 @@ class Tune(JudgingScreen):
     def on_mount(self) -> None:
         self.add_class("-pane-queries")
         self.query_one(ThresholdPane).border_title = "Entity threshold"
-        self.query_one(SnapshotList).empty_state = no_snapshot(
-            self.navigator.keymap.key_of("snapshot.take")
-        )
+        self.query_one(SnapshotList).empty_state = no_snapshot(self.navigator.keymap)
         self.model.post = self.post_message
         self._show_queries()
         self._show_curve()

@@ -8,6 +8,12 @@ from kbx_tui.tui.widgets.lines_view import EmptyState, dim_text, titled_text
 
 def no_judged_query(keymap: Keymap) -> EmptyState:
     """Return what the queries say before a document is graded."""
+    if not keymap.offers("grade.0"):
+        return titled_text(
+            "No query is judged yet.",
+            "Where results may be graded, it is shown here how good each setting is on the graded"
+            " queries.",
+        )
     grades, explore = map(keymap.key_of, ("grade.0", "mode.explore"))
     return titled_text(
         "No query is judged yet.",
@@ -49,8 +55,11 @@ def no_past_query(total: int | None, *, searchable: bool) -> EmptyState:
     return dim_text("Reading the past queries …")
 
 
-def no_snapshot(key: str) -> EmptyState:
+def no_snapshot(keymap: Keymap) -> EmptyState:
     """Return what the snapshots say before one is taken."""
+    if not keymap.offers("snapshot.take"):
+        return dim_text("No settings have been kept.")
+    key = keymap.key_of("snapshot.take")
     return dim_text(
         f"{key} keeps the current settings, to compare others with them on the judged queries."
     )

@@ -1,9 +1,4 @@
-"""Runs the app for one visitor of a web server, which speaks to it on stdin and stdout.
-
-    python -m kbx_tui.tui.visitor --kb ROOT [--kb ROOT ...] [--allow-writes]
-
-The server sets TEXTUAL_DRIVER to Textual's web driver, COLUMNS and ROWS.
-"""
+"""Runs the app for one visitor of a web server, which speaks to it on stdin and stdout."""
 
 from __future__ import annotations
 
@@ -29,20 +24,23 @@ def main() -> NoReturn:
     from kbx_tui.tui.visitor.visitor_app import VisitorApp
 
     open_log()
-    app = VisitorApp(
-        options.kb, allow_writes=options.allow_writes, query=options.query, scheme=options.scheme
-    )
+    app = VisitorApp(options.kb, allow_writes=options.allow_writes, scheme=options.scheme)
     with on_signal(app.stop_from_thread):
         app.run()
     leave(app.return_code or 0)
 
 
 def _options() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(prog="python -m kbx_tui.tui.visitor", allow_abbrev=False)
+    parser = argparse.ArgumentParser(
+        prog="python -m kbx_tui.tui.visitor",
+        description="The app for one visitor of a web server, on stdin and stdout.",
+        allow_abbrev=False,
+    )
     parser.add_argument("--kb", type=Path, action="append", required=True, help="a base to show")
     parser.add_argument("--allow-writes", action="store_true", help="let the visitor write")
-    parser.add_argument("--query", default="", help="the query to open with")
-    parser.add_argument("--scheme", choices=("light", "dark"), help="what the system prefers")
+    parser.add_argument(
+        "--scheme", choices=("light", "dark"), default="dark", help="what the system prefers"
+    )
     return parser.parse_args(sys.argv[1:])
 
 

@@ -12,6 +12,7 @@ import signal
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
 
 from textual.app import App
@@ -25,14 +26,34 @@ LARGEST = (600, 300)
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
 COPY = "\x1b]52;c;"
 """How Textual tells a terminal to copy the base64 after it, up to a BEL."""
+SET_UP = (
+    "\x1b[?1049h\x1b[?25l"  # a screen of its own, no cursor
+    "\x1b[?1000h\x1b[?1003h\x1b[?1015h\x1b[?1006h"  # mouse
+    "\x1b[?2026$p\x1b[?2004h"  # whether it draws whole frames; bracketed paste
+)
+"""Does again for another terminal what `WebDriver.start_application_mode` did for the first."""
+WEB_ADDRESSES = ("http://", "https://", "mailto:")
+"""Beginnings of the addresses that a page may be asked to open."""
 
 
 @runtime_checkable
-class Connected(Protocol):
-    """An app that talks to the page around it."""
+class PageApp(Protocol):
+    """An app that talks to the page around it. All methods are called on the event loop."""
 
     def connect(self, tell: Callable[[dict[str, object]], object]) -> None:
         """Take what sends a message to the page."""
+        ...
+
+    def show_query(self, query: str) -> None:
+        """Show the results of a query."""
+        ...
+
+    def use_scheme(self, scheme: str) -> None:
+        """Follow the scheme of the visitor's system: `light` or `dark`."""
+        ...
+
+    def redraw(self) -> None:
+        """Draw all of the screen for another page."""
         ...
 
 
@@ -42,8 +63,9 @@ class BrowserDriver(WebDriver):
     def __init__(self, app: App[Any], **options: Any) -> None:
         super().__init__(app, **options)
         self._sending = threading.Lock()
-        if isinstance(app, Connected):
-            app.connect(self.write_meta)
+        self._page_app = app if isinstance(app, PageApp) else None
+        if self._page_app is not None:
+            self._page_app.connect(self.write_meta)
 
     def start_application_mode(self) -> None:
         with _signals_kept():
@@ -59,12 +81,20 @@ class BrowserDriver(WebDriver):
             super().write(data)
 
     def write_meta(self, data: dict[str, object]) -> None:
+        """Send a message; of a file to download, the page learns only the name."""
+        if data.get("type") == "deliver_file_start":
+            data = {**data, "path": Path(str(data["path"])).name}
         with self._sends():
             super().write_meta(data)
 
     def write_binary_encoded(self, data: tuple[str | bytes, ...]) -> None:
         with self._sends():
             super().write_binary_encoded(data)
+
+    def open_url(self, url: str, new_tab: bool = True) -> None:
+        """Ask the page to open an address of the web; others have no effect."""
+        if url.lower().startswith(WEB_ADDRESSES):
+            super().open_url(url, new_tab)
 
     def run_input_thread(self) -> None:
         """Read packets until the app stops or the server is gone, which ends the app."""
@@ -81,7 +111,26 @@ class BrowserDriver(WebDriver):
                 return
             for name, most in zip(("width", "height"), LARGEST, strict=True):
                 payload[name] = min(int(str(payload[name])), most)
-        super().on_meta(packet_type, payload)
+        if packet_type.startswith("kbx_"):
+            self._take(packet_type, payload)
+        else:
+            super().on_meta(packet_type, payload)
+
+    def _take(self, packet_type: str, payload: dict[str, object]) -> None:
+        """Hand a message of our own to the app; runs on the thread of the input."""
+        if (app := self._page_app) is None:
+            return
+        query, scheme = payload.get("query"), payload.get("scheme")
+        if packet_type == "kbx_query" and isinstance(query, str):
+            self._app.call_later(app.show_query, query)
+        elif packet_type == "kbx_scheme" and isinstance(scheme, str):
+            self._app.call_later(app.use_scheme, scheme)
+        elif packet_type == "kbx_redraw":
+            self._app.call_later(self._redraw, app)
+
+    def _redraw(self, app: PageApp) -> None:
+        self.write(SET_UP)
+        app.redraw()
 
     @contextmanager
     def _sends(self) -> Iterator[None]:

@@ -4,68 +4,144 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from textual.driver import Driver
-from textual.drivers.web_driver import WebDriver
 
 from kbx_tui.safe_text import safe_line
 from kbx_tui.tui.app import KbxApp
-from kbx_tui.tui.visitor.browser_driver import BrowserDriver
+from kbx_tui.tui.app_state import AppState
+from kbx_tui.tui.commands.offer import NO_EDITOR, NO_OTHER_BASE, offer_in_browser
+from kbx_tui.tui.explore.search_run import DEBOUNCE_SECONDS
+from kbx_tui.tui.visitor.browser_driver import WEB_ADDRESSES, BrowserDriver
+from kbx_tui.tui.visitor.visitor_bases import VisitorBases
+
+if TYPE_CHECKING:
+    from kbx_tui.index.build.new_files import IndexQuestion
 
 Scheme = Literal["light", "dark"]
-THEMES: dict[Scheme, str] = {"light": "textual-light", "dark": "textual-dark"}
-ADDRESS_SECONDS = 0.3
-"""How often the title and the address of the page are compared with the query."""
+Tell = Callable[[dict[str, object]], object]
+
+THEMES: dict[str, str] = {"light": "textual-light", "dark": "textual-dark"}
+"""The themes that follow the scheme of the visitor's system, by scheme."""
+PAGE_SECONDS = 0.3
+"""How often title and address of the page are compared with base and query."""
 
 
 class VisitorApp(KbxApp):
-    """The app in a browser."""
+    """The app in a browser. What a person at this machine could do besides is refused here."""
+
+    bases: VisitorBases
 
     def __init__(
         self,
         roots: Sequence[Path],
         *,
         allow_writes: bool = False,
-        query: str = "",
-        scheme: Scheme | None = None,
+        scheme: Scheme = "dark",
+        debounce: float = DEBOUNCE_SECONDS,
     ) -> None:
-        """Open the first of `roots`, with `query` if there is one."""
-        self._tell: Callable[[dict[str, object]], object] = lambda message: None
-        super().__init__(roots[0].resolve())
-        self._query, self._scheme = safe_line(query), scheme
+        """Open the base at the only one of `roots`, or search several together."""
+        roots = [root.resolve() for root in roots]
+        is_several = len(roots) > 1
+        state = AppState(is_kept=False, theme=THEMES[scheme])
+        self._tell: Tell = lambda message: None
         self._told: dict[str, object] = {}
+        super().__init__(
+            None if is_several else roots[0],
+            together=roots if is_several else (),
+            bases=VisitorBases(roots, lambda: state.past, allow_writes=allow_writes),
+            debounce=debounce,
+            app_state=state,
+            offer=offer_in_browser(allow_writes=allow_writes, has_several_bases=is_several),
+        )
 
     def get_driver_class(self) -> type[Driver]:
-        kind = super().get_driver_class()
-        return BrowserDriver if kind is WebDriver else kind
+        return BrowserDriver
 
     def on_mount(self) -> None:
-        if self._scheme is not None:
-            self.theme = THEMES[self._scheme]
-        if self._query and self.explore is not None:
-            self.call_after_refresh(self.explore.show_query, self._query)
-        self.set_interval(ADDRESS_SECONDS, self._report_address)
+        self.set_interval(PAGE_SECONDS, self.report_page)
+
+    # The page around the app.
+
+    def connect(self, tell: Tell) -> None:
+        """Take what sends a message to the page in the browser."""
+        self._tell = tell
+
+    def report_page(self, *, again: bool = False) -> None:
+        """Report base and query to the page when they have changed, or `again`."""
+        base, query = self._base_and_query
+        if not base:  # not open yet
+            return
+        title = f"{base} - {query}" if query else base
+        page: dict[str, object] = {
+            "type": "kbx_page",
+            "title": title,
+            "base": base,
+            "query": query,
+        }
+        if again or page != self._told:
+            self._told = page
+            self._tell(page)
+
+    @property
+    def _base_and_query(self) -> tuple[str, str]:
+        """The name of the open base, or how many are searched, and the current query."""
+        if self.together is not None and self.explore is None:
+            return self.together.base_words[0], safe_line(self.together.model.query)
+        if self.explore is None or self.explore.model.summary is None:
+            return "", ""
+        return self.explore.model.summary.name, safe_line(self.explore.model.state.query)
+
+    def use_scheme(self, scheme: str) -> None:
+        """Follow the scheme of the visitor's system, unless the visitor has chosen a theme."""
+        if scheme in THEMES and self.theme in THEMES.values():
+            self.theme = THEMES[scheme]
+
+    def show_query(self, query: str) -> None:
+        """Search for a query from the address of the page, as soon as a screen is drawn."""
+        self.call_after_refresh(self._search, safe_line(query))
+
+    async def _search(self, query: str) -> None:
+        if self.together is not None and self.explore is None:
+            self.together.show_query(query)
+        else:
+            await self.ask(query)
+
+    def redraw(self) -> None:
+        """Draw all of the screen, and report the page again: it is a new one."""
+        self.redraw_screen()
+        self.report_page(again=True)
+
+    # What a person at this machine could do.
+
+    def choose_base(self) -> None:
+        self.show_notice(NO_OTHER_BASE)
+
+    def ask_for_trust(self) -> None:
+        """Ask nothing: only the owner of the machine can trust a base."""
+
+    def ask_to_index(self, question: IndexQuestion, answer: Callable[[bool], object]) -> None:
+        """Answer for the visitor: so much is indexed only where its owner says so."""
+        answer(False)
+
+    @property
+    def may_ask_for_entities(self) -> bool:
+        return False
 
     async def copy(self, name: str, text: str) -> str:
         self.copy_to_clipboard(text)
         return f"copied {name} to the clipboard of the browser: {text}"
 
-    def connect(self, tell: Callable[[dict[str, object]], object]) -> None:
-        """Take what sends a message to the page in the browser."""
-        self._tell = tell
+    async def edit(self, root: str, path: str, line: int) -> None:
+        self.show_notice(NO_EDITOR)
 
-    def _report_address(self) -> None:
-        """Report base and query to the page, when they have changed."""
-        if self.explore is None or self.explore.model.summary is None:
-            return
-        model = self.explore.model
-        base, query = self.explore.model.summary.name, safe_line(model.state.query)
-        address: dict[str, object] = {
-            "type": "kbx",
-            "title": f"{base} - {query}" if query else base,
-            "query": query,
-        }
-        if address != self._told:
-            self._told = address
-            self._tell(address)
+    def open_beside(self, address: str) -> None:
+        self.show_notice(NO_EDITOR)
+
+    def leave_base(self, target: str) -> None:
+        if target.lower().startswith(WEB_ADDRESSES):
+            self.open_url(target)
+            self.show_notice(f"{target} opens in another tab")
+        else:
+            super().leave_base(target)

@@ -8,7 +8,6 @@ from textual import events
 
 from kbx_tui.tui.commands.command import Command, Scope
 from kbx_tui.tui.commands.keymap import Keymap
-from kbx_tui.tui.commands.registry import commands_in
 from kbx_tui.tui.drawing.lines import Line, Span, looks, width_of
 from kbx_tui.tui.widgets.line_widget import LineWidget
 
@@ -46,7 +45,7 @@ class KeyBar(LineWidget):
         return key_line(self._commands(), self.keymap, width)
 
     def _commands(self) -> list[Command]:
-        return [command for scope in self.scopes for command in commands_in(scope)]
+        return [command for scope in self.scopes for command in self.keymap.commands_in(scope)]
 
 
 def key_line(commands: Iterable[Command], keymap: Keymap, width: int) -> Line:

@@ -10,9 +10,11 @@ from pathlib import Path
 import pytest
 
 import kbx_tui.demo
+from kbx_tui.api import KnowledgeBase
 from kbx_tui.evaluation.judgment_log import FILE as JUDGMENTS
 from kbx_tui.search.query_history import FILE as HISTORY
 from kbx_tui.tui.app_state import BASE_FILE
+from tests.hostile_base import write_hostile_base
 
 
 @pytest.fixture(autouse=True)
@@ -51,3 +53,12 @@ def judged_demo(demo_copy: Path) -> Path:
     shipped = Path(kbx_tui.demo.__file__).parent / JUDGMENTS.name
     shutil.copyfile(shipped, demo_copy / JUDGMENTS)
     return demo_copy
+
+
+@pytest.fixture(scope="session")
+def hostile(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """An indexed base full of hostile text; read-only."""
+    root = write_hostile_base(tmp_path_factory.mktemp("hostile"))
+    with KnowledgeBase(root) as kb:
+        kb.index()
+    return root

@@ -12,7 +12,6 @@ from rich.cells import cell_len
 from textual import events
 from textual.command import CommandInput
 
-from kbx_tui.api import KnowledgeBase
 from kbx_tui.errors import IndexFault
 from kbx_tui.tui.explore.panes.entity_card import EntityCard
 from kbx_tui.tui.explore.panes.entity_list import EntityList
@@ -39,15 +38,6 @@ from tests.hostile_base import ACTS, MARKUP, SHOWN_NAME, controls_in, write_host
 SIZES = pytest.mark.parametrize("size", [WIDE, NARROW, TINY], ids=["wide", "narrow", "tiny"])
 
 FEW_SIZES = pytest.mark.parametrize("size", [WIDE, TINY], ids=["wide", "tiny"])
-
-
-@pytest.fixture(scope="session")
-def hostile(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """An indexed base full of hostile text; read-only."""
-    root = write_hostile_base(tmp_path_factory.mktemp("hostile"))
-    with KnowledgeBase(root) as kb:
-        kb.index()
-    return root
 
 
 @asynccontextmanager

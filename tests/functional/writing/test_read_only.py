@@ -20,12 +20,12 @@ from kbx_tui.knowledge.entities.topics import EntityProposal
 from kbx_tui.search.links.link_records import UnlinkedMention
 from kbx_tui.search.query.typed_filters import UnfinishedFilter
 from kbx_tui.search.query_history import QueryHistory
+from tests.functional.vaults import tree
 
 QUERY = "rollback"
 ALICE = "memory/people/alice-chen.md"
 LISTS = ShownList((ALICE,)), ShownList(("memory/people/bob-okafor.md",))
 Call = Callable[[KnowledgeBase], Any]
-Tree = dict[str, tuple[bytes, int]]
 
 
 def drafts() -> list[Any]:
@@ -237,17 +237,6 @@ def used_base(demo_kb_path: Path, tmp_path_factory: pytest.TempPathFactory) -> P
     edited.write_bytes(edited.read_bytes() + b"\n- edited after it was indexed\n")
     caches = shutil.ignore_patterns("VERIFIED", "file-hashes.json")
     return shutil.copytree(root, folder / "larkwater", ignore=caches)
-
-
-def tree(root: Path) -> Tree:
-    """Return bytes and modification time of each file, and the time of each folder."""
-    return {
-        path.relative_to(root).as_posix(): (
-            path.read_bytes() if path.is_file() else b"",
-            path.stat().st_mtime_ns,
-        )
-        for path in root.rglob("*")
-    }
 
 
 def test_every_public_method_is_known_to_write_or_not() -> None:

@@ -80,3 +80,24 @@ def test_a_file_in_place_of_the_state_folder_is_ignored() -> None:
     user_file().parent.write_text("in the way")
     AppState().remember_theme("nord")
     assert AppState().user.theme == ""
+
+
+def test_state_that_is_not_kept_reads_and_writes_no_file(base: Path) -> None:
+    owner = AppState()
+    owner.remember_theme("nord")
+    owner.open_base(base)
+    owner.remember_query(PastQuery("of the owner"))
+    owner.base.hidden = ["why"]
+    owner.save_base()
+    files = {file: file.read_bytes() for file in base.parent.rglob("*") if file.is_file()}
+    state = AppState(is_kept=False, theme="textual-light")
+    assert state.user.theme == "textual-light"
+    state.open_base(base)
+    assert (state.past, state.base.hidden, state.user.bases) == ([], [], [str(base)])
+    state.remember_query(PastQuery("of a visitor"))
+    state.remember_theme("dracula")
+    state.note_tour()
+    state.note_entities_asked()
+    assert state.queries == ["of a visitor"]
+    assert files == {file: file.read_bytes() for file in base.parent.rglob("*") if file.is_file()}
+    assert AppState().user.theme == "nord"

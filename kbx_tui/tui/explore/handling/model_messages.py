@@ -79,7 +79,7 @@ class ExploreAnswers(ExploreFrame):
 
     def on_link_broken(self, message: LinkBroken) -> None:
         self.reader.abandon()
-        self.show_notice(f"{message.target} leads to no page of this knowledge base")
+        self.navigator.leave_base(message.target)
 
     def on_failure(self, message: Failure) -> None:
         self.answer.show_failure(message.text)

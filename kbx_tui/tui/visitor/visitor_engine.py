@@ -1,0 +1,39 @@
+"""The engine of a visitor: one base, no other file of the machine, no query of anyone else."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from kbx_tui.api import KnowledgeBase
+from kbx_tui.errors import NotFound
+
+if TYPE_CHECKING:
+    from kbx_tui.api.session import Notice
+    from kbx_tui.editing.state.drafts import Draft
+    from kbx_tui.search.query_history import PastQuery
+
+
+class VisitorEngine(KnowledgeBase):
+    """A knowledge base without the methods that reach beyond it."""
+
+    def __init__(
+        self,
+        root: Path,
+        past: Callable[[], Sequence[PastQuery]],
+        *,
+        notice: Notice,
+        read_only: bool,
+    ) -> None:
+        """`past` returns the queries of the visitor, the most recent first."""
+        super().__init__(root, notice=notice, read_only=read_only)
+        self._past = past
+
+    def query_history(self) -> tuple[PastQuery, ...]:
+        """Return the queries of the visitor: those that others asked are theirs."""
+        return tuple(self._past())
+
+    def drafts_in(self, file: Path | str) -> tuple[Draft, ...]:
+        """Raise NotFound: no file of the machine is read for a visitor."""
+        raise NotFound("no file of the server is read: paste the lines instead")

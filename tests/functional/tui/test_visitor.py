@@ -1,0 +1,202 @@
+"""The app of a visitor keeps to its bases and its options, and remembers nothing."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from pathlib import Path
+
+import pytest
+from textual import events
+
+from kbx_tui import KnowledgeBase
+from kbx_tui.errors import NotFound
+from kbx_tui.search.query_history import PastQuery, QueryHistory
+from kbx_tui.tui.app_state import BASE_FILE
+from kbx_tui.tui.commands.command import Scope
+from kbx_tui.tui.commands.offer import NO_EDITOR, NO_FILES, NO_OTHER_BASE, READ_ONLY
+from kbx_tui.tui.commands.registry import commands_in
+from kbx_tui.tui.comparing.screen import Compare
+from kbx_tui.tui.dedup.screen import Dedup
+from kbx_tui.tui.experts.expert_list import ExpertList
+from kbx_tui.tui.experts.screen import Experts, TopicLine
+from kbx_tui.tui.explore.panes.result_list import ResultList
+from kbx_tui.tui.indexing.screen import Index
+from kbx_tui.tui.tune.screen import Tune
+from kbx_tui.tui.widgets.key_bar import KeyBar
+from tests.functional.tui.driving import QUESTION
+from tests.functional.tui.reviewing_drafts import Review
+from tests.functional.tui.visiting import Visit, visiting
+from tests.functional.vaults import tree
+
+PAGE = "memory/notes/2026-01-30-rollback-plan.md"
+
+
+async def refuse_all(visit: Visit, *scopes: Scope) -> set[str]:
+    """Press a key of each refused command of `scopes`; each gives its reason. Return their ids."""
+    keymap, refused = visit.app.keymap, set()
+    for command in commands_in(*scopes):
+        if reason := keymap.refusal(command.id):
+            assert await visit.notice_for(keymap.keys(command)[0]) == reason, command.id
+            refused.add(command.id)
+    return refused
+
+
+async def test_visitor_reads_all_modes_and_changes_nothing(judged_demo: Path) -> None:
+    with KnowledgeBase(judged_demo) as kb:
+        kb.save_drafts(kb.drafts_in("drafts.md"))
+    QueryHistory(judged_demo).add(PastQuery("what only the owner asked"))
+    before = tree(judged_demo)
+    async with visiting(judged_demo) as visit:
+        assert visit.app.app_state.past == []
+        await visit.ask(QUESTION)
+        await visit.press("escape")
+        refused = await refuse_all(visit, "results", "judging", "screen", "mode")
+        assert {"edit", "grade.3", "settings.save", "query.save", "base.switch"} <= refused
+        await visit.press("enter")  # reads the document, and records no use
+        await visit.until(lambda: visit.explore.reader.is_open)
+        await visit.press("escape", "6")
+        await visit.until(lambda: isinstance(visit.app.screen, Dedup))
+        review = Review(visit)
+        await review.checked()
+        assert len(review.rows) == 7
+        await visit.press("escape")
+        refused = await refuse_all(visit, "drafts", "review")
+        assert {"drafts.apply", "drafts.load", "draft.skip", "review.undo"} <= refused
+        await visit.press("slash")
+        visit.app.post_message(events.Paste("one line\nanother line"))
+        await visit.until(lambda: visit.here.notice == READ_ONLY)
+        assert len(review.rows) == 7
+        await visit.press("escape", "7")
+        await visit.until(lambda: isinstance(visit.app.screen, Experts))
+        visit.app.screen.query_one(TopicLine).value = "Migration"
+        await visit.until(lambda: visit.app.screen.query_one(ExpertList).rows)
+        await visit.press("escape", "8")
+        await visit.until(lambda: isinstance(visit.app.screen, Tune))
+        tune = visit.explore.session.tune
+        await visit.until(lambda: tune.curve is not None and tune.past_queries.total == 1)
+        await visit.press("9")
+        await visit.until(lambda: visit.explore.session.index.overview is not None)
+        assert await visit.notice_for("R") == READ_ONLY
+        await visit.press("5")
+        await visit.until(lambda: visit.app.screen is visit.explore)
+        await visit.press("d")
+        await visit.until(lambda: isinstance(visit.app.screen, Compare))
+        assert not visit.here.error
+        assert [past.query for past in visit.app.app_state.past] == [QUESTION]
+    assert tree(judged_demo) == before
+    assert not Path(os.environ["KBX_STATE_DIR"]).exists()
+
+
+async def test_key_bar_and_click_offer_nothing_of_the_machine(demo: Path) -> None:
+    async with visiting(demo) as visit:
+        await visit.ask(QUESTION)
+        await visit.press("escape")
+        bar = visit.text_of(KeyBar)
+        assert "enter read" in bar
+        assert "edit" not in bar
+        commands = [command.title for command in visit.app.get_system_commands(visit.explore)]
+        assert "Copy path" in commands
+        assert not {"Edit", "Refresh", "Other base", "Grade", "Save settings"} & {*commands}
+        await visit.explore.edit_file(PAGE, 1)  # as a click on a file does
+        await visit.until(lambda: visit.here.notice == NO_EDITOR)
+        visit.app.open_beside("obsidian://open?path=secret")
+        await visit.until(lambda: "obsidian" not in visit.here.notice)
+        assert "secret" not in visit.here.notice
+
+
+async def test_writer_changes_the_base_but_reads_no_file_and_leaves_no_state(
+    demo_copy: Path,
+) -> None:
+    async with visiting(demo_copy, allow_writes=True) as visit:
+        await visit.ask(QUESTION)
+        await visit.press("escape", "3")
+        await visit.until(lambda: visit.explore.session.judging.grades.of(QUESTION))
+        assert await visit.notice_for("o") == NO_EDITOR
+        visit.app.theme = "nord"
+        await visit.press("6")
+        await visit.until(lambda: isinstance(visit.app.screen, Dedup))
+        await visit.press("escape")
+        assert await visit.notice_for("f") == NO_FILES
+        visit.explore.session.review.load("/etc/passwd")
+        await visit.until(lambda: "no file of the server is read" in visit.here.error)
+    with KnowledgeBase(demo_copy) as kb:
+        assert [judged.text for judged in kb.judgments()] == [QUESTION]
+        assert kb.query_history() == ()
+    assert not (demo_copy / ".kbx" / BASE_FILE).exists()
+    assert not Path(os.environ["KBX_STATE_DIR"]).exists()
+
+
+async def test_several_bases_of_a_visit_are_searched_together_and_no_other(
+    demo: Path, tmp_path: Path
+) -> None:
+    other = shutil.copytree(demo, tmp_path / "other")
+    stranger = shutil.copytree(demo / "memory", tmp_path / "stranger" / "memory").parent
+    before = tree(demo), tree(other)
+    async with visiting(demo, other) as visit:
+        await visit.until(lambda: visit.told and visit.told[-1]["base"] == "2 bases")
+        assert visit.app.together is not None
+        together = visit.app.together
+        await visit.until(lambda: all(base.is_searchable for base in together.model.bases))
+        visit.app.show_query("rollback plan")
+        await visit.until(lambda: visit.told[-1]["title"] == "2 bases - rollback plan")
+        await visit.until(lambda: together.view is not None and together.view.rows)
+        assert await visit.notice_for("R") == READ_ONLY
+        assert await visit.notice_for("b") == NO_OTHER_BASE
+        await visit.press("enter")
+        names = (demo.name, "other")
+        await visit.until(lambda: visit.told[-1]["base"] in names)
+        assert visit.told[-1]["query"] == "rollback plan"
+        await visit.press("escape", "4")
+        await visit.until(lambda: visit.app.screen is together)
+        assert str(tmp_path) not in visit.screen_text()
+        with pytest.raises(NotFound, match="not one of the knowledge bases of this visit"):
+            visit.app.bases.open(stranger)
+        for refused in (visit.app.bases.demo, lambda: visit.app.bases.new(str(tmp_path / "new"))):
+            with pytest.raises(NotFound):
+                refused()
+        with pytest.raises(NotFound):
+            visit.app.bases.existing(str(stranger))
+    assert (tree(demo), tree(other)) == before
+
+
+async def test_page_learns_base_and_query_and_asks_its_own(demo: Path) -> None:
+    async with visiting(demo) as visit:
+        await visit.until(lambda: visit.told)
+        name = demo.name
+        assert visit.told == [{"type": "kbx_page", "title": name, "base": name, "query": ""}]
+        visit.app.show_query("rollback\x1b[2J plan")
+        await visit.until(lambda: visit.told[-1]["title"] == f"{name} - rollback plan")
+        assert visit.has_focus(ResultList)
+        visit.app.redraw()
+        assert visit.told[-1] == visit.told[-2]
+        visit.app.use_scheme("light")
+        assert visit.app.theme == "textual-light"
+        visit.app.theme = "nord"
+        visit.app.use_scheme("dark")
+        assert visit.app.theme == "nord"
+
+
+async def test_reader_sees_what_another_process_indexes(
+    demo_copy: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("kbx_tui.tui.engine.index_follower.LOOK_INTERVAL", 0.05)
+    async with visiting(demo_copy) as visit:
+        await visit.ask("quokka")
+        assert "memory/notes/quokka.md" not in visit.paths
+        (demo_copy / "memory/notes/quokka.md").write_text("# Quokka\n\nA quokka at the pier.\n")
+        with KnowledgeBase(demo_copy) as kb:
+            kb.index()
+        await visit.until(lambda: "memory/notes/quokka.md" in visit.paths)
+        assert visit.explore.model.summary is not None
+        await visit.until(lambda: visit.explore.model.summary.documents == 64)  # type: ignore[union-attr]
+
+
+async def test_reader_of_a_base_without_an_index_is_told_who_makes_it(fresh_demo: Path) -> None:
+    before = tree(fresh_demo)
+    async with visiting(fresh_demo, is_indexed=False) as visit:
+        await visit.until(lambda: "`kbx index` makes it" in visit.here.error)
+        await visit.press("escape", "9")
+        await visit.until(lambda: isinstance(visit.app.screen, Index))
+        await visit.press("5")
+    assert tree(fresh_demo) == before

@@ -12,7 +12,7 @@ from kbx_tui.formatting import format_count
 from kbx_tui.log_file import logger
 from kbx_tui.safe_text import safe_line
 from kbx_tui.tui.engine.client import EngineClient, OpenEngine
-from kbx_tui.tui.engine.index_keeper import index_keeper
+from kbx_tui.tui.engine.index_upkeep import index_upkeep
 from kbx_tui.tui.entity_offer import EntityOffer, OfferHost
 from kbx_tui.tui.experts.model import ExpertSearch
 from kbx_tui.tui.explore.documents.live_preview import PAUSE_SECONDS, LivePreview
@@ -76,7 +76,7 @@ class BaseSession:
         self._run_words = ""
         """The last words on the run in the tabs."""
         self.client = EngineClient(open_engine, on_error=self._show_error, on_answer=on_answer)
-        self.index_sync = index_keeper(
+        self.index_sync = index_upkeep(
             self.client,
             open_engine,
             host,

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from kbx_tui.safe_text import safe_line
 from kbx_tui.tui.engine.client import EngineClient
-from kbx_tui.tui.engine.index_keeper import IndexKeeper
+from kbx_tui.tui.engine.index_upkeep import IndexUpkeep
 from kbx_tui.tui.engine.status import Status
 from kbx_tui.tui.explore.search_state import UndoCall
 from kbx_tui.tui.explore.view import BaseSummary
@@ -45,7 +45,7 @@ class EntityOffer:
         self,
         client: EngineClient,
         host: OfferHost,
-        index_sync: IndexKeeper,
+        index_sync: IndexUpkeep,
         *,
         remember: Callable[[UndoCall], object],
     ) -> None:

@@ -10,9 +10,9 @@ from textual.message import Message
 
 from kbx_tui.safe_text import safe_line
 from kbx_tui.tui.engine.client import EngineClient, LatestOnly, OpenEngine
-from kbx_tui.tui.engine.index_keeper import IndexKeeper
 from kbx_tui.tui.engine.index_run import IndexRun
 from kbx_tui.tui.engine.index_sync import run_in_thread
+from kbx_tui.tui.engine.index_upkeep import IndexUpkeep
 from kbx_tui.tui.engine.status import Status
 from kbx_tui.tui.explore.model import ExploreModel
 from kbx_tui.tui.indexing.folder_scope import toggled
@@ -34,7 +34,7 @@ class IndexModel:
         client: EngineClient,
         open_engine: OpenEngine,
         status: Status,
-        index_sync: IndexKeeper,
+        index_sync: IndexUpkeep,
         explore: ExploreModel,
     ) -> None:
         self._client, self._open_engine, self._status = client, open_engine, status

@@ -11,7 +11,7 @@ from kbx_tui.formatting import format_count
 from kbx_tui.log_file import logger
 from kbx_tui.safe_text import safe_line
 from kbx_tui.tui.engine.client import EngineClient, OpenEngine
-from kbx_tui.tui.engine.index_keeper import index_keeper
+from kbx_tui.tui.engine.index_upkeep import index_upkeep
 
 if TYPE_CHECKING:
     from kbx_tui.api import KnowledgeBase
@@ -41,7 +41,7 @@ class TogetherBase:
         self.name, self.root = name, root
         self._on_change, self._on_content = on_change, on_content
         self.client = EngineClient(open_engine, on_error=self._take_error)
-        self.index_sync = index_keeper(
+        self.index_sync = index_upkeep(
             self.client,
             open_engine,
             self,

@@ -39,6 +39,7 @@ painted, read_again = [], []
 reparse = Stylesheet.reparse
 Stylesheet.reparse = lambda styles: (read_again.append(styles), reparse(styles))
 class Bases:
+    writes = True
     def open(self, root, notice):
         lines = [strip.text for strip in app.screen._compositor.render_strips()]
         painted.append(any("Type to search" in line for line in lines))

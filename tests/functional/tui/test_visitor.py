@@ -192,7 +192,7 @@ async def test_reader_sees_what_another_process_indexes(
         await visit.until(lambda: visit.explore.model.summary.documents == 64)  # type: ignore[union-attr]
 
 
-async def test_reader_of_a_base_without_an_index_is_told_who_makes_it(fresh_demo: Path) -> None:
+async def test_reader_of_a_base_without_an_index_sees_what_makes_it(fresh_demo: Path) -> None:
     before = tree(fresh_demo)
     async with visiting(fresh_demo, is_indexed=False) as visit:
         await visit.until(lambda: "`kbx index` makes it" in visit.here.error)

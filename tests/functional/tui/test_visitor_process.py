@@ -47,7 +47,7 @@ def test_stream_holds_no_control_of_a_document_and_the_base_stays_as_it_is(hosti
     assert tree(hostile) == before
 
 
-def test_process_ends_when_its_server_is_gone_or_sends_what_is_no_packet(hostile: Path) -> None:
+def test_process_ends_when_its_server_is_gone_or_sends_a_malformed_packet(hostile: Path) -> None:
     for packet in (b"", b"M\0\0\0\2{]"):
         with VisitorProcess(dict(os.environ), hostile) as process:
             process.break_off(packet)

@@ -21,6 +21,45 @@ READER = offer_in_browser(allow_writes=False, has_several_bases=False)
 WRITER = offer_in_browser(allow_writes=True, has_several_bases=True)
 OFFERS = pytest.mark.parametrize("offer", [READER, WRITER], ids=["reader", "writer"])
 
+OFFERED_TO_A_READER = """
+query.results query.leave query.complete query.history query.earlier path.results
+path.complete path.folders path.clear results.read results.next_to_judge results.up
+entities.card entities.mute entities.pin entities.up list.up list.down list.page_up
+list.page_down list.first list.last preview.close preview.next_match preview.previous_match
+preview.next_link preview.previous_link preview.follow preview.front card.close card.open
+card.up text.up text.down text.page_up text.page_down text.first text.last slider.less
+slider.more slider.fine_less slider.fine_more slider.least slider.most focus.query focus.path
+focus.entities entities.add alpha.less alpha.more threshold.less threshold.more mode.next
+preset.next sort.next dates.off dates.only history.open facets.open links.open filter.remove
+undo preview.toggle copy.path copy.citation copy.snippet copy.command why.toggle result.mark
+entities.toggle compare why_not screen.back judge.next settings.pin why_not.take why_not.read
+why_not.up why_not.down why_not.page_up why_not.page_down why_not.close recall.take recall.up
+recall.down recall.page_up recall.page_down recall.close facets.take facets.earlier
+facets.later facets.longer facets.shorter facets.up facets.undo facets.close links.take
+links.undo links.up links.close side_by_side.read side_by_side.left side_by_side.right
+side_by_side.up side_by_side.mark compare.alpha_less compare.alpha_more compare.threshold_less
+compare.threshold_more compare.mode compare.preset compare.undo compare.close save.cancel
+blind.close draft_line.complete draft_line.leave draft_line.down drafts.up known.up draft.new
+review.threshold_less review.threshold_more review.back topic.leave expert.open expert.up
+topic.focus weight.next people.toggle half_life.less half_life.more experts.back
+judged_query.open judged_query.up snapshot.use snapshot.up decision.accept decision.close
+tune.alpha_less tune.alpha_more tune.threshold_less tune.threshold_more tune.knob tune.measure
+tune.optimise tune.undo tune.back files.up folders.toggle folders.take folders.unfold
+folders.fold folders.up picker.close index.undo index.back together_line.leave
+together_result.read together_result.up together_base.open together_base.up together.query
+together.back screen.next screen.previous pane.zoom message.show app.help app.quit
+welcome.take welcome.up welcome.back welcome.help question.yes question.no welcome.quit
+mode.explore mode.dedup mode.experts mode.tune mode.index mode.together app.palette
+overlay.close
+"""
+"""Each changes nothing and acts on nothing but the app: decide so before you add one."""
+
+
+def test_nothing_is_offered_to_a_reader_that_was_not_decided_on() -> None:
+    offer = offer_in_browser(allow_writes=False, has_several_bases=True)
+    offered = {command.id for command in Keymap(offer=offer).commands_in(*SCOPE_TITLES)}
+    assert offered == set(OFFERED_TO_A_READER.split())
+
 
 def test_tables_name_existing_commands() -> None:
     ids = {command.id for command in COMMANDS}

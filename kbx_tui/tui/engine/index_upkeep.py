@@ -13,10 +13,10 @@ from kbx_tui.tui.engine.status import Status
 if TYPE_CHECKING:
     from kbx_tui.index.build.new_files import IndexQuestion
 
-IndexKeeper = IndexSync | IndexFollower
+IndexUpkeep = IndexSync | IndexFollower
 
 
-def index_keeper(
+def index_upkeep(
     client: EngineClient,
     open_engine: OpenEngine,
     status: Status,
@@ -24,7 +24,7 @@ def index_keeper(
     writes: bool,
     on_growth: Callable[[frozenset[str]], None],
     on_question: Callable[[IndexQuestion], None],
-) -> IndexKeeper:
+) -> IndexUpkeep:
     """Return what indexes the base or, without `writes`, notices what others index."""
     if not writes:
         return IndexFollower(client, status, on_growth=on_growth)

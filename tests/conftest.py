@@ -39,6 +39,7 @@ SLOW = (
     "functional/tools/test_mcp.py",
     "functional/tools/test_mcp_http.py",
     "functional/tui/",
+    "functional/web/",
     "functional/test_state_files.py",
     "functional/writing/test_crash_safety.py",
     "functional/writing/test_doors_agree.py",

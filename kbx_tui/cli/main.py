@@ -19,13 +19,10 @@ from kbx_tui.cli.commands import (
     entity,
     experts,
     index,
-    jsonl,
     keys,
     links,
-    mcp,
     search,
     status,
-    tool,
     trust,
 )
 from kbx_tui.cli.measuring import (
@@ -36,6 +33,7 @@ from kbx_tui.cli.measuring import (
     tune,
 )
 from kbx_tui.cli.runner import run
+from kbx_tui.cli.serving import jsonl, mcp, tool, web
 from kbx_tui.cli.several import bases
 from kbx_tui.cli.writing import dedup, export_base, import_files, init, memory, page, undo
 
@@ -92,6 +90,7 @@ for command in (
     mcp.command,
     jsonl.command,
     tool.command,
+    web.command,
     demo.command,
     completion.command,
 ):

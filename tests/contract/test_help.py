@@ -49,7 +49,7 @@ def test_commands_are_exactly_those_listed() -> None:
         "bases", "check", "completion", "config", "dedup", "demo", "entity", "eval", "experts",
         "export", "history", "import", "index", "init", "jsonl", "judgments", "keys", "links",
         "mcp", "memory", "person", "project", "reranker", "search", "status", "team", "tool",
-        "trust", "tune", "undo",
+        "trust", "tune", "undo", "web",
     ]  # fmt: skip
 
 

@@ -79,10 +79,11 @@ def test_the_wheel_holds_everything_and_nothing_else(wheel: Path) -> None:
     }
     styles = {f"kbx_tui/{name}" for name in shipped("styles", {".tcss"})}
     tables = shipped("kbx_tui", {".json", ".txt"})
+    page = shipped("kbx_tui/web/page", {".css", ".html", ".js", ".md", ".mjs", ".svg", ".woff2"})
     assert len(demo) >= 60
     assert {path.rpartition("/")[2] for path in model} >= {"model.onnx", "tokenizer.json"}
-    assert styles and tables
-    assert names == code | demo | model | tables | styles
+    assert styles and tables and len(page) >= 15
+    assert names == code | demo | model | tables | styles | page
 
 
 def test_the_wheel_has_its_licence_and_both_programs(wheel: Path) -> None:

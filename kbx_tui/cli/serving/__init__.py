@@ -1,0 +1,1 @@
+"""Commands that serve others: agents, programs, browsers."""

@@ -1,0 +1,107 @@
+"""Runs the server until it is asked to stop."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+
+from aiohttp import web
+
+from kbx_tui.log_file import logger
+from kbx_tui.web.connection_guard import ConnectionGuard
+from kbx_tui.web.index_followers import indices_followed
+from kbx_tui.web.link_service import serve_links
+from kbx_tui.web.listening import Listening
+from kbx_tui.web.sessions.app_process import AppProcess, app_environment
+from kbx_tui.web.sessions.page_messages import Opening
+from kbx_tui.web.sessions.session_registry import SessionRegistry
+from kbx_tui.web.visitors import Visitors
+from kbx_tui.web.web_app import WebApp
+from kbx_tui.web.web_limits import Limits
+
+HANDSHAKE_SECONDS = 10.0
+"""Time for TLS to agree on keys."""
+
+
+@dataclass
+class WebServer:
+    """A server of the app."""
+
+    listening: Listening
+    command: Sequence[str]
+    """Starts a process of the app."""
+    limits: Limits = field(default_factory=Limits)
+    followers: Sequence[Sequence[str]] = ()
+    """Start the processes that keep the indices up to date."""
+
+    def __post_init__(self) -> None:
+        self.visitors = Visitors(self.limits.link_seconds, self.limits.visitor_seconds)
+        self.registry = SessionRegistry(self._start, self.limits)
+        self._stopping = asyncio.Event()
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self.guard: ConnectionGuard
+        """Set by `serve`."""
+
+    def new_link(self) -> str:
+        """Return the address of the page with a token that is valid once.
+
+        The token is in the fragment, which browsers do not send: it is in no log of a proxy, and
+        programs that fetch links to preview them do not use it up.
+        """
+        return f"{self.listening.url}#{self.visitors.new_token()}"
+
+    async def serve(self, ready: Callable[[], object]) -> None:
+        """Serve until `stop`; `ready` is called when requests are answered. Raises ConfigError."""
+        self._loop = asyncio.get_running_loop()
+        logging.getLogger("aiohttp").parent = logger()
+        runner = web.AppRunner(self._application(), access_log=None, handle_signals=False)
+        await runner.setup()
+        assert runner.server is not None
+        guard = self.guard = ConnectionGuard(runner.server, self.limits)
+        serving = await self._loop.create_server(
+            guard,
+            sock=self.listening.socket,
+            ssl=self.listening.tls,
+            ssl_handshake_timeout=HANDSHAKE_SECONDS if self.listening.tls else None,
+        )
+        links = await serve_links(self.listening.port, self.new_link)
+        async with indices_followed(self.followers):
+            try:
+                ready()
+                await self._stopping.wait()
+            finally:
+                links.close()
+                serving.close()
+                await self.registry.end_all("the server has ended")
+                guard.abort_all()
+        await runner.cleanup()
+
+    def stop(self) -> None:
+        """End `serve`. Callable on any thread."""
+        self.call(self._stopping.set)
+
+    def call(self, function: Callable[[], object]) -> None:
+        """Call a function on the event loop of `serve`, if that runs. Callable on any thread."""
+        if self._loop is not None:
+            with suppress(RuntimeError):  # it has ended already
+                self._loop.call_soon_threadsafe(function)
+
+    def _application(self) -> web.Application:
+        listening = self.listening
+        return WebApp(
+            listening.rules,
+            listening.path,
+            self.visitors,
+            self.registry,
+            self.limits,
+            lambda transport: self.guard.keep(transport),
+        ).application()
+
+    async def _start(self, opening: Opening) -> AppProcess:
+        environment = app_environment(os.environ, opening.width, opening.height)
+        scheme = ["--scheme", opening.scheme] if opening.scheme else []
+        return await AppProcess.start([*self.command, *scheme], environment)

@@ -1,0 +1,134 @@
+"""A process of the app that serves one visitor."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from kbx_tui.web.sessions.app_packets import (
+    DATA,
+    Packet,
+    encode_message,
+    encode_packet,
+    read_greeting,
+    read_packet,
+)
+
+PASSED_ON = frozenset((
+    "HOME", "KBX_LOG_DIR", "KBX_STATE_DIR", "LANG", "LC_ALL", "LC_CTYPE", "PATH", "PYTHONPATH",
+    "SYSTEMROOT", "TEMP", "TMP", "TMPDIR", "TZ", "USERPROFILE", "XDG_CACHE_HOME",
+    "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME",
+))  # fmt: skip
+"""Variables that a process keeps. Keys and tokens are not among them."""
+END_SECONDS = 1.2
+"""Time to end by itself; longer than that, the server would be ended while it waits."""
+ERROR_BYTES = 4_000
+ERROR_SECONDS = 0.5
+
+
+def app_command(bases: Sequence[Path], *, allow_writes: bool, memory_bytes: int) -> list[str]:
+    """Return the command line of a process that shows these bases.
+
+    `-P` keeps Python from importing modules from the current folder, which may hold anything.
+    """
+    limited = ["kbx_tui.web.sessions.limited_process", str(memory_bytes)]
+    command = [sys.executable, "-P", "-m", *limited, "kbx_tui.tui.visitor"]
+    for base in bases:
+        command += ["--kb", str(base)]
+    return [*command, "--allow-writes"] if allow_writes else command
+
+
+def app_environment(environment: Mapping[str, str], width: int, height: int) -> dict[str, str]:
+    """Return the environment of a process: few variables, and the size of its first screen."""
+    kept = {name: value for name, value in environment.items() if name.upper() in PASSED_ON}
+    return kept | {
+        "COLORTERM": "truecolor",
+        "COLUMNS": str(width),
+        "ROWS": str(height),
+        "TERM": "xterm-256color",
+    }
+
+
+class AppProcess:
+    """A running process; make one with `start`."""
+
+    def __init__(self, process: asyncio.subprocess.Process) -> None:
+        self._process = process
+        self._errors = asyncio.create_task(self._read_errors())
+        self._greeted = False
+
+    @classmethod
+    async def start(cls, command: Sequence[str], environment: Mapping[str, str]) -> AppProcess:
+        """Start a process, without a shell and without a terminal. Raises OSError."""
+        return cls(
+            await asyncio.create_subprocess_exec(
+                *command,
+                env=environment,
+                stdin=asyncio.subprocess.PIPE,
+                stdout=asyncio.subprocess.PIPE,
+                stderr=asyncio.subprocess.PIPE,
+                start_new_session=True,  # ctrl+c is for the server, which then ends it
+            )
+        )
+
+    @property
+    def pid(self) -> int:
+        return self._process.pid
+
+    async def read(self) -> Packet | None:
+        """Return the next packet; None when the process has ended. Raises BrokenPacket."""
+        assert self._process.stdout is not None
+        if not self._greeted:
+            await read_greeting(self._process.stdout)
+            self._greeted = True
+        return await read_packet(self._process.stdout)
+
+    async def type(self, text: str) -> None:
+        """Send what the visitor types; wait while the process has much to read."""
+        await self._send(encode_packet(DATA, text.encode("utf-8", "replace")))
+
+    async def tell(self, message: dict[str, Any]) -> None:
+        """Send a message."""
+        await self._send(encode_message(message))
+
+    async def end(self) -> None:
+        """Ask the process to end; kill it if it does not."""
+        with suppress(ProcessLookupError):
+            self._process.terminate()
+        await self.wait()
+
+    async def wait(self) -> int:
+        """Return the exit code of a process that is about to end; kill it if it does not."""
+        try:
+            code = await asyncio.wait_for(self._process.wait(), END_SECONDS)
+        except TimeoutError:
+            with suppress(ProcessLookupError):
+                self._process.kill()
+            code = await self._process.wait()
+        if self._process.stdin is not None:
+            self._process.stdin.close()
+        return code
+
+    async def last_errors(self) -> str:
+        """Return the end of what the process printed on stderr, after it has ended."""
+        with suppress(TimeoutError):  # a process that it started may still have it
+            return await asyncio.wait_for(self._errors, ERROR_SECONDS)
+        return ""
+
+    async def _send(self, packet: bytes) -> None:
+        assert self._process.stdin is not None
+        with suppress(BrokenPipeError, ConnectionResetError):  # the reader learns that it ended
+            self._process.stdin.write(packet)
+            await self._process.stdin.drain()
+
+    async def _read_errors(self) -> str:
+        """Read what the process prints on stderr; return the end of it."""
+        assert self._process.stderr is not None
+        last = b""
+        while block := await self._process.stderr.read(ERROR_BYTES):
+            last = (last + block)[-ERROR_BYTES:]
+        return last.decode("utf-8", "replace")

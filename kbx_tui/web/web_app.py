@@ -1,0 +1,196 @@
+"""The routes of the server. Each request passes `_checked` first, whatever its address is."""
+
+from __future__ import annotations
+
+import asyncio
+import secrets
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+
+from aiohttp import WSMsgType, web
+
+from kbx_tui.log_file import logger
+from kbx_tui.web.page_files import read_page_files
+from kbx_tui.web.same_origin import HostRules, refusal
+from kbx_tui.web.sessions.browser_session import Closing
+from kbx_tui.web.sessions.page_messages import BadMessage, Opening, parse_opening
+from kbx_tui.web.sessions.session_registry import NoSession, SessionRegistry
+from kbx_tui.web.visitors import Visitors
+from kbx_tui.web.web_limits import Limits
+
+Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
+TOKEN_BYTES = 1_000
+PAGE_POLICY = (
+    "default-src 'self'; style-src 'self' 'nonce-{nonce}'; style-src-attr 'unsafe-inline'; "
+    "img-src 'self' data:; object-src 'none'; base-uri 'none'; form-action 'none'; "
+    "frame-ancestors 'none'"
+)
+"""xterm.js makes style elements, which get the nonce, and style attributes."""
+HEADERS = {
+    "Content-Security-Policy": "default-src 'none'; frame-ancestors 'none'",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Referrer-Policy": "no-referrer",
+    "X-Content-Type-Options": "nosniff",
+}
+"""Of every answer; those of the page have another policy."""
+
+
+class WebApp:
+    """Answers requests: the page, its files, the exchange of a link for a cookie, the socket."""
+
+    def __init__(
+        self,
+        rules: HostRules,
+        path: str,
+        visitors: Visitors,
+        registry: SessionRegistry,
+        limits: Limits,
+        keep: Callable[[asyncio.BaseTransport | None], object],
+    ) -> None:
+        """Serve below `path`; `keep` is called for the connection of each accepted socket."""
+        self._rules, self._path, self._limits, self._keep = rules, path, limits, keep
+        self._visitors, self._registry = visitors, registry
+        self._files = read_page_files()
+        secure = "__Secure-" if rules.scheme == "https" else ""
+        self._cookie = f"{secure}kbx-{secrets.token_hex(4)}"
+        """A name of its own: browsers send the cookies of one port to all others of the host."""
+
+    def application(self) -> web.Application:
+        """Return the application for aiohttp."""
+        app = web.Application(middlewares=[self._checked], client_max_size=TOKEN_BYTES)
+        app.on_response_prepare.append(_set_headers)
+        app.router.add_get(f"{self._path}/", self._page)
+        app.router.add_post(f"{self._path}/enter", self._enter)
+        app.router.add_get(f"{self._path}/static/{{name}}", self._file)
+        app.router.add_get(f"{self._path}/socket", self._socket)
+        if self._path:
+            app.router.add_get(self._path, self._add_slash)
+        return app
+
+    @web.middleware
+    async def _checked(self, request: web.Request, handler: Handler) -> web.StreamResponse:
+        """Refuse requests of other pages and to other hosts; answer failures in a sentence."""
+        reason = self._refusal(request)
+        answer = _sentence(403, f"refused: {reason}") if reason else await _answer(request, handler)
+        if not answer.prepared:
+            answer.force_close()  # each connection is limited in time
+        return answer
+
+    def _refusal(self, request: web.Request) -> str | None:
+        if len(request.headers.getall("Host", [])) != 1:
+            return "a request without a host, or with several"
+        return refusal(
+            self._rules,
+            request.headers,
+            navigates=request.path in (f"{self._path}/", self._path),
+            from_page=request.path in (f"{self._path}/enter", f"{self._path}/socket"),
+        )
+
+    async def _add_slash(self, request: web.Request) -> web.Response:
+        return web.Response(status=308, headers={"Location": f"{self._path}/"})
+
+    async def _page(self, request: web.Request) -> web.Response:
+        """Send the app to a visitor; everyone else gets the page that uses the link."""
+        is_known = self._visitor(request) is not None
+        name = "app.html" if is_known else "entry.html"
+        nonce = secrets.token_urlsafe(16)
+        body = self._files[name].body.replace(b"{nonce}", nonce.encode())
+        headers = {
+            "Content-Security-Policy": PAGE_POLICY.format(nonce=nonce),
+            "Cache-Control": "no-store",
+        }
+        return web.Response(
+            body=body,
+            status=200 if is_known else 401,
+            content_type="text/html",
+            charset="utf-8",
+            headers=headers,
+        )
+
+    async def _enter(self, request: web.Request) -> web.Response:
+        """Exchange the token of a link for a cookie."""
+        token = (await request.content.read(TOKEN_BYTES)).decode("ascii", "replace")
+        cookie = self._visitors.enter(token)
+        if cookie is None:
+            return _sentence(401, "this link was used before, or is too old")
+        answer = _sentence(200, "welcome")
+        answer.set_cookie(
+            self._cookie,
+            cookie,
+            path=f"{self._path}/",
+            max_age=int(self._limits.visitor_seconds),
+            httponly=True,
+            samesite="Strict",
+            secure=self._rules.scheme == "https",
+        )
+        return answer
+
+    async def _file(self, request: web.Request) -> web.Response:
+        file = self._files.get(request.match_info["name"])
+        if file is None or file.content_type == "text/html":
+            raise web.HTTPNotFound
+        headers = {"Cache-Control": "no-cache", "ETag": f'"{file.etag}"', "Vary": "Accept-Encoding"}
+        if request.headers.get("If-None-Match") == headers["ETag"]:
+            return web.Response(status=304, headers=headers)
+        body = file.body
+        if file.compressed is not None and "gzip" in request.headers.get("Accept-Encoding", ""):
+            body, headers["Content-Encoding"] = file.compressed, "gzip"
+        return web.Response(body=body, content_type=file.content_type, headers=headers)
+
+    async def _socket(self, request: web.Request) -> web.StreamResponse:
+        """Connect a page with a session: the one that it had, or a new one."""
+        visitor = self._visitor(request)
+        if visitor is None:
+            return _sentence(401, "this browser needs a link: `kbx web --new-link` prints one")
+        socket = web.WebSocketResponse(
+            heartbeat=self._limits.heartbeat_seconds,
+            max_msg_size=self._limits.frame_bytes,
+            compress=False,
+            timeout=1.0,
+        )
+        await socket.prepare(request)
+        try:
+            opening = await self._opening(socket)
+            self._keep(request.transport)
+            session = self._registry.find(visitor, opening.session)
+            is_new = session is None
+            if session is None:
+                session = await self._registry.open(visitor, opening)
+            await session.serve(socket, opening, new=is_new)
+        except BadMessage as error:
+            await socket.close(code=Closing.BAD_MESSAGE, message=str(error).encode())
+        except NoSession as error:
+            await socket.close(code=Closing.REFUSED, message=str(error).encode())
+        return socket
+
+    async def _opening(self, socket: web.WebSocketResponse) -> Opening:
+        """Return the first message of a page. Raises BadMessage, also if none comes in time."""
+        with suppress(TimeoutError):
+            frame = await socket.receive(timeout=self._limits.greeting_seconds)
+            if frame.type is WSMsgType.TEXT:
+                return parse_opening(frame.data)
+        raise BadMessage("a socket that opens no session")
+
+    def _visitor(self, request: web.Request) -> str | None:
+        return self._visitors.visitor(request.cookies.get(self._cookie, ""))
+
+
+async def _answer(request: web.Request, handler: Handler) -> web.StreamResponse:
+    try:
+        return await handler(request)
+    except web.HTTPException as error:
+        return _sentence(error.status, error.reason.lower())
+    except Exception:
+        logger().exception("kbx web failed to answer %s", request.path[:200])
+        return _sentence(500, "the server failed to answer; its log has the details")
+
+
+async def _set_headers(request: web.Request, response: web.StreamResponse) -> None:
+    for name, value in HEADERS.items():
+        response.headers.setdefault(name, value)
+    response.headers.popall("Server", None)
+
+
+def _sentence(status: int, text: str) -> web.Response:
+    return web.Response(status=status, text=f"{text}\n", headers={"Cache-Control": "no-store"})

@@ -1,0 +1,105 @@
+"""The page in a real browser: headless Chromium, with the real app behind it."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from kbx_tui.web.sessions.app_process import app_command
+from kbx_tui.web.web_limits import Limits
+from tests.functional.web.chromium import SECONDS, Tab, chromium, chromium_program
+from tests.functional.web.running import Running, running
+
+PROGRAM = chromium_program()
+QUERY = "what did the platform team decide about migration?"
+SLIDERS = ("alpha", "threshold")
+KNOB = "●"
+
+pytestmark = pytest.mark.skipif(PROGRAM is None, reason="needs Chromium")
+
+
+@pytest.fixture
+def served(demo_copy: Path, state_folder: Path) -> Iterator[Running]:
+    """A server of the demo."""
+    limits = Limits()
+    command = app_command([demo_copy], allow_writes=False, memory_bytes=limits.memory_bytes)
+    with running(limits, command) as server:
+        yield server
+
+
+async def place_of(tab: Tab, pattern: str) -> tuple[float, float]:
+    """Return the point in the window where the first group of a pattern is drawn."""
+    rows = (await tab.text()).split("\n")
+    row, found = next(
+        (number, match) for number, line in enumerate(rows) if (match := re.search(pattern, line))
+    )
+    box = await tab.evaluate(
+        "(({left, top, width, height}) => [left, top, width, height])"
+        "(document.querySelector('.xterm-screen').getBoundingClientRect())"
+    )
+    columns = max(map(len, rows))
+    x = box[0] + box[2] * (found.start(1) + 0.5) / columns
+    return x, box[1] + box[3] * (row + 0.5) / len(rows)
+
+
+async def test_the_page_in_a_browser(served: Running, tmp_path: Path) -> None:
+    """A visit: search, sliders, a document, the clipboard, a cut, and the same on a phone."""
+    assert PROGRAM is not None
+    async with chromium(PROGRAM, tmp_path / "profile") as tab:
+        await tab.call("Browser.grantPermissions", permissions=["clipboardReadWrite"])
+        await tab.resize(1400, 900)
+        await tab.open(served.server.new_link())
+        await tab.until_text("63 documents")
+
+        await tab.type(QUERY)
+        await tab.until_text(r"1 +\.\d\d .*Migration go/no-go")
+        await tab.until("document.title.endsWith('migration?')")
+        assert "q=what+did+the+platform" in await tab.evaluate("location.search")
+        for name in SLIDERS:
+            x, y = await place_of(tab, rf"{name}.*({KNOB})")
+            await tab.drag((x, y), (x - 200, y))
+            value = rf"{name}[^.]*{KNOB}[^.]*\.[123]\d"  # .50 before
+            await tab.until_text(value)
+
+        await tab.type("/")  # from the slider back to the query
+        await tab.key("ArrowDown", code=40)
+        await tab.key("Enter", code=13, text="\r")
+        await tab.until_text("next match|n N match")
+        await tab.type("y")
+        await tab.until("navigator.clipboard.readText().then(text => text.includes('go-no-go'))")
+
+        before = await tab.evaluate("document.querySelectorAll('.xterm-rows > div').length")
+        await tab.resize(1000, 600)
+        await tab.until(f"document.querySelectorAll('.xterm-rows > div').length < {before}")
+        drawn = await tab.until_text("n N match")
+
+        session = next(iter(served.server.registry))
+        async with asyncio.timeout(SECONDS):
+            served.server.call(served.server.guard.abort_all)
+            while session.left_at is None:
+                await asyncio.sleep(0.01)
+            while session.left_at is not None:
+                await asyncio.sleep(0.01)
+        assert await tab.until_text("n N match") == drawn
+
+        await tab.resize(390, 844, phone=True)
+        await tab.call("Page.reload")
+        text = await tab.until_text("n N match|esc back")
+        assert 50 <= max(map(len, text.split("\n"))) <= 55
+        await tab.evaluate("document.querySelector('#keys button').click()")
+        await tab.until_text("1 +.*Migration go/no-go")
+        x, y = await place_of(tab, r"2 +\.\d\d.*(Migration|kick)")
+        await tab.tap((x, y))
+        await tab.until_text("› ?2 ")
+        await tab.swipe((x, 600), (x, 200))
+        await tab.until_text(r"^\W*9 +\.\d\d")
+        assert len(served.server.registry) == 1
+
+        address = served.origin.partition("//")[2]
+        foreign = [url for url in tab.requests if address not in url.split("/")[2]]
+        assert foreign == []
+        assert [error for error in tab.errors if "401" not in error] == []

@@ -1,0 +1,66 @@
+"""Which hosts and origins are those of a server."""
+
+from __future__ import annotations
+
+import pytest
+
+from kbx_tui.web.same_origin import HostRules, host_rules, is_loopback
+
+LOCAL = host_rules("127.0.0.1", secure=False)
+PROXIED = host_rules("127.0.0.1", secure=False, public_url="https://Notes.example.org/kbx")
+OPEN = host_rules("0.0.0.0", secure=True)
+
+
+@pytest.mark.parametrize(
+    ("rules", "host", "expected"),
+    [
+        (LOCAL, "127.0.0.1:8800", True),
+        (LOCAL, "localhost:9000", True),  # a port that ssh forwards
+        (LOCAL, "LOCALHOST", True),
+        (LOCAL, "[::1]:8800", True),
+        (LOCAL, "192.168.1.5:8800", False),
+        (LOCAL, "localhost.evil.example", False),
+        (LOCAL, "evil.example", False),
+        (LOCAL, "localhost:port", False),
+        (LOCAL, "localhost:8800/x", False),
+        (LOCAL, "a@localhost", False),
+        (LOCAL, "local host", False),
+        (LOCAL, "", False),
+        (PROXIED, "notes.example.org", True),
+        (PROXIED, "notes.example.org:444", False),
+        (PROXIED, "127.0.0.1:8800", True),
+        (OPEN, "192.168.1.5:8800", True),
+        (OPEN, "[fe80::1]", True),
+        (OPEN, "evil.example:8800", False),
+    ],
+)
+def test_hosts(rules: HostRules, host: str, expected: bool) -> None:
+    assert rules.accepts_host(host) is expected
+
+
+@pytest.mark.parametrize(
+    ("rules", "origin", "host", "expected"),
+    [
+        (LOCAL, "http://127.0.0.1:8800", "127.0.0.1:8800", True),
+        (LOCAL, "http://localhost:9000", "localhost:9000", True),
+        (LOCAL, "http://localhost:9001", "localhost:9000", False),
+        (LOCAL, "https://localhost:9000", "localhost:9000", False),
+        (LOCAL, "null", "localhost", False),
+        (PROXIED, "https://notes.example.org", "notes.example.org", True),
+        (PROXIED, "https://notes.example.org", "127.0.0.1:8800", True),  # nginx without Host
+        (PROXIED, "http://notes.example.org", "notes.example.org", False),
+        (PROXIED, "http://127.0.0.1:8800", "127.0.0.1:8800", False),
+        (OPEN, "https://192.168.1.5:8800", "192.168.1.5:8800", True),
+    ],
+)
+def test_origins(rules: HostRules, origin: str, host: str, expected: bool) -> None:
+    assert rules.accepts_origin(origin, host) is expected
+
+
+@pytest.mark.parametrize(
+    ("host", "expected"),
+    [("127.0.0.1", True), ("127.9.9.9", True), ("::1", True), ("localhost", True),
+     ("0.0.0.0", False), ("::", False), ("example.org", False), ("", False)],
+)  # fmt: skip
+def test_loopback(host: str, expected: bool) -> None:
+    assert is_loopback(host) is expected

@@ -64,10 +64,12 @@ def edit_and_undo(kb: KnowledgeBase, root: Path) -> None:
     before = hashes(root)
     mention = kb.links("Work/Hub.md").mentions[0]
     took = milliseconds(lambda: kb.link_mention(mention, "Work/Hub.md"))
+    linked = milliseconds(lambda: kb.links("Work/Hub.md"))
     changed = {path for path, digest in hashes(root).items() if digest != before[path]}
     undone = milliseconds(kb.undo)
     is_same = hashes(root) == before
     row("a mention made a link", f"{took:.0f} ms, changed {changed == {mention.path}}")
+    row("links after that edit", f"{linked:.0f} ms")
     row("undone", f"{undone:.0f} ms, all bytes as before: {is_same}")
 
 

@@ -59,9 +59,19 @@ PassOne = tuple[Sequence[NameMatch], tuple[EntityCandidate, ...]]
 class IndexGeneration:
     """One generation in memory. Everything derived from it is computed lazily and cached."""
 
-    def __init__(self, store: Store, versions: Mapping[str, int]) -> None:
-        """Read the text of a compatible index, whose tables have these versions."""
+    def __init__(
+        self,
+        store: Store,
+        versions: Mapping[str, int],
+        known_destinations: Destinations | None = None,
+    ) -> None:
+        """Read the text of a compatible index, whose tables have these versions.
+
+        `known_destinations` are those of an earlier generation.
+        """
         self._store, self.versions = store, versions
+        self.known_destinations = known_destinations
+        """Those of this generation once they are asked for, until then those before."""
         self._file_states = file_states(store)
         self.snapshot = read_snapshot(store)
         self.entities = {entity.id: entity for entity in self.snapshot.entities}
@@ -213,10 +223,13 @@ class IndexGeneration:
 
     @cached_property
     def destinations(self) -> Destinations:
-        """The resolver of link targets."""
+        """The resolver of link targets; that before if no name has changed."""
         from kbx_tui.search.browsing.destination import Destinations  # imports a markdown parser
 
-        return Destinations(self.snapshot)
+        before = self.known_destinations
+        if before is None or not before.hold_for(self.snapshot):
+            self.known_destinations = before = Destinations(self.snapshot)
+        return before
 
     @cached_property
     def facets(self) -> FacetIndex:

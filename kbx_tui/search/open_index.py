@@ -75,4 +75,5 @@ class OpenIndex:
                 self._store.check_compatible()
             versions = undamaged_versions(self._store)
             self._store.check_compatible()
-            return IndexGeneration(self._store, versions)
+            before = None if self._generation is None else self._generation.known_destinations
+            return IndexGeneration(self._store, versions, before)

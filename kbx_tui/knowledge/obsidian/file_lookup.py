@@ -44,6 +44,8 @@ class FileLookup:
             wanted, named = f"{wanted}.md", self._by_name.get(f"{name}.md", [])
         if not (name and named):
             return []
+        if len(named) == 1 and "/" not in page:
+            return list(named)  # a name that one file has means it from everywhere
         folder = posixpath.dirname(source.lower())
         if dots := _DOTS.match(wanted):
             here = posixpath.normpath(posixpath.join(folder, wanted))

@@ -25,6 +25,9 @@ from kbx_tui.knowledge.records import Entity
 if TYPE_CHECKING:
     from kbx_tui.index.snapshot import Snapshot
 
+READ = ("paths", "ids", "titles", "kinds", "dates", "aliases", "entities", "is_vault")
+"""What of a snapshot says where links lead."""
+
 
 @dataclass(frozen=True, slots=True)
 class Destination:
@@ -61,6 +64,10 @@ class Destinations:
         for path, aliases in zip(snapshot.paths, snapshot.aliases, strict=False):
             for alias in aliases:
                 self._aliases.setdefault(name_key(alias), []).append(path)
+
+    def hold_for(self, snapshot: Snapshot) -> bool:
+        """Return whether every target means the same in another snapshot: it has the same names."""
+        return all(getattr(self._snapshot, name) == getattr(snapshot, name) for name in READ)
 
     def find(self, target: str, source: str) -> Destination | None:
         """Return the destination of `target`, from a wikilink or the URL of a markdown link.

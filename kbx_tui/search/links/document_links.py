@@ -46,8 +46,14 @@ class LinkIndex:
         generation: IndexGeneration,
         reader: TableReader,
         attachments: Callable[[], Collection[str]],
+        before: LinkGraph | None = None,
     ) -> None:
-        """`attachments` lists the files of the base that are not markdown, by path."""
+        """`attachments` lists the files of the base that are not markdown, by path.
+
+        `before` is the graph of an earlier generation, if it is known.
+        """
+        self.known_graph = before
+        """The graph of this generation once it is read, until then that before."""
         self._generation, self._reader = generation, reader
         self._list_attachments = attachments
         self._snapshot = generation.snapshot
@@ -55,7 +61,9 @@ class LinkIndex:
     @cached_property
     def graph(self) -> LinkGraph:
         """Which document links to which."""
-        return read_link_graph(self._snapshot, self._generation.destinations, self._reader)
+        destinations, before = self._generation.destinations, self.known_graph
+        self.known_graph = read_link_graph(self._snapshot, destinations, self._reader, before)
+        return self.known_graph
 
     @cached_property
     def _likely(self) -> LikelyTargets:

@@ -152,3 +152,31 @@ def test_each_of_many_links_has_its_line(tmp_path: Path) -> None:
         many.index(fast=True)
         assert [link.line for link in many.links("Target.md").backlinks] == [*range(1, 100, 2)]
         assert [link.line for link in many.links("Many.md").broken] == [*range(1, 100, 2)]
+
+
+EDITS: tuple[tuple[str, str | None], ...] = (
+    ("notes/Katzen.md", "# Katzen\n\nSee [[Helix]] and [[Dogs]].\n"),
+    ("notes/Katzen.md", "# Katzen\n\nSee [[Helix costs]].\n"),
+    ("notes/Dogs.md", "# Dogs\n\n[[Katzen]]\n"),
+    ("notes/Katzen.md", "# Cats\n\nSee [[Dogs]] and [[Katzen]].\n"),
+    ("notes/Rollback plan.md", "---\naliases: [Rolback plan]\n---\n# Rollback plan\n"),
+    ("projects/helix.md", "# Helix two\n\n[[Dogs]]\n"),
+    ("notes/Dogs.md", None),
+)
+
+
+def test_links_after_each_edit_equal_those_of_a_reopened_base(tmp_path: Path) -> None:
+    root = write_vault(tmp_path / "base", FILES)
+    with KnowledgeBase(root) as kb:
+        kb.index(fast=True)
+        for path, text in EDITS:
+            before = links_of_all(kb)
+            (root / path).write_text(text, encoding="utf-8") if text else (root / path).unlink()
+            kb.index(fast=True, only=[path])
+            kb.refresh()
+            with KnowledgeBase(root) as reopened:
+                assert links_of_all(kb) == links_of_all(reopened) != before
+
+
+def links_of_all(kb: KnowledgeBase) -> list[object]:
+    return [kb.links(path) for path in kb.document_paths()] + list(kb.broken_links())

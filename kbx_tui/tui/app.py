@@ -213,7 +213,7 @@ class KbxApp(OverlayApp):
             self.explore.session.client.start(self._questions.ask_for_trust(self._root))
 
     async def _open_trusted(self, root: Path) -> None:
-        await self.open_base(root)
+        await self.open_alone(root, "" if self.explore is None else self.explore.model.state.query)
         if self._drafts is not None and self.explore is not None:
             await self._open_drafts(self.explore.session, self._drafts)
 

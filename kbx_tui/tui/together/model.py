@@ -48,6 +48,8 @@ class TogetherModel:
         self.query = ""
         self._debounce = debounce
         self._answers: dict[str, Answer] = {}
+        self._late: frozenset[str] = frozenset()
+        """Names of the bases that have not answered the query for a while."""
         self.bases = tuple(
             TogetherBase(
                 name,
@@ -120,9 +122,12 @@ class TogetherModel:
         try:
             while waiting:
                 _, waiting = await asyncio.wait(waiting, timeout=PATIENCE)
+                late = {base.name for base in open_bases} - answers.keys() if waiting else ()
+                self._late = frozenset(late)
                 if len(answers) > shown:
                     shown, self._answers = len(answers), dict(answers)
                     self._show(request, is_complete=not waiting)
+                self.post(BasesChanged())
         finally:
             for task in waiting:
                 task.cancel()
@@ -134,8 +139,10 @@ class TogetherModel:
 
         try:
             answers[base.name] = await base.client.run(partial(ask, request=request))
-        except KbxError as error:
-            base.show_error(str(error))
+        except Exception as error:
+            base.client.report(error)
+        else:
+            base.note_answer()
 
     def _show(self, request: SearchRequest, *, is_complete: bool) -> None:
         from kbx_tui.api.several_bases import merge
@@ -146,9 +153,10 @@ class TogetherModel:
             self.post(QueryRefused(safe_line(str(error))))
         else:
             self.post(AnswersMerged(view))
-        self.post(BasesChanged())
 
     def _found(self, name: str) -> str:
+        if name in self._late:
+            return "searching …"
         answer = self._answers.get(name)
         if isinstance(answer, KbxError):
             return safe_line(str(answer))

@@ -71,6 +71,11 @@ class TogetherBase:
             self.index_sync.answer(confirmed=False)
         self.client.start(self._open())
 
+    def note_answer(self) -> None:
+        """Forget an error of an earlier search: the base has answered."""
+        if not self._is_asked:
+            self._problem = ""
+
     def rest(self) -> None:
         """Stop watching: the base is open alone, or is not looked at."""
         self.index_sync.stop_watching()

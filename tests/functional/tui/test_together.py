@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -20,7 +21,7 @@ from kbx_tui.tui.together.owned_list import BaseList, OwnedList
 from kbx_tui.tui.together.screen import Together, TogetherLine
 from kbx_tui.tui.together.view import BaseRow
 from kbx_tui.tui.widgets.status_line import StatusLine
-from tests.functional.tui.driving import NARROW, TINY, WIDE, Driver, Size, starting
+from tests.functional.tui.driving import NARROW, PATIENCE, TINY, WIDE, Driver, Size, starting
 from tests.functional.tui.watched import Watched, WatchedBases
 from tests.functional.vaults import write_vault
 
@@ -150,6 +151,21 @@ async def test_an_error_of_a_search_stands_beside_its_base(indexed: list[Path]) 
         watched.faults["search"] = EmbeddingError("the model is gone")
         screen_of(driver).query_one(TogetherLine).value = "rollback"
         await driver.until_shown(BaseList, "the model is gone")
+        watched.faults.clear()
+        await ask(driver, "rollback plan")
+        await driver.until_shown(BaseList, "home 2 documents", "1 found")
+
+
+async def test_a_base_that_answers_late_holds_up_no_other(indexed: list[Path]) -> None:
+    slow = threading.Event()
+    async with together(indexed) as driver:
+        base = screen_of(driver).model.bases[1]
+        base.client.start(base.client.run(lambda engine: slow.wait(PATIENCE)))
+        screen_of(driver).query_one(TogetherLine).value = "rollback"
+        await driver.until_shown(BaseList, "home 2 documents", "work 2 documents searching …")
+        assert {base for base, _ in rows_of(driver)} == {"home"}
+        slow.set()
+        await driver.until(lambda: {base for base, _ in rows_of(driver)} == {"home", "work"})
 
 
 async def test_a_file_added_to_a_base_is_found(indexed: list[Path], tmp_path: Path) -> None:

@@ -58,7 +58,10 @@ T = TypeVar("T", Postings, Bodies, StoredVectors)
 
 @dataclass(frozen=True, slots=True)
 class DerivedFile(Generic[T]):
-    """One kind of derived file."""
+    """One kind of derived file.
+
+    Fields of `layout` that are None by default may be missing, in files of a former version.
+    """
 
     name: str
     format_tag: str
@@ -81,14 +84,14 @@ class DerivedFile(Generic[T]):
             store.damaged_files.add(self.name)
             return None
         names = self._names()
-        if arrays.keys() != set(names.values()):
-            return None
-        return self.layout(**{field: arrays[name] for field, name in names.items()})
+        mapped = {field: arrays.pop(name) for field, name in names.items() if name in arrays}
+        is_of_this_format = not arrays and mapped.keys() >= names.keys() - self._optional()
+        return self.layout(**mapped) if is_of_this_format else None
 
     def refresh(
         self, store: Store, document_versions: Sequence[str], make: Callable[[], T | None]
     ) -> None:
-        """Rewrite the file with what `make` returns, unless few documents differ from it.
+        """Rewrite the file with what `make` returns, unless it is whole and few documents differ.
 
         `document_versions` are those in the index. Nothing is written when `make` returns None.
         Raises IndexFault.
@@ -97,16 +100,24 @@ class DerivedFile(Generic[T]):
             return
         if (mapped := self.map(store)) is not None:
             differing = set(mapped.versions.tolist()) ^ set(map(str.encode, document_versions))
-            if is_few(len(differing), len(document_versions)):
+            has_all = all(getattr(mapped, field) is not None for field in self._optional())
+            if has_all and is_few(len(differing), len(document_versions)):
                 return
         if (made := make()) is not None:
             self.write(store, made)
 
     def write(self, store: Store, content: T) -> None:
         """Write the file of a local index atomically. Raises IndexFault."""
-        arrays = {name: getattr(content, field) for field, name in self._names().items()}
+        arrays = {
+            name: array
+            for field, name in self._names().items()
+            if (array := getattr(content, field)) is not None
+        }
         with translate_errors(f"write {self.name}", store.uri):
             _write_arrays(Path(store.uri) / self.name, self.format_tag, arrays)
+
+    def _optional(self) -> set[str]:
+        return {field.name for field in fields(self.layout) if field.default is None}
 
     def _names(self) -> dict[str, str]:
         """Return the name in the file of each field, in the order of the fields."""

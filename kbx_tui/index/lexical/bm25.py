@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from kbx_tui.index.lexical.postings import Postings
+from kbx_tui.index.lexical.postings import UNKNOWN, Postings
 from kbx_tui.index.lexical.terms import OF
 from kbx_tui.knowledge.languages import ENGLISH, LANGUAGES
 
@@ -62,19 +62,34 @@ class PostingsSegment:
         if isinstance(term, AnyOf):
             return _concatenated([self.lookup(each) for each in term.terms])
         if isinstance(term, str):
-            doc_ids, frequencies = self.postings.postings_of(self._term_id(term))
+            doc_ids, frequencies = self.postings.postings_of(self.term_id(term))
         else:
-            doc_ids, frequencies = self.postings.postings_of_pair(*map(self._term_id, term))
+            doc_ids, frequencies = self.postings.postings_of_pair(*map(self.term_id, term))
         rows = self.rows[doc_ids]
         current = rows >= 0
         return rows[current], frequencies[current].astype(np.float64)
 
-    def _term_id(self, term: str) -> int:
+    def term_id(self, term: str) -> int:
+        """Return the number of a term in the postings, or -1."""
         if (term_id := self._term_ids.get(term)) is None:
             if len(self._term_ids) >= TERMS_KEPT:
                 self._term_ids.clear()
             term_id = self._term_ids[term] = self.postings.term_id(term)
         return term_id
+
+
+@dataclass(frozen=True, slots=True)
+class TextOffsets:
+    """Where the words of one text start."""
+
+    size: int
+    """Characters of the text."""
+    _segment: PostingsSegment
+    _doc_id: int
+
+    def of(self, term: str) -> list[int]:
+        """Return where each word of a term starts, ascending and at most `postings.BEYOND`."""
+        return self._segment.postings.offsets_in(self._doc_id, self._segment.term_id(term))
 
 
 class Bm25Index:
@@ -120,6 +135,24 @@ class Bm25Index:
     def language_of(self, row: int) -> str:
         """Return the language of a text."""
         return LANGUAGES[int(self._languages[row])]
+
+    def offsets(self, row: int) -> TextOffsets | None:
+        """Return the offsets of the words of a text; None if they are unknown."""
+        number, doc_id = self._places[:, row].tolist()
+        if number < 0:
+            return None
+        segment = self._segments[number]
+        size = segment.postings.text_size(doc_id)
+        return None if size == UNKNOWN else TextOffsets(size, segment, doc_id)
+
+    @cached_property
+    def _places(self) -> NDArray[np.int32]:
+        """Segment and doc id of the text of each row, -1 without one, shape (2, size)."""
+        places = np.full((2, self.size), -1, np.int32)
+        for number, segment in enumerate(self._segments):
+            current = np.flatnonzero(segment.rows >= 0)
+            places[:, segment.rows[current]] = np.full(len(current), number), current
+        return places
 
     def holds(self, term: str) -> bool:
         """Return whether any text in a language other than English holds a term."""

@@ -38,7 +38,7 @@ def load_bm25(store: Store, snapshot: Snapshot) -> Bm25Index:
         covered[rows[rows >= 0]] = True
     newer = {snapshot.versions[row] for row in np.flatnonzero(~covered)}
     if newer:
-        added = make_postings(_texts_of(store, newer, size))
+        added = make_postings(_texts_of(store, newer, size), with_offsets=True)
         rows = rows_of_versions(added.versions, snapshot.versions)
         segments.append(PostingsSegment(added, rows))
     in_statistics = np.ones(size, np.bool_)
@@ -52,7 +52,11 @@ def refresh_text_files(store: Store) -> None:
     if not store.is_local:
         return
     versions = store.column("documents", "version")
-    WORDS.refresh(store, versions, lambda: make_postings(_texts(_document_rows(store))))
+    WORDS.refresh(
+        store,
+        versions,
+        lambda: make_postings(_texts(_document_rows(store)), with_offsets=True),
+    )
     BODIES.refresh(store, versions, lambda: make_bodies(_bodies(store)))
 
 

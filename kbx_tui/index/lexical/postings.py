@@ -3,7 +3,7 @@
 A text is known by its doc id, 0..n-1. Positions number the words of all texts consecutively, with
 a gap of one after each text, so that two words are adjacent exactly if their positions differ by
 one. Terms are those of `index/lexical/terms.py` in the language of the text; words left out still
-take a position.
+take a position. Offsets are characters from the start of a text.
 """
 
 from __future__ import annotations
@@ -18,9 +18,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kbx_tui.index.lexical.terms import language_of, term_of, words_in
+from kbx_tui.index.lexical.word_offsets import word_offsets
 from kbx_tui.knowledge.languages import LANGUAGES
 
 Ints = NDArray[np.int32]
+
+BEYOND = 2**16 - 1
+"""Offset of the words that start there or later."""
+UNKNOWN = -1
+"""Size of a text whose words have no offsets."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,16 +45,21 @@ class Postings:
     """All terms in UTF-8, concatenated in ascending order."""
     term_byte_starts: NDArray[np.int64]
     """Where each term starts in `term_bytes`, shape (terms + 1,)."""
-    posting_starts: NDArray[np.int64]
+    posting_starts: Ints
     """Where each term starts in `doc_ids` and `term_frequencies`, shape (terms + 1,)."""
     doc_ids: Ints
     """The texts that hold a term, ascending."""
     term_frequencies: Ints
     """How often each of them holds it."""
-    position_starts: NDArray[np.int64]
+    position_starts: Ints
     """Where each term starts in `positions`, shape (terms + 1,)."""
     positions: Ints
     """The positions of a term, ascending."""
+    text_sizes: Ints | None = None
+    """Number of characters of each text, or UNKNOWN, shape (texts,)."""
+    offsets: NDArray[np.uint16] | None = None
+    """Where in its text the word at each of `positions` starts, at most BEYOND. This and
+    `text_sizes` are None in a file of a former version, and where nobody reads them."""
 
     def term_id(self, term: str) -> int:
         """Return the number of a term, found by binary search, or -1 if no text holds it."""
@@ -105,6 +116,20 @@ class Postings:
             return self.positions[:0]
         return self.positions[self.position_starts[term_id] : self.position_starts[term_id + 1]]
 
+    def text_size(self, doc_id: int) -> int:
+        """Return the number of characters of a text, or UNKNOWN if its words have no offsets."""
+        return UNKNOWN if self.text_sizes is None else int(self.text_sizes[doc_id])
+
+    def offsets_in(self, doc_id: int, term_id: int) -> list[int]:
+        """Return where each word of a term starts in a text with offsets, ascending."""
+        if term_id < 0 or self.offsets is None:
+            return []
+        begin, end = self.position_starts[term_id : term_id + 2].tolist()
+        text = self.text_starts[doc_id : doc_id + 2].astype(np.int32)  # another type is slow
+        first, last = self.positions[begin:end].searchsorted(text).tolist()
+        offsets: list[int] = self.offsets[begin + first : begin + last].tolist()
+        return offsets
+
     def doc_ids_at(self, positions: Ints) -> Ints:
         """Return the doc id of the text that each position lies in."""
         return (self.text_starts.searchsorted(positions, side="right") - 1).astype(np.int32)
@@ -113,6 +138,8 @@ class Postings:
 def make_postings(
     texts: Iterable[tuple[str, str]],
     detect: Callable[[str, Sequence[str]], str] = lambda _, words: language_of(words),
+    *,
+    with_offsets: bool = False,
 ) -> Postings:
     """Return the postings of texts, each given as (version, text); at most 2^31 words in all.
 
@@ -121,6 +148,7 @@ def make_postings(
     next_id = count().__next__
     word_ids_of: dict[str, dict[str, int]] = defaultdict(lambda: defaultdict(next_id))
     versions, sizes, languages, word_ids = [], [], [], []
+    text_sizes, offsets_of_words = [], []
     for version, text in texts:
         words = words_in(text)
         language = detect(version, words)
@@ -129,6 +157,11 @@ def make_postings(
         sizes.append(len(words))
         languages.append(LANGUAGES.index(language))
         word_ids.append(np.fromiter(map(word_id_of.__getitem__, words), np.int32, len(words)))
+        if with_offsets:
+            offsets = word_offsets(text, len(words))
+            text_sizes.append(UNKNOWN if offsets is None else len(text))
+            offsets = np.zeros(len(words), np.int64) if offsets is None else offsets
+            offsets_of_words.append(np.minimum(offsets, BEYOND).astype(np.uint16))
     text_starts = np.concatenate(([0], np.cumsum(np.array(sizes, np.int64) + 1)))
     terms, term_of_word = _terms_of_words(word_ids_of)
     term_ids = term_of_word[np.concatenate(word_ids)] if word_ids else np.empty(0, np.int64)
@@ -139,6 +172,9 @@ def make_postings(
     packed = np.sort((term_ids[kept] << 32) | positions[kept])
     positions, term_ids = (packed & 0xFFFFFFFF).astype(np.int32), packed >> 32
     doc_of_position = np.searchsorted(text_starts, positions, side="right") - 1
+    offsets_by_word = (
+        np.concatenate(offsets_of_words) if offsets_of_words else np.empty(0, np.uint16)
+    )
     begins_posting = np.ones(len(packed), np.bool_)
     begins_posting[1:] = (term_ids[1:] != term_ids[:-1]) | (
         doc_of_position[1:] != doc_of_position[:-1]
@@ -152,11 +188,13 @@ def make_postings(
         text_starts=text_starts,
         term_bytes=np.frombuffer(b"".join(terms), np.uint8),
         term_byte_starts=np.concatenate(([0], np.cumsum([len(t) for t in terms], dtype=np.int64))),
-        posting_starts=np.searchsorted(term_ids[posting_begins], all_terms),
+        posting_starts=np.searchsorted(term_ids[posting_begins], all_terms).astype(np.int32),
         doc_ids=doc_of_position[posting_begins].astype(np.int32),
         term_frequencies=np.diff(posting_begins, append=len(packed)).astype(np.int32),
-        position_starts=np.searchsorted(term_ids, all_terms),
+        position_starts=np.searchsorted(term_ids, all_terms).astype(np.int32),
         positions=positions,
+        text_sizes=np.array(text_sizes, np.int32) if with_offsets else None,
+        offsets=offsets_by_word[positions - doc_of_position] if with_offsets else None,
     )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from functools import lru_cache
 from pathlib import Path
 
 from kbx_tui.knowledge.folding import fold
@@ -47,6 +48,7 @@ def words_in(text: str) -> list[str]:
     return _WORD.findall(fold(text))
 
 
+@lru_cache(maxsize=4096)  # a query looks its words up in every language of the base
 def term_of(word: str, language: str = ENGLISH) -> str:
     """Return the term of a folded word in a language, empty for a word that is left out."""
     if len(word) >= LONGEST_WORD:

@@ -23,7 +23,7 @@ from math import inf
 from operator import attrgetter
 from typing import NamedTuple
 
-from kbx_tui.search.results.text_sections import Heading, Section, sections, stems_of
+from kbx_tui.search.results.text_sections import Heading, Section, Stems, sections, stems_of
 from kbx_tui.search.results.word_matches import Match
 
 PASSAGE_LENGTH = 200
@@ -132,8 +132,12 @@ def best_passage(
 
 
 def _candidates(all_sections: Iterable[Section], wanted: WantedWords) -> Iterator[_Candidate]:
-    for section in all_sections:
-        from_headings, gains = _weights(section, wanted)
+    known: dict[tuple[Stems, Stems], tuple[float, Mapping[str, float]]] = {}
+    for section in all_sections:  # most have the same words in their headings
+        words = section.own, section.headings
+        if (weights := known.get(words)) is None:
+            weights = known[words] = _weights(*words, wanted)
+        from_headings, gains = weights
         most = from_headings
         for stem in stems_of(section.matches):
             most += gains.get(stem, 0.0)
@@ -174,19 +178,19 @@ def _passages(
         yield start, weight
 
 
-def _weights(section: Section, wanted: WantedWords) -> tuple[float, Mapping[str, float]]:
+def _weights(own: Stems, headings: Stems, wanted: WantedWords) -> tuple[float, Mapping[str, float]]:
     """Return the weight of the headings of a section, and what each word in a passage adds."""
-    if not section.headings:
+    if not headings:
         return 0.0, wanted.words
-    headings, gains = 0.0, dict(wanted.words)
-    for stem in section.headings:
+    from_headings, gains = 0.0, dict(wanted.words)
+    for stem in headings:
         weight = wanted.words.get(stem)
         if weight is None:
-            headings += HEADING_SHARE * wanted.names.get(stem, 0.0)
-        elif stem in section.own:
-            headings += OWN_HEADING_SHARE * weight
+            from_headings += HEADING_SHARE * wanted.names.get(stem, 0.0)
+        elif stem in own:
+            from_headings += OWN_HEADING_SHARE * weight
             gains[stem] = 0.0
         else:
-            headings += HEADING_SHARE * weight
+            from_headings += HEADING_SHARE * weight
             gains[stem] = (1.0 - HEADING_SHARE) * weight
-    return headings, gains
+    return from_headings, gains

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import lru_cache
 from itertools import chain
 from operator import itemgetter
@@ -28,7 +28,7 @@ from kbx_tui.search.results.best_passage import (
 from kbx_tui.search.results.response import Snippet
 from kbx_tui.search.results.tag_lines import kind_of_line, outside, text_near
 from kbx_tui.search.results.text_sections import find_headings
-from kbx_tui.search.results.word_matches import Match, find_words, lower_in_place
+from kbx_tui.search.results.word_matches import Match, OffsetsOf, TextWords
 
 SNIPPET_LENGTH = PASSAGE_LENGTH
 RERANKED_LENGTH = 1_000
@@ -72,17 +72,19 @@ def make_snippet(
     wanted: WantedWords | None = None,
     cosines: LinesAndCosines = NO_CHUNKS,
     language: str = ENGLISH,
+    offsets_of: OffsetsOf | None = None,
 ) -> Snippet:
     """Return the best passage of `body` for `query`, with the words of `query` marked.
 
-    `body_line` is the line of the file where the body starts, `language` that of its text. The
-    passage is chosen by `wanted`, by default the words of `query`, and by `cosines`. If no word
-    matches, it begins with the best chunk or, without chunks, with the first text below the
-    headings.
+    `body_line` is the line of the file where the body starts, `language` that of its text, and
+    `offsets_of` returns where its words start, which spares searching the text. The passage is
+    chosen by `wanted`, by default the words of `query`, and by `cosines`. If no word matches, it
+    begins with the best chunk or, without chunks, with the first text below the headings.
     """
     text, stems = body[:READ_AT_MOST], topic_stems(query, language)
     wanted = wanted or WantedWords(dict.fromkeys(stems, 1.0))
-    start, matches = _find_passage(text, body_line, stems, wanted, cosines, language)
+    text_words = _text_words(text, stems, wanted, language, offsets_of)
+    start, matches = _find_passage(text, body_line, stems, wanted, cosines, text_words)
     counts = Counter(map(itemgetter(2), matches))
     shown, spans, line_breaks, end = _cut(text, start, matches)
     line = body_line + text.count("\n", 0, start)
@@ -108,6 +110,7 @@ def passage_to_rerank(
     wanted: WantedWords,
     cosines: LinesAndCosines = NO_CHUNKS,
     language: str = ENGLISH,
+    offsets_of: OffsetsOf | None = None,
 ) -> str:
     """Return what a reranker reads of a document: title, heading and text of the best passage.
 
@@ -116,10 +119,22 @@ def passage_to_rerank(
     """
     text = body[:READ_AT_MOST]
     stems = topic_stems(query, language)
-    start, _ = _find_passage(text, body_line, stems, wanted, cosines, language)
+    text_words = _text_words(text, stems, wanted, language, offsets_of)
+    start, _ = _find_passage(text, body_line, stems, wanted, cosines, text_words)
     begin = _sentence_start(text, start)
     passage = text[begin : begin + RERANKED_LENGTH]
     return "\n".join(filter(None, (title, _heading_above(text, begin), passage.strip())))
+
+
+def _text_words(
+    text: str,
+    stems: Iterable[str],
+    wanted: WantedWords,
+    language: str,
+    offsets_of: OffsetsOf | None,
+) -> TextWords:
+    letters = "".join((*stems, *wanted.words, *wanted.names))
+    return TextWords(text, letters, language, offsets_of)
 
 
 def _find_passage(
@@ -128,19 +143,16 @@ def _find_passage(
     stems: Mapping[str, str],
     wanted: WantedWords,
     cosines: LinesAndCosines,
-    language: str,
+    text_words: TextWords,
 ) -> tuple[int, list[Match]]:
     """Return where the best passage of a text begins, and the words with one of `stems`, in order.
 
     A line of tags counts only without any text, a property only if no other line has a word.
     Names are looked for in headings only, as they count nowhere else.
     """
-    words = stems.keys() | wanted.words.keys()
-    lowered = lower_in_place(text, frozenset("".join((*words, *wanted.names))))
     headings, chunks = find_headings(text), ChunkCosines(text, cosines, body_line)
-    matches = sorted(find_words(text, lowered, words, language=language))
-    spans = [heading[:2] for heading in headings]
-    names = find_words(text, lowered, wanted.names, spans, language=language)
+    matches = sorted(text_words.find(stems.keys() | wanted.words.keys()))
+    names = text_words.find(wanted.names, [heading[:2] for heading in headings])
     all_matches = sorted(matches + names) if names else matches
     start = best_passage(text, headings, all_matches, wanted, chunks)
     if start is None:
@@ -190,8 +202,7 @@ def match_spans(text: str, query: str) -> tuple[tuple[int, int], ...]:
     """Return the spans of all words of `text` that a snippet would mark for `query`, in order."""
     language = language_of(words_in(text[:LANGUAGE_READ]))
     stems = topic_stems(query, language)
-    lowered = lower_in_place(text, frozenset("".join(stems)))
-    found = find_words(text, lowered, stems, language=language)
+    found = TextWords(text, "".join(stems), language).find(stems)
     return tuple((start, end) for start, end, _ in sorted(found))
 
 

@@ -45,14 +45,16 @@ def find_headings(text: str) -> list[Heading]:
 
     Looks for one character, which is much faster than for two, and at the begin of lines only.
     """
-    headings, start = [], text.find("#")
+    headings, find = [], text.find
+    start = find("#")
     while start >= 0:
-        end = text.find("\n", start)
-        end = end if end >= 0 else len(text)
+        next_from = start + 1
         is_at_start = not start or text[start - 1] == "\n"
         if is_at_start and (marks := _HEADING_MARKS.match(text, start)):
-            headings.append(Heading(start, end, marks.end() - start))
-        start = text.find("#", end)
+            next_from = find("\n", start)
+            next_from = next_from if next_from >= 0 else len(text)
+            headings.append(Heading(start, next_from, marks.end() - start))
+        start = find("#", next_from)
     return headings
 
 

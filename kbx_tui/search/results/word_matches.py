@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Sequence
-from functools import lru_cache
+from bisect import bisect_left, bisect_right
+from collections.abc import Callable, Collection, Iterable, Sequence
+from functools import cached_property, lru_cache
 from string import punctuation, whitespace
 
 from kbx_tui.index.lexical.terms import CJK_CHARACTER
@@ -14,6 +15,9 @@ from kbx_tui.knowledge.stemming import beginning_of, stem
 
 Match = tuple[int, int, str]
 """Start and end of a word, and its stem."""
+OffsetsOf = Callable[[str], Sequence[int] | None]
+"""Returns where the words with a stem start in a text, ascending, those past its end included. None
+if unknown."""
 
 _SIGN, _SIGNS = re.compile(CJK_CHARACTER), re.compile(f"{CJK_CHARACTER}+")
 _WORD_WITHOUT_SIGNS = re.compile(rf"(?:(?!{CJK_CHARACTER})\w)*")
@@ -25,6 +29,59 @@ _ACCENTED = re.compile("[\u00c0-\u024f\u1e00-\u1eff\u0370-\u03ff\u0451]")
 _ASCII = bytes(range(0x80))
 _FEW_CAPITALS = 8
 """Above this number of different non-ASCII capitals, `str.lower` is faster than replacing each."""
+
+
+class TextWords:
+    """The words of one text by stem, from their offsets where these are known."""
+
+    def __init__(
+        self, text: str, letters: Iterable[str], language: str, offsets_of: OffsetsOf | None = None
+    ) -> None:
+        """`letters` are those of all stems that are looked for."""
+        self._text, self._letters, self._language = text, letters, language
+        self._offsets_of = offsets_of
+
+    @cached_property
+    def _lowered(self) -> str:
+        return lower_in_place(self._text, frozenset(self._letters))
+
+    def find(
+        self, stems: Iterable[str], spans: Sequence[tuple[int, int]] | None = None
+    ) -> list[Match]:
+        """Return every word with one of these stems; with `spans`, of those that begin in one.
+
+        Spans ascend and do not overlap.
+        """
+        matches: list[Match] = []
+        for each in stems:
+            offsets = None if self._offsets_of is None else self._offsets_of(each)
+            if offsets is None:
+                lowered = self._lowered
+                matches += find_words(self._text, lowered, [each], spans, language=self._language)
+            elif offsets:
+                matches += words_at(self._text, _within(offsets, spans), each, self._language)
+        return matches
+
+
+def _within(offsets: Sequence[int], spans: Sequence[tuple[int, int]] | None) -> Sequence[int]:
+    """Return the offsets in one of some ascending spans; None stands for all of the text."""
+    if spans is None:
+        return offsets
+    spans = [(-1, -1), *spans]
+    starts = [start for start, _ in spans]
+    return [offset for offset in offsets if offset < spans[bisect_right(starts, offset) - 1][1]]
+
+
+def words_at(text: str, offsets: Sequence[int], word_stem: str, language: str) -> list[Match]:
+    """Return the words that start at ascending offsets, if `find_words` finds them too."""
+    word_at = (_ASCII_WORD if text.isascii() else _WORD).match
+    inside = offsets[: bisect_left(offsets, len(text))]
+    words = [(start, word_at(text, start)[0]) for start in inside]  # type: ignore[index]
+    return [
+        (start, start + len(word), word_stem)
+        for start, word in words
+        if _is_found(word, word_stem, language) and (not start or text[start - 1] != "_")
+    ]
 
 
 def find_words(
@@ -64,6 +121,12 @@ def find_words(
                         matches.append((start, end, wanted_stem))
                 start = find(beginning, end, stop)
     return matches
+
+
+@lru_cache(maxsize=4096)
+def _is_found(word: str, word_stem: str, language: str) -> bool:
+    begins_alike = fold(word).startswith(beginning_of(word_stem, language))
+    return begins_alike and _stem_of(word, language) == word_stem
 
 
 @lru_cache(maxsize=4096)

@@ -12,11 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kbx_tui.embedding.embedder import Embedder
-from kbx_tui.index.lexical.bodies import Body
-from kbx_tui.index.lexical.terms import term_of_stem
 from kbx_tui.index.paths.path_filter import PathFilter
 from kbx_tui.index.vectors.vector_matrix import VectorMatrix
-from kbx_tui.knowledge.languages import ENGLISH
 from kbx_tui.knowledge.records import Entity
 from kbx_tui.search.evidence.evidence import EntityCandidate, Evidence, LinkedDocuments, frozen
 from kbx_tui.search.evidence.score_normalization import FEEDBACK_WEIGHT, PROPAGATION_SHARE
@@ -26,12 +23,11 @@ from kbx_tui.search.query.name_match import NameMatch
 from kbx_tui.search.query.named_query import NamedQuery
 from kbx_tui.search.query.query_vectors import QueryVectors
 from kbx_tui.search.request import SearchRequest
-from kbx_tui.search.results.best_passage import NO_CHUNKS, LinesAndCosines, WantedWords
 from kbx_tui.search.results.response import Snippet
-from kbx_tui.search.results.snippets import make_snippet, passage_to_rerank, wanted_words
 from kbx_tui.search.retrieval.document_pass import DocumentPass
 from kbx_tui.search.retrieval.entity_pass import with_pinned
 from kbx_tui.search.retrieval.link_strength import NOTHING_LINKED
+from kbx_tui.search.retrieval.passage_reader import PassageReader
 from kbx_tui.search.retrieval.query_dates import QueryDates
 from kbx_tui.search.retrieval.scope import ScopedDocuments
 from kbx_tui.search.retrieval.top_k.top_k import TopKRequest
@@ -155,54 +151,14 @@ class Retriever:
 
         Meaning counts unless the search was fast. A deleted document has an empty snippet.
         """
-        query, languages = evidence.document_query, self._languages(evidence, rows)
-        wanted = {each: self._wanted_words(evidence, each) for each in {*languages}}
-        return [
-            make_snippet(*body, query, wanted=wanted[each], cosines=cosines, language=each)
-            for each, (body, cosines) in zip(languages, self._bodies(evidence, rows), strict=True)
-        ]
+        return PassageReader(self._index, evidence, self._query_vectors).snippets(rows)
 
     def passages_to_rerank(self, evidence: Evidence, rows: Sequence[int]) -> list[str]:
         """Return what a reranker reads of some documents, in the order of `rows`.
 
         A deleted document has its title only.
         """
-        query, languages = evidence.document_query, self._languages(evidence, rows)
-        wanted = {each: self._wanted_words(evidence, each) for each in {*languages}}
-        bodies = self._bodies(evidence, rows)
-        return [
-            passage_to_rerank(evidence.titles[row], *body, query, wanted[each], cosines, each)
-            for row, each, (body, cosines) in zip(rows, languages, bodies, strict=True)
-        ]
-
-    def _languages(self, evidence: Evidence, rows: Sequence[int]) -> list[str]:
-        """Return the language of each document, English for a deleted one."""
-        generation = self._index.generation()
-        base_rows = (generation.snapshot.row_of.get(evidence.paths[row]) for row in rows)
-        language_of = generation.words.language_of
-        return [ENGLISH if row is None else language_of(row) for row in base_rows]
-
-    def _wanted_words(self, evidence: Evidence, language: str) -> WantedWords:
-        idf = self._index.generation().words.idf
-
-        def rarity(word_stem: str) -> float:
-            return idf(term_of_stem(word_stem, language))
-
-        return wanted_words(evidence.document_query, evidence.query, rarity, language)
-
-    def _bodies(
-        self, evidence: Evidence, rows: Sequence[int]
-    ) -> list[tuple[Body, LinesAndCosines]]:
-        """Return the body of each document, and lines and cosines of its chunks if these count."""
-        generation = self._index.generation()
-        paths = [evidence.paths[row] for row in rows]
-        bodies = generation.bodies.read(paths, self._index.reader)
-        query = evidence.document_query
-        vector = None if evidence.fast or not query else self._query_vectors.known(query)
-        if vector is None:
-            return [(body, NO_CHUNKS) for body in bodies]
-        cosines = [generation.chunk_cosines(path, vector) for path in paths]
-        return list(zip(bodies, cosines, strict=True))
+        return PassageReader(self._index, evidence, self._query_vectors).passages_to_rerank(rows)
 
     def _vectors(self) -> VectorMatrix:
         embedder = self._open_embedder()

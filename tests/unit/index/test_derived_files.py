@@ -31,7 +31,8 @@ def store(tmp_path: Path) -> Store:
 
 
 def postings_of(*texts: str) -> Postings:
-    return make_postings((f"v{number}", text) for number, text in enumerate(texts))
+    versioned = ((f"v{number}", text) for number, text in enumerate(texts))
+    return make_postings(versioned, with_offsets=True)
 
 
 @pytest.mark.parametrize("texts", [[], [""], ["the"], ["a team", "", "two teams"]])
@@ -49,19 +50,20 @@ def test_a_mapped_file_equals_what_was_written(texts: list[str], store: Store) -
 
 def test_the_bytes_of_words_bin_do_not_change(store: Store) -> None:
     texts = [("v1", "The team plans a migration"), ("v2", "Teams in Łódź, a team plan")]
-    WORDS.write(store, make_postings(texts))
+    WORDS.write(store, make_postings(texts, with_offsets=True))
     content = (Path(store.uri) / "words.bin").read_bytes()
     assert content.split(b"\n")[:3] == [
         b"kbx words 3",
         b'{"names": ["|S2", 2, 0, 4211810315], "languages": ["|u1", 2, 64, 1104745215], '
         b'"lengths": ["<i4", 2, 128, 1691307997], '
         b'"begins": ["<i8", 3, 192, 1800779285], "spelling": ["|u1", 18, 256, 2659851073], '
-        b'"spelling_starts": ["<i8", 5, 320, 2370574295], "starts": ["<i8", 5, 384, 3545477396], '
+        b'"spelling_starts": ["<i8", 5, 320, 2370574295], "starts": ["<i4", 5, 384, 3970418085], '
         b'"slots": ["<i4", 6, 448, 33391629], "counts": ["<i4", 6, 512, 351109546], '
-        b'"place_starts": ["<i8", 5, 576, 536457610], "places": ["<i4", 7, 640, 1186724323]}',
-        b"51ddc1d1",
+        b'"place_starts": ["<i4", 5, 576, 1411097280], "places": ["<i4", 7, 640, 1186724323], '
+        b'"text_sizes": ["<i4", 2, 704, 3086828913], "offsets": ["<u2", 7, 768, 1725519220]}',
+        b"7bbbf5b4",
     ]
-    digest = "ba984315df3ff26ae526fd6b7791041dfec05104cdb529efe527b1ba33d6eb02"
+    digest = "7fddc42358f9e5f4672465be5d3dbf08cfd0653235f619793dfcfbac03e84720"
     assert hashlib.sha256(content).hexdigest() == digest
 
 
@@ -178,6 +180,17 @@ def test_a_file_is_rewritten_when_many_documents_differ(
     versions = [f"v{number}" for number in range(100)]
     WORDS.refresh(store, versions, lambda: postings_of(*["team"] * 100))
     assert ((Path(store.uri) / "words.bin").read_bytes() != before) is is_stale
+
+
+def test_a_words_file_of_a_former_version_is_read_and_then_rewritten(store: Store) -> None:
+    WORDS.write(store, make_postings([("v0", "a team")]))
+    mapped = WORDS.map(store)
+    assert mapped is not None
+    assert mapped.offsets is None
+    WORDS.refresh(store, ["v0"], lambda: postings_of("a team"))
+    mapped = WORDS.map(store)
+    assert mapped is not None
+    assert mapped.offsets_in(0, mapped.term_id("team")) == [2]
 
 
 def test_refresh_writes_nothing_when_make_returns_none(store: Store) -> None:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kbx_tui.index.lexical.postings import Postings, make_postings
+from kbx_tui.index.lexical.postings import BEYOND, UNKNOWN, Postings, make_postings
 from kbx_tui.index.lexical.terms import term_of, terms_in, words_in
 
 WORDS = ["the", "team", "teams", "Łódź", "migrate", "x" * 50, "日本", "a1", "_", "owns"]
@@ -13,7 +14,8 @@ some_texts = st.lists(st.lists(st.sampled_from(WORDS), max_size=12).map(" ".join
 
 
 def postings_of(texts: list[str]) -> Postings:
-    return make_postings((f"t{number}", text) for number, text in enumerate(texts))
+    versioned = ((f"t{number}", text) for number, text in enumerate(texts))
+    return make_postings(versioned, with_offsets=True)
 
 
 @given(some_texts)
@@ -43,3 +45,30 @@ def test_words_of_two_texts_are_never_adjacent(texts: list[str]) -> None:
     postings = postings_of(texts)
     last_words = postings.text_starts[:-1] + [len(words_in(text)) - 1 for text in texts]
     assert (postings.text_starts[1:] - last_words >= 2).all()
+
+
+def test_offsets_are_where_the_words_of_a_term_start() -> None:
+    texts = ["A team. The Łódź team", "no such word", "Teams of team"]
+    postings = postings_of(texts)
+    assert [postings.text_size(doc_id) for doc_id in range(3)] == [len(text) for text in texts]
+    team = postings.term_id("team")
+    assert [postings.offsets_in(doc_id, team) for doc_id in range(3)] == [[2, 17], [], [0, 9]]
+    assert postings.offsets_in(0, postings.term_id("lodz")) == [12]
+    assert postings.offsets_in(0, -1) == []
+
+
+def test_offsets_are_limited() -> None:
+    postings = postings_of(["x" * BEYOND + " team team"])
+    assert postings.offsets_in(0, postings.term_id("team")) == [BEYOND, BEYOND]
+
+
+@pytest.mark.parametrize("text", ["a ½ team", "E\u0301mile, a team", "a 日 本 team"])
+def test_a_text_that_folds_to_other_words_has_no_offsets(text: str) -> None:
+    assert postings_of([text]).text_size(0) == UNKNOWN
+
+
+def test_offsets_are_left_out_unless_asked_for() -> None:
+    postings = make_postings([("v1", "a team")])
+    assert postings.offsets is None
+    assert postings.text_size(0) == UNKNOWN
+    assert postings.offsets_in(0, postings.term_id("team")) == []

@@ -24,7 +24,6 @@ from kbx_tui.editing.journal import PENDING
 from kbx_tui.errors import OutOfRange
 from kbx_tui.index.build.progress import Cancelled, IndexReport, ProgressListener
 from kbx_tui.index.build.watch import watch
-from kbx_tui.index.entity_settings import entities_outdated
 from kbx_tui.index.files.excluded_files import excluded_files
 from kbx_tui.index.index_status import Status, count_newer_files, read_status
 from kbx_tui.knowledge.obsidian.vault_settings import obsidian_address
@@ -166,6 +165,7 @@ class KnowledgeBase:
             notice or (lambda text: None),
             may_commit=GIT_COMMITS not in refused,
             may_rerank=RERANKER not in refused,
+            reads_settings=self._reads_settings,
         )
         self.finish_interrupted()
 
@@ -285,7 +285,7 @@ class KnowledgeBase:
 
     def entities_outdated(self) -> bool:
         """Return whether `[entities]` of kbx.toml changed since the last run of indexing."""
-        return entities_outdated(self.root, self.settings)
+        return self._session.entities_outdated()
 
     def naming_newer_files(self) -> AbstractContextManager[None]:
         """Add to an UnknownEntity raised within how many files are newer than the index."""
@@ -1200,14 +1200,16 @@ class KnowledgeBase:
         return written
 
     def reread_settings(self) -> None:
-        """Use the knobs and muted documents that kbx.toml has now, however it was changed.
+        """Use the knobs, muted documents and `[entities]` that kbx.toml has now.
 
         Settings that were given instead of kbx.toml stay. Raises ConfigError.
         """
         if self._reads_settings:
-            search = load_settings(self.root).search
-            kept = replace_struct(search, reranker=self.settings.search.reranker)
-            self.settings = self._session.settings = replace_struct(self.settings, search=kept)
+            now = load_settings(self.root)
+            kept = replace_struct(now.search, reranker=self.settings.search.reranker)
+            self.settings = self._session.settings = replace_struct(
+                self.settings, search=kept, entities=now.entities
+            )
 
     def entity_proposal(self) -> EntityProposal | None:
         """Return what could be entities in an indexed base without any; None if nothing could.

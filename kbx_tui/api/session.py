@@ -5,15 +5,18 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Collection, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, TypeVar
+
+from msgspec.structs import replace as replace_struct
 
 from kbx_tui.config import Settings
 from kbx_tui.embedding.embedder import Embedder
 from kbx_tui.embedding.local import open_embedder
 from kbx_tui.errors import (
+    ConfigError,
     EmbeddingError,
     IndexDamaged,
     IndexFault,
@@ -33,6 +36,7 @@ from kbx_tui.index.store import Store
 from kbx_tui.index.vectors.coverage import Coverage, read_coverage
 from kbx_tui.read_only import is_read_only, require_writable
 from kbx_tui.safe_text import replace_surrogates
+from kbx_tui.settings_file import load_settings
 
 if TYPE_CHECKING:
     from kbx_tui.editing.state.drafts import Draft
@@ -72,11 +76,14 @@ class Session:
         *,
         may_commit: bool = True,
         may_rerank: bool = True,
+        reads_settings: bool = True,
     ) -> None:
         """`may_commit` is False for a base that is not trusted to run git, `may_rerank` for one
-        that is not trusted with its reranker."""
+        that is not trusted with its reranker, `reads_settings` where `settings` are not those of
+        kbx.toml."""
         self.root, self.settings, self.notice = root, settings, notice
         self.may_commit, self.may_rerank = may_commit, may_rerank
+        self.reads_settings = reads_settings
         if is_read_only(root):
             leave_unwritten(index_location(root, settings))
         self.unindexed_paths: set[str] = set()
@@ -186,10 +193,21 @@ class Session:
             from kbx_tui.search.results.notes import outdated_notes
 
             count = count_newer_files(self.root, self.settings)
-            entities = entities_outdated(self.root, self.settings)
-            notes = tuple(outdated_notes(count, entities=entities))
+            notes = tuple(outdated_notes(count, entities=self.entities_outdated()))
             self._outdated = (now, current, notes)
         return notes
+
+    def entities_outdated(self) -> bool:
+        """Return whether kbx.toml makes other entities now than when the index was made.
+
+        It is read again, as it may have changed since the session began; one that is invalid is
+        reported where it is used.
+        """
+        settings = self.settings
+        if self.reads_settings:
+            with suppress(ConfigError):
+                settings = replace_struct(settings, entities=load_settings(self.root).entities)
+        return entities_outdated(self.root, settings)
 
     @contextmanager
     def naming_newer_files(self) -> Iterator[None]:

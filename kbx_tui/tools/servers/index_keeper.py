@@ -115,6 +115,8 @@ class IndexKeeper:
             changed, self._changed = self._changed, set()
         everything = self._compare_all or not all(path.lower().endswith(".md") for path in changed)
         try:
+            if everything:
+                kb.reread_settings()  # kbx.toml may be what changed
             if everything and (changed or kb.count_newer_files() or kb.entities_outdated()):
                 kb.index(fast=True, wait=False, cancelled=self._stopped.is_set)
             elif changed:

@@ -76,6 +76,20 @@ def test_changes_from_before_the_server_are_made_up(server: EngineWorker, base: 
     assert found(server, "zorkmid")["meta"]["notes"] == []
 
 
+def test_entities_edited_in_kbx_toml_are_applied(server: EngineWorker, base: Path) -> None:
+    found(server, "rollback")
+    for number in range(3):
+        (base / f"memory/notes/kiln-{number}.md").write_text("Fired. #pottery\n", encoding="utf-8")
+    (base / "kbx.toml").write_text("[entities]\ntags = 3\n", encoding="utf-8")
+
+    def is_applied() -> bool:
+        meta = found(server, "pottery")["meta"]
+        ids = [entity["id"] for entity in meta["pass1_entities"]]
+        return "tag:pottery" in ids and not any("[entities]" in note for note in meta["notes"])
+
+    wait_for(is_applied)
+
+
 def test_few_texts_are_embedded_while_calls_are_running(base: Path) -> None:
     sections = (f"## {n}\n\n{f'Tile number {n} is fired. ' * 30}" for n in range(12))
     (base / "memory/notes/kiln.md").write_text("\n\n".join(["# Kiln", *sections]), "utf-8")

@@ -40,11 +40,10 @@ class ConnectionGuard:
         self._cancel(transport)
         self._deadlines.pop(transport, None)
 
-    def abort_all(self) -> None:
-        """Cut every connection."""
+    def close_all(self) -> None:
+        """Close every connection, after what has still to be sent."""
         for transport in list(self._deadlines):
-            if isinstance(transport, asyncio.WriteTransport):
-                transport.abort()
+            transport.close()
 
     def _cancel(self, transport: asyncio.BaseTransport) -> None:
         if (deadline := self._deadlines.get(transport)) is not None:

@@ -77,7 +77,7 @@ class WebServer:
                 links.close()
                 serving.close()
                 await self.registry.end_all("the server has ended")
-                guard.abort_all()
+                guard.close_all()
         await runner.cleanup()
 
     def stop(self) -> None:

@@ -1,7 +1,7 @@
 // The page of the app: a terminal, and what it tells the server.
 
 import { Connection } from "./connection.js";
-import { copyText } from "./copying.js";
+import { copyText, saveFile } from "./copying.js";
 import { fillKeyRow, keyHandler } from "./keyboard.js";
 import { hideNotice, showNotice } from "./notice.js";
 import { Screen } from "./screen.js";
@@ -39,6 +39,7 @@ const connection = new Connection(opening, {
     history.replaceState(null, "", address);
   },
   copy: ({ text }) => copyText(text),
+  file: ({ name, text }) => saveFile(name, text),
   link({ url }) {
     window.open(url, "_blank", "noopener,noreferrer");
     showNotice("Opened in a new tab: ", { link: url, brief: true });

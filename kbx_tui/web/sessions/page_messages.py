@@ -22,6 +22,8 @@ SCHEMES = ("light", "dark")
 WIDEST, HIGHEST = 600, 300
 TEXT_LENGTH = 2_000
 """Longest query, title or address that is passed on."""
+NAME_LENGTH = 200
+"""Longest name of a file that is offered for download."""
 SESSION_ID = re.compile(r"[A-Za-z0-9_-]{43}")
 
 
@@ -96,6 +98,8 @@ def message_for_page(payload: bytes) -> list[Any] | None:
             return ["page", {"title": _line(title), "query": _line(query)}]
         case {"type": "kbx_copy", "text": str(text)}:
             return ["copy", {"text": text}]
+        case {"type": "kbx_file", "name": str(name), "text": str(text)}:
+            return ["file", {"name": _file_name(name), "text": text}]
         case {"type": "open_url", "url": str(url)} if _is_web_address(url):
             return ["link", {"url": url}]
     return None
@@ -114,6 +118,11 @@ def _size(width: Any, height: Any) -> tuple[int, int]:
 
 def _line(text: str) -> str:
     return safe_line(text)[:TEXT_LENGTH]
+
+
+def _file_name(name: str) -> str:
+    """Return a name that leads to no other folder, and hides no file."""
+    return re.sub(r'[/\\:*?"<>|]', "_", safe_line(name)[:NAME_LENGTH]).lstrip(".") or "kbx"
 
 
 def _is_web_address(url: str) -> bool:

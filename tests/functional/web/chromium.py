@@ -95,6 +95,16 @@ class Tab:
         await self.until(f"new RegExp({source}, 'm').test({rows}.join('\\n'))")
         return await self.text()
 
+    async def settled_text(self) -> str:
+        """Wait until the terminal stays as it is for a moment; return its text."""
+        text, same = "", 0
+        async with asyncio.timeout(SECONDS):
+            while same < 3:
+                await asyncio.sleep(0.12)
+                before, text = text, await self.text()
+                same = same + 1 if text == before else 0
+        return text
+
     async def resize(self, width: int, height: int, *, phone: bool = False) -> None:
         """Set the size of the window; a phone has fingers and small pixels."""
         await self.call(

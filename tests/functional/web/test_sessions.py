@@ -50,12 +50,13 @@ async def test_keys_and_messages_of_a_page_reach_the_process(served: Running) ->
         await leave(page)
 
 
-async def test_a_page_receives_titles_copies_and_web_links_alone(served: Running) -> None:
+async def test_a_page_receives_titles_copies_files_and_web_links_alone(served: Running) -> None:
     async with visitor(served) as known:
         page = await known.open()
         for message in (
             {"type": "kbx_page", "title": "n\x1b]0;x\x07 - q", "base": "n", "query": "q"},
             {"type": "kbx_copy", "text": "two\nlines"},
+            {"type": "kbx_file", "name": "../.a/b\x1b[0m.html", "text": "<p>", "mime_type": "x/y"},
             {"type": "open_url", "url": "https://example.org/?a=b#c", "new_tab": True},
             *({"type": "open_url", "url": url, "new_tab": True} for url in (
                 "javascript:alert(1)", "data:text/html,x", "file:///etc/passwd", "mailto:a@b.c",
@@ -72,6 +73,7 @@ async def test_a_page_receives_titles_copies_and_web_links_alone(served: Running
         assert [each for each in page.messages if each[0] != "session"] == [
             ["page", {"title": "n - q", "query": "q"}],
             ["copy", {"text": "two\nlines"}],
+            ["file", {"name": "_.a_b.html", "text": "<p>"}],
             ["link", {"url": "https://example.org/?a=b#c"}],
         ]
         await leave(page)
@@ -155,8 +157,8 @@ async def test_the_end_of_the_server_ends_every_session(state_folder: Path) -> N
             pages = [await known.open() for _ in range(2)]
             pids = [session.process.pid for session in server.server.registry]
             server.server.stop()
-            for page in pages:
-                assert await page.closed() == Closing.ENDED
+            codes = await asyncio.gather(*(page.closed() for page in pages))
+            assert codes == [Closing.ENDED] * 2
     assert not any(Path(f"/proc/{pid}").exists() for pid in pids)
 
 

@@ -16,12 +16,13 @@ from kbx_tui.cli.output import print_result
 def command(as_json: bool) -> None:
     """List the knowledge bases that the app has opened, the most recent first.
 
-    Several are searched together by giving --kb more than once.
+    Several are searched together by giving --kb more than once, in the app too.
 
     \b
     Examples:
       kbx bases
       kbx bases --json | jq -r '.[].path'
+      kbx --kb ~/notes --kb ~/work                   open the app on both
       kbx --kb ~/notes --kb ~/work search rollback
     """
     from kbx_tui.api.several_bases import base_names

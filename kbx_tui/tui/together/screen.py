@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
 from typing import ClassVar
 
@@ -9,7 +10,7 @@ from textual import on
 from textual.app import ComposeResult
 from textual.geometry import Size
 
-from kbx_tui.formatting import format_count
+from kbx_tui.formatting import format_count, format_score
 from kbx_tui.tui.commands.bindings import bindings
 from kbx_tui.tui.navigator import Navigator
 from kbx_tui.tui.shell.frame_screen import FrameScreen
@@ -75,6 +76,21 @@ class Together(FrameScreen):
         if result is not None and not bases.has_focus:
             return result.base
         return bases.current.name if bases.current is not None else self.model.bases[0].name
+
+    def meanings(self) -> Iterable[tuple[str, str]]:
+        match self.focused:
+            case OwnedList() as results if (row := results.current) is not None:
+                yield format_score(row.score), "how well it answers, 0 to 1, in every base alike."
+                yield row.base, "the base that it is in."
+                if row.is_known_item:
+                    yield "=", "the query is its title, path or name, so it comes first."
+            case BaseList() as bases if (base := bases.current) is not None:
+                yield base.holds, "what it holds, or why it cannot be searched."
+                if base.found:
+                    yield (
+                        base.found,
+                        "how many documents match, and which entities were found first.",
+                    )
 
     def compose_panes(self) -> ComposeResult:
         results = OwnedList()

@@ -16,6 +16,7 @@ from kbx_tui.tui.app_state import AppState
 from kbx_tui.tui.experts.screen import Experts
 from kbx_tui.tui.explore.panes.result_list import ResultList
 from kbx_tui.tui.reading.preview_pane import PreviewPane
+from kbx_tui.tui.shell.help_screen import HelpText
 from kbx_tui.tui.shell.mode_tabs import ModeTabs
 from kbx_tui.tui.together.owned_list import BaseList, OwnedList
 from kbx_tui.tui.together.screen import Together, TogetherLine
@@ -113,6 +114,13 @@ async def test_a_result_is_read_in_its_base_and_f6_returns_to_the_list(
         await driver.until(lambda: driver.app.screen is screen_of(driver))
         assert driver.app.explore is None
         assert results.cursor == row
+
+
+async def test_help_says_what_a_row_means(indexed: list[Path]) -> None:
+    async with together(indexed) as driver:
+        await ask(driver, "rollback plan")
+        await driver.press("down", "question_mark")
+        await driver.until_shown(HelpText, "1.00", "home the base that it is in", "comes first")
 
 
 async def test_a_base_is_opened_alone_with_the_query(indexed: list[Path]) -> None:

@@ -28,6 +28,7 @@ from kbx_tui.tui.editor import open_editor
 from kbx_tui.tui.explore.screen import Explore
 from kbx_tui.tui.explore.search_run import DEBOUNCE_SECONDS
 from kbx_tui.tui.mode_screens import MODES
+from kbx_tui.tui.page_saver import save_page
 from kbx_tui.tui.shell.frame_screen import FrameScreen
 from kbx_tui.tui.shell.messages import Failure, IndexProgress, Notice
 from kbx_tui.tui.shell.overlay_app import OverlayApp
@@ -345,6 +346,9 @@ class KbxApp(OverlayApp):
 
         self.copy_to_clipboard(text)  # also where a program takes it: only the terminal is always
         return await asyncio.to_thread(copy_text, name, text, os.environ)  # on the user's machine
+
+    async def save_page(self, query: str, page: str) -> str:
+        return await asyncio.to_thread(save_page, query, page, self._root)
 
     async def edit(self, root: str, path: str, line: int) -> None:
         if notice := open_editor(self, Path(root) / path, line, no_color=self.no_color):

@@ -84,6 +84,10 @@ class Navigator(Protocol):
     async def copy(self, name: str, text: str) -> str:
         """Copy a text called `name`; return a sentence that says where it is, or why nowhere."""
 
+    async def save_page(self, query: str, page: str) -> str:
+        """Save a page of results, and return in words where it is. Raises WriteFault."""
+        ...
+
     def ask_blind(self, before: Tuning, after: Tuning) -> None:
         """Let the user choose between the results of two settings without their names."""
         ...

@@ -27,7 +27,6 @@ CLOSE_THE_PAGE = "close the page to leave"
 NOT_IN_A_BROWSER: Mapping[str, str] = {
     **dict.fromkeys(("edit", "claim.edit", "known.edit", "files.mend", "index.edit"), NO_EDITOR),
     "drafts.load": NO_FILES,
-    "results.share": "a browser writes no file of the server: copy the results instead",
     **dict.fromkeys(("base.switch", "base.forget", "base.recall"), NO_OTHER_BASE),
     "app.suspend": "a browser has no shell to go back to",
     "app.leave": CLOSE_THE_PAGE,

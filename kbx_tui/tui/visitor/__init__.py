@@ -15,17 +15,13 @@ payload as four bytes (big-endian), the payload. The kinds are
 - `D`, from the server: what the visitor types, as a terminal sends it, in UTF-8: keys as escape
   codes, the mouse in SGR coding, pasted text in brackets; from the process: text for the terminal
   in the page, in UTF-8 with escape codes;
-- `M`: a message, a JSON object with a `type`;
-- `P`, from the process: a part of a file, `("deliver_chunk", key, text)` in Textual's binary
-  coding.
+- `M`: a message, a JSON object with a `type`.
 
 Messages of the server:
 
 - `resize`, with `width` and `height` in cells: at most 600x300 are drawn;
 - `focus` and `blur`: the page has the focus, or has lost it;
 - `quit`: leaves the app as its own key does;
-- `deliver_chunk_request`, with `key` and `size`: the next part of a file, which is empty at its
-  end;
 - `kbx_query`, with `query`: searches for this query; it may come before the first screen;
 - `kbx_scheme`, with `scheme`, `light` or `dark`: follows the system of the visitor, unless the
   visitor has chosen another theme;
@@ -37,10 +33,9 @@ Messages of the process:
 - `kbx_page`, with `title`, `base` and `query`, one line each: for the title and the address of the
   page; sent whenever they change; while several bases are searched, `base` says how many;
 - `kbx_copy`, with `text`: for the clipboard of the browser;
-- `open_url`, with `url` (`http`, `https` or `mailto`) and `new_tab`: a link that the visitor
-  follows;
-- `deliver_file_start`, with `key`, `path` (a bare file name), `open_method`, `encoding`,
-  `mime_type` and `name`: a file to download, whose parts the server then asks for;
+- `open_url`, with `url` (`http` or `https`) and `new_tab`: a link that the visitor follows;
+- `kbx_file`, with `name` (a bare file name), `mime_type` and `text`: a file for the downloads of
+  the browser;
 - `exit`: the app has ended.
 
 The process ends by `quit`, by SIGTERM, at the end of its stdin, and at a packet that cannot be

@@ -13,7 +13,7 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, BinaryIO, Protocol, TextIO, runtime_checkable
 
 from textual.app import App
 from textual.drivers.web_driver import WebDriver
@@ -32,7 +32,7 @@ SET_UP = (
     "\x1b[?2026$p\x1b[?2004h"  # whether it draws whole frames; bracketed paste
 )
 """Does again for another terminal what `WebDriver.start_application_mode` did for the first."""
-WEB_ADDRESSES = ("http://", "https://", "mailto:")
+WEB_ADDRESSES = ("http://", "https://")
 """Beginnings of the addresses that a page may be asked to open."""
 
 
@@ -81,15 +81,20 @@ class BrowserDriver(WebDriver):
             super().write(data)
 
     def write_meta(self, data: dict[str, object]) -> None:
-        """Send a message; of a file to download, the page learns only the name."""
-        if data.get("type") == "deliver_file_start":
-            data = {**data, "path": Path(str(data["path"])).name}
         with self._sends():
             super().write_meta(data)
 
-    def write_binary_encoded(self, data: tuple[str | bytes, ...]) -> None:
-        with self._sends():
-            super().write_binary_encoded(data)
+    def deliver_binary(
+        self, binary: BinaryIO | TextIO, *, save_path: Path, mime_type: str | None = None, **_: Any
+    ) -> None:
+        """Send a text file at once: those of the app are small."""
+        with binary:
+            binary.seek(0)
+            text = binary.read()
+        if isinstance(text, str):
+            self.write_meta(
+                {"type": "kbx_file", "name": save_path.name, "mime_type": mime_type, "text": text}
+            )
 
     def open_url(self, url: str, new_tab: bool = True) -> None:
         """Ask the page to open an address of the web; others have no effect."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
@@ -132,6 +133,13 @@ class VisitorApp(KbxApp):
     async def copy(self, name: str, text: str) -> str:
         self.copy_to_clipboard(text)
         return f"copied {name} to the clipboard of the browser: {text}"
+
+    async def save_page(self, query: str, page: str) -> str:
+        from kbx_tui.sharing.page_file import slug
+
+        name = f"kbx-results-{slug(query)}.html"
+        self.deliver_text(io.StringIO(page), save_filename=name, mime_type="text/html")
+        return f"{name}, among the downloads of the browser"
 
     async def edit(self, root: str, path: str, line: int) -> None:
         self.show_notice(NO_EDITOR)

@@ -32,16 +32,20 @@ def test_stream_holds_no_control_of_a_document_and_the_base_stays_as_it_is(hosti
         process.tell("resize", width=90, height=30)
         process.type("C")  # the command line for these results
         process.read_until(lambda: process.told[-1]["type"] == "kbx_copy")
+        process.type(">")
+        process.read_until(lambda: process.told[-1]["type"] == "kbx_file")
         process.tell("kbx_redraw")
         process.read_until(lambda: process.told[-1]["type"] == "kbx_page")
         process.tell("quit")
         assert process.end() == 0
-    page, copied, again, end = process.told
+    page, copied, file, again, end = process.told
     assert page == again
     assert page["query"] == "Mallory quokka"
     assert page["title"] == f"{page['base']} - Mallory quokka"
     assert not controls_in(str(page["title"]))
     assert "quokka" in str(copied["text"])
+    assert (file["name"], file["mime_type"]) == ("kbx-results-mallory-quokka.html", "text/html")
+    assert str(file["text"]).startswith("<!doctype html>")
     assert end == {"type": "exit"}
     assert not controls_in(EXPECTED.sub("", process.drawn.decode()))
     assert tree(hostile) == before

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from pathlib import Path
 from typing import TYPE_CHECKING
 
-from kbx_tui.errors import WriteFault
 from kbx_tui.formatting import format_count
 from kbx_tui.safe_text import safe_line
 from kbx_tui.tui.base_session import BaseSession
@@ -26,7 +24,7 @@ class ResultSharer:
         self._screen, self._session = screen, session
 
     def share(self) -> None:
-        """Write the first results to a new file in the folder that the app was started in."""
+        """Write the first results to a page, and save it for the user."""
         if self._session.explore.state.query:
             self._session.client.start(self._share())
         else:
@@ -35,19 +33,13 @@ class ResultSharer:
     async def _share(self) -> None:
         request = replace(self._session.explore.state.request(), limit=SHARED_RESULTS)
 
-        def write(engine: KnowledgeBase) -> str:
-            from kbx_tui.sharing.page_file import write_named_page
+        def make(engine: KnowledgeBase) -> tuple[str, int]:
             from kbx_tui.sharing.search_page import search_page
             from kbx_tui.sharing.shared_search import share_search
 
-            try:
-                folder = Path.cwd()
-            except OSError as error:
-                raise WriteFault("the folder that the app was started in is gone") from error
             shared = share_search(engine, request)
-            file = write_named_page(folder, request.searched, search_page(shared))
-            inside = " of the knowledge base" if folder.is_relative_to(engine.root) else ""
-            count = format_count(len(shared.answer.results), "result")
-            return f"wrote {count} to {file.name}, in the folder {folder}{inside}"
+            return search_page(shared), len(shared.answer.results)
 
-        self._screen.show_notice(safe_line(await self._session.client.run(write)))
+        page, count = await self._session.client.run(make)
+        place = await self._screen.navigator.save_page(request.searched, page)
+        self._screen.show_notice(safe_line(f"wrote {format_count(count, 'result')} to {place}"))

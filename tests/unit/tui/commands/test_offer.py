@@ -31,7 +31,8 @@ card.up text.up text.down text.page_up text.page_down text.first text.last slide
 slider.more slider.fine_less slider.fine_more slider.least slider.most focus.query focus.path
 focus.entities entities.add alpha.less alpha.more threshold.less threshold.more mode.next
 preset.next sort.next dates.off dates.only history.open facets.open links.open filter.remove
-undo preview.toggle copy.path copy.citation copy.snippet copy.command why.toggle result.mark
+undo preview.toggle copy.path copy.citation copy.snippet copy.command results.share why.toggle
+result.mark
 entities.toggle compare why_not screen.back judge.next settings.pin why_not.take why_not.read
 why_not.up why_not.down why_not.page_up why_not.page_down why_not.close recall.take recall.up
 recall.down recall.page_up recall.page_down recall.close facets.take facets.earlier

@@ -18,6 +18,7 @@ const place = document.getElementById("terminal");
 
 const screen = await Screen.create(place, scheme());
 const { terminal } = screen;
+let focusIsKnown = false; // by the app
 const opening = () => ({ ...screen.size, scheme: scheme() });
 
 const connection = new Connection(opening, {
@@ -30,8 +31,13 @@ const connection = new Connection(opening, {
     if (!touches) {
       terminal.focus();
     }
+    focusIsKnown = false;
   },
   page({ title, query }) {
+    if (!focusIsKnown) {
+      connection.send(document.hasFocus() ? "focus" : "blur"); // the app starts without
+      focusIsKnown = true;
+    }
     document.title = title;
     connection.showed(query);
     const address = new URL(location.href);

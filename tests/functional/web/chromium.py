@@ -128,6 +128,13 @@ class Tab:
         await self.call("Input.dispatchKeyEvent", type="keyDown", text=text, **pressed)
         await self.call("Input.dispatchKeyEvent", type="keyUp", **pressed)
 
+    async def paste(self, text: str) -> None:
+        """Put a text into the clipboard and press ctrl+v."""
+        await self.evaluate(f"navigator.clipboard.writeText({json.dumps(text)})")
+        pressed = {"key": "v", "windowsVirtualKeyCode": 86, "modifiers": 2}
+        await self.call("Input.dispatchKeyEvent", type="keyDown", commands=["paste"], **pressed)
+        await self.call("Input.dispatchKeyEvent", type="keyUp", **pressed)
+
     async def drag(self, start: tuple[float, float], end: tuple[float, float]) -> None:
         """Press the mouse at one point, move it to another, release it."""
         button = {"button": "left", "buttons": 1, "clickCount": 1}

@@ -50,12 +50,15 @@ async def test_the_page_in_a_browser(served: Running, tmp_path: Path) -> None:
     """A visit: search, sliders, a document, the clipboard, a cut, and the same on a phone."""
     assert PROGRAM is not None
     async with chromium(PROGRAM, tmp_path / "profile") as tab:
-        await tab.call("Browser.grantPermissions", permissions=["clipboardReadWrite"])
+        allowed = ["clipboardReadWrite", "clipboardSanitizedWrite"]
+        await tab.call("Browser.grantPermissions", permissions=allowed)
+        await tab.call("Emulation.setFocusEmulationEnabled", enabled=True)
         await tab.resize(1400, 900)
         await tab.open(served.server.new_link())
         await tab.until_text("63 documents")
 
-        await tab.type(QUERY)
+        await tab.paste(QUERY[:-3])
+        await tab.type(QUERY[-3:])
         await tab.until_text(r"1 +\.\d\d .*Migration go/no-go")
         await tab.until("document.title.endsWith('migration?')")
         assert "q=what+did+the+platform" in await tab.evaluate("location.search")

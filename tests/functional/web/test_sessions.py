@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import json
+import subprocess
+import sys
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from kbx_tui.web.sessions.app_process import app_command
 from kbx_tui.web.sessions.browser_session import Closing
 from tests.functional.web.running import SHORT, Page, Running, running, visitor
 
@@ -160,6 +163,16 @@ async def test_the_end_of_the_server_ends_every_session(state_folder: Path) -> N
             codes = await asyncio.gather(*(page.closed() for page in pages))
             assert codes == [Closing.ENDED] * 2
     assert not any(Path(f"/proc/{pid}").exists() for pid in pids)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems do not enforce the limit")
+@pytest.mark.parametrize(("taken", "code"), [(10_000_000, 0), (400_000_000, 1)])
+def test_a_process_takes_no_more_memory_than_its_limit(taken: int, code: int) -> None:
+    command = app_command([], allow_writes=False, memory_bytes=200_000_000)
+    command[-1:] = ["timeit", "-n1", "-r1", f"bytearray({taken})"]
+    ran = subprocess.run(command, capture_output=True, check=False)
+    assert ran.returncode == code
+    assert (b"MemoryError" in ran.stderr) == bool(code)
 
 
 async def test_a_process_that_cannot_be_started_is_reported(state_folder: Path) -> None:

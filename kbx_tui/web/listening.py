@@ -13,7 +13,9 @@ from kbx_tui.errors import ConfigError
 from kbx_tui.web.same_origin import HostRules, host_rules, is_loopback
 
 WAITING_CONNECTIONS = 64
+DEFAULT_PORTS = {"http": 80, "https": 443}
 _PATH = re.compile(r"(/[A-Za-z0-9._~-]+)*")
+_HOST = re.compile(r"([A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\])(:[0-9]+)?")
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,23 +69,33 @@ def listen(
 
 def _parse_base_url(base_url: str) -> tuple[str, str]:
     """Return origin, empty if it has none, and path of `--base-url`. Raises ConfigError."""
-    parts = urlsplit(base_url)
+    try:
+        parts = urlsplit(base_url)
+        name, port = parts.hostname, parts.port
+    except ValueError as error:  # brackets, or a port that is none
+        raise _bad_base_url(base_url) from error
     path = parts.path.rstrip("/")
-    has_origin = bool(parts.scheme or parts.netloc)
     is_valid = (
         _PATH.fullmatch(path)
         and not parts.query
         and not parts.fragment
         and not {".", ".."} & set(path.split("/"))
-        and (not has_origin or (parts.scheme in ("http", "https") and parts.hostname))
-        and "@" not in parts.netloc
     )
-    if not is_valid:
-        raise ConfigError(
-            f"--base-url {base_url} is neither a path such as /kbx nor an address such as "
-            "https://notes.example.org/kbx"
-        )
-    return (f"{parts.scheme}://{parts.netloc}" if has_origin else ""), path
+    if is_valid and not (parts.scheme or parts.netloc):
+        return "", path
+    if not (is_valid and parts.scheme in DEFAULT_PORTS and name and _HOST.fullmatch(parts.netloc)):
+        raise _bad_base_url(base_url)
+    host = parts.netloc.lower()
+    if port == DEFAULT_PORTS[parts.scheme]:
+        host = host.removesuffix(f":{port}")  # browsers leave it out
+    return f"{parts.scheme}://{host}", path
+
+
+def _bad_base_url(base_url: str) -> ConfigError:
+    return ConfigError(
+        f"--base-url {base_url} is neither a path such as /kbx nor an address such as "
+        "https://notes.example.org/kbx"
+    )
 
 
 def _tls(certificate: Path, key: Path) -> ssl.SSLContext:

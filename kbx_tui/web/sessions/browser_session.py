@@ -66,28 +66,36 @@ class BrowserSession:
     async def serve(self, socket: web.WebSocketResponse, opening: Opening, *, new: bool) -> None:
         """Show the session in a page until the socket closes. A page that had it loses it."""
         before, self._socket, self.left_at = self._socket, socket, None
-        if before is not None:
-            await before.close(code=Closing.ELSEWHERE, message=b"another page shows this session")
-        await socket.send_str(encode_for_page("session", id=self.id, resumed=not new))
-        if new:
-            if opening.query:
-                await self.process.tell({"type": "kbx_query", "query": opening.query})
-        else:
-            size = {"width": opening.width, "height": opening.height}
-            await self.process.tell({"type": "resize", **size})
-            if opening.scheme:
-                await self.process.tell({"type": "kbx_scheme", "scheme": opening.scheme})
-            await self.process.tell({"type": "kbx_redraw"})
         try:
+            if before is not None:
+                await before.close(
+                    code=Closing.ELSEWHERE, message=b"another page shows this session"
+                )
+            await self._greet(socket, opening, new=new)
             while (frame := await socket.receive(self._limits.silence_seconds)).type in FRAMES:
                 await self._take(frame.data)
         except TimeoutError:
             await socket.close(code=WSCloseCode.GOING_AWAY, message=b"the page says nothing")
         except BadMessage as error:
             await socket.close(code=Closing.BAD_MESSAGE, message=str(error).encode())
+        except ConnectionError:
+            pass  # the page was gone before it was greeted
         finally:
             if self._socket is socket:
                 self._socket, self.left_at = None, time.monotonic()
+
+    async def _greet(self, socket: web.WebSocketResponse, opening: Opening, *, new: bool) -> None:
+        """Tell a page its session, and the process what the page is like."""
+        await socket.send_str(encode_for_page("session", id=self.id, resumed=not new))
+        if new:
+            if opening.query:
+                await self.process.tell({"type": "kbx_query", "query": opening.query})
+            return
+        size = {"width": opening.width, "height": opening.height}
+        await self.process.tell({"type": "resize", **size})
+        if opening.scheme:
+            await self.process.tell({"type": "kbx_scheme", "scheme": opening.scheme})
+        await self.process.tell({"type": "kbx_redraw"})
 
     async def end(self, why: str) -> None:
         """End the process; the page shows why."""

@@ -157,6 +157,24 @@ async def test_a_flood_of_sockets_leaves_room_for_the_sessions_that_are_open(
             await each.closed()
 
 
+async def test_a_page_that_is_gone_before_its_session_starts_takes_no_place(
+    served: Running,
+) -> None:
+    registry = served.server.registry
+    async with visitor(served) as known:
+        socket = await known.connect()
+        await socket.send_str('["open", {"width": 80, "height": 24}]')
+        assert socket._response.connection is not None
+        assert socket._response.connection.transport is not None
+        socket._response.connection.transport.abort()
+        for is_there in (True, False):
+            for _ in range(300):
+                if bool(len(registry)) is is_there:
+                    break
+                await asyncio.sleep(0.01)
+            assert bool(len(registry)) is is_there
+
+
 async def test_an_oversized_frame_closes_the_socket(served: Running) -> None:
     async with visitor(served) as known:
         page = await known.open()

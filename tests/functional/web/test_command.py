@@ -74,6 +74,9 @@ def test_other_machines_are_not_served_without_encryption(
         (("--base-url", "ftp://example.org"), "--base-url"),
         (("--base-url", "https://a@example.org"), "--base-url"),
         (("--base-url", "/kbx?x"), "--base-url"),
+        (("--base-url", "http://[::1"), "--base-url"),
+        (("--base-url", "https://example.org:99999"), "--base-url"),
+        (("--base-url", 'https://a">b/'), "--base-url"),
         (("--host", "no such host"), "cannot be"),
     ],
 )
@@ -84,6 +87,13 @@ def test_options_that_make_no_sense_are_refused_in_a_sentence(
     assert ran.code == 2
     assert words in ran.err
     assert ran.err.count("\n") == 1
+
+
+def test_an_address_is_as_browsers_spell_it() -> None:
+    listening = listen("127.0.0.1", 0, base_url="https://Notes.example.org:443/kbx/")
+    listening.socket.close()
+    assert listening.url == "https://notes.example.org/kbx/"
+    assert listening.rules.accepts_origin("https://notes.example.org", "notes.example.org")
 
 
 def test_a_folder_without_notes_is_not_served(kbx: CommandLine, tmp_path: Path) -> None:

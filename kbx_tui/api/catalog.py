@@ -30,6 +30,7 @@ from kbx_tui.search.browsing.contents import BaseContents, contents_of
 from kbx_tui.search.browsing.destination import Destination
 from kbx_tui.search.browsing.document_lookup import DocumentName
 from kbx_tui.search.browsing.filter_completion import FilterCompletions, complete_filter
+from kbx_tui.search.browsing.word_completion import complete_last_word
 from kbx_tui.search.query.query_terms import searched_terms
 from kbx_tui.search.query.typed_filters import UnfinishedFilter
 from kbx_tui.similarity.entity_finder import EntityFinder
@@ -180,6 +181,10 @@ class Catalog:
     def complete_filter(self, unfinished: UnfinishedFilter, limit: int) -> FilterCompletions:
         generation = self._session.fresh_index().generation()
         return complete_filter(generation, unfinished, limit)
+
+    def complete_query(self, query: str) -> str:
+        index = self._session.fresh_index()
+        return complete_last_word(index.generation(), index.reader, query)
 
     def count_scope(self, path: str) -> tuple[int, int]:
         path_filter = self._session.path_filter(path)

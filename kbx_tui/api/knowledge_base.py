@@ -528,6 +528,14 @@ class KnowledgeBase:
         """
         return self._catalog.complete_filter(unfinished, limit)
 
+    def complete_query(self, query: str) -> str:
+        """Return a query whose last word may still be typed, with that word continued.
+
+        To the most frequent word that begins like it, if no document holds what is typed; otherwise
+        the query itself. Raises NotFound without an index.
+        """
+        return self._catalog.complete_query(query)
+
     def count_scope(self, path: str) -> tuple[int, int]:
         """Return how many documents a path filter matches, and how many there are in total.
 

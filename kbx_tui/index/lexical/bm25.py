@@ -9,6 +9,7 @@ which is never negative; k1 = 1.2, b = .75, as in LanceDB.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -25,6 +26,9 @@ K1, B = 1.2, 0.75
 
 TERMS_KEPT = 1000
 """Terms whose place and idf are kept: one search asks for those of its terms several times."""
+
+FREQUENT = 20
+"""Terms with the same beginning that are of use to complete a word."""
 
 PlainTerm = str | tuple[str, str]
 """A term, or a pair of terms of which the second directly follows the first."""
@@ -168,6 +172,14 @@ class Bm25Index:
             for language in others
             for term in segment.postings.terms_from(f"{language}{OF}")
         )
+
+    def frequent(self, beginning: str) -> Counter[str]:
+        """Return terms that begin with a text, the most frequent ones, and how many texts hold
+        each; a text that was replaced counts as well."""
+        counts = Counter[str]()
+        for segment in self._segments:
+            counts.update(dict(segment.postings.frequent_terms_from(beginning, FREQUENT)))
+        return counts
 
     def rows_holding(self, term: Term) -> Rows:
         """Return the rows of the texts that hold a term, in any order."""

@@ -8,7 +8,7 @@ take a position. Offsets are characters from the start of a text.
 
 from __future__ import annotations
 
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -101,14 +101,28 @@ class Postings:
 
     def terms_from(self, beginning: str) -> Iterator[str]:
         """Yield the terms that begin with a text, ascending."""
+        return map(self._term, self._ids_from(beginning))
+
+    def frequent_terms_from(self, beginning: str, limit: int) -> list[tuple[str, int]]:
+        """Return the terms that begin with a text, and how many texts hold each; most first."""
+        term_ids = self._ids_from(beginning)
+        counts = np.diff(self.posting_starts[term_ids.start : term_ids.stop + 1])
+        best = np.argsort(-counts, kind="stable")[:limit].tolist()
+        return [(self._term(term_ids[each]), int(counts[each])) for each in best]
+
+    def _ids_from(self, beginning: str) -> range:
         text, ends, wanted = self.term_bytes.data, self.term_byte_starts, beginning.encode()
+
+        def bytes_of(term_id: int) -> bytes:
+            return bytes(text[ends[term_id] : ends[term_id + 1]])[: len(wanted)]
+
         term_ids = range(len(ends) - 1)
-        first = bisect_left(term_ids, wanted, key=lambda i: bytes(text[ends[i] : ends[i + 1]]))
-        for term_id in term_ids[first:]:
-            term = bytes(text[ends[term_id] : ends[term_id + 1]])
-            if not term.startswith(wanted):
-                return
-            yield term.decode()
+        first = bisect_left(term_ids, wanted, key=bytes_of)
+        return range(first, bisect_right(term_ids, wanted, lo=first, key=bytes_of))
+
+    def _term(self, term_id: int) -> str:
+        start, end = self.term_byte_starts[term_id], self.term_byte_starts[term_id + 1]
+        return bytes(self.term_bytes.data[start:end]).decode()
 
     def positions_of(self, term_id: int) -> Ints:
         """Return the positions of a term, ascending."""

@@ -59,7 +59,7 @@ COMMANDS: tuple[Command, ...] = (
     _query("query.leave", "escape", "screen.leave_field", "commands",
            "leave the query line; letters are then commands", bar=True),
     _query("query.complete", "tab", "complete", "complete",
-           "accept the completion of a filter; without one, go to the next pane"),
+           "accept the completion of a word or filter; without one, go to the next pane"),
     _query("query.history", "ctrl+r", "screen.recall_from_line", "history",
            "search the queries asked before"),
     _query("query.earlier", "up", "screen.earlier_query", "previous", "recall the previous query"),

@@ -34,6 +34,15 @@ class StateReplaced(Message):
 
 
 @dataclass
+class QueryCompleted(Message):
+    """A query whose last word may still be typed is answered."""
+
+    typed: str
+    query: str
+    """What was searched for: the same, or with its last word continued."""
+
+
+@dataclass
 class SearchSlow(Message):
     """A search is taking long enough to show a message."""
 

@@ -21,6 +21,7 @@ from kbx_tui.tui.explore.documents.snippet_reader import SnippetReader
 from kbx_tui.tui.explore.messages import (
     BaseCounted,
     FilesChanged,
+    QueryCompleted,
     RankingReady,
     ScopeCounted,
     SearchSlow,
@@ -86,6 +87,8 @@ class ExploreModel:
         self._undo = Undo()
         self._changed_fields: set[str] = set()
         self._is_configured = False
+        self._open_query = ""
+        """The query whose last word the user may still be typing; empty if there is none."""
         self.completions = Completions(client, lambda: self.is_searchable)
         self.snippets = SnippetReader(client, self.displayed, lambda message: self.post(message))
         self._search = SearchRun(
@@ -93,6 +96,7 @@ class ExploreModel:
             state=lambda: self.state,
             open_base=open_base,
             debounce=debounce,
+            is_open=lambda query: query == self._open_query,
             on_slow=self._say_searching,
             on_evidence=self._take_evidence,
         )
@@ -135,6 +139,19 @@ class ExploreModel:
         self._changed_fields |= changed
         self._undo.remember(self.state, changed)
         self._set(after)
+
+    def type_query(self, query: str, *, is_open: bool) -> None:
+        """Search for a query as it is typed; `is_open` if its last word may still be typed.
+
+        If such a word is none of the base, a word that begins like it is searched for instead, and
+        is part of the query from then on; `QueryCompleted` reports it.
+        """
+        was_open = bool(self._open_query)
+        self._open_query = query if is_open else ""
+        if query != self.state.query:
+            self.update(query=query)
+        elif was_open and not is_open and self.is_searching:
+            self._search.start(is_typed=True)
 
     def apply(self, **changes: Any) -> None:
         """Change the search in one step to undo, and show the new settings in all fields."""
@@ -295,6 +312,9 @@ class ExploreModel:
             self._on_settings(settings)
 
     def _take_evidence(self, state: SearchState, evidence: Evidence, is_new: bool) -> None:
+        if self.state.query == self._open_query:
+            self.post(QueryCompleted(self._open_query, state.query))
+            self.state = replace(self.state, query=state.query)
         self.displayed.show(state, evidence)
         self._rank(is_new=is_new)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from kbx_tui.tui.engine.client import EngineClient, LatestOnly
@@ -33,16 +34,19 @@ class SearchRun:
         state: Callable[[], SearchState],
         open_base: Callable[[], Awaitable[bool]],
         debounce: float,
+        is_open: Callable[[str], bool],
         on_slow: Callable[[], object],
         on_evidence: Callable[[SearchState, Evidence, bool], object],
     ) -> None:
         """`on_evidence` receives the state it was retrieved for, and whether the query is new.
 
-        `state` returns what is searched for now. `open_base` opens the base if need be and returns
-        whether it can be searched. `on_slow` is called when a search takes long.
+        That state holds the completed query, if `is_open` says that the last word of the query may
+        still be typed. `state` returns what is searched for now. `open_base` opens the base if need
+        be and returns whether it can be searched. `on_slow` is called when a search takes long.
         """
         self._client, self._state, self._open_base = client, state, open_base
-        self._debounce, self._on_slow, self._on_evidence = debounce, on_slow, on_evidence
+        self._debounce, self._is_open = debounce, is_open
+        self._on_slow, self._on_evidence = on_slow, on_evidence
         self._latest = LatestOnly(client)
         self._retrieves: object = None
         """The `SearchState.retrieval_key` of the newest search."""
@@ -79,17 +83,17 @@ class SearchRun:
             self._is_outdated = False
             state = self._state()
             try:
-                evidence = await self._retrieve(state)
+                found = await self._retrieve(state)
             except Exception:
                 if not self._is_outdated:
                     raise
                 continue
-            if evidence is not None:
-                self._on_evidence(state, evidence, is_new)
+            if found is not None:
+                self._on_evidence(*found, is_new)
                 is_new = False
 
-    async def _retrieve(self, state: SearchState) -> Evidence | None:
-        """Return the evidence for `state`; None when there is no index to search yet."""
+    async def _retrieve(self, state: SearchState) -> tuple[SearchState, Evidence] | None:
+        """Return the evidence for `state`, with its query completed; None without an index."""
         slow = asyncio.get_running_loop().call_later(SLOW_SEARCH_SECONDS, self._on_slow)
         try:
             if not await self._open_base():
@@ -98,11 +102,13 @@ class SearchRun:
         finally:
             slow.cancel()
 
-    def _read(self, engine: KnowledgeBase, state: SearchState) -> Evidence:
+    def _read(self, engine: KnowledgeBase, state: SearchState) -> tuple[SearchState, Evidence]:
+        if self._is_open(state.query):
+            state = replace(state, query=engine.complete_query(state.query))
         evidence = engine.retrieve(state.request())
         from kbx_tui.tui.explore import presenting  # noqa: F401  # loaded here, not between frames
 
         if evidence.generation != self._index_generation:
             self._index_generation = evidence.generation
             freeze_loaded()
-        return evidence
+        return state, evidence

@@ -152,6 +152,7 @@ READS: dict[str, Call] = {
     "complete_filter": lambda kb: kb.complete_filter(
         UnfinishedFilter("type", "", "", is_quoted=False)
     ),
+    "complete_query": lambda kb: kb.complete_query("roll"),
     "count_scope": lambda kb: kb.count_scope("memory/people"),
     "document_paths": lambda kb: kb.document_paths(),
     "titles": lambda kb: kb.titles(),

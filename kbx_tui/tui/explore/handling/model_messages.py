@@ -11,6 +11,7 @@ from kbx_tui.tui.explore.messages import (
     LivePreviewReady,
     PreviewGone,
     PreviewReady,
+    QueryCompleted,
     RankingReady,
     ScopeCounted,
     SearchSlow,
@@ -40,6 +41,9 @@ class ExploreAnswers(ExploreFrame):
         path = self.query_one(PathLine)
         if path.value.strip() != message.state.path and not path.has_focus:
             path.value = message.state.path
+
+    def on_query_completed(self, message: QueryCompleted) -> None:
+        self.filters.show_completion(message.typed, message.query)
 
     def on_search_slow(self, message: SearchSlow) -> None:
         if self.model.is_searching:

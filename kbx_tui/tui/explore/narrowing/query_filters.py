@@ -1,4 +1,4 @@
-"""The filters typed in the query line: completed while typed, added and removed by one key."""
+"""The query line as it is typed: words and filters are completed, filters added and removed."""
 
 from __future__ import annotations
 
@@ -26,6 +26,8 @@ class QueryFilters:
     def __init__(self, screen: Screen[None], model: ExploreModel) -> None:
         self._screen, self._model = screen, model
         self._has_hint = False
+        self._typed = self._completed = ""
+        """The text of the line when its last word was last looked up, and with that word whole."""
 
     @property
     def _line(self) -> QueryLine:
@@ -45,12 +47,37 @@ class QueryFilters:
             )
             return
         self._show_hint("")
-        self._model.update(query=text.strip())
+        line = self._line
+        is_open = line.has_focus and line.cursor_at_end and text[-1:].isalpha()
+        if is_open and text.startswith(self._typed) and self._completed.startswith(text):
+            line.suggest(self._completed)  # sooner than the search can tell
+        self._model.type_query(text.strip(), is_open=is_open)
+
+    def show_completion(self, typed: str, query: str) -> None:
+        """Show that a query was searched for with its last word continued, or was not."""
+        line, text = self._line, self._line.value
+        if text.strip() != typed:
+            return
+        rest = query[len(typed) :]
+        if rest and not line.has_focus:
+            line.show_query(query)
+            return
+        self._typed, self._completed = text, text + rest
+        line.suggest(self._completed)
+        word = query.split()[-1]
+        part = word.removesuffix(rest)
+        self._show_hint(
+            f"searching for {word}; tab completes it, a space keeps {part}" if rest else ""
+        )
 
     def left(self) -> None:
-        """Search for the whole text: the user has left the line."""
+        """Search for the whole text, with its last word completed: the user has left the line."""
         self._show_hint("")
-        self._model.update(query=self._line.value.strip())
+        line = self._line
+        # The window of the terminal may only have lost the focus.
+        if line.completion and line.completion == self._completed and self._screen.app.app_focus:
+            line.show_query(self._completed)
+        self._model.update(query=line.value.strip())
 
     def remove(self, number: int) -> bool:
         """Remove a filter, counted from 0, or -1 for the last; return whether there was one."""

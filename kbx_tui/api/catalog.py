@@ -55,6 +55,8 @@ class DocumentView:
     """The whole file, decoded, frontmatter included."""
     redacted_lines: frozenset[int] = frozenset()
     """1-based."""
+    left_out: int = 0
+    """Bytes at the end of the file that are not in `text`."""
 
 
 def _is_word(name: str, text: str) -> bool:
@@ -88,8 +90,10 @@ class Catalog:
     def __init__(self, session: Session) -> None:
         self._session = session
 
-    def document(self, path: str) -> DocumentView:
-        data = self._read(path)
+    def document(self, path: str, most: int | None = None) -> DocumentView:
+        whole = data = self._read(path)
+        if most is not None and len(whole) > most:  # whole lines, unless one alone is longer
+            data = whole[: whole.rfind(b"\n", 0, most) + 1 or most]
         document = parse_document(path, data, daily_notes=self._daily_notes())
         return DocumentView(
             path=path,
@@ -98,6 +102,7 @@ class Catalog:
             kind=document.kind,
             text=decode(data)[0],
             redacted_lines=PublicPage(path, data, self._entity_types()).redacted_lines,
+            left_out=len(whole) - len(data),
         )
 
     def read_document(self, path: str) -> Document:

@@ -420,12 +420,12 @@ class KnowledgeBase:
 
     # Documents and entities
 
-    def document(self, path: str) -> DocumentView:
-        """Return a document as it is on disk now.
+    def document(self, path: str, *, most: int | None = None) -> DocumentView:
+        """Return a document as it is on disk now; of a longer one, the first `most` bytes.
 
         Raises NotFound when there is none at `path` or it is outside the base.
         """
-        return self._catalog.document(path)
+        return self._catalog.document(path, most)
 
     def entity(self, entity_id: str) -> EntityCard:
         """Return everything known about an entity. Raises NotFound."""

@@ -37,6 +37,8 @@ class IndexOverview:
     """Files that differ from the index, by path."""
     problems: tuple[Problem, ...] = ()
     """Files that could not be read completely."""
+    templates: tuple[Problem, ...] = ()
+    """Folders of templates and template notes, which are left out on purpose."""
     unembedded: tuple[tuple[str, int], ...] = ()
     """Documents with texts that cannot be found by meaning yet, by path, and how many."""
     vector_share: float = 0.0
@@ -53,7 +55,7 @@ def read_overview(root: Path, settings: Settings) -> IndexOverview:
         Store(index_uri(root, settings)),
     )
     problems = [*walked.problems, *suppression_problems(root)]
-    problems += template_problems(root, settings.index)
+    templates = tuple(template_problems(root, settings.index))
     indexed: dict[str, str] = {}
     if store.exists():
         indexed = store.mapping("documents", "path", "content_hash")
@@ -65,7 +67,9 @@ def read_overview(root: Path, settings: Settings) -> IndexOverview:
                 stale[path] = "changed" if path in indexed else "new"
     stale |= dict.fromkeys(indexed.keys() - files.keys(), "deleted")
     if not indexed:
-        return IndexOverview(stale=tuple(sorted(stale.items())), problems=tuple(problems))
+        return IndexOverview(
+            stale=tuple(sorted(stale.items())), problems=tuple(problems), templates=templates
+        )
     known.save(files)
     embedded = set(store.column("vectors", "text_hash"))
     path_of = store.mapping("documents", "version", "path")
@@ -77,6 +81,7 @@ def read_overview(root: Path, settings: Settings) -> IndexOverview:
         documents=tuple(sorted(indexed)),
         stale=tuple(sorted(stale.items())),
         problems=(*problems, *stored_problems(store)),
+        templates=templates,
         unembedded=tuple(sorted((path_of[version], n) for version, n in missing.items())),
         vector_share=coverage.share,
         size_bytes=store.size_bytes(),

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from textual import events
 from textual.message import Message
 from textual.screen import Screen
+from textual.theme import Theme
 
 from kbx_tui.ending import end_soon
 from kbx_tui.errors import ConfigError
@@ -104,9 +105,14 @@ class KbxApp(OverlayApp):
         if self.together is not None:
             self.install_screen(self.together, "together")  # it stays while one base is open
         self.push_screen(self._first)  # the default screen cannot be switched for another
-        self.theme_changed_signal.subscribe(
-            self, lambda theme: self.app_state.remember_theme(theme.name)
-        )
+        first = self.theme
+
+        def remember(theme: Theme) -> None:
+            # It is published at the start, too.
+            if theme.name != first or self.app_state.user.theme:
+                self.app_state.remember_theme(theme.name)
+
+        self.theme_changed_signal.subscribe(self, remember)
         if self.explore is not None:
             self.call_after_refresh(self.explore.session.start)
             if self._drafts is not None:
@@ -118,16 +124,12 @@ class KbxApp(OverlayApp):
 
     async def on_event(self, event: events.Event) -> None:
         if isinstance(event, events.Key) and not event.is_forwarded:
-            if self._is_for_tour(event.key):
-                return
+            if self.explore is not None and self.screen is self.explore:
+                self.explore.tour.take_key(event.key)
             if reason := self._refusal(event.key):
                 self.show_notice(reason)
                 return
         await super().on_event(event)
-
-    def _is_for_tour(self, key: str) -> bool:
-        explore = self.explore
-        return explore is not None and self.screen is explore and explore.tour.take_key(key)
 
     def _refusal(self, key: str) -> str:
         """Return why the command that a key would run now is not offered; empty for others."""

@@ -264,7 +264,7 @@ class RecordedKb(RecordedReview):
         recorded = self._recording(key_of(evidence)).snippets
         return tuple(recorded[evidence.paths[row]] for row in rows)
 
-    def document(self, path: str) -> DocumentView:
+    def document(self, path: str, *, most: int | None = None) -> DocumentView:
         """Return a recorded text; of a document that was not read, only its path."""
         if path not in self.base.paths:
             raise NotFound(f"no document {path} in {self.root}")
@@ -293,6 +293,9 @@ class RecordedKb(RecordedReview):
 
     def complete_path(self, text: str, limit: int = 20) -> tuple[str, ...]:
         return complete(self.base.paths, text, self.root, limit)
+
+    def complete_query(self, query: str) -> str:
+        return query
 
     def count_scope(self, path: str) -> tuple[int, int]:
         in_scope = sum(other.startswith(path) for other in self.base.paths)

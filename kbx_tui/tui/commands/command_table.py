@@ -249,6 +249,7 @@ COMMANDS: tuple[Command, ...] = (
     _facets("facets.up", "up", "move_or_leave", "up", "move up"),
 
     _facet_box("facets.undo", "z", "undo", "undo", "undo the last change", bar=True),
+    _facet_box("facets.help", "question_mark", "app.help", "help", "show the keys"),
     _facet_box("facets.close", "escape,q,D", "close", "close", "close the facets", bar=True),
 
     _links("links.take", "enter", "open", "read", "read the document there", bar=True),
@@ -256,6 +257,7 @@ COMMANDS: tuple[Command, ...] = (
            bar=True),
     _links("links.undo", "z", "screen.undo", "undo", "undo the last change", bar=True),
     _links("links.up", "up", "move(-1)", "up", "move up"),
+    _links("links.help", "question_mark", "app.help", "help", "show the keys"),
     _links("links.close", "escape,q,X", "screen.close", "close", "close the links", bar=True),
 
     _side_by_side("side_by_side.read", "enter", "open", "read", "read the document", bar=True),
@@ -424,6 +426,7 @@ COMMANDS: tuple[Command, ...] = (
              "hide the folders in it, or go to the folder that it is in"),
     _folders("folders.up", "up", "move(-1)", "up", "move up"),
 
+    _picker("picker.help", "question_mark", "app.help", "help", "show the keys"),
     _picker("picker.close", "escape,ctrl+t,q", "close", "close", "close the tree", bar=True),
 
     _indexing("index.run", "R", "run", "index now",

@@ -260,6 +260,8 @@ class ExploreModel:
 
     def search_again(self) -> None:
         """Search again, because the index has new content."""
+        if self._open_query and self.state.query.startswith(self._open_query):
+            self.state = replace(self.state, query=self._open_query)  # it may be a word by now
         if self._search.is_running:
             self._search.note_growth()
         elif self.state.query:

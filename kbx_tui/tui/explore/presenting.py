@@ -8,11 +8,12 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from itertools import pairwise
+from math import ceil, floor
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from kbx_tui.formatting import join_limited
+from kbx_tui.formatting import format_score, format_size, join_limited
 from kbx_tui.knowledge.records import Fact
 from kbx_tui.safe_text import safe_line, safe_lines
 from kbx_tui.search.browsing.card import EntityCard
@@ -133,19 +134,20 @@ def _dates(evidence: Evidence, state: SearchState) -> DatesView | None:
 
 
 def next_change_note(below: float | None, above: float | None, alpha: float) -> str:
-    """Return a note on the next alphas that reorder the top results, the ends included."""
-    changes = [_beside(point, alpha) for point in (below, above) if point is not None]
+    """Return a note on the next alphas that reorder the top results, the ends included.
+
+    `below` and `above` are where scores are equal; the note names the nearest alphas beyond them
+    that the slider can take.
+    """
+    changes = []
+    if below is not None:
+        changes.append(min(floor(below * 100 + 1e-9), ceil(alpha * 100 - 1e-9) - 1))
+    if above is not None:
+        changes.append(max(ceil(above * 100 - 1e-9), floor(alpha * 100 + 1e-9) + 1))
     if not changes:
         return ""
-    return f"next {'changes' if len(changes) > 1 else 'change'} at {' and '.join(changes)}"
-
-
-def _beside(point: float, alpha: float) -> str:
-    """Return an alpha with two decimals, or with as many more as tell it from the current one."""
-    digits = next((n for n in (2, 3, 4) if f"{point:.{n}f}" != f"{alpha:.{n}f}"), None)
-    if digits is None:
-        return "this very alpha"  # two documents tie now
-    return f"{point:.{digits}f}".removeprefix("0")
+    named = " and ".join(format_score(max(min(each, 100), 0) / 100) for each in changes)
+    return f"next {'changes' if len(changes) > 1 else 'change'} at {named}"
 
 
 def present_snippet(snippet: Snippet, redacted_lines: frozenset[int] = frozenset()) -> Snippet:
@@ -189,7 +191,10 @@ def present_document(
     `snippet` is its best passage; `find_matches` returns the spans of query words in a text,
     `read_passage` what to show of an embedded note, given its link.
     """
-    inline = render_inline(safe_lines(document.text))
+    text = document.text
+    if document.left_out:
+        text += f"\n*{format_size(document.left_out)} more appear when the page is read.*\n"
+    inline = render_inline(safe_lines(text))
     shown = with_passages(inline, _passages(inline, read_passage))
     lines = shown.text.lines
     start, end = (snippet.line_start, snippet.line_end) if snippet is not None else (0, 0)

@@ -46,13 +46,13 @@ class TourGuide:
         self._tour.end()
         self.show()
 
-    def take_key(self, key: str) -> bool:
-        """Continue the tour if this is its key; return whether the tour alone used the key."""
+    def take_key(self, key: str) -> None:
+        """Continue or end the tour if this is its key, which does what it always does as well."""
         if self._tour.step is None:
-            return False
+            return
         if key == "escape":
             self.end()
-            return True
+            return
         keymap = self._keymap()
 
         def keys_of(name: str) -> tuple[str, ...]:
@@ -63,7 +63,6 @@ class TourGuide:
             self._screen.call_after_refresh(self.show)
         elif self._tour.take(key, keys_of):
             self._screen.call_after_refresh(self.show)
-        return False
 
     @property
     def _is_to_move(self) -> bool:
@@ -74,8 +73,10 @@ class TourGuide:
 
     def show(self) -> None:
         """Show the current step; its words depend on the answer."""
-        bubble = self._screen.query_one(TourBubble)
-        if self._tour.step is None:
+        bubble, step = self._screen.query_one(TourBubble), self._tour.step
+        watches = step is not None and step.command in (ALPHA_STEP, "undo")
+        self._screen.set_class(watches, "-watching-rows")
+        if step is None:
             bubble.show("")
         else:
             row = self._answer.row_that_moves() or "the bars"

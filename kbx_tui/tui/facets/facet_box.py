@@ -8,7 +8,6 @@ from textual import on
 from textual.app import ComposeResult
 from textual.containers import Vertical
 from textual.content import Content
-from textual.screen import ModalScreen
 
 from kbx_tui.safe_text import safe_line
 from kbx_tui.tui.commands.bindings import bindings
@@ -16,6 +15,7 @@ from kbx_tui.tui.engine.client import LatestOnly
 from kbx_tui.tui.explore.screen import Explore
 from kbx_tui.tui.facets.facet_list import FacetList
 from kbx_tui.tui.facets.facet_rows import facet_rows, narrowed, narrowed_to_span
+from kbx_tui.tui.shell.box_screen import BoxScreen
 
 if TYPE_CHECKING:
     from kbx_tui.search.results.facets import Facets
@@ -26,10 +26,11 @@ def open_facets(explore: Explore) -> None:
     explore.app.push_screen(FacetBox(explore))
 
 
-class FacetBox(ModalScreen[None]):
+class FacetBox(BoxScreen[None]):
     """An overlay on explore, whose results follow each choice."""
 
     BINDINGS = bindings("facet_box")
+    SCOPES = ("facets", "list", "facet_box", "app")
     AUTO_FOCUS = "FacetList"
 
     def __init__(self, explore: Explore) -> None:

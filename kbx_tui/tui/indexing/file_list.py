@@ -19,6 +19,7 @@ SIGNS: dict[Kind, tuple[str, Look]] = {
     "over-retrieved": ("+", "accent"),
     "muted": ("–", "dim"),
     "unembedded": ("○", "dim"),
+    "template": ("–", "dim"),
 }
 
 

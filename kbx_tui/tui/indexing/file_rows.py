@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from kbx_tui.evaluation.over_retrieved import OverRetrieved
     from kbx_tui.index.index_overview import IndexOverview
 
-Kind = Literal["problem", "stale", "over-retrieved", "muted", "unembedded"]
+Kind = Literal["problem", "stale", "over-retrieved", "muted", "unembedded", "template"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,12 +69,16 @@ def file_groups(
         FileRow("unembedded", path, 0, f"{format_count(count, 'text')} without a vector")
         for path, count in overview.unembedded
     ]
+    templates = [
+        FileRow("template", each.path, 0, safe_line(each.reason)) for each in overview.templates
+    ]
     groups = (
         _group("problem", "", problems, "mend the file"),
         _group("file", "to index", stale, "the next run reads it"),
         _group("document", "too often found", hubs, "by queries without a word of its title"),
         _group("muted document", "", silent, "[search] muted_documents in kbx.toml"),
         _group("document", "without vectors", unembedded, "words find it, meaning not yet"),
+        _group("place", "left out", templates, "on purpose; nothing is to be done"),
     )
     return tuple(group for group in groups if group.rows)
 

@@ -7,7 +7,6 @@ from typing import ClassVar
 from textual import on
 from textual.app import ComposeResult
 from textual.content import Content
-from textual.screen import ModalScreen
 
 from kbx_tui.safe_text import safe_line
 from kbx_tui.tui.commands.bindings import bindings
@@ -15,12 +14,14 @@ from kbx_tui.tui.commands.keymap import Keymap
 from kbx_tui.tui.indexing.folder_list import FolderList
 from kbx_tui.tui.indexing.messages import FoldersChanged
 from kbx_tui.tui.indexing.model import IndexModel
+from kbx_tui.tui.shell.box_screen import BoxScreen
 
 
-class FolderPicker(ModalScreen[None]):
+class FolderPicker(BoxScreen[None]):
     """The tree of the Index mode alone. Each choice applies at once."""
 
     BINDINGS = bindings("picker")
+    SCOPES = ("folders", "list", "picker", "app")
     AUTO_FOCUS = "FolderList"
     CSS_CLASS: ClassVar = "picker"
 

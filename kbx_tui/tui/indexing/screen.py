@@ -161,7 +161,7 @@ class Index(ModeScreen):
     def action_mute(self) -> None:
         """Leave the document under the cursor out of every search, or leave it in again."""
         row = self.query_one(FileList).current
-        if row is None or row.is_gone or row.kind == "problem":
+        if row is None or row.is_gone or row.kind in ("problem", "template"):
             self.show_notice("no document is chosen: go to one first")
         else:
             self.model.mute(row.path)

@@ -9,13 +9,13 @@ from textual import on
 from textual.app import ComposeResult
 from textual.containers import Vertical
 from textual.content import Content
-from textual.screen import ModalScreen
 
 from kbx_tui.errors import KbxError
 from kbx_tui.safe_text import safe_line
 from kbx_tui.tui.explore.screen import Explore
 from kbx_tui.tui.links.link_rows import LinkRow, counts, link_rows
 from kbx_tui.tui.links.links_list import LinksList
+from kbx_tui.tui.shell.box_screen import BoxScreen
 from kbx_tui.tui.widgets.lines_view import dim_text
 
 if TYPE_CHECKING:
@@ -40,9 +40,10 @@ def _open(explore: Explore, row: LinkRow | None) -> None:
         explore.reader.open_card(row.entity_id)
 
 
-class LinksBox(ModalScreen[LinkRow | None]):
+class LinksBox(BoxScreen[LinkRow | None]):
     """An overlay on explore. Dismissed with the row to open, or None."""
 
+    SCOPES = ("links", "list", "app")
     AUTO_FOCUS = "LinksList"
 
     def __init__(self, explore: Explore, path: str) -> None:

@@ -55,6 +55,13 @@ class PreviewPane(TextPane):
         """The document that contains the link."""
 
     @dataclass
+    class NothingToGoTo(Message):
+        """The user asked for the next of something that the document has none of."""
+
+        text: str
+        """That in a sentence."""
+
+    @dataclass
     class Resized(Message):
         """The pane needs a layout for its width: the first one, or one for a new width."""
 
@@ -204,12 +211,16 @@ class PreviewPane(TextPane):
 
     def action_step_match(self, step: int) -> None:
         """Go to the next or the previous match, wrapping around."""
+        if not self.laid_out.preview.matches:
+            self.post_message(self.NothingToGoTo("no word of the query is in this document"))
         self._match = self._next_index(self.laid_out.preview.matches, self._match, step)
         self._link = NO_PLACE
         self._reveal()
 
     def action_step_link(self, step: int) -> None:
         """Go to the next or the previous link, wrapping around."""
+        if not self.laid_out.links:
+            self.post_message(self.NothingToGoTo("this document has no links"))
         self._link = self._next_index(self.laid_out.links, self._link, step)
         self._reveal()
 

@@ -15,6 +15,7 @@ from kbx_tui.tui.commands.keymap import Keymap
 from kbx_tui.tui.commands.registry import SCOPE_TITLES
 from kbx_tui.tui.drawing.cell_text import fit, wrap
 from kbx_tui.tui.drawing.lines import BLANK, Line, Look, Span, looks
+from kbx_tui.tui.shell.box_screen import BoxScreen
 from kbx_tui.tui.shell.frame_screen import FrameScreen
 from kbx_tui.tui.widgets.lines_view import TextPane
 
@@ -62,6 +63,8 @@ class Help(ModalScreen[None]):
         if isinstance(screen, FrameScreen):
             self.scopes, self.tour = screen.scopes(), ()
             self.meanings = tuple(screen.meanings())
+        elif isinstance(screen, BoxScreen):
+            self.scopes, self.tour = screen.SCOPES, ()
 
     def compose(self) -> ComposeResult:
         yield HelpText(self.scopes, self.keymap, self.tour, self.meanings)

@@ -37,6 +37,9 @@ class OverlayApp(TerminalApp):
 
         self.push_screen(Help(self.screen, self.keymap))
 
+    def action_help(self) -> None:
+        self.show_help()
+
     def pick_entity(self, pick: Callable[[str], None]) -> None:
         from kbx_tui.tui.commands.entity_picker import entity_palette
 

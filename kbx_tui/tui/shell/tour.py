@@ -23,8 +23,8 @@ STEPS: tuple[TourStep, ...] = (
     TourStep("query.earlier", "Press {key} to ask a question. Answers come as you type, too."),
     TourStep(
         "query.results",
-        "Press {key} to go to the results. Left are the people and projects you named; right, why"
-        " a result is where it is.",
+        "Press {key} to go to the results. Beside them are the people and projects you named, and"
+        " why a result is where it is.",
     ),
     TourStep(
         ALPHA_STEP,

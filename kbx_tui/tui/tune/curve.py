@@ -64,7 +64,7 @@ class Curve:
 def curve_words(curve: Curve, p: float | None) -> str:
     """Return the curve in a sentence; `p` of the best value is None while it is not known.
 
-    `alpha .50 now .71; best .62 .74 (+.03, p .21: keep what you have)`.
+    `alpha .50 now .71; best .62 .74 (+.03, p .21, may be chance)`.
     """
     name, text = curve.knob.name, curve.knob.text
     now = f"{name} {text(curve.current)} now {format_score(curve.now)}"
@@ -78,8 +78,8 @@ def curve_words(curve: Curve, p: float | None) -> str:
         )
     if p is None:
         return f"{now}; {best} ({gain})"
-    advice = "keep what you have" if p > SIGNIFICANCE else "see what optimising says"
-    return f"{now}; {best} ({gain}, p {format_p(p)}: {advice})"
+    advice = ", may be chance" if p > SIGNIFICANCE else ": see what optimising says"
+    return f"{now}; {best} ({gain}, p {format_p(p)}{advice})"
 
 
 def y_range(curve: Curve) -> tuple[float, float]:

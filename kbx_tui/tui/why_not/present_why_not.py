@@ -68,6 +68,12 @@ def state_changes(change: Change, state: SearchState) -> Mapping[str, Any]:
 
 
 def _reason(answer: WhyNot, state: SearchState, defaults: SearchState) -> str:
+    muted = [each.name for each in answer.ranking.evidence.entities if each.id in state.muted]
+    names = safe_line(f"Muted for this query: {join_limited(muted, limit=NAMES)}") if muted else ""
+    return " · ".join(filter(None, (_main_reason(answer, state, defaults), names)))
+
+
+def _main_reason(answer: WhyNot, state: SearchState, defaults: SearchState) -> str:
     if answer.path in answer.ranking.evidence.scope.muted_documents:
         return "The Index mode lists what is muted, and leaves it in again"
     if answer.stage == "filtered":

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from kbx_tui.tui.links.links_list import LinksList
 from kbx_tui.tui.reading.preview_pane import PreviewPane
+from kbx_tui.tui.shell.help_screen import HelpText
 from tests.functional.tui.driving import WIDE, running
 
 MIGRATION = "memory/projects/migration.md"
@@ -35,6 +36,9 @@ async def test_a_mention_becomes_a_link_and_is_taken_back(demo_copy: Path) -> No
         await driver.press("z")
         await driver.until(lambda: (count("backlink"), count("mention")) == (13, 11))
         assert file.read_bytes() == before
+        await driver.press("question_mark")
+        await driver.until_shown(HelpText, "In the links", "make the mention under the cursor")
+        await driver.press("escape")
         opened = links.rows[0]
         await driver.press("home", "enter")
         await driver.until(lambda: driver.explore.query_one(PreviewPane).path == opened.path)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from kbx_tui import KnowledgeBase
 from kbx_tui.tui.explore.panes.result_list import ResultList
 from kbx_tui.tui.explore.panes.why_pane import WhyPane
 from kbx_tui.tui.reading.preview_pane import PreviewPane
@@ -65,6 +66,32 @@ async def test_wide_terminal_previews_the_document_under_the_cursor(demo_copy: P
         assert why.display and pane.display
         await driver.ask("zzzz qqqq type:nothing")
         await driver.until(lambda: pane.preview is None)
+
+
+async def test_the_beginning_of_a_long_document_is_previewed_and_all_of_it_read(
+    tmp_path: Path,
+) -> None:
+    notes = tmp_path / "memory" / "notes"
+    notes.mkdir(parents=True)
+    lines = ["# The harbour log", "The gangway was painted."]
+    lines += [
+        f"Line {number} of the harbour log, on which nothing happened." for number in range(8_000)
+    ]
+    (notes / "log.md").write_text("\n".join([*lines, "The last line."]), encoding="utf-8")
+    with KnowledgeBase(tmp_path) as kb:
+        kb.index(fast=True)
+        view = kb.document("memory/notes/log.md", most=60)
+        assert view.title == "The harbour log" and view.text == "".join(f"{x}\n" for x in lines[:2])
+        assert view.left_out == (notes / "log.md").stat().st_size - len(view.text)
+    async with running(tmp_path, LIVE, debounce=0.001) as driver:
+        await driver.ask("gangway")
+        await driver.press("down")
+        await driver.until_shown(PreviewPane, "The gangway was painted.")
+        preview = pane_of(driver).preview
+        assert preview is not None and len(preview.lines) < 5_000
+        assert any("kB more appear when the page is read" in line for line in preview.lines[-2:])
+        await driver.press("enter")
+        await driver.until(lambda: pane_of(driver).laid_out.preview.lines[-1] == "The last line.")
 
 
 async def test_narrower_terminal_reads_no_document_by_itself(demo: Path) -> None:

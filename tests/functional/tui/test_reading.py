@@ -271,6 +271,19 @@ async def test_links_open_cards_and_documents_and_escape_returns(demo: Path) -> 
         await driver.until_focused(ResultList)
 
 
+async def test_without_links_or_matches_the_keys_for_them_say_so(demo_copy: Path) -> None:
+    page = "memory/notes/plain.md"
+    (demo_copy / page).write_text("# Plain\n\nNothing here.\n", encoding="utf-8")
+    async with running(demo_copy, WIDE) as driver:
+        await driver.ask("rollback plan")
+        driver.explore.reader.open_document(page, focus=True)
+        await driver.until_focused(PreviewPane)
+        await driver.press("l")
+        await driver.until_shown(StatusLine, "this document has no links")
+        await driver.press("n")
+        await driver.until_shown(StatusLine, "no word of the query is in this document")
+
+
 async def test_links_and_embeds_of_a_document_show_and_open_others(demo_copy: Path) -> None:
     note = demo_copy / "memory/notes/2026-05-01-quokka.md"
     note.write_text(

@@ -9,7 +9,7 @@ import pytest
 
 from kbx_tui.api import KnowledgeBase
 from kbx_tui.search.query_history import FILE as HISTORY
-from kbx_tui.tui.app_state import user_file
+from kbx_tui.tui.app_state import AppState, user_file
 from kbx_tui.tui.bases import Bases
 from kbx_tui.tui.explore.panes.entity_list import EntityList
 from kbx_tui.tui.explore.panes.query_line import QueryLine
@@ -17,7 +17,7 @@ from kbx_tui.tui.explore.panes.result_list import ResultList
 from kbx_tui.tui.explore.panes.why_pane import WhyPane
 from kbx_tui.tui.widgets.number_slider import NumberSlider
 from kbx_tui.tui.widgets.status_line import StatusLine
-from tests.functional.tui.driving import QUESTION, WIDE, running, starting
+from tests.functional.tui.driving import NARROW, QUESTION, WIDE, running, starting
 
 
 async def test_a_theme_is_remembered(demo: Path) -> None:
@@ -26,6 +26,15 @@ async def test_a_theme_is_remembered(demo: Path) -> None:
         await driver.pilot.pause()
     async with running(demo, WIDE) as driver:
         assert driver.app.theme == "nord"
+
+
+async def test_the_first_start_chooses_no_theme(demo: Path) -> None:
+    async with running(demo, NARROW) as driver:
+        assert AppState().user.theme == ""
+        driver.app.theme = "nord"
+        await driver.until(lambda: AppState().user.theme == "nord")
+        driver.app.theme = "textual-dark"
+        await driver.until(lambda: AppState().user.theme == "textual-dark")
 
 
 async def test_unknown_theme_falls_back_to_the_default(demo: Path) -> None:

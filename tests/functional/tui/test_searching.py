@@ -169,7 +169,7 @@ async def test_result_whose_title_is_the_query_comes_first_and_is_marked(demo: P
 async def test_empty_query_shows_suggestions_and_clears_the_results(demo: Path) -> None:
     async with running(demo, WIDE) as driver:
         await driver.until_shown(ResultList, "Type to search", "for example what", "25 meetings")
-        await driver.until_shown(EntityList, "match your query appear here")
+        await driver.until_shown(EntityList, "What your query names:")
         await driver.ask("alice")
         await driver.until_shown(EntityList, "Alice Chen")
         driver.explore.query_one(QueryLine).value = ""

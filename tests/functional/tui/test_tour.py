@@ -10,7 +10,7 @@ from kbx_tui.tui.explore.panes.result_list import ResultList
 from kbx_tui.tui.explore.panes.why_pane import WhyPane
 from kbx_tui.tui.shell.help_screen import HelpText
 from kbx_tui.tui.shell.tour_bubble import TourBubble
-from tests.functional.tui.driving import WIDE, Driver, is_counted
+from tests.functional.tui.driving import NARROW, WIDE, Driver, is_counted
 from tests.functional.tui.watched import Watched, WatchedBases
 
 
@@ -37,9 +37,12 @@ async def test_the_tour_follows_its_keys_and_ends_with_escape(demo: Path) -> Non
         await driver.until(lambda: driver.paths != before)
         assert driver.paths.index(before[row - 1]) != row - 1
         await driver.until_shown(TourBubble, "4/6 Press z")
+        await driver.press("enter")
+        await driver.until(lambda: driver.explore.panes.read == "document")
         await driver.press("escape")
         await driver.until(lambda: not driver.explore.query_one(TourBubble).display)
-        assert driver.has_focus(ResultList)  # escape did nothing else
+        await driver.until_focused(ResultList)  # escape went back, too, as it always does
+        assert driver.explore.panes.read is None
         await driver.press("tab")
         await driver.until_focused(WhyPane)
         await driver.press("question_mark")
@@ -48,3 +51,20 @@ async def test_the_tour_follows_its_keys_and_ends_with_escape(demo: Path) -> Non
     again = KbxApp(demo, bases=WatchedBases(watched), tour="first")
     assert again.explore is not None
     assert not again.explore.tour.is_wanted  # it has been seen
+
+
+async def test_the_bubble_covers_nothing_where_there_is_no_room_beside_the_panes(
+    demo: Path,
+) -> None:
+    watched = Watched()
+    app = KbxApp(demo, bases=WatchedBases(watched), tour="always", debounce=0.0)
+    async with app.run_test(size=NARROW) as pilot:
+        driver = Driver(app, pilot, watched)
+        await driver.until_shown(TourBubble, "1/6 Press ↑", "esc ends the tour")
+        await driver.press("up")
+        await driver.until_shown(TourBubble, "2/6 Press ↓")
+        bubble = driver.explore.query_one(TourBubble).region
+        assert bubble.y == driver.explore.panes.region.bottom
+        await driver.press("down")
+        await driver.until_shown(TourBubble, "3/6")
+        assert driver.explore.query_one(TourBubble).region == bubble

@@ -83,6 +83,15 @@ async def test_every_change_brings_the_document_into_the_first_ten_and_z_takes_i
             await driver.until(lambda: driver.paths == paths)
 
 
+async def test_a_muted_entity_is_named(demo: Path) -> None:
+    async with running(demo, WIDE) as driver:
+        await ask_query(driver, "what did Alice Chen decide about the Migration")
+        driver.explore.model.update(muted=frozenset({"person:alice-chen"}))
+        await driver.until(lambda: driver.view.results)
+        answer = await ask(driver, "Bob")
+        assert "Muted for this query: Alice Chen" in answer.reason
+
+
 async def test_a_filter_that_no_pane_shows_is_shown_below_the_query(demo: Path) -> None:
     async with running(demo, WIDE) as driver:
         await ask_query(driver, QUERY)

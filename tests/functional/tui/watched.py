@@ -148,9 +148,9 @@ class WatchedKb(KnowledgeBase):
         self.watched.record("snippets")
         return super().snippets(evidence, rows)
 
-    def document(self, path: str) -> DocumentView:
+    def document(self, path: str, *, most: int | None = None) -> DocumentView:
         self.watched.record("document")
-        return super().document(path)
+        return super().document(path, most=most)
 
     def entity(self, entity_id: str) -> EntityCard:
         self.watched.record("entity")

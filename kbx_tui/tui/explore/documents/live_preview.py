@@ -28,6 +28,11 @@ KEPT = 16
 """Documents kept for the query on the screen."""
 
 
+MOST_BYTES = 250_000
+"""Bytes of a document that are previewed: its best passage is among the first 60,000 characters.
+A whole page of 5 MB would make the next search wait for a second."""
+
+
 class LivePreview:
     """The documents previewed last, laid out for the query on the screen."""
 
@@ -69,7 +74,7 @@ class LivePreview:
         await asyncio.sleep(self._pause)  # the next move of the cursor cancels it here
         try:
             layout = await self._client.run(
-                lambda engine: read_layout(engine, path, evidence, width)
+                lambda engine: read_layout(engine, path, evidence, width, most=MOST_BYTES)
             )
         except NotFound as error:
             self.post(LivePreviewReady(path, None, safe_line(str(error))))

@@ -125,27 +125,36 @@ class ReadingModel:
 
 
 def read_layout(
-    engine: KnowledgeBase, path: str, evidence: Evidence | None, width: int, line: int = 0
+    engine: KnowledgeBase,
+    path: str,
+    evidence: Evidence | None,
+    width: int,
+    line: int = 0,
+    *,
+    most: int | None = None,
 ) -> TextLayout:
     """Return a document as its file is now, laid out for a pane of `width` cells.
 
-    It opens at `line` of the file; with 0, at the best passage. Raises NotFound.
+    It opens at `line` of the file; with 0, at the best passage. Of a document longer than `most`
+    bytes only the beginning is read. Raises NotFound.
     """
-    preview = _read_preview(engine, path, evidence)
+    preview = _read_preview(engine, path, evidence, most)
     if line:
         shown = preview.shown_line(line)
         preview = replace(preview, line_start=shown, line_end=shown)
     return lay_out(preview, width)
 
 
-def _read_preview(engine: KnowledgeBase, path: str, evidence: Evidence | None) -> Preview:
+def _read_preview(
+    engine: KnowledgeBase, path: str, evidence: Evidence | None, most: int | None
+) -> Preview:
     """Return the document, with matches and its best passage when there is a query."""
     from kbx_tui.tui.explore.presenting import present_document
 
     def read(target: str) -> Passage | None:
         return _read_passage(engine, target, path)
 
-    document = engine.document(path)
+    document = engine.document(path, most=most)
     if evidence is None:
         return present_document(document, None, lambda text: (), read)
     snippet = read_snippets(engine, evidence, [path]).get(path)

@@ -92,9 +92,9 @@ class ExploreFrame(JudgingScreen):
         yield EntityStrip()
         yield FacetStrip()
         yield Panes()
+        yield TourBubble()
         yield Knobs()
         yield MeasureLine()
-        yield TourBubble()
 
     def on_mount(self) -> None:
         self.query_one(QueryLine).border_title = "query"

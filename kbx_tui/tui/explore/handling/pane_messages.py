@@ -116,6 +116,10 @@ class ExplorePanes(ExploreAnswers):
     def follow_link(self, event: PreviewPane.Followed) -> None:
         self.reader.follow(event.target, event.path)
 
+    @on(PreviewPane.NothingToGoTo)
+    def say_there_is_nothing(self, event: PreviewPane.NothingToGoTo) -> None:
+        self.show_notice(event.text)
+
     @on(PreviewPane.Resized)
     def lay_out_document(self, event: PreviewPane.Resized) -> None:
         self.reader.lay_out(event.width)

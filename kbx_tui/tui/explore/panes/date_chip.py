@@ -19,9 +19,10 @@ class DateChip(LineWidget):
 
     def show(self, dates: DatesView, keymap: Keymap) -> None:
         """Show these dates, and the keys of this keymap."""
-        self.chip = chip_line(dates, keymap)
+        shown, self.chip = self.chip, chip_line(dates, keymap)
         self.display = True
-        self.refresh(layout=True)
+        if self.chip != shown:
+            self.refresh(layout=True)
 
     def hide(self) -> None:
         """Show nothing: there is no query, or it has no date words."""

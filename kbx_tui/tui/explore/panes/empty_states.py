@@ -19,8 +19,8 @@ EXAMPLES = (
 )
 
 WITH_ENTITIES = (
-    "The people, projects and teams you name are found first, then the documents that belong to"
-    " them."
+    "What you name, a person, a project, a team, a tag, is found first; then the documents that"
+    " belong to it."
 )
 WITHOUT_ENTITIES = (
     "Notes are found by their words and by what they mean. Facets narrow them, with a query or"
@@ -38,7 +38,8 @@ def no_query(summary: BaseSummary | None, recent: Sequence[str] = (), key: str =
     queries = recent or (summary.queries if summary is not None else ())
     label = "recent queries" if recent else "for example"
     examples = [("" if index else label, query) for index, query in enumerate(queries)]
-    hint = [(Span(f"  {'':<18}"), Span(f"{key} asks the next of them", "dim"))] if key else []
+    asks = f"{key} asks {'the next of them' if len(queries) > 1 else 'it'}"
+    hint = [(Span(f"  {'':<18}"), Span(asks, "dim"))] if key else []
     return lambda width: [
         *about(width),
         BLANK,
@@ -92,9 +93,9 @@ def search_failed(reason: str, *, is_open: bool) -> EmptyState:
     return titled_text(title, reason)
 
 
-entities_without_query = dim_text("People, projects and teams that match your query appear here.")
-no_entities = dim_text("No person, project or team matches this query.")
-no_entities_when_fast = dim_text("A fast search looks for no people, projects or teams.")
+entities_without_query = dim_text("What your query names: people, projects, teams, tags.")
+no_entities = dim_text("The query names nobody and nothing that has a page or a tag here.")
+no_entities_when_fast = dim_text("A fast search looks for no people, projects or tags.")
 why_without_query = dim_text("Why a result ranks where it does, in numbers that add up.")
 
 

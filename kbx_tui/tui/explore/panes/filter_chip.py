@@ -46,8 +46,9 @@ class FilterChip(LineWidget):
             undo = _key(keymap.key_of("undo"), "undo")
             settings = (Span(separator), Span(safe_line(words), "strong"), *undo)
         chips = [span for text in filters for span in _chip(text)]
-        self.chips = (*chips, *remove, *settings)
-        self.refresh(layout=True)
+        shown, self.chips = self.chips, (*chips, *remove, *settings)
+        if self.chips != shown:  # laying out the screen for each step of a slider would be slow
+            self.refresh(layout=True)
 
     def hide(self) -> None:
         """Show nothing: there is no query."""

@@ -51,9 +51,11 @@ def test_sorting_by_date_puts_the_newest_of_the_best_first() -> None:
         (0.38, None, "next change at .38"),
         (None, None, ""),
         (0.0, 1.0, "next changes at .00 and 1.00"),
-        (0.497, 0.501, "next changes at .497 and .501"),
-        (None, 0.50004, "next change at this very alpha"),
-        (None, 0.5003, "next change at .5003"),
+        (0.497, 0.501, "next changes at .49 and .51"),
+        (0.4899, 0.5999, "next changes at .48 and .60"),
+        (None, 0.50004, "next change at .51"),
+        (0.5, 0.5, "next changes at .49 and .51"),
+        (0.001, 0.999, "next changes at .00 and 1.00"),
     ],
 )
 def test_next_change_note_names_every_change(
@@ -64,7 +66,7 @@ def test_next_change_note_names_every_change(
 
 def test_next_change_note_names_the_end_of_the_scale_from_beside_it() -> None:
     assert next_change_note(None, 1.0, 0.95) == "next change at 1.00"
-    assert next_change_note(None, 1.0, 0.999) == "next change at 1.000"
+    assert next_change_note(None, 1.0, 0.99) == "next change at 1.00"
 
 
 def test_document_view_places_matches_and_shows_links_as_labels() -> None:

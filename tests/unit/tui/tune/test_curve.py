@@ -44,7 +44,7 @@ def test_of_equally_good_values_the_closest_is_the_best() -> None:
 def test_words_say_what_a_better_value_is_worth() -> None:
     found = curve(peak_at(14))
     assert curve_words(found, None) == "alpha .50 now .66; best .70 .70 (+.04)"
-    assert curve_words(found, 0.21).endswith("(+.04, p .210: keep what you have)")
+    assert curve_words(found, 0.21).endswith("(+.04, p .210, may be chance)")
     assert curve_words(found, 0.01).endswith("(+.04, p .010: see what optimising says)")
 
 

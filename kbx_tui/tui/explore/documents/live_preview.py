@@ -30,7 +30,7 @@ KEPT = 16
 
 MOST_BYTES = 250_000
 """Bytes of a document that are previewed: its best passage is among the first 60,000 characters.
-A whole page of 5 MB would make the next search wait for a second."""
+To read all of a very long page would make the next search wait."""
 
 
 class LivePreview:

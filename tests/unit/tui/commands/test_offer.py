@@ -51,7 +51,7 @@ together_result.read together_result.up together_base.open together_base.up toge
 together.back screen.next screen.previous pane.zoom message.show app.help app.quit
 welcome.take welcome.up welcome.back welcome.help question.yes question.no welcome.quit
 mode.explore mode.dedup mode.experts mode.tune mode.index mode.together app.palette
-overlay.close
+overlay.close facets.help links.help picker.help
 """
 """Each changes nothing and acts on nothing but the app: decide so before you add one."""
 

@@ -83,6 +83,7 @@ class Base(msgspec.Struct):
     """Documents that are read, by path."""
     cards: dict[str, EntityCard]
     """Entities that are opened, by id."""
+    entities_outdated: bool = False
 
 
 File = TypeVar("File", Recording, Base, Review)
@@ -293,6 +294,9 @@ class RecordedKb(RecordedReview):
 
     def complete_path(self, text: str, limit: int = 20) -> tuple[str, ...]:
         return complete(self.base.paths, text, self.root, limit)
+
+    def reread_settings(self) -> None:
+        pass
 
     def complete_query(self, query: str) -> str:
         return query

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import os
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
@@ -14,6 +15,7 @@ from hypothesis import HealthCheck, settings
 from kbx_tui import KnowledgeBase
 from kbx_tui.demo.install import SHIPPED, shipped_files
 from tests.command_line import CommandLine
+from tests.memory_folder import memory_folder
 from tests.usual_signals import restore_signals
 
 TESTS = Path(__file__).parent
@@ -60,6 +62,9 @@ OUR_VARIABLES = (
     "COLUMNS",
     "_KBX_COMPLETE",
 )
+
+if (in_memory := memory_folder()) is not None:  # workers inherit it
+    os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", str(in_memory))
 
 # A slow machine must not fail property tests: examples have no deadline.
 settings.register_profile("patient", deadline=None, suppress_health_check=[HealthCheck.too_slow])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
@@ -27,6 +28,19 @@ def fails(self):
 KbxApp.on_mount = fails
 sys.exit(main(sys.argv[1:]))
 """
+
+
+NEXT = "--- next ---"
+ONE_AFTER_THE_OTHER = f"""
+import json
+import sys
+from kbx_tui.cli.main import main
+
+for arguments in sys.argv[1:]:
+    assert main(json.loads(arguments)) == 0
+    print({NEXT!r}, flush=True)
+"""
+"""Runs several commands in one program, which loads the engine once; each is a JSON array."""
 
 
 def on_terminal(*arguments: str | Path, exit_code: int = 0, **env: str) -> str:
@@ -96,16 +110,24 @@ def test_redacted_facts_and_fields_are_dim_on_a_terminal(tmp_path: Path) -> None
         "## Facts\n- Keeps the log\n- Keeps the key (redacted)\n"
     )
     write_vault(tmp_path, {"memory/people/vera-sand.md": page})
-    on_terminal("index", "--fast", "--kb", tmp_path)
-    for command in (["memory", "list"], ["entity", "show", "Vera Sand"]):
-        lines = on_terminal(*command, "--kb", tmp_path).splitlines()
+    commands = (
+        ["index", "--fast"],
+        ["memory", "list"],
+        ["entity", "show", "Vera Sand"],
+        ["memory", "similar", "Keeper of the tower"],
+        ["memory", "similar", "Harbour"],
+    )
+    arguments = [json.dumps([*command, "--kb", str(tmp_path)]) for command in commands]
+    shown = run_on_terminal("-c", ONE_AFTER_THE_OTHER, *arguments, exit_code=0)
+    _, facts, card, keeper, harbour, _ = shown.split(NEXT)
+    for lines in (facts.splitlines(), card.splitlines()):
         dim = [line for line in lines if line.startswith("\x1b[2m")]
         plain = [line for line in lines if "\x1b" not in line]
         assert any("Keeps the key" in line for line in dim), lines
         assert any("Keeps the log" in line for line in plain), lines
-    assert "\x1b" not in on_terminal("memory", "list", "--kb", tmp_path, NO_COLOR="1")
     assert any("Keeper of the tower" in line for line in dim)
     assert any("Harbour" in line for line in plain)
-    known = on_terminal("memory", "similar", "Keeper of the tower", "--kb", tmp_path)
-    assert "\x1b[2mKeeper of the tower" in known
-    assert "\x1b[2mHarbour" not in on_terminal("memory", "similar", "Harbour", "--kb", tmp_path)
+    assert "\x1b[2mKeeper of the tower" in keeper
+    assert "Harbour" in harbour
+    assert "\x1b[2mHarbour" not in harbour
+    assert "\x1b" not in on_terminal("memory", "list", "--kb", tmp_path, NO_COLOR="1")

@@ -7,7 +7,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from kbx_tui.knowledge.parsing.decoding import BINARY
-from kbx_tui.knowledge.parsing.markdown import MAX_LINES, headings, outline
+from kbx_tui.knowledge.parsing.markdown import headings, outline
 from kbx_tui.knowledge.parsing.reading import MAX_PARSED, parse_document
 from kbx_tui.knowledge.records import Attendee, Problem
 from tests.unit.knowledge.building import MEETING, PERSON, markdown_bodies, page
@@ -177,22 +177,28 @@ def test_long_file_is_cut_at_a_line_and_says_so() -> None:
     assert one_line.problems
 
 
-def test_lines_after_the_limit_are_text_without_structure() -> None:
-    text = "# Top\n" + "- a\n" * (MAX_LINES + 5) + "# Below\n"
+@pytest.fixture
+def few_lines(monkeypatch: pytest.MonkeyPatch) -> int:
+    """Lower the limit of lines and return it: reading as many as in earnest takes seconds."""
+    limit = 1_000
+    for module in ("reading", "markdown"):
+        monkeypatch.setattr(f"kbx_tui.knowledge.parsing.{module}.MAX_LINES", limit)
+    return limit
+
+
+def test_lines_after_the_limit_are_text_without_structure(few_lines: int) -> None:
+    text = "# Top\n" + "- a\n" * (few_lines + 5) + "# Below\n"
     document = parse_document("memory/notes/a.md", text.encode())
     assert document.body == text
     assert [heading.text for heading in headings(document.body)] == ["Top"]
-    assert len(outline(document.body).items) == MAX_LINES - 1
+    assert len(outline(document.body).items) == few_lines - 1
     assert [(problem.line, problem.skipped) for problem in document.problems] == [
-        (MAX_LINES + 1, False)
+        (few_lines + 1, False)
     ]
-    assert document.problems[0].reason.startswith("has more than 100,000 lines")
+    assert document.problems[0].reason.startswith("has more than 1,000 lines")
 
 
-def test_page_of_exactly_the_limit_is_read_whole(monkeypatch: pytest.MonkeyPatch) -> None:
-    limit = 1_000  # reading as many as in earnest takes seconds
-    for module in ("reading", "markdown"):
-        monkeypatch.setattr(f"kbx_tui.knowledge.parsing.{module}.MAX_LINES", limit)
-    document = parse_document("memory/notes/a.md", b"- a\n" * (limit - 1) + b"# Last")
+def test_page_of_exactly_the_limit_is_read_whole(few_lines: int) -> None:
+    document = parse_document("memory/notes/a.md", b"- a\n" * (few_lines - 1) + b"# Last")
     assert document.problems == ()
     assert outline(document.body).headings[-1].text == "Last"

@@ -11,7 +11,9 @@ to 12 words around
 - a word: a part of a name in small letters, within a sentence and not beside the rest of the name.
 
 The words before and after are in small letters (after a person a sentence or clause may end), so
-lists of names and headings are left out.
+headings are left out. What is left of a name keeps what follows it: without the comma, `Ada Byron,
+Grace Hopper` would be asked as `Ada Grace Hopper`, and without `'s`, `Ada Byron's plan` as `Ada
+plan`, which nobody wrote.
 
 Only what is plain is a label. Many write people in small letters too (`i saw danny had his hand
 up`), so a word counts only in a sentence that begins with a capital and has no pronoun `i`, and
@@ -174,8 +176,15 @@ def people(
                     continue
                 for index in ends:
                     if parts.get(bare[index]) == person:
-                        rest = [*words[:start], words[index], *words[start + size :]]
+                        is_last = index == ends[1]
+                        kept = words[index] + ("" if is_last else ending(words[ends[1]]))
+                        rest = [*words[:start], kept, *words[start + size :]]
                         yield Query(window(rest, start), bare[index], person, True)
+
+
+def ending(word: str) -> str:
+    """Return the possessive and the punctuation at the end of a word."""
+    return word[len(word.rstrip(_MARKS).removesuffix("'s")) :]
 
 
 def ordinary_uses(

@@ -115,7 +115,8 @@ class NameMatcher:
             return True  # `team platform`, `the platform team`
         if kind == "person" and query.asks_who(index):
             return True
-        is_acronym = len(name.text) <= 3 and name.text.isupper()
+        is_first = name.entity in self._names.first_names.get(word.folded, ())
+        is_acronym = len(name.text) <= 3 and name.text.isupper() and not is_first  # `LEO` of Leo
         is_other = is_acronym and fold(name.text) == word.folded and name.text != word.text
         if query.is_compound(index, 1):
             return False
@@ -128,7 +129,6 @@ class NameMatcher:
         if kind != "project" and self._priors.is_word(word.folded):
             return query.is_surely_asked_about(index, 1)
         if query.all_lower and word.text.lower() != word.text.upper():  # some scripts have no case
-            is_first = name.entity in self._names.first_names.get(word.folded, ())
             is_single_name = kind == "person" and name.kind == "name"
             may_be_a_word = word.folded in NAMES_THAT_ARE_WORDS if is_first else is_single_name
             may_be_a_word = may_be_a_word or is_common_word(word.folded)

@@ -20,6 +20,9 @@ _NEVER_NAMES = HONORIFICS | FUNCTION_WORDS | english.OFFICES
 TITLES = HONORIFICS - {"the"}
 """Words that are part of the name they precede."""
 
+_PLURAL_BE = frozenset({"are", "were"})
+_AFTER_ADJECTIVES = frozenset({"about", "at", "by", "for", "from", "in", "of", "on", "to", "with"})
+
 _SENTENCE_ENDS = frozenset("?!.;:,&")
 _MAX_SEPARATOR = 20
 """Maximum number of characters between two names of a list."""
@@ -155,9 +158,13 @@ class QueryWords:
             return True
         if before and before not in _BEFORE_NAMES:
             return False
-        possessive = gap in ("'", "’") and after == "s"
+        possessive = self._is_possessive(index + 1)
         ends = not after or (gap[0] in ".,;:!?)" and gap[-1].isspace())
         return possessive or ends or (gap == " " and after in FUNCTION_WORDS)
+
+    def _is_possessive(self, index: int) -> bool:
+        """Return whether `'s` follows a word."""
+        return self._gap(index) in ("'", "’") and self.after(index + 1) == "s"
 
     def _gap(self, index: int) -> str:
         """Return the text between word `index` and the next word or the end of the query."""
@@ -168,7 +175,9 @@ class QueryWords:
         """Return whether a word is where English has no name.
 
         After a determiner (`this Bill`, `a Young person`); in small letters also after a word of
-        degree or `be` (`to be frank`), or as a verb with its object (`to grant the request`).
+        degree or `be` (`to be frank`), between a plural verb and a preposition (`are high on the
+        list`: no single person is the subject there), or as a verb with its object (`to grant the
+        request`).
         """
         before, after = self.before(start), self.after(start + 1)
         if before in DETERMINERS:
@@ -176,19 +185,21 @@ class QueryWords:
         if self.words[start].is_capitalised:
             return False
         is_verb = before == "to" and (after in DETERMINERS or after == "that")
-        return before in english.BEFORE_ADJECTIVES or is_verb
+        is_predicate = before in _PLURAL_BE and after in _AFTER_ADJECTIVES
+        return before in english.BEFORE_ADJECTIVES or is_predicate or is_verb
 
     def is_surely_asked_about(self, start: int, size: int) -> bool:
         """Return whether words are meant as a name although the base uses them otherwise.
 
         They must follow a title, be all that is asked for, or be asked about on both sides (`did
-        bill say`); a capital within the query stands for one side.
+        bill say`, `are bill's plans`); a capital within the query stands for one side.
         """
         before, after = self.before(start), self.after(start + size)
         if before in TITLES or not has_topic((*self.folded[:start], *self.folded[start + size :])):
             return True
         is_written_as_name = start > 0 and not self.all_lower and self.words[start].is_capitalised
-        signs = (before in english.ASKING_BEFORE, after in english.ASKING_AFTER, is_written_as_name)
+        is_asked_after = after in english.ASKING_AFTER or self._is_possessive(start + size - 1)
+        signs = (before in english.ASKING_BEFORE, is_asked_after, is_written_as_name)
         return not self.is_in_place_of_word(start) and sum(signs) > 1
 
     def is_subject(self, start: int, size: int) -> bool:

@@ -296,6 +296,7 @@ BILL = (
     person("Lane Rettig"),
     person("Action items"),
     person("Ali nasrawy"),
+    person("Leo Brandt", "LEO"),
 )
 VOTES = {
     "bill": NameVotes(3, 97),
@@ -310,6 +311,7 @@ VOTES = {
     "action": NameVotes(40, 1),
     "items": NameVotes(40, 1),
     "ali": NameVotes(9, 0),
+    "leo": NameVotes(18, 0),
 }
 TAUGHT = NameMatcher(BILL, VOTES)
 
@@ -335,6 +337,12 @@ TAUGHT = NameMatcher(BILL, VOTES)
         ("achen rollbacks", {"Alice Chen"}),
         ("exports of frank", {"Frank Moss"}),
         ("to be frank on the exports", set()),
+        ("schools that are young on the list", set()),
+        ("what are bill's plans on loans", {"Bill Blair"}),
+        ("amendments of this bill's second part", set()),
+        ("renames of leo, the first", {"Leo Brandt"}),
+        ("leo on renames", {"Leo Brandt"}),
+        ("what are bains and achen on loans", {"Navdeep Bains", "Alice Chen"}),
         ("use frank exports till harvest", {"Frank Moss"}),
         ("the wish to frank the letters", set()),
         ("a more frank discussion of exports", set()),

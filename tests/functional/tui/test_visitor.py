@@ -20,6 +20,7 @@ from kbx_tui.tui.comparing.screen import Compare
 from kbx_tui.tui.dedup.screen import Dedup
 from kbx_tui.tui.experts.expert_list import ExpertList
 from kbx_tui.tui.experts.screen import Experts, TopicLine
+from kbx_tui.tui.explore.messages import LinkBroken
 from kbx_tui.tui.explore.panes.result_list import ResultList
 from kbx_tui.tui.indexing.screen import Index
 from kbx_tui.tui.tune.screen import Tune
@@ -175,6 +176,19 @@ async def test_page_learns_base_and_query_and_asks_its_own(demo: Path) -> None:
         visit.app.theme = "nord"
         visit.app.use_scheme("dark")
         assert visit.app.theme == "nord"
+
+
+async def test_link_to_the_web_is_opened_by_the_browser_and_no_other_address(
+    demo: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    opened: list[str] = []
+    async with visiting(demo) as visit:
+        monkeypatch.setattr(visit.app, "open_url", opened.append)
+        visit.explore.on_link_broken(LinkBroken("https://x.example/a"))
+        for target in ("javascript:alert(1)", "file:///etc/passwd", "mailto:a@b.c", "nowhere"):
+            visit.explore.on_link_broken(LinkBroken(target))
+            await visit.until(lambda: "leads to no page of this knowledge" in visit.here.notice)
+        assert opened == ["https://x.example/a"]
 
 
 async def test_reader_sees_what_another_process_indexes(

@@ -100,7 +100,8 @@ def test_no_smaller_change_of_alpha_or_threshold_does(
 
 
 @settings(max_examples=200)
-@given(some_case(), st.floats(0.0, 1.0))
+# Within a unit in the last place of a swap point, rounding decides, and not the order of the lines.
+@given(some_case(), st.floats(0.0, 1.0).map(lambda value: round(value, 12)))
 def test_a_dimension_without_a_change_has_none(
     case: tuple[Evidence, Tuning, int, int], value: float
 ) -> None:

@@ -46,9 +46,9 @@ class WebApp:
         visitors: Visitors,
         registry: SessionRegistry,
         limits: Limits,
-        keep: Callable[[asyncio.BaseTransport | None], object],
+        keep: Callable[[asyncio.Transport], object],
     ) -> None:
-        """Serve below `path`; `keep` is called for the connection of each accepted socket."""
+        """Serve below `path`; `keep` is called for each connection that shows a session."""
         self._rules, self._path, self._limits, self._keep = rules, path, limits, keep
         self._visitors, self._registry = visitors, registry
         self._files = read_page_files()
@@ -152,11 +152,12 @@ class WebApp:
         await socket.prepare(request)
         try:
             opening = await self._opening(socket)
-            self._keep(request.transport)
             session = self._registry.find(visitor, opening.session)
             is_new = session is None
             if session is None:
                 session = await self._registry.open(visitor, opening)
+            if isinstance(request.transport, asyncio.Transport):  # None when it is cut
+                self._keep(request.transport)
             await session.serve(socket, opening, new=is_new)
         except BadMessage as error:
             await socket.close(code=Closing.BAD_MESSAGE, message=str(error).encode())

@@ -20,7 +20,7 @@ class Limits:
     memory_bytes: int = 4_000 * MB
     """Private data of one process of the app."""
     connections: int = 128
-    """Open connections, sockets included."""
+    """Open connections, apart from those of sessions."""
     request_seconds: float = 30.0
     """Time from the first byte of a request to the last of its answer."""
     greeting_seconds: float = 10.0

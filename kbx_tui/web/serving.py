@@ -57,7 +57,8 @@ class WebServer:
     async def serve(self, ready: Callable[[], object]) -> None:
         """Serve until `stop`; `ready` is called when requests are answered. Raises ConfigError."""
         self._loop = asyncio.get_running_loop()
-        logging.getLogger("aiohttp").parent = logger()
+        for library in ("aiohttp", "asyncio"):  # else they print tracebacks on the terminal
+            logging.getLogger(library).parent = logger()
         runner = web.AppRunner(self._application(), access_log=None, handle_signals=False)
         await runner.setup()
         assert runner.server is not None

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import json
+import logging
 from contextlib import suppress
 
 import aiohttp
 import pytest
 from yarl import URL
 
+from kbx_tui.log_file import logger
 from kbx_tui.web.sessions.browser_session import Closing
 from tests.functional.web.running import SHORT, Page, Running, stranger, visitor
 
@@ -156,6 +158,13 @@ async def test_a_flood_of_sockets_leaves_room_for_the_sessions_that_are_open(
         for each in (page, *pages):
             await each.type("leave!")
             await each.closed()
+
+
+@pytest.mark.parametrize("library", ["aiohttp", "asyncio"])
+def test_failures_of_connections_are_not_printed_on_the_terminal(
+    served: Running, library: str
+) -> None:
+    assert logging.getLogger(library).parent is logger()
 
 
 async def test_a_page_that_is_gone_before_its_session_starts_takes_no_place(

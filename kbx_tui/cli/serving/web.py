@@ -60,11 +60,11 @@ DEFAULT_PORT = 8800
 )
 @click.option(
     "--memory-mb",
-    type=click.IntRange(500, 1_000_000),
+    type=click.IntRange(2_000, 1_000_000),
     default=4_000,
     show_default=True,
     metavar="N",
-    help="Memory that one session may take for itself.",
+    help="Memory that one session may reserve for itself; it uses about a quarter.",
 )
 @click.option(
     "--certfile",

@@ -129,7 +129,9 @@ class BrowserSession:
         if code not in (0, 128 + 15, -15):
             errors = await self.process.last_errors()
             logger().error("a process of kbx web ended with %s: %s", code, errors)
-            self._why = "the app ended with an error, or for want of memory; see the log of the server"
+            self._why = (
+                "the app ended with an error, or for want of memory; see the log of the server"
+            )
         self._watching.cancel()
         self._ended(self)
         if self._socket is not None:

@@ -82,8 +82,9 @@ def test_the_wheel_holds_everything_and_nothing_else(wheel: Path) -> None:
     page = shipped("kbx_tui/web/page", {".css", ".html", ".js", ".md", ".mjs", ".svg", ".woff2"})
     assert len(demo) >= 60
     assert {path.rpartition("/")[2] for path in model} >= {"model.onnx", "tokenizer.json"}
-    assert styles and tables and len(page) >= 15
-    assert names == code | demo | model | tables | styles | page
+    shared = shipped("kbx_tui/sharing", {".css"})
+    assert styles and tables and shared and len(page) >= 15
+    assert names == code | demo | model | tables | styles | page | shared
 
 
 def test_the_wheel_has_its_licence_and_both_programs(wheel: Path) -> None:

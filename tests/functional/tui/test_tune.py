@@ -262,11 +262,11 @@ async def test_broken_snapshots_are_reported_and_kept(judged_demo: Path) -> None
 
 
 @pytest.mark.slow
-async def test_keys_are_answered_while_hundreds_of_judged_queries_are_read(demo_copy: Path) -> None:
-    judge_as_labelled(demo_copy, copies=4)
+async def test_keys_are_answered_while_500_judged_queries_are_read(demo_copy: Path) -> None:
+    judge_as_labelled(demo_copy, copies=9)
     async with running(demo_copy, TALL) as driver:
         await driver.press("f4")
-        await driver.until(lambda: len(driver.app.screen.query_one(QueryTable).rows) > 200)
+        await driver.until(lambda: len(driver.app.screen.query_one(QueryTable).rows) > 500)
         assert model(driver).curve is None  # they are still being read
         await driver.press("down", "down")
         assert driver.app.screen.query_one(QueryTable).cursor == 2

@@ -14,9 +14,16 @@ from kbx_tui.evaluation.judgments import JudgedQuery
 from kbx_tui.evaluation.metrics import judged_share, ndcg
 from kbx_tui.search.evidence.compact import EvidenceCompactor
 from kbx_tui.search.evidence.evidence import Evidence
+from kbx_tui.search.evidence.topic import Topic
 from kbx_tui.search.evidence.tuning import Tuning
 from kbx_tui.search.ranking.rank import rank
-from tests.unit.search.building import components, evidence, some_evidence, some_tuning
+from tests.unit.search.building import (
+    components,
+    entity,
+    evidence,
+    some_evidence,
+    some_tuning,
+)
 
 NO_LIMIT = 10**9
 
@@ -60,6 +67,21 @@ def test_compact_evidence_ranks_as_before(found: Evidence, tuning: Tuning) -> No
     before, after = rank(found, tuning), rank(EvidenceCompactor().compact(found), tuning)
     assert after.order.tolist() == before.order.tolist()
     assert (after.final == before.final).all()
+
+
+def test_compact_evidence_resolves_ties_of_linked_documents_by_date() -> None:
+    candidates = [(entity(0, 1.0, named=True), {0: 1.0, 1: 1.0})]
+    nothing = [0.0, 0.0]
+    found = evidence(
+        components(nothing, nothing),
+        components(nothing, nothing, query="r"),
+        candidates,
+        dates=("", "2026-01-02"),
+        topic=Topic(full_relevance=0.5, thing_share=0.0),
+    )
+    tuning = Tuning(alpha=1.0)
+    assert rank(found, tuning).best(10).tolist() == [1, 0]
+    assert rank(EvidenceCompactor().compact(found), tuning).best(10).tolist() == [1, 0]
 
 
 def test_what_queries_have_in_common_is_kept_once() -> None:

@@ -17,7 +17,8 @@ from typing import Any
 LOG = os.open(os.environ["KBX_GUARD_LOG"], os.O_WRONLY | os.O_APPEND | os.O_CREAT)
 HOME = Path(os.environ["HOME"]).resolve()
 ALLOWED = [Path(folder).resolve() for folder in os.environ["KBX_GUARD_ALLOWED"].split(os.pathsep)]
-DEVICES = Path("/dev")
+DEVICES, SHARED_MEMORY = Path("/dev"), Path("/dev/shm")
+"""Folders of devices, of which the second holds files."""
 
 LOOPBACK = ("127.0.0.1", "::1", "localhost", "")
 CONNECTING = ("socket.connect", "socket.sendto")
@@ -54,7 +55,8 @@ def watch(event: str, arguments: tuple[Any, ...]) -> None:
 def check(event: str, path: Any) -> None:
     """Report a path that is in none of the allowed folders."""
     place = Path(os.path.abspath(os.fsdecode(path)))  # noqa: PTH100  # `resolve` would be audited
-    inside = any(place.is_relative_to(folder) for folder in (*ALLOWED, DEVICES))
+    is_device = place.is_relative_to(DEVICES) and not place.is_relative_to(SHARED_MEMORY)
+    inside = is_device or any(place.is_relative_to(folder) for folder in ALLOWED)
     ours = place.is_relative_to(HOME) and "kbx-tui" in place.relative_to(HOME).parts
     if not inside and not ours and os.fsdecode(path) != ":memory:":
         report(event, place)

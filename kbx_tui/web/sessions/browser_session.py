@@ -5,11 +5,10 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Callable
-from contextlib import suppress
 from enum import IntEnum
 from typing import Any
 
-from aiohttp import WSCloseCode, WSMsgType, web
+from aiohttp import WSCloseCode, web
 
 from kbx_tui.log_file import logger
 from kbx_tui.web.sessions.app_packets import DATA, MESSAGE, BrokenPacket
@@ -22,6 +21,7 @@ from kbx_tui.web.sessions.page_messages import (
     message_for_page,
     parse_message,
 )
+from kbx_tui.web.sessions.page_socket import PageSocket
 from kbx_tui.web.web_limits import Limits
 
 
@@ -36,9 +36,6 @@ class Closing(IntEnum):
     """No session can be opened now; the reason says why."""
     BAD_MESSAGE = 4003
     """The page sent what it never sends."""
-
-
-FRAMES = (WSMsgType.TEXT, WSMsgType.BINARY)
 
 
 class BrowserSession:
@@ -57,7 +54,7 @@ class BrowserSession:
         self.left_at: float | None = time.monotonic()
         """When its page was lost; None while it has one."""
         self._limits, self._ended = limits, ended
-        self._socket: web.WebSocketResponse | None = None
+        self._page: PageSocket | None = None
         self._why = "the app was left"
         self._used_at = time.monotonic()
         self._passing = asyncio.create_task(self._pass_on())
@@ -65,15 +62,14 @@ class BrowserSession:
 
     async def serve(self, socket: web.WebSocketResponse, opening: Opening, *, new: bool) -> None:
         """Show the session in a page until the socket closes. A page that had it loses it."""
-        before, self._socket, self.left_at = self._socket, socket, None
+        page = PageSocket(socket, self._limits.silence_seconds)
+        before, self._page, self.left_at = self._page, page, None
         try:
             if before is not None:
-                await before.close(
-                    code=Closing.ELSEWHERE, message=b"another page shows this session"
-                )
+                before.dismiss(Closing.ELSEWHERE, "another page shows this session")
             await self._greet(socket, opening, new=new)
-            while (frame := await socket.receive(self._limits.silence_seconds)).type in FRAMES:
-                await self._take(frame.data)
+            async for data in page.frames():
+                await self._take(data)
         except TimeoutError:
             await socket.close(code=WSCloseCode.GOING_AWAY, message=b"the page says nothing")
         except BadMessage as error:
@@ -81,8 +77,9 @@ class BrowserSession:
         except ConnectionError:
             pass  # the page was gone before it was greeted
         finally:
-            if self._socket is socket:
-                self._socket, self.left_at = None, time.monotonic()
+            page.is_left.set()
+            if self._page is page:
+                self._page, self.left_at = None, time.monotonic()
 
     async def _greet(self, socket: web.WebSocketResponse, opening: Opening, *, new: bool) -> None:
         """Tell a page its session, and the process what the page is like."""
@@ -134,18 +131,14 @@ class BrowserSession:
             )
         self._watching.cancel()
         self._ended(self)
-        if self._socket is not None:
-            await self._socket.close(code=Closing.ENDED, message=self._why.encode())
+        if (page := self._page) is not None:
+            page.dismiss(Closing.ENDED, self._why)
+            await page.is_left.wait()
 
     async def _send(self, data: bytes | str) -> None:
         """Send to the page, if there is one; what it misses is drawn again when it is back."""
-        if (socket := self._socket) is None:
-            return
-        with suppress(ConnectionError, RuntimeError):  # closing; `serve` learns of it
-            if isinstance(data, bytes):
-                await socket.send_bytes(data)
-            else:
-                await socket.send_str(data)
+        if self._page is not None:
+            await self._page.send(data)
 
     async def _watch(self) -> None:
         """End the session when nobody uses it."""

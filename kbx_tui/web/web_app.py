@@ -88,7 +88,9 @@ class WebApp:
         )
 
     async def _add_slash(self, request: web.Request) -> web.Response:
-        return web.Response(status=308, headers={"Location": f"{self._path}/"})
+        query = request.rel_url.raw_query_string
+        location = f"{self._path}/" + (f"?{query}" if query else "")
+        return web.Response(status=308, headers={"Location": location})
 
     async def _page(self, request: web.Request) -> web.Response:
         """Send the app to a visitor; everyone else gets the page that uses the link."""

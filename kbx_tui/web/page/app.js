@@ -42,6 +42,7 @@ const connection = new Connection(opening, {
     connection.showed(query);
     const address = new URL(location.href);
     address.search = query ? new URLSearchParams({ q: query }) : "";
+    address.hash = ""; // of a link that this browser did not need
     history.replaceState(null, "", address);
   },
   copy: ({ text }) => copyText(text),

@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import re
 import shutil
+import stat
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -163,6 +164,16 @@ def remove_state_file(file: Path) -> None:
     if not any(file.parts[-len(parts) :] == parts for parts in known):
         raise _refusal(file)
     file.unlink(missing_ok=True)
+
+
+def remove_link_socket(name: str, folder: int) -> None:
+    """Remove the socket of a server from its open folder. Raises KbxError if it is none, OSError.
+
+    `folder` is a descriptor.
+    """
+    if not stat.S_ISSOCK(os.stat(name, dir_fd=folder, follow_symlinks=False).st_mode):
+        raise _refusal(Path(name))
+    os.unlink(name, dir_fd=folder)
 
 
 def remove_page(page: Path, content: bytes) -> None:

@@ -1,8 +1,13 @@
-"""Limits of connections: how many are open, and how long one may take for a request."""
+"""Limits of connections: how many are open, and how long one may take for a request.
+
+Connections count from the moment they are accepted. Asyncio itself would pass those that are to be
+encrypted on after the handshake only: it is done here instead.
+"""
 
 from __future__ import annotations
 
 import asyncio
+import ssl
 from collections.abc import Callable
 
 from kbx_tui.web.web_limits import Limits
@@ -11,8 +16,14 @@ from kbx_tui.web.web_limits import Limits
 class ConnectionGuard:
     """Wraps the protocol of each connection, and closes those that are too many or too slow."""
 
-    def __init__(self, inner: Callable[[], asyncio.Protocol], limits: Limits) -> None:
-        self._inner, self._limits = inner, limits
+    def __init__(
+        self,
+        inner: Callable[[], asyncio.Protocol],
+        limits: Limits,
+        tls: ssl.SSLContext | None = None,
+    ) -> None:
+        self._inner, self._limits, self._tls = inner, limits, tls
+        self._handshakes: set[asyncio.Task[None]] = set()
         self._waiting: dict[asyncio.Transport, asyncio.TimerHandle] = {}
         """The deadline of each connection that has no session, the oldest first."""
         self._kept: set[asyncio.Transport] = set()
@@ -20,7 +31,9 @@ class ConnectionGuard:
 
     def __call__(self) -> asyncio.Protocol:
         """Return the protocol of a new connection."""
-        return _GuardedProtocol(self._inner(), self)
+        if self._tls is None:
+            return _GuardedProtocol(self._inner(), self)
+        return _EncryptedProtocol(self._inner(), self, self._start_handshake)
 
     def opened(self, transport: asyncio.Transport) -> None:
         """Note a new connection. If there are too many, cut the one that has waited longest.
@@ -53,6 +66,30 @@ class ConnectionGuard:
         for transport in (*self._waiting, *self._kept):
             transport.close()
 
+    def _start_handshake(self, protocol: _EncryptedProtocol, transport: asyncio.Transport) -> None:
+        task = asyncio.create_task(self._encrypt(protocol, transport))
+        self._handshakes.add(task)
+        task.add_done_callback(self._handshakes.discard)
+
+    async def _encrypt(self, protocol: _EncryptedProtocol, transport: asyncio.Transport) -> None:
+        """Agree on keys with the client, who is dropped if that fails or takes too long."""
+        assert self._tls is not None
+        encrypted = None
+        try:
+            encrypted = await asyncio.get_running_loop().start_tls(
+                transport,
+                protocol,
+                self._tls,
+                server_side=True,
+                ssl_handshake_timeout=self._limits.handshake_seconds,
+            )
+        except OSError:  # SSLError and ConnectionError are some
+            pass
+        finally:
+            self.closed(transport)
+        if encrypted is not None:  # None also if it was cut at once
+            protocol.start(encrypted)
+
 
 class _GuardedProtocol(asyncio.Protocol):
     """Passes everything on to another protocol, and reports its connection to the guard."""
@@ -81,3 +118,41 @@ class _GuardedProtocol(asyncio.Protocol):
 
     def resume_writing(self) -> None:
         self._inner.resume_writing()
+
+
+class _EncryptedProtocol(asyncio.Protocol):
+    """Becomes a guarded protocol when the client has agreed on keys."""
+
+    def __init__(
+        self,
+        inner: asyncio.Protocol,
+        guard: ConnectionGuard,
+        handshake: Callable[[_EncryptedProtocol, asyncio.Transport], object],
+    ) -> None:
+        self._guarded, self._guard, self._handshake = (
+            _GuardedProtocol(inner, guard), guard, handshake,
+        )  # fmt: skip
+        self._early = b""
+        """What has come in one piece with the end of the handshake."""
+        self._is_lost = False
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        assert isinstance(transport, asyncio.Transport)
+        transport.pause_reading()  # what it sends is for the handshake, which starts a moment later
+        self._guard.opened(transport)
+        self._handshake(self, transport)
+
+    def connection_lost(self, error: Exception | None) -> None:
+        self._is_lost = True
+
+    def data_received(self, data: bytes) -> None:
+        self._early += data
+
+    def start(self, transport: asyncio.Transport) -> None:
+        """Hand the encrypted connection over, unless it has been lost meanwhile."""
+        if self._is_lost:
+            return
+        transport.set_protocol(self._guarded)
+        self._guarded.connection_made(transport)
+        if self._early:
+            self._guarded.data_received(self._early)

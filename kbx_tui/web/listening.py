@@ -31,6 +31,11 @@ class Listening:
     """Address of the page, with the last slash."""
 
     @property
+    def address(self) -> str:
+        """The numeric address."""
+        return str(self.socket.getsockname()[0])
+
+    @property
     def port(self) -> int:
         return int(self.socket.getsockname()[1])
 
@@ -65,6 +70,14 @@ def listen(
         name = socket.gethostname()
     origin = public or f"{rules.scheme}://{name}:{bound.getsockname()[1]}"
     return Listening(bound, tls, rules, path, f"{origin}{path}/")
+
+
+def numeric_address(host: str) -> str:
+    """Return the address at which a server on `host` listens; empty for one that is unknown."""
+    try:
+        return str(socket.getaddrinfo(_ipv4_of_localhost(host), None)[0][4][0])
+    except (OSError, ValueError):  # ValueError: a part of a name that is too long
+        return ""
 
 
 def _parse_base_url(base_url: str) -> tuple[str, str]:
@@ -115,8 +128,12 @@ def _no_password() -> str:
     raise ValueError("the key has a password")
 
 
+def _ipv4_of_localhost(host: str) -> str:
+    return "127.0.0.1" if host == "localhost" else host
+
+
 def _bind(host: str, port: int) -> socket.socket:
-    address = "127.0.0.1" if host == "localhost" else host
+    address = _ipv4_of_localhost(host)
     family = socket.AF_INET6 if ":" in address else socket.AF_INET
     bound = socket.socket(family, socket.SOCK_STREAM)
     try:

@@ -5,17 +5,19 @@ from __future__ import annotations
 import os
 import webbrowser
 
-from kbx_tui.web.link_service import link_socket
+from kbx_tui.web.private_folder import private_folder
 
 
-def open_browser(link: str, port: int) -> None:
-    """Open a link. It reaches the browser in a file that only the user may read.
+def open_browser(link: str, port: int) -> bool:
+    """Open a link; return whether there is a browser. The link is in a file of the user's alone.
 
     Every user of the machine can list the command lines of programs, and so a link given as an
-    argument.
+    argument. Raises ConfigError and OSError.
     """
-    file = link_socket(port).with_suffix(".html")
+    name = f"{port}.html"
     flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW
-    with os.fdopen(os.open(file, flags, 0o600), "w", encoding="utf-8") as opened:
-        opened.write(f'<!doctype html><meta http-equiv="refresh" content="0; url={link}">')
-    webbrowser.open(file.as_uri())
+    with private_folder() as folder:
+        descriptor = os.open(name, flags, 0o600, dir_fd=folder.descriptor)
+        with os.fdopen(descriptor, "w", encoding="utf-8") as opened:
+            opened.write(f'<!doctype html><meta http-equiv="refresh" content="0; url={link}">')
+    return webbrowser.open((folder.path / name).as_uri())

@@ -14,7 +14,7 @@ from aiohttp import web
 from kbx_tui.log_file import logger
 from kbx_tui.web.connection_guard import ConnectionGuard
 from kbx_tui.web.index_followers import indices_followed
-from kbx_tui.web.link_service import serve_links
+from kbx_tui.web.link_service import links_served
 from kbx_tui.web.listening import Listening
 from kbx_tui.web.sessions.app_process import AppProcess, app_environment
 from kbx_tui.web.sessions.page_messages import Opening
@@ -22,9 +22,6 @@ from kbx_tui.web.sessions.session_registry import SessionRegistry
 from kbx_tui.web.visitors import Visitors
 from kbx_tui.web.web_app import WebApp
 from kbx_tui.web.web_limits import Limits
-
-HANDSHAKE_SECONDS = 10.0
-"""Time for TLS to agree on keys."""
 
 
 @dataclass
@@ -62,20 +59,16 @@ class WebServer:
         runner = web.AppRunner(self._application(), access_log=None, handle_signals=False)
         await runner.setup()
         assert runner.server is not None
-        guard = self.guard = ConnectionGuard(runner.server, self.limits)
-        serving = await self._loop.create_server(
-            guard,
-            sock=self.listening.socket,
-            ssl=self.listening.tls,
-            ssl_handshake_timeout=HANDSHAKE_SECONDS if self.listening.tls else None,
-        )
-        links = await serve_links(self.listening.port, self.new_link)
-        async with indices_followed(self.followers):
+        guard = self.guard = ConnectionGuard(runner.server, self.limits, self.listening.tls)
+        async with (
+            links_served(self.listening, self.new_link),
+            indices_followed(self.followers),
+        ):
+            serving = await self._loop.create_server(guard, sock=self.listening.socket)
             try:
                 ready()
                 await self._stopping.wait()
             finally:
-                links.close()
                 serving.close()
                 await self.registry.end_all("the server has ended")
                 guard.close_all()

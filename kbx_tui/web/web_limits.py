@@ -23,6 +23,8 @@ class Limits:
     """Open connections, apart from those of sessions."""
     request_seconds: float = 30.0
     """Time from the first byte of a request to the last of its answer."""
+    handshake_seconds: float = 10.0
+    """Time for TLS to agree on keys."""
     greeting_seconds: float = 10.0
     """Time until an opened socket has to say which session it wants."""
     heartbeat_seconds: float = 20.0

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import sys
+import threading
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -20,7 +21,7 @@ from kbx_tui.log_file import open_log
 if TYPE_CHECKING:
     from kbx_tui.web.serving import WebServer
 
-DEFAULT_PORT = 8800
+DEFAULT_HOST, DEFAULT_PORT = "127.0.0.1", 8800
 
 
 @click.command(name="web", cls=Command)
@@ -35,8 +36,7 @@ DEFAULT_PORT = 8800
 )
 @click.option(
     "--host",
-    default="127.0.0.1",
-    show_default=True,
+    show_default=DEFAULT_HOST,
     metavar="H",
     help="Address to listen on. One that other machines can reach needs --certfile, or "
     "--insecure-bind.",
@@ -95,7 +95,7 @@ DEFAULT_PORT = 8800
 def command(
     paths: tuple[Path, ...],
     port: int,
-    host: str,
+    host: str | None,
     allow_writes: bool,
     max_clients: int,
     idle_minutes: int,
@@ -126,7 +126,7 @@ def command(
     from kbx_tui.web.link_service import ask_for_link
 
     if new_link:
-        click.echo(ask_for_link(port))
+        click.echo(ask_for_link(port, host))
         return
     from kbx_tui.web.index_followers import follower_command
     from kbx_tui.web.listening import listen
@@ -136,7 +136,7 @@ def command(
 
     bases = _bases(paths)
     listening = listen(
-        host,
+        host or DEFAULT_HOST,
         port,
         base_url=base_url,
         certificate=_certificate(certfile, keyfile),
@@ -160,13 +160,23 @@ def _serve(server: WebServer, *, opens: bool) -> None:
         named = "" if port == DEFAULT_PORT else f" --port {port}"
         say(f"the link is valid once; `kbx web --new-link{named}` prints another; ctrl+c ends all")
         if opens:
-            from kbx_tui.web.opening import open_browser
-
-            open_browser(link, port)
+            # Some browsers are waited for until they are closed, and ask the server meanwhile.
+            threading.Thread(target=_open_browser, args=(link, port), daemon=True).start()
 
     open_log()
     with on_signal(server.stop):
         asyncio.run(server.serve(print_link))
+
+
+def _open_browser(link: str, port: int) -> None:
+    from kbx_tui.web.opening import open_browser
+
+    try:
+        is_open, reason = open_browser(link, port), "none was found"
+    except (KbxError, OSError) as error:
+        is_open, reason = False, str(error)
+    if not is_open:
+        say(f"the browser of this machine cannot be opened: {reason}; open the link yourself")
 
 
 def _bases(paths: tuple[Path, ...]) -> list[Path]:

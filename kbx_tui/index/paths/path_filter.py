@@ -54,7 +54,9 @@ class PathFilter:
             globs = (_glob(_without_root(alternative, root)) for alternative in expanded)
             return cls(typed, prefix, tuple(dict.fromkeys(filter(None, globs))))
         except ValueError as error:
-            raise ConfigError(f"path {typed!r} {error} {root}; give one below it") from error
+            raise ConfigError(
+                f"path {typed!r} {error} the knowledge base {root.name}; give one below it"
+            ) from error
 
     def among(self, paths: Sequence[str]) -> PathFilter:
         """Return the filter to apply to these document paths, which must be sorted.

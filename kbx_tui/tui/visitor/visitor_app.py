@@ -13,6 +13,7 @@ from kbx_tui.safe_text import safe_line
 from kbx_tui.tui.app import KbxApp
 from kbx_tui.tui.app_state import AppState
 from kbx_tui.tui.commands.offer import NO_EDITOR, NO_OTHER_BASE, offer_in_browser
+from kbx_tui.tui.explore.documents.clipboard_text import COMMAND
 from kbx_tui.tui.explore.search_run import DEBOUNCE_SECONDS
 from kbx_tui.tui.visitor.browser_driver import WEB_ADDRESSES, BrowserDriver
 from kbx_tui.tui.visitor.visitor_bases import VisitorBases
@@ -130,7 +131,15 @@ class VisitorApp(KbxApp):
     def may_ask_for_entities(self) -> bool:
         return False
 
+    def show_notice(self, text: str) -> None:
+        super().show_notice(self.bases.without_folders(text))
+
+    def show_error(self, text: str) -> None:
+        super().show_error(self.bases.without_folders(text))
+
     async def copy(self, name: str, text: str) -> str:
+        if name == COMMAND:  # it names the folder of the base
+            text = self.bases.without_folders(text)
         self.copy_to_clipboard(text)
         return f"copied {name} to the clipboard of the browser: {text}"
 

@@ -43,6 +43,12 @@ class VisitorBases(Bases):
         """Return the root of the base with this root. Raises NotFound for any other."""
         return next((root for root in self.roots if str(root) == folder), None) or _refuse(folder)
 
+    def without_folders(self, text: str) -> str:
+        """Return a text for the visitor without the folders of the machine that hold the bases."""
+        for root in sorted(self.roots, key=lambda root: -len(str(root))):
+            text = text.replace(f"{root}/", "").replace(str(root), root.name)
+        return text
+
     def questions(self, root: Path) -> tuple[TrustRequest, ...]:
         """Ask nothing: only the owner of the machine can trust a base."""
         return ()

@@ -21,6 +21,7 @@ from kbx_tui.tui.dedup.screen import Dedup
 from kbx_tui.tui.experts.expert_list import ExpertList
 from kbx_tui.tui.experts.screen import Experts, TopicLine
 from kbx_tui.tui.explore.messages import LinkBroken
+from kbx_tui.tui.explore.panes.path_field import PathLine
 from kbx_tui.tui.explore.panes.result_list import ResultList
 from kbx_tui.tui.indexing.screen import Index
 from kbx_tui.tui.tune.screen import Tune
@@ -104,6 +105,22 @@ async def test_key_bar_and_click_offer_nothing_of_the_machine(demo: Path) -> Non
         visit.app.open_beside("obsidian://open?path=secret")
         await visit.until(lambda: "obsidian" not in visit.here.notice)
         assert "secret" not in visit.here.notice
+
+
+async def test_visitor_does_not_learn_where_the_base_is(demo: Path) -> None:
+    async with visiting(demo) as visit:
+        await visit.ask(QUESTION)
+        for path in ("/etc/", "../.."):
+            visit.explore.query_one(PathLine).value = path
+            await visit.until(lambda: f"knowledge base {demo.name};" in visit.here.error)
+            assert str(demo.parent) not in visit.here.error
+        visit.explore.query_one(PathLine).value = ""
+        await visit.until(lambda: not visit.here.error)
+        await visit.press("escape")
+        assert str(demo.parent) not in await visit.notice_for("C")
+        assert str(demo.parent) not in visit.app.clipboard
+        visit.app.show_error(f"{demo}/.kbx/index and {demo}")
+        await visit.until(lambda: visit.here.error == f".kbx/index and {demo.name}")
 
 
 async def test_writer_changes_the_base_but_reads_no_file_and_leaves_no_state(

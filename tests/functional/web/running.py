@@ -24,6 +24,7 @@ SHORT = Limits(
     reconnect_seconds=0.6,
     connections=12,
     request_seconds=1.5,
+    handshake_seconds=0.8,
     greeting_seconds=0.4,
     heartbeat_seconds=0.8,
     silence_seconds=1.5,

@@ -5,17 +5,18 @@ from __future__ import annotations
 import asyncio
 import re
 import signal
-import ssl
 import subprocess
 import sys
-from datetime import UTC, datetime, timedelta
+import time
 from pathlib import Path
 
 import pytest
 
+from kbx_tui.errors import KbxError
+from kbx_tui.web.link_service import ask_for_link
 from kbx_tui.web.listening import listen
 from tests.command_line import CommandLine, program_environment
-from tests.functional.web.running import SECONDS, Running, running, stranger, visitor
+from tests.functional.web.running import SECONDS, Running, running, visitor
 
 LINK = re.compile(r"http://127\.0\.0\.1:(\d+)/#[\w-]{43}\n")
 
@@ -27,30 +28,6 @@ def notes(tmp_path: Path) -> Path:
     folder.mkdir()
     (folder / "note.md").write_text("# A note\n")
     return folder
-
-
-@pytest.fixture
-def certificate(tmp_path: Path) -> tuple[Path, Path]:
-    """A certificate for 127.0.0.1, and its key."""
-    x509 = pytest.importorskip("cryptography.x509")
-    from cryptography.hazmat.primitives import hashes, serialization
-    from cryptography.hazmat.primitives.asymmetric import ec
-
-    key, now = ec.generate_private_key(ec.SECP256R1()), datetime.now(UTC)
-    name = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, "localhost")])
-    made = (
-        x509.CertificateBuilder(name, name, key.public_key(), x509.random_serial_number())
-        .not_valid_before(now - timedelta(days=1))
-        .not_valid_after(now + timedelta(days=1))
-        .sign(key, hashes.SHA256())
-    )
-    pem = serialization.Encoding.PEM
-    files = tmp_path / "cert.pem", tmp_path / "key.pem"
-    files[0].write_bytes(made.public_bytes(pem))
-    files[1].write_bytes(
-        key.private_bytes(pem, serialization.PrivateFormat.PKCS8, serialization.NoEncryption())
-    )
-    return files
 
 
 @pytest.mark.parametrize("host", ["0.0.0.0", "::", "192.168.1.5", "example.org"])
@@ -116,11 +93,60 @@ def test_a_link_of_no_server_is_refused(kbx: CommandLine, state_folder: Path) ->
     assert "no `kbx web` of yours is running on port 9" in ran.err
 
 
-def test_the_program_prints_links_and_ends_with_ctrl_c(notes: Path, state_folder: Path) -> None:
+async def test_servers_on_two_addresses_may_have_the_same_port(state_folder: Path) -> None:
+    first = listen("127.0.0.1", 0)
+    second = listen("127.0.0.2", first.port)
+    with running(listening=first), running(listening=second):
+        for host in ("127.0.0.1", "127.0.0.2"):
+            assert ask_for_link(first.port, host).startswith(f"http://{host}:")
+        with pytest.raises(KbxError, match=r"--host 127\.0\.0\.1 or --host 127\.0\.0\.2 says"):
+            ask_for_link(first.port)
+    with running(listening=listen("127.0.0.2", 0)) as only:
+        port = only.server.listening.port
+        assert ask_for_link(port).startswith("http://127.0.0.2:")
+        with pytest.raises(KbxError, match="no `kbx web` of yours"):
+            ask_for_link(port, "localhost")
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems need the whole path")
+async def test_a_state_folder_of_any_depth_will_do(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("KBX_STATE_DIR", str(tmp_path / ("long" * 30) / "state"))
+    with running() as server:
+        assert ask_for_link(server.server.listening.port).startswith(server.url)
+
+
+@pytest.mark.parametrize("target", ["folder", "nowhere", "file"])
+def test_a_link_in_place_of_the_folder_of_the_server_is_not_followed(
+    kbx: CommandLine, notes: Path, state_folder: Path, target: str
+) -> None:
+    elsewhere = state_folder.parent / target
+    state_folder.mkdir()
+    if target == "folder":
+        elsewhere.mkdir(mode=0o755)
+    elif target == "file":
+        elsewhere.write_text("text")
+    (state_folder / "web").symlink_to(elsewhere)
+    ran = kbx("web", notes, "--port", "0")
+    assert ran.code == 2
+    assert ran.out == ""
+    assert f"the folder {state_folder / 'web'} of `kbx web` cannot be used" in ran.err
+    if target == "folder":
+        assert list(elsewhere.iterdir()) == []
+        assert elsewhere.stat().st_mode & 0o777 == 0o755
+
+
+def test_the_program_prints_links_and_ends_with_ctrl_c(
+    notes: Path, state_folder: Path, tmp_path: Path
+) -> None:
     """A second link is for the owner alone, and what the server started ends with it."""
+    browser = tmp_path / "browser"
+    browser.write_text('#!/bin/sh\ncp "${1#file://}" "$0.page"\n')
+    browser.chmod(0o755)
     program = subprocess.Popen(
-        [sys.executable, "-m", "kbx_tui", "web", notes, "--port", "0"],
-        env=program_environment({"GEMINI_API_KEY": "secret"}),
+        [sys.executable, "-m", "kbx_tui", "web", notes, "--port", "0", "--open"],
+        env=program_environment({"GEMINI_API_KEY": "secret", "BROWSER": str(browser)}),
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
@@ -128,8 +154,9 @@ def test_the_program_prints_links_and_ends_with_ctrl_c(notes: Path, state_folder
     assert program.stdout is not None
     link = LINK.fullmatch(program.stdout.readline())
     assert link is not None
-    (socket,) = (state_folder / "web").iterdir()
-    assert socket.name == f"{link[1]}.sock"
+    socket, page = (
+        state_folder / "web" / name for name in (f"127.0.0.1-{link[1]}.sock", f"{link[1]}.html")
+    )
     assert socket.stat().st_mode & 0o777 == 0o600
     assert socket.parent.stat().st_mode & 0o777 == 0o700
     second = subprocess.run(
@@ -141,39 +168,25 @@ def test_the_program_prints_links_and_ends_with_ctrl_c(notes: Path, state_folder
     ).stdout
     assert LINK.fullmatch(second)
     assert second != link[0]
+    deadline = time.monotonic() + SECONDS
+    while not (opened := browser.with_suffix(".page")).exists() or not opened.read_text():
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+    assert link[0].strip() in opened.read_text()
+    assert page.stat().st_mode & 0o777 == 0o600
     started = children(program.pid)
     assert started
     program.send_signal(signal.SIGINT)
     _, errors = program.communicate(timeout=SECONDS)
     assert program.returncode == 130
     assert "Traceback" not in errors
+    assert not socket.exists()
     assert not any(Path(f"/proc/{pid}").exists() for pid in started)
 
 
 def children(pid: int) -> list[int]:
     psutil = pytest.importorskip("psutil")
     return [child.pid for child in psutil.Process(pid).children(recursive=True)]
-
-
-async def test_with_a_certificate_cookies_need_encryption(
-    certificate: tuple[Path, Path], state_folder: Path
-) -> None:
-    listening = listen("127.0.0.1", 0, certificate=certificate, base_url="/kbx")
-    assert listening.url.startswith("https://127.0.0.1:")
-    trusting = ssl.create_default_context()
-    trusting.check_hostname, trusting.verify_mode = False, ssl.CERT_NONE
-    with running(listening=listening) as server:
-        async with stranger() as client:
-            answer = await client.post(
-                f"{server.url}enter",
-                data=server.token(),
-                headers={"Origin": server.origin},
-                ssl=trusting,
-            )
-            cookie = answer.headers["Set-Cookie"]
-            assert cookie.startswith("__Secure-kbx-")
-            assert "; Secure" in cookie
-            assert "Path=/kbx/" in cookie
 
 
 async def test_everything_is_below_the_path_that_a_proxy_serves(state_folder: Path) -> None:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
+import os
 import re
+import signal
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -15,6 +17,7 @@ from kbx_tui import KnowledgeBase
 from kbx_tui.tui.commands.command_table import COMMANDS
 from kbx_tui.tui.commands.offer import WRITES
 from kbx_tui.web.sessions.app_process import app_command
+from kbx_tui.web.sessions.browser_session import Closing
 from kbx_tui.web.web_limits import Limits
 from tests.functional.web.running import Page, Running, running, visitor
 
@@ -57,13 +60,14 @@ def base(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def served(base: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
-    """A server of the real app."""
+    """A server of the real app, with one fault."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("KBX_STATE_DIR", str(tmp_path_factory.mktemp("state")))
         patch.setenv("KBX_LOG_DIR", str(tmp_path_factory.mktemp("log")))
         limits = Limits()
         command = app_command([base], allow_writes=False, memory_bytes=limits.memory_bytes)
         assert command[0] == sys.executable
+        command[command.index("kbx_tui.tui.visitor")] = "tests.functional.web.faulty_app"
         with running(limits, command) as server:
             yield server
 
@@ -132,3 +136,22 @@ async def test_no_writing_key_changes_a_file_of_a_visitor_who_may_only_read(
         await settled(page)
         await page.socket.close()
     assert content(base) == before
+
+
+async def test_a_session_that_is_killed_or_raises_an_error_ends_alone(served: Running) -> None:
+    async with visitor(served) as known:
+        page, killed, raising = await asyncio.gather(*(known.open() for _ in range(3)))
+        await asyncio.gather(*(each.until("hostile") for each in (page, killed, raising)))
+        sessions = {session.id: session for session in served.server.registry}
+        os.kill(sessions[killed.session].process.pid, signal.SIGKILL)
+        await raising.send("query", "raise!")
+        assert await killed.closed() == Closing.ENDED
+        assert await raising.closed() == Closing.ENDED
+        await page.send("query", "ferry")
+        while (await page.message("page"))["query"] != "ferry":
+            await page.receive()
+        await page.until("alert(1)")
+        again = await known.open(raising.session)
+        assert not again.resumed
+        await page.socket.close()
+        await again.socket.close()

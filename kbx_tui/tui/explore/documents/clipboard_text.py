@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from kbx_tui.search.results.response import Snippet
 
 Content = Literal["path", "citation", "snippet", "command"]
+COMMAND = "command line"
+"""The name of the command in the notice that it was copied."""
 
 
 def current_document(screen: Screen[None], snippets: Mapping[str, Snippet]) -> tuple[str, int]:

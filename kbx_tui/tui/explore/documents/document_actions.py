@@ -4,7 +4,12 @@ from __future__ import annotations
 
 from kbx_tui.safe_text import safe_line
 from kbx_tui.tui.base_session import BaseSession
-from kbx_tui.tui.explore.documents.clipboard_text import Content, current_document, text_to_copy
+from kbx_tui.tui.explore.documents.clipboard_text import (
+    COMMAND,
+    Content,
+    current_document,
+    text_to_copy,
+)
 from kbx_tui.tui.explore.panes.entity_card import EntityCard
 from kbx_tui.tui.explore.panes.result_list import ResultList
 from kbx_tui.tui.judging.judging_screen import JudgingScreen
@@ -48,7 +53,7 @@ class DocumentActions:
         if content == "snippet":
             snippet = self._session.explore.displayed.snippets[path]
             text = await self._session.reading.whole_passage(path, snippet) or text
-        name = "command line" if content == "command" else content
+        name = COMMAND if content == "command" else content
         self._screen.show_notice(await self._screen.navigator.copy(name, text))
 
     def refresh_index(self) -> None:

@@ -103,20 +103,11 @@ def _nearest_chunks(
 ) -> list[_Chunk]:
     generation = index.generation()
     vectors = generation.vectors(model=embedder.model, dimension=embedder.dimension)
-    sizes = np.diff(vectors.starts, append=len(vectors.chunks))
-    documents = np.repeat(vectors.document_rows, sizes)
-    rows = np.flatnonzero(within[documents])
-    if not len(rows):
+    nearest = vectors.nearest_chunks(vector, within, NEAREST_CHUNKS)
+    if not nearest:
         return []
-    cosines = vectors.chunks[rows] @ vector
-    top = rows[np.argsort(-cosines, kind="stable")[:NEAREST_CHUNKS]]
     snapshot = generation.snapshot
-    date_of = {
-        (snapshot.paths[int(documents[row])], int(vectors.lines[row])): snapshot.dates[
-            int(documents[row])
-        ]
-        for row in top
-    }
+    date_of = {(snapshot.paths[row], line): snapshot.dates[row] for row, line in nearest}
     where = is_one_of("path", sorted({path for path, _ in date_of}))
     columns = ["path", "version", "line_start", "start", "end"]
     found = index.reader.rows("chunks", columns, where).to_pylist()

@@ -44,7 +44,7 @@ class QuantizedVectors:
 
     @classmethod
     def empty(cls, count: int, dimension: int) -> QuantizedVectors:
-        """Return uninitialized storage for `count` vectors, to fill with `put` or `copy`."""
+        """Return uninitialized storage for `count` vectors, to fill with `put`."""
         return cls(
             np.empty((count, dimension), np.int8),
             np.empty(count, np.float32),
@@ -67,13 +67,6 @@ class QuantizedVectors:
         codes = np.rint(vectors / target.scales[:, None])
         target.errors[:] = np.linalg.norm(vectors - codes * target.scales[:, None], axis=1)
         target.codes[:] = np.nan_to_num(codes).astype(np.int8)
-
-    def copy(self, begin: int, other: QuantizedVectors) -> None:
-        """Copy the rows of `other` to those from `begin` on."""
-        target = self.view(begin, begin + len(other))
-        target.codes[:] = other.codes
-        target.scales[:] = other.scales
-        target.errors[:] = other.errors
 
     def products(self, query: Vector) -> tuple[Matrix, float]:
         """Return the approximate product of `query` with each vector, and an error bound.

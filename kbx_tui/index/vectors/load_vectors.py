@@ -1,11 +1,10 @@
 """Loading of the vectors of a snapshot, and refreshing of vectors.bin.
 
-The file is memory-mapped; vectors newer than it are read from the tables and merged.
+The file is memory-mapped; vectors newer than it are read from the tables, into a segment of their
+own.
 """
 
 from __future__ import annotations
-
-from dataclasses import replace
 
 import numpy as np
 from threadpoolctl import threadpool_limits
@@ -13,11 +12,15 @@ from threadpoolctl import threadpool_limits
 from kbx_tui.index.derived_files import is_few, rows_of_versions, vectors_file
 from kbx_tui.index.snapshot import Snapshot, read_snapshot
 from kbx_tui.index.store import Store
-from kbx_tui.index.vectors.coverage import count_profiles
-from kbx_tui.index.vectors.merge_vectors import merge_documents, vectors_by_hash
+from kbx_tui.index.vectors.coverage import Coverage, count_profiles
 from kbx_tui.index.vectors.stored_vectors import StoredVectors
 from kbx_tui.index.vectors.vector_matrix import VectorMatrix
-from kbx_tui.index.vectors.vector_tables import profile_hashes, read_some_vectors, read_vectors
+from kbx_tui.index.vectors.vector_tables import (
+    profile_hashes,
+    read_some_vectors,
+    read_vectors,
+    vectors_by_hash,
+)
 
 
 def load_vectors(store: Store, snapshot: Snapshot, *, model: str, dimension: int) -> VectorMatrix:
@@ -36,22 +39,22 @@ def load_vectors(store: Store, snapshot: Snapshot, *, model: str, dimension: int
     if not is_few(len(missing), len(snapshot.versions)):
         return read_vectors(store, snapshot, dimension)
     hashes, stored_hashes = profile_hashes(store, snapshot), mapped.profile_hashes()
-    vectors, new_entities = mapped.to_matrix(dimension), np.zeros((0, dimension), np.float32)
+    segments = [mapped.to_segment(dimension).renumbered(rows)]
+    coverage = Coverage(int(segments[0].chunk_counts().sum()), 0)
+    entities = mapped.entities.reshape(-1, dimension)
     new_hashes = sorted(set(hashes) - set(stored_hashes) - {""})
-    if new_hashes or len(missing) or not np.array_equal(rows, np.arange(len(rows))):
+    if new_hashes or len(missing):
         newer, new_hashes = read_some_vectors(
             store, snapshot, missing.tolist(), new_hashes, dimension
         )
-        vectors = merge_documents(vectors, rows, newer)
-        new_entities = newer.entities
+        segments += (segment for segment in newer.segments if len(segment.documents))
+        coverage += newer.coverage
     available = [*stored_hashes, *new_hashes]
-    coverage = vectors.coverage + count_profiles(hashes, frozenset(available))
-    if available == hashes:
-        return replace(vectors, coverage=coverage)
-    entities = np.concatenate((vectors.entities, new_entities))
-    return replace(
-        vectors, entities=vectors_by_hash(hashes, available, entities), coverage=coverage
-    )
+    if available != hashes:
+        added = newer.entities if new_hashes else entities[:0]
+        entities = vectors_by_hash(hashes, available, np.concatenate((entities, added)))
+    coverage += count_profiles(hashes, frozenset(available))
+    return VectorMatrix(tuple(segments), entities, coverage)
 
 
 def refresh_vectors_file(store: Store, *, model: str, dimension: int) -> None:
@@ -64,6 +67,8 @@ def refresh_vectors_file(store: Store, *, model: str, dimension: int) -> None:
         vectors = read_vectors(store, snapshot, dimension)
         if vectors.coverage.missing:
             return None
-        return StoredVectors.of(vectors, snapshot, profile_hashes(store, snapshot))
+        (segment,) = vectors.segments
+        hashes = profile_hashes(store, snapshot)
+        return StoredVectors.of(segment, vectors.entities, snapshot, hashes)
 
     vectors_file(model, dimension).refresh(store, store.column("documents", "version"), make)

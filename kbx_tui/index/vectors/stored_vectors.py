@@ -1,4 +1,4 @@
-"""The arrays of vectors.bin: a VectorMatrix flattened, with what identifies its rows."""
+"""The arrays of vectors.bin: those of a VectorMatrix, with what identifies its rows."""
 
 from __future__ import annotations
 
@@ -9,16 +9,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kbx_tui.index.snapshot import Rows, Snapshot
-from kbx_tui.index.vectors.coverage import Coverage
-from kbx_tui.index.vectors.int8_codes import QuantizedVectors
-from kbx_tui.index.vectors.vector_matrix import VectorMatrix
+from kbx_tui.index.vectors.int8_codes import Matrix, QuantizedVectors
+from kbx_tui.index.vectors.vector_segment import VectorSegment
 
 
 @dataclass(frozen=True, slots=True)
 class StoredVectors:
     """The vectors of one generation by one model, flattened to one dimension. Read-only.
 
-    Fields that VectorMatrix has too are as there, with indices into `versions` as document rows.
+    Fields that VectorSegment has too are as there, with indices into `versions` as document rows.
     """
 
     versions: NDArray[np.bytes_]
@@ -37,9 +36,14 @@ class StoredVectors:
     entities: NDArray[np.float32]
 
     @classmethod
-    def of(cls, vectors: VectorMatrix, snapshot: Snapshot, profile_hashes: list[str]) -> Self:
-        """Return the arrays to store for vectors that cover all of `snapshot`."""
-        profiles = np.array(profile_hashes or [], dtype=np.bytes_)
+    def of(
+        cls, vectors: VectorSegment, entities: Matrix, snapshot: Snapshot, profiles: list[str]
+    ) -> Self:
+        """Return the arrays to store for vectors of all documents and entities of `snapshot`.
+
+        `profiles` are the hashes of the entities' profiles.
+        """
+        hashes = np.array(profiles or [], dtype=np.bytes_)
         return cls(
             versions=np.array(snapshot.versions, dtype=np.bytes_),
             document_rows=vectors.document_rows,
@@ -51,27 +55,22 @@ class StoredVectors:
             codes=vectors.quantized.codes.reshape(-1),
             code_scales=vectors.quantized.scales,
             code_errors=vectors.quantized.errors,
-            profiles=np.where(vectors.entities.any(axis=1), profiles, b""),
-            entities=vectors.entities.reshape(-1),
+            profiles=np.where(entities.any(axis=1), hashes, b""),
+            entities=entities.reshape(-1),
         )
 
-    def to_matrix(self, dimension: int) -> VectorMatrix:
-        """Return a VectorMatrix of views of the arrays, with document rows as stored.
-
-        Its coverage counts chunks alone.
-        """
-        return VectorMatrix(
+    def to_segment(self, dimension: int) -> VectorSegment:
+        """Return a segment of views of the arrays, with document rows as stored."""
+        return VectorSegment.of(
             chunks=self.chunks.reshape(-1, dimension),
             lines=self.lines,
-            document_rows=self.document_rows,
             starts=self.starts,
             contexts=self.contexts.reshape(-1, dimension),
             chunk_weights=self.chunk_weights,
             quantized=QuantizedVectors(
                 self.codes.reshape(-1, dimension), self.code_scales, self.code_errors
             ),
-            entities=self.entities.reshape(-1, dimension),
-            coverage=Coverage(len(self.lines), 0),
+            document_rows=self.document_rows,
         )
 
     def profile_hashes(self) -> list[str]:

@@ -17,13 +17,10 @@ from kbx_tui.index.snapshot import Rows, Snapshot, rows_of
 from kbx_tui.index.store import Store
 from kbx_tui.index.store_errors import READ_ATTEMPTS, is_missing_file
 from kbx_tui.index.vectors.coverage import Coverage, count_passages, count_profiles
+from kbx_tui.index.vectors.document_contexts import document_contexts, quantize_with_context
 from kbx_tui.index.vectors.int8_codes import Matrix
-from kbx_tui.index.vectors.vector_matrix import (
-    VectorMatrix,
-    document_contexts,
-    quantize_with_context,
-    rows_or_zeros,
-)
+from kbx_tui.index.vectors.vector_matrix import VectorMatrix
+from kbx_tui.index.vectors.vector_segment import VectorSegment
 from kbx_tui.index.where_clause import batched_clauses
 
 CLAUSE_SIZE = 500
@@ -78,6 +75,22 @@ def read_some_vectors(
     return layout.with_vectors(*found, coverage=coverage), with_vectors
 
 
+def rows_or_zeros(matrix: Matrix, rows: Rows) -> Matrix:
+    """Return rows of a matrix, zeros for -1."""
+    chosen = np.zeros((len(rows), matrix.shape[1]), np.float32)
+    chosen[rows >= 0] = matrix[rows[rows >= 0]]
+    return chosen
+
+
+def vectors_by_hash(wanted: Sequence[str], hashes: Sequence[str], vectors: Matrix) -> Matrix:
+    """Return the vector of each wanted hash, zeros where `hashes` does not have it.
+
+    `hashes` are those of the rows of `vectors`; empty ones are ignored.
+    """
+    row_of = {text_hash: row for row, text_hash in enumerate(hashes) if text_hash}
+    return rows_or_zeros(vectors, rows_of(wanted, row_of))
+
+
 def profile_hashes(store: Store, snapshot: Snapshot) -> list[str]:
     """Return the hash of each entity's profile, empty for an entity without a row."""
     hashes = store.mapping("entities", "id", "text_hash")
@@ -90,7 +103,7 @@ class _TableChanged(Exception):
 
 @dataclass(frozen=True, slots=True)
 class _Layout:
-    """The chunks of a VectorMatrix, with the rows of their vectors in the table."""
+    """The chunks of a VectorSegment, with the rows of their vectors in the table."""
 
     document_rows: Rows
     starts: Rows
@@ -125,17 +138,16 @@ class _Layout:
         self, chunks: Matrix, titles: Matrix, entities: Matrix, *, coverage: Coverage
     ) -> VectorMatrix:
         contexts, chunk_weights = document_contexts(chunks, self.starts, titles)
-        return VectorMatrix(
+        segment = VectorSegment.of(
             chunks=chunks,
             lines=self.lines,
-            document_rows=self.document_rows,
             starts=self.starts,
             contexts=contexts,
             chunk_weights=chunk_weights,
             quantized=quantize_with_context(chunks, self.starts, contexts, chunk_weights),
-            entities=entities,
-            coverage=coverage,
+            document_rows=self.document_rows,
         )
+        return VectorMatrix((segment,), entities, coverage)
 
 
 def _check_dimension(store: Store, dimension: int) -> None:

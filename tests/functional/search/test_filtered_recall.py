@@ -8,7 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kbx_tui.index.vectors.coverage import Coverage
-from kbx_tui.index.vectors.vector_matrix import VectorMatrix, quantize_with_context
+from kbx_tui.index.vectors.document_contexts import quantize_with_context
+from kbx_tui.index.vectors.vector_matrix import VectorMatrix
+from kbx_tui.index.vectors.vector_segment import VectorSegment
 
 DIMENSION, NEAREST = 32, 10
 
@@ -20,7 +22,7 @@ def random_vectors(documents: int) -> VectorMatrix:
     chunks /= np.linalg.norm(chunks, axis=1, keepdims=True)
     starts = np.concatenate(([0], np.cumsum(lengths)[:-1]))
     contexts, shares = np.zeros((documents, DIMENSION), np.float32), np.ones(documents, np.float32)
-    return VectorMatrix(
+    segment = VectorSegment.of(
         chunks=chunks,
         lines=np.ones(len(chunks), np.int32),
         document_rows=np.arange(documents),
@@ -28,9 +30,8 @@ def random_vectors(documents: int) -> VectorMatrix:
         contexts=contexts,
         chunk_weights=shares,
         quantized=quantize_with_context(chunks, starts, contexts, shares),
-        entities=chunks[:0],
-        coverage=Coverage(len(chunks), 0),
     )
+    return VectorMatrix((segment,), chunks[:0], Coverage(len(chunks), 0))
 
 
 SIZES = {documents: random_vectors(documents) for documents in (1, 12, 700, 9000)}
@@ -44,13 +45,14 @@ def test_nearest_documents_in_scope_equal_brute_force(
     vectors, random = SIZES[documents], np.random.default_rng(seed)
     in_scope = random.random(documents) < share
     query = random.standard_normal(DIMENSION).astype(np.float32)
-    ends = [*vectors.starts[1:], len(vectors.chunks)]
+    (segment,) = vectors.segments
+    ends = [*segment.starts[1:], len(segment.chunks)]
     expected = np.array(
         [
-            max(float(np.dot(chunk, query)) for chunk in vectors.chunks[start:end])
+            max(float(np.dot(chunk, query)) for chunk in segment.chunks[start:end])
             if is_in_scope
             else -np.inf
-            for start, end, is_in_scope in zip(vectors.starts, ends, in_scope, strict=True)
+            for start, end, is_in_scope in zip(segment.starts, ends, in_scope, strict=True)
         ]
     )
     cosines = np.nan_to_num(vectors.best_cosine(query[None], in_scope)[0], nan=-np.inf)

@@ -8,17 +8,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kbx_tui.index.vectors.coverage import Coverage
-from kbx_tui.index.vectors.vector_matrix import (
-    BLOCK,
-    VectorMatrix,
-    document_contexts,
-    quantize_with_context,
-)
+from kbx_tui.index.vectors.document_contexts import document_contexts, quantize_with_context
+from kbx_tui.index.vectors.exact_products import BLOCK
+from kbx_tui.index.vectors.vector_matrix import VectorMatrix
+from kbx_tui.index.vectors.vector_segment import VectorSegment
+from kbx_tui.index.vectors.vector_tables import vectors_by_hash
 
 DOCUMENTS, CHUNKS, DIMENSION = 700, 2 * BLOCK + 100, 8
 
 
-def random_matrix() -> VectorMatrix:
+def random_segment() -> VectorSegment:
     """Return vectors of three blocks; every seventh document has none."""
     random = np.random.default_rng(1)
     rows = np.array([row for row in range(DOCUMENTS) if row % 7])
@@ -27,28 +26,31 @@ def random_matrix() -> VectorMatrix:
     chunks /= np.linalg.norm(chunks, axis=1, keepdims=True)
     starts = np.concatenate(([0], starts))
     contexts, weights = 0.3 * chunks[: len(rows)], np.full(len(rows), 0.7, np.float32)
-    return VectorMatrix(
+    return VectorSegment.of(
         chunks=chunks,
-        lines=np.ones(CHUNKS, np.int32),
-        document_rows=rows,
+        lines=np.arange(CHUNKS, dtype=np.int32),
         starts=starts,
         contexts=contexts,
         chunk_weights=weights,
         quantized=quantize_with_context(chunks, starts, contexts, weights),
-        entities=chunks[:0],
-        coverage=Coverage(len(chunks), 0),
+        document_rows=rows,
     )
 
 
-VECTORS = random_matrix()
-QUERIES = VECTORS.chunks[:2]
+def matrix_of(*segments: VectorSegment) -> VectorMatrix:
+    return VectorMatrix(segments, SEGMENT.chunks[:0], Coverage(CHUNKS, 0))
+
+
+SEGMENT = random_segment()
+VECTORS = matrix_of(SEGMENT)
+QUERIES = SEGMENT.chunks[:2]
 ALL_COSINES = VECTORS.best_cosine(QUERIES, np.ones(DOCUMENTS, np.bool_))
 
 
 def test_the_cosine_of_a_document_is_that_of_its_best_chunk() -> None:
-    for document, row in enumerate(VECTORS.document_rows):
-        chunks = VECTORS.chunks[VECTORS.starts[document] : VECTORS.chunk_end(document)]
-        expected = 0.7 * (chunks @ QUERIES[1]).max() + VECTORS.contexts[document] @ QUERIES[1]
+    for document, row in enumerate(SEGMENT.document_rows):
+        chunks = SEGMENT.chunks[SEGMENT.chunks_of(row)]
+        expected = 0.7 * (chunks @ QUERIES[1]).max() + SEGMENT.contexts[document] @ QUERIES[1]
         np.testing.assert_allclose(ALL_COSINES[1, row], expected, rtol=1e-5, atol=1e-6)
     assert np.isnan(ALL_COSINES[:, ::7]).all()
 
@@ -79,9 +81,11 @@ def test_approximate_cosines_are_within_the_error_bound(seed: int) -> None:
 
 
 def test_approximate_cosines_leave_few_chunks_that_may_be_best() -> None:
-    approximate = VECTORS.approximate_cosine(QUERIES[0], VECTORS.document_rows)
-    flags = approximate.may_be_best(np.arange(CHUNKS), VECTORS.starts, VECTORS.chunk_counts())
-    counts = np.add.reduceat(flags, VECTORS.starts, dtype=np.int64)
+    approximate = VECTORS.approximate_cosine(QUERIES[0], SEGMENT.document_rows)
+    flags = approximate.parts[0].may_be_best(
+        np.arange(CHUNKS), SEGMENT.starts, SEGMENT.chunk_counts()
+    )
+    counts = np.add.reduceat(flags, SEGMENT.starts, dtype=np.int64)
     assert counts.min() == 1
     assert counts.sum() < 2 * len(counts) < CHUNKS
 
@@ -110,9 +114,67 @@ def test_without_chunks_there_are_no_contexts() -> None:
 
 
 def test_the_mean_vector_of_a_document_has_the_direction_of_its_mean_chunk() -> None:
-    documents = [0, 5, 300, len(VECTORS.document_rows) - 1]
-    means = VECTORS.mean_vectors(VECTORS.document_rows[documents])
+    documents = [0, 5, 300, len(SEGMENT.document_rows) - 1]
+    means = VECTORS.mean_vectors(SEGMENT.document_rows[documents])
     for document, mean in zip(documents, means, strict=True):
-        chunks = VECTORS.chunks[VECTORS.starts[document] : VECTORS.chunk_end(document)]
+        chunks = SEGMENT.chunks[SEGMENT.chunks_of(int(SEGMENT.document_rows[document]))]
         expected = chunks.mean(axis=0) / np.linalg.norm(chunks.mean(axis=0))
         np.testing.assert_allclose(mean, expected, rtol=1e-4, atol=1e-5)
+
+
+@given(st.integers(0, 20))
+def test_documents_in_two_segments_have_the_same_cosines_as_in_one(seed: int) -> None:
+    random = np.random.default_rng(seed)
+    rows = np.arange(DOCUMENTS)
+    is_newer = random.random(DOCUMENTS) < random.choice([0.0, 0.01, 0.5, 1.0])
+    older = SEGMENT.renumbered(np.where(is_newer, -1, rows))
+    newer = SEGMENT.renumbered(np.where(is_newer, rows, -1))
+    vectors = matrix_of(older, newer)
+    everything = np.ones(DOCUMENTS, np.bool_)
+    np.testing.assert_array_equal(vectors.best_cosine(QUERIES, everything), ALL_COSINES)
+    some = np.sort(random.choice(DOCUMENTS, 90, replace=False))
+    approximate = vectors.approximate_cosine(QUERIES[1], some)
+    np.testing.assert_array_equal(
+        vectors.best_cosine_of(QUERIES[1], some, approximate), ALL_COSINES[1, some]
+    )
+    np.testing.assert_array_equal(
+        approximate.cosine, VECTORS.approximate_cosine(QUERIES[1], some).cosine
+    )
+    with_vectors = some[some % 7 > 0][:9]
+    np.testing.assert_array_equal(
+        vectors.mean_vectors(with_vectors), VECTORS.mean_vectors(with_vectors)
+    )
+    assert vectors.chunk_count() == CHUNKS
+    flags = np.isin(rows, some)
+    assert vectors.nearest_chunks(QUERIES[0], flags, 9) == VECTORS.nearest_chunks(
+        QUERIES[0], flags, 9
+    )
+
+
+def test_documents_that_are_gone_have_no_cosine_and_no_chunks() -> None:
+    gone = int(SEGMENT.document_rows[3])
+    rows = np.arange(DOCUMENTS)
+    rows[gone], rows[gone + 1 :] = -1, rows[gone + 1 :] - 1
+    vectors = matrix_of(SEGMENT.renumbered(rows))
+    cosines = vectors.best_cosine(QUERIES, np.ones(DOCUMENTS - 1, np.bool_))
+    np.testing.assert_array_equal(cosines, np.delete(ALL_COSINES, gone, axis=1))
+    assert vectors.chunk_count() == CHUNKS - int(SEGMENT.chunk_counts()[3])
+    (lines, _), (expected, _) = (
+        vectors.chunk_cosines(QUERIES[0], gone), VECTORS.chunk_cosines(QUERIES[0], gone + 1)
+    )  # fmt: skip
+    assert lines == expected
+
+
+def test_the_nearest_chunks_are_best_first_and_within_the_documents_given() -> None:
+    within = np.arange(DOCUMENTS) % 2 == 0
+    nearest = VECTORS.nearest_chunks(QUERIES[0], within, 5)
+    of_line = {line: float(chunk @ QUERIES[0]) for line, chunk in enumerate(SEGMENT.chunks)}
+    cosines = [of_line[line] for _, line in nearest]
+    assert cosines == sorted(cosines, reverse=True)
+    assert all(row % 2 == 0 for row, _ in nearest)
+
+
+def test_vectors_are_chosen_by_hash_and_zero_when_missing() -> None:
+    vectors = np.arange(6, dtype=np.float32).reshape(3, 2)
+    chosen = vectors_by_hash(["c", "x", "a", ""], ["a", "", "c"], vectors)
+    assert chosen.tolist() == [[4, 5], [0, 0], [0, 1], [0, 0]]

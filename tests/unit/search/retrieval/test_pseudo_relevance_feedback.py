@@ -6,7 +6,9 @@ import numpy as np
 import pytest
 
 from kbx_tui.index.vectors.coverage import Coverage
-from kbx_tui.index.vectors.vector_matrix import VectorMatrix, quantize_with_context
+from kbx_tui.index.vectors.document_contexts import quantize_with_context
+from kbx_tui.index.vectors.vector_matrix import VectorMatrix
+from kbx_tui.index.vectors.vector_segment import VectorSegment
 from kbx_tui.search.evidence.score_normalization import (
     FEEDBACK_CANDIDATES,
     FEEDBACK_DOCUMENTS,
@@ -30,7 +32,7 @@ def vectors_of(count: int, *, without: int | None = None) -> VectorMatrix:
     chunks /= np.linalg.norm(chunks, axis=1, keepdims=True)
     starts = 2 * np.arange(len(rows))
     contexts, shares = np.zeros((len(rows), DIMENSION), np.float32), np.ones(len(rows), np.float32)
-    return VectorMatrix(
+    segment = VectorSegment.of(
         chunks=chunks,
         lines=np.ones(len(chunks), np.int32),
         document_rows=rows,
@@ -38,9 +40,8 @@ def vectors_of(count: int, *, without: int | None = None) -> VectorMatrix:
         contexts=contexts,
         chunk_weights=shares,
         quantized=quantize_with_context(chunks, starts, contexts, shares),
-        entities=chunks[:0],
-        coverage=Coverage(len(chunks), 0),
     )
+    return VectorMatrix((segment,), chunks[:0], Coverage(len(chunks), 0))
 
 
 def moved(bm25: list[float], vectors: VectorMatrix) -> np.typing.NDArray[np.float32]:
@@ -107,7 +108,7 @@ def test_cosine_with_moved_query_is_a_weighted_mean() -> None:
     assert np.linalg.norm(vector) <= 1.0 + 1e-6
     mean = vectors.mean_vectors(np.array([0, 1, 2])).mean(axis=0)
     mean /= np.linalg.norm(mean)
-    chunk = vectors.chunks[8]
+    chunk = vectors.segments[0].chunks[8]
     weighted = (chunk @ QUERY + FEEDBACK_WEIGHT * (chunk @ mean)) / (1 + FEEDBACK_WEIGHT)
     assert float(chunk @ vector) == pytest.approx(float(weighted), abs=1e-6)
 

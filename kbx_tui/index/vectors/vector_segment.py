@@ -1,0 +1,186 @@
+"""Vectors of some documents of a generation: those mapped from a file, or those newer than it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kbx_tui.index.snapshot import Rows
+from kbx_tui.index.vectors.exact_products import Flags, products, products_of
+from kbx_tui.index.vectors.int8_codes import Matrix, QuantizedVectors, Vector
+
+Cosines = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class ChunkProducts:
+    """Approximate products of a query with the chunks of consecutive documents of a segment."""
+
+    products: Matrix
+    """Approximate cosine of the document if this chunk were its best, shape (m,)."""
+    first_chunk: int
+    """Row in `VectorSegment.chunks` of the first of `products`."""
+    error_bound: float
+    """How far any of them can be from the exact value."""
+
+    def may_be_best(self, chunks: Rows, starts: Rows, sizes: Rows) -> Flags:
+        """Return which chunks can be the best of their documents; at least one of each.
+
+        `starts` and `sizes` say which part of `chunks` belongs to each document.
+        """
+        of_chunks = self.products[chunks - self.first_chunk]
+        best = np.maximum.reduceat(of_chunks, starts)
+        flags: Flags = of_chunks >= np.repeat(best - 2 * self.error_bound, sizes)
+        return flags
+
+
+NO_PRODUCTS = ChunkProducts(np.zeros(0, np.float32), 0, 0.0)
+
+
+@dataclass(frozen=True, slots=True)
+class VectorSegment:
+    """Chunk vectors by document. Documents that are not part of the generation are passed over.
+
+    So one changed document leaves the arrays of all others as they are: mapped.
+    """
+
+    chunks: Matrix
+    """Shape (m, dimension), unit length, by document, then position in the document."""
+    lines: NDArray[np.int32]
+    """First line in its file of each chunk, 1-based, shape (m,)."""
+    starts: Rows
+    """Where each document starts in `chunks`."""
+    contexts: Matrix
+    """Weighted sum of mean chunk and title, shape (documents, dimension)."""
+    chunk_weights: Vector
+    """Weight of the best chunk of each document; higher where the title has no vector."""
+    quantized: QuantizedVectors
+    """Weighted chunk plus context, for each chunk: `best_cosine` is the maximum by document."""
+    documents: Rows
+    """The documents that are part of the generation, as indices into `starts`, ascending."""
+    document_rows: Rows
+    """Row in the generation of each of `documents`, ascending."""
+
+    @classmethod
+    def of(
+        cls,
+        chunks: Matrix,
+        lines: NDArray[np.int32],
+        starts: Rows,
+        contexts: Matrix,
+        chunk_weights: Vector,
+        quantized: QuantizedVectors,
+        document_rows: Rows,
+    ) -> Self:
+        """Return a segment all of whose documents are part of the generation."""
+        documents = np.arange(len(starts))
+        return cls(
+            chunks, lines, starts, contexts, chunk_weights, quantized, documents, document_rows
+        )
+
+    def renumbered(self, rows: Rows) -> Self:
+        """Return the segment in another generation; `rows` maps rows to the new ones, -1 for none.
+
+        It keeps the order of those that stay.
+        """
+        document_rows = rows[self.document_rows]
+        stays = document_rows >= 0
+        return replace(self, documents=self.documents[stays], document_rows=document_rows[stays])
+
+    def chunk_counts(self) -> Rows:
+        """Return the number of chunks of each of `documents`."""
+        return self._all_chunk_counts()[self.documents]
+
+    def put_best_cosine(self, queries: Matrix, in_scope: Flags, cosines: Cosines) -> None:
+        """Put the weighted cosines of the documents in scope, by their best chunk, at their rows.
+
+        `queries` has shape (q, dimension), `in_scope` (rows,) and `cosines` (q, rows).
+        """
+        is_wanted = in_scope[self.document_rows]
+        documents = self.documents[is_wanted]
+        if len(documents):
+            wanted = np.zeros(len(self.starts), np.bool_)
+            wanted[documents] = True
+            of_chunks = products(self.chunks, queries, np.repeat(wanted, self._all_chunk_counts()))
+            best = np.maximum.reduceat(of_chunks, self.starts, axis=1) * self.chunk_weights
+            best += products(self.contexts, queries, wanted)
+            cosines[:, self.document_rows[is_wanted]] = best[:, documents]
+
+    def approximate_cosine(self, query: Vector, rows: Rows) -> tuple[Cosines, ChunkProducts]:
+        """Return the approximate cosine of documents given by ascending row, NaN without vectors.
+
+        Reads the int8 codes only: a quarter of the bytes.
+        """
+        low, high = (int(rows[0]), int(rows[-1])) if len(rows) else (0, -1)
+        first, end = np.searchsorted(self.document_rows, (low, high + 1)).tolist()
+        if first >= end:
+            return np.full(len(rows), np.nan), NO_PRODUCTS
+        documents, cosines = self.documents[first:end], np.full(high + 1 - low, np.nan)
+        first_document, end_document = int(documents[0]), int(documents[-1]) + 1
+        first_chunk = int(self.starts[first_document])
+        codes = self.quantized.view(first_chunk, self._chunk_end(end_document - 1))
+        of_chunks, error_bound = codes.products(query)
+        starts = self.starts[first_document:end_document] - first_chunk
+        best = np.maximum.reduceat(of_chunks, starts)
+        if len(documents) < len(best):
+            best = best[documents - first_document]
+        cosines[self.document_rows[first:end] - low] = best
+        return cosines[rows - low], ChunkProducts(of_chunks, first_chunk, error_bound)
+
+    def put_best_cosine_of(
+        self, query: Vector, rows: Rows, approximate: ChunkProducts | None, cosines: Cosines
+    ) -> None:
+        """Put the same as `put_best_cosine`, bit for bit, for a few documents given by row.
+
+        `cosines` has the shape of `rows`. With `approximate`, which must cover all of them, only
+        chunks that can be the best are read.
+        """
+        if not len(self.documents):
+            return
+        places = np.searchsorted(self.document_rows, rows)
+        places = np.minimum(places, len(self.document_rows) - 1)
+        is_here = np.flatnonzero(self.document_rows[places] == rows)
+        if not len(is_here):
+            return
+        documents = self.documents[places[is_here]]
+        sizes = np.append(self.starts, len(self.chunks))[documents + 1] - self.starts[documents]
+        starts = np.cumsum(sizes) - sizes
+        chunks = np.repeat(self.starts[documents] - starts, sizes) + np.arange(sizes.sum())
+        if approximate is not None:
+            flags = approximate.may_be_best(chunks, starts, sizes)
+            chunks, sizes = chunks[flags], np.add.reduceat(flags, starts, dtype=np.int64)
+            starts = np.cumsum(sizes) - sizes
+        best = np.maximum.reduceat(products_of(self.chunks, chunks, query), starts)
+        context_products = products_of(self.contexts, documents, query)
+        cosines[is_here] = best * self.chunk_weights[documents] + context_products
+
+    def chunks_of(self, document_row: int) -> slice | None:
+        """Return which chunks belong to the document in a row, None if it is not here."""
+        place = int(self.document_rows.searchsorted(document_row))
+        if place >= len(self.document_rows) or self.document_rows[place] != document_row:
+            return None
+        document = int(self.documents[place])
+        return slice(int(self.starts[document]), self._chunk_end(document))
+
+    def chunk_cosines(self, query: Vector, within: Flags) -> tuple[Rows, Rows, Matrix]:
+        """Return chunks, their document rows and their cosines, of the documents `within`.
+
+        `within` has shape (rows,). In order.
+        """
+        is_within = within[self.document_rows]
+        wanted = np.full(len(self.starts), -1, np.int64)
+        wanted[self.documents[is_within]] = self.document_rows[is_within]
+        rows = np.repeat(wanted, self._all_chunk_counts())
+        chunks = np.flatnonzero(rows >= 0)
+        return chunks, rows[chunks], products(self.chunks, query[None], rows >= 0)[0, chunks]
+
+    def _all_chunk_counts(self) -> Rows:
+        """Return the number of chunks of each document, part of the generation or not."""
+        return np.diff(self.starts, append=len(self.chunks))
+
+    def _chunk_end(self, document: int) -> int:
+        is_last = document + 1 == len(self.starts)
+        return len(self.chunks) if is_last else int(self.starts[document + 1])

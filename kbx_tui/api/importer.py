@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -23,10 +22,6 @@ from kbx_tui.knowledge.parsing.reading import parse_document
 from kbx_tui.knowledge.records import Entity
 from kbx_tui.knowledge.vault import VaultFile, read_page, walk, walked_folder
 from kbx_tui.read_only import require_writable
-
-_HEAD_BYTES = 64 * 1024
-"""Where the frontmatter of an imported page ends at the latest."""
-_ID = re.compile(rb"^import_id:", re.MULTILINE)
 
 
 class Importer:
@@ -86,8 +81,8 @@ class Importer:
     def _imported_ids(self) -> Iterator[str]:
         """Yield the ids of pages that were imported, from the files themselves."""
         for file in self._pages():
-            data = read_page(file.absolute)[:_HEAD_BYTES]
-            if _ID.search(data):
+            data = read_page(file.absolute)
+            if ID_FIELD.encode() in data:
                 page = parse_document(file.path, data)
                 if found := text_of(page.frontmatter.get(ID_FIELD)):
                     yield found

@@ -13,6 +13,7 @@ from kbx_tui.editing.pages.link_edits import LinkName
 from kbx_tui.errors import NotFound
 from kbx_tui.knowledge.obsidian.attachments import list_attachments
 from kbx_tui.knowledge.parsing.decoding import decode
+from kbx_tui.knowledge.parsing.link_syntax import is_in_table
 from kbx_tui.safe_text import replace_surrogates
 from kbx_tui.search.links.document_links import LinkIndex
 from kbx_tui.search.links.link_records import (
@@ -58,9 +59,9 @@ class LinkBrowser:
 
     def link(self, mention: UnlinkedMention, path: str, *, dry_run: bool) -> Written:
         before = self._files.read(mention.path)
-        lines = decode(before)[0].split("\n")[mention.line - 1 : mention.line]
-        is_in_table = any(line.lstrip().startswith("|") for line in lines)
-        wikilink = self._links().wikilink(mention.name, path, mention.path, in_table=is_in_table)
+        lines = decode(before)[0].split("\n")
+        in_table = is_in_table(lines, mention.line - 1)
+        wikilink = self._links().wikilink(mention.name, path, mention.path, in_table=in_table)
         edit = LinkName(mention.line, mention.column, mention.name, wikilink)
         return self._files.edit_page(
             mention.path, [edit], f"link {mention.name}", before=before, dry_run=dry_run

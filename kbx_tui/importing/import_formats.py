@@ -56,7 +56,7 @@ def read_documents(files: Sequence[SourceFile], form: Format | None = None) -> I
     if form == "logseq":
         return Imported(tuple(read_logseq(files)))
     if form == "notion":
-        return Imported(tuple(read_notion(files)))
+        return read_notion(files)
     if form == "okf":
         return read_okf(files)
     imported = Imported()

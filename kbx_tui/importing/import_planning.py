@@ -14,7 +14,12 @@ from kbx_tui.importing.imported_document import (
     ImportedPage,
     ImportProblem,
 )
-from kbx_tui.importing.imported_page_text import page_bytes, page_stem, page_suffix
+from kbx_tui.importing.imported_page_text import (
+    page_bytes,
+    page_stem,
+    page_suffix,
+    stored_id,
+)
 from kbx_tui.knowledge.entities.entity_pages import page_entity
 from kbx_tui.knowledge.entities.entity_resolver import EntityResolver
 from kbx_tui.knowledge.folding import name_key, slug
@@ -74,7 +79,7 @@ class ImportPlanner:
         for document in imported.documents:
             if isinstance(document, ImportedPage):
                 self._add_page(document)
-            elif document.import_id in self._known_ids or self._has_page(document):
+            elif stored_id(document) in self._known_ids or self._has_page(document):
                 self._present += 1
             else:
                 who = (matcher.match(person, document.title) for person in document.attendees)
@@ -100,7 +105,7 @@ class ImportPlanner:
         return document.kind == "person" and bool(self._people.by_attendee(who))
 
     def _add(self, document: ImportedDocument) -> None:
-        self._known_ids.add(document.import_id)
+        self._known_ids.add(stored_id(document))
         data = page_bytes(document)
         for path in self._paths(document):
             if path not in self._edits and self._read(path) is None:

@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
+from urllib.parse import quote
 
 from kbx_tui.editing.pages.field_edits import field_lines
 from kbx_tui.editing.pages.lossless_text import decode_lossless
@@ -21,6 +22,8 @@ from kbx_tui.knowledge.parsing.reading import parse_document
 from kbx_tui.knowledge.records import Document
 
 _MARKUP = re.compile(r"[\[\]()]")
+_IN_ADDRESS = re.compile(r"[\s()<>#%?\\]")
+"""What ends the address of a link, or means something else in it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,5 +109,9 @@ def _index(pages: list[tuple[str, Document]]) -> str:
             folder = parent
             lines += ["", f"## {parent}", ""]
         title = _MARKUP.sub(" ", document.title).strip() or name
-        lines.append(f"- [{title}]({name.replace(' ', '%20')})")
+        lines.append(f"- [{title}]({_IN_ADDRESS.sub(_encoded, name)})")
     return "\n".join(lines) + "\n"
+
+
+def _encoded(match: re.Match[str]) -> str:
+    return quote(match[0])

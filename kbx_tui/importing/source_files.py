@@ -75,10 +75,12 @@ def read_archive(name: str, data: bytes, *, nested: bool = False) -> list[Source
                 elif suffix in READ_SUFFIXES and not _is_hidden(entry.filename):
                     plain_path = replace_surrogates(path.as_posix())
                     added = [SourceFile(plain_path, archive.read(entry), _date_of(entry))]
+                files += added
                 total += sum(len(file.data) for file in added)
                 if total > TOTAL_LIMIT:
                     raise _refused(name, "its files are too large together")
-                files += added
+                if len(files) > COUNT_LIMIT:
+                    raise _refused(name, f"it holds more than {COUNT_LIMIT:,} files")
     except (zipfile.BadZipFile, zlib.error, EOFError, ValueError, NotImplementedError) as error:
         raise ConfigError(f"{name} is not a readable zip archive: {error}") from error
     return files

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import suppress
 from datetime import date, datetime, timedelta
 from typing import Any
 
@@ -82,7 +83,8 @@ def _moment(event: icalendar.cal.Component, name: str) -> date | None:
     moment = value.dt if value is not None else None
     is_utc = isinstance(moment, datetime) and moment.utcoffset() == timedelta(0)
     if isinstance(moment, datetime) and is_utc and "TZID" not in value.params:
-        moment = moment.astimezone()
+        with suppress(OverflowError):  # in year 1 or 9999
+            moment = moment.astimezone()
     return moment if isinstance(moment, date) else None
 
 

@@ -43,7 +43,7 @@ def read_srt(file: SourceFile) -> list[ImportedDocument]:
     """Return the transcript of a SubRip file. Raises ValueError with a reason."""
     try:
         subtitles = list(srt.parse(text_of_file(file), ignore_errors=False))
-    except srt.SRTParseError as error:
+    except (srt.SRTParseError, OverflowError) as error:  # a time of too many digits
         raise ValueError("it is not valid SubRip") from error
     turns = [turn for subtitle in subtitles for turn in _voices(subtitle.content)]
     return [_transcript("srt", file, turns)]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import vobject
-from vobject.base import Component, ParseError, VObjectError
+from vobject.base import Component, VObjectError
 
 from kbx_tui.importing.imported_document import (
     Imported,
@@ -15,6 +15,9 @@ from kbx_tui.importing.imported_document import (
 )
 from kbx_tui.importing.readers.reading_help import content_id, text_of_file
 from kbx_tui.knowledge.parsing.fields import EMAIL
+
+_UNREADABLE = (VObjectError, ValueError, TypeError, AttributeError, LookupError)
+"""What the library raises for broken cards, such as one in an unknown encoding."""
 
 
 def read_contacts(file: SourceFile) -> Imported:
@@ -26,7 +29,7 @@ def read_contacts(file: SourceFile) -> Imported:
     for number, card in enumerate(_cards(text), 1):
         try:
             documents.append(_person(vobject.readOne(card, allowQP=True)))
-        except (VObjectError, ParseError, ValueError, AttributeError, IndexError) as error:
+        except _UNREADABLE as error:
             problems.append(ImportProblem(file.path, f"card {number} cannot be read: {error}"))
     return Imported(tuple(documents), tuple(problems))
 

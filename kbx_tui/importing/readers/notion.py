@@ -5,21 +5,27 @@ from __future__ import annotations
 import csv
 import io
 import re
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import PurePosixPath
 from typing import Any
-from urllib.parse import unquote
 
-from kbx_tui.importing.imported_document import ImportedDocument, SourceFile
+from kbx_tui.importing.imported_document import (
+    Imported,
+    ImportedDocument,
+    ImportProblem,
+    SourceFile,
+)
 from kbx_tui.importing.readers.reading_help import text_of_file
-from kbx_tui.knowledge.folding import slug
+from kbx_tui.knowledge.folding import name_key, slug
 from kbx_tui.knowledge.parsing.dates import iso_date
+from kbx_tui.knowledge.parsing.link_syntax import is_in_table, wikilink
+from kbx_tui.knowledge.parsing.markdown import links_of
 from kbx_tui.knowledge.records import Attendee
 
 FOLDER = "notion"
 
 _ID = re.compile(r"^(?P<name>.*?)[ _-]?(?P<id>[0-9a-f]{32})(?:_all)?$")
-_LINK = re.compile(r"(?<!!)\[(?P<label>[^\]\n]*)\]\((?P<target>[^)\s]+\.(?:md|csv))\)")
 _PROPERTY = re.compile(r"^(?P<key>[^\W\d_][\w /&-]{0,40}): (?P<value>\S.*)$")
 _DATES = ("date", "created", "created time", "meeting date", "event time", "due")
 _PEOPLE = ("attendees", "participants", "people", "owner", "assignee", "created by")
@@ -32,17 +38,32 @@ def is_notion(files: Sequence[SourceFile]) -> bool:
     return named > 0 and named * 2 >= len(pages)
 
 
-def read_notion(files: Sequence[SourceFile]) -> list[ImportedDocument]:
+def read_notion(files: Sequence[SourceFile]) -> Imported:
     """Return the pages of an export, and tables as pages that list their rows."""
-    titles = {_id(file): _title(file) for file in files if _id(file)}
-    documents = [_page(file, titles) for file in files if file.suffix == ".md"]
+    targets = _link_targets(files)
+    documents = [_page(file, targets) for file in files if file.suffix == ".md"]
+    problems = []
     with_all = {_id(file) for file in files if file.stem.endswith("_all")}
     tables = (
         file
         for file in files
         if file.suffix == ".csv" and (file.stem.endswith("_all") or _id(file) not in with_all)
     )
-    return [*documents, *map(_table, tables)]
+    for file in tables:
+        try:
+            documents.append(_table(file))
+        except csv.Error as error:
+            problems.append(ImportProblem(file.path, f"it is not a readable table: {error}"))
+    return Imported(tuple(documents), tuple(problems))
+
+
+def _link_targets(files: Sequence[SourceFile]) -> dict[str, str]:
+    """Return what a wikilink to each file says, by id: its title, or its path if that is shared."""
+    titles = {_id(file): _title(file) for file in files if _id(file)}
+    counts = Counter(map(name_key, titles.values()))
+    shared = {title for title in titles.values() if counts[name_key(title)] > 1}
+    paths = {_id(file): f"{_folder(file.path)}/{slug(_title(file))}" for file in files}
+    return {id_: paths[id_] if title in shared else title for id_, title in titles.items()}
 
 
 def _id(file: SourceFile) -> str:
@@ -53,8 +74,8 @@ def _id(file: SourceFile) -> str:
 def _title(file: SourceFile) -> str:
     if file.suffix == ".md":
         for line in text_of_file(file).split("\n", 5)[:5]:
-            if line.startswith("# "):
-                return line[2:].strip()
+            if line.startswith("# ") and (title := line[2:].strip()):
+                return title
     match = _ID.match(file.stem)
     return (match["name"] if match else file.stem).strip() or "Untitled"
 
@@ -70,7 +91,7 @@ def _folder(path: str) -> str:
     return "/".join([FOLDER, *parts])
 
 
-def _page(file: SourceFile, titles: dict[str, str]) -> ImportedDocument:
+def _page(file: SourceFile, targets: dict[str, str]) -> ImportedDocument:
     lines = text_of_file(file).split("\n")
     title = _title(file)
     if lines and lines[0].startswith("# "):
@@ -105,18 +126,24 @@ def _page(file: SourceFile, titles: dict[str, str]) -> ImportedDocument:
         fields=fields,
         folder=_folder(file.path),
         stem=slug(title),
-        body=_LINK.sub(lambda match: _link(match, titles), body) + "\n" if body else "",
+        body=_with_wikilinks(body, targets) + "\n" if body else "",
     )
 
 
-def _link(match: re.Match[str], titles: dict[str, str]) -> str:
-    """Return a link to an exported page as a wikilink; others stay as they are."""
-    found = _ID.match(PurePosixPath(unquote(match["target"])).stem)
-    title = titles.get(found["id"]) if found else None
-    if title is None or set(title) & set("[]|#"):
-        return match[0]
-    label = match["label"]
-    return f"[[{title}]]" if label in ("", title) else f"[[{title}|{label}]]"
+def _with_wikilinks(body: str, targets: dict[str, str]) -> str:
+    """Return a body whose links to exported pages are wikilinks; others stay as they are."""
+    lines = body.split("\n")
+    parts, done = [], 0
+    for link in links_of(body):
+        match = _ID.match(PurePosixPath(link.page).stem)
+        target = targets.get(match["id"]) if match else None
+        is_shown = body[link.start] == "!"
+        if target is None or is_shown or link.is_wikilink or set(target) & set("[]|#"):
+            continue
+        in_table = is_in_table(lines, body.count("\n", 0, link.start))
+        parts += [body[done : link.start], wikilink(target, link.label, in_table=in_table)]
+        done = link.end
+    return "".join([*parts, body[done:]])
 
 
 def _date(value: str) -> str:

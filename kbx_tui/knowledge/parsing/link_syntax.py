@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import takewhile
 from typing import Any
 from urllib.parse import unquote
 
@@ -21,6 +22,8 @@ _LINK = re.compile(
     r"(?P<address><[^<>\n]{1,1000}>|(?:[^()\s<>]|\([^()\s]{0,200}\)){1,1000})"
     r"(?:[ \t]+\"[^\"\n]{0,200}\")?\))"
 )
+_IN_DELIMITER_ROW = frozenset("|-: \t>")
+"""Characters of the line below the head of a table, also of one in a quotation."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +66,20 @@ def find_written_links(text: str) -> Iterator[WrittenLink]:
             yield WrittenLink(page, part, label, match["target"] is not None, *match.span())
 
 
+def wikilink(page: str, label: str, *, in_table: bool = False) -> str:
+    """Return a wikilink to `page` that shows `label`; in a table its bar must be escaped."""
+    bar = "\\|" if in_table else "|"
+    return f"[[{page}]]" if label in ("", page) else f"[[{page}{bar}{label}]]"
+
+
+def is_in_table(lines: Sequence[str], number: int) -> bool:
+    """Return whether the line with this 0-based number is in a table."""
+    rows = [*takewhile(_has_bar, lines[number:])]  # from here on
+    if rows:
+        rows += takewhile(_has_bar, reversed(lines[:number]))
+    return any(_IN_DELIMITER_ROW.issuperset(row) and "-" in row for row in rows)
+
+
 def property_link_targets(frontmatter: Mapping[str, Any]) -> tuple[str, ...]:
     """Return the targets of the wikilinks in the values of frontmatter, at any depth."""
     return tuple(_in_value(frontmatter))
@@ -95,6 +112,10 @@ def local_address(address: str) -> tuple[str, str]:
     if page and not page.startswith(("/", "./", "../")):
         page = f"./{page}"
     return page, part.strip()
+
+
+def _has_bar(line: str) -> bool:
+    return "|" in line
 
 
 def _halves(address: str) -> tuple[str, str]:

@@ -13,6 +13,7 @@ from kbx_tui.knowledge.parsing.link_syntax import (
     WrittenLink,
     find_written_links,
     split_target,
+    wikilink,
 )
 from kbx_tui.knowledge.parsing.markdown import links_of
 from kbx_tui.search.browsing.destination import Destination
@@ -120,8 +121,7 @@ class LinkIndex:
                 break
         else:
             page = short
-        bar = "\\|" if in_table else "|"
-        return f"[[{page}]]" if page == name else f"[[{page}{bar}{name}]]"
+        return wikilink(page, name, in_table=in_table)
 
     def _backlinks(self, path: str) -> Iterator[Backlink]:
         sources = self._newest_first(self.graph.sources.get(path, ()))

@@ -123,6 +123,22 @@ def test_a_dry_run_shows_the_diff_and_a_broken_file_leaves_the_others(
     assert missing.err.count("\n") == 1
 
 
+def test_pages_without_properties_and_with_many_attendees_are_imported_once(
+    tmp_path: Path,
+) -> None:
+    exports, root = tmp_path / "exports", tmp_path / "base"
+    exports.mkdir()
+    (exports / f"Plan {'a' * 32}.md").write_text("# Plan\n\nText\n")
+    (tmp_path / "all.ics").write_text(ics([f"Attendee Number{number}" for number in range(1_500)]))
+    (root / "memory").mkdir(parents=True)
+    (root / "memory" / "home.md").write_text("# Home\n")
+    with KnowledgeBase(root) as kb:
+        for expected in (2, 0):
+            plan = kb.plan_import([exports, tmp_path / "all.ics"])
+            assert len(plan.edits) == expected
+            kb.apply_import(plan)
+
+
 def okf_faults(folder: Path) -> Iterator[str]:
     """Yield what breaks the rules of the format: each page states a type, links lead somewhere."""
     for file in folder.rglob("*.md"):

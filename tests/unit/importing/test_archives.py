@@ -74,6 +74,9 @@ def test_too_many_files_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(source_files, "COUNT_LIMIT", 2)
     with pytest.raises(ConfigError, match="more than 2 files"):
         read_archive("export.zip", archive(("a.md", b""), ("b.md", b""), ("c.md", b"")))
+    inner = archive(("a.md", b""), ("b.md", b""))
+    with pytest.raises(ConfigError, match="more than 2 files"):
+        read_archive("export.zip", archive(("1.zip", inner), ("2.zip", inner)))
 
 
 def test_files_of_an_archive_in_an_archive_are_read() -> None:

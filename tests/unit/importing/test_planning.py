@@ -2,10 +2,21 @@
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
+
+import pytest
+
 from kbx_tui.importing.attendee_matching import AttendeeMatcher
 from kbx_tui.importing.import_planning import ImportPlanner
 from kbx_tui.importing.imported_document import Imported, ImportedDocument
+from kbx_tui.importing.imported_page_text import page_bytes, page_stem, page_suffix, stored_id
+from kbx_tui.importing.okf_export import write_okf
 from kbx_tui.importing.readers.open_knowledge_format import ADDED, without_added_type
+from kbx_tui.knowledge.folding import slug
+from kbx_tui.knowledge.parsing.fields import attendees_of, text_of
+from kbx_tui.knowledge.parsing.link_syntax import local_address
+from kbx_tui.knowledge.parsing.reading import parse_document
 from kbx_tui.knowledge.records import Attendee
 
 
@@ -33,3 +44,52 @@ def test_only_the_line_that_an_export_added_is_taken_out() -> None:
     assert without_added_type(own_type) == own_type
     added = f"---\n{line}tags: [a]\n---\n{line}".encode()
     assert without_added_type(added) == f"---\ntags: [a]\n---\n{line}".encode()
+
+
+@pytest.mark.parametrize(
+    "document",
+    [
+        ImportedDocument("notion:1", "note", "Plan"),
+        ImportedDocument("notion:1", "note", "Plan", date="2026-03-17"),
+        ImportedDocument("granola:a\u2028b  c", "meeting", "Plan"),
+        ImportedDocument("granola:\ud83d", "meeting", "\ud83d", fields={"tags": ["\ud83d"]}),
+        meeting(1, Attendee("A\ud83d B", "a@b.example")),
+    ],
+)
+def test_a_page_gives_back_the_id_by_which_it_is_known_to_be_imported(
+    document: ImportedDocument,
+) -> None:
+    data = page_bytes(document)
+    page = parse_document(f"memory/{page_stem(document)}.md", data)
+    assert text_of(page.frontmatter["import_id"]) == stored_id(document)
+    assert b"\nimport_id: " in data  # on a line of its own
+    assert len(attendees_of(page.frontmatter)) == len(document.attendees)
+    known = [stored_id(document)]
+    planner = ImportPlanner("memory/", known, [], lambda path: None, create_people=False)
+    assert planner.plan(Imported((document,)), AttendeeMatcher([])).present == 1
+
+
+@pytest.mark.parametrize("title", ["word " * 100, "漢" * 300, "ﷺ" * 90])
+@pytest.mark.parametrize("stem", ["", "from the title"])
+def test_names_made_from_long_titles_are_taken_by_every_file_system(title: str, stem: str) -> None:
+    document = ImportedDocument(
+        "notion:1",
+        "note",
+        title,
+        date="2026-03-17",
+        subtype="transcript",
+        folder=f"notion/{slug(title)}",
+        stem=slug(title) if stem else "",
+    )
+    *folders, name = f"{page_stem(document)}{page_suffix(document)}".split("/")
+    assert max(len(folder.encode()) for folder in folders) <= 255
+    assert len(name.encode()) <= 255 - len("-12345..kbx-edit")
+
+
+def test_the_index_of_an_export_leads_to_every_page(tmp_path: Path) -> None:
+    names = ("C# (new).md", "50%.md", "what?.md", "a b.md", "é/[x].md", "日本.md")
+    pages = [(f"memory/{name}", b"---\ntype: note\n---\n# [T](x)\n") for name in names]
+    write_okf(tmp_path / "out", pages, frozenset(), include_redacted=False)
+    index = (tmp_path / "out" / "index.md").read_text(encoding="utf-8")
+    links = [local_address(link) for link in re.findall(r"\]\((.*)\)", index)]
+    assert sorted(page.removeprefix("./") for page, _ in links) == sorted(names)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import time
 
 import pytest
 
@@ -90,6 +91,33 @@ def test_links_between_notion_pages_become_wikilinks_without_ids() -> None:
     assert (plan.folder, budget.folder) == ("notion", "notion/plan")
 
 
+def notion_body(text: str, *others: tuple[str, str]) -> str:
+    """Return the body of a Notion page, imported together with other pages."""
+    page, *_ = documents((f"Home {'d' * 32}.md", f"# Home\n\n{text}\n"), *others)
+    return page.body.removesuffix("\n")
+
+
+def test_a_notion_link_is_recognised_as_markdown_reads_it() -> None:
+    plan = (f"Plan (draft) {'a' * 32}.md", "# Plan (draft)\n")
+    link = f"[the plan](Plan%20(draft)%20{'a' * 32}.md)"
+    assert notion_body(link, plan) == "[[Plan (draft)|the plan]]"
+    assert notion_body(f"`{link}`", plan) == f"`{link}`"
+    assert notion_body(f"```\n{link}\n```", plan) == f"```\n{link}\n```"
+    table = "| a | b |\n| --- | --- |\n| x | {} |"
+    assert notion_body(table.format(link), plan) == table.format("[[Plan (draft)\\|the plan]]")
+
+
+def test_a_notion_link_to_one_of_several_pages_with_a_title_names_its_path() -> None:
+    first, second = (f"One/Notes {'a' * 32}.md", "# Notes\n"), (f"Two/Notes {'b' * 32}.md", "x\n")
+    body = notion_body(f"[Notes](Two/Notes%20{'b' * 32}.md)", first, second)
+    assert body == "[[notion/two/notes|Notes]]"
+
+
+def test_a_notion_page_without_a_title_is_named_after_its_file() -> None:
+    (page,) = documents((f"Plan {'a' * 32}.md", "# \n\nText\n"))
+    assert page.title == "Plan"
+
+
 def test_a_notion_table_becomes_a_markdown_table() -> None:
     name = f"Tasks {'c' * 32}"
     _, table = documents(
@@ -151,15 +179,40 @@ def test_changed_events_of_a_series_have_own_ids_and_rooms_do_not_attend() -> No
         ("x.vtt", "no header", "does not begin with WEBVTT"),
         ("x.vtt", "WEBVTT\n\n", "holds no text"),
         ("x.srt", "1\nnonsense\n", "not valid SubRip"),
+        ("x.srt", "1\n99999999999999:00:01,000 --> 00:00:02,000\nHello\n", "not valid SubRip"),
         ("x.ics", "nothing", "does not hold a VCALENDAR"),
         ("x.vcf", "nothing", "does not hold a VCARD"),
+        ("x.vcf", "BEGIN:VCARD\nFN;CHARSET=klingon;ENCODING=QUOTED-PRINTABLE:J=C3\nEND:VCARD\n",
+         "card 1 cannot be read: unknown encoding"),
         ("x.json", "{", "is not JSON"),
         ("x.json", "[" * 100_000, "is not JSON|nested too deeply"),
         ("conversations.json", "[]", "holds no conversations"),
     ],
-)
+)  # fmt: skip
 def test_what_cannot_be_read_is_a_problem_with_a_reason(name: str, text: str, reason: str) -> None:
     assert re.search(reason, problem(name, text))
+
+
+def test_a_notion_table_that_cannot_be_read_leaves_the_pages() -> None:
+    table = SourceFile(f"x {'a' * 32}.csv", b"a," + b"b" * 140_000)
+    imported = read_documents([SourceFile(f"Home {'d' * 32}.md", b"# Home\n"), table])
+    assert len(imported.documents) == 1
+    assert "not a readable table" in imported.problems[0].reason
+
+
+@pytest.mark.parametrize("start", ["00010101T000000Z", "99991231T235959Z"])
+def test_an_event_at_the_end_of_time_keeps_its_date(
+    start: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TZ", "UTC+3" if start < "1" else "UTC-3")
+    time.tzset()
+    event = f"BEGIN:VEVENT\nUID:1\nSUMMARY:x\nDTSTART:{start}\nEND:VEVENT\n"
+    try:
+        (read,) = documents(("c.ics", f"BEGIN:VCALENDAR\n{event}END:VCALENDAR\n"))
+    finally:
+        monkeypatch.undo()
+        time.tzset()
+    assert read.date.replace("-", "") == start[:8]
 
 
 def test_files_of_no_known_format_are_refused() -> None:

@@ -29,7 +29,7 @@ _NAMES = {
         "Ambiguous ConfigError EmbeddingAuth EmbeddingError EmbeddingRateLimited "
         "EmbeddingUnavailable FileChanged IndexDamaged IndexFault IndexForeign IndexLocked "
         "KbxError NotConfirmed NotFound NotTrusted OutOfRange ReadOnly RecordDamaged "
-        "RerankerError UnknownEntity WriteFault"
+        "RerankerError StoreFault UnknownEntity WriteFault"
     ),
     "kbx_tui.evaluation.judgment_log": "Judgment UndoneJudgment",
     "kbx_tui.evaluation.judgments": "JudgedQuery",

@@ -8,6 +8,7 @@
     ├── IndexFault       the index cannot be opened, read or written
     │   ├── IndexDamaged its files are not what was written
     │   ├── IndexLocked  another process is writing it
+    │   ├── StoreFault   the object store that it is published to cannot be used
     │   └── IndexForeign built by another schema version or embedding model
     ├── EmbeddingError   a model cannot be loaded, downloaded or run
     │   ├── EmbeddingAuth         a service requires a key, or rejects the one sent
@@ -91,6 +92,12 @@ class IndexLocked(IndexFault):
     """Another process holds the writer lock."""
 
     code = "index_locked"
+
+
+class StoreFault(IndexFault):
+    """The object store of an index cannot be reached, read or written, or loses writes."""
+
+    code = "store"
 
 
 class IndexForeign(IndexFault):

@@ -33,7 +33,7 @@ from kbx_tui.cli.measuring import (
     tune,
 )
 from kbx_tui.cli.runner import run
-from kbx_tui.cli.serving import jsonl, mcp, tool, web
+from kbx_tui.cli.serving import jsonl, mcp, store, tool, web
 from kbx_tui.cli.several import bases
 from kbx_tui.cli.writing import dedup, export_base, import_files, init, memory, page, undo
 
@@ -91,6 +91,7 @@ for command in (
     jsonl.command,
     tool.command,
     web.command,
+    store.command,
     demo.command,
     completion.command,
 ):

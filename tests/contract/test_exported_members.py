@@ -53,6 +53,7 @@ PUBLIC = [
     "SimilarityCheck",
     "SimilarityMatch",
     "Status",
+    "StoreFault",
     "Tuning",
     "UndoneJudgment",
     "UnknownEntity",

@@ -48,8 +48,8 @@ def test_commands_are_exactly_those_listed() -> None:
     assert COMMANDS == [
         "bases", "check", "completion", "config", "dedup", "demo", "entity", "eval", "experts",
         "export", "history", "import", "index", "init", "jsonl", "judgments", "keys", "links",
-        "mcp", "memory", "person", "project", "reranker", "search", "status", "team", "tool",
-        "trust", "tune", "undo", "web",
+        "mcp", "memory", "person", "project", "reranker", "search", "status", "store", "team",
+        "tool", "trust", "tune", "undo", "web",
     ]  # fmt: skip
 
 

@@ -118,6 +118,11 @@ def test_a_fast_search_loads_neither_model_nor_index_build(demo_kb_path: Path) -
     assert loaded_modules(line).isdisjoint(unwanted)
 
 
+def test_an_index_in_a_folder_loads_no_client_of_an_object_store(demo_kb_path: Path) -> None:
+    line = run_command("search", "rollback", "--kb", str(demo_kb_path))
+    assert "obstore" not in loaded_packages(line)
+
+
 def test_the_engine_loads_no_screen(demo_kb_path: Path) -> None:
     code = f"""
 from kbx_tui import KnowledgeBase

@@ -1,0 +1,202 @@
+"""The objects below one URI: reading, conditional writing, listing and deleting.
+
+Errors of obstore become StoreFault with one sentence that repeats no text of the library: it may
+hold a signature.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Collection, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from kbx_tui.errors import StoreFault
+from kbx_tui.object_store.store_uri import StoreUri
+
+CONNECT_SECONDS = 3
+REQUEST_SECONDS = 60
+"""Longest duration of one request, of which none carries more than `RANGE` bytes."""
+RANGE = 16 * 1024 * 1024
+"""Bytes of a large object that are read or written by one request."""
+
+EXTRA = 'pip install "kbx-tui[store]"'
+_CODE = re.compile(r"<Code>(\w{1,60})</Code>")
+_LOOPBACK = re.compile(r"http://(127\.0\.0\.1|localhost|\[::1\])([:/]|$)")
+
+Tag = Mapping[str, str]
+"""What identifies one content of an object to the store, for a conditional write."""
+
+
+class Conflict(Exception):
+    """A conditional write was refused: the object exists, or is not what it was."""
+
+
+@dataclass(frozen=True, slots=True)
+class StoredObject:
+    """An object as the store lists it."""
+
+    key: str
+    size: int
+    modified: datetime
+    """By the clock of the store."""
+
+
+class ObjectClient:
+    """Reads and writes objects by keys relative to a URI. Safe for several threads."""
+
+    def __init__(self, uri: StoreUri, *, retries: int = 3) -> None:
+        self.uri, self._retries = uri, retries
+
+    @cached_property
+    def _store(self) -> Any:
+        try:
+            from obstore.store import AzureStore, GCSStore, S3Store  # only where a URI is used
+        except ImportError as error:
+            raise StoreFault(f"{self.uri} needs the package obstore: {EXTRA}") from error
+        seconds = timedelta(seconds=CONNECT_SECONDS), timedelta(seconds=REQUEST_SECONDS)
+        options: dict[str, Any] = {
+            "client_options": {
+                "connect_timeout": seconds[0],
+                "timeout": seconds[1],
+                **({"allow_http": True} if _is_loopback() else {}),
+            },
+            "retry_config": {"max_retries": self._retries, "retry_timeout": seconds[1]},
+        }
+        kind: Any = {"s3": S3Store, "gs": GCSStore, "az": AzureStore}[self.uri.scheme]
+        with self._translated("open"):
+            return kind(self.uri.bucket, prefix=self.uri.prefix or None, **options)
+
+    def read(self, key: str) -> tuple[bytes, Tag] | None:
+        """Return a small object and its tag; None where there is none. Raises StoreFault."""
+        import obstore
+
+        with self._translated("read"):
+            try:
+                result = obstore.get(self._store, key)
+                return bytes(result.bytes()), _tag(result.meta)
+            except FileNotFoundError as error:
+                if "NoSuchBucket" in str(error):
+                    raise
+                return None
+
+    def ranges(self, key: str, size: int) -> Iterator[memoryview]:
+        """Yield an object of `size` bytes in parts.
+
+        Raises StoreFault, FileNotFoundError where there is no such object.
+        """
+        import obstore
+
+        for start in range(0, size, RANGE):
+            with self._translated("read"):
+                try:
+                    end = min(start + RANGE, size)
+                    data = obstore.get_range(self._store, key, start=start, end=end)
+                except FileNotFoundError as error:
+                    missing = error
+                else:
+                    yield memoryview(data)
+                    continue
+            raise missing
+
+    def create(self, key: str, data: bytes) -> Tag:
+        """Write an object that must not exist. Raises Conflict where it does, and StoreFault."""
+        return self._put(key, data, "create")
+
+    def replace(self, key: str, data: bytes, tag: Tag) -> Tag:
+        """Replace the content that `tag` identifies. Raises Conflict, and StoreFault."""
+        return self._put(key, data, dict(tag))
+
+    def upload(self, key: str, file: Path) -> None:
+        """Write a file as an object, in parts if it is large. Raises StoreFault and OSError."""
+        import obstore
+
+        with self._translated("write"), file.open("rb") as source:
+            obstore.put(self._store, key, source, chunk_size=RANGE, max_concurrency=4)
+
+    def list(self, prefix: str) -> Iterator[StoredObject]:
+        """Yield the objects whose key begins with a folder. Raises StoreFault."""
+        import obstore
+
+        with self._translated("list"):
+            for objects in obstore.list(self._store, prefix, chunk_size=1000):
+                for found in objects:
+                    yield StoredObject(found["path"], found["size"], found["last_modified"])
+
+    def modified(self, key: str) -> datetime:
+        """Return when an object was written, by the clock of the store. Raises StoreFault."""
+        import obstore
+
+        with self._translated("read"):
+            return obstore.head(self._store, key)["last_modified"]
+
+    def delete(self, keys: Collection[str]) -> None:
+        """Delete objects; those that do not exist are ignored. Raises StoreFault."""
+        import obstore
+
+        if keys:
+            with self._translated("delete from"):
+                obstore.delete(self._store, list(keys))
+
+    def _put(self, key: str, data: bytes, mode: Any) -> Tag:
+        import obstore
+        from obstore.exceptions import AlreadyExistsError, PreconditionError
+
+        with self._translated("write"):
+            try:
+                return _tag(obstore.put(self._store, key, data, mode=mode))
+            except (AlreadyExistsError, PreconditionError) as error:
+                refused = error
+        raise Conflict(key) from refused
+
+    @contextmanager
+    def _translated(self, action: str) -> Iterator[None]:
+        from obstore.exceptions import BaseError
+
+        try:
+            yield
+        except FileNotFoundError as error:
+            raise StoreFault(_no_bucket(self.uri)) from error
+        except (BaseError, ValueError) as error:
+            raise StoreFault(_sentence(action, self.uri, str(error))) from None
+
+
+def _tag(meta: Mapping[str, Any]) -> Tag:
+    return {name: meta[name] for name in ("e_tag", "version") if meta[name]}
+
+
+def _is_loopback() -> bool:
+    """Return whether requests go to this machine, where nobody could listen to plain HTTP."""
+    endpoints = (os.environ.get(name, "") for name in ("AWS_ENDPOINT_URL", "AWS_ENDPOINT"))
+    return any(_LOOPBACK.match(endpoint) for endpoint in endpoints)
+
+
+def _no_bucket(uri: StoreUri) -> str:
+    return f"there is no bucket {uri.bucket} for {uri}: create it, or correct the URI"
+
+
+def _sentence(action: str, uri: StoreUri, text: str) -> str:
+    """Return what went wrong and what to do, without anything of `text` but its error code."""
+    match = _CODE.search(text)
+    code = match[1] if match else ""
+    what = f"cannot {action} {uri}"
+    if code == "RequestTimeTooSkewed":
+        return f"{what}: the clock of this machine differs too much from the store's; set it"
+    if code == "NoSuchBucket":
+        return _no_bucket(uri)
+    if code in ("InvalidAccessKeyId", "SignatureDoesNotMatch", "ExpiredToken", "InvalidToken"):
+        return f"{what}: the store does not accept the credentials in the environment ({code})"
+    if "403 Forbidden" in text or "401 Unauthorized" in text:
+        return f"{what}: the credentials in the environment have no right to do so"
+    if "169.254.169.254" in text or "metadata" in text.lower():
+        return f"{what}: there are no credentials in the environment; docs/store.md names them"
+    if "URL scheme is not allowed" in text or "BadScheme" in text:
+        return f"{what}: its endpoint has no https; set AWS_ALLOW_HTTP=true to send texts in clear"
+    if re.search("error sending request|timed out|timeout|dns error|connect", text, re.IGNORECASE):
+        return f"{what}: it cannot be reached; check the network and the endpoint"
+    return f"{what}: the store refused the request{f' ({code})' if code else ''}"

@@ -1,0 +1,64 @@
+"""URIs of object stores: `s3://bucket/prefix`, `gs://` and `az://`. Pure."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from kbx_tui.errors import ConfigError
+
+SCHEMES = ("s3", "gs", "az")
+"""Amazon S3 and what speaks its protocol, Google Cloud Storage, Azure Blob Storage."""
+
+_URI = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*)://([^/]*)/*(.*)", re.DOTALL)
+_BUCKET = re.compile(r"[a-z0-9][a-z0-9._-]{1,62}")
+_PREFIX = re.compile(r"[\w.~()!*' -]+(/[\w.~()!*' -]+)*")
+_CREDENTIALS = re.compile(r"[@?&#=;]|\b(AKIA|ASIA)[A-Z0-9]{12,}")
+"""What separates a user, a password or a signature from the rest of a URL, and key ids of AWS."""
+
+
+@dataclass(frozen=True, slots=True)
+class StoreUri:
+    """Where an index is published; `str()` gives the URI."""
+
+    scheme: str
+    bucket: str
+    prefix: str
+    """Without slashes at both ends; empty for the whole bucket."""
+
+    def __str__(self) -> str:
+        return f"{self.scheme}://{'/'.join(filter(None, (self.bucket, self.prefix)))}"
+
+
+def is_store_uri(text: str) -> bool:
+    """Return whether a setting names an object store, perhaps wrongly, and not a folder."""
+    return "://" in text and not text.lower().startswith("file")
+
+
+def parse_store_uri(text: str) -> StoreUri:
+    """Return the parts of a URI. Raises ConfigError, which repeats no credentials."""
+    require_no_credentials(text)
+    match = _URI.fullmatch(text)
+    scheme, bucket, prefix = match.groups() if match else ("", "", "")
+    scheme, prefix = scheme.lower(), prefix.strip("/")
+    if scheme == "db":
+        raise ConfigError(
+            f"{text} names a LanceDB server, where an index can no longer be kept: "
+            "write s3://bucket/base, or leave uri out for .kbx/index in the base"
+        )
+    is_valid = _BUCKET.fullmatch(bucket) and (not prefix or _PREFIX.fullmatch(prefix))
+    if scheme not in SCHEMES or not is_valid or {".", ".."} & {*prefix.split("/")}:
+        raise ConfigError(
+            f"{text} is not the URI of an object store: write s3://bucket/base, gs://bucket/base "
+            "or az://container/base"
+        )
+    return StoreUri(scheme, bucket, prefix)
+
+
+def require_no_credentials(text: str) -> None:
+    """Raise ConfigError, which does not repeat the text, if a URI may hold credentials."""
+    if is_store_uri(text) and _CREDENTIALS.search(text):
+        raise ConfigError(
+            "the URI of an object store may hold no user, key or signature, and it is not shown "
+            "here: write s3://bucket/base, and put credentials into the environment"
+        )

@@ -14,6 +14,7 @@ from kbx_tui.web.page_files import read_page_files
 from kbx_tui.web.same_origin import HostRules, refusal
 from kbx_tui.web.sessions.browser_session import Closing
 from kbx_tui.web.sessions.page_messages import BadMessage, Opening, parse_opening
+from kbx_tui.web.sessions.page_socket import PageSocket
 from kbx_tui.web.sessions.session_registry import NoSession, SessionRegistry
 from kbx_tui.web.visitors import Visitors
 from kbx_tui.web.web_limits import Limits
@@ -158,9 +159,11 @@ class WebApp:
             is_new = session is None
             if session is None:
                 session = await self._registry.open(visitor, opening)
-            if isinstance(request.transport, asyncio.Transport):  # None when it is cut
-                self._keep(request.transport)
-            await session.serve(socket, opening, new=is_new)
+            transport = request.transport
+            if connection := transport if isinstance(transport, asyncio.Transport) else None:
+                self._keep(connection)  # None when it is cut
+            page = PageSocket(socket, connection, self._limits.silence_seconds)
+            await session.serve(page, opening, new=is_new)
         except BadMessage as error:
             await socket.close(code=Closing.BAD_MESSAGE, message=str(error).encode())
         except NoSession as error:

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from enum import IntEnum
 from typing import Any
 
-from aiohttp import WSCloseCode, web
+from aiohttp import WSCloseCode
 
 from kbx_tui.log_file import logger
 from kbx_tui.web.sessions.app_packets import DATA, MESSAGE, BrokenPacket
@@ -23,6 +23,9 @@ from kbx_tui.web.sessions.page_messages import (
 )
 from kbx_tui.web.sessions.page_socket import PageSocket
 from kbx_tui.web.web_limits import Limits
+
+LAST_OUTPUT_SECONDS = 0.5
+"""Time for a page to take what its process has sent before it ended."""
 
 
 class Closing(IntEnum):
@@ -60,30 +63,27 @@ class BrowserSession:
         self._passing = asyncio.create_task(self._pass_on())
         self._watching = asyncio.create_task(self._watch())
 
-    async def serve(self, socket: web.WebSocketResponse, opening: Opening, *, new: bool) -> None:
+    async def serve(self, page: PageSocket, opening: Opening, *, new: bool) -> None:
         """Show the session in a page until the socket closes. A page that had it loses it."""
-        page = PageSocket(socket, self._limits.silence_seconds)
         before, self._page, self.left_at = self._page, page, None
         try:
             if before is not None:
                 before.dismiss(Closing.ELSEWHERE, "another page shows this session")
-            await self._greet(socket, opening, new=new)
+            await self._greet(page, opening, new=new)
             async for data in page.frames():
                 await self._take(data)
         except TimeoutError:
-            await socket.close(code=WSCloseCode.GOING_AWAY, message=b"the page says nothing")
+            await page.close(WSCloseCode.GOING_AWAY, "the page says nothing")
         except BadMessage as error:
-            await socket.close(code=Closing.BAD_MESSAGE, message=str(error).encode())
-        except ConnectionError:
-            pass  # the page was gone before it was greeted
+            await page.close(Closing.BAD_MESSAGE, str(error))
         finally:
-            page.is_left.set()
+            page.leave()
             if self._page is page:
                 self._page, self.left_at = None, time.monotonic()
 
-    async def _greet(self, socket: web.WebSocketResponse, opening: Opening, *, new: bool) -> None:
+    async def _greet(self, page: PageSocket, opening: Opening, *, new: bool) -> None:
         """Tell a page its session, and the process what the page is like."""
-        await socket.send_str(encode_for_page("session", id=self.id, resumed=not new))
+        await page.send(encode_for_page("session", id=self.id, resumed=not new))
         if new:
             if opening.query:
                 await self.process.tell({"type": "kbx_query", "query": opening.query})
@@ -98,6 +98,9 @@ class BrowserSession:
         """End the process; the page shows why."""
         self._why = why
         await self.process.end()
+        _, unfinished = await asyncio.wait([self._passing], timeout=LAST_OUTPUT_SECONDS)
+        if unfinished and self._page is not None:
+            self._page.cut_if_unread()
         await asyncio.wait([self._passing])
 
     async def _take(self, data: Any) -> None:

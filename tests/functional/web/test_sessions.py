@@ -147,6 +147,45 @@ async def test_much_output_reaches_the_page_whole(served: Running) -> None:
         await leave(page)
 
 
+async def stall(page: Page) -> None:
+    """Stop reading, as a computer that sleeps, with more on the way than the system takes."""
+    page.socket._response.connection.transport.pause_reading()  # type: ignore[union-attr]
+    for _ in range(3):
+        await page.type("flood!")
+    await asyncio.sleep(0.2)
+
+
+async def test_a_page_that_reads_nothing_does_not_hold_up_the_next_one(served: Running) -> None:
+    async with visitor(served) as known:
+        page = await known.open()
+        await stall(page)
+        again = await known.open(page.session)
+        assert again.resumed
+        await again.type("here")
+        await again.until("typed:here")
+        await leave(again)
+
+
+async def test_a_session_ends_even_if_its_page_has_stopped_reading(served: Running) -> None:
+    async with visitor(served) as known:
+        await stall(await known.open())
+        async with asyncio.timeout(10):
+            while len(served.server.registry):
+                await asyncio.sleep(0.05)
+
+
+async def test_a_page_that_reads_nothing_does_not_hold_up_the_end_of_the_server(
+    state_folder: Path,
+) -> None:
+    with running(replace(SHORT, heartbeat_seconds=60.0, silence_seconds=60.0)) as server:
+        async with visitor(server) as known:
+            await stall(await known.open())
+            server.server.stop()
+            async with asyncio.timeout(5):
+                while len(server.server.registry):
+                    await asyncio.sleep(0.05)
+
+
 async def test_a_session_that_nobody_uses_ends(state_folder: Path) -> None:
     with running(replace(SHORT, idle_seconds=0.3)) as server:
         async with visitor(server) as known:

@@ -4,7 +4,7 @@ const SESSION = "kbx-session";
 const QUERY = "kbx-query";
 const RETRY_MS = [250, 500, 1000, 2000, 4000];
 const PING_MS = 10000;
-const PIECE = 8000; // characters of a paste in one message, escaped at most six bytes each
+const PIECES = /[^]{1,8000}/gu; // of a paste, each a message; no character is more than six bytes
 const CLOSED_BY_SERVER = 4000; // codes from here on; the page asks before it tries again
 
 export class Connection {
@@ -45,8 +45,8 @@ export class Connection {
   }
 
   type(text) {
-    for (let start = 0; start < text.length; start += PIECE) {
-      this.send("stdin", text.slice(start, start + PIECE));
+    for (const piece of text.match(PIECES) ?? []) {
+      this.send("stdin", piece);
     }
   }
 

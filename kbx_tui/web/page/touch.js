@@ -58,7 +58,7 @@ export function followTouch(element, cellAt, type) {
     }
     if (start.kind === "drag") {
       report(PRESS, start.last, "m");
-    } else if (start.kind === "tap" && event.timeStamp - start.at < TAP_MS) {
+    } else if (event.type === "touchend" && start.kind === "tap" && event.timeStamp - start.at < TAP_MS) {
       const cell = cellAt(start.x, start.y);
       report(PRESS, cell);
       report(PRESS, cell, "m");

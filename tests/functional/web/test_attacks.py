@@ -68,6 +68,17 @@ async def test_without_a_valid_token_nobody_comes_in(served: Running, token: str
         assert "app.js" not in await page.text()
 
 
+async def test_a_token_may_come_in_two_pieces(served: Running) -> None:
+    token, address = served.token(), served.origin.partition("//")[2]
+    reader, writer = await asyncio.open_connection(*address.split(":"))
+    head = f"POST /enter HTTP/1.1\r\nHost: {address}\r\nOrigin: {served.origin}\r\n"
+    writer.write(f"{head}Content-Length: {len(token)}\r\n\r\n{token[:9]}".encode())
+    await asyncio.sleep(0.1)
+    writer.write(token[9:].encode())
+    assert (await reader.read()).startswith(b"HTTP/1.1 200")
+    writer.close()
+
+
 async def test_a_token_is_valid_once(served: Running) -> None:
     token, headers = served.token(), {"Origin": served.origin}
     async with stranger() as client, stranger() as other:

@@ -18,6 +18,14 @@ PROGRAM = chromium_program()
 QUERY = "what did the platform team decide about migration?"
 SLIDERS = ("alpha", "threshold")
 KNOB = "●"
+PIECES = """import('./static/connection.js').then(({ Connection }) => {
+  const connection = new Connection(() => ({}), {});
+  const sent = [];
+  connection.send = (kind, piece) => sent.push(piece);
+  connection.type('x'.repeat(7999) + '😀y');
+  return sent;
+})"""
+"""The messages for a long text, with a character of two UTF-16 units where one could end."""
 
 pytestmark = pytest.mark.skipif(PROGRAM is None, reason="needs Chromium")
 
@@ -56,6 +64,8 @@ async def test_the_page_in_a_browser(served: Running, tmp_path: Path) -> None:
         await tab.resize(1400, 900)
         await tab.open(served.server.new_link())
         await tab.until_text("63 documents")
+
+        assert await tab.evaluate(PIECES) == ["x" * 7_999 + "😀", "y"]
 
         await tab.paste(QUERY[:-3])
         await tab.type(QUERY[-3:])

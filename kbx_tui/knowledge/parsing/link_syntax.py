@@ -44,8 +44,9 @@ class WrittenLink:
 
     @property
     def target(self) -> str:
-        """Page and part as they are written in a wikilink."""
-        return f"{self.page}#{self.part}" if self.part else self.page
+        """Page and part as they are written in a wikilink; `#` and `|` of a name are encoded."""
+        page = self.page.replace("#", "%23").replace("|", "%7C")
+        return f"{page}#{self.part}" if self.part else page
 
 
 def find_written_links(text: str) -> Iterator[WrittenLink]:

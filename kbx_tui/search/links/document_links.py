@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from functools import cached_property
+from urllib.parse import unquote
 
 from kbx_tui.index.lexical.bodies import Body
 from kbx_tui.index.table_reader import TableReader
@@ -164,7 +165,8 @@ class LinkIndex:
             return False
         page = split_target(target.written)[0]
         is_file = "." in page.rpartition("/")[2] and not page.lower().endswith(".md")
-        return not is_file or self._attachments.find(page, path) is None
+        spellings = (page, unquote(page))  # of a name with `#`
+        return not (is_file and any(self._attachments.find(each, path) for each in spellings))
 
     def _targets(self, path: str) -> Iterator[tuple[Target, int]]:
         """Yield the targets in a document with their lines, in order."""

@@ -25,6 +25,9 @@ FILES = {
     "- The Helix costs: `Helix costs`\n\n| Helix costs | 3 |\n|---|---|\n",
     "files/chart.png": "",
     "notes/Katzen.md": "# Katzen\n\nNichts.\n",
+    "notes/Item #1|a.md": "# Top\n",
+    "notes/items.md": "[one](Item%20%231%7Ca.md#Top) ![](../files/a%23b.png)\n",
+    "files/a#b.png": "",
     "notes/deutsch.md": "Das ist ein Text und er ist nicht auf Englisch, sondern er handelt von "
     "der Welt und den Tieren, die wir mit uns haben. Auch die Katzen sind hier.\n",
     "notes/secret.md": "---\nredacted: true\n---\n[[Helix]] in secret, Helix costs too.\n",
@@ -77,6 +80,12 @@ def test_a_link_in_a_property_is_a_backlink_without_a_line(kb: KnowledgeBase) ->
     }
     names = [mention.name for mention in kb.links("Annie").mentions]
     assert names == ["Annie", "Annie"]
+
+
+def test_a_link_leads_to_a_file_with_a_number_sign_in_its_name(kb: KnowledgeBase) -> None:
+    links = kb.links("notes/items.md")
+    assert ([link.path for link in links.outgoing], links.broken) == (["notes/Item #1|a.md"], ())
+    assert [link.path for link in kb.links("notes/Item #1|a.md").backlinks] == ["notes/items.md"]
 
 
 def test_a_mention_is_found_in_a_text_of_any_language(kb: KnowledgeBase) -> None:

@@ -227,7 +227,7 @@ class KbxApp(OverlayApp):
     def may_ask_for_entities(self) -> bool:
         if self.explore is None or self.screen is not self.explore:
             return False
-        return not (self.app_state.base.entities_asked or self.explore.model.state.query)
+        return not (self.app_state.entities_asked or self.explore.model.state.query)
 
     def ask_for_entities(
         self, sentence: str, names: Sequence[str], answer: Callable[[bool], object]

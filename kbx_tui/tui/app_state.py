@@ -142,6 +142,16 @@ class AppState:
             self.user.tour_seen = True
             self.save_user()
 
+    @property
+    def entities_asked(self) -> bool:
+        """Whether the user has answered what the entities of the open base are, here or elsewhere.
+
+        `kbx index` may have asked since the base was opened.
+        """
+        file = self._base_file if self._is_kept else None
+        is_answered_elsewhere = file is not None and entities_asked(file.parent.parent)
+        return self.base.entities_asked or is_answered_elsewhere
+
     def note_entities_asked(self) -> None:
         """Remember that the user has answered what the entities of the open base are."""
         self.base.entities_asked = True
@@ -175,8 +185,12 @@ class AppState:
             _write(user_file(), self.user)
 
     def save_base(self) -> None:
-        """Write the state of the base, if it has a `.kbx` folder."""
+        """Write the state of the base, if it has a `.kbx` folder.
+
+        An answer given elsewhere since it was read is kept.
+        """
         if self._is_kept and self._base_file is not None and self._has_folder:
+            self.base.entities_asked = self.entities_asked
             _write(self._base_file, self.base)
 
     @property

@@ -56,6 +56,12 @@ class Disambiguator:
             if first and len(self._by_first_name[fold(first)].intersection(present)) == 1:
                 yield index, first
 
+    def with_first_name(self, name: str) -> Collection[int]:
+        """Return the only person with this first name, in this letter case; none if several."""
+        people = self._by_first_name.get(fold(name), set())
+        spelled = {self._first_names[index] for index in people}
+        return people if len(people) == 1 and spelled == {strip_accents(name)} else ()
+
     def _namesakes(self, mention: Mention) -> set[int]:
         """Return the people whose first name the mention is."""
         spelling = mention.variants[0].spelling

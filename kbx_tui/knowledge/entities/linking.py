@@ -98,7 +98,7 @@ class Linker:
             for index in self._resolver.by_attendee(attendee):
                 counts[index, "attendee"] = 1
         references = map(self._resolver.by_reference, document.references)
-        tags = map(self._resolver.by_tag, tags_of(document.frontmatter))
+        tags = (self._tagged(tag, document) for tag in tags_of(document.frontmatter))
         for resolved in chain(references, tags):
             _count(counts, resolved, "frontmatter")
         for tag in document.tags:
@@ -109,6 +109,16 @@ class Linker:
         for target in document.links:
             page, _ = split_target(target)
             _count(counts, self._linked_to(page, document.path), "wikilink")
+
+    def _tagged(self, tag: str, document: Document) -> Iterable[int]:
+        """Return the entities that a tag in frontmatter means.
+
+        In a meeting it may be a first name: kbx writes those of the attendees there.
+        """
+        meant = self._resolver.by_tag(tag)
+        if meant or document.kind != "meeting":
+            return meant
+        return self._disambiguator.with_first_name(tag)
 
     def _linked_to(self, page: str, source: str) -> Sequence[int]:
         """Return the entities that a link to `page` in the document `source` means."""

@@ -38,6 +38,8 @@ class EntitiesQuestion(QuestionScreen):
         choices.intro = (
             safe_line(f"{self.sentence}: use them as entities? [y/n]"),
             *map(safe_line, self.names),
+        )
+        choices.outro = (
             "A search finds entities first, then the notes that belong to them. Each has a card,"
             " and experts ranks them. Notes are not changed.",
         )

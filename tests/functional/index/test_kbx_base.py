@@ -150,6 +150,8 @@ def test_meetings_belong_to_their_attendees_and_speakers_are_read(base: Knowledg
     for entity_id in ("person:maria-novak", "person:ria-ekdal"):
         linked = {link.path for link in base.entity(entity_id).documents}
         assert meetings <= linked
+    tagged = {link.path for link in base.entity("person:tomas-ruiz").documents}
+    assert meetings <= tagged  # by his first name, which no one else has
     assert SUPPRESSED not in {link.path for link in base.entity("project:blue-lagoon").documents}
     answer = base.search("what did Ria say about the crane?", doc_types=["meeting"])
     assert {result.path for result in answer.results} == meetings

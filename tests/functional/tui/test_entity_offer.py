@@ -12,7 +12,7 @@ from kbx_tui.tui.explore.panes.entity_list import EntityList
 from kbx_tui.tui.shell.entities_screen import EntitiesQuestion
 from kbx_tui.tui.widgets.choice_list import ChoiceList
 from kbx_tui.tui.widgets.status_line import StatusLine
-from tests.functional.tui.driving import WIDE, Driver, is_counted, starting
+from tests.functional.tui.driving import TINY, WIDE, Driver, is_counted, starting
 from tests.functional.vaults import write_vault
 
 NOTES = {
@@ -71,6 +71,18 @@ async def test_an_answer_given_on_the_command_line_holds_in_the_app(tmp_path: Pa
         await driver.until(lambda: is_counted(driver))
         await driver.ask("compost")
         assert driver.app.screen is driver.app.explore
+
+
+async def test_an_answer_given_on_the_command_line_meanwhile_is_kept(tmp_path: Path) -> None:
+    root = write_vault(tmp_path / "notes", NOTES)
+    async with starting(root, TINY) as driver:
+        await until_asked(driver)
+        for shown in ("› Not now", "Use them as entities", "written to kbx.toml"):
+            assert shown in driver.text_of(ChoiceList)  # with both answers, however small
+        note_entities_asked(root)
+        driver.app.app_state.save_base()
+        assert entities_asked(root)
+        assert driver.app.app_state.entities_asked
 
 
 async def test_entities_edited_by_hand_are_applied_when_the_base_is_opened(tmp_path: Path) -> None:

@@ -75,6 +75,17 @@ def test_references_and_tags_are_frontmatter_links() -> None:
     }
 
 
+@pytest.mark.parametrize(
+    ("tag", "is_tom"), [("Tom", True), ("tom", False), ("Tomas", False), ("Reed", False)]
+)
+def test_tag_of_a_meeting_may_be_the_first_name_of_one_person(tag: str, is_tom: bool) -> None:
+    tagged = front(f"tags: [{tag}]")
+    expected = {"person:tom-reed": {"frontmatter": 1}} if is_tom else {}
+    assert linked(tagged, MARIA, TOM) == expected
+    assert linked(tagged, MARIA, TOM, path="memory/notes/visit.md") == {}
+    assert linked(tagged, MARIA, TOM, person("Tom Hall")) == {}
+
+
 def test_wikilinks_are_resolved_by_name_file_name_or_path() -> None:
     body = "[[Maria Novak]] [[maria-novak|her]] [[people/maria-novak.md#x]] `[[MNK]]` [[Nobody]]"
     assert linked(body, MARIA)["person:maria-novak"]["wikilink"] == 3

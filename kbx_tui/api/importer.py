@@ -51,6 +51,9 @@ class Importer:
 
     def export_okf(self, folder: Path, *, include_redacted: bool) -> OkfExport:
         require_writable(self._session.root)
+        inside = walked_folder(self._session.root)
+        if folder.expanduser().resolve().is_relative_to(inside.resolve()):
+            raise ConfigError(f"{folder} is in {inside}: the base would hold its pages twice")
         pages = ((file.path, read_page(file.absolute)) for file in self._pages())
         types = frozenset(self._session.settings.entities.types)
         return write_okf(folder, pages, types, include_redacted=include_redacted)

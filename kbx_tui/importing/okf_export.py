@@ -15,9 +15,11 @@ from urllib.parse import quote
 from kbx_tui.editing.pages.field_edits import field_lines
 from kbx_tui.editing.pages.lossless_text import decode_lossless
 from kbx_tui.errors import ConfigError, WriteFault
-from kbx_tui.importing.readers.open_knowledge_format import ADDED, RESERVED
+from kbx_tui.importing.readers.open_knowledge_format import ADDED, ADDED_FRONTMATTER, RESERVED
 from kbx_tui.knowledge.facts.public_page import PublicPage
+from kbx_tui.knowledge.parsing.decoding import decode
 from kbx_tui.knowledge.parsing.fields import text_of
+from kbx_tui.knowledge.parsing.frontmatter import read_frontmatter
 from kbx_tui.knowledge.parsing.reading import parse_document
 from kbx_tui.knowledge.records import Document
 
@@ -90,14 +92,29 @@ def _write(
 
 
 def with_type(document: Document, data: bytes) -> bytes:
-    """Return a page that states its type, with one line more if it did not."""
-    if text_of(document.frontmatter.get("type")):
+    """Return a page that states its type: if it did not, with one more line of frontmatter.
+
+    Where that would not be read, because the frontmatter is broken or has an empty type, a block of
+    its own precedes it.
+    """
+    if _states_type(data):
         return data
-    text = decode_lossless(data)
-    line = f"{field_lines('type', document.kind)} {ADDED}"
-    if document.body_line == 1:  # no frontmatter
-        return text.apply(text.insert_line(0, f"---\n{line}\n---"))
-    return text.apply(text.insert_line(1, line))
+    try:
+        text = decode_lossless(data)
+    except WriteFault:
+        return data  # it could not be restored
+    line = field_lines("type", document.kind)
+    if document.body_line > 1:
+        typed = text.apply(text.insert_line(1, f"{line} {ADDED}"))
+        if _states_type(typed):
+            return typed
+    return text.apply(text.insert_line(0, f"---\n{line} {ADDED_FRONTMATTER}\n---"))
+
+
+def _states_type(data: bytes) -> bool:
+    """Return whether a page has valid frontmatter with a type."""
+    front = read_frontmatter(decode(data)[0])
+    return not front.fault and text_of(front.values.get("type")) != ""
 
 
 def _index(pages: list[tuple[str, Document]]) -> str:

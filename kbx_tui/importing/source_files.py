@@ -9,6 +9,7 @@ from __future__ import annotations
 import io
 import os
 import stat
+import unicodedata
 import zipfile
 import zlib
 from collections.abc import Iterator
@@ -73,7 +74,7 @@ def read_archive(name: str, data: bytes, *, nested: bool = False) -> list[Source
                 if suffix == ".zip" and not nested:  # Notion splits large exports
                     added = read_archive(entry.filename, archive.read(entry), nested=True)
                 elif suffix in READ_SUFFIXES and not _is_hidden(entry.filename):
-                    plain_path = replace_surrogates(path.as_posix())
+                    plain_path = _plain_path(path.as_posix())
                     added = [SourceFile(plain_path, archive.read(entry), _date_of(entry))]
                 files += added
                 total += sum(len(file.data) for file in added)
@@ -127,7 +128,7 @@ def _read_folder(folder: Path, problems: list[ImportProblem]) -> list[SourceFile
             file = _read_file(path, name)
         except OSError as error:
             reason = f"it cannot be read: {error.strerror or error}"
-            problems.append(ImportProblem(replace_surrogates(name), reason))
+            problems.append(ImportProblem(_plain_path(name), reason))
             continue
         total += len(file.data)
         if len(files) >= COUNT_LIMIT or total > TOTAL_LIMIT:
@@ -153,7 +154,12 @@ def _walk(folder: Path) -> Iterator[Path]:
 def _read_file(file: Path, path: str) -> SourceFile:
     data = read_regular_file(file, limit=FILE_LIMIT, follow_links=True)
     modified = date.fromtimestamp(file.stat().st_mtime).isoformat()
-    return SourceFile(replace_surrogates(path), data, modified)
+    return SourceFile(_plain_path(path), data, modified)
+
+
+def _plain_path(path: str) -> str:
+    """Return a path as a base names its files: in NFC, which macOS does not pack."""
+    return unicodedata.normalize("NFC", replace_surrogates(path))
 
 
 def _is_hidden(path: str) -> bool:

@@ -5,18 +5,20 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from kbx_tui.editing.pages.lossless_text import decode_lossless
+from kbx_tui.errors import WriteFault
 from kbx_tui.importing.imported_document import Imported, ImportedPage, ImportProblem, SourceFile
 from kbx_tui.knowledge.parsing.fields import text_of
 from kbx_tui.knowledge.parsing.reading import parse_document
-from kbx_tui.safe_text import replace_surrogates
 
 RESERVED = frozenset({"index.md", "log.md"})
 """Names of files that describe a folder, not pages."""
 ADDED = "# added by kbx export"
 """Marks the line that an export added to a page without a type."""
 
-_BLOCK = re.compile(rb"\A(\xef\xbb\xbf)?---\r?\ntype: [^\r\n]* # added by kbx export\r?\n---\r?\n")
-_LINE = re.compile(rb"\A((?:\xef\xbb\xbf)?---\r?\n)type: [^\r\n]* # added by kbx export\r?\n")
+ADDED_FRONTMATTER = "# frontmatter added by kbx export"
+"""Marks the line in a block of frontmatter that an export put before a page."""
+_MARKED = re.compile(f"type: .* ({ADDED}|{ADDED_FRONTMATTER})")
 
 
 def is_okf(files: Sequence[SourceFile]) -> bool:
@@ -33,19 +35,24 @@ def read_okf(files: Sequence[SourceFile]) -> Imported:
     for file in files:
         if file.suffix != ".md" or file.name in RESERVED:
             continue
-        path = replace_surrogates(file.path)
         if not _type(file):
-            problems.append(ImportProblem(path, "it states no type, which the format requires"))
+            reason = "it states no type, which the format requires"
+            problems.append(ImportProblem(file.path, reason))
             continue
-        pages.append(ImportedPage(path.removeprefix("memory/"), without_added_type(file.data)))
+        pages.append(ImportedPage(file.path.removeprefix("memory/"), without_added_type(file.data)))
     return Imported(tuple(pages), tuple(problems))
 
 
 def without_added_type(data: bytes) -> bytes:
     """Return a page as it was before an export added its type."""
-    if match := _BLOCK.match(data):
-        return (match[1] or b"") + data[match.end() :]
-    return _LINE.sub(rb"\1", data)
+    try:
+        text = decode_lossless(data)
+    except WriteFault:
+        return data
+    if len(text.line_starts) < 3 or not (match := _MARKED.fullmatch(text.line(1))):
+        return data
+    first, end = (0, 3) if match[1] == ADDED_FRONTMATTER else (1, 2)
+    return text.apply(text.remove_lines(first, end))
 
 
 def _type(file: SourceFile) -> str:

@@ -187,6 +187,9 @@ def test_redacted_pages_and_lines_are_not_exported(
     refused = kbx("--kb", demo_copy, "export", "--okf", tmp_path / "okf")
     assert refused.code == 2
     assert "is not empty" in refused.err
+    refused = kbx("--kb", demo_copy, "export", "--okf", demo_copy / "memory" / "okf")
+    assert (refused.code, (demo_copy / "memory" / "okf").exists()) == (2, False)
+    assert "would hold its pages twice" in refused.err
     whole = kbx("--kb", demo_copy, "export", "--okf", tmp_path / "all", "--include-redacted")
     assert whole.code == 0
     assert "secret two" in (tmp_path / "all" / "notes" / "part.md").read_text(encoding="utf-8")

@@ -85,6 +85,13 @@ def test_files_of_an_archive_in_an_archive_are_read() -> None:
     assert [file.path for file in files] == ["Export/Page.md"]
 
 
+def test_decomposed_names_are_composed(tmp_path: Path) -> None:
+    (tmp_path / "Cafe\u0301.md").write_text("x")
+    from_folder, _ = read_source(tmp_path)
+    from_archive = read_archive("export.zip", archive(("Cafe\u0301.md", b"x")))
+    assert [file.path for file in (*from_folder, *from_archive)] == ["Caf\u00e9.md"] * 2
+
+
 def test_a_folder_is_read_without_links_and_hidden_files(tmp_path: Path) -> None:
     (tmp_path / ".obsidian").mkdir()
     (tmp_path / ".obsidian" / "x.md").write_text("x")

@@ -6,14 +6,16 @@ import re
 from pathlib import Path
 
 import pytest
+import yaml
 
 from kbx_tui.importing.attendee_matching import AttendeeMatcher
 from kbx_tui.importing.import_planning import ImportPlanner
 from kbx_tui.importing.imported_document import Imported, ImportedDocument
 from kbx_tui.importing.imported_page_text import page_bytes, page_stem, page_suffix, stored_id
-from kbx_tui.importing.okf_export import write_okf
+from kbx_tui.importing.okf_export import with_type, write_okf
 from kbx_tui.importing.readers.open_knowledge_format import ADDED, without_added_type
 from kbx_tui.knowledge.folding import slug
+from kbx_tui.knowledge.parsing.decoding import decode
 from kbx_tui.knowledge.parsing.fields import attendees_of, text_of
 from kbx_tui.knowledge.parsing.link_syntax import local_address
 from kbx_tui.knowledge.parsing.reading import parse_document
@@ -36,6 +38,36 @@ def test_a_person_listed_with_and_without_an_address_gets_one_page() -> None:
     (page,) = [edit for edit in plan.edits if "/people/" in edit.path]
     assert page.path == "memory/people/zora-neale.md"
     assert b"email: zora@sea.example" in (page.after or b"")
+
+
+ODD_PAGES = {
+    "empty": b"",
+    "no final line end": b"# a",
+    "byte order mark": b"\xef\xbb\xbf---\ntags: [a]\n---\n# a\n",
+    "crlf": b"---\r\ntags: [a]\r\n---\r\n# a\r\n",
+    "cr": b"# a\rb\rc",
+    "utf-16": "# \u00e9\n".encode("utf-16"),
+    "utf-16 without a mark": "# \u00e9\n".encode("utf-16-le"),
+    "latin-1": b"---\nname: \xe9\n---\nx\n",
+    "empty frontmatter": b"---\n---\n# a\n",
+    "a comment alone": b"---\n# comment\n---\n# a\n",
+    "a blank after the marks": b"--- \ntags: [a]\n--- \n# a\n",
+    "unclosed": b"---\ntags: [a]\n# a\n",
+    "not a mapping": b"---\n- a\n---\n# a\n",
+    "broken": b"---\ntags: [a\n---\n# a\n",
+    "broken with a type": b"---\ntype: note\ntags: [a\n---\n# a\n",
+    "a type without a value": b"---\ntype:\ntags: [a]\n---\n# a\n",
+    "a type that is a list": b"---\ntype: [a]\n---\n# a\n",
+    "a tab": b"---\n\ttags: a\n---\n# a\n",
+}
+
+
+@pytest.mark.parametrize("data", ODD_PAGES.values(), ids=ODD_PAGES)
+def test_an_exported_page_states_its_type_and_comes_back_byte_for_byte(data: bytes) -> None:
+    exported = with_type(parse_document("memory/notes/a.md", data), data)
+    _, head, _ = re.split(r"^---[ \t]*$", decode(exported)[0], maxsplit=2, flags=re.MULTILINE)
+    assert yaml.safe_load(head)["type"] == "note"
+    assert without_added_type(exported) == data
 
 
 def test_only_the_line_that_an_export_added_is_taken_out() -> None:

@@ -23,6 +23,8 @@ class Problem:
     """1-based line, 0 for the whole file."""
     skipped: bool = False
     """True when the file is not indexed at all."""
+    on_purpose: bool = False
+    """True when the settings say that it is not indexed, so that nothing is to be mended."""
 
 
 @dataclass(frozen=True, slots=True)

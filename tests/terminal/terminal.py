@@ -75,6 +75,11 @@ class Terminal:
             if ready and not self._read():
                 return
 
+    def wait_for_output(self, seconds: float) -> None:
+        """Wait until the program writes, without keeping a processor busy; then read that."""
+        if select.select([self.master], [], [], seconds)[0]:
+            self._read()
+
     def wait_for(self, text: str, *, after: int = 0) -> None:
         """Wait for `text` in the output after its first `after` characters."""
         deadline = time.monotonic() + TIMEOUT

@@ -10,14 +10,14 @@ import click
 
 from kbx_tui.cli.asking import chose_entities, confirmed, may_ask
 from kbx_tui.cli.base_command import Command
-from kbx_tui.cli.listings.index_listing import problem_lines, totals
+from kbx_tui.cli.listings.index_listing import problem_rows, totals
 from kbx_tui.cli.open_kb import open_kb
 from kbx_tui.cli.options import json_option
 from kbx_tui.cli.output import print_result, say
 from kbx_tui.cli.runner import EXIT_INTERRUPTED
 from kbx_tui.ending import on_signal
 from kbx_tui.errors import IndexLocked, NotConfirmed
-from kbx_tui.formatting import format_count, format_size
+from kbx_tui.formatting import format_size
 
 if TYPE_CHECKING:
     from kbx_tui.api import KnowledgeBase
@@ -110,9 +110,8 @@ def report_lines(report: IndexReport) -> list[str]:
     size = format_size(report.size_bytes)
     lines = [f"{totals(report)}; {size}", _changes(report), _seconds(report)]
     lines += report.repaired
-    if report.problems:
-        lines.append(f"{format_count(len(report.problems), 'problem')}:")
-        lines += [f"  {line}" for line in problem_lines(report.problems)]
+    for head, rows in problem_rows(report.problems):
+        lines += [f"{head}:", *(f"  {line}" for line in rows)] if rows else []
     return lines
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from kbx_tui.cli.base_command import Command
-from kbx_tui.cli.listings.index_listing import first_lines, problem_lines, totals
+from kbx_tui.cli.listings.index_listing import first_lines, problem_rows, totals
 from kbx_tui.cli.open_kb import open_kb
 from kbx_tui.cli.options import json_option
 from kbx_tui.cli.output import print_result
@@ -90,6 +90,7 @@ def _stale_rows(status: Status) -> Rows:
 
 
 def _problem_rows(status: Status) -> Rows:
-    lines = problem_lines(status.problems)
-    head = f"{len(status.problems):,}" if lines else "none"
-    return [("problems", head), *(("", line) for line in lines)]
+    (_, faults), (_, left_out) = problem_rows(status.problems)
+    count = sum(not problem.on_purpose for problem in status.problems)
+    rows = [("problems", f"{count:,}" if faults else "none"), *(("", line) for line in faults)]
+    return [*rows, *(("left out" * (not row), line) for row, line in enumerate(left_out))]

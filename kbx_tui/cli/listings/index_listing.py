@@ -27,9 +27,17 @@ def totals(index: IndexReport | Status) -> str:
     return ", ".join(format_count(count, noun) for noun, count in counts.items())
 
 
-def problem_lines(problems: Sequence[Problem]) -> list[str]:
-    """Return a line for each of the first ten problems, then the number of further ones."""
-    return first_lines([_problem_line(problem) for problem in problems])
+def problem_rows(problems: Sequence[Problem]) -> list[tuple[str, list[str]]]:
+    """Return the problems, then what is left out on purpose: a count with its noun, and lines.
+
+    There is a line for each of the first ten, then the number of further ones.
+    """
+    faults = [_problem_line(problem) for problem in problems if not problem.on_purpose]
+    left_out = [f"{each.path}: {each.reason}" for each in problems if each.on_purpose]
+    return [
+        (format_count(len(faults), "problem") if faults else "", first_lines(faults)),
+        (f"{len(left_out):,} left out on purpose" if left_out else "", first_lines(left_out)),
+    ]
 
 
 def first_lines(lines: Sequence[str]) -> list[str]:

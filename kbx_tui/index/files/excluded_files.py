@@ -20,14 +20,16 @@ def excluded_files(root: Path, settings: IndexSettings) -> tuple[str, ...]:
 
 
 def template_problems(root: Path, settings: IndexSettings) -> list[Problem]:
-    """Return a problem for each folder of templates and template note that is left out."""
+    """Return each folder of templates and template note that is left out on purpose."""
     vault = None if settings.templates else read_vault_settings(root)
     if vault is None:
         return []
     folder = f"holds templates; {_SETTING} indexes them"
     note = f"is a template; {_SETTING} indexes it"
     return [
-        Problem(path, note if path in vault.template_notes else folder, skipped=True)
+        Problem(
+            path, note if path in vault.template_notes else folder, skipped=True, on_purpose=True
+        )
         for path in _templates(vault)
         if (root / path).exists()
     ]

@@ -11,12 +11,17 @@ from typing import Any
 from kbx_tui.knowledge.parsing.yaml_loading import (
     MAX_DEPTH,
     MAX_VALUES,
+    LoadedYaml,
     UnreadableYaml,
     load_yaml,
 )
 from kbx_tui.safe_text import replace_surrogates
 
 _MAX_SALVAGED_LINES = 2000
+_PLACEHOLDER = re.compile(
+    r"^([^\s#:][^:\n]{0,100}:[ \t]+)(\{\{[^\n'{}]{0,200}\}\}[^\n']{0,200})$", re.MULTILINE
+)
+"""A value that a template leaves open, as `date: {{date}}`, which YAML cannot read."""
 _OPEN = re.compile(r"---[ \t]*\n")
 _CLOSE = re.compile(r"^(?:---|\.\.\.)[ \t]*(?:\n|\Z)", re.MULTILINE)
 _KEY_LINE = re.compile(r"[^\s#\[\]{},:'\"-][^\n:]{0,100}:(?:[ \t]|$)")
@@ -43,7 +48,7 @@ def read_frontmatter(text: str) -> Frontmatter:
     """Split ``text``, whose lines end with ``\\n``, and read its frontmatter; never raises.
 
     Without a closing line, or if the block is not a mapping, the whole text is the body. Of invalid
-    YAML, the entries that are valid on their own are kept.
+    YAML, the entries that are valid on their own are kept. A placeholder of a template is text.
     """
     opening = _OPEN.match(text)
     if not opening:
@@ -56,7 +61,7 @@ def read_frontmatter(text: str) -> Frontmatter:
     body = text[closing.end() :]
     body_line = 2 + source.count("\n") + 1
     try:
-        loaded = load_yaml(source)
+        loaded = _load(source)
     except UnreadableYaml as error:
         salvaged = _salvage(source) if error.salvageable else {}
         return Frontmatter(salvaged, body, body_line, str(error), error.line + 2)
@@ -72,6 +77,19 @@ def read_frontmatter(text: str) -> Frontmatter:
     elif copier.cut:
         fault = "frontmatter is nested too deep or repeats itself too often"
     return Frontmatter(values, body, body_line, fault, 1 if fault else 0)
+
+
+def _load(source: str) -> LoadedYaml:
+    """Return the values of a source, with the placeholders of a template as text.
+
+    Raises UnreadableYaml.
+    """
+    try:
+        return load_yaml(source)
+    except UnreadableYaml:
+        if (quoted := _PLACEHOLDER.sub(r"\1'\2'", source)) == source:
+            raise
+    return load_yaml(quoted)
 
 
 def _salvage(source: str) -> dict[str, Any]:

@@ -123,7 +123,7 @@ class Dedup(ModeScreen):
     def meanings(self) -> Iterable[tuple[str, str]]:
         match self.focused:
             case NumberSlider() as slider:
-                return threshold_words(slider.value)
+                return threshold_words(slider.value, slider.note)
             case KnownList() if self.known is not None:
                 return known_words(self.known)
             case DraftList() if self.draft is not None:

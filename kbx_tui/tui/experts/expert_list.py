@@ -140,8 +140,8 @@ def no_topic(topics: Sequence[str] = ()) -> EmptyState:
     """Return what the list shows before a topic is typed: some `topics` with experts."""
     about = titled_text(
         "Type a topic.",
-        "People, projects and teams are ranked by the facts known about them on that topic,"
-        " which add up to the score. Enter shows the facts.",
+        "People, projects, teams and all other entities are ranked by the facts known about them on"
+        " that topic, which add up to the score. Enter shows the facts.",
     )
     return lambda width: [
         *about(width),

@@ -127,7 +127,7 @@ class Experts(ModeScreen):
     def action_toggle_people(self) -> None:
         people = not self.model.question.people
         self.model.ask(people=people)
-        self.show_notice("only people" if people else "people, projects and teams")
+        self.show_notice("only people" if people else "people and all other entities")
 
     def action_half_life(self, steps: int) -> None:
         self.query_one(NumberSlider).action_move(steps)

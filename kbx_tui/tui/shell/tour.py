@@ -23,7 +23,7 @@ STEPS: tuple[TourStep, ...] = (
     TourStep("query.earlier", "Press {key} to ask a question. Answers come as you type, too."),
     TourStep(
         "query.results",
-        "Press {key} to go to the results. Beside them are the people and projects you named, and"
+        "Press {key} to go to the results. Beside them is what you named, such as a person, and"
         " why a result is where it is.",
     ),
     TourStep(

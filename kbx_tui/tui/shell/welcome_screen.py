@@ -188,8 +188,8 @@ class FolderLine(PathInput):
 
 
 ABOUT = (
-    "Search a folder of markdown: first the people, projects and teams a query is about, then the"
-    " documents that belong to them."
+    "Search a folder of markdown: first what a query names, such as people, projects or tags, then"
+    " the documents that belong to it."
 )
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from kbx_tui import KnowledgeBase
+from kbx_tui.cli.listings.index_listing import problem_rows
 from tests.functional.vaults import write_vault
 
 FILES = {
@@ -41,6 +42,9 @@ def test_templates_and_the_bin_are_left_out(vault: KnowledgeBase) -> None:
     (problem,) = status.problems
     assert (problem.path, problem.skipped) == ("Templates", True)
     assert "`[index] templates = true`" in problem.reason
+    (head, faults), left_out = problem_rows(status.problems)
+    assert (head, faults) == ("", [])  # nothing is to be mended
+    assert left_out == ("1 left out on purpose", [f"Templates: {problem.reason}"])
 
 
 def test_a_tag_filter_matches_nested_and_inline_tags(vault: KnowledgeBase) -> None:

@@ -13,6 +13,7 @@ from kbx_tui.tui.dedup.draft_line import DraftLine
 from kbx_tui.tui.dedup.draft_list import DraftList
 from kbx_tui.tui.dedup.known_list import KnownList
 from kbx_tui.tui.dedup.screen import Dedup
+from kbx_tui.tui.shell.help_screen import HelpText
 from kbx_tui.tui.widgets.number_slider import NumberSlider
 from kbx_tui.tui.widgets.status_line import StatusLine
 from tests.functional.tui.driving import NARROW, TINY, WIDE, Size
@@ -131,15 +132,22 @@ async def test_scan_adds_repeated_facts_as_drafts(demo_copy: Path) -> None:
     with KnowledgeBase(demo_copy) as kb:
         kb.index()
     async with reviewing(demo_copy) as review:
-        await review.press("F")
-        await review.until(lambda: review.rows)
+        await review.paste("# Bob Okafor\nSpeaks Catalan\n")
+        await review.press("escape", "F")
+        await review.until(lambda: len(review.rows) > 1)
         assert any("Prefers async Slack" in row.text for row in review.rows)
         assert "supersede" in review.actions
         drafts = review.screen.query_one(DraftList)
         await review.until(lambda: drafts.has_focus and drafts.current is not None)
-        assert drafts.cursor == 0
+        assert drafts.cursor == 1  # the first that was found, not the draft above it
+        kept = review.rows[1]
         await review.press("minus")
         await review.driver.until_shown(DraftList, "keep both ✓")
+        await review.press("question_mark")
+        await review.driver.until_shown(HelpText, "Both lines stay as they are")
+        await review.press("escape")
+        await review.press("a")
+        await review.until(lambda: kept.id not in {row.id for row in review.rows})
 
 
 @pytest.mark.parametrize("size", [WIDE, NARROW, TINY])

@@ -132,3 +132,15 @@ def test_moved_expert_shifts_no_column(name: str) -> None:
     lines = ["".join(s.text for s in expert_line(row, 120, " ", move)) for move in (0, 2, -12)]
     assert len({line.index("person ") for line in lines}) == 1
     assert "▼12" in lines[2]
+
+
+async def test_an_empty_topic_has_no_ranking_in_the_title_and_suggests_topics(demo: Path) -> None:
+    async with running_experts(demo, "migration") as driver:
+        await driver.until_shown(ExpertList, "by count")
+        driver.app.screen.query_one(TopicLine).value = ""
+        await driver.until_shown(ExpertList, "for example", "Type a topic.")
+        assert expert_list(driver).border_title == "Experts"
+        suggested = driver.app.screen.model.topics  # type: ignore[attr-defined]
+        assert suggested
+        driver.app.screen.query_one(TopicLine).value = suggested[0]
+        await driver.until(lambda: names(driver))

@@ -5,9 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 from kbx_tui.tui.explore.panes.entity_list import EntityList
+from kbx_tui.tui.explore.panes.knobs import Knobs
 from kbx_tui.tui.explore.panes.query_line import QueryLine
 from kbx_tui.tui.explore.panes.result_list import ResultList
 from kbx_tui.tui.explore.panes.why_pane import WhyPane
+from kbx_tui.tui.shell.help_screen import HelpText
 from kbx_tui.tui.widgets.number_slider import NumberSlider
 from kbx_tui.tui.widgets.status_line import StatusLine
 from tests.functional.tui.driving import NARROW, QUESTION, WIDE, running
@@ -204,3 +206,26 @@ async def test_topic_that_no_document_mentions_is_noted(demo: Path) -> None:
         assert driver.paths
         await driver.ask(QUESTION)
         await driver.until(lambda: note not in driver.text_of(StatusLine))
+
+
+async def test_notes_and_marks_of_the_sliders_go_with_the_query(demo: Path) -> None:
+    async with running(demo, WIDE) as driver:
+        await driver.ask(QUESTION)
+        knobs = driver.explore.query_one(Knobs)
+        await driver.until(lambda: knobs.alpha.note and knobs.threshold.note)
+        assert knobs.threshold.marks
+        driver.explore.query_one(QueryLine).value = ""
+        await driver.until(lambda: driver.explore.view is None)
+        assert (knobs.alpha.note, knobs.threshold.note, knobs.threshold.marks) == ("", "", ())
+
+
+async def test_a_hollow_entity_above_the_threshold_says_why_it_does_not_count(demo: Path) -> None:
+    async with running(demo, WIDE) as driver:
+        await driver.ask(QUESTION)
+        assert sum(entity.kept for entity in driver.view.entities) > 1
+        driver.explore.model.update(max_entities=1)
+        await driver.until(lambda: sum(entity.kept for entity in driver.view.entities) == 1)
+        await driver.until_shown(EntityList, "only the best 1 count")
+        driver.explore.query_one(EntityList).focus()
+        await driver.press("down", "question_mark")
+        await driver.until_shown(HelpText, "it reaches the threshold, but only the best 1 count")

@@ -26,6 +26,7 @@ ACTIONS: Mapping[str, str] = {
     "merge": "One line in place of the known one, which you edit first.",
     "supersede": "The known line is struck out, and the draft written above it.",
     "skip": "Nothing is written, and the draft leaves the list.",
+    "keep both": "Both lines stay as they are on their pages, and this leaves the list.",
 }
 RELATIONS: Mapping[str, str] = {
     "exact": "the same text",
@@ -46,7 +47,7 @@ def draft_words(draft: DraftRow) -> Meanings:
         mark = "✓" if draft.is_decided else "" if draft.is_sure else "?"
         by = "You have decided that." if draft.is_decided else "It is proposed."
         review = "" if draft.is_decided or draft.is_sure else " The ? asks you to look at it first."
-        text = f"{ACTIONS[draft.action]} {by}{review}"
+        text = f"{ACTIONS[draft.action_words]} {by}{review}"
         words.append((f"→ {draft.action_words} {mark}".rstrip(), text))
     return tuple(words)
 
@@ -68,12 +69,12 @@ def known_words(known: KnownRow) -> Meanings:
     return tuple(words)
 
 
-def threshold_words(threshold: float) -> Meanings:
-    """Return what the threshold of drafts does."""
+def threshold_words(threshold: float, note: str) -> Meanings:
+    """Return what the threshold of drafts does, and the note on it, if any."""
     text = (
         "From this score on, a known fact keeps a draft from being new. Moving it searches nothing."
     )
-    return ((f"threshold {format_score(threshold)}", text),)
+    return ((f"threshold {format_score(threshold)}", text), *((("now", note),) if note else ()))
 
 
 DIFF_WORDS: Meanings = (

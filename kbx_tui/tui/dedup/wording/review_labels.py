@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from kbx_tui.api import KnowledgeBase
-    from kbx_tui.drafting.labels import LabelledScore
+    from kbx_tui.drafting.labels import LabelledScore, ThresholdMetrics
 
 LABELS_NEEDED = 20
 """Labelled pairs from which precision and recall are shown."""
@@ -40,5 +40,10 @@ def describe_threshold(
     if metrics is None:
         left = LABELS_NEEDED - len(labels)
         return threshold, f"{left} pairs with y or n show how good it is"
+    return threshold, metrics_note(metrics)
+
+
+def metrics_note(metrics: ThresholdMetrics) -> str:
+    """Return precision and recall first, since a narrow slider cuts the end of its note."""
     precision, recall = format_score(metrics.precision), format_score(metrics.recall)
-    return threshold, f"precision {precision} recall {recall} on your {metrics.labels} labels"
+    return f"precision {precision} recall {recall} on {metrics.labels} labels"

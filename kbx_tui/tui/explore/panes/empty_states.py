@@ -95,7 +95,9 @@ def search_failed(reason: str, *, is_open: bool) -> EmptyState:
 
 entities_without_query = dim_text("What your query names: people, projects, teams, tags.")
 no_entities = dim_text("The query names nobody and nothing that has a page or a tag here.")
-no_entities_when_fast = dim_text("A fast search looks for no people, projects or tags.")
+no_entities_when_fast = dim_text(
+    "A fast search looks for no people, projects, tags or other entities."
+)
 why_without_query = dim_text("Why a result ranks where it does, in numbers that add up.")
 
 

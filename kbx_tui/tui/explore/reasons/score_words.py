@@ -17,7 +17,7 @@ MEANINGS: Mapping[str, str] = {
     "score": "how well the result answers, 0 to 1; results are in this order.",
     "document": "how fully the document itself answers what you ask besides names of people: 1 is"
     " a full answer, and less counts for ever less.",
-    "entity": "how strongly the document is linked to the people, projects and teams you named.",
+    "entity": "how strongly the document is linked to what you named, such as people and projects.",
     "words": "words of your question that occur here; rare ones count more than frequent ones.",
     "meaning": "how near the meaning of its best passage is to that of your question.",
     "date": "whether the document is of the time you asked for.",
@@ -201,7 +201,7 @@ def entity_words(entity: EntityRow, threshold: float) -> Iterator[Words]:
             (
                 f"its score is below the threshold of {format_score(threshold)}"
                 if below
-                else "it reaches the threshold, but others are ahead of it, or the search is flat"
+                else f"it reaches the threshold, but {entity.left_out or 'the search is flat'}"
             ),
         )
     yield format_score(entity.score), "how sure it is that the question means it, 0 to 1."

@@ -128,3 +128,16 @@ _YAML = st.text(
 def test_any_frontmatter_is_read_without_raising(block: str) -> None:
     front = read_frontmatter(f"---\n{block}\n---\nBody")
     json.dumps(front.values, allow_nan=False).encode()
+
+
+def test_placeholder_of_a_template_is_text() -> None:
+    front = read_frontmatter(
+        "---\ntitle: {{title}}\ndate: {{date:YYYY}} at\ntags: [a]\n---\nText\n"
+    )
+    assert front.values == {"title": "{{title}}", "date": "{{date:YYYY}} at", "tags": ["a"]}
+    assert (front.fault, front.body) == ("", "Text\n")
+
+
+def test_other_faults_beside_a_placeholder_are_reported() -> None:
+    front = read_frontmatter("---\ndate: {{date}}\ntags: [a\n---\nText\n")
+    assert front.fault.startswith("frontmatter is not valid YAML")

@@ -2,10 +2,20 @@
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kbx_tui.tui.widgets.number_slider import STEPS, SliderLayout, cell_of, position_at
+from kbx_tui.drafting.labels import ThresholdMetrics
+from kbx_tui.tui.dedup.wording.review_labels import metrics_note
+from kbx_tui.tui.widgets.number_slider import (
+    NOTE_FROM,
+    STEPS,
+    NumberSlider,
+    SliderLayout,
+    cell_of,
+    position_at,
+)
 
 
 @given(st.integers(0, STEPS), st.integers(2, 120))
@@ -23,3 +33,11 @@ def test_a_click_beside_the_track_stays_in_range(cell: int, track: int) -> None:
 def test_the_slider_fits_its_width(position: int, width: int) -> None:
     layout = SliderLayout.of(width, "threshold", ("entity", "document"))
     assert layout.start + layout.track <= width
+
+
+@pytest.mark.parametrize("width", [NOTE_FROM, 118, 138])
+def test_no_figure_of_the_longest_note_is_cut(width: int) -> None:
+    slider = NumberSlider("threshold", 0.9)
+    slider.note = metrics_note(ThresholdMetrics(20, 1.0, 1.0))
+    line = "".join(span.text for span in SliderLayout.of(width, "threshold", ("", "")).line(slider))
+    assert "precision 1.00 recall 1.00 o" in line

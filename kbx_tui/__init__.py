@@ -27,8 +27,8 @@ _NAMES = {
     "kbx_tui.editing.state.drafts": "Choice Draft",
     "kbx_tui.errors": (
         "Ambiguous ConfigError EmbeddingAuth EmbeddingError EmbeddingRateLimited "
-        "EmbeddingUnavailable FileChanged IndexDamaged IndexFault IndexForeign IndexLocked "
-        "KbxError NotConfirmed NotFound NotTrusted OutOfRange ReadOnly RecordDamaged "
+        "EmbeddingUnavailable FileChanged IndexDamaged IndexElsewhere IndexFault IndexForeign "
+        "IndexLocked KbxError NotConfirmed NotFound NotTrusted OutOfRange ReadOnly RecordDamaged "
         "RerankerError StoreFault UnknownEntity WriteFault"
     ),
     "kbx_tui.evaluation.judgment_log": "Judgment UndoneJudgment",

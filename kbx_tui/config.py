@@ -70,8 +70,20 @@ class IndexSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """`[index]`: what is indexed, and where the index is stored."""
 
     uri: Annotated[
-        str, Meta(description="where the index is stored; empty = .kbx/index in the base")
+        str,
+        Meta(
+            description="folder of the index, or object store that it is published to; "
+            "empty = .kbx/index in the base"
+        ),
     ] = ""
+    cache_mb: Annotated[
+        int,
+        Meta(
+            ge=1,
+            le=100_000_000,
+            description="megabytes that copies of published indexes may take on this machine",
+        ),
+    ] = 20_000
     exclude: Annotated[
         tuple[str, ...], Meta(description="files to leave out, as patterns like in .gitignore")
     ] = ()

@@ -8,6 +8,7 @@
     ├── IndexFault       the index cannot be opened, read or written
     │   ├── IndexDamaged its files are not what was written
     │   ├── IndexLocked  another process is writing it
+    │   │   └── IndexElsewhere  another machine writes and publishes it
     │   ├── StoreFault   the object store that it is published to cannot be used
     │   └── IndexForeign built by another schema version or embedding model
     ├── EmbeddingError   a model cannot be loaded, downloaded or run
@@ -92,6 +93,12 @@ class IndexLocked(IndexFault):
     """Another process holds the writer lock."""
 
     code = "index_locked"
+
+
+class IndexElsewhere(IndexLocked):
+    """Another machine indexes the base and publishes the index, which is only read here."""
+
+    code = "index_elsewhere"
 
 
 class StoreFault(IndexFault):

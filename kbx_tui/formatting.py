@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping, Sequence
 from math import floor
 
@@ -36,6 +37,11 @@ def join_limited(items: Sequence[str], separator: str = ", ", limit: int = 3) ->
     """Return the first `limit` items joined, then the number of further ones."""
     more = [f"{len(items) - limit} more"] if len(items) > limit else []
     return separator.join([*items[:limit], *more])
+
+
+def format_minute(seconds: float) -> str:
+    """Return seconds since 1970 as local time: `2026-11-25 14:02`."""
+    return time.strftime("%Y-%m-%d %H:%M", time.localtime(seconds))
 
 
 def format_duration(seconds: float) -> str:

@@ -25,7 +25,7 @@ INDEX_TABLES = (
 """Tables of an index; each is a folder `<name>.lance`."""
 
 DERIVED_FILES = ("words.bin", "bodies.bin", "vectors.bin")
-INDEX_FILES = ("BUILD", "DIGESTS", "VERIFIED", *DERIVED_FILES)
+INDEX_FILES = ("BUILD", "DIGESTS", "VERIFIED", "PAGES", *DERIVED_FILES)
 """Files of an index beside its tables and the marker."""
 
 SALVAGE = "salvage"
@@ -39,6 +39,10 @@ DEMO_WORKPLACE = ".kbx-demo-"
 STATE_FOLDER = ".kbx"
 STATE_FILES = (Path("writer.json"), Path("journal", "begun.json"))
 """Files in `.kbx` that are removed when what they note has ended."""
+
+_MIRROR_FOLDER = re.compile(r"\d+-[0-9a-f]{8}")
+_MIRROR_FILE = re.compile(r"[0-9a-f]{64}(\.[0-9a-f]{32})?|\d+-[0-9a-f]{8}\.json")
+"""Names in the copies of a published index that are made in the user's cache."""
 
 _BEGINNINGS = {
     "BUILD": re.compile(rb"[0-9a-f]{32}\Z"),
@@ -195,6 +199,22 @@ def remove_demo_workplace(folder: Path) -> None:
     if not folder.name.startswith(DEMO_WORKPLACE) or not all(map(_is_demo, copies)):
         raise _refusal(folder)
     shutil.rmtree(folder, ignore_errors=True)
+
+
+def remove_mirror_folder(folder: Path) -> None:
+    """Remove a version of a mirrored index, as far as possible. Raises KbxError for another."""
+    in_mirror = folder.parent.name == "versions" and folder.parents[2].name == "stores"
+    if not in_mirror or folder.is_symlink() or not _MIRROR_FOLDER.fullmatch(folder.name):
+        raise _refusal(folder)
+    shutil.rmtree(folder, ignore_errors=True)
+
+
+def remove_mirror_file(file: Path) -> None:
+    """Remove a file of a mirrored index, if it exists. Raises KbxError for another, OSError."""
+    in_mirror = file.parent.name in ("files", "versions") and file.parents[2].name == "stores"
+    if not in_mirror or not _MIRROR_FILE.fullmatch(file.name):
+        raise _refusal(file)
+    file.unlink(missing_ok=True)
 
 
 def _says_nothing(name: str) -> bool:

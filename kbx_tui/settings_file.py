@@ -20,6 +20,7 @@ from tomlkit.exceptions import TOMLKitError
 from kbx_tui.config import DedupSettings, Settings
 from kbx_tui.errors import ConfigError
 from kbx_tui.knowledge.vault import CONFIG_NAME
+from kbx_tui.object_store.store_uri import require_no_credentials
 from kbx_tui.state_file import read_regular_file
 
 SIZE_LIMIT = 1024 * 1024
@@ -115,9 +116,14 @@ def _convert(raw: dict[str, Any], file: Path) -> Settings:
     if isinstance(known.get("keys"), dict):
         known["keys"] = dict(_flattened(known["keys"]))
     try:
-        return msgspec.convert(known, Settings)
+        settings = msgspec.convert(known, Settings)
     except msgspec.ValidationError as error:
         raise ConfigError(_explain(known, file, str(error))) from error
+    try:
+        require_no_credentials(settings.index.uri)
+    except ConfigError as error:
+        raise ConfigError(f"{file}: [index] uri: {error}") from error
+    return settings
 
 
 def _meant_section(name: str, table: object) -> str:

@@ -152,3 +152,4 @@ def isolated_environment(
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path_factory.getbasetemp() / "data-home"))
     monkeypatch.setenv("KBX_LOG_DIR", str(tmp_path_factory.getbasetemp() / "log"))
     monkeypatch.setenv("KBX_STATE_DIR", str(tmp_path / "state"))
+    monkeypatch.setenv("KBX_CACHE_DIR", str(tmp_path / "cache"))

@@ -12,6 +12,7 @@ from kbx_tui.api.session import NameTable, Naming, Session
 from kbx_tui.errors import ConfigError, NotFound
 from kbx_tui.index.chunk_lines import LineRange
 from kbx_tui.index.files.excluded_files import excluded_files
+from kbx_tui.index.files.stored_page import STORED_PAGE_COLUMNS, MarkedPages, stored_page
 from kbx_tui.index.rows import DOCUMENT_COLUMNS, document_from_row
 from kbx_tui.index.schema import document_version
 from kbx_tui.index.where_clause import is_one_of, quoted
@@ -114,6 +115,8 @@ class Catalog:
         """A version that is known by the identity of its file is not read again."""
         session = self._session
         pages = session.public_pages
+        if session.reads_stored_pages():
+            return self._stored_public_page(path)
         try:
             identity = _file_identity(os.stat(f"{session.root}/{path}"))  # noqa: PTH116 - faster
         except (OSError, ValueError):
@@ -132,6 +135,29 @@ class Catalog:
         if len(pages) > PUBLIC_PAGES:
             del pages[next(iter(pages))]
         return known[1]
+
+    def _stored_public_page(self, path: str) -> PublicPage | None:
+        """Return a page as it was published; kept until another version is read."""
+        pages = self._session.public_pages
+        if path not in pages:
+            try:
+                data, content_hash = self._stored_page(path)
+            except NotFound:
+                return None
+            pages[path] = ((), PublicPage(path, data, self._entity_types(), content_hash))
+            if len(pages) > PUBLIC_PAGES:
+                del pages[next(iter(pages))]
+        return pages[path][1]
+
+    def _stored_page(self, path: str) -> tuple[bytes, str]:
+        """Return a page as it was published, and the hash of its file. Raises NotFound."""
+        index, columns = self._session.fresh_index(), [*STORED_PAGE_COLUMNS, "content_hash"]
+        marked = self._session.shared(MarkedPages, lambda: MarkedPages(index.store))
+        rows = index.reader.rows("documents", columns, is_one_of("path", [path])).to_pylist()
+        data = marked.pages.get(path)
+        if not rows or data == b"":
+            raise NotFound(f"no document {path} in the published index")
+        return data or stored_page(rows[0]), rows[0]["content_hash"]
 
     def is_as_indexed(self, page: PublicPage) -> bool:
         snapshot = self._session.snapshot()
@@ -282,6 +308,8 @@ class Catalog:
 
     def _read(self, path: str) -> bytes:
         session = self._session
+        if session.reads_stored_pages():
+            return self._stored_page(path)[0]
         try:
             return read_page(
                 locate(session.root, path, excluded_files(session.root, session.settings.index))

@@ -22,7 +22,14 @@ from kbx_tui.editing.pages.fact_edits import AddFact, ChangeFact
 from kbx_tui.editing.pages.page_edits import PageEdit, apply_edits
 from kbx_tui.editing.undo import undo
 from kbx_tui.embedding.local import is_remote
-from kbx_tui.errors import EmbeddingError, IndexFault, IndexLocked, KbxError, NotFound
+from kbx_tui.errors import (
+    EmbeddingError,
+    IndexElsewhere,
+    IndexFault,
+    IndexLocked,
+    KbxError,
+    NotFound,
+)
 from kbx_tui.knowledge.facts.fact_sections import first_new_fact, read_facts
 from kbx_tui.knowledge.parsing.decoding import content_hash
 from kbx_tui.knowledge.parsing.reading import parse_document
@@ -172,6 +179,8 @@ class FileWriter:
         while True:
             try:
                 session.index(fast=True, wait=False, only=sorted(session.unindexed_paths))
+            except IndexElsewhere as error:
+                session.notice(f"{reason}, but not found here before it is published: {error}")
             except IndexLocked:
                 if time.monotonic() < deadline:
                     time.sleep(0.05)

@@ -58,6 +58,7 @@ if TYPE_CHECKING:
     from kbx_tui.api.judging import Judging
     from kbx_tui.api.link_browser import LinkBrowser
     from kbx_tui.api.page_writer import PageWriter
+    from kbx_tui.api.publishing import Publication
     from kbx_tui.api.searching.past_searches import PastSearches
     from kbx_tui.api.searching.pending_reranking import PendingReranking, RerankerTrial
     from kbx_tui.api.searching.searcher import Searcher
@@ -237,6 +238,17 @@ class KnowledgeBase:
             progress, fast=fast, full=full, cancelled=cancelled, wait=wait, only=only
         )
 
+    def publishing(self) -> AbstractContextManager[Publication | None]:
+        """Hold the right to publish the index, for `index` and then `Publication.publish`.
+
+        None where the index is in a folder. Another machine's index is only read otherwise: `index`
+        raises IndexElsewhere. Raises IndexLocked while another process may publish, StoreFault, and
+        ReadOnly.
+        """
+        from kbx_tui.api.publishing import publication  # few bases publish
+
+        return publication(self._session)
+
     def index_question(self) -> IndexQuestion | None:
         """Return what to ask the user before `index` compares all files; None for nothing.
 
@@ -245,6 +257,8 @@ class KnowledgeBase:
         """
         from kbx_tui.index.build.new_files import index_question
 
+        if self._session.published is not None:
+            return None
         return index_question(self.root, self.settings)
 
     def add_vectors(self, *, cancelled: Cancelled = lambda: False) -> int:
@@ -281,6 +295,8 @@ class KnowledgeBase:
 
         Reads only files that changed since the last call or run; much faster than `status`.
         """
+        if self._session.published is not None:
+            return 0  # nothing is indexed here
         return count_newer_files(self.root, self.settings)
 
     def entities_outdated(self) -> bool:
@@ -293,7 +309,12 @@ class KnowledgeBase:
 
     def status(self) -> Status:
         """Return what is indexed, what is out of date, and which files had problems."""
-        return read_status(self.root, self.settings)
+        self._session.store()
+        status = read_status(self.root, self.settings)
+        published = self._session.published
+        if published is None:
+            return status
+        return replace(status, stale=(), entities_outdated=False, published=published.words())
 
     def overview(self) -> IndexOverview:
         """Return the documents, and the files that are new, changed, incomplete or lack vectors.
@@ -302,7 +323,9 @@ class KnowledgeBase:
         """
         from kbx_tui.index.index_overview import read_overview
 
-        return read_overview(self.root, self.settings)
+        self._session.store()
+        overview = read_overview(self.root, self.settings)
+        return overview if self._session.published is None else replace(overview, stale=())
 
     def notes(self) -> tuple[str, ...]:
         """Return sentences on what any search would miss: no index, vectors, newer files."""

@@ -19,8 +19,10 @@ from kbx_tui.errors import (
     ConfigError,
     EmbeddingError,
     IndexDamaged,
+    IndexElsewhere,
     IndexFault,
     IndexForeign,
+    NotFound,
     ReadOnly,
     UnknownEntity,
 )
@@ -28,12 +30,15 @@ from kbx_tui.index.build.new_files import index_question, refusal_to_index
 from kbx_tui.index.build.progress import Cancelled, IndexReport, ProgressListener
 from kbx_tui.index.build.writer_lock import is_being_written
 from kbx_tui.index.entity_settings import entities_outdated
-from kbx_tui.index.index_folder import index_location, index_uri
+from kbx_tui.index.files.excluded_files import excluded_files
+from kbx_tui.index.index_folder import index_location, index_uri, store_of
 from kbx_tui.index.index_status import count_newer_files
 from kbx_tui.index.integrity.verified_files import leave_unwritten
 from kbx_tui.index.paths.path_filter import PathFilter
 from kbx_tui.index.store import Store
 from kbx_tui.index.vectors.coverage import Coverage, read_coverage
+from kbx_tui.knowledge.vault import list_files
+from kbx_tui.object_store.published_index import PublishedIndex, publishes_from_here
 from kbx_tui.read_only import is_read_only, require_writable
 from kbx_tui.safe_text import replace_surrogates
 from kbx_tui.settings_file import load_settings
@@ -86,6 +91,7 @@ class Session:
         self.reads_settings = reads_settings
         if is_read_only(root):
             leave_unwritten(index_location(root, settings))
+        self.published = self._published_index()
         self.unindexed_paths: set[str] = set()
         """Files written through this session that the index does not reflect yet."""
         self.known_drafts: Mapping[str, Draft] = MappingProxyType({})
@@ -100,9 +106,18 @@ class Session:
         self._index: OpenIndex | None = None
         self._shared: dict[type[Any], Any] = {}
         self._index_uri = ""
+        self._has_files: bool | None = None
         self._refreshed_at = self._looked_at = self._found_at = -math.inf
         self._outdated: tuple[float, int, tuple[str, ...]] = (-math.inf, -1, ())
         self._noticed: set[str] = set()
+
+    def _published_index(self) -> PublishedIndex | None:
+        """Return the index that is read from an object store; None if it is this machine's own."""
+        uri = store_of(self.settings)
+        if uri is None or publishes_from_here(self.root, uri):
+            return None
+        limit = self.settings.index.cache_mb * 1_000_000
+        return PublishedIndex(uri, limit=limit, notice=lambda text: self.notice(text))
 
     def notice_once(self, text: str) -> None:
         """Pass on a notice, unless this session did so before."""
@@ -112,12 +127,21 @@ class Session:
 
     def close(self) -> None:
         """Release model, tables and caches; the session may be used again."""
+        self._close_index()
+        self._embedder = None
+
+    def _close_index(self) -> None:
         if self._index is not None:
             self._index.close()
-        self._embedder = self._index = self.word_matches = self.names = None
+        self._index = self.word_matches = self.names = None
         self._index_uri = ""
         self._shared.clear()
         self.public_pages.clear()
+
+    def use_own_index(self) -> None:
+        """Read the index of this machine from now on, no longer the published one."""
+        self._close_index()
+        self.published = None
 
     def shared(self, kind: type[Resource], make: Callable[[], Resource]) -> Resource:
         """Return this session's only instance of `kind`, made on first use, dropped by `close`."""
@@ -127,8 +151,14 @@ class Session:
         return resource
 
     def store(self) -> Store:
-        """Return the tables of the index. Raises as `index_uri` does, which is asked once."""
-        self._index_uri = self._index_uri or index_uri(self.root, self.settings)
+        """Return the tables of the index. Raises as `index_uri` does, which is asked once.
+
+        A published index is fetched first; StoreFault where that fails and there is no copy.
+        """
+        if not self._index_uri:
+            if self.published is not None:
+                self.published.update()
+            self._index_uri = index_uri(self.root, self.settings)
         return Store(self._index_uri)
 
     def embedder(self) -> Embedder:
@@ -173,9 +203,18 @@ class Session:
 
     def refresh(self) -> bool:
         """Return whether the index has a newer generation, which is then in use."""
+        self._follow_published()
         changed = self.open_index().refresh(now=not is_being_written(self.root))
         self._refreshed_at = time.monotonic()
         return changed
+
+    def _follow_published(self) -> None:
+        """Read the newest version that was fetched, and let newer ones be looked for."""
+        if self.published is None or not self._index_uri:
+            return
+        self.published.update()
+        if self.published.folder() != self._index_uri:
+            self._close_index()
 
     def coverage(self) -> Coverage:
         """Return how many texts can be found by meaning."""
@@ -187,6 +226,8 @@ class Session:
         These are compared again when the index changed, and at most every 30 seconds otherwise:
         that takes longer than many a search.
         """
+        if self.published is not None:
+            return self.published.notes(has_files=not self.reads_stored_pages())
         compared_at, generation, notes = self._outdated
         now, current = time.monotonic(), self.open_index().generation().number
         if generation != current or now - compared_at > OUTDATED_SECONDS:
@@ -197,6 +238,15 @@ class Session:
             self._outdated = (now, current, notes)
         return notes
 
+    def reads_stored_pages(self) -> bool:
+        """Return whether pages are read from a published index: the base has no files here."""
+        if self.published is None:
+            return False
+        if self._has_files is None:
+            excluded = excluded_files(self.root, self.settings.index)
+            self._has_files = bool(list_files(self.root, excluded, limit=1))
+        return not self._has_files
+
     def entities_outdated(self) -> bool:
         """Return whether kbx.toml makes other entities now than when the index was made.
 
@@ -204,6 +254,8 @@ class Session:
         reported where it is used.
         """
         settings = self.settings
+        if self.published is not None:
+            return False
         if self.reads_settings:
             with suppress(ConfigError):
                 settings = replace_struct(settings, entities=load_settings(self.root).entities)
@@ -233,6 +285,11 @@ class Session:
         Raises NotConfirmed where the user is to be asked first, ReadOnly where nothing is written.
         """
         if not self.is_indexed():
+            if self.published is not None:
+                raise NotFound(
+                    f"nothing is published at {self.published.uri} yet: run `kbx index` on the "
+                    "machine that has the files"
+                )
             if is_read_only(self.root):
                 raise ReadOnly(
                     f"{self.root.name} has no index and is open for reading only:"
@@ -249,6 +306,11 @@ class Session:
 
         Without `full` it is kept if the run does not find it damaged: it may be another one by now.
         """
+        if self.published is not None:
+            self.notice_once(f"the copy of {self.published.uri} is damaged: fetching it again")
+            self._close_index()
+            self.published.fetch_again()
+            return
         self.notice_once(f"{damage}: doing so now")
         try:
             self.index(full=full)
@@ -260,7 +322,7 @@ class Session:
     def repair_derived_files(self) -> tuple[str, ...]:
         """Write the damaged derived files again that reading found; return a note for each."""
         store = self.open_index().store
-        if not store.damaged_files:
+        if not store.damaged_files or self.published is not None:
             return ()
         from kbx_tui.index.build.derived_repair import rewrite_damaged_files
 
@@ -276,7 +338,7 @@ class Session:
         wait: bool = True,
         only: Collection[str] | None = None,
     ) -> IndexReport:
-        require_writable(self.root)
+        self._require_own_index()
         from kbx_tui.index.build.build_index import build  # parses markdown: not for a search
 
         self._refreshed_at = -math.inf
@@ -296,13 +358,22 @@ class Session:
     def add_vectors(
         self, only: Collection[str] | None = None, cancelled: Cancelled = lambda: False
     ) -> int:
-        require_writable(self.root)
+        self._require_own_index()
         from kbx_tui.index.build.build_index import add_vectors
 
         self._refreshed_at = -math.inf
         return add_vectors(
             self.root, self.settings, self.embedder(), only=only, cancelled=cancelled
         )
+
+    def _require_own_index(self) -> None:
+        """Raise ReadOnly where nothing is written, IndexElsewhere where the index is only read."""
+        require_writable(self.root)
+        if self.published is not None:
+            raise IndexElsewhere(
+                f"the index is published to {self.published.uri} by another machine; `kbx index` "
+                "makes this one index the files and publish"
+            )
 
     def path_filter(self, path: str | None) -> PathFilter:
         """Return a path, glob or nothing as a filter. Raises ConfigError."""

@@ -10,6 +10,7 @@ from pathlib import Path
 from kbx_tui.config import Settings
 from kbx_tui.errors import ConfigError, IndexFault
 from kbx_tui.knowledge.vault import walked_folder
+from kbx_tui.object_store.store_uri import StoreUri, is_store_uri, parse_store_uri
 from kbx_tui.removal import INDEX_MARKER, foreign_entries
 
 DEFAULT = ".kbx/index"
@@ -21,6 +22,17 @@ VERSION_CONTROL = frozenset({".git", ".hg", ".jj", ".svn"})
 """Folders that belong to another program, even before it made them."""
 
 _FILE_SCHEME = re.compile(r"file[^:/\\]*://", re.IGNORECASE)
+
+
+def store_of(settings: Settings) -> StoreUri | None:
+    """Return the object store that the index is published to, if any. Raises ConfigError."""
+    uri = settings.index.uri
+    if not is_store_uri(uri):
+        return None
+    try:
+        return parse_store_uri(uri)
+    except ConfigError as error:
+        raise ConfigError(f"[index] uri in kbx.toml: {error}") from error
 
 
 def index_location(root: Path, settings: Settings) -> str:
@@ -43,18 +55,23 @@ def index_location(root: Path, settings: Settings) -> str:
 
 
 def index_uri(root: Path, settings: Settings) -> str:
-    """Return the URI or folder of a base's index; a relative folder is below `root`.
+    """Return the folder of a base's index; a relative one is below `root`.
 
-    Writes nothing. Raises ConfigError when `[index] uri` names a folder that is, contains or lies
-    inside the walked one, or that holds anything but an index, IndexFault when the folder used
-    without it does.
+    Of an index that is published to an object store, that is the copy on this machine, or the
+    base's own index on the machine that publishes it. Writes nothing. Raises ConfigError when
+    `[index] uri` names a folder that is, contains or lies inside the walked one, or that holds
+    anything but an index, IndexFault when the folder used without it does.
     """
     uri = settings.index.uri
     if _FILE_SCHEME.match(uri):
         raise ConfigError(f"[index] uri = {json.dumps(uri)} in kbx.toml: write a folder, not a URL")
-    if "://" in uri:
-        return uri
-    folder = Path(index_location(root, settings))
+    if (store := store_of(settings)) is not None:
+        from kbx_tui.object_store.published_index import mirrored_index, publishes_from_here
+
+        if not publishes_from_here(root, store):
+            return str(mirrored_index(store))
+        uri = ""
+    folder = Path(index_location(root, settings)) if uri else root / DEFAULT
     try:
         resolved = folder.resolve()
         fault = _misplacement(root.resolve(), resolved) or _other_content(resolved, named=bool(uri))

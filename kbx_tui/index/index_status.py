@@ -57,6 +57,8 @@ class Status:
     """A sentence for each damage to the index; the next run repairs it."""
     entities_outdated: bool = False
     """Whether `[entities]` of kbx.toml has changed since the last run."""
+    published: str = ""
+    """Which version is read of which object store, in words; empty for the base's own index."""
 
 
 def read_status(root: Path, settings: Settings) -> Status:
@@ -114,6 +116,7 @@ def _status(root: Path, store: Store, settings: Settings) -> Status:
             f"{name} is damaged and not used; `kbx index` writes it again"
             for name in sorted(store.damaged_files)
         ),
+        published="",
         **store.counts(),
     )
 

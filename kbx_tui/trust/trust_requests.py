@@ -16,7 +16,7 @@ from pathlib import Path
 from kbx_tui.config import Settings
 from kbx_tui.editing.state.state_folder import STATE
 from kbx_tui.errors import NotTrusted
-from kbx_tui.index.index_folder import index_location
+from kbx_tui.index.index_folder import DEFAULT, index_location
 
 BUNDLED_MODEL = "bundled"
 GIT_COMMITS = "writes.auto_commit"
@@ -69,7 +69,9 @@ def links_out(root: Path, settings: Settings) -> TrustRequest | None:
     """
     places = [root / STATE, *_entries(root / STATE)]
     index = index_location(root, settings)
-    if "://" not in index and _is_inside(root, os.path.realpath(index)):
+    if "://" in index:  # published from the default folder
+        index = str(root / DEFAULT)
+    if _is_inside(root, os.path.realpath(index)):
         places += _entries(Path(index))
     links = {
         place.relative_to(root).as_posix(): os.path.realpath(place)

@@ -29,6 +29,7 @@ PUBLIC = [
     "FieldSimilarity",
     "FileChanged",
     "IndexDamaged",
+    "IndexElsewhere",
     "IndexFault",
     "IndexForeign",
     "IndexLocked",

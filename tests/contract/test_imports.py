@@ -88,6 +88,7 @@ SEARCHING = {"searching", "searching.searcher"}
             "create_page('Zoe Marsh', dry_run=True)",
             {"catalog", "similarity_checks", "file_writer", "page_writer"},
         ),
+        ("publishing().__enter__()", {"publishing"}),
         ("drafts()", {"catalog", "similarity_checks", "file_writer", "draft_review"}),
     ],
     ids=lambda value: value if isinstance(value, str) else "",

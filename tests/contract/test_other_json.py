@@ -56,6 +56,7 @@ def test_status_reports_what_is_indexed(kbx: CommandLine, demo_kb_path: Path) ->
         "problems",
         "damage",
         "entities_outdated",
+        "published",
         "log",
     ]
     assert status["root"] == str(demo_kb_path)

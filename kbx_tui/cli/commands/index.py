@@ -17,11 +17,12 @@ from kbx_tui.cli.output import print_result, say
 from kbx_tui.cli.runner import EXIT_INTERRUPTED
 from kbx_tui.ending import on_signal
 from kbx_tui.errors import IndexLocked, NotConfirmed
-from kbx_tui.formatting import format_size
+from kbx_tui.formatting import format_count, format_size
 
 if TYPE_CHECKING:
     from kbx_tui.api import KnowledgeBase
     from kbx_tui.index.build.progress import IndexReport
+    from kbx_tui.object_store.publish import PublishReport
 
 INTERRUPTED = "interrupted; what is indexed is searchable, and the next run continues from there"
 
@@ -44,6 +45,9 @@ def command(full: bool, fast: bool, yes: bool, no_wait: bool, as_json: bool) -> 
     After a first run that found no people, projects or teams, you are asked whether tags, notes
     that many others link to and similar topics are to be entities, as kbx init does.
 
+    Where [index] uri names an object store, the index is published there afterwards, for any number
+    of other machines to search.
+
     Before more than 2,000 new files, and before the first run in a folder of the system such as
     /tmp, you are asked. Without a terminal, a first run stops there instead, unless --yes is given.
 
@@ -54,11 +58,15 @@ def command(full: bool, fast: bool, yes: bool, no_wait: bool, as_json: bool) -> 
       kbx index --yes              in a script, whatever the number of files
       kbx index --json | jq .seconds
     """
-    from kbx_tui.cli.listings.progress import show_progress
+    from kbx_tui.cli.listings.progress import show_progress, show_steps
 
     stopped = Event()
     try:
-        with on_signal(stopped.set, INTERRUPTED), open_kb() as kb:
+        with (
+            on_signal(stopped.set, INTERRUPTED),
+            open_kb() as kb,
+            kb.publishing() as publication,
+        ):
             if not yes:
                 _confirm(kb)
             with show_progress() as listener:
@@ -68,6 +76,13 @@ def command(full: bool, fast: bool, yes: bool, no_wait: bool, as_json: bool) -> 
             is_first = report.documents == report.added > 0 and not stopped.is_set()
             if is_first and not yes and may_ask() and _chose_entities(kb):
                 report = kb.index(fast=True)
+            published = None
+            if publication is not None and not stopped.is_set():
+                with show_steps("upload KB") as step:
+                    published = publication.publish(
+                        lambda done, total: step(done // 1000, total // 1000),
+                        cancelled=stopped.is_set,
+                    )
     except KeyboardInterrupt:  # Windows
         stopped.set()
     except IndexLocked:
@@ -77,7 +92,11 @@ def command(full: bool, fast: bool, yes: bool, no_wait: bool, as_json: bool) -> 
         say(INTERRUPTED)
         click.get_current_context().exit(EXIT_INTERRUPTED)
     seconds = {stage: round(spent, 3) for stage, spent in report.seconds.items()}
-    print_result(asdict(report) | {"seconds": seconds}, report_lines(report), as_json=as_json)
+    data, lines = asdict(report) | {"seconds": seconds}, report_lines(report)
+    if published is not None:
+        data["published"] = asdict(published)
+        lines.append(_published(published))
+    print_result(data, lines, as_json=as_json)
 
 
 def _chose_entities(kb: KnowledgeBase) -> bool:
@@ -113,6 +132,14 @@ def report_lines(report: IndexReport) -> list[str]:
     for head, rows in problem_rows(report.problems):
         lines += [f"{head}:", *(f"  {line}" for line in rows)] if rows else []
     return lines
+
+
+def _published(report: PublishReport) -> str:
+    uploaded = f"{format_count(report.uploaded, 'file')} uploaded"
+    return (
+        f"published as version {report.version} of {report.uri}: {uploaded} "
+        f"({format_size(report.uploaded_bytes)} of {format_size(report.size_bytes)})"
+    )
 
 
 def _changes(report: IndexReport) -> str:

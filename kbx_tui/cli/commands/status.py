@@ -56,6 +56,7 @@ def status_lines(status: Status) -> Iterator[str]:
     if status.indexed:
         rows += [
             ("index", f"{status.index_path}, {format_size(status.size_bytes)}"),
+            *([("published", status.published)] if status.published else []),
             ("indexed", status.indexed_at.replace("T", " ") or "not finished yet"),
             ("holds", totals(status)),
             ("meaning", _vector_coverage(status)),

@@ -28,9 +28,12 @@ class PublicPage:
     Nothing is parsed before it is asked for; a page without the word needs no parsing at all.
     """
 
-    def __init__(self, path: str, data: bytes, entity_types: frozenset[str]) -> None:
+    def __init__(
+        self, path: str, data: bytes, entity_types: frozenset[str], file_hash: str = ""
+    ) -> None:
+        """`file_hash` is given where `data` is made from the index and not read from the file."""
         self.path, self._types = path, entity_types
-        self.content_hash = content_hash(data)
+        self.content_hash = file_hash or content_hash(data)
         self._text = decode(data)[0]
         self._data = data if REDACTED in self._text.lower() else b""
         self._public = public_text(self._text)

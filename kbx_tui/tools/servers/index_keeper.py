@@ -14,7 +14,7 @@ from collections.abc import Callable
 from contextlib import closing
 from typing import TYPE_CHECKING
 
-from kbx_tui.errors import EmbeddingError, IndexLocked, KbxError
+from kbx_tui.errors import EmbeddingError, IndexElsewhere, IndexLocked, KbxError
 
 if TYPE_CHECKING:
     from kbx_tui.api import KnowledgeBase
@@ -100,6 +100,8 @@ class IndexKeeper:
             if self._index(kb) or self._add_vectors(kb):
                 self._updated()
             return STEP_SECONDS if self._embed else -1.0
+        except IndexElsewhere:
+            return RETRY_SECONDS  # newer versions are fetched by whoever reads them
         except IndexLocked:
             return STEP_SECONDS * 10  # another process does the work
         except EmbeddingError as error:

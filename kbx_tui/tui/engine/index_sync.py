@@ -10,7 +10,7 @@ from concurrent.futures import Future
 from functools import partial
 from typing import TYPE_CHECKING
 
-from kbx_tui.errors import IndexLocked, KbxError
+from kbx_tui.errors import IndexElsewhere, IndexLocked, KbxError
 from kbx_tui.formatting import format_count, format_duration
 from kbx_tui.log_file import logger
 from kbx_tui.tui.engine.client import EngineClient, OpenEngine
@@ -173,6 +173,10 @@ class IndexSync:
             self._show_run(self.run.in_state("counting"))
             try:
                 await run_in_thread(self._index_in_thread, "kbx-index")
+            except IndexElsewhere as error:
+                self._status.show_progress("")
+                self._status.show_notice(str(error))
+                self._show_run(self.run.in_state("idle"))
             except IndexLocked:  # another process does the work
                 self._status.show_progress("another process is indexing")
                 self._show_run(self.run.in_state("locked"))

@@ -11,6 +11,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+import obstore
+from obstore.store import S3Store
+
+BUCKET = "kbx-test"
 ACCESS_KEY, SECRET_KEY = "kbx-test-access", "kbx-test-secret"
 CONFIGURATION = f"""{{"identities": [{{"name": "kbx", "actions": ["Admin", "Read", "Write", "List"],
 "credentials": [{{"accessKey": "{ACCESS_KEY}", "secretKey": "{SECRET_KEY}"}}]}}]}}"""
@@ -26,7 +30,7 @@ def server_program() -> str | None:
 def s3_server(folder: Path) -> Iterator[dict[str, str]]:
     """Run a server with its data in `folder`; yield the environment variables of its clients.
 
-    It creates a bucket when the first object is written to it.
+    It has the bucket `BUCKET`.
     """
     program = server_program()
     assert program is not None
@@ -58,8 +62,10 @@ def s3_server(folder: Path) -> Iterator[dict[str, str]]:
         )
     try:
         _wait_for(ports[-2], server)
+        endpoint = f"http://127.0.0.1:{ports[-2]}"
+        _make_bucket(endpoint)
         yield {
-            "AWS_ENDPOINT_URL": f"http://127.0.0.1:{ports[-2]}",
+            "AWS_ENDPOINT_URL": endpoint,
             "AWS_ACCESS_KEY_ID": ACCESS_KEY,
             "AWS_SECRET_ACCESS_KEY": SECRET_KEY,
             "AWS_REGION": "us-east-1",
@@ -67,6 +73,19 @@ def s3_server(folder: Path) -> Iterator[dict[str, str]]:
     finally:
         server.kill()
         server.wait()
+
+
+def _make_bucket(endpoint: str) -> None:
+    """Write the first object, with which this server makes a bucket."""
+    bucket = S3Store(
+        BUCKET,
+        endpoint=endpoint,
+        access_key_id=ACCESS_KEY,
+        secret_access_key=SECRET_KEY,
+        region="us-east-1",
+        client_options={"allow_http": True},
+    )
+    obstore.put(bucket, "ready", b"")
 
 
 def _free_ports(count: int) -> list[int]:

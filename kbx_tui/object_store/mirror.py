@@ -1,0 +1,179 @@
+"""Mirroring: fetching the newest published version into the cache of this machine.
+
+Files that are there already are not fetched again. Each is written to a temporary name, compared
+with its digest, and renamed; the version is read once all of them are there.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from contextlib import suppress
+from hashlib import sha256
+from pathlib import Path
+from uuid import uuid4
+
+from filelock import FileLock, Timeout
+
+from kbx_tui.errors import StoreFault, WriteFault
+from kbx_tui.formatting import format_size
+from kbx_tui.object_store.mirror_folder import LOCK, MirrorFolder, all_mirrors
+from kbx_tui.object_store.object_client import ObjectClient
+from kbx_tui.object_store.published_version import (
+    HEAD,
+    Head,
+    Manifest,
+    PublishedFile,
+    decode_head,
+    decode_manifest,
+)
+from kbx_tui.removal import remove_mirror_file
+
+THREADS = 8
+ATTEMPTS = 3
+"""How often the newest version is read again when its files were deleted while being fetched."""
+
+Progress = Callable[[int, int], object]
+"""Receives the bytes fetched so far, and all that will be."""
+
+
+def fetch_newest(
+    client: ObjectClient,
+    mirror: MirrorFolder,
+    *,
+    limit: int,
+    progress: Progress = lambda done, total: None,
+) -> bool:
+    """Fetch the newest version; return False where nothing is published yet.
+
+    `limit` is how many bytes all mirrors of this user may have. Where another process is fetching,
+    this one waits only if there is no version to read. Raises StoreFault.
+    """
+    head = _head(client)
+    if head is None or not head.version:
+        return False
+    if _is_current(mirror, head):
+        mirror.confirm()
+        return True
+    try:
+        mirror.create()
+        wait = -1 if mirror.current() is None else 0
+        with FileLock(mirror.path / LOCK, timeout=wait):
+            _fetch(client, mirror, limit, progress)
+    except Timeout:
+        pass  # what is there is read until the other process has finished
+    except (OSError, WriteFault) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise StoreFault(
+            f"cannot keep a copy of {client.uri} in {mirror.path} ({reason}): free some space, or "
+            "set KBX_CACHE_DIR to another folder"
+        ) from error
+    return True
+
+
+def _head(client: ObjectClient) -> Head | None:
+    found = client.read(HEAD)
+    return decode_head(found[0], client.uri) if found else None
+
+
+def _is_current(mirror: MirrorFolder, head: Head) -> bool:
+    current = mirror.current()
+    return current is not None and current.manifest == head.manifest
+
+
+def _fetch(client: ObjectClient, mirror: MirrorFolder, limit: int, progress: Progress) -> None:
+    """Fetch the version that is the newest by now, for the holder of the lock."""
+    for _ in range(ATTEMPTS):
+        head = _head(client)
+        if head is None or _is_current(mirror, head):
+            return
+        stored = client.read(head.manifest)
+        if stored is None:
+            continue
+        manifest = decode_manifest(stored[0], head, client.uri)
+        missing = {file.digest: file for file in manifest.files if not mirror.holds(file)}
+        _make_room(client, mirror, manifest, list(missing.values()), limit)
+        try:
+            _fetch_files(client, mirror, list(missing.values()), progress)
+        except FileNotFoundError:
+            continue  # replaced, and deleted, while it was being fetched
+        mirror.put_in_place(manifest, head)
+        mirror.sweep()
+        return
+    raise StoreFault(
+        f"{client.uri} lacks files of its newest version: run `kbx index` where the files are"
+    )
+
+
+def _make_room(
+    client: ObjectClient,
+    mirror: MirrorFolder,
+    manifest: Manifest,
+    missing: list[PublishedFile],
+    limit: int,
+) -> None:
+    """Remove mirrors that were not used for longest until there is room. Raises StoreFault."""
+    if manifest.size > limit:
+        raise StoreFault(
+            f"the index at {client.uri} has {format_size(manifest.size)}, but copies may take "
+            f"{format_size(limit)}: raise [index] cache_mb in kbx.toml"
+        )
+    mirror.sweep()
+    needed = sum(file.size for file in missing)
+    others = [other for other in all_mirrors() if other.path != mirror.path]
+    taken = mirror.size() + sum(other.size() for other in others)
+    for other in others:
+        if taken + needed <= limit:
+            break
+        size = other.size()
+        with suppress(OSError, Timeout), FileLock(other.path / LOCK, timeout=0):
+            other.clear()
+            taken -= size
+
+
+def _fetch_files(
+    client: ObjectClient, mirror: MirrorFolder, files: list[PublishedFile], progress: Progress
+) -> None:
+    """Fetch files in parallel. Raises StoreFault, FileNotFoundError and OSError."""
+    total, done, stopped = sum(file.size for file in files), 0, threading.Event()
+    progress(0, total)
+    largest_first = sorted(files, key=lambda file: -file.size)
+    with ThreadPoolExecutor(THREADS) as threads:
+        pending = {
+            threads.submit(_fetch_file, client, mirror.file(file), file, stopped): file.size
+            for file in largest_first
+        }
+        try:
+            for future in as_completed(pending):
+                future.result()
+                done += pending[future]
+                progress(done, total)
+        finally:
+            stopped.set()
+            threads.shutdown(cancel_futures=True)
+
+
+def _fetch_file(
+    client: ObjectClient, target: Path, file: PublishedFile, stopped: threading.Event
+) -> None:
+    """Fetch one file. Raises as `_fetch_files`."""
+    temporary, digest = target.with_name(f"{target.name}.{uuid4().hex}"), sha256()
+    try:
+        with temporary.open("xb") as out:
+            for data in client.ranges(file.key, file.size):
+                if stopped.is_set():
+                    return
+                digest.update(data)
+                out.write(data)
+            out.flush()
+            os.fsync(out.fileno())
+        if digest.hexdigest() != file.digest:
+            raise StoreFault(
+                f"{client.uri}/{file.key} is not what was published: delete it there, then run "
+                "`kbx index` where the files are"
+            )
+        temporary.replace(target)
+    finally:
+        remove_mirror_file(temporary)

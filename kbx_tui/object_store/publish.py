@@ -1,0 +1,199 @@
+"""Publishing an index folder: new files are uploaded, then a manifest, and last the head changes.
+
+A process may die at any moment: readers see the version before or the new one. What was uploaded in
+vain is used by the next run, or deleted later (`object_store/garbage.py`).
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import time
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from dataclasses import dataclass
+from datetime import timedelta
+from hashlib import file_digest, sha256
+from pathlib import Path
+
+from kbx_tui.errors import StoreFault
+from kbx_tui.object_store.object_client import Conflict
+from kbx_tui.object_store.published_version import (
+    FILES,
+    HEAD,
+    MANIFESTS,
+    Manifest,
+    PublishedFile,
+    decode_manifest,
+    encode,
+)
+from kbx_tui.object_store.writer_lease import WriterLease
+
+THREADS = 8
+REUSED_AGE = timedelta(hours=12)
+"""Age up to which an object that no version names is used again: half of that from which a writer
+deletes it, so that one which has lost its lease cannot delete it at the same time."""
+
+Progress = Callable[[int, int], object]
+"""Receives the bytes transferred so far, and all that will be."""
+
+_LEFT_OUT = re.compile(
+    r"VERIFIED|[^/]+\.[0-9a-f]{32}|salvage/.*|[^/]+\.lance/(_transactions/.*|.*hint\.json)"
+)
+"""Files of an index folder that are of use only to its own machine, or unfinished."""
+_UNIQUE = re.compile(r"[^/]+\.lance/(data|_deletions|_indices)/")
+"""Files that LanceDB gives a name of their own and never changes."""
+
+
+@dataclass(frozen=True, slots=True)
+class PublishReport:
+    """What was published."""
+
+    uri: str
+    version: int
+    files: int
+    size_bytes: int
+    """Of all files of the version."""
+    uploaded: int
+    uploaded_bytes: int
+    """What of it had not been uploaded before."""
+
+
+def publish(
+    folder: Path,
+    lease: WriterLease,
+    *,
+    progress: Progress = lambda done, total: None,
+    cancelled: Callable[[], bool] = lambda: False,
+) -> PublishReport | None:
+    """Publish an index folder, which must not change meanwhile; None where cancelled.
+
+    No version is added if nothing changed since the last one. Raises StoreFault and OSError.
+    """
+    before = _published(lease)
+    by_path = {file.path: file for file in before.files} if before else {}
+    local = [_described(folder, path, by_path.get(path)) for path in index_files(folder)]
+    keys = _present(lease, by_path.values())
+    missing = {file.digest: file for file in local if (file.digest, file.size) not in keys}
+    term = lease.head.revision
+    new = {digest: f"{FILES}/{digest}-{term:x}" for digest in missing}
+    files = tuple(
+        PublishedFile(
+            file.path,
+            file.size,
+            file.digest,
+            new.get(file.digest) or keys[file.digest, file.size],
+        )
+        for file in local
+    )
+    if before is not None and before.files == files:
+        return _report(lease, before, [])
+    uploads = [(new[digest], folder / file.path, file.size) for digest, file in missing.items()]
+    if not _upload(lease, uploads, progress, cancelled):
+        return None
+    manifest = Manifest(lease.head.version + 1, time.time(), files)
+    data = encode(manifest)
+    digest = sha256(data).hexdigest()
+    key = f"{MANIFESTS}/{manifest.version:010}-{digest[:16]}"
+    try:
+        lease.client.create(key, data)
+    except Conflict as error:  # written by an attempt whose answer was lost
+        stored = lease.client.read(key)
+        if stored is None or stored[0] != data:
+            raise StoreFault(
+                f"{lease.client.uri}/{key} is not what was written: run again"
+            ) from error
+    lease.publish(
+        version=manifest.version,
+        manifest=key,
+        manifest_digest=digest,
+        published_at=manifest.published_at,
+    )
+    return _report(lease, manifest, list(missing.values()))
+
+
+def index_files(folder: Path) -> Iterator[str]:
+    """Yield the files of an index that readers need, relative to its folder, in order.
+
+    Of the versions of a table only the newest, which has the lowest name.
+    """
+    paths = []
+    for below, _, names in os.walk(folder):
+        relative = Path(below).relative_to(folder)
+        if below.endswith("_versions") and (manifests := _manifests(names)):
+            names = [min(manifests)]
+        paths += [(relative / name).as_posix() for name in names]
+    return (path for path in sorted(paths) if not _LEFT_OUT.fullmatch(path))
+
+
+def _manifests(names: list[str]) -> list[str]:
+    return [name for name in names if name.endswith(".manifest")]
+
+
+def _described(folder: Path, path: str, before: PublishedFile | None) -> PublishedFile:
+    """Return a file with its digest, which is not computed again for a name that never changes."""
+    size = (folder / path).stat().st_size
+    if before is not None and before.size == size and _UNIQUE.match(path):
+        return before
+    with (folder / path).open("rb") as source:
+        return PublishedFile(path, size, file_digest(source, "sha256").hexdigest(), "")
+
+
+def _published(lease: WriterLease) -> Manifest | None:
+    """Return the newest published version; None if there is none, or its manifest is lost."""
+    head, client = lease.head, lease.client
+    stored = client.read(head.manifest) if head.manifest else None
+    return decode_manifest(stored[0], head, client.uri) if stored else None
+
+
+def _present(lease: WriterLease, published: Iterable[PublishedFile]) -> dict[tuple[str, int], str]:
+    """Return the keys of objects in the store by digest and size of the file they hold.
+
+    Those of the newest version, and those that a run has uploaded lately which ended too early.
+    """
+    now, client = lease.client.modified(HEAD), lease.client
+    named = {file.key for file in published}
+    keys: dict[tuple[str, int], str] = {}
+    for found in client.list(FILES):
+        digest = found.key.rpartition("/")[2].partition("-")[0]
+        if found.key in named:
+            keys[digest, found.size] = found.key
+        elif now - found.modified < REUSED_AGE:
+            keys.setdefault((digest, found.size), found.key)
+    return keys
+
+
+def _upload(
+    lease: WriterLease,
+    uploads: list[tuple[str, Path, int]],
+    progress: Progress,
+    cancelled: Callable[[], bool],
+) -> bool:
+    """Upload files in parallel; return False where cancelled."""
+    total, done = sum(size for _, _, size in uploads), 0
+    progress(0, total)
+    with ThreadPoolExecutor(THREADS) as threads:
+        pending = {
+            threads.submit(lease.client.upload, key, file): size for key, file, size in uploads
+        }
+        try:
+            for future in as_completed(pending):
+                future.result()
+                done += pending[future]
+                progress(done, total)
+                if cancelled():
+                    return False
+        finally:
+            threads.shutdown(cancel_futures=True)
+    return True
+
+
+def _report(lease: WriterLease, manifest: Manifest, uploaded: list[PublishedFile]) -> PublishReport:
+    return PublishReport(
+        uri=str(lease.client.uri),
+        version=manifest.version,
+        files=len(manifest.files),
+        size_bytes=manifest.size,
+        uploaded=len(uploaded),
+        uploaded_bytes=sum(file.size for file in uploaded),
+    )

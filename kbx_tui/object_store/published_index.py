@@ -1,0 +1,148 @@
+"""Which local folder holds the index of a base whose index is published to an object store.
+
+The machine that publishes has its own index in `.kbx/index`, which `.kbx/published.json` notes; any
+other reads the mirror of what is published. Imports no client of an object store.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+
+import msgspec
+
+from kbx_tui.editing.state.state_folder import STATE, replace_state_file, state_folder
+from kbx_tui.errors import StoreFault
+from kbx_tui.formatting import format_minute, format_size
+from kbx_tui.object_store.mirror_folder import MirroredVersion, mirror_of
+from kbx_tui.object_store.store_uri import StoreUri
+from kbx_tui.state_file import decode_json, read_regular_file
+
+NOTE = "published.json"
+CHECK_SECONDS = 30.0
+"""Time between two looks for a newer version, by a process that goes on."""
+PROGRESS_SECONDS = 10.0
+"""Time between two notices about the same download."""
+NOTICED_BYTES = 10_000_000
+"""Size of a download from which it is announced."""
+
+
+class _Note(msgspec.Struct):
+    uri: str
+
+
+def publishes_from_here(root: Path, uri: StoreUri) -> bool:
+    """Return whether the base has its own index on this machine, which it publishes to `uri`."""
+    with suppress(OSError, ValueError):
+        note = decode_json(read_regular_file(root / STATE / NOTE), _Note)
+        return note.uri == str(uri)
+    return False
+
+
+def note_publisher(root: Path, uri: StoreUri) -> None:
+    """Note that the base has its own index from now on. Raises WriteFault."""
+    note = msgspec.json.encode(_Note(str(uri)))
+    replace_state_file(state_folder(root) / NOTE, note)
+
+
+def mirrored_index(uri: StoreUri) -> Path:
+    """Return the index folder that is read of a store; one that does not exist before the first."""
+    mirror = mirror_of(uri)
+    current = mirror.current()
+    return mirror.index_folder(current) if current else mirror.path / "versions" / "none"
+
+
+class PublishedIndex:
+    """The published index that one session reads. Cheap to make; not thread-safe."""
+
+    def __init__(self, uri: StoreUri, *, limit: int, notice: Callable[[str], None]) -> None:
+        """`limit` is how many bytes all mirrors of this user may have."""
+        self.uri, self._limit, self._notice = uri, limit, notice
+        self._mirror = mirror_of(uri)
+        self._checked_at: float | None = None
+        self._thread: threading.Thread | None = None
+        self.failure = ""
+        """Why the store could not be read the last time; empty if it could."""
+
+    @property
+    def version(self) -> MirroredVersion | None:
+        """The version that is read, None if there is none."""
+        return self._mirror.current()
+
+    def words(self) -> str:
+        """Return which version of what is read, and why it may not be the newest."""
+        version = self.version
+        if version is None:
+            return f"{self.uri}, nothing yet"
+        words = f"{self.uri}, version {version.version} of {format_minute(version.published_at)}"
+        return f"{words}; {self.failure}" if self.failure else words
+
+    def notes(self, *, has_files: bool) -> tuple[str, ...]:
+        """Return sentences for whoever reads an answer, on what it may not reflect."""
+        version, notes = self.version, []
+        when = format_minute(version.published_at) if version else ""
+        if self.failure:
+            notes.append(f"{self.failure}; this is the version published {when}")
+        if not has_files:
+            notes.append(f"the files are not here, so redactions are those published {when}")
+        return tuple(notes)
+
+    def folder(self) -> str:
+        """Return the index folder that is read now."""
+        return str(mirrored_index(self.uri))
+
+    def update(self) -> None:
+        """Fetch the newest version the first time; later look for one beside what is going on.
+
+        Raises StoreFault where there is nothing to read.
+        """
+        now = time.monotonic()
+        if self._checked_at is None:
+            self._checked_at = now
+            self._fetch(self._notice)
+            if self.failure and self.version is None:
+                raise StoreFault(self.failure)
+        elif now - self._checked_at > CHECK_SECONDS and not self._is_fetching():
+            self._checked_at = now
+            self._thread = threading.Thread(
+                target=self._fetch, args=(lambda text: None,), name="kbx-mirror", daemon=True
+            )
+            self._thread.start()
+
+    def fetch_again(self) -> None:
+        """Replace the copy, which is damaged. Raises StoreFault."""
+        if version := self.version:
+            with suppress(OSError):
+                self._mirror.discard(version)
+        self._checked_at = None
+        self.update()
+
+    def _is_fetching(self) -> bool:
+        return self._thread is not None and self._thread.is_alive()
+
+    def _fetch(self, notice: Callable[[str], None]) -> None:
+        from kbx_tui.object_store.mirror import fetch_newest
+        from kbx_tui.object_store.object_client import ObjectClient
+
+        said_at = 0.0
+
+        def progress(done: int, total: int) -> None:
+            nonlocal said_at
+            now = time.monotonic()
+            if total >= NOTICED_BYTES and now - said_at > PROGRESS_SECONDS:
+                said_at = now
+                notice(
+                    f"fetching the index from {self.uri}: {format_size(done)} of "
+                    f"{format_size(total)}"
+                )
+
+        retries = 3 if self.version is None else 1  # what is there can be read meanwhile
+        try:
+            client = ObjectClient(self.uri, retries=retries)
+            fetch_newest(client, self._mirror, limit=self._limit, progress=progress)
+            self.failure = ""
+        except StoreFault as error:
+            self.failure = str(error)

@@ -1,0 +1,217 @@
+"""An index that one machine publishes, and others search."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from pathlib import Path
+
+import pytest
+
+from kbx_tui.errors import IndexElsewhere, NotFound, StoreFault
+from kbx_tui.object_store.mirror_folder import MirrorFolder
+from tests.command_line import CommandLine
+from tests.damage import one_bad_byte
+from tests.functional.object_store.machines import Machine, client_of, writer_machine
+from tests.functional.object_store.s3_server import ACCESS_KEY, SECRET_KEY
+from tests.functional.object_store.slow_network import slow_network
+from tests.trusting import configure_trusted
+
+QUERY = "what has Grace been working on?"
+
+
+@pytest.fixture
+def writer(tmp_path: Path, store_uri: str, demo_kb_path: Path) -> Machine:
+    return writer_machine(tmp_path / "writer", store_uri, demo_kb_path)
+
+
+@pytest.fixture
+def reader(tmp_path: Path, store_uri: str) -> Machine:
+    return Machine(tmp_path / "reader", store_uri)
+
+
+def test_reader_without_files_finds_what_was_published(writer: Machine, reader: Machine) -> None:
+    report = writer.publish()
+    assert report.version == 1
+    assert 20 < report.uploaded <= report.files
+    assert reader.paths(QUERY) == writer.paths(QUERY) != []
+
+
+def test_another_run_uploads_only_what_changed(writer: Machine, reader: Machine) -> None:
+    first = writer.publish()
+    unchanged = writer.publish()
+    assert (unchanged.version, unchanged.uploaded) == (1, 0)
+    reader.paths(QUERY)
+    page = writer.root / "memory" / "notes" / "quasar.md"
+    page.write_text("# Quasar\n\nThe quasar calibration is done.\n", encoding="utf-8")
+    second = writer.publish()
+    assert second.version == 2
+    assert 0 < second.uploaded < first.uploaded
+    assert second.uploaded_bytes < first.uploaded_bytes / 2
+    assert reader.paths("quasar calibration")[0] == "memory/notes/quasar.md"
+
+
+def test_session_keeps_its_version_until_the_new_one_is_whole(
+    writer: Machine, reader: Machine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    writer.publish()
+    with reader.open() as kb:
+        assert kb.search(QUERY).results
+        (writer.root / "memory" / "notes" / "quasar.md").write_text("# Quasar\n", encoding="utf-8")
+        writer.publish()
+        assert not kb.search("quasar").results
+        reader.paths(QUERY)  # another process of the machine fetches it
+        kb.refresh()
+        assert [result.path for result in kb.search("quasar").results]
+
+
+def test_reader_does_not_index(writer: Machine, reader: Machine) -> None:
+    writer.publish()
+    with reader.open() as kb, pytest.raises(IndexElsewhere, match="published to s3://kbx-test"):
+        kb.index()
+    assert not (reader.root / ".kbx" / "index").exists()
+
+
+def test_nothing_published_is_one_sentence(reader: Machine) -> None:
+    with pytest.raises(NotFound, match=r"nothing is published at s3://kbx-test/.* yet: run `kbx"):
+        reader.paths(QUERY)
+
+
+def test_redactions_are_those_of_the_published_version(writer: Machine, reader: Machine) -> None:
+    page = writer.root / "memory" / "notes" / "quasar.md"
+    hidden = "team: Andromeda # redacted"
+    page.write_text(f"---\n{hidden}\n---\n# Quasar\n\n- Open #redacted\n\nDone.\n", "utf-8")
+    writer.publish()
+    path = "memory/notes/quasar.md"
+    with writer.open() as ours, reader.open() as theirs:
+        original, published = ours.public_page(path), theirs.public_page(path)
+        assert original is not None
+        assert published is not None
+        assert published.redacted_lines == original.redacted_lines == {2, 6, 7}
+        assert published.body == original.body
+        notes = theirs.search("quasar").meta.notes
+        assert any("redactions are those published 20" in note for note in notes)
+        assert theirs.document("memory/people/alice-chen.md").title == "Alice Chen"
+
+
+def test_page_that_changed_since_it_was_indexed_is_withheld(
+    writer: Machine, reader: Machine
+) -> None:
+    path = "memory/people/alice-chen.md"
+    with writer.open() as kb, kb.publishing() as publication:
+        assert publication is not None
+        kb.index()
+        page = writer.root / path
+        page.write_text(page.read_text("utf-8") + "\nSecret #redacted\n", "utf-8")
+        publication.publish()
+    with reader.open() as kb:
+        assert kb.public_page(path) is None
+
+
+def test_reader_starts_without_network(
+    writer: Machine, reader: Machine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    writer.publish()
+    with slow_network(os.environ["AWS_ENDPOINT_URL"]) as endpoint:
+        monkeypatch.setenv("AWS_ENDPOINT_URL", endpoint)
+        found = reader.paths(QUERY)
+    with reader.open() as kb:
+        response = kb.search(QUERY)
+    assert [result.path for result in response.results] == found
+    note = next(note for note in response.meta.notes if "cannot be reached" in note)
+    assert "this is the version published 20" in note
+
+
+def test_damaged_object_is_refused(writer: Machine, reader: Machine, store_uri: str) -> None:
+    writer.publish()
+    client = client_of(store_uri)
+    largest = max(client.list("files"), key=lambda found: found.size)
+    client.delete([largest.key])
+    client.create(largest.key, bytes(largest.size))
+    with pytest.raises(StoreFault, match="is not what was published: delete it there"):
+        reader.paths(QUERY)
+    assert not list(reader.cache.glob("stores/*/files/*.*"))
+    client.delete([largest.key])
+    with pytest.raises(StoreFault, match="lacks files of its newest version"):
+        reader.paths(QUERY)
+    assert writer.publish().uploaded == 1
+    assert reader.paths(QUERY)
+
+
+def test_damaged_copy_is_fetched_again(writer: Machine, reader: Machine) -> None:
+    writer.publish()
+    found = reader.paths(QUERY)
+    data = max(reader.cache.glob("stores/*/versions/*/documents.lance/data/*"))
+    one_bad_byte(data)
+    notices: list[str] = []
+    with reader.open(notices) as kb:
+        assert [result.path for result in kb.search(QUERY).results] == found
+    assert any("is damaged: fetching it again" in notice for notice in notices)
+
+
+def test_copies_stay_within_their_limit(
+    writer: Machine, reader: Machine, tmp_path: Path, demo_kb_path: Path
+) -> None:
+    writer.publish()
+    reader.paths(QUERY)
+    other = writer_machine(tmp_path / "other", f"{writer.uri}-other", demo_kb_path)
+    other.publish()
+    second = Machine(tmp_path / "second", other.uri)
+    second.cache = reader.cache
+    configure_trusted(second.root, f'[index]\nuri = "{other.uri}"\ncache_mb = 2\n')
+    assert second.paths(QUERY)
+    sizes = [mirror.size() for mirror in map(MirrorFolder, (reader.cache / "stores").iterdir())]
+    assert sorted(sizes)[0] == 0  # the one that was not used for longest
+    assert sum(sizes) <= 2_000_000
+    configure_trusted(second.root, f'[index]\nuri = "{reader.uri}"\ncache_mb = 1\n')
+    with pytest.raises(StoreFault, match=r"copies may take 1\.0 MB: raise \[index\] cache_mb"):
+        second.paths(QUERY)
+
+
+def test_command_line_publishes_and_searches(
+    kbx: CommandLine, writer: Machine, reader: Machine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("KBX_CACHE_DIR", str(writer.cache))
+    published = kbx("index", "--kb", writer.root)
+    assert published.code == 0, published.err
+    assert f"published as version 1 of {writer.uri}: " in published.out
+    monkeypatch.setenv("KBX_CACHE_DIR", str(reader.cache))
+    searched = kbx("search", QUERY, "--json", "--kb", reader.root)
+    assert searched.code == 0, searched.err
+    shown = kbx("status", "--kb", reader.root)
+    assert f"published {writer.uri}, version 1 of 20" in shown.out
+    outputs = (published, searched, shown, kbx("config", "--kb", reader.root))
+    text = "".join(output.out + output.err for output in outputs)
+    assert ACCESS_KEY not in text
+    assert SECRET_KEY not in text
+
+
+def test_credentials_in_the_settings_are_refused(kbx: CommandLine, reader: Machine) -> None:
+    (reader.root / "kbx.toml").write_text('[index]\nuri = "s3://me:hidden@bucket/base"\n', "utf-8")
+    for arguments in (("search", "x"), ("config",), ("status",), ("trust",)):
+        shown = kbx(*arguments, "--kb", reader.root)
+        assert shown.code == 2
+        assert shown.err.count("\n") == 1
+        assert "may hold no user, key or signature" in shown.err
+        assert "hidden" not in shown.out + shown.err
+
+
+def test_base_from_elsewhere_opens_no_store_untrusted(
+    kbx: CommandLine, tmp_path: Path, store_uri: str
+) -> None:
+    (tmp_path / "kbx.toml").write_text(f'[index]\nuri = "{store_uri}"\n', "utf-8")
+    shown = kbx("search", "x", "--kb", tmp_path)
+    assert shown.code == 8
+    assert "is not trusted with [index] uri" in shown.err
+
+
+def test_machine_that_takes_over_begins_with_what_is_published(
+    writer: Machine, tmp_path: Path, demo_kb_path: Path
+) -> None:
+    writer.publish()
+    heir = writer_machine(tmp_path / "heir", writer.uri, demo_kb_path)
+    shutil.rmtree(heir.root / ".kbx")
+    with heir.open() as kb, kb.publishing() as publication:
+        assert publication is not None
+        report = kb.index()
+        assert (report.added, report.embedded) == (0, 0)

@@ -94,7 +94,7 @@ class TogetherModel:
         """Search all bases after a short time without further changes."""
         if query != self.query:
             self.query = query
-            self._answers = {}
+            self._answers, self._late = {}, frozenset()
             if query:
                 self._searches.start(self._search(query, self._debounce))
             else:

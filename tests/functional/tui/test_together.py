@@ -171,7 +171,11 @@ async def test_a_base_that_answers_late_holds_up_no_other(indexed: list[Path]) -
         base.client.start(base.client.run(lambda engine: slow.wait(PATIENCE)))
         screen_of(driver).query_one(TogetherLine).value = "rollback"
         await driver.until_shown(BaseList, "home 2 documents", "work 2 documents searching …")
-        assert {base for base, _ in rows_of(driver)} == {"home"}
+        await driver.until(lambda: {base for base, _ in rows_of(driver)} == {"home"})
+        screen_of(driver).query_one(TogetherLine).value = ""
+        await driver.until(lambda: not screen_of(driver).model.query)
+        assert [row.found for row in bases_of(driver)] == ["", ""]
+        screen_of(driver).query_one(TogetherLine).value = "rollback"
         slow.set()
         await driver.until(lambda: {base for base, _ in rows_of(driver)} == {"home", "work"})
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -142,6 +142,6 @@ def _place(path: str, line: int) -> str:
     return f"{path}:{line}" if line else path
 
 
-def _broken(link: Any) -> str:
+def _broken(link: BrokenLink) -> str:
     may_be = f"; did you mean {' or '.join(link.suggestions)}?" if link.suggestions else ""
     return f"[[{link.target}]] leads to nothing{may_be}"

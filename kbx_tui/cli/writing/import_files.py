@@ -12,6 +12,7 @@ from kbx_tui.cli.base_command import Command
 from kbx_tui.cli.open_kb import open_kb
 from kbx_tui.cli.output import print_json, say
 from kbx_tui.cli.writing.write_output import print_diff, writing_options
+from kbx_tui.formatting import format_count
 from kbx_tui.importing.imported_document import FORMATS, Format
 from kbx_tui.safe_text import safe_line
 from kbx_tui.tools.json.import_json import import_json
@@ -66,10 +67,10 @@ def command(
             answer=ask_who if asks else keep_as_written,
             create_people=create_people,
         )
-        entry = None
+        entry, pages = None, format_count(len(plan.edits), "page")
         if not dry_run and plan.edits:
-            print_notes(plan)
-            if asks and not confirmed(f"write {_pages(len(plan.edits))}?"):
+            print_notes(plan, asked=asks)
+            if asks and not confirmed(f"write {pages}?"):
                 say("nothing was written")
                 return 0
             names = ", ".join(source.name for source in sources)
@@ -78,10 +79,10 @@ def command(
             print_json(import_json(plan, entry))
         elif dry_run:
             print_diff(plan.diff)
-            print_notes(plan)
-            say(f"would write {_pages(len(plan.edits))}")
+            print_notes(plan, asked=asks)
+            say(f"would write {pages}")
         elif not plan.edits:
-            print_notes(plan)
+            print_notes(plan, asked=asks)
             say("there is nothing new to import")
         else:
             paths = [edit.path for edit in plan.edits]
@@ -89,7 +90,7 @@ def command(
                 click.echo(safe_line(f"written · {path}"))
             if (rest := len(paths) - SHOWN) > 0:
                 click.echo(f"and {rest:,} more")
-            say(f"wrote {_pages(len(paths))}; `kbx undo {entry}` takes all of it back")
+            say(f"wrote {pages}; `kbx undo {entry}` takes all of it back")
     return 1 if plan.problems and not (plan.edits or plan.present) else 0
 
 
@@ -109,7 +110,7 @@ def ask_who(question: AttendeeQuestion) -> Entity | None:
     return question.candidates[number - 1] if number else None
 
 
-def print_notes(plan: ImportPlan) -> None:
+def print_notes(plan: ImportPlan, *, asked: bool) -> None:
     """Print what an import leaves out or as it is, and why."""
     for problem in plan.problems[:SHOWN]:
         say(f"{problem.path}: {problem.reason}")
@@ -121,18 +122,14 @@ def print_notes(plan: ImportPlan) -> None:
         say(f"{path} holds something else and is kept")
     if (rest := len(plan.differing) - SHOWN) > 0:
         say(f"and {rest:,} more that are kept, see --json")
-    _print_attendees(plan)
+    _print_attendees(plan, asked=asked)
 
 
-def _print_attendees(plan: ImportPlan) -> None:
+def _print_attendees(plan: ImportPlan, *, asked: bool) -> None:
     if plan.unknown:
         names = ", ".join(who.name for who in plan.unknown[:SHOWN])
         more = f" and {len(plan.unknown) - SHOWN:,} more" if len(plan.unknown) > SHOWN else ""
         say(f"without a page: {names}{more}; --create-people creates pages")
     unsure = [question.attendee.name for question in plan.questions]
-    if unsure and not may_ask():
+    if unsure and not asked:
         say(f"kept as written, they may be several people: {', '.join(unsure[:SHOWN])}")
-
-
-def _pages(count: int) -> str:
-    return "1 page" if count == 1 else f"{count:,} pages"

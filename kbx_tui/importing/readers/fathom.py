@@ -14,6 +14,7 @@ from kbx_tui.importing.readers.reading_help import (
     objects_in,
     speakers,
     speech,
+    split_transcript,
     text_in,
     text_of_file,
     title_in_name,
@@ -39,18 +40,10 @@ def is_fathom_json(data: object) -> bool:
 
 def read_fathom_text(file: SourceFile) -> list[ImportedDocument]:
     """Return the transcript of a text file. Raises ValueError with a reason."""
-    lines = text_of_file(file).split("\n")
-    first = next((number for number, line in enumerate(lines) if _TURN.match(line)), None)
-    if first is None:
+    before, turns = split_transcript(text_of_file(file).split("\n"), _TURN)
+    if not turns:
         raise ValueError("it has no lines such as `0:12 - Alice Chen`")
-    turns: list[Turn] = []
-    for line in lines[first:]:
-        if match := _TURN.match(line):
-            turns.append((match["name"].strip(), ""))
-        elif line.strip():
-            name, words = turns[-1]
-            turns[-1] = name, f"{words} {line.strip()}"
-    head = [line.strip().lstrip("# ") for line in lines[:first] if line.strip(" -\t")]
+    head = [line.strip().lstrip("# ") for line in before if line.strip(" -\t")]
     title = head[0] if head and not _LINK.search(head[0]) else title_in_name(file.stem)
     day = ""
     if match := _DATED_TITLE.match(title):

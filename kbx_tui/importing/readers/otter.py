@@ -6,11 +6,11 @@ import re
 
 from kbx_tui.importing.imported_document import ImportedDocument, SourceFile
 from kbx_tui.importing.readers.reading_help import (
-    Turn,
     content_id,
     date_in_name,
     speakers,
     speech,
+    split_transcript,
     text_of_file,
     title_in_name,
 )
@@ -31,11 +31,11 @@ def looks_like_otter(text: str) -> bool:
 def read_otter(file: SourceFile) -> list[ImportedDocument]:
     """Return the transcript. Raises ValueError with a reason."""
     lines = text_of_file(file).split("\n")
-    first = next((number for number, line in enumerate(lines) if _TURN.match(line)), None)
-    if first is None:
+    spoken = (line for line in lines if not line.startswith("Transcribed by "))
+    before, turns = split_transcript(spoken, _TURN)
+    if not turns:
         raise ValueError("it has no lines with a speaker and a time, such as `Alice Chen  0:12`")
-    head = [line.strip() for line in lines[:first]]
-    turns = _turns(lines[first:])
+    head = [line.strip() for line in before]
     named = _listed(head, "SPEAKERS")
     said = {attendee.name for attendee in speakers(turns)}
     attendees = (*(Attendee(name) for name in named if name not in said), *speakers(turns))
@@ -53,17 +53,6 @@ def read_otter(file: SourceFile) -> list[ImportedDocument]:
             body=speech(turns),
         )
     ]
-
-
-def _turns(lines: list[str]) -> list[Turn]:
-    turns: list[Turn] = []
-    for line in lines:
-        if match := _TURN.match(line):
-            turns.append((match["name"].strip(), ""))
-        elif line.strip() and not line.startswith("Transcribed by "):
-            name, words = turns[-1]
-            turns[-1] = name, f"{words} {line.strip()}"
-    return turns
 
 
 def _listed(head: list[str], heading: str) -> tuple[str, ...]:

@@ -80,6 +80,26 @@ def spoken_by(text: str) -> Turn:
     return "", text.strip()
 
 
+def split_transcript(
+    lines: Iterable[str], heading: re.Pattern[str]
+) -> tuple[list[str], list[Turn]]:
+    """Return the lines before the first turn, and the turns.
+
+    A line that matches `heading`, which has the speaker as its group `name`, begins a turn.
+    """
+    head: list[str] = []
+    turns: list[Turn] = []
+    for line in lines:
+        if match := heading.match(line):
+            turns.append((match["name"].strip(), ""))
+        elif not turns:
+            head.append(line)
+        elif line.strip():
+            name, words = turns[-1]
+            turns[-1] = name, f"{words} {line.strip()}"
+    return head, turns
+
+
 def speech(turns: Iterable[Turn]) -> str:
     """Return turns as paragraphs, `**Speaker:** words`; adjacent ones of a speaker are joined."""
     paragraphs = []

@@ -15,7 +15,6 @@ from textual.message import Message
 
 from kbx_tui.api import KnowledgeBase
 from kbx_tui.config import Settings
-from kbx_tui.index.build.new_files import IndexQuestion
 from kbx_tui.index.build.progress import IndexReport
 from kbx_tui.search.evidence.evidence import Evidence, Scope
 from kbx_tui.search.evidence.tuning import Tuning
@@ -25,6 +24,7 @@ from kbx_tui.tui.base_session import BaseSession
 from kbx_tui.tui.explore.messages import RankingReady
 from kbx_tui.tui.explore.search_state import MODES, PRESETS, SearchState
 from kbx_tui.tui.explore.view import ExploreView
+from tests.session_host import RecordingHost
 from tests.unit.search.building import components, evidence
 
 Step = tuple[str, Any]
@@ -105,38 +105,11 @@ class GatedEngine:
         pass
 
 
-class SilentHost:
-    """Shows nothing of what a session reports, but raises its errors."""
-
-    def show_notice(self, text: str) -> None:
-        pass
+class StrictHost(RecordingHost):
+    """Raises the errors that a session reports."""
 
     def show_error(self, text: str) -> None:
         raise AssertionError(text)
-
-    def show_progress(self, text: str) -> None:
-        pass
-
-    def broadcast(self, message: Message) -> None:
-        pass
-
-    def configure(self, settings: Settings) -> None:
-        pass
-
-    def ask_for_trust(self) -> None:
-        pass
-
-    def ask_to_index(self, question: IndexQuestion, answer: Callable[[bool], object]) -> None:
-        raise AssertionError(question)
-
-    @property
-    def may_ask_for_entities(self) -> bool:
-        return False
-
-    def ask_for_entities(
-        self, sentence: str, names: Sequence[str], answer: Callable[[bool], object]
-    ) -> None:
-        raise AssertionError(sentence)
 
 
 async def until(condition: Callable[[], object]) -> None:
@@ -150,7 +123,7 @@ async def until(condition: Callable[[], object]) -> None:
 
 async def play(steps: Sequence[Step]) -> None:
     engine = GatedEngine()
-    session = BaseSession(lambda: cast(KnowledgeBase, engine), SilentHost(), debounce=0.0)
+    session = BaseSession(lambda: cast(KnowledgeBase, engine), StrictHost(), debounce=0.0)
     model = session.explore
     shown: list[tuple[ExploreView, SearchState]] = []
     """What a screen would show, and the search state at that moment."""

@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast
 
-from textual.message import Message
-
 from kbx_tui.api import KnowledgeBase
 from kbx_tui.config import Settings
-from kbx_tui.index.build.new_files import IndexQuestion
 from kbx_tui.search.evidence.tuning import Tuning
 from kbx_tui.search.request import SearchRequest
 from kbx_tui.tui.base_session import BaseSession
+from tests.session_host import RecordingHost
 
 PATIENCE = 10.0
 """Seconds until a test gives up waiting."""
@@ -63,43 +61,6 @@ class UncountableEngine:
 
     def close(self) -> None:
         pass
-
-
-class RecordingHost:
-    """Keeps the errors it is asked to show."""
-
-    def __init__(self) -> None:
-        self.errors: list[str] = []
-
-    def show_error(self, text: str) -> None:
-        self.errors.append(text)
-
-    def show_notice(self, text: str) -> None:
-        pass
-
-    def show_progress(self, text: str) -> None:
-        pass
-
-    def broadcast(self, message: Message) -> None:
-        pass
-
-    def configure(self, settings: Settings) -> None:
-        pass
-
-    def ask_for_trust(self) -> None:
-        pass
-
-    def ask_to_index(self, question: IndexQuestion, answer: Callable[[bool], object]) -> None:
-        raise AssertionError(question)
-
-    @property
-    def may_ask_for_entities(self) -> bool:
-        return False
-
-    def ask_for_entities(
-        self, sentence: str, names: Sequence[str], answer: Callable[[bool], object]
-    ) -> None:
-        raise AssertionError(sentence)
 
 
 async def until(condition: Callable[[], object]) -> None:

@@ -1,0 +1,49 @@
+"""Stands in for the app around a session that a test runs without one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
+
+from textual.message import Message
+
+if TYPE_CHECKING:
+    from kbx_tui.config import Settings
+    from kbx_tui.index.build.new_files import IndexQuestion
+
+
+class RecordingHost:
+    """Keeps the errors it is asked to show."""
+
+    def __init__(self) -> None:
+        self.errors: list[str] = []
+
+    def show_error(self, text: str) -> None:
+        self.errors.append(text)
+
+    def show_notice(self, text: str) -> None:
+        pass
+
+    def show_progress(self, text: str) -> None:
+        pass
+
+    def broadcast(self, message: Message) -> None:
+        pass
+
+    def configure(self, settings: Settings) -> None:
+        pass
+
+    def ask_for_trust(self) -> None:
+        pass
+
+    def ask_to_index(self, question: IndexQuestion, answer: Callable[[bool], object]) -> None:
+        raise AssertionError(question)
+
+    @property
+    def may_ask_for_entities(self) -> bool:
+        return False
+
+    def ask_for_entities(
+        self, sentence: str, names: Sequence[str], answer: Callable[[bool], object]
+    ) -> None:
+        raise AssertionError(sentence)

@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import stat
 import time
 import warnings
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
@@ -108,7 +109,12 @@ class Store:
 
     def is_searchable(self) -> bool:
         """Return whether the text stage of a run has finished; cheap for a local index."""
-        return bool(self.build_id()) if self.is_local else bool(self.meta().get("indexed_at"))
+        if not self.is_local:
+            return bool(self.meta().get("indexed_at"))
+        with suppress(OSError):  # asked by every search, so the marker is not read
+            status = os.lstat(f"{self.uri}/{BUILD}")
+            return stat.S_ISREG(status.st_mode) and 0 < status.st_size <= MARKER_LIMIT
+        return False
 
     def build_id(self) -> str:
         """Return the id of a local index, new after a full rebuild; empty while unfinished."""
@@ -139,9 +145,9 @@ class Store:
         time.
         """
         if self.is_local:
-            folders = (Path(self.uri) / f"{name}.lance" / "_versions" for name in INDEX_TABLES)
+            folders = [f"{self.uri}/{name}.lance/_versions" for name in INDEX_TABLES]
             with suppress(OSError):
-                stamp = tuple(folder.stat().st_mtime_ns for folder in folders)
+                stamp = tuple([os.stat(folder).st_mtime_ns for folder in folders])  # noqa: PTH116 - faster than Path
                 if max(stamp) < time.time_ns() - SETTLED_NS:
                     return stamp
         return None
@@ -163,8 +169,8 @@ class Store:
     def exists(self) -> bool:
         """Return whether an index was ever created here; imports no LanceDB for a local one."""
         if self.is_local:
-            folders = (Path(self.uri) / f"{name}.lance" for name in ("documents", "meta"))
-            return all(folder.is_dir() for folder in folders)
+            folders = [f"{self.uri}/{name}.lance" for name in ("documents", "meta")]
+            return all(map(os.path.isdir, folders))
         return "meta" in self._table_names()
 
     def _table_names(self) -> Collection[str]:

@@ -58,14 +58,14 @@ class Searcher:
         path, retriever = self._session.path_filter(request.path), self._retriever()
         search = self._session.settings.search
         is_seed = self.preset(request.preset) == "seed"  # the seed had neither feedback nor parts
-        if request.feedback is None:
-            request = replace(request, feedback=0.0 if is_seed else search.feedback)
-        if request.parts is None:
-            request = replace(request, parts=0.0 if is_seed else search.parts)
-        if request.dates is None:
-            request = replace(request, dates="off" if is_seed else search.dates)
-        if request.muted_documents is None:
-            request = replace(request, muted_documents=search.muted_documents)
+        configured: dict[str, Any] = {
+            "feedback": 0.0 if is_seed else search.feedback,
+            "parts": 0.0 if is_seed else search.parts,
+            "dates": "off" if is_seed else search.dates,
+            "muted_documents": search.muted_documents,
+        }
+        unset = {name: configured[name] for name in configured if getattr(request, name) is None}
+        request = replace(request, **unset)  # all at once, as each request is checked
         retriever.begin(request, top_k)
         self._session.fresh_index()
         return retriever.retrieve(request, path, top_k)

@@ -114,6 +114,11 @@ def searched_terms(
     counts = Counter(word for typed in weighted_terms(query) for word in words_in(typed))
     ignored = words_without_topic(in_order, languages[0]) if len(languages) > 1 else frozenset()
     asked = [word for word in counts if word not in ignored] or list(counts)
+    languages = [
+        language
+        for language in languages
+        if language == ENGLISH or _may_hold([term_of(word, language) for word in asked], is_held)
+    ]
     spelled = {
         word: [term_of(word, language) for language in languages] for word in (*in_order, *counts)
     }
@@ -144,6 +149,14 @@ def searched_terms(
         if language == ENGLISH or all(OF not in term or is_held(term) for term in found)
     }
     return SearchedTerms(terms, words, held)
+
+
+def _may_hold(terms: Sequence[str], is_held: Callable[[str], bool]) -> bool:
+    """Return whether the terms of a query in a language may add to those of English.
+
+    They do not if each is left out or, without being held, is a term of that language alone.
+    """
+    return any(map(is_held, terms)) or not any(OF in term for term in terms)
 
 
 def _any_of(terms: Sequence[PlainTerm]) -> tuple[Term, ...]:

@@ -296,30 +296,36 @@ class Ranking(EntityChoice):
     def top(self, limit: int) -> tuple[Ranked, ...]:
         """Return the best `limit` documents; cheaper than `order` for small limits."""
         rows = self.best(limit)
-        answered = self.answered(self.doc_relevance[rows], rows).tolist()
-        return tuple(map(self._ranked, rows.tolist(), range(1, len(rows) + 1), answered))
+        return self._ranked(rows, range(1, len(rows) + 1))
 
     def ranked(self, row: int, rank: int) -> Ranked:
         """Return one row with its scores, at the given rank."""
-        rows = np.array([row])
-        return self._ranked(row, rank, float(self.answered(self.doc_relevance[rows], rows)[0]))
+        return self._ranked(np.array([row]), [rank])[0]
 
-    def _ranked(self, row: int, rank: int, answered: float) -> Ranked:
+    def _ranked(self, rows: Rows, ranks: Sequence[int]) -> tuple[Ranked, ...]:
         alpha, h = self.tuning.alpha if self.kept else 1.0, self.frecency_weight
-        relevance, parent = float(self.doc_relevance[row]), float(self.parent_entity_score[row])
-        return Ranked(
-            row=row,
-            rank=rank,
-            score=float(self.final[row]),
-            doc_relevance=relevance,
-            answered=answered,
-            parent_entity_score=parent,
-            document_part=(1.0 - h) * (alpha * answered),
-            entity_part=(1.0 - h) * ((1.0 - alpha) * parent),
-            frecency_part=h * float(self.evidence.frecency[row]) if relevance or parent else 0.0,
-            reranker_part=float(self.final[row]) - float(self.plain_final[row]),
-            reranker_score=self.reranker_scores.get(row) if self.is_reranked else None,
-            known_item=self.evidence.known_items.get(row, ""),
+        answered = self.answered(self.doc_relevance[rows], rows)
+        all_rows = (self.doc_relevance, self.parent_entity_score, self.final, self.plain_final)
+        columns = (answered, *(scores[rows] for scores in (*all_rows, self.evidence.frecency)))
+        known_items, is_reranked = self.evidence.known_items, self.is_reranked
+        return tuple(
+            Ranked(
+                row=row,
+                rank=rank,
+                score=score,
+                doc_relevance=relevance,
+                answered=answered,
+                parent_entity_score=parent,
+                document_part=(1.0 - h) * (alpha * answered),
+                entity_part=(1.0 - h) * ((1.0 - alpha) * parent),
+                frecency_part=h * frecency if relevance or parent else 0.0,
+                reranker_part=score - plain,
+                reranker_score=self.reranker_scores.get(row) if is_reranked else None,
+                known_item=known_items.get(row, ""),
+            )
+            for row, rank, answered, relevance, parent, score, plain, frecency in zip(
+                rows.tolist(), ranks, *(column.tolist() for column in columns), strict=True
+            )
         )
 
     def best(self, limit: int) -> Rows:

@@ -16,12 +16,10 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import inf
-from operator import attrgetter
-from typing import NamedTuple
+from operator import itemgetter
 
 from kbx_tui.search.results.text_sections import Heading, Section, Stems, sections, stems_of
 from kbx_tui.search.results.word_matches import Match
@@ -91,16 +89,9 @@ class ChunkCosines:
         return offset
 
 
-class _Candidate(NamedTuple):
-    """A section that may hold the best passage."""
-
-    at_most: float
-    """No passage of it has words of a higher weight."""
-    section: Section
-    from_headings: float
-    """Weight of the words in its headings."""
-    gains: Mapping[str, float]
-    """What each word in a passage adds to that."""
+_Candidate = tuple[float, Section, float, Mapping[str, float]]
+"""A section that may hold the best passage: a weight that the words of none of its passages exceed,
+the section, the weight of the words in its headings, and what each word in a passage adds."""
 
 
 def best_passage(
@@ -117,10 +108,12 @@ def best_passage(
     total, closest = sum(wanted.words.values()) or 1.0, MEANING_WEIGHT * cosines.highest
     best_score, best_start = -inf, None
     candidates = _candidates(sections(text, headings, matches), wanted)
-    for candidate in sorted(candidates, key=attrgetter("at_most"), reverse=True):
-        if candidate.at_most / total + closest < best_score - ROUNDING:
+    for at_most, section, from_headings, gains in sorted(
+        candidates, key=itemgetter(0), reverse=True
+    ):
+        if at_most / total + closest < best_score - ROUNDING:
             break
-        for start, weight in _passages(candidate, text, wanted.words):
+        for start, weight in _passages(section, from_headings, gains, text, wanted.words):
             score = weight / total
             if score + closest < best_score - ROUNDING:
                 continue  # counts no lines
@@ -134,25 +127,29 @@ def best_passage(
 def _candidates(all_sections: Iterable[Section], wanted: WantedWords) -> Iterator[_Candidate]:
     known: dict[tuple[Stems, Stems], tuple[float, Mapping[str, float]]] = {}
     for section in all_sections:  # most have the same words in their headings
-        words = section.own, section.headings
+        words = section[3:5]
         if (weights := known.get(words)) is None:
             weights = known[words] = _weights(*words, wanted)
         from_headings, gains = weights
         most = from_headings
         for stem in stems_of(section.matches):
             most += gains.get(stem, 0.0)
-        yield _Candidate(most, section, from_headings, gains)
+        yield most, section, from_headings, gains
 
 
 def _passages(
-    candidate: _Candidate, text: str, words: Mapping[str, float]
+    section: Section,
+    weight: float,
+    gains: Mapping[str, float],
+    text: str,
+    words: Mapping[str, float],
 ) -> Iterator[tuple[int, float]]:
     """Yield where each passage of a section begins, in order, and the weight of its words.
 
     One begins at each wanted word, and at the first text below a heading that holds one, or at such
     a heading without text. Below a title, the first text counts only if it has no such word itself.
+    `weight` is that of the words in its headings.
     """
-    section, gains, weight = candidate.section, candidate.gains, candidate.from_headings
     matches, size = section.matches, len(section.matches)
     places = [(match[0], index) for index, match in enumerate(matches) if match[2] in words]
     if section.headings:
@@ -160,19 +157,22 @@ def _passages(
         start = first_text.start() if first_text else section.heading
         if section.own or not matches or matches[0][1] > start + PASSAGE_LENGTH:
             places.insert(0, (start, 0))
-    counts: dict[str, int] = defaultdict(int)
+    counts = dict.fromkeys(gains, 0)
     first = end = 0  # of the matches in the passage
     for start, index in places:
-        for _, _, stem in matches[first : min(index, end)]:
-            counts[stem] -= 1
-            if not counts[stem]:
-                weight -= gains.get(stem, 0.0)
-        first, end = index, max(index, end)
+        while first < index:
+            if first < end:
+                stem = matches[first][2]
+                counts[stem] = left = counts.get(stem, 0) - 1
+                if not left:
+                    weight -= gains.get(stem, 0.0)
+            first += 1
+        end = max(index, end)
         limit = start + PASSAGE_LENGTH
         while end < size and matches[end][1] <= limit:
             stem = matches[end][2]
-            counts[stem] += 1
-            if counts[stem] == 1:
+            counts[stem] = held = counts.get(stem, 0) + 1
+            if held == 1:
                 weight += gains.get(stem, 0.0)
             end += 1
         yield start, weight

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import lru_cache
 from itertools import chain
-from operator import itemgetter
 
 from kbx_tui.index.lexical.terms import CJK_CHARACTER, language_of, words_in
 from kbx_tui.knowledge.folding import fold
@@ -85,7 +83,7 @@ def make_snippet(
     wanted = wanted or WantedWords(dict.fromkeys(stems, 1.0))
     text_words = _text_words(text, stems, wanted, language, offsets_of)
     start, matches = _find_passage(text, body_line, stems, wanted, cosines, text_words)
-    counts = Counter(map(itemgetter(2), matches))
+    found = [word_stem for _, _, word_stem in matches]
     shown, spans, line_breaks, end = _cut(text, start, matches)
     line = body_line + text.count("\n", 0, start)
     return Snippet(
@@ -95,7 +93,7 @@ def make_snippet(
         line_start=line,
         line_end=line + text.count("\n", start, end),
         terms=tuple(
-            (word, counts[word_stem]) for word_stem, word in stems.items() if counts[word_stem]
+            [(word, n) for word_stem, word in stems.items() if (n := found.count(word_stem))]
         ),
         is_cut=bool(text[end + 1 : end + 1 + SNIPPET_LENGTH].strip()) and not _ends(shown),
         line_breaks=line_breaks,

@@ -27,6 +27,9 @@ _BEFORE_WORDS = frozenset(whitespace + punctuation) - {"_"}
 _ACCENTED = re.compile("[\u00c0-\u024f\u1e00-\u1eff\u0370-\u03ff\u0451]")
 """Letters that folding writes without accent, and the Greek final sigma."""
 _ASCII = bytes(range(0x80))
+FORMS_KEPT = 256
+"""Words with one stem whose forms are known at a time."""
+
 _FEW_CAPITALS = 8
 """Above this number of different non-ASCII capitals, `str.lower` is faster than replacing each."""
 
@@ -75,12 +78,12 @@ def _within(offsets: Sequence[int], spans: Sequence[tuple[int, int]] | None) -> 
 def words_at(text: str, offsets: Sequence[int], word_stem: str, language: str) -> list[Match]:
     """Return the words that start at ascending offsets, if `find_words` finds them too."""
     word_at = (_ASCII_WORD if text.isascii() else _WORD).match
-    inside = offsets[: bisect_left(offsets, len(text))]
-    words = [(start, word_at(text, start)[0]) for start in inside]  # type: ignore[index]
+    inside, is_found = offsets[: bisect_left(offsets, len(text))], _forms(word_stem, language)
     return [
         (start, start + len(word), word_stem)
-        for start, word in words
-        if _is_found(word, word_stem, language) and (not start or text[start - 1] != "_")
+        for start in inside
+        if is_found[word := word_at(text, start)[0]]  # type: ignore[index]
+        and (not start or text[start - 1] != "_")
     ]
 
 
@@ -123,10 +126,22 @@ def find_words(
     return matches
 
 
-@lru_cache(maxsize=4096)
-def _is_found(word: str, word_stem: str, language: str) -> bool:
-    begins_alike = fold(word).startswith(beginning_of(word_stem, language))
-    return begins_alike and _stem_of(word, language) == word_stem
+class _Forms(dict[str, bool]):
+    """Whether `find_words` finds words, as written, by one stem."""
+
+    def __init__(self, word_stem: str, language: str) -> None:
+        self._stem, self._language = word_stem, language
+        self._beginning = beginning_of(word_stem, language)
+
+    def __missing__(self, word: str) -> bool:
+        if len(self) >= FORMS_KEPT:
+            self.clear()
+        begins_alike = fold(word).startswith(self._beginning)
+        self[word] = found = begins_alike and _stem_of(word, self._language) == self._stem
+        return found
+
+
+_forms = lru_cache(maxsize=256)(_Forms)
 
 
 @lru_cache(maxsize=4096)

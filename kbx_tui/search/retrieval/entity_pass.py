@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
-from operator import attrgetter, itemgetter
+from operator import attrgetter
 
 import numpy as np
 from numpy.typing import NDArray
@@ -41,7 +41,7 @@ MEANING_WEIGHT, MEANING_FLOOR = 0.5, 0.2
 """Weight of a cosine with a profile, and the lowest that counts. Chosen by the experiment "entity
 cosines" in docs/quality.md."""
 
-_STRENGTH, _ORDER = attrgetter("score"), itemgetter(0, 1, 2)
+_STRENGTH = attrgetter("score")
 
 
 class EntityPass:
@@ -96,13 +96,15 @@ class EntityPass:
         """Return the best 20 entities: minus score and support, id, number, strongest signals."""
         scored = []
         for number, kinds in signals.items():
-            strongest_first = list(kinds.values())
-            if len(strongest_first) > 1:
+            strongest_first, entity_id = list(kinds.values()), self._entities[number].id
+            if len(strongest_first) == 1:  # as most: what follows makes the same of one signal
+                score, support = strongest_first[0].score, 0.0
+            else:
                 strongest_first.sort(key=_STRENGTH, reverse=True)
-            score, support = merge_signals(strongest_first), _support(strongest_first)
-            entity_id = self._entities[number].id
+                score, support = merge_signals(strongest_first), _support(strongest_first)
             scored.append((-score, -support, entity_id, number, strongest_first))
-        return sorted(scored, key=_ORDER)[:MAX_ENTITIES_LIMIT]
+        scored.sort()  # by the first three, as ids differ
+        return scored[:MAX_ENTITIES_LIMIT]
 
 
 def with_pinned(
@@ -125,6 +127,7 @@ class _RoleIndex:
 
     def __init__(self, entities: Sequence[Entity]) -> None:
         self._texts: list[tuple[int, SignalKind, str, int]] = []
+        self._signals: dict[tuple[int, float], Signal] = {}
         self._by_stem: dict[str, list[int]] = defaultdict(list)
         self._by_role: dict[str, list[int]] = defaultdict(list)
         for number, entity in enumerate(entities):
@@ -159,7 +162,9 @@ class _RoleIndex:
                 score = ASKED_ROLE
             elif kind == "role" and matched == total > 1:
                 score = WHOLE_ROLE
-            signals.append((number, Signal(kind, score, role)))
+            if (signal := self._signals.get((index, score))) is None:
+                signal = self._signals[index, score] = Signal(kind, score, role)
+            signals.append((number, signal))
         return signals
 
 

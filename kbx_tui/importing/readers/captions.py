@@ -22,8 +22,8 @@ from kbx_tui.importing.readers.reading_help import (
     title_in_name,
 )
 
-_VOICE = re.compile(r"<v(?:\.[^\s>]*)?\s+([^>]+)>")
-_TAG = re.compile(r"<[^>]*>")
+_VOICE = re.compile(r"<v(?:\.[^\s<>]*)?\s+([^<>]+)>")
+_TAG = re.compile(r"<[^<>]*>")  # without `<`, which takes quadratic time where none is closed
 
 
 def read_vtt(file: SourceFile) -> list[ImportedDocument]:

@@ -22,9 +22,9 @@ from kbx_tui.importing.readers.reading_help import (
 from kbx_tui.knowledge.parsing.dates import iso_date
 from kbx_tui.knowledge.records import Attendee
 
-_TURN = re.compile(r"^(?:\d{1,2}:)?\d{1,2}:\d{2}\s+-\s+(?P<name>[^\n(]+?)(?:\s*\([^)]*\))?\s*$")
+_TURN = re.compile(r"^(?:\d{1,2}:)?\d{1,2}:\d{2}\s+-\s+(?P<name>[^\n(]+)(?:\([^)]*\)\s*)?$")
 _LINK = re.compile(r"https://fathom\.video/\S+")
-_DATED_TITLE = re.compile(r"^(?P<title>.*?)\s+-\s+(?P<date>\w+ \d{1,2}, \d{4})$")
+_DAY = re.compile(r"\w+ \d{1,2}, \d{4}")
 
 
 def looks_like_fathom(text: str) -> bool:
@@ -45,9 +45,9 @@ def read_fathom_text(file: SourceFile) -> list[ImportedDocument]:
         raise ValueError("it has no lines such as `0:12 - Alice Chen`")
     head = [line.strip().lstrip("# ") for line in before if line.strip(" -\t")]
     title = head[0] if head and not _LINK.search(head[0]) else title_in_name(file.stem)
-    day = ""
-    if match := _DATED_TITLE.match(title):
-        title, day = match["title"], iso_date(match["date"])
+    day, (before_day, _, last) = "", title.rpartition(" - ")
+    if before_day and _DAY.fullmatch(last.strip()):
+        title, day = before_day.strip(), iso_date(last.strip())
     link = next((found[0] for line in head if (found := _LINK.search(line))), "")
     return [
         ImportedDocument(

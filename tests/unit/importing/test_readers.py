@@ -193,6 +193,14 @@ def test_what_cannot_be_read_is_a_problem_with_a_reason(name: str, text: str, re
     assert re.search(reason, problem(name, text))
 
 
+def test_hostile_lines_are_read_in_linear_time() -> None:
+    tags, tabs = "<v " * 200_000, "\t" * 200_000  # quadratic time would be many minutes
+    (captions,) = documents(("a.vtt", f"WEBVTT\n\n00:01.000 --> 00:02.000\n{tags}\n"))
+    assert captions.body.startswith("<v <v")
+    (meeting,) = documents(("a.txt", f"A{tabs}b\n0:01 - C{tabs}D\nHello\n"))
+    assert meeting.body.endswith(" Hello\n")
+
+
 def test_a_notion_table_that_cannot_be_read_leaves_the_pages() -> None:
     table = SourceFile(f"x {'a' * 32}.csv", b"a," + b"b" * 140_000)
     imported = read_documents([SourceFile(f"Home {'d' * 32}.md", b"# Home\n"), table])

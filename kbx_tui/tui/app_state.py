@@ -108,6 +108,7 @@ class AppState:
 
     def note_bases(self, roots: Sequence[Path]) -> None:
         """Move bases that are opened to the top of the recent ones."""
+        self._take_over()
         opened = list(map(str, roots))
         others = [base for base in self.user.bases if base not in opened]
         self.user.bases = [*opened, *others][:RECENT_BASES]
@@ -115,13 +116,16 @@ class AppState:
 
     def forget_base(self, root: str) -> int:
         """Remove a base from the recent ones, and return its place there; its files stay."""
-        place = self.user.bases.index(root)
+        self._take_over()
+        place = self.user.bases.index(root) if root in self.user.bases else 0
         self.user.bases = [base for base in self.user.bases if base != root]
         self.save_user()
         return place
 
     def recall_base(self, root: str, place: int) -> None:
         """Put a forgotten base back where it was among the recent ones."""
+        self._take_over()
+        self.user.bases = [base for base in self.user.bases if base != root]
         self.user.bases.insert(place, root)
         self.save_user()
 
@@ -133,12 +137,14 @@ class AppState:
     def remember_theme(self, theme: str) -> None:
         """Save this theme for later sessions."""
         if theme != self.user.theme:
+            self._take_over()
             self.user.theme = theme
             self.save_user()
 
     def note_tour(self) -> None:
         """Remember that the tour has been shown."""
         if not self.user.tour_seen:
+            self._take_over()
             self.user.tour_seen = True
             self.save_user()
 
@@ -192,6 +198,12 @@ class AppState:
         if self._is_kept and self._base_file is not None and self._has_folder:
             self.base.entities_asked = self.entities_asked
             _write(self._base_file, self.base)
+
+    def _take_over(self) -> None:
+        """Take over what another app of the user has changed; call before a change."""
+        if self._is_kept:
+            with suppress(OSError, ValueError):  # then this app knows as much
+                self.user = _load(user_file(), UserState)
 
     @property
     def _has_folder(self) -> bool:

@@ -35,6 +35,19 @@ def test_recent_bases_are_unique_and_newest_first(tmp_path: Path) -> None:
     assert len(state.user.bases) == RECENT_BASES
 
 
+def test_two_apps_keep_what_the_other_has_changed(tmp_path: Path) -> None:
+    one, other = AppState(), AppState()
+    one.open_base(tmp_path / "a")
+    other.open_base(tmp_path / "b")
+    one.remember_theme("nord")
+    other.note_tour()
+    assert other.forget_base(str(tmp_path / "a")) == 1
+    one.recall_base(str(tmp_path / "a"), 1)
+    user = AppState().user
+    assert user.bases == [str(tmp_path / "b"), str(tmp_path / "a")]
+    assert (user.theme, user.tour_seen) == ("nord", True)
+
+
 def test_queries_and_hidden_panes_are_restored_per_base(base: Path) -> None:
     state = AppState()
     state.open_base(base)

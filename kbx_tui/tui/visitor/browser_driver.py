@@ -116,7 +116,9 @@ class BrowserDriver(WebDriver):
                 return
             for name, most in zip(("width", "height"), LARGEST, strict=True):
                 payload[name] = min(int(str(payload[name])), most)
-        if packet_type.startswith("kbx_"):
+            # Later than the first size, which Textual posts with a delay, and which would win.
+            self._app.call_later(super().on_meta, packet_type, payload)
+        elif packet_type.startswith("kbx_"):
             self._take(packet_type, payload)
         else:
             super().on_meta(packet_type, payload)

@@ -7,7 +7,9 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
+from textual import events
 from textual.driver import Driver
+from textual.timer import Timer
 
 from kbx_tui.safe_text import safe_line
 from kbx_tui.tui.app import KbxApp
@@ -26,6 +28,8 @@ Tell = Callable[[dict[str, object]], object]
 
 THEMES: dict[str, str] = {"light": "textual-light", "dark": "textual-dark"}
 """The themes that follow the scheme of the visitor's system, by scheme."""
+DRAW_ALL_SECONDS = 0.3
+"""Time from a new size until all of it is drawn again, whatever has changed."""
 PAGE_SECONDS = 0.3
 """How often title and address of the page are compared with base and query."""
 
@@ -49,6 +53,7 @@ class VisitorApp(KbxApp):
         state = AppState(is_kept=False, theme=THEMES[scheme])
         self._tell: Tell = lambda message: None
         self._told: dict[str, object] = {}
+        self._drawing_all: Timer | None = None
         super().__init__(
             None if is_several else roots[0],
             together=roots if is_several else (),
@@ -63,6 +68,20 @@ class VisitorApp(KbxApp):
 
     def on_mount(self) -> None:
         self.set_interval(PAGE_SECONDS, self.report_page)
+
+    async def on_event(self, event: events.Event) -> None:
+        await super().on_event(event)
+        if isinstance(event, events.Resize):
+            self._draw_all_soon()
+
+    def _draw_all_soon(self) -> None:
+        """Draw every cell when a new size is laid out.
+
+        What is drawn for a larger size may reach a smaller terminal, and scroll what is in it.
+        """
+        if self._drawing_all is not None:
+            self._drawing_all.stop()
+        self._drawing_all = self.set_timer(DRAW_ALL_SECONDS, self.redraw_screen)
 
     # The page around the app.
 

@@ -96,6 +96,7 @@ dark.addEventListener("change", () => {
 if (touches) {
   const toggle = () => (document.activeElement === terminal.textarea ? terminal.blur() : terminal.focus());
   fillKeyRow(document.getElementById("keys"), { type: (text) => connection.type(text), toggle });
+  screen.fit(); // beside the row of keys, before the app is started in this size
   followTouch(place, (x, y) => screen.cellAt(x, y), (text) => connection.type(text));
   visualViewport?.addEventListener("resize", () => {
     document.body.style.height = `${visualViewport.height}px`; // above the keyboard

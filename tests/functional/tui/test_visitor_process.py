@@ -51,6 +51,17 @@ def test_stream_holds_no_control_of_a_document_and_the_base_stays_as_it_is(hosti
     assert tree(hostile) == before
 
 
+def test_a_size_that_comes_before_the_first_screen_is_that_of_the_screen(hostile: Path) -> None:
+    process = VisitorProcess(dict(os.environ), hostile)
+    process.tell("resize", width=60, height=20)
+    with process:
+        process.read_until(lambda: process.told)
+        drawn = len(process.drawn)
+        process.tell("kbx_redraw")
+        process.read_until(lambda: len(process.told) > 1 and b"\x1b[20;1H" in process.drawn[drawn:])
+        assert b"\x1b[21;1H" not in process.drawn[drawn:]
+
+
 def test_process_ends_when_its_server_is_gone_or_sends_a_malformed_packet(hostile: Path) -> None:
     for packet in (b"", b"M\0\0\0\2{]"):
         with VisitorProcess(dict(os.environ), hostile) as process:

@@ -153,7 +153,8 @@ class Session:
     def store(self) -> Store:
         """Return the tables of the index. Raises as `index_uri` does, which is asked once.
 
-        A published index is fetched first; StoreFault where that fails and there is no copy.
+        A published index is fetched first: NotFound where nothing is published, StoreFault where
+        that fails and there is no copy.
         """
         if not self._index_uri:
             if self.published is not None:
@@ -273,7 +274,10 @@ class Session:
         """Return whether text and entities can be searched."""
         now = time.monotonic()
         if now - self._found_at > LOOK_SECONDS:
-            store = self.store()
+            try:
+                store = self.store()
+            except NotFound:  # nothing is published yet
+                return False
             if not (store.exists() and store.is_searchable()):
                 return False
             self._found_at = now
@@ -286,10 +290,7 @@ class Session:
         """
         if not self.is_indexed():
             if self.published is not None:
-                raise NotFound(
-                    f"nothing is published at {self.published.uri} yet: run `kbx index` on the "
-                    "machine that has the files"
-                )
+                self.store()  # says why
             if is_read_only(self.root):
                 raise ReadOnly(
                     f"{self.root.name} has no index and is open for reading only:"

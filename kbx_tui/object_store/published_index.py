@@ -15,7 +15,7 @@ from pathlib import Path
 import msgspec
 
 from kbx_tui.editing.state.state_folder import STATE, replace_state_file, state_folder
-from kbx_tui.errors import StoreFault
+from kbx_tui.errors import NotFound, StoreFault
 from kbx_tui.formatting import format_minute, format_size
 from kbx_tui.object_store.mirror_folder import MirroredVersion, mirror_of
 from kbx_tui.object_store.store_uri import StoreUri
@@ -97,14 +97,19 @@ class PublishedIndex:
     def update(self) -> None:
         """Fetch the newest version the first time; later look for one beside what is going on.
 
-        Raises StoreFault where there is nothing to read.
+        Raises StoreFault, or NotFound where nothing is published, if there is nothing to read.
         """
         now = time.monotonic()
-        if self._checked_at is None:
+        if self._checked_at is None or self.version is None:
             self._checked_at = now
             self._fetch(self._notice)
-            if self.failure and self.version is None:
+            if self.version is None and self.failure:
                 raise StoreFault(self.failure)
+            if self.version is None:
+                raise NotFound(
+                    f"nothing is published at {self.uri} yet: run `kbx index` on the machine that "
+                    "has the files"
+                )
         elif now - self._checked_at > CHECK_SECONDS and not self._is_fetching():
             self._checked_at = now
             self._thread = threading.Thread(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import time
 from pathlib import Path
 
 import pytest
@@ -62,6 +63,22 @@ def test_session_keeps_its_version_until_the_new_one_is_whole(
         assert not kb.search("quasar").results
         reader.paths(QUERY)  # another process of the machine fetches it
         kb.refresh()
+        assert [result.path for result in kb.search("quasar").results]
+
+
+def test_open_session_looks_for_newer_versions_by_itself(
+    writer: Machine, reader: Machine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    writer.publish()
+    with reader.open() as kb:
+        assert not kb.search("quasar").results
+        (writer.root / "memory" / "notes" / "quasar.md").write_text("# Quasar\n", encoding="utf-8")
+        writer.publish()
+        monkeypatch.setenv("KBX_CACHE_DIR", str(reader.cache))
+        monkeypatch.setattr("kbx_tui.object_store.published_index.CHECK_SECONDS", 0.0)
+        deadline = time.monotonic() + 30
+        while not kb.refresh() and time.monotonic() < deadline:
+            time.sleep(0.05)
         assert [result.path for result in kb.search("quasar").results]
 
 

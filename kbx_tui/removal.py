@@ -24,7 +24,7 @@ INDEX_TABLES = (
 )  # fmt: skip
 """Tables of an index; each is a folder `<name>.lance`."""
 
-DERIVED_FILES = ("words.bin", "bodies.bin", "vectors.bin")
+DERIVED_FILES = ("words.bin", "bodies.bin", "documents.bin", "vectors.bin")
 INDEX_FILES = ("BUILD", "DIGESTS", "VERIFIED", "PAGES", *DERIVED_FILES)
 """Files of an index beside its tables and the marker."""
 

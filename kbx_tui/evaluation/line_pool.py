@@ -7,6 +7,7 @@ hundreds of queries are ranked under an alpha each in a few array operations.
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -59,7 +60,7 @@ class LinePool:
         """Bytes that the lines take, as pieces and stacked."""
         return sum(2 * 8 * FIELDS * width for width in self._width)
 
-    def add(self, lines: ScoreLines, paths: tuple[str, ...], grades: Grades) -> int:
+    def add(self, lines: ScoreLines, paths: Sequence[str], grades: Grades) -> int:
         """Add the lines of a query and return their number; `paths` are those of its Evidence."""
         width = NARROWEST
         while width < len(lines):

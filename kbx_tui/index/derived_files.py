@@ -1,4 +1,4 @@
-"""Files derived from the tables (words.bin, bodies.bin, vectors.bin), memory-mapped for reading.
+"""Files derived from the tables (`removal.DERIVED_FILES`), memory-mapped for reading.
 
 They lie in the folder of a local index and only save time: whatever a file lacks is read from the
 tables, and a missing, damaged or outdated file never changes a result. A remote index has none.
@@ -25,6 +25,7 @@ from uuid import uuid4
 import numpy as np
 from numpy.typing import NDArray
 
+from kbx_tui.index.columns.stored_documents import StoredDocuments
 from kbx_tui.index.integrity.verified_files import (
     FileState,
     digest_of,
@@ -34,7 +35,6 @@ from kbx_tui.index.integrity.verified_files import (
 )
 from kbx_tui.index.lexical.bodies import Bodies
 from kbx_tui.index.lexical.postings import Postings
-from kbx_tui.index.snapshot import Rows, rows_of
 from kbx_tui.index.store import Store
 from kbx_tui.index.store_errors import translate_errors
 from kbx_tui.index.vectors.stored_vectors import StoredVectors
@@ -53,7 +53,7 @@ STALE_SHARE = 0.05
 """Share of the documents that may differ from a file before it is rewritten."""
 
 
-T = TypeVar("T", Postings, Bodies, StoredVectors)
+T = TypeVar("T", Postings, Bodies, StoredDocuments, StoredVectors)
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,6 +147,7 @@ BODIES = DerivedFile(
     Bodies,
     {"versions": "names", "first_lines": "lines"},
 )
+DOCUMENTS = DerivedFile("documents.bin", "kbx documents 1", StoredDocuments, {})
 VECTORS_NAME = "vectors.bin"
 
 
@@ -187,15 +188,6 @@ def changed_in_place(store: Store, before: Mapping[str, FileState]) -> bool:
         for name, state in now.items()
         if name in before
     )
-
-
-def rows_of_versions(versions: NDArray[np.bytes_], snapshot_versions: Sequence[str]) -> Rows:
-    """Return the snapshot row of each document version of a file, -1 where it has none."""
-    current = np.array(snapshot_versions or [], dtype=np.bytes_)
-    if np.array_equal(current, versions):
-        return np.arange(len(current))
-    row_of = {version: row for row, version in enumerate(current.tolist())}
-    return rows_of(versions.tolist(), row_of)
 
 
 def is_few(count: int, documents: int) -> bool:

@@ -13,11 +13,12 @@ from numpy.typing import NDArray
 
 from kbx_tui.errors import NotFound
 from kbx_tui.index.chunk_lines import ChunkLines, read_chunk_lines
+from kbx_tui.index.columns.read_snapshot import read_snapshot
 from kbx_tui.index.derived_files import BODIES, changed_in_place, file_states
 from kbx_tui.index.lexical.bm25 import Bm25Index
 from kbx_tui.index.lexical.load_bm25 import load_bm25
 from kbx_tui.index.paths.path_filter import PathFilter
-from kbx_tui.index.snapshot import generation_of, read_snapshot
+from kbx_tui.index.snapshot import generation_of
 from kbx_tui.index.store import Store
 from kbx_tui.index.vectors.load_vectors import load_vectors
 from kbx_tui.index.vectors.vector_matrix import VectorMatrix
@@ -241,7 +242,7 @@ class IndexGeneration:
     @cached_property
     def known_items(self) -> KnownItems:
         """The documents by path, id, title and date."""
-        return KnownItems(self.snapshot)
+        return KnownItems(self.snapshot.segments, self.snapshot.page_ids)
 
     @cached_property
     def document_dates(self) -> DocumentDates:
@@ -251,7 +252,7 @@ class IndexGeneration:
     @cached_property
     def title_words(self) -> TitleWords:
         """The titles of the documents by their words."""
-        return TitleWords(self.snapshot.titles, self.words.language_of)
+        return TitleWords(self.snapshot.segments, self.words.language_of)
 
 
 def _is_visible(entity: Entity, name: str, filters: Filters) -> bool:

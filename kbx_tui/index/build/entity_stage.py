@@ -15,9 +15,9 @@ from kbx_tui.config import Settings
 from kbx_tui.index import rows
 from kbx_tui.index.build.file_changes import Changes
 from kbx_tui.index.build.progress import ProgressMeter
+from kbx_tui.index.columns.read_snapshot import stored_entities
 from kbx_tui.index.entity_settings import entity_types
 from kbx_tui.index.schema import SCHEMAS
-from kbx_tui.index.snapshot import stored_entities
 from kbx_tui.index.store import Store
 from kbx_tui.index.where_clause import batched_clauses, is_one_of, quoted
 from kbx_tui.knowledge.entities.entity_pages import build_entities

@@ -12,7 +12,8 @@ import numpy as np
 
 from kbx_tui.errors import IndexFault
 from kbx_tui.index.chunk_texts import read_chunk_texts
-from kbx_tui.index.derived_files import BODIES, VECTORS_NAME, WORDS, vectors_file
+from kbx_tui.index.columns.read_snapshot import stored_entities
+from kbx_tui.index.derived_files import BODIES, DOCUMENTS, VECTORS_NAME, WORDS, vectors_file
 from kbx_tui.index.integrity.noted_state import find_damage, read_noted_state
 from kbx_tui.index.integrity.verified_files import verified_files
 from kbx_tui.index.rows import fact_hash
@@ -23,7 +24,6 @@ from kbx_tui.index.schema import (
     text_hash,
     vectors_schema,
 )
-from kbx_tui.index.snapshot import stored_entities
 from kbx_tui.index.store import Store
 from kbx_tui.knowledge.records import Entity
 from kbx_tui.removal import INDEX_TABLES
@@ -131,7 +131,7 @@ def _check_derived_files(store: Store, check: IndexCheck) -> None:
         return
     meta = store.meta()
     vectors = vectors_file(str(meta.get("model", "")), int(meta.get("dimension", 0)))
-    for file in (WORDS, BODIES, vectors):
+    for file in (WORDS, BODIES, DOCUMENTS, vectors):
         mapped = file.map(store)
         check.files += 1
         if file.name in store.damaged_files:

@@ -1,4 +1,4 @@
-"""Loading of the BM25 index of a snapshot, and refreshing of words.bin and bodies.bin.
+"""Loading of the BM25 index of a snapshot, and refreshing of the files of texts.
 
 Documents newer than words.bin are read from their table.
 """
@@ -10,7 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from kbx_tui.index.derived_files import BODIES, WORDS, is_few, rows_of_versions
+from kbx_tui.index.columns.load_documents import refresh_documents_file
+from kbx_tui.index.columns.versions import rows_of_versions
+from kbx_tui.index.derived_files import BODIES, WORDS, is_few
 from kbx_tui.index.lexical.bm25 import Bm25Index, PostingsSegment
 from kbx_tui.index.lexical.bodies import make_bodies
 from kbx_tui.index.lexical.postings import make_postings
@@ -36,7 +38,7 @@ def load_bm25(store: Store, snapshot: Snapshot) -> Bm25Index:
         rows = rows_of_versions(mapped.versions, snapshot.versions)
         segments.append(PostingsSegment(mapped, rows))
         covered[rows[rows >= 0]] = True
-    newer = {snapshot.versions[row] for row in np.flatnonzero(~covered)}
+    newer = {snapshot.versions[row] for row in np.flatnonzero(~covered).tolist()}
     if newer:
         added = make_postings(_texts_of(store, newer, size), with_offsets=True)
         rows = rows_of_versions(added.versions, snapshot.versions)
@@ -48,7 +50,7 @@ def load_bm25(store: Store, snapshot: Snapshot) -> Bm25Index:
 
 
 def refresh_text_files(store: Store) -> None:
-    """Bring words.bin and bodies.bin up to date where they are stale. Raises IndexFault."""
+    """Bring the files of texts up to date where they are stale. Raises IndexFault."""
     if not store.is_local:
         return
     versions = store.column("documents", "version")
@@ -58,6 +60,7 @@ def refresh_text_files(store: Store) -> None:
         lambda: make_postings(_texts(_document_rows(store)), with_offsets=True),
     )
     BODIES.refresh(store, versions, lambda: make_bodies(_bodies(store)))
+    refresh_documents_file(store, versions)
 
 
 def _texts_of(store: Store, versions: set[str], total: int) -> Iterator[tuple[str, str]]:

@@ -9,8 +9,10 @@ from __future__ import annotations
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from kbx_tui.index.derived_files import is_few, rows_of_versions, vectors_file
-from kbx_tui.index.snapshot import Snapshot, read_snapshot
+from kbx_tui.index.columns.read_snapshot import read_snapshot
+from kbx_tui.index.columns.versions import rows_of_versions
+from kbx_tui.index.derived_files import is_few, vectors_file
+from kbx_tui.index.snapshot import Snapshot
 from kbx_tui.index.store import Store
 from kbx_tui.index.vectors.coverage import Coverage, count_profiles
 from kbx_tui.index.vectors.stored_vectors import StoredVectors

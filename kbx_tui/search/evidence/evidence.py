@@ -6,7 +6,7 @@ which other candidates were retrieved. Arrays have shape (n,) over these rows an
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import compress
 from typing import Any, Literal, TypeVar
@@ -202,10 +202,10 @@ class Evidence:
     """At most 20 found by pass 1, best first, whatever the threshold; then those only pinned."""
     links: tuple[LinkedDocuments, ...]
     """Parallel to `entities`."""
-    paths: tuple[str, ...]
-    titles: tuple[str, ...]
-    dates: tuple[str, ...]
-    kinds: tuple[str, ...]
+    paths: Sequence[str]
+    titles: Sequence[str]
+    dates: Sequence[str]
+    kinds: Sequence[str]
     as_typed: ComponentScores
     as_searched: ComponentScores
     """For `document_query`; the same object as `as_typed` if both queries are equal."""

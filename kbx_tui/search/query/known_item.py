@@ -3,35 +3,38 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Mapping, Sequence
 
-from kbx_tui.index.snapshot import Snapshot
-from kbx_tui.knowledge.folding import fold, name_key
+from kbx_tui.index.columns.item_keys import EXTRA, KINDS, item_key
+from kbx_tui.index.columns.stored_documents import DocumentSegment
+from kbx_tui.knowledge.folding import name_key
+
+ID = KINDS.index("id")
 
 
 class KnownItems:
     """The documents of one generation by path, id, title and date."""
 
-    def __init__(self, snapshot: Snapshot) -> None:
-        self._rows: dict[str, list[tuple[int, str]]] = defaultdict(list)
-        columns = (snapshot.paths, snapshot.ids, snapshot.titles, snapshot.dates)
-        for what, values in zip(("path", "id", "title", "date"), columns, strict=True):
-            for row, value in enumerate(values):
-                self._rows[_key(value)].append((row, what))
-        for row, title in enumerate(snapshot.titles):
-            number, colon, _ = title.partition(": ")  # `INC-0117: the outage`
-            if colon and any(map(str.isdigit, number)):
-                self._rows[_key(number)].append((row, "title"))
-            words = name_key(title)  # `Plan: an evening` is found by `plan an evening`
-            if " " in words and words != _key(title):
-                self._rows[words].append((row, "title"))
+    def __init__(self, segments: Sequence[DocumentSegment], page_ids: Mapping[int, str]) -> None:
+        """`page_ids` are the ids of the documents that are pages of entities, by row."""
+        self._segments, self._page_ids = segments, page_ids
+        self._pages: dict[str, list[int]] = defaultdict(list)
+        for row, entity_id in page_ids.items():
+            self._pages[item_key(entity_id)].append(row)
 
     def find(self, text: str) -> list[tuple[int, str]]:
         """Return the rows that `text` names in full, each with `path`, `id`, `title` or `date`."""
-        key = _key(text)
-        found = self._rows.get(key, []) if key else []
+        key = item_key(text)
+        found = self._with_key(key) if key else []
         words = name_key(text)
-        return found or (self._rows.get(words, []) if " " in words else [])
+        return found or (self._with_key(words) if " " in words else [])
 
-
-def _key(text: str) -> str:
-    return " ".join(fold(text).split()).strip("/")
+    def _with_key(self, key: str) -> list[tuple[int, str]]:
+        """Return the rows with a key: by path first, then id, title, date, and parts of titles."""
+        found = [(ID, row, ID) for row in self._pages.get(key, ())]
+        for segment in self._segments:
+            for number, document in segment.documents.items(key):
+                row = int(segment.rows[document])
+                if row >= 0 and not (number == ID and row in self._page_ids):
+                    found.append((min(number, EXTRA), row, number))
+        return [(row, KINDS[number]) for _, row, number in sorted(found)]

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right
-from collections.abc import Callable, Sequence
-from itertools import accumulate
+from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
-from kbx_tui.index.lexical.terms import separate_cjk, stem_of_term, terms_in
-from kbx_tui.knowledge.folding import fold
+from kbx_tui.index.columns.stored_documents import DocumentSegment, places_of
+from kbx_tui.index.lexical.terms import stem_of_term, terms_in
 from kbx_tui.knowledge.languages import ENGLISH
 from kbx_tui.knowledge.stemming import beginning_of
 
@@ -30,13 +28,16 @@ class TitleWords:
     """The titles of one generation, searched by the beginnings of their words."""
 
     def __init__(
-        self, titles: Sequence[str], language_of: Callable[[int], str] = lambda _: ENGLISH
+        self,
+        segments: Sequence[DocumentSegment],
+        language_of: Callable[[int], str] = lambda _: ENGLISH,
     ) -> None:
         """`language_of` returns the language of the document in a row."""
-        folded = [fold(separate_cjk(title)).replace("\n", " ") for title in titles]
-        self._titles, self._language_of = folded, language_of
-        self._text = "\n".join(folded)
-        self._starts = list(accumulate((len(title) + 1 for title in folded), initial=0))
+        self._segments, self._language_of = segments, language_of
+        # A copy: searching bytes is several times as fast as searching a mapped file.
+        self._texts = [segment.documents.folded_titles.tobytes() for segment in segments]
+        self._starts = [segment.documents.folded_starts.data for segment in segments]
+        self._places = places_of(segments)
 
     def holding(
         self, terms: Sequence[str], language: str = ENGLISH, *, among: Rows | None = None
@@ -53,7 +54,8 @@ class TitleWords:
         for row in self._candidates(terms, language) if is_possible else ():
             if self._language_of(row) != language:
                 continue
-            held = frozenset(terms_in(self._titles[row], language))
+            (title,) = self._titles(np.array([row]))
+            held = frozenset(terms_in(title.decode(), language))
             if wanted <= held:
                 rows.append(row)
                 shares.append(len(wanted) / len(held))
@@ -63,8 +65,8 @@ class TitleWords:
         """Return whether a title of these rows may hold all terms."""
         if len(rows) > FEW_TEXTS:
             return True
-        beginnings = [beginning_of(stem_of_term(term), language) for term in terms]
-        titles = map(self._titles.__getitem__, rows.tolist())
+        beginnings = [beginning_of(stem_of_term(term), language).encode() for term in terms]
+        titles = self._titles(rows)
         return any(all(beginning in title for beginning in beginnings) for title in titles)
 
     def _candidates(self, terms: Sequence[str], language: str) -> list[int]:
@@ -81,11 +83,25 @@ class TitleWords:
     def _rows_with(self, beginning: str) -> list[int] | None:
         """Return the rows of titles that contain a text; None if there are too many."""
         rows: list[int] = []
-        position = self._text.find(beginning)
-        while position >= 0:
-            row = bisect_right(self._starts, position) - 1
-            rows.append(row)
-            if len(rows) > MOST_TITLES:
-                return None
-            position = self._text.find(beginning, self._starts[row + 1])
-        return rows
+        wanted = beginning.encode()
+        for segment, text in zip(self._segments, self._texts, strict=True):
+            starts = segment.documents.folded_starts
+            position = text.find(wanted)
+            while position >= 0:
+                document = int(starts.searchsorted(position, "right")) - 1
+                if (row := int(segment.rows[document])) >= 0:
+                    rows.append(row)
+                if len(rows) > MOST_TITLES:
+                    return None
+                position = text.find(wanted, int(starts[document + 1]))
+        return sorted(rows)
+
+    def _titles(self, rows: Rows) -> Iterator[bytes]:
+        """Yield titles as they are searched, in UTF-8."""
+        places = rows if self._places is None else self._places[rows]
+        for place in places.tolist():
+            for text, starts in zip(self._texts, self._starts, strict=True):
+                if place < len(starts) - 1:
+                    yield text[starts[place] : starts[place + 1] - 1]
+                    break
+                place -= len(starts) - 1

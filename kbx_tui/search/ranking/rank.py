@@ -380,7 +380,7 @@ class Ranking(EntityChoice):
         ends = np.flatnonzero(tied & ~np.concatenate((tied[1:], [False]))) + 2
         for start, end in zip(starts, ends, strict=True):
             run = order[start:end].tolist()  # sorted by path, which a stable sort preserves
-            order[start:end] = sorted(run, key=lambda index: dates[rows[index]], reverse=True)
+            order[start:end] = sorted(run, key=lambda index: dates[int(rows[index])], reverse=True)
         return order
 
 

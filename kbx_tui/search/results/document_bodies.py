@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from kbx_tui.index.derived_files import rows_of_versions
+import numpy as np
+
+from kbx_tui.index.columns.versions import rows_of_versions
 from kbx_tui.index.lexical.bodies import Bodies, Body
 from kbx_tui.index.snapshot import Snapshot
 from kbx_tui.index.table_reader import TableReader
@@ -18,17 +20,19 @@ class BodyReader:
 
     def __init__(self, snapshot: Snapshot, file: Bodies | None) -> None:
         self._row_of, self._file = snapshot.row_of, file
-        self._index_in_file: dict[int, int] = {}
+        self._index_in_file = np.full(len(snapshot.versions), -1, np.int32)
         if file is not None:
-            rows = rows_of_versions(file.versions, snapshot.versions).tolist()
-            self._index_in_file = {row: index for index, row in enumerate(rows) if row >= 0}
+            rows = rows_of_versions(file.versions, snapshot.versions)
+            kept = np.flatnonzero(rows >= 0)
+            self._index_in_file[rows[kept]] = kept
 
     def read(self, paths: Sequence[str], reader: TableReader) -> list[Body]:
         """Return the bodies in the order of `paths`, empty for a deleted one. Raises IndexFault."""
         bodies: dict[str, Body] = {}
         for path in paths:
-            index = self._index_in_file.get(self._row_of.get(path, -1))
-            if index is not None and self._file is not None:
+            row = self._row_of.get(path)
+            index = -1 if row is None else int(self._index_in_file[row])
+            if index >= 0 and self._file is not None:
                 bodies[path] = self._file[index]
         missing = [path for path in dict.fromkeys(paths) if path not in bodies]
         if missing:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
 from types import MappingProxyType
@@ -12,6 +12,8 @@ from typing import Any, Self
 import numpy as np
 
 from kbx_tui.errors import ConfigError
+from kbx_tui.index.columns.coded_column import CodedColumn
+from kbx_tui.index.columns.text_column import TextColumn
 from kbx_tui.index.paths.globs import literal_prefix
 from kbx_tui.index.paths.path_filter import PathFilter
 from kbx_tui.index.snapshot import Snapshot
@@ -31,10 +33,10 @@ class ScopedDocuments:
     scope: Scope
     rows: Rows
     """Rows in scope, ascending."""
-    paths: tuple[str, ...]
-    titles: tuple[str, ...]
-    dates: tuple[str, ...]
-    kinds: tuple[str, ...]
+    paths: Sequence[str]
+    titles: Sequence[str]
+    dates: Sequence[str]
+    kinds: Sequence[str]
 
     @classmethod
     def of(cls, snapshot: Snapshot, flags: Flags, scope: Scope) -> Self:
@@ -43,8 +45,7 @@ class ScopedDocuments:
         columns = (snapshot.paths, snapshot.titles, snapshot.dates, snapshot.kinds)
         if len(rows) == len(flags):
             return cls(flags, scope, rows, *columns)
-        selected = (tuple(map(column.__getitem__, rows.tolist())) for column in columns)
-        return cls(flags, scope, rows, *selected)
+        return cls(flags, scope, rows, *(_taken(column, rows) for column in columns))
 
 
 def find_scope(
@@ -105,15 +106,12 @@ def _flags(snapshot: Snapshot, path: PathFilter, filters: Filters) -> Flags:
     size = len(snapshot.paths)
     path = path.among(snapshot.paths)
     flags = np.ones(size, np.bool_) if path.is_all else _path_flags(snapshot.paths, path)
-    checks: list[Iterable[bool]] = []
     if filters.doc_types:
-        checks.append(kind in filters.doc_types for kind in snapshot.kinds)
+        flags &= _matching(snapshot.kinds, filters.doc_types.__contains__)
     if filters.since or filters.until:
-        checks.append(map(filters.matches_date, snapshot.dates))
+        flags &= _matching(snapshot.dates, filters.matches_date)
     if filters.tags:
-        checks.append(map(filters.matches_tags, snapshot.tags))
-    for check in checks:
-        flags &= np.fromiter(check, np.bool_, size)
+        flags &= np.fromiter(map(filters.matches_tags, snapshot.tags), np.bool_, size)
     if filters.entities:
         linked = np.zeros(size, np.bool_)
         for entity in snapshot.links.keys() & filters.entities:
@@ -122,18 +120,31 @@ def _flags(snapshot: Snapshot, path: PathFilter, filters: Filters) -> Flags:
     return flags
 
 
+def _matching(column: Sequence[str], matches: Callable[[str], bool]) -> Flags:
+    if isinstance(column, CodedColumn):
+        return column.flags(matches)
+    return np.fromiter(map(matches, column), np.bool_, len(column))
+
+
+def _taken(column: Sequence[str], rows: Rows) -> Sequence[str]:
+    if isinstance(column, TextColumn | CodedColumn):
+        return column.take(rows)
+    return tuple(map(column.__getitem__, rows.tolist()))
+
+
 def _path_flags(paths: Sequence[str], path: PathFilter) -> Flags:
     """Return which of the sorted paths match; only those with the literal prefix are compared."""
     flags = np.zeros(len(paths), dtype=np.bool_)
     for glob in path.globs:
         start = literal_prefix(glob)
-        for row in range(bisect_left(paths, start), _end(paths, start)):
-            flags[row] = flags[row] or path.matches(paths[row])
+        first, end = bisect_left(paths, start), _end(paths, start)
+        matches = np.fromiter(map(path.matches, paths[first:end]), np.bool_, end - first)
+        flags[first:end] |= matches
     if not path.globs:
         start = path.prefix + "/"
         flags[bisect_left(paths, start) : _end(paths, start)] = True
         file = bisect_left(paths, path.prefix)
-        if paths[file : file + 1] == (path.prefix,):
+        if file < len(paths) and paths[file] == path.prefix:
             flags[file] = True
     return flags
 

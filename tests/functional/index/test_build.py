@@ -9,8 +9,8 @@ import pyarrow as pa
 import pytest
 
 from kbx_tui import IndexDamaged, IndexForeign, KnowledgeBase, Progress
+from kbx_tui.index.columns.read_snapshot import stored_entities
 from kbx_tui.index.schema import TEXT_RULES
-from kbx_tui.index.snapshot import stored_entities
 from kbx_tui.index.store import Store
 from kbx_tui.removal import INDEX_TABLES
 from kbx_tui.search.open_index import OpenIndex

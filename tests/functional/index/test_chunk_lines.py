@@ -8,8 +8,8 @@ import pytest
 
 from kbx_tui import KnowledgeBase
 from kbx_tui.index.chunk_lines import read_chunk_lines
+from kbx_tui.index.columns.read_snapshot import read_snapshot
 from kbx_tui.index.index_folder import index_uri
-from kbx_tui.index.snapshot import read_snapshot
 from kbx_tui.index.store import Store
 from kbx_tui.index.table_reader import TableReader
 from kbx_tui.tools.servers.dispatch import call

@@ -10,8 +10,8 @@ import pytest
 
 from kbx_tui import KnowledgeBase
 from kbx_tui.embedding.source import BUNDLED
+from kbx_tui.index.columns.read_snapshot import read_snapshot
 from kbx_tui.index.derived_files import VECTORS_NAME
-from kbx_tui.index.snapshot import read_snapshot
 from kbx_tui.index.vectors.load_vectors import load_vectors, refresh_vectors_file
 from kbx_tui.index.vectors.vector_matrix import VectorMatrix
 from kbx_tui.index.vectors.vector_tables import read_vectors

@@ -16,7 +16,6 @@ from kbx_tui.index.derived_files import (
     STALE_SHARE,
     WORDS,
     delete_derived_files,
-    rows_of_versions,
     vectors_file,
 )
 from kbx_tui.index.lexical.bodies import make_bodies
@@ -210,10 +209,3 @@ def test_deleting_removes_all_derived_files_and_nothing_else(store: Store) -> No
     delete_derived_files(store)
     delete_derived_files(store)
     assert {path.name for path in Path(store.uri).iterdir()} == {INDEX_MARKER, "BUILD"}
-
-
-def test_versions_are_mapped_to_the_rows_of_a_snapshot() -> None:
-    versions = np.array(["a", "b", "c"], dtype=np.bytes_)
-    assert rows_of_versions(versions, ["a", "b", "c"]).tolist() == [0, 1, 2]
-    assert rows_of_versions(versions, ["c", "d", "a"]).tolist() == [2, -1, 0]
-    assert rows_of_versions(versions, []).tolist() == [-1, -1, -1]

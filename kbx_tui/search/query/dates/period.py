@@ -11,9 +11,11 @@ from datetime import date, timedelta
 import numpy as np
 from numpy.typing import NDArray
 
+from kbx_tui.index.columns.coded_column import CodedColumn
 from kbx_tui.knowledge.calendar_names import MONTH_NAMES
 
 LAST_ISO_DATE = "9999-12-31"
+ISO_LENGTH = len(LAST_ISO_DATE)
 DAY = timedelta(days=1)
 
 
@@ -81,14 +83,14 @@ class DocumentDates:
 
     def __init__(self, dates: Sequence[str]) -> None:
         """`dates` are ISO dates by row, empty for documents without one."""
-        self._by_row = np.array(dates, "U10")
-        self._dates: Sequence[str] = sorted({day for day in dates if day})
+        self._by_row = dates if isinstance(dates, CodedColumn) else CodedColumn.of(dates)
+        codes = np.unique(self._by_row.codes).tolist()
+        self._dates = sorted(filter(None, map(self._by_row.values.__getitem__, codes)))
 
     def flags_in(self, period: Period) -> NDArray[np.bool_]:
         """Return which documents have their date in a period, shape (documents,)."""
-        by_row, last = self._by_row, period.last or LAST_ISO_DATE
-        flags: NDArray[np.bool_] = (by_row != "") & (by_row >= period.first) & (by_row <= last)
-        return flags
+        first, last = period.first, period.last or LAST_ISO_DATE
+        return self._by_row.flags(lambda day: bool(day) and first <= day[:ISO_LENGTH] <= last)
 
     def any_in(self, period: Period) -> bool:
         """Return whether a document has its date in a period."""

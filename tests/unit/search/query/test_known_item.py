@@ -2,34 +2,35 @@
 
 from __future__ import annotations
 
-from types import SimpleNamespace
-from typing import Any
-
+import numpy as np
 import pytest
 
+from kbx_tui.index.columns.stored_documents import DocumentSegment
 from kbx_tui.search.query.known_item import KnownItems
+from tests.unit.index.columns.documents import documents_of
 
-SNAPSHOT: Any = SimpleNamespace(
-    paths=("notes/leak.md", "meetings/plan.md", "notes/empty.md", "notes/c.md"),
-    ids=("note:leak", "meeting:plan", "note:empty", "note:c"),
-    titles=("INC-17: the leak", "Plan: a  Dvořák evening", "", "C++"),
-    dates=("2026-03-17", "2026-03-17", "", ""),
+PAGES = (
+    ("meetings/plan.md", "meeting:plan", "Plan: a  Dvořák evening", "2026-03-17"),
+    ("notes/c.md", "note:c", "C++", ""),
+    ("notes/empty.md", "note:empty", "", ""),
+    ("notes/leak.md", "note:leak", "INC-17: the leak", "2026-03-17"),
 )
+ITEMS = KnownItems([DocumentSegment.of(documents_of(*PAGES))], {})
 
 
 @pytest.mark.parametrize(
     ("text", "items"),
     [
-        ("/notes/leak.md", [(0, "path")]),
-        ("Note:Leak", [(0, "id")]),
-        ("inc-17: THE leak", [(0, "title")]),
-        ("INC-17", [(0, "title")]),
-        ("plan: a dvorak evening", [(1, "title")]),
-        ("Plan -- a dvorak evening!", [(1, "title")]),
+        ("/notes/leak.md", [(3, "path")]),
+        ("Note:Leak", [(3, "id")]),
+        ("inc-17: THE leak", [(3, "title")]),
+        ("INC-17", [(3, "title")]),
+        ("plan: a dvorak evening", [(0, "title")]),
+        ("Plan -- a dvorak evening!", [(0, "title")]),
         ("Plan", []),  # no number
         ("C", []),
-        ("C++", [(3, "title")]),
-        ("2026-03-17", [(0, "date"), (1, "date")]),
+        ("C++", [(1, "title")]),
+        ("2026-03-17", [(0, "date"), (3, "date")]),
         ("2026-03", []),
         ("", []),
         (" / ", []),
@@ -38,4 +39,24 @@ SNAPSHOT: Any = SimpleNamespace(
 def test_document_is_found_by_full_path_id_title_or_date(
     text: str, items: list[tuple[int, str]]
 ) -> None:
-    assert KnownItems(SNAPSHOT).find(text) == items
+    assert ITEMS.find(text) == items
+
+
+def test_the_page_of_an_entity_has_the_id_of_the_entity_alone() -> None:
+    items = KnownItems([DocumentSegment.of(documents_of(*PAGES))], {1: "project:c"})
+    assert items.find("project:C") == [(1, "id")]
+    assert items.find("note:c") == []
+    assert items.find("note:leak") == [(3, "id")]
+
+
+def test_documents_of_all_segments_are_found_in_the_order_of_their_rows() -> None:
+    older, newer = documents_of(PAGES[0], PAGES[1], PAGES[3]), documents_of(PAGES[2], PAGES[3])
+    items = KnownItems(
+        [
+            DocumentSegment(older, np.array([0, 1, -1])),
+            DocumentSegment(newer, np.array([2, 3])),
+        ],
+        {},
+    )
+    assert items.find("2026-03-17") == [(0, "date"), (3, "date")]
+    assert items.find("note:empty") == [(2, "id")]

@@ -5,9 +5,16 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from kbx_tui.index.columns.stored_documents import DocumentSegment
 from kbx_tui.search.query.title_words import MOST_TITLES, TitleWords
+from tests.unit.index.columns.documents import titled
 
-TITLES = TitleWords(
+
+def titles_of(titles: list[str]) -> TitleWords:
+    return TitleWords([DocumentSegment.of(titled(titles))])
+
+
+TITLES = titles_of(
     [
         "Zettelkasten method",
         "Case studies of Dvořák",
@@ -46,10 +53,24 @@ def test_titles_that_hold_all_terms_are_found(
 
 
 def test_a_word_of_very_many_titles_names_none() -> None:
-    titles = TitleWords([f"Meeting {number}" for number in range(MOST_TITLES + 1)])
+    titles = titles_of([f"Meeting {number}" for number in range(MOST_TITLES + 1)])
     assert not len(titles.holding(["meet"])[0])
     assert titles.holding(["meet", "7"])[0].tolist() == [7]
 
 
 def test_there_may_be_no_titles() -> None:
-    assert not len(TitleWords([]).holding(["plan"])[0])
+    assert not len(titles_of([]).holding(["plan"])[0])
+
+
+def test_titles_of_changed_documents_replace_those_before() -> None:
+    older, newer = titled(["Plan of old", "A plan", "Review"]), titled(["New plan"])
+    titles = TitleWords(
+        [
+            DocumentSegment(older, np.array([-1, 1, 2])),
+            DocumentSegment(newer, np.array([0])),
+        ]
+    )
+    for among in (None, np.arange(3)):
+        rows, shares = titles.holding(["plan"], among=among)
+        assert rows.tolist() == [0, 1]
+        assert shares.tolist() == [1 / 2, 1.0]

@@ -1,0 +1,66 @@
+"""Columns of few different texts, such as the types and dates of documents: a number for each."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Self, overload
+
+import numpy as np
+from numpy.typing import NDArray
+
+Codes = NDArray[np.int32]
+Rows = NDArray[np.int64]
+
+
+class CodedColumn(Sequence[str]):
+    """The texts of rows by their codes. Immutable."""
+
+    __slots__ = ("codes", "values")
+
+    def __init__(self, codes: Codes, values: Sequence[str]) -> None:
+        self.codes = codes
+        """The code of each row, an index into `values`."""
+        self.values = tuple(values)
+        """The different texts."""
+
+    @classmethod
+    def of(cls, texts: Iterable[str]) -> Self:
+        """Return a column of texts."""
+        code_of: dict[str, int] = {}
+        codes = [code_of.setdefault(text, len(code_of)) for text in texts]
+        return cls(np.array(codes, np.int32), tuple(code_of))
+
+    @classmethod
+    def concatenated(cls, columns: Sequence[CodedColumn]) -> Self:
+        """Return one column after the other."""
+        code_of: dict[str, int] = {}
+        parts = []
+        for column in columns:
+            codes = [code_of.setdefault(text, len(code_of)) for text in column.values]
+            parts.append(np.array(codes, np.int32)[column.codes])
+        return cls(np.concatenate(parts), tuple(code_of))
+
+    def take(self, rows: Rows) -> Self:
+        """Return the column of some rows, in their order."""
+        return type(self)(self.codes[rows], self.values)
+
+    def flags(self, matches: Callable[[str], bool]) -> NDArray[np.bool_]:
+        """Return which rows have a text that matches; each different text is asked for once."""
+        return np.fromiter(map(matches, self.values), np.bool_, len(self.values))[self.codes]
+
+    def __len__(self) -> int:
+        return len(self.codes)
+
+    @overload
+    def __getitem__(self, row: int) -> str: ...
+
+    @overload
+    def __getitem__(self, row: slice) -> tuple[str, ...]: ...
+
+    def __getitem__(self, row: int | slice) -> str | tuple[str, ...]:
+        if isinstance(row, slice):
+            return tuple(map(self.values.__getitem__, self.codes[row].tolist()))
+        return self.values[int(self.codes[row])]
+
+    def __iter__(self) -> Iterator[str]:
+        return map(self.values.__getitem__, self.codes.tolist())

@@ -1,0 +1,35 @@
+"""The ids of documents: the page of an entity has the id of the entity."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import overload
+
+
+class IdColumn(Sequence[str]):
+    """The ids of documents by row. Immutable."""
+
+    __slots__ = ("_ids", "_of_pages")
+
+    def __init__(self, ids: Sequence[str], of_pages: Mapping[int, str]) -> None:
+        """`of_pages` are the ids of the rows that are pages of entities, `ids` those of all."""
+        self._ids, self._of_pages = ids, of_pages
+
+    def __len__(self) -> int:
+        return len(self._ids)
+
+    @overload
+    def __getitem__(self, row: int) -> str: ...
+
+    @overload
+    def __getitem__(self, row: slice) -> tuple[str, ...]: ...
+
+    def __getitem__(self, row: int | slice) -> str | tuple[str, ...]:
+        if isinstance(row, slice):
+            return tuple(self[each] for each in range(*row.indices(len(self))))
+        of_page = self._of_pages.get(row)
+        return self._ids[row] if of_page is None else of_page
+
+    def __iter__(self) -> Iterator[str]:
+        of_pages = self._of_pages
+        return (of_pages.get(row, own) for row, own in enumerate(self._ids))

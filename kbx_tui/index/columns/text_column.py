@@ -1,0 +1,234 @@
+"""Columns of texts in few arrays: each text is decoded when it is asked for, and none is held.
+
+As Python objects, the columns of all documents take ten times the memory, and seconds to make.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any, Self, overload
+
+import numpy as np
+from numpy.typing import NDArray
+
+Rows = NDArray[np.int64]
+
+BLOCK = 1000
+"""Texts decoded at once where all are read in order."""
+
+ROWS_KEPT = 2000
+"""Rows of texts that are kept: one search asks for those of its results several times."""
+
+
+@dataclass(frozen=True, slots=True)
+class TextArena:
+    """Texts in UTF-8, concatenated."""
+
+    data: NDArray[np.uint8]
+    starts: NDArray[np.int64]
+    """Where each text starts in `data`, shape (texts + 1,)."""
+
+    @classmethod
+    def of(cls, texts: Iterable[str]) -> Self:
+        """Return an arena of texts. Surrogates, which no table holds, become question marks."""
+        encoded = [text.encode("utf-8", "replace") for text in texts]
+        ends = np.cumsum([len(text) for text in encoded], dtype=np.int64)
+        return cls(np.frombuffer(b"".join(encoded), np.uint8), np.concatenate(([0], ends)))
+
+    def __len__(self) -> int:
+        return len(self.starts) - 1
+
+    def __iter__(self) -> Iterator[str]:
+        return self.between(0, len(self))
+
+    def between(self, first: int, end: int) -> Iterator[str]:
+        """Yield the texts from `first` to `end`: faster than one by one."""
+        data = self.data.data
+        for begin in range(first, end, BLOCK):
+            bounds = self.starts[begin : min(begin + BLOCK, end) + 1].tolist()
+            block = bytes(data[bounds[0] : bounds[-1]])
+            if block.isascii():
+                text, origin = block.decode("ascii"), bounds[0]
+                for start, end in pairwise(bounds):
+                    yield text[start - origin : end - origin]
+            else:
+                for start, end in pairwise(bounds):
+                    yield str(data[start:end], "utf-8")
+
+
+class TextColumn(Sequence[str]):
+    """The texts of rows, from one arena or several. Immutable."""
+
+    __slots__ = ("_arenas", "_places", "_size", "_views")
+
+    def __init__(self, arenas: Sequence[TextArena], places: Rows | None = None) -> None:
+        """`places` says which text each row has, counted through all arenas; None: as they are.
+
+        Several arenas need it.
+        """
+        self._arenas, self._places = tuple(arenas), places
+        self._views = [(arena.data.data, arena.starts.data, len(arena)) for arena in arenas]
+        self._size = len(self._arenas[0]) if places is None else len(places)
+
+    @classmethod
+    def of(cls, texts: Iterable[str]) -> Self:
+        """Return a column of texts."""
+        return cls([TextArena.of(texts)])
+
+    def take(self, rows: Rows) -> Self:
+        """Return the column of some rows, in their order, without copying a text."""
+        return type(self)(self._arenas, rows if self._places is None else self._places[rows])
+
+    def to_arrow(self) -> Any:
+        """Return the texts as a pyarrow array; those of one arena are not copied."""
+        import pyarrow as pa
+
+        if self._places is not None:
+            return pa.array(self, pa.large_utf8())
+        buffers = map(pa.py_buffer, (self._arenas[0].starts, self._arenas[0].data))
+        return pa.Array.from_buffers(pa.large_utf8(), len(self), [None, *buffers])
+
+    def __len__(self) -> int:
+        return self._size
+
+    @overload
+    def __getitem__(self, row: int) -> str: ...
+
+    @overload
+    def __getitem__(self, row: slice) -> tuple[str, ...]: ...
+
+    def __getitem__(self, row: int | slice) -> str | tuple[str, ...]:
+        if isinstance(row, slice):
+            first, end, step = row.indices(len(self))
+            if self._places is None and step == 1:
+                return tuple(self._arenas[0].between(first, end))
+            return tuple(self[each] for each in range(first, end, step))
+        size = self._size
+        if not -size <= row < size:
+            raise IndexError(f"there is no row {row} in a column of {size} texts")
+        place = row % size if self._places is None else int(self._places[row])
+        for data, starts, count in self._views:
+            if place < count:
+                return str(data[starts[place] : starts[place + 1]], "utf-8")
+            place -= count
+        raise IndexError(f"row {row} has no text")
+
+    def __iter__(self) -> Iterator[str]:
+        if self._places is None:
+            return iter(self._arenas[0])
+        return map(self.__getitem__, range(len(self)))
+
+    def __contains__(self, text: object) -> bool:
+        return any(each == text for each in self)
+
+    def index(self, value: Any, start: int = 0, stop: int | None = None) -> int:
+        """Return the first row with a text. Raises ValueError if there is none."""
+        end = len(self) if stop is None else stop
+        for row, text in enumerate(self):
+            if start <= row < end and text == value:
+                return row
+        raise ValueError(f"{value!r} is not in the column")
+
+
+class SortedTexts(TextColumn):
+    """Different texts in ascending order, so that one is found without reading all."""
+
+    __slots__ = ()
+
+    def find(self, text: str, start: int = 0) -> int:
+        """Return the row of a text that is not before `start`, or -1."""
+        row = bisect_left(self, text, start)
+        return row if row < len(self) and self[row] == text else -1
+
+    def __contains__(self, text: object) -> bool:
+        return isinstance(text, str) and self.find(text) >= 0
+
+    def index(self, value: Any, start: int = 0, stop: int | None = None) -> int:
+        """Return the row of a text. Raises ValueError if there is none."""
+        row = self.find(value)
+        if not start <= row < (len(self) if stop is None else stop):
+            raise ValueError(f"{value!r} is not in the column")
+        return row
+
+    def find_each(self, ascending: Iterable[str]) -> Iterator[int]:
+        """Yield the row of each text, or -1. Fast where many follow each other in the column."""
+        following, size = 0, len(self)
+        for text in ascending:
+            is_next = following < size and self[following] == text
+            row = following if is_next else self.find(text, following)
+            following = max(following, row + 1)
+            yield row
+
+
+class RowOfText(Mapping[str, int]):
+    """The row of each text of a sorted column. Keeps those of the texts asked for last."""
+
+    __slots__ = ("_column", "_found", "_known")
+
+    def __init__(self, column: SortedTexts, known: Mapping[str, int]) -> None:
+        """`known` are the rows of texts that are asked for often."""
+        self._column, self._known = column, known
+        self._found: dict[str, int] = {}
+
+    def __getitem__(self, text: str) -> int:
+        if (row := self._row(text)) < 0:
+            raise KeyError(text)
+        return row
+
+    def __contains__(self, text: object) -> bool:
+        return isinstance(text, str) and self._row(text) >= 0
+
+    def _row(self, text: str) -> int:
+        row = self._known.get(text, self._found.get(text))
+        if row is None:
+            if len(self._found) >= ROWS_KEPT:
+                self._found.clear()
+            row = self._found[text] = self._column.find(text)
+        return row
+
+    def __len__(self) -> int:
+        return len(self._column)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._column)
+
+
+class TextLists(Sequence[tuple[str, ...]]):
+    """Several texts in each row, such as the tags of documents."""
+
+    __slots__ = ("_column",)
+
+    END = "\0"
+    """Follows each text; no text of a table holds it."""
+
+    def __init__(self, column: TextColumn) -> None:
+        """`column` holds the texts of each row as `joined` returns them."""
+        self._column = column
+
+    @classmethod
+    def joined(cls, texts: Iterable[str]) -> str:
+        """Return the texts of a row as one."""
+        return "".join(f"{text.replace(cls.END, '')}{cls.END}" for text in texts)
+
+    def __len__(self) -> int:
+        return len(self._column)
+
+    @overload
+    def __getitem__(self, row: int) -> tuple[str, ...]: ...
+
+    @overload
+    def __getitem__(self, row: slice) -> tuple[tuple[str, ...], ...]: ...
+
+    def __getitem__(self, row: int | slice) -> tuple[Any, ...]:
+        if isinstance(row, slice):
+            return tuple(map(self._split, self._column[row]))
+        return self._split(self._column[row])
+
+    def __iter__(self) -> Iterator[tuple[str, ...]]:
+        return map(self._split, self._column)
+
+    def _split(self, text: str) -> tuple[str, ...]:
+        return tuple(text.split(self.END)[:-1]) if text else ()

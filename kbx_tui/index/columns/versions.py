@@ -1,0 +1,88 @@
+"""Versions of documents as arrays: which are in a file, and in which row each is now."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any, overload
+
+import numpy as np
+from numpy.typing import NDArray
+
+Rows = NDArray[np.int64]
+VersionArray = NDArray[np.bytes_]
+
+
+class Versions(Sequence[str]):
+    """The versions of documents by row (`schema.document_version`). Immutable."""
+
+    __slots__ = ("array",)
+
+    def __init__(self, array: VersionArray) -> None:
+        self.array = array
+
+    def __len__(self) -> int:
+        return len(self.array)
+
+    @overload
+    def __getitem__(self, row: int) -> str: ...
+
+    @overload
+    def __getitem__(self, row: slice) -> tuple[str, ...]: ...
+
+    def __getitem__(self, row: int | slice) -> str | tuple[str, ...]:
+        if isinstance(row, slice):
+            return tuple(version.decode() for version in self.array[row].tolist())
+        return bytes(self.array[row]).decode()
+
+    def __iter__(self) -> Iterator[Any]:
+        return (version.decode() for version in self.array.tolist())
+
+
+def version_array(versions: Sequence[str]) -> VersionArray:
+    """Return versions as an array, without copying those that are one."""
+    if isinstance(versions, Versions):
+        return versions.array
+    return np.array(list(versions) or [], dtype=np.bytes_)
+
+
+def rows_of_versions(versions: VersionArray, snapshot_versions: Sequence[str]) -> Rows:
+    """Return the snapshot row of each document version of a file, -1 where it has none.
+
+    Few differ, in a base of any size: what both begin and end with is compared as arrays.
+    """
+    current = version_array(snapshot_versions)
+    shared = min(len(current), len(versions))
+    before = _equal_until(current[:shared], versions[:shared])
+    rest = shared - before
+    after = _equal_until(current[::-1][:rest], versions[::-1][:rest])
+    rows = np.full(len(versions), -1, np.int64)
+    rows[:before] = np.arange(before)
+    end, current_end = len(versions) - after, len(current) - after
+    rows[end:] = np.arange(current_end, len(current))
+    changed = current[before:current_end].tolist()
+    row_of = {version: row for row, version in enumerate(changed, before)}
+    rows[before:end] = [row_of.get(version, -1) for version in versions[before:end].tolist()]
+    return rows
+
+
+def _equal_until(first: VersionArray, second: VersionArray) -> int:
+    """Return how many elements are equal before the first that is not; lengths are equal."""
+    differs = first != second
+    return int(differs.argmax()) if differs.any() else len(first)
+
+
+def have_same_versions(versions: VersionArray, others: VersionArray) -> bool:
+    """Return whether two arrays hold the same versions, in whatever order.
+
+    Versions are hashes, so it is enough that the sums of their parts are equal: nothing is sorted.
+    """
+    is_alike = versions.shape == others.shape and versions.dtype == others.dtype
+    return is_alike and bool(np.array_equal(_sums(versions), _sums(others)))
+
+
+def _sums(versions: VersionArray) -> NDArray[np.uint64]:
+    """Return the sums, modulo 2^64, of every eight bytes of all versions."""
+    parts = -(-versions.dtype.itemsize // 8)
+    padded = np.ascontiguousarray(versions.astype(f"S{8 * parts}", copy=False))
+    sums: NDArray[np.uint64] = padded.view(np.uint64).reshape(len(versions), parts).sum(axis=0)
+    return sums

@@ -1,0 +1,94 @@
+"""Documents loaded with the help of documents.bin equal those of the table, whatever changed."""
+
+from __future__ import annotations
+
+from dataclasses import fields
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from kbx_tui import KnowledgeBase
+from kbx_tui.index.columns.read_snapshot import read_snapshot
+from kbx_tui.index.derived_files import DOCUMENTS
+from kbx_tui.index.snapshot import Snapshot
+from kbx_tui.search.query.known_item import KnownItems
+from kbx_tui.search.query.title_words import TitleWords
+from tests.functional.vaults import store_of
+
+PAGE = "---\naliases: [Quagga]\ntags: [animal]\ndate: 2026-01-02\n---\n# Zebra crossing\n"
+COLUMNS = ("paths", "ids", "titles", "dates", "kinds", "tags", "attendees", "aliases", "versions")
+
+
+def file_of(base: Path) -> Path:
+    return base / ".kbx" / "index" / DOCUMENTS.name
+
+
+def columns_of(snapshot: Snapshot) -> dict[str, list[Any]]:
+    return {name: list(getattr(snapshot, name)) for name in COLUMNS}
+
+
+def links_of(snapshot: Snapshot) -> dict[str, list[Any]]:
+    return {
+        entity: [links.rows.tolist(), links.kinds, links.counts.tolist()]
+        for entity, links in snapshot.links.items()
+    }
+
+
+def both(base: Path) -> tuple[Snapshot, Snapshot]:
+    """Return the snapshot read with the help of the file, and that read from the tables."""
+    loaded = read_snapshot(store_of(base))
+    moved = file_of(base).rename(base / "documents.bin")
+    try:
+        return loaded, read_snapshot(store_of(base))
+    finally:
+        moved.rename(file_of(base))
+
+
+def edit(base: Path) -> None:
+    memory = base / "memory"
+    (memory / "notes" / "zebra.md").write_text(PAGE, encoding="utf-8")
+    page, other = sorted((memory / "meetings").rglob("*.md"))[:2]
+    page.write_text(page.read_text("utf-8") + "\nMore.\n", encoding="utf-8")
+    other.unlink()
+    person = sorted((memory / "people").glob("*.md"))[0]
+    person.write_text(person.read_text("utf-8") + "\nAnd more.\n", encoding="utf-8")
+
+
+def test_changed_documents_are_read_beside_the_mapped_file(
+    demo_copy: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("kbx_tui.index.derived_files.STALE_SHARE", 0.9)
+    before = file_of(demo_copy).read_bytes()
+    edit(demo_copy)
+    with KnowledgeBase(demo_copy) as kb:
+        kb.index(fast=True)
+    assert file_of(demo_copy).read_bytes() == before
+    loaded, from_tables = both(demo_copy)
+    assert [len(loaded.segments), len(from_tables.segments)] == [2, 1]
+    assert columns_of(loaded) == columns_of(from_tables)
+    assert list(loaded.paths) == sorted(loaded.paths)
+    assert links_of(loaded) == links_of(from_tables)
+    assert loaded.entities == from_tables.entities
+    items = [KnownItems(each.segments, each.page_ids) for each in (loaded, from_tables)]
+    titles = [TitleWords(each.segments) for each in (loaded, from_tables)]
+    for name in ("paths", "ids", "titles", "dates"):
+        for text in getattr(loaded, name):
+            assert items[0].find(text) == items[1].find(text)
+    for word in ("zebra", "plan", "retro"):
+        assert titles[0].holding([word])[0].tolist() == titles[1].holding([word])[0].tolist()
+    for row, path in enumerate(loaded.paths):
+        assert loaded.row_of[path] == row
+
+
+def test_an_unchanged_index_is_mapped_and_a_damaged_file_is_written_again(demo_copy: Path) -> None:
+    snapshot = read_snapshot(store_of(demo_copy))
+    (segment,) = snapshot.segments
+    arrays = [getattr(segment.documents, field.name) for field in fields(segment.documents)]
+    assert not any(array.flags.owndata for array in arrays)
+    data = file_of(demo_copy).read_bytes()
+    file_of(demo_copy).write_bytes(data[:-70] + b"damaged" + data[-63:])
+    with KnowledgeBase(demo_copy) as kb:
+        answer = kb.search("rollback", fast=True)
+        assert any(DOCUMENTS.name in note for note in answer.meta.notes)
+    assert file_of(demo_copy).read_bytes() == data

@@ -1,0 +1,42 @@
+"""Versions of documents are found by row, however few or many differ."""
+
+from __future__ import annotations
+
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kbx_tui.index.columns.versions import (
+    Versions,
+    have_same_versions,
+    rows_of_versions,
+    version_array,
+)
+
+different = st.lists(st.sampled_from("abcdefgh"), unique=True)
+
+
+@given(different, different)
+def test_the_row_of_each_version_is_found(stored: list[str], current: list[str]) -> None:
+    expected = [current.index(version) if version in current else -1 for version in stored]
+    array = version_array(stored)
+    assert rows_of_versions(array, current).tolist() == expected
+    assert rows_of_versions(array, Versions(version_array(current))).tolist() == expected
+
+
+@given(different, st.randoms())
+def test_the_same_versions_in_another_order_are_the_same(
+    versions: list[str], random: object
+) -> None:
+    array = np.array([f"{version:>032}" for version in versions] or [], dtype=np.bytes_)
+    assert have_same_versions(array, array[::-1])
+    if versions:
+        assert not have_same_versions(array, array[1:])
+        other = array.copy()
+        other[0] = b"z" * 32
+        assert not have_same_versions(array, other)
+
+
+def test_versions_are_texts() -> None:
+    versions = Versions(version_array(["a", "b"]))
+    assert (list(versions), versions[1], versions[:1]) == (["a", "b"], "b", ("a",))

@@ -30,6 +30,13 @@ def test_relative_links_point_to_existing_files(page: Path) -> None:
     assert not missing
 
 
+def test_the_readme_names_every_package_and_every_document() -> None:
+    packages = {f"kbx_tui/{file.parent.name}/" for file in CHECKOUT.glob("kbx_tui/*/__init__.py")}
+    assert sorted(package for package in packages if f"`{package}`" not in README) == []
+    documents = {f"docs/{page.name}" for page in PAGES if page.parent.name == "docs"}
+    assert sorted(page for page in documents if f"]({page})" not in README) == []
+
+
 def test_python_example_of_the_readme_runs(
     demo_kb_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -29,8 +29,12 @@ def follower_command(base: Path, *, trust: bool) -> list[str]:
 @asynccontextmanager
 async def indices_followed(commands: Sequence[Sequence[str]]) -> AsyncIterator[None]:
     """Run the processes within the block; what they report goes to stderr. Raises OSError."""
-    followers = [_Follower(command, await _start(command)) for command in commands]
+    followers: list[_Follower] = []
     try:
+        for command in commands:
+            followers.append(  # noqa: PERF401  # those that run are ended if one cannot be started
+                _Follower(command, await _start(command))
+            )
         yield
     finally:
         await asyncio.gather(*(follower.end() for follower in followers))
@@ -64,7 +68,11 @@ class _Follower:
             logger().error("%s ended with %s; %s", shlex.join(self._command), code, then)
             if not goes_on:
                 return
-            self._process = await _start(self._command)
+            try:
+                self._process = await _start(self._command)
+            except OSError as error:
+                logger().error("it cannot be started: %s", error.strerror)
+                return
 
 
 async def _start(command: Sequence[str]) -> asyncio.subprocess.Process:

@@ -3,17 +3,26 @@
 from __future__ import annotations
 
 import asyncio
+import errno
+import os
 import sys
+from collections.abc import Sequence
 from pathlib import Path
+from typing import NoReturn
 
 import pytest
 
+from kbx_tui.log_file import logger
 from kbx_tui.web import index_followers
 from kbx_tui.web.index_followers import indices_followed
 
 
 def starts(file: Path) -> int:
     return len(file.read_text()) if file.exists() else 0
+
+
+async def fail_to_start(command: Sequence[str]) -> NoReturn:
+    raise OSError(errno.ENOMEM, os.strerror(errno.ENOMEM))
 
 
 @pytest.fixture
@@ -29,6 +38,19 @@ async def test_a_process_that_ends_is_started_again(
     async with indices_followed([ending]):
         while starts(tmp_path / "starts") < 3:
             await asyncio.sleep(0.01)
+
+
+async def test_a_process_that_cannot_be_started_again_is_logged(
+    ending: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(index_followers, "LEAST_SECONDS", 0.0)
+    logged: list[str] = []
+    monkeypatch.setattr(logger(), "error", lambda text, *values: logged.append(text % values))
+    async with indices_followed([ending]):
+        monkeypatch.setattr(index_followers, "_start", fail_to_start)
+        while len(logged) < 2:
+            await asyncio.sleep(0.01)
+    assert logged[1] == "it cannot be started: Cannot allocate memory"
 
 
 async def test_a_process_that_ends_at_once_is_not_started_again(

@@ -204,7 +204,7 @@ def _kill(writer: Machine, folder: Path, tries: int, chance: random.Random) -> i
         with _process(writer, "writer") as victim:
             assert victim.stdout is not None
             victim.stdout.readline()  # it has imported what it needs
-            time.sleep(chance.uniform(0.0, seconds))
+            time.sleep(chance.uniform(0.0, 2 * seconds))  # some are done by then
             victim.kill()
             said = victim.stdout.read()
         killed += victim.returncode != 0

@@ -11,7 +11,7 @@ import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from contextlib import suppress
-from hashlib import sha256
+from hashlib import file_digest
 from pathlib import Path
 from uuid import uuid4
 
@@ -20,7 +20,7 @@ from filelock import FileLock, Timeout
 from kbx_tui.errors import StoreFault, WriteFault
 from kbx_tui.formatting import format_size
 from kbx_tui.object_store.mirror_folder import LOCK, MirrorFolder, all_mirrors
-from kbx_tui.object_store.object_client import ObjectClient
+from kbx_tui.object_store.object_client import RANGE, ObjectClient
 from kbx_tui.object_store.published_version import (
     HEAD,
     Head,
@@ -137,41 +137,59 @@ def _fetch_files(
     client: ObjectClient, mirror: MirrorFolder, files: list[PublishedFile], progress: Progress
 ) -> None:
     """Fetch files in parallel. Raises StoreFault, FileNotFoundError and OSError."""
-    total, done, stopped = sum(file.size for file in files), 0, threading.Event()
+    total, done = sum(file.size for file in files), 0
     progress(0, total)
     largest_first = sorted(files, key=lambda file: -file.size)
+    downloads = [_Download(client, file, mirror.file(file)) for file in largest_first]
     with ThreadPoolExecutor(THREADS) as threads:
-        pending = {
-            threads.submit(_fetch_file, client, mirror.file(file), file, stopped): file.size
-            for file in largest_first
-        }
         try:
+            pending = {
+                threads.submit(download.fetch, start, end): end - start
+                for download in downloads
+                for start, end in download.ranges
+            }
             for future in as_completed(pending):
                 future.result()
                 done += pending[future]
                 progress(done, total)
         finally:
-            stopped.set()
             threads.shutdown(cancel_futures=True)
+            for download in downloads:
+                download.tidy()
 
 
-def _fetch_file(
-    client: ObjectClient, target: Path, file: PublishedFile, stopped: threading.Event
-) -> None:
-    """Fetch one file. Raises as `_fetch_files`."""
-    temporary, digest = target.with_name(f"{target.name}.{uuid4().hex}"), sha256()
-    try:
-        with temporary.open("xb") as out:
-            for data in client.ranges(file.key, file.size):
-                if stopped.is_set():
-                    return
-                digest.update(data)
-                out.write(data)
-        if digest.hexdigest() != file.digest:
-            raise StoreFault(
-                f"{client.uri}/{file.key} is not what was published: delete it there, then run "
-                "`kbx index` where the files are"
-            )
-        temporary.replace(target)
-    finally:
-        remove_mirror_file(temporary)
+class _Download:
+    """A file of which ranges are fetched in any order, by several threads."""
+
+    def __init__(self, client: ObjectClient, file: PublishedFile, target: Path) -> None:
+        self._client, self._file, self._target = client, file, target
+        self._temporary = target.with_name(f"{target.name}.{uuid4().hex}")
+        self._temporary.touch(exist_ok=False)
+        starts = range(0, file.size, RANGE) or (0,)
+        self.ranges = [(start, min(start + RANGE, file.size)) for start in starts]
+        self._left, self._lock = len(self.ranges), threading.Lock()
+
+    def fetch(self, start: int, end: int) -> None:
+        """Fetch a range; the last one puts the file in place. Raises as `_fetch_files`."""
+        if end > start:
+            with self._temporary.open("r+b") as out:
+                out.seek(start)
+                out.write(self._client.read_range(self._file.key, start, end))
+        with self._lock:
+            self._left -= 1
+            is_complete = not self._left
+        if is_complete:
+            self._put_in_place()
+
+    def tidy(self) -> None:
+        """Remove what was not put in place."""
+        remove_mirror_file(self._temporary)
+
+    def _put_in_place(self) -> None:
+        with self._temporary.open("rb") as source:
+            if file_digest(source, "sha256").hexdigest() != self._file.digest:
+                raise StoreFault(
+                    f"{self._client.uri}/{self._file.key} is not what was published: delete it "
+                    "there, then run `kbx index` where the files are"
+                )
+        self._temporary.replace(self._target)

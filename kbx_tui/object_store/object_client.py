@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Collection, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import cached_property
@@ -22,12 +22,18 @@ from kbx_tui.object_store.store_uri import StoreUri
 CONNECT_SECONDS = 3
 REQUEST_SECONDS = 60
 """Longest duration of one request, of which none carries more than `RANGE` bytes."""
-RANGE = 16 * 1024 * 1024
+RANGE = 8 * 1024 * 1024
 """Bytes of a large object that are read or written by one request."""
 
 EXTRA = 'pip install "kbx-tui[store]"'
 _CODE = re.compile(r"<Code>(\w{1,60})</Code>")
 _LOOPBACK = re.compile(r"http://(127\.0\.0\.1|localhost|\[::1\])([:/]|$)")
+
+REFUSED_CREDENTIALS = (
+    *("InvalidAccessKeyId", "SignatureDoesNotMatch", "ExpiredToken", "InvalidToken"),
+    *("AuthenticationFailed", "AuthorizationFailure"),
+)
+"""Error codes of S3 and of Azure."""
 
 Tag = Mapping[str, str]
 """What identifies one content of an object to the store, for a conditional write."""
@@ -69,40 +75,35 @@ class ObjectClient:
             "retry_config": {"max_retries": self._retries, "retry_timeout": seconds[1]},
         }
         kind: Any = {"s3": S3Store, "gs": GCSStore, "az": AzureStore}[self.uri.scheme]
-        with self._translated("open"):
+        with translate_client_errors("open", self.uri):
             return kind(self.uri.bucket, prefix=self.uri.prefix or None, **options)
 
     def read(self, key: str) -> tuple[bytes, Tag] | None:
         """Return a small object and its tag; None where there is none. Raises StoreFault."""
         import obstore
 
-        with self._translated("read"):
+        with translate_client_errors("read", self.uri):
             try:
                 result = obstore.get(self._store, key)
                 return bytes(result.bytes()), _tag(result.meta)
             except FileNotFoundError as error:
-                if "NoSuchBucket" in str(error):
+                if _lacks_bucket(str(error)):
                     raise
                 return None
 
-    def ranges(self, key: str, size: int) -> Iterator[memoryview]:
-        """Yield an object of `size` bytes in parts.
+    def read_range(self, key: str, start: int, end: int) -> memoryview:
+        """Return the bytes of an object from `start` to before `end`.
 
         Raises StoreFault, FileNotFoundError where there is no such object.
         """
         import obstore
 
-        for start in range(0, size, RANGE):
-            with self._translated("read"):
-                try:
-                    end = min(start + RANGE, size)
-                    data = obstore.get_range(self._store, key, start=start, end=end)
-                except FileNotFoundError as error:
-                    missing = error
-                else:
-                    yield memoryview(data)
-                    continue
-            raise missing
+        with translate_client_errors("read", self.uri):
+            try:
+                return memoryview(obstore.get_range(self._store, key, start=start, end=end))
+            except FileNotFoundError as error:
+                missing = error
+        raise missing
 
     def create(self, key: str, data: bytes) -> Tag:
         """Write an object that must not exist. Raises Conflict where it does, and StoreFault."""
@@ -116,14 +117,14 @@ class ObjectClient:
         """Write a file as an object, in parts if it is large. Raises StoreFault and OSError."""
         import obstore
 
-        with self._translated("write"), file.open("rb") as source:
+        with translate_client_errors("write", self.uri), file.open("rb") as source:
             obstore.put(self._store, key, source, chunk_size=RANGE, max_concurrency=4)
 
     def list(self, prefix: str) -> Iterator[StoredObject]:
         """Yield the objects whose key begins with a folder. Raises StoreFault."""
         import obstore
 
-        with self._translated("list"):
+        with translate_client_errors("list", self.uri):
             for objects in obstore.list(self._store, prefix, chunk_size=1000):
                 for found in objects:
                     yield StoredObject(found["path"], found["size"], found["last_modified"])
@@ -132,7 +133,7 @@ class ObjectClient:
         """Return when an object was written, by the clock of the store. Raises StoreFault."""
         import obstore
 
-        with self._translated("read"):
+        with translate_client_errors("read", self.uri):
             return obstore.head(self._store, key)["last_modified"]
 
     def delete(self, keys: Collection[str]) -> None:
@@ -140,30 +141,32 @@ class ObjectClient:
         import obstore
 
         if keys:
-            with self._translated("delete from"):
+            with translate_client_errors("delete from", self.uri), suppress(FileNotFoundError):
                 obstore.delete(self._store, list(keys))
 
     def _put(self, key: str, data: bytes, mode: Any) -> Tag:
         import obstore
         from obstore.exceptions import AlreadyExistsError, PreconditionError
 
-        with self._translated("write"):
+        with translate_client_errors("write", self.uri):
             try:
                 return _tag(obstore.put(self._store, key, data, mode=mode))
             except (AlreadyExistsError, PreconditionError) as error:
                 refused = error
         raise Conflict(key) from refused
 
-    @contextmanager
-    def _translated(self, action: str) -> Iterator[None]:
-        from obstore.exceptions import BaseError
 
-        try:
-            yield
-        except FileNotFoundError as error:
-            raise StoreFault(_no_bucket(self.uri)) from error
-        except (BaseError, ValueError) as error:
-            raise StoreFault(_sentence(action, self.uri, str(error))) from None
+@contextmanager
+def translate_client_errors(action: str, uri: StoreUri) -> Iterator[None]:
+    """Turn errors of obstore into StoreFault; `action` completes the sentence "cannot ..."."""
+    from obstore.exceptions import BaseError
+
+    try:
+        yield
+    except FileNotFoundError as error:
+        raise StoreFault(_no_bucket(uri)) from error
+    except (BaseError, ValueError) as error:
+        raise StoreFault(_sentence(action, uri, str(error))) from None
 
 
 def _tag(meta: Mapping[str, Any]) -> Tag:
@@ -174,6 +177,10 @@ def _is_loopback() -> bool:
     """Return whether requests go to this machine, where nobody could listen to plain HTTP."""
     endpoints = (os.environ.get(name, "") for name in ("AWS_ENDPOINT_URL", "AWS_ENDPOINT"))
     return any(_LOOPBACK.match(endpoint) for endpoint in endpoints)
+
+
+def _lacks_bucket(text: str) -> bool:
+    return "NoSuchBucket" in text or "ContainerNotFound" in text
 
 
 def _no_bucket(uri: StoreUri) -> str:
@@ -187,14 +194,14 @@ def _sentence(action: str, uri: StoreUri, text: str) -> str:
     what = f"cannot {action} {uri}"
     if code == "RequestTimeTooSkewed":
         return f"{what}: the clock of this machine differs too much from the store's; set it"
-    if code == "NoSuchBucket":
+    if _lacks_bucket(text):
         return _no_bucket(uri)
-    if code in ("InvalidAccessKeyId", "SignatureDoesNotMatch", "ExpiredToken", "InvalidToken"):
+    if code in REFUSED_CREDENTIALS:
         return f"{what}: the store does not accept the credentials in the environment ({code})"
     if "403 Forbidden" in text or "401 Unauthorized" in text:
         return f"{what}: the credentials in the environment have no right to do so"
-    if "169.254.169.254" in text or "metadata" in text.lower():
-        return f"{what}: there are no credentials in the environment; docs/store.md names them"
+    if action == "open" or "169.254.169.254" in text or "metadata" in text.lower():
+        return f"{what}: the environment lacks settings or credentials; docs/store.md names them"
     if "URL scheme is not allowed" in text or "BadScheme" in text:
         return f"{what}: its endpoint has no https; set AWS_ALLOW_HTTP=true to send texts in clear"
     if re.search("error sending request|timed out|timeout|dns error|connect", text, re.IGNORECASE):

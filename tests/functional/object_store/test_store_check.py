@@ -8,9 +8,16 @@ from collections.abc import Collection, Iterator
 from datetime import UTC, datetime
 
 import pytest
+from obstore.exceptions import GenericError
 
 from kbx_tui.errors import StoreFault
-from kbx_tui.object_store.object_client import Conflict, ObjectClient, StoredObject, Tag
+from kbx_tui.object_store.object_client import (
+    Conflict,
+    ObjectClient,
+    StoredObject,
+    Tag,
+    translate_client_errors,
+)
 from kbx_tui.object_store.store_check import check_store
 from kbx_tui.object_store.store_uri import parse_store_uri
 from tests.command_line import CommandLine
@@ -130,3 +137,23 @@ def test_failure_is_one_sentence_without_credentials(
     assert sentence in checked.err
     shown = checked.out + checked.err
     assert not [secret for secret in (ACCESS_KEY, SECRET_KEY, "wrong-secret") if secret in shown]
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("403 Forbidden: <Code>RequestTimeTooSkewed</Code>", "the clock of this machine differs"),
+        ("403 Forbidden: <Code>AccessDenied</Code> key=hidden", "have no right to do so"),
+        ("404 Not Found: <Code>NoSuchBucket</Code>", "there is no bucket bucket for s3://bucket"),
+        ("404 Not Found: <Code>ContainerNotFound</Code>", "there is no bucket bucket"),
+        ("HTTP error: error sending request for url (https://s3?sig=hidden)", "cannot be reached"),
+        ("404 http://169.254.169.254/latest/api/token", "the environment lacks settings"),
+        ("501 <Code>NotImplemented</Code>", "the store refused the request (NotImplemented)"),
+    ],
+)
+def test_error_of_the_library_becomes_one_sentence(text: str, sentence: str) -> None:
+    uri = parse_store_uri("s3://bucket/base")
+    with pytest.raises(StoreFault) as raised, translate_client_errors("read", uri):
+        raise GenericError(text)
+    assert sentence in str(raised.value)
+    assert "hidden" not in str(raised.value)

@@ -17,8 +17,9 @@ from kbx_tui.importing.imported_page_text import ID_FIELD
 from kbx_tui.importing.okf_export import OkfExport, write_okf
 from kbx_tui.importing.source_files import read_source
 from kbx_tui.index.files.excluded_files import excluded_files
+from kbx_tui.knowledge.parsing.decoding import decode
 from kbx_tui.knowledge.parsing.fields import text_of
-from kbx_tui.knowledge.parsing.reading import parse_document
+from kbx_tui.knowledge.parsing.frontmatter import read_frontmatter
 from kbx_tui.knowledge.records import Entity
 from kbx_tui.knowledge.vault import VaultFile, read_page, walk, walked_folder
 from kbx_tui.read_only import require_writable
@@ -86,6 +87,6 @@ class Importer:
         for file in self._pages():
             data = read_page(file.absolute)
             if ID_FIELD.encode() in data:
-                page = parse_document(file.path, data)
-                if found := text_of(page.frontmatter.get(ID_FIELD)):
+                front = read_frontmatter(decode(data)[0])
+                if found := text_of(front.values.get(ID_FIELD)):
                     yield found

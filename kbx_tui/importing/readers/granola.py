@@ -13,9 +13,11 @@ from kbx_tui.importing.readers.reading_help import (
     objects_in,
     speech,
     text_in,
+    text_of_file,
     title_in_name,
 )
 from kbx_tui.knowledge.parsing.fields import attendees_of, text_of
+from kbx_tui.knowledge.parsing.frontmatter import read_frontmatter
 from kbx_tui.knowledge.parsing.reading import parse_document
 from kbx_tui.knowledge.records import Attendee
 
@@ -34,15 +36,14 @@ def is_granola_json(data: object) -> bool:
 
 def is_granola_markdown(file: SourceFile) -> bool:
     """Return whether a page was written by an exporter, which names the note's id."""
-    return any(key in parse_document(file.path, file.data).frontmatter for key in _ID_KEYS)
+    values = read_frontmatter(text_of_file(file)).values
+    return any(text_of(values.get(key)) for key in _ID_KEYS)
 
 
 def read_granola_markdown(file: SourceFile) -> list[ImportedDocument]:
     """Return the note of one page."""
     page = parse_document(file.path, file.data)
-    note_id = next(
-        text_of(page.frontmatter.get(key)) for key in _ID_KEYS if key in page.frontmatter
-    )
+    note_id = next(filter(None, (text_of(page.frontmatter.get(key)) for key in _ID_KEYS)))
     date = page.date or local_date(text_of(page.frontmatter.get("created_at")))
     return [
         ImportedDocument(

@@ -8,8 +8,9 @@ from collections.abc import Sequence
 from kbx_tui.editing.pages.lossless_text import decode_lossless
 from kbx_tui.errors import WriteFault
 from kbx_tui.importing.imported_document import Imported, ImportedPage, ImportProblem, SourceFile
+from kbx_tui.knowledge.parsing.decoding import decode
 from kbx_tui.knowledge.parsing.fields import text_of
-from kbx_tui.knowledge.parsing.reading import parse_document
+from kbx_tui.knowledge.parsing.frontmatter import read_frontmatter
 
 RESERVED = frozenset({"index.md", "log.md"})
 """Names of files that describe a folder, not pages."""
@@ -56,4 +57,4 @@ def without_added_type(data: bytes) -> bytes:
 
 
 def _type(file: SourceFile) -> str:
-    return text_of(parse_document(file.path, file.data).frontmatter.get("type"))
+    return text_of(read_frontmatter(decode(file.data)[0]).values.get("type"))

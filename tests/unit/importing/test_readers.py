@@ -78,6 +78,12 @@ def test_attachments_of_a_claude_conversation_are_kept() -> None:
     assert note.body == "## Me\n\nRead this\n\n### plan.txt\n\nThe plan.\n"
 
 
+def test_a_page_without_a_usable_granola_id_is_none_of_granola() -> None:
+    page = ("a.md", "---\ngranola_id: n1\n---\n# Sync\n\nText\n")
+    (note,) = documents(page, ("b.md", "---\ngranola_id:\n---\n# Other\n"))
+    assert note.import_id == "granola:n1"
+
+
 def test_links_between_notion_pages_become_wikilinks_without_ids() -> None:
     first, second = "a" * 32, "b" * 32
     link = f"[the budget](Plan%20{first}/Budget%20{second}.md)"

@@ -52,11 +52,11 @@ class TextArena:
             block = bytes(data[bounds[0] : bounds[-1]])
             if block.isascii():
                 text, origin = block.decode("ascii"), bounds[0]
-                for start, end in pairwise(bounds):
-                    yield text[start - origin : end - origin]
+                for start, stop in pairwise(bounds):
+                    yield text[start - origin : stop - origin]
             else:
-                for start, end in pairwise(bounds):
-                    yield str(data[start:end], "utf-8")
+                for start, stop in pairwise(bounds):
+                    yield str(data[start:stop], "utf-8")
 
 
 class TextColumn(Sequence[str]):

@@ -87,3 +87,10 @@ def test_a_coded_column_equals_the_tuple_of_its_texts(older: list[str], newer: l
     assert [both[row] for row in range(len(both))] == [*older, *newer]
     assert both.flags(str.isascii).tolist() == [text.isascii() for text in both]
     assert tuple(both.take(np.arange(len(older)))) == tuple(older)
+
+
+@pytest.mark.parametrize("texts", [[""] * 2_500, ["", "é"] * 1_250, ["ab"] * 2_500])
+def test_many_texts_are_read_in_order_whatever_their_lengths(texts: list[str]) -> None:
+    column = TextColumn.of(texts)
+    assert list(column) == texts
+    assert column[3:1_500] == tuple(texts[3:1_500])

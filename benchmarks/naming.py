@@ -10,10 +10,10 @@ to 12 words around
   whose other parts are left out;
 - a word: a part of a name in small letters, within a sentence and not beside the rest of the name.
 
-The words before and after are in small letters (after a person a sentence or clause may end), so
-headings are left out. What is left of a name keeps what follows it: without the comma, `Ada Byron,
-Grace Hopper` would be asked as `Ada Grace Hopper`, and without `'s`, `Ada Byron's plan` as `Ada
-plan`, which nobody wrote.
+The words before and after are in small letters, or a sentence or clause ends, so headings are left
+out. What is left of a name keeps what follows it: without the comma, `Ada Byron, Grace Hopper`
+would be asked as `Ada Grace Hopper`, and without `'s`, `Ada Byron's plan` as `Ada plan`, which
+nobody wrote.
 
 Only what is plain is a label. Many write people in small letters too (`i saw danny had his hand
 up`), so a word counts only in a sentence that begins with a capital and has no pronoun `i`, and
@@ -195,7 +195,9 @@ def ordinary_uses(
         if not (words and shows_case(words)):
             continue
         for index, word in enumerate(bare):
-            if word not in parts or not words[index].islower() or not is_within(words, index, 1):
+            if word not in parts or not words[index].islower():
+                continue
+            if not is_within(words, index, 1, may_end=True):
                 continue
             near = (*bare[index - 1 : index], *bare[index + 1 : index + 2])
             beside = {*near, *(other.removesuffix("s") for other in near)}

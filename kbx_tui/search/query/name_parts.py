@@ -62,12 +62,14 @@ class NamePartMatcher:
             return True
         if query.all_lower:
             if not is_common_word(word.folded):
-                return query.is_asked_about(index, size)
-            if size > 1 or self._priors.is_likelier_word(word.folded):
+                return self._is_asked_about(query, index, size)
+            if size > 1:
                 return False
+            if self._priors.is_likelier_word(word.folded):
+                return self._is_source(query, index, size)
             is_verb = query.before(index) == "to"  # or part of a phrase: `up to date`
             return query.is_surely_asked_about(index, size) or (
-                not is_verb and query.is_asked_about(index, size)
+                not is_verb and self._is_asked_about(query, index, size)
             )
         return word.is_capitalised and (index > 0 or not is_common_word(word.folded))
 
@@ -78,9 +80,27 @@ class NamePartMatcher:
             return False
         if size == 1 and self._priors.is_name(word):
             return True
-        if size == 1 and self._priors.is_word(word):
+        return self._is_asked_about(query, index, size)
+
+    def _is_asked_about(self, query: QueryWords, index: int, size: int) -> bool:
+        """Return whether the query asks about what may be a name.
+
+        The more a base uses it as a word, the more the query must show.
+        """
+        word = query.folded[index]
+        if size > 1 or query.asks_who(index):
+            return query.is_asked_about(index, size)
+        if self._priors.is_word(word):
+            return query.is_surely_asked_about(index, size) or self._is_source(query, index, size)
+        if self._priors.may_be_word(word) and query.is_modifier(index, size):
             return query.is_surely_asked_about(index, size)
-        return query.is_asked_about(index, size)
+        is_owner = self._priors.is_likelier_name(word) and query.is_possessive(index)
+        return is_owner or query.is_asked_about(index, size)
+
+    def _is_source(self, query: QueryWords, index: int, size: int) -> bool:
+        """Return whether a word that is a name here now and then is where only a name ends."""
+        is_hardly_name = self._priors.is_hardly_name(query.folded[index])
+        return not is_hardly_name and query.is_source(index, size)
 
     def find_first_names(
         self, query: QueryWords, people: Sequence[tuple[int, int]]
@@ -100,9 +120,7 @@ class NamePartMatcher:
             if len(word.folded) == 1 or query.is_compound(index, 1):
                 continue
             is_name, is_word = self._priors.is_name(word.folded), self._priors.is_word(word.folded)
-            asked_about = asks_who or (
-                query.is_surely_asked_about(index, 1) if is_word else query.is_asked_about(index, 1)
-            )
+            asked_about = asks_who or self._is_asked_about(query, index, 1)
             may_be_a_word = not is_name and not asks_who
             may_be_a_word &= is_word or word.folded in NAMES_THAT_ARE_WORDS
             lower_case_name = (asked_about or is_name) and not may_be_a_word  # `did bob say`

@@ -62,6 +62,14 @@ class NamePriors:
         is_likelier = probability < LIKELIER and votes.as_word >= SEVERAL
         return is_likelier or probability <= WORD_UP_TO
 
+    def is_hardly_name(self, word: str) -> bool:
+        """Return whether a word is so rarely a name that one sign in the query is not enough."""
+        return self.probability(word) <= WORD_UP_TO
+
+    def is_likelier_name(self, word: str) -> bool:
+        """Return whether the base uses a word as a name at least as much as otherwise."""
+        return word in self.votes and self.probability(word) >= LIKELIER
+
     def is_likelier_word(self, word: str) -> bool:
         """Return whether a word is rather an ordinary one, by the base or else by English."""
         return self.probability(word) < LIKELIER if word in self.votes else is_common_word(word)

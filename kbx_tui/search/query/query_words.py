@@ -23,6 +23,10 @@ TITLES = HONORIFICS - {"the"}
 _PLURAL_BE = frozenset({"are", "were"})
 _AFTER_ADJECTIVES = frozenset({"about", "at", "by", "for", "from", "in", "of", "on", "to", "with"})
 
+_SOURCES = frozenset({"by", "from"})
+"""Words before whoever did, said or gave something."""
+_PARTICIPLES = ("ing", "ed")
+
 _SENTENCE_ENDS = frozenset("?!.;:,&")
 _MAX_SEPARATOR = 20
 """Maximum number of characters between two names of a list."""
@@ -158,12 +162,12 @@ class QueryWords:
             return True
         if before and before not in _BEFORE_NAMES:
             return False
-        possessive = self._is_possessive(index + 1)
+        possessive = self.is_possessive(index + 1)
         ends = not after or (gap[0] in ".,;:!?)" and gap[-1].isspace())
         return possessive or ends or (gap == " " and after in FUNCTION_WORDS)
 
-    def _is_possessive(self, index: int) -> bool:
-        """Return whether `'s` follows a word."""
+    def is_possessive(self, index: int) -> bool:
+        """Return whether `'s` follows word `index`."""
         return self._gap(index) in ("'", "’") and self.after(index + 1) == "s"
 
     def _gap(self, index: int) -> str:
@@ -198,9 +202,28 @@ class QueryWords:
         if before in TITLES or not has_topic((*self.folded[:start], *self.folded[start + size :])):
             return True
         is_written_as_name = start > 0 and not self.all_lower and self.words[start].is_capitalised
-        is_asked_after = after in english.ASKING_AFTER or self._is_possessive(start + size - 1)
+        is_asked_after = after in english.ASKING_AFTER or self.is_possessive(start + size - 1)
         signs = (before in english.ASKING_BEFORE, is_asked_after, is_written_as_name)
         return not self.is_in_place_of_word(start) and sum(signs) > 1
+
+    def is_source(self, start: int, size: int) -> bool:
+        """Return whether words are where people are named as the source: `by X`, `from X and Y`.
+
+        The clause must end after them, or a list go on.
+        """
+        after, mark = self.after(start + size), self._gap(start + size - 1)[:1]
+        ends = not after or mark in _SENTENCE_ENDS or after in english.CONJUNCTIONS
+        return ends and self.before(start) in _SOURCES
+
+    def is_modifier(self, start: int, size: int) -> bool:
+        """Return whether a word follows that the words may describe: `is rich use`, `by rich data`.
+
+        Not where a verb may follow: `did rich agree`, `is rich attending`.
+        """
+        after, gap = self.after(start + size), self._gap(start + size - 1)
+        is_verb = self.before(start) in english.VERB_FOLLOWS or after.endswith(_PARTICIPLES)
+        is_noun = after not in english.ASKING_AFTER and has_topic([after])
+        return gap == " " and is_noun and not is_verb
 
     def is_subject(self, start: int, size: int) -> bool:
         """Return whether words are where only the subject of a query is: `did X say`, `X on Y`."""

@@ -297,6 +297,7 @@ BILL = (
     person("Action items"),
     person("Ali nasrawy"),
     person("Leo Brandt", "LEO"),
+    *map(person, ("Rich Vale", "Guy Berg", "Jan Oster")),
 )
 VOTES = {
     "bill": NameVotes(3, 97),
@@ -312,6 +313,9 @@ VOTES = {
     "items": NameVotes(40, 1),
     "ali": NameVotes(9, 0),
     "leo": NameVotes(18, 0),
+    "rich": NameVotes(87, 12),
+    "guy": NameVotes(14, 4),
+    "jan": NameVotes(25, 27),
 }
 TAUGHT = NameMatcher(BILL, VOTES)
 
@@ -362,6 +366,16 @@ TAUGHT = NameMatcher(BILL, VOTES)
         ("exports items", set()),
         ("action items of exports", {"Action items"}),
         ("ali exports", {"Ali nasrawy"}),
+        ("exports that have rich data", set()),
+        ("a design that is rich use of exports", set()),
+        ("feedback on exports from rich", {"Rich Vale"}),
+        ("what did rich decide on exports", {"Rich Vale"}),
+        ("is rich attending the session on exports", {"Rich Vale"}),
+        ("what of guy's analysis of exports", {"Guy Berg"}),
+        ("exports for the guy's analysis", set()),
+        ("support of exports from jan", {"Jan Oster"}),
+        ("support from jan and frank, exports", {"Jan Oster", "Frank Moss"}),
+        ("dropped from jan exports", set()),
     ],
 )
 def test_base_tells_names_from_words(

@@ -18,6 +18,7 @@ import argparse
 import json
 import os
 import random
+import resource
 import select
 import shutil
 import subprocess
@@ -51,7 +52,7 @@ from tests.functional.object_store.s3_server import BUCKET, s3_server
 from tests.functional.object_store.slow_network import slow_network
 
 QUESTION = "what was decided about the release"
-TIMES = ("total_ms", "pass1_ms", "pass2_ms", "seconds")
+TIMES = ("timings", "total_ms")
 
 
 def main() -> int:
@@ -118,7 +119,11 @@ def _time(writer: Machine, folder: Path, runs: int, delay: float) -> int:
         f"{time.perf_counter() - began:.1f} s, {report.uploaded_bytes / 1e6:.1f} MB of "
         f"{report.size_bytes / 1e6:.1f}",
     )
-    times: dict[str, list[float]] = {"nothing in the cache": [], "in the cache": [], "folder": []}
+    times: dict[str, list[tuple[float, float]]] = {
+        "nothing in the cache": [],
+        "in the cache": [],
+        "folder": [],
+    }
     with slow_network(os.environ["AWS_ENDPOINT_URL"], delay) as endpoint:
         for number in range(runs):
             reader = Machine(folder / f"reader-{number}", writer.uri)
@@ -126,20 +131,30 @@ def _time(writer: Machine, folder: Path, runs: int, delay: float) -> int:
                 times[label].append(_search(reader, {"AWS_ENDPOINT_URL": endpoint}))
             times["folder"].append(_search(writer, {}))
     for label, seconds in times.items():
-        row(f"process of a search, {label}", f"{median(seconds):.2f} s  {sorted(seconds)}")
+        wall, processor = (median(list(each)) for each in zip(*seconds, strict=True))
+        row(
+            f"process of a search, {label}",
+            f"{wall:.2f} s, {processor:.2f} s of processor time; at best {min(seconds)[0]:.2f} s",
+        )
     return 0
 
 
-def _search(machine: Machine, environment: dict[str, str]) -> float:
-    """Return the seconds of a process that searches."""
-    began = time.perf_counter()
+def _search(machine: Machine, environment: dict[str, str]) -> tuple[float, float]:
+    """Return the seconds of a process that searches, and those of the processor."""
+    began, before = time.perf_counter(), _processor_seconds()
     subprocess.run(
         [sys.executable, "-m", "kbx_tui", "--kb", str(machine.root), "search", QUESTION, "--json"],
         env={**os.environ, **environment, "KBX_CACHE_DIR": str(machine.cache)},
         stdout=subprocess.DEVNULL,
         check=True,
     )
-    return round(time.perf_counter() - began, 2)
+    return time.perf_counter() - began, _processor_seconds() - before
+
+
+def _processor_seconds() -> float:
+    """Return the processor time of all processes that this one started and that have ended."""
+    usage = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return usage.ru_utime + usage.ru_stime
 
 
 # Answers.

@@ -24,6 +24,7 @@ from kbx_tui.errors import (
     IndexForeign,
     NotFound,
     ReadOnly,
+    StoreFault,
     UnknownEntity,
 )
 from kbx_tui.index.build.new_files import index_question, refusal_to_index
@@ -308,9 +309,7 @@ class Session:
         Without `full` it is kept if the run does not find it damaged: it may be another one by now.
         """
         if self.published is not None:
-            self.notice_once(f"the copy of {self.published.uri} is damaged: fetching it again")
-            self._close_index()
-            self.published.fetch_again()
+            self._fetch_again(self.published)
             return
         self.notice_once(f"{damage}: doing so now")
         try:
@@ -323,11 +322,23 @@ class Session:
     def repair_derived_files(self) -> tuple[str, ...]:
         """Write the damaged derived files again that reading found; return a note for each."""
         store = self.open_index().store
-        if not store.damaged_files or self.published is not None:
+        if not store.damaged_files:
             return ()
+        if self.published is not None:
+            try:
+                self._fetch_again(self.published)
+            except StoreFault as error:
+                return (f"the copy of the index is damaged: {error}",)
+            return ("the copy of the index was damaged and was fetched again",)
         from kbx_tui.index.build.derived_repair import rewrite_damaged_files
 
         return rewrite_damaged_files(self.root, store)
+
+    def _fetch_again(self, published: PublishedIndex) -> None:
+        """Replace the copy of the published index. Raises StoreFault."""
+        self.notice_once(f"the copy of {published.uri} is damaged: fetching it again")
+        self._close_index()
+        published.fetch_again()
 
     def index(
         self,

@@ -118,7 +118,11 @@ class PublishedIndex:
             self._thread.start()
 
     def fetch_again(self) -> None:
-        """Replace the copy, which is damaged. Raises StoreFault."""
+        """Replace the copy, which is damaged. Raises StoreFault, with the copy still there."""
+        from kbx_tui.object_store.object_client import ObjectClient
+        from kbx_tui.object_store.published_version import HEAD
+
+        ObjectClient(self.uri).read(HEAD)
         if version := self.version:
             with suppress(OSError):
                 self._mirror.discard(version)

@@ -155,11 +155,11 @@ def test_damaged_object_is_refused(writer: Machine, reader: Machine, store_uri: 
     assert reader.paths(QUERY)
 
 
-def test_damaged_copy_is_fetched_again(writer: Machine, reader: Machine) -> None:
+@pytest.mark.parametrize("file", ["documents.lance/data/*", "words.bin"])
+def test_damaged_copy_is_fetched_again(writer: Machine, reader: Machine, file: str) -> None:
     writer.publish()
     found = reader.paths(QUERY)
-    data = max(reader.cache.glob("stores/*/versions/*/documents.lance/data/*"))
-    one_bad_byte(data)
+    one_bad_byte(max(reader.cache.glob(f"stores/*/versions/*/{file}")))
     notices: list[str] = []
     with reader.open(notices) as kb:
         assert [result.path for result in kb.search(QUERY).results] == found

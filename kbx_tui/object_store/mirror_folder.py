@@ -117,13 +117,15 @@ class MirrorFolder:
         current, oldest = self.current(), time.time() - KEPT_SECONDS
         needed: set[str] = set()
         with suppress(OSError):
-            for folder in [each for each in (self.path / VERSIONS).iterdir() if each.is_dir()]:
+            for manifest in list((self.path / VERSIONS).glob("*.json")):  # written first
+                folder = manifest.with_suffix("")
                 is_current = current is not None and folder.name == current.folder
-                if is_current or folder.stat().st_mtime >= oldest:
+                age_of = folder if folder.is_dir() else manifest
+                if is_current or age_of.stat().st_mtime >= oldest:
                     needed.update(file.digest for file in self._files_of(folder))
                 else:
                     remove_mirror_folder(folder)
-                    remove_mirror_file(_manifest_file(folder))
+                    remove_mirror_file(manifest)
             for file in list((self.path / FILES).iterdir()):
                 if file.name not in needed and file.stat().st_mtime < oldest:
                     remove_mirror_file(file)

@@ -56,6 +56,8 @@ def index_elsewhere(root: Path, settings: Settings) -> TrustRequest | None:
             return None
     wish = f'[index] uri = "{settings.index.uri}"'
     effect = f"keeps the index, which holds the texts of all pages, at {uri}"
+    if "://" in uri:
+        effect = f"publishes the index, which holds the texts of all pages, to {uri}, or reads it"
     return TrustRequest("index.uri", uri, wish, effect, blocks=True)
 
 

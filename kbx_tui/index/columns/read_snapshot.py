@@ -12,6 +12,7 @@ from kbx_tui.index import rows
 from kbx_tui.index.columns.coded_column import CodedColumn
 from kbx_tui.index.columns.id_column import IdColumn
 from kbx_tui.index.columns.load_documents import load_documents
+from kbx_tui.index.columns.released_memory import release_memory
 from kbx_tui.index.columns.stored_documents import places_of
 from kbx_tui.index.columns.text_column import RowOfText, SortedTexts, TextColumn, TextLists
 from kbx_tui.index.columns.versions import Versions
@@ -38,6 +39,8 @@ def read_snapshot(store: Store) -> Snapshot:
         return columns[0] if places is None else CodedColumn.concatenated(columns).take(places)
 
     versions = [segment.documents.versions for segment in segments]
+    links, name_uses = _links(store, paths), _name_uses(store)
+    release_memory()
     return Snapshot(
         paths=paths,
         ids=IdColumn(texts("id"), page_ids),
@@ -48,8 +51,8 @@ def read_snapshot(store: Store) -> Snapshot:
         attendees=texts("attendee"),
         row_of=RowOfText(paths, pages),
         entities=tuple(entities),
-        links=_links(store, paths),
-        name_uses=_name_uses(store),
+        links=links,
+        name_uses=name_uses,
         aliases=TextLists(texts("alias")),
         is_vault=bool(store.meta().get("is_vault")),
         versions=Versions(versions[0] if places is None else np.concatenate(versions)[places]),

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import ctypes
 from collections.abc import Iterable, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kbx_tui.errors import IndexFault, IndexForeign
+from kbx_tui.index.columns.released_memory import release_memory
 from kbx_tui.index.schema import text_hash
 from kbx_tui.index.snapshot import Rows, Snapshot, rows_of
 from kbx_tui.index.store import Store
@@ -46,7 +45,7 @@ def read_vectors(store: Store, snapshot: Snapshot, dimension: int) -> VectorMatr
                 raise
             fault = error
         else:
-            _release_memory()
+            release_memory()
             return vectors
     raise fault
 
@@ -202,9 +201,3 @@ def _gather(store: Store, hashes: Any, wanted: Sequence[Rows], dimension: int) -
 
     store.read_batches("vectors", ["text_hash", "vector"], copy)
     return matrices
-
-
-def _release_memory() -> None:
-    """Return freed memory to the system; glibc would keep the buffers that reading allocated."""
-    with suppress(AttributeError, OSError, TypeError):
-        ctypes.CDLL(None).malloc_trim(0)

@@ -34,7 +34,7 @@ def entity_palette(find: FindEntities, pick: PickEntity) -> CommandPalette:
                 label = _label(entity)
                 yield Hit(1.0 / rank, Content(label), partial(pick, entity.id), text=label)
 
-    return CommandPalette(providers=[Entities], placeholder="name of a person, project or team")
+    return CommandPalette(providers=[Entities], placeholder="name of an entity, such as a person")
 
 
 def _label(entity: EntityName) -> str:

@@ -140,7 +140,7 @@ class IndexSync:
     def watching_words(self) -> str:
         """Whether files are watched, in words."""
         if self.is_watching:
-            return "watching: files are indexed as soon as they change"
+            return "watching: changed files are indexed at once"
         return "not watching: files are indexed when you say so"
 
     def watch(self, *, by_user: bool = False) -> None:

@@ -169,13 +169,21 @@ class AnswerDisplay:
 
     def row_that_moves(self) -> str:
         """Return which row the next step of alpha moves up: `row 5`; empty if it moves none."""
-        shown = self._screen.query_one(ResultList).rows
+        row = self._index_that_moves()
+        return "" if row is None else f"row {row + 1}"
+
+    def show_row_that_moves(self) -> None:
+        """Put the cursor on that row if it is out of view, so that it stays in view as it moves."""
+        results, row = self._screen.query_one(ResultList), self._index_that_moves()
+        if row is not None and row not in results.visible_rows():
+            results.choose(row)
+
+    def _index_that_moves(self) -> int | None:
+        paths = [result.path for result in self._screen.query_one(ResultList).rows]
         moved = self._model.paths_after_alpha_step(ALPHA_STEP)
-        for before, path in zip(shown, moved, strict=False):
-            if before.path != path:
-                paths = [result.path for result in shown]
-                return f"row {paths.index(path) + 1}" if path in paths else ""
-        return ""
+        pairs = zip(paths, moved, strict=False)
+        path = next((after for before, after in pairs if before != after), "")
+        return paths.index(path) if path in paths else None
 
     def toggle_mark(self) -> str:
         """Mark the result under the cursor, or no result if it is marked; return its title."""

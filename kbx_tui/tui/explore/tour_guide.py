@@ -80,4 +80,6 @@ class TourGuide:
             bubble.show("")
         else:
             row = self._answer.row_that_moves() or "the bars"
+            if step.command == ALPHA_STEP:
+                self._answer.show_row_that_moves()
             bubble.show(self._tour.words(self._keymap().key_of, row))

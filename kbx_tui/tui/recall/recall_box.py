@@ -141,11 +141,11 @@ class RecallBox(ModalScreen[Recalled | None]):
         if self._opened is not None:
             title, keys = f"{self._opened.name}: {self._news}", f"{take} go to it · {close} results"
         elif self._naming:
-            title, keys = f"Save “{query}”", f"{take} save · {drop} remove a saved one"
+            title, keys = f"Save “{query}”", f"{take} save · {drop} remove saved"
         else:
             title, keys = "Queries asked before", f"{take} run"
             if keymap.offers("recall.drop"):
-                keys += f" · {drop} remove a saved one"
+                keys += f" · {drop} remove saved"
         end = "" if self._opened is not None else f" · {close} close"
         self._box.border_title = Content(title)
         self._box.border_subtitle = Content(f"{keys}{end}")

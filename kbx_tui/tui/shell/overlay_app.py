@@ -91,16 +91,19 @@ class OverlayApp(TerminalApp):
         yield SystemCommand("Theme", "change the colours", self.action_change_theme)
         yield SystemCommand("Screenshot", "save the screen as SVG", self.deliver_screenshot)
         if isinstance(screen, FrameScreen):
-            for command in self.keymap.commands_in(*screen.palette_scopes):
+            for command in self.keymap.commands_in(*screen.palette_scopes, "app"):
                 if command.palette:
+                    target: OverlayApp | FrameScreen = self if command.scope == "app" else screen
                     yield SystemCommand(
                         command.label.capitalize(),
                         f"{command.help} ({self.keymap.display_keys(command)})",
-                        partial(self._run_command, screen, command.action),
+                        partial(self._run_command, screen, target, command.action),
                     )
         yield SystemCommand("Quit", "leave the app", self.action_quit)
 
-    async def _run_command(self, screen: FrameScreen, action: str) -> None:
+    async def _run_command(
+        self, screen: FrameScreen, target: OverlayApp | FrameScreen, action: str
+    ) -> None:
         """Run an action as its key does outside fields, even if the palette was opened in one."""
         screen.leave_field()
-        await screen.run_action(action)
+        await target.run_action(action)

@@ -11,6 +11,7 @@ from textual.widget import Widget
 
 from kbx_tui.tui.commands.command import Scope
 from kbx_tui.tui.commands.registry import ACTIVE_TOGETHER, commands_in
+from kbx_tui.tui.experts.screen import Experts
 from kbx_tui.tui.explore.panes.entity_card import EntityCard
 from kbx_tui.tui.explore.panes.entity_list import EntityList
 from kbx_tui.tui.explore.panes.path_field import PathLine
@@ -276,6 +277,11 @@ async def test_palette_command_does_the_same_as_its_key(demo: Path) -> None:
         await driver.until(lambda: "switch between two-pass" in driver.screen_text())
         await driver.press("enter")
         await driver.until(lambda: driver.state.mode == "flat")
+        await driver.press("ctrl+p")
+        await driver.write("experts")
+        await driver.until(lambda: "other entities on a topic (f3)" in driver.screen_text())
+        await driver.press("enter")
+        await driver.until(lambda: isinstance(driver.app.screen, Experts))
 
 
 # Leaving.

@@ -194,3 +194,17 @@ async def test_wide_characters_keep_columns_aligned(demo: Path) -> None:
 
 def _column_of_date(text: str) -> int:
     return cell_len(text[: text.index("2026-")])
+
+
+async def test_reasons_of_an_entity_are_whole_only_while_the_list_has_the_focus(demo: Path) -> None:
+    async with running(demo, WIDE) as driver:
+        await driver.ask(QUESTION)
+        await driver.press("escape")
+        entities = driver.explore.query_one(EntityList)
+        before = driver.text_of(EntityList)
+        reasons = entities.rows[0].signals
+        assert reasons not in driver.words_of(EntityList)  # too long for a line
+        await driver.press("e")
+        await driver.until_shown(EntityList, reasons)
+        await driver.press("escape")
+        await driver.until(lambda: driver.text_of(EntityList) == before)

@@ -10,7 +10,7 @@ from kbx_tui.tui.explore.panes.result_list import ResultList
 from kbx_tui.tui.explore.panes.why_pane import WhyPane
 from kbx_tui.tui.shell.help_screen import HelpText
 from kbx_tui.tui.shell.tour_bubble import TourBubble
-from tests.functional.tui.driving import NARROW, WIDE, Driver, is_counted
+from tests.functional.tui.driving import NARROW, TINY, WIDE, Driver, is_counted
 from tests.functional.tui.watched import Watched, WatchedBases
 
 
@@ -68,3 +68,22 @@ async def test_the_bubble_covers_nothing_where_there_is_no_room_beside_the_panes
         await driver.press("down")
         await driver.until_shown(TourBubble, "3/6")
         assert driver.explore.query_one(TourBubble).region == bubble
+
+
+async def test_the_row_to_watch_is_in_view_before_and_after_it_moves(demo: Path) -> None:
+    watched = Watched()
+    app = KbxApp(demo, bases=WatchedBases(watched), tour="always", debounce=0.0)
+    async with app.run_test(size=TINY) as pilot:
+        driver = Driver(app, pilot, watched)
+        await driver.until_shown(TourBubble, "1/6 Press ↑")
+        await driver.press("up")
+        await driver.until_shown(TourBubble, "2/6 Press ↓")
+        await driver.until(lambda: driver.titles)
+        await driver.press("down")
+        await driver.until_shown(TourBubble, "3/6 Press ] and watch row ")
+        row = int(driver.words_of(TourBubble).rpartition("watch row ")[2].split()[0]) - 1
+        path = driver.paths[row]
+        await driver.until(lambda: row in driver.results.visible_rows())
+        await driver.press("right_square_bracket")
+        await driver.until(lambda: driver.paths.index(path) < row)
+        await driver.until(lambda: driver.paths.index(path) in driver.results.visible_rows())

@@ -62,11 +62,9 @@ class EntityList(RowsView[EntityRow]):
         self.rebuild_lines()  # the reasons of another row are shown whole
         self.show_cursor()
 
-    def on_focus(self) -> None:
+    def watch_has_focus(self, _has_focus: bool) -> None:
+        super().watch_has_focus(_has_focus)  # handlers of focus and blur run before it is set
         self.cursor_moved()
-
-    def on_blur(self) -> None:
-        self.rebuild_lines()
 
     def slots(self) -> list[Slot]:
         slots = super().slots()

@@ -94,7 +94,8 @@ class DisplayedSearch:
     def explain(self, engine: KnowledgeBase, result: ResultRow) -> Why | None:
         """Return the reasons for a result; None when it belongs to an earlier Evidence."""
         paths = self.ranking.evidence.paths if self.ranking is not None else ()
-        if self.ranking is None or paths[result.row : result.row + 1] != (result.path,):
+        is_among = result.row < len(paths) and paths[result.row] == result.path
+        if self.ranking is None or not is_among:
             return None
         from kbx_tui.tui.explore.reasons.present_why import present_why
 

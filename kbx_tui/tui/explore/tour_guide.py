@@ -81,5 +81,6 @@ class TourGuide:
         else:
             row = self._answer.row_that_moves() or "the bars"
             if step.command == ALPHA_STEP:
-                self._answer.show_row_that_moves()
+                # once the list is as high as it is at this step
+                self._screen.call_after_refresh(self._answer.show_row_that_moves)
             bubble.show(self._tour.words(self._keymap().key_of, row))

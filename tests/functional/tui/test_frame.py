@@ -14,6 +14,8 @@ from kbx_tui.tui.experts.screen import Experts
 from kbx_tui.tui.explore.panes.entity_list import EntityList
 from kbx_tui.tui.explore.panes.knobs import Knobs
 from kbx_tui.tui.explore.panes.query_line import QueryLine
+from kbx_tui.tui.explore.panes.result_list import ResultList
+from kbx_tui.tui.explore.panes.why_pane import WhyPane
 from kbx_tui.tui.shell.mode_tabs import ModeTabs
 from kbx_tui.tui.widgets.key_bar import KeyBar
 from kbx_tui.tui.widgets.status_line import StatusLine
@@ -126,3 +128,9 @@ async def test_no_color_shows_text_in_a_theme_of_terminal_colours(
             await driver.pilot.pause()
             filters = [type(each) for each in driver.app.get_line_filters()]
             assert [each for each in filters if each in (NoColor, Monochrome)] == [kind]
+        await driver.ask(README_QUESTION)
+        await driver.press("escape")
+        await driver.until_focused(ResultList)
+        why = driver.explore.query_one(WhyPane)
+        await driver.until(lambda: driver.results.styles.border_title_style.reverse)
+        assert not why.styles.border_title_style.reverse  # the title says who has the focus

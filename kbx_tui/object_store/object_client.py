@@ -60,11 +60,17 @@ class ObjectClient:
         self.uri, self._retries = uri, retries
 
     @cached_property
-    def _store(self) -> Any:
+    def _library(self) -> Any:
         try:
-            from obstore.store import AzureStore, GCSStore, S3Store  # only where a URI is used
+            import obstore  # only where a URI is used
         except ImportError as error:
             raise StoreFault(f"{self.uri} needs the package obstore: {EXTRA}") from error
+        return obstore
+
+    @cached_property
+    def _store(self) -> Any:
+        from obstore.store import AzureStore, GCSStore, S3Store
+
         seconds = timedelta(seconds=CONNECT_SECONDS), timedelta(seconds=REQUEST_SECONDS)
         options: dict[str, Any] = {
             "client_options": {
@@ -80,11 +86,10 @@ class ObjectClient:
 
     def read(self, key: str) -> tuple[bytes, Tag] | None:
         """Return a small object and its tag; None where there is none. Raises StoreFault."""
-        import obstore
-
+        library, store = self._library, self._store
         with translate_client_errors("read", self.uri):
             try:
-                result = obstore.get(self._store, key)
+                result = library.get(store, key)
                 return bytes(result.bytes()), _tag(result.meta)
             except FileNotFoundError as error:
                 if _lacks_bucket(str(error)):
@@ -96,11 +101,10 @@ class ObjectClient:
 
         Raises StoreFault, FileNotFoundError where there is no such object.
         """
-        import obstore
-
+        library, store = self._library, self._store
         with translate_client_errors("read", self.uri):
             try:
-                return memoryview(obstore.get_range(self._store, key, start=start, end=end))
+                return memoryview(library.get_range(store, key, start=start, end=end))
             except FileNotFoundError as error:
                 missing = error
         raise missing
@@ -115,42 +119,39 @@ class ObjectClient:
 
     def upload(self, key: str, file: Path) -> None:
         """Write a file as an object, in parts if it is large. Raises StoreFault and OSError."""
-        import obstore
-
-        with translate_client_errors("write", self.uri), file.open("rb") as source:
-            obstore.put(self._store, key, source, chunk_size=RANGE, max_concurrency=4)
+        library, store = self._library, self._store
+        with file.open("rb") as source, translate_client_errors("write", self.uri):
+            library.put(store, key, source, chunk_size=RANGE, max_concurrency=4)
 
     def list(self, prefix: str) -> Iterator[StoredObject]:
         """Yield the objects whose key begins with a folder. Raises StoreFault."""
-        import obstore
-
+        library, store = self._library, self._store
         with translate_client_errors("list", self.uri):
-            for objects in obstore.list(self._store, prefix, chunk_size=1000):
+            for objects in library.list(store, prefix, chunk_size=1000):
                 for found in objects:
                     yield StoredObject(found["path"], found["size"], found["last_modified"])
 
     def modified(self, key: str) -> datetime:
         """Return when an object was written, by the clock of the store. Raises StoreFault."""
-        import obstore
-
+        library, store = self._library, self._store
         with translate_client_errors("read", self.uri):
-            return obstore.head(self._store, key)["last_modified"]
+            modified: datetime = library.head(store, key)["last_modified"]
+        return modified
 
     def delete(self, keys: Collection[str]) -> None:
         """Delete objects; those that do not exist are ignored. Raises StoreFault."""
-        import obstore
-
+        library, store = self._library, self._store
         if keys:
             with translate_client_errors("delete from", self.uri), suppress(FileNotFoundError):
-                obstore.delete(self._store, list(keys))
+                library.delete(store, list(keys))
 
     def _put(self, key: str, data: bytes, mode: Any) -> Tag:
-        import obstore
+        library, store = self._library, self._store
         from obstore.exceptions import AlreadyExistsError, PreconditionError
 
         with translate_client_errors("write", self.uri):
             try:
-                return _tag(obstore.put(self._store, key, data, mode=mode))
+                return _tag(library.put(store, key, data, mode=mode))
             except (AlreadyExistsError, PreconditionError) as error:
                 refused = error
         raise Conflict(key) from refused

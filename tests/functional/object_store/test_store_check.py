@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import threading
 import time
 from collections.abc import Collection, Iterator
@@ -157,3 +158,10 @@ def test_error_of_the_library_becomes_one_sentence(text: str, sentence: str) -> 
         raise GenericError(text)
     assert sentence in str(raised.value)
     assert "hidden" not in str(raised.value)
+
+
+def test_missing_package_is_named(kbx: CommandLine, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "obstore", None)
+    checked = kbx("store", "check", "s3://bucket/base")
+    assert checked.code == StoreFault.exit_code
+    assert 'pip install "kbx-tui[store]"' in checked.err

@@ -31,14 +31,12 @@ from kbx_tui.index.build.new_files import index_question, refusal_to_index
 from kbx_tui.index.build.progress import Cancelled, IndexReport, ProgressListener
 from kbx_tui.index.build.writer_lock import is_being_written
 from kbx_tui.index.entity_settings import entities_outdated
-from kbx_tui.index.files.excluded_files import excluded_files
 from kbx_tui.index.index_folder import index_location, index_uri, store_of
 from kbx_tui.index.index_status import count_newer_files
 from kbx_tui.index.integrity.verified_files import leave_unwritten
 from kbx_tui.index.paths.path_filter import PathFilter
 from kbx_tui.index.store import Store
 from kbx_tui.index.vectors.coverage import Coverage, read_coverage
-from kbx_tui.knowledge.vault import list_files
 from kbx_tui.object_store.published_index import PublishedIndex, publishes_from_here
 from kbx_tui.read_only import is_read_only, require_writable
 from kbx_tui.safe_text import replace_surrogates
@@ -63,6 +61,9 @@ REFRESH_SECONDS = 0.2
 
 LOOK_SECONDS = 0.002
 """The same for the looks at the folder of the index: a method may ask for it once per page."""
+
+FILES_LOOKED_FOR = 1000
+"""Files of a published index that are looked for, to know whether the base has files here."""
 
 OUTDATED_SECONDS = 30.0
 """Age from which the number of files that changed since they were indexed is counted again."""
@@ -135,7 +136,7 @@ class Session:
         if self._index is not None:
             self._index.close()
         self._index = self.word_matches = self.names = None
-        self._index_uri = ""
+        self._index_uri, self._has_files = "", None
         self._shared.clear()
         self.public_pages.clear()
 
@@ -241,12 +242,13 @@ class Session:
         return notes
 
     def reads_stored_pages(self) -> bool:
-        """Return whether pages are read from a published index: the base has no files here."""
+        """Return whether pages are read from a published index: none of its files is here."""
         if self.published is None:
             return False
         if self._has_files is None:
-            excluded = excluded_files(self.root, self.settings.index)
-            self._has_files = bool(list_files(self.root, excluded, limit=1))
+            paths = self.snapshot().paths
+            sample = paths[:: max(1, len(paths) // FILES_LOOKED_FOR)]
+            self._has_files = any((self.root / path).exists() for path in sample)
         return not self._has_files
 
     def entities_outdated(self) -> bool:

@@ -64,6 +64,7 @@ class PublishedIndex:
         self._mirror = mirror_of(uri)
         self._checked_at: float | None = None
         self._thread: threading.Thread | None = None
+        self._is_reachable = True
         self.failure = ""
         """Why the store could not be read the last time; empty if it could."""
 
@@ -103,13 +104,13 @@ class PublishedIndex:
         if self._checked_at is None or self.version is None:
             self._checked_at = now
             self._fetch(self._notice)
-            if self.version is None and self.failure:
-                raise StoreFault(self.failure)
-            if self.version is None:
+            if self.version is None and self._is_reachable:
                 raise NotFound(
                     f"nothing is published at {self.uri} yet: run `kbx index` on the machine that "
                     "has the files"
                 )
+            if self.version is None:
+                raise StoreFault(self.failure)
         elif now - self._checked_at > CHECK_SECONDS and not self._is_fetching():
             self._checked_at = now
             self._thread = threading.Thread(
@@ -151,7 +152,8 @@ class PublishedIndex:
         retries = 3 if self.version is None else 1  # what is there can be read meanwhile
         try:
             client = ObjectClient(self.uri, retries=retries)
-            fetch_newest(client, self._mirror, limit=self._limit, progress=progress)
-            self.failure = ""
+            is_there = fetch_newest(client, self._mirror, limit=self._limit, progress=progress)
+            self.failure = "" if is_there else f"nothing is published at {self.uri} any more"
+            self._is_reachable = True
         except StoreFault as error:
-            self.failure = str(error)
+            self._is_reachable, self.failure = False, str(error)

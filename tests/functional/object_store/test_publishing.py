@@ -11,6 +11,7 @@ import pytest
 
 from kbx_tui.errors import IndexElsewhere, NotFound, StoreFault
 from kbx_tui.object_store.mirror_folder import MirrorFolder
+from kbx_tui.object_store.published_version import HEAD
 from tests.command_line import CommandLine
 from tests.damage import one_bad_byte
 from tests.functional.object_store.machines import Machine, client_of, writer_machine
@@ -89,6 +90,18 @@ def test_reader_does_not_index(writer: Machine, reader: Machine) -> None:
     assert not (reader.root / ".kbx" / "index").exists()
 
 
+def test_version_stays_readable_when_the_store_is_emptied(
+    writer: Machine, reader: Machine, store_uri: str
+) -> None:
+    writer.publish()
+    found = reader.paths(QUERY)
+    client_of(store_uri).delete([HEAD])
+    with reader.open() as kb:
+        response = kb.search(QUERY)
+    assert [result.path for result in response.results] == found
+    assert any("nothing is published at s3://" in note for note in response.meta.notes)
+
+
 def test_nothing_published_is_one_sentence(reader: Machine) -> None:
     with pytest.raises(NotFound, match=r"nothing is published at s3://kbx-test/.* yet: run `kbx"):
         reader.paths(QUERY)
@@ -99,6 +112,7 @@ def test_redactions_are_those_of_the_published_version(writer: Machine, reader: 
     hidden = "team: Andromeda # redacted"
     page.write_text(f"---\n{hidden}\n---\n# Quasar\n\n- Open #redacted\n\nDone.\n", "utf-8")
     writer.publish()
+    (reader.root / "README.md").write_text("# How to search\n", "utf-8")  # of no published page
     path = "memory/notes/quasar.md"
     with writer.open() as ours, reader.open() as theirs:
         original, published = ours.public_page(path), theirs.public_page(path)

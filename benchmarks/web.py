@@ -31,6 +31,7 @@ QUERIES = (
     "release", "budget review", "who owns the migration", "roadmap", "incident", "hiring plan",
     "security audit", "customer feedback", "quarterly goals", "onboarding",
 )  # fmt: skip
+FORK_SERVER = "kbx_tui.tui.visitor.fork_server"
 TEXT = "what was decided about the release of the new search and why so late "
 ANSWERED = rb"\d ms"
 """How long a search took is shown when its results are."""
@@ -68,8 +69,10 @@ class Server:
 
     def sessions(self) -> list[psutil.Process]:
         """Return the processes of the app."""
-        children = psutil.Process(self.process.pid).children()
-        return [child for child in children if "kbx_tui.tui.visitor" in child.cmdline()]
+        children = psutil.Process(self.process.pid).children(recursive=True)
+        own = [child for child in children if "kbx_tui.tui.visitor" in child.cmdline()]
+        forks = [child for child in children if FORK_SERVER in child.cmdline()]
+        return own or [child for child in forks if child.ppid() != self.process.pid]
 
     def others(self) -> list[psutil.Process]:
         """Return the server and the processes that follow the index."""
@@ -201,7 +204,11 @@ async def many_sessions(server: Server, client: aiohttp.ClientSession, sessions:
     row("all sessions, proportional", f"{sum(size[0] for size in sizes):.0f} MB")
     row("private data, for the limit", f"{max(map(data_mb, server.sessions())):.0f} MB")
     for process in server.others():
-        name = "a process that follows the index" if "jsonl" in process.cmdline() else "the server"
+        name = "the server"
+        if "jsonl" in process.cmdline():
+            name = "a process that follows the index"
+        elif FORK_SERVER in process.cmdline():
+            name = "the fork server"
         row(f"{name}, proportional", f"{memory(process)[0]:.0f} MB")
 
 

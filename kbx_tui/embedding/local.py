@@ -136,6 +136,11 @@ def _load_bundled(threads: int) -> Session:
     return PooledModel(BUNDLED.folder, BUNDLED.model_file, threads, as_int8=prefers_int8())
 
 
+def preload_bundled_model() -> None:
+    """Load the bundled model for queries; processes forked from this one then have it."""
+    _load_bundled_once(1)
+
+
 _load_bundled_once = cache(_load_bundled)
 """Used for queries: one session, shared by all embedders of the process."""
 

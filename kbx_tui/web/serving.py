@@ -17,6 +17,7 @@ from kbx_tui.web.index_followers import indices_followed
 from kbx_tui.web.link_service import links_served
 from kbx_tui.web.listening import Listening
 from kbx_tui.web.sessions.app_process import AppProcess, app_environment
+from kbx_tui.web.sessions.forked_processes import ForkServer, fork_server
 from kbx_tui.web.sessions.page_messages import Opening
 from kbx_tui.web.sessions.session_registry import SessionRegistry
 from kbx_tui.web.visitors import Visitors
@@ -34,12 +35,15 @@ class WebServer:
     limits: Limits = field(default_factory=Limits)
     followers: Sequence[Sequence[str]] = ()
     """Start the processes that keep the indices up to date."""
+    fork_command: Sequence[str] = ()
+    """Starts a fork server for processes of the app; empty to start each with `command`."""
 
     def __post_init__(self) -> None:
         self.visitors = Visitors(self.limits.link_seconds, self.limits.visitor_seconds)
         self.registry = SessionRegistry(self._start, self.limits)
         self._stopping = asyncio.Event()
         self._loop: asyncio.AbstractEventLoop | None = None
+        self._forks: ForkServer | None = None
         self.guard: ConnectionGuard
         """Set by `serve`."""
 
@@ -62,6 +66,7 @@ class WebServer:
         guard = self.guard = ConnectionGuard(runner.server, self.limits, self.listening.tls)
         async with (
             links_served(self.listening, self.new_link),
+            fork_server(self.fork_command, app_environment(os.environ, 80, 24)) as self._forks,
             indices_followed(self.followers),
         ):
             serving = await self._loop.create_server(guard, sock=self.listening.socket)
@@ -98,4 +103,6 @@ class WebServer:
     async def _start(self, opening: Opening) -> AppProcess:
         environment = app_environment(os.environ, opening.width, opening.height)
         scheme = ["--scheme", opening.scheme] if opening.scheme else []
+        if self._forks is not None and (copy := await self._forks.start(environment, scheme)):
+            return copy
         return await AppProcess.start([*self.command, *scheme], environment)

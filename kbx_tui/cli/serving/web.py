@@ -131,7 +131,7 @@ def command(
     from kbx_tui.web.index_followers import follower_command
     from kbx_tui.web.listening import listen
     from kbx_tui.web.serving import WebServer
-    from kbx_tui.web.sessions.app_process import app_command
+    from kbx_tui.web.sessions.app_process import app_command, fork_command
     from kbx_tui.web.web_limits import MB, Limits
 
     bases = _bases(paths)
@@ -145,11 +145,14 @@ def command(
     limits = Limits(
         sessions=max_clients, idle_seconds=60.0 * idle_minutes, memory_bytes=memory_mb * MB
     )
-    program = app_command(bases, allow_writes=allow_writes, memory_bytes=limits.memory_bytes)
+    program, forks = (
+        command_of(bases, allow_writes=allow_writes, memory_bytes=limits.memory_bytes)
+        for command_of in (app_command, fork_command)
+    )
     followers = [follower_command(base, trust=global_options().trust) for base in bases]
     can = "visitors may write" if allow_writes else "for reading only"
     say(f"serving {', '.join(map(str, bases))}, {can}")
-    _serve(WebServer(listening, program, limits, followers), opens=opens)
+    _serve(WebServer(listening, program, limits, followers, forks), opens=opens)
 
 
 def _serve(server: WebServer, *, opens: bool) -> None:

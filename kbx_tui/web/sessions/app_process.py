@@ -7,7 +7,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 from kbx_tui.web.sessions.app_packets import (
     DATA,
@@ -24,6 +24,8 @@ PASSED_ON = frozenset((
     "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME",
 ))  # fmt: skip
 """Variables that a process keeps. Keys and tokens are not among them."""
+SOCKET = "{socket}"
+"""Stands for a descriptor in a command line."""
 END_SECONDS = 1.2
 """Time to end by itself; longer than that, the server would be ended while it waits."""
 ERROR_BYTES = 4_000
@@ -37,9 +39,19 @@ def app_command(bases: Sequence[Path], *, allow_writes: bool, memory_bytes: int)
     """
     limited = ["kbx_tui.web.sessions.limited_process", str(memory_bytes)]
     command = [sys.executable, "-P", "-m", *limited, "kbx_tui.tui.visitor"]
-    for base in bases:
-        command += ["--kb", str(base)]
-    return [*command, "--allow-writes"] if allow_writes else command
+    return [*command, *_arguments(bases, allow_writes=allow_writes)]
+
+
+def fork_command(bases: Sequence[Path], *, allow_writes: bool, memory_bytes: int) -> list[str]:
+    """Return the command line of a fork server for such processes, for `fork_server`."""
+    command = [sys.executable, "-P", "-m", "kbx_tui.tui.visitor.fork_server"]
+    arguments = _arguments(bases, allow_writes=allow_writes)
+    return [*command, SOCKET, str(memory_bytes), *arguments]
+
+
+def _arguments(bases: Sequence[Path], *, allow_writes: bool) -> list[str]:
+    arguments = [word for base in bases for word in ("--kb", str(base))]
+    return [*arguments, "--allow-writes"] if allow_writes else arguments
 
 
 def app_environment(environment: Mapping[str, str], width: int, height: int) -> dict[str, str]:
@@ -53,10 +65,32 @@ def app_environment(environment: Mapping[str, str], width: int, height: int) -> 
     }
 
 
-class AppProcess:
-    """A running process; make one with `start`."""
+class Process(Protocol):
+    """What is needed of a process; the methods as those of `asyncio.subprocess.Process`."""
 
-    def __init__(self, process: asyncio.subprocess.Process) -> None:
+    @property
+    def pid(self) -> int: ...
+
+    @property
+    def stdin(self) -> asyncio.StreamWriter | None: ...
+
+    @property
+    def stdout(self) -> asyncio.StreamReader | None: ...
+
+    @property
+    def stderr(self) -> asyncio.StreamReader | None: ...
+
+    def terminate(self) -> None: ...
+
+    def kill(self) -> None: ...
+
+    async def wait(self) -> int: ...
+
+
+class AppProcess:
+    """A running process; make one with `start`, or with a `ForkServer`."""
+
+    def __init__(self, process: Process) -> None:
         self._process = process
         self._errors = asyncio.create_task(self._read_errors())
         self._greeted = False

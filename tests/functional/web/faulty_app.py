@@ -1,6 +1,6 @@
-"""The app of a visitor with a fault: the query `raise!` raises an error on its event loop."""
+"""A fork server of an app with a fault: the query `raise!` raises an error on its event loop."""
 
-from kbx_tui.tui.visitor.__main__ import main
+from kbx_tui.tui.visitor.fork_server import main
 from kbx_tui.tui.visitor.visitor_app import VisitorApp
 
 show_query = VisitorApp.show_query

@@ -50,10 +50,15 @@ class Running:
 
 @contextmanager
 def running(
-    limits: Limits = SHORT, command: Sequence[str] = STUB, listening: Listening | None = None
+    limits: Limits = SHORT,
+    command: Sequence[str] = STUB,
+    listening: Listening | None = None,
+    fork_command: Sequence[str] = (),
 ) -> Iterator[Running]:
     """Run a server in a thread for the duration of the block."""
-    server = WebServer(listening or listen("127.0.0.1", 0), command, limits)
+    server = WebServer(
+        listening or listen("127.0.0.1", 0), command, limits, fork_command=fork_command
+    )
     ready = threading.Event()
     thread = threading.Thread(target=lambda: asyncio.run(server.serve(ready.set)), daemon=True)
     thread.start()

@@ -10,13 +10,14 @@ import signal
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from kbx_tui import KnowledgeBase
 from kbx_tui.tui.commands.command_table import COMMANDS
 from kbx_tui.tui.commands.offer import WRITES
-from kbx_tui.web.sessions.app_process import app_command
+from kbx_tui.web.sessions.app_process import app_command, fork_command
 from kbx_tui.web.sessions.browser_session import Closing
 from kbx_tui.web.web_limits import Limits
 from tests.functional.web.running import Page, Running, running, visitor
@@ -65,10 +66,12 @@ def served(base: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Run
         patch.setenv("KBX_STATE_DIR", str(tmp_path_factory.mktemp("state")))
         patch.setenv("KBX_LOG_DIR", str(tmp_path_factory.mktemp("log")))
         limits = Limits()
-        command = app_command([base], allow_writes=False, memory_bytes=limits.memory_bytes)
-        assert command[0] == sys.executable
-        command[command.index("kbx_tui.tui.visitor")] = "tests.functional.web.faulty_app"
-        with running(limits, command) as server:
+        patch.setenv("GEMINI_API_KEY", "secret")
+        allowed: Any = {"allow_writes": False, "memory_bytes": limits.memory_bytes}
+        command, forks = app_command([base], **allowed), fork_command([base], **allowed)
+        assert command[0] == forks[0] == sys.executable
+        forks[forks.index("kbx_tui.tui.visitor.fork_server")] = "tests.functional.web.faulty_app"
+        with running(limits, command, fork_command=forks) as server:
             yield server
 
 
@@ -138,12 +141,18 @@ async def test_no_writing_key_changes_a_file_of_a_visitor_who_may_only_read(
     assert content(base) == before
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux has fork servers, and /proc")
 async def test_a_session_that_is_killed_or_raises_an_error_ends_alone(served: Running) -> None:
     async with visitor(served) as known:
         page, killed, raising = await asyncio.gather(*(known.open() for _ in range(3)))
         await asyncio.gather(*(each.until("hostile") for each in (page, killed, raising)))
-        sessions = {session.id: session for session in served.server.registry}
-        os.kill(sessions[killed.session].process.pid, signal.SIGKILL)
+        pids = {session.id: session.process.pid for session in served.server.registry}
+        started = {Path(f"/proc/{pid}") for pid in pids.values()}
+        assert all(b"secret" not in (each / "environ").read_bytes() for each in started)
+        (fork_server,) = {
+            re.findall(r"PPid:\t(\d+)", (each / "status").read_text())[0] for each in started
+        }
+        os.kill(pids[killed.session], signal.SIGKILL)
         await raising.send("query", "raise!")
         assert await killed.closed() == Closing.ENDED
         assert await raising.closed() == Closing.ENDED
@@ -153,5 +162,9 @@ async def test_a_session_that_is_killed_or_raises_an_error_ends_alone(served: Ru
         await page.until("alert(1)")
         again = await known.open(raising.session)
         assert not again.resumed
-        await page.socket.close()
         await again.socket.close()
+        os.kill(int(fork_server), signal.SIGKILL)
+        assert await page.closed() == Closing.ENDED
+        page = await known.open()
+        await page.until("hostile")  # from a program of its own
+        await page.socket.close()

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from kbx_tui.web.sessions.app_process import app_command
+from kbx_tui.web.sessions.app_process import SOCKET, app_command
 from kbx_tui.web.sessions.browser_session import Closing
 from tests.functional.web.running import SHORT, Page, Running, running, visitor
 
@@ -212,6 +212,18 @@ def test_a_process_takes_no_more_memory_than_its_limit(taken: int, code: int) ->
     ran = subprocess.run(command, capture_output=True, check=False)
     assert ran.returncode == code
     assert (b"MemoryError" in ran.stderr) == bool(code)
+
+
+@pytest.mark.parametrize("script", ["pass", "import sys, time; time.sleep(0.3); sys.exit(1)"])
+async def test_without_a_fork_server_each_page_starts_a_program(
+    state_folder: Path, script: str
+) -> None:
+    with running(fork_command=[sys.executable, "-S", "-c", script, SOCKET]) as server:
+        async with visitor(server) as known:
+            for _ in range(2):
+                page = await known.open()
+                await page.until("welcome")
+                await leave(page)
 
 
 async def test_a_process_that_cannot_be_started_is_reported(state_folder: Path) -> None:

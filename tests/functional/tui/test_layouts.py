@@ -176,6 +176,34 @@ async def test_shrinking_the_terminal_keeps_the_focused_pane_visible(demo: Path)
         assert driver.has_focus(EntityList)
 
 
+async def test_document_that_covers_the_results_has_the_focus_or_closes(demo: Path) -> None:
+    async with running(demo, NARROW) as driver:
+        await driver.ask(QUESTION)
+        await driver.press("down", "p")
+        await driver.until_focused(PreviewPane)
+        assert not driver.results.display
+        await driver.press("slash")
+        await driver.until_focused(QueryLine)
+        await driver.until(lambda: driver.results.display)
+        await driver.press("down", "enter")
+        await driver.until_focused(PreviewPane)
+        await driver.press("p")
+        await driver.until_focused(ResultList)
+        assert driver.results.display
+
+
+async def test_results_with_the_focus_stay_when_the_terminal_becomes_narrow(demo: Path) -> None:
+    async with running(demo, WIDE) as driver:
+        await driver.ask(QUESTION)
+        await driver.press("down", "p")
+        await driver.until_shown(PreviewPane, "Migration go/no-go")
+        assert driver.has_focus(ResultList)
+        await driver.pilot.resize_terminal(*NARROW)
+        await driver.until(lambda: not driver.explore.reader.is_open)
+        assert driver.has_focus(ResultList)
+        assert driver.results.display
+
+
 async def test_wide_characters_keep_columns_aligned(demo: Path) -> None:
     async with running(demo, NARROW) as driver:
         await driver.ask("spring all-hands")

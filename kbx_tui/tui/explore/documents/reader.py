@@ -13,9 +13,8 @@ from kbx_tui.tui.explore.documents.reading_model import ReadingModel
 from kbx_tui.tui.explore.messages import LivePreviewReady
 from kbx_tui.tui.explore.pane_switch import PaneSwitch
 from kbx_tui.tui.explore.panes.entity_card import EntityCard
-from kbx_tui.tui.explore.panes.pane_layout import Pane
+from kbx_tui.tui.explore.panes.pane_layout import READERS, Pane
 from kbx_tui.tui.explore.panes.result_list import ResultList
-from kbx_tui.tui.explore.panes.why_pane import WhyPane
 from kbx_tui.tui.explore.view import CardView
 from kbx_tui.tui.reading.history import History, Step
 from kbx_tui.tui.reading.preview_pane import PreviewPane
@@ -159,6 +158,15 @@ class Reader:
         elif results.current is not None:
             self.open_document(results.current.path)
 
+    def give_way(self) -> None:
+        """Close what is read where it covers the results and the focus has left it."""
+        focused = self._screen.focused
+        covers = self.is_open and not self._screen.has_class("-wide")
+        if covers and not isinstance(focused, tuple(READERS.values())):
+            self._reading.cancel()
+            self._close()
+            self.origin = "results"
+
     def _close(self) -> None:
         self.history.clear()
         self._pane_switch.panes.show_reader(None)
@@ -170,10 +178,13 @@ class Reader:
         else:
             self.history.go(step)
         self._replaces = False
-        self._pane_switch.panes.show_reader(step.kind)
-        if self._takes_focus or isinstance(self._screen.focused, WhyPane):  # its place is taken
+        panes, focused = self._pane_switch.panes, self._screen.focused
+        panes.show_reader(step.kind)
+        if self._takes_focus or panes.is_covered(focused):
             self._takes_focus = False
             self._screen.set_focus(pane)
+        else:
+            self.give_way()  # the focus moved on before this arrived
 
     def _width(self) -> int:
         """Return the width to lay a document out for; approximate before its pane is shown."""

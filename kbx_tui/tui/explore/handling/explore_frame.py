@@ -127,11 +127,13 @@ class ExploreFrame(JudgingScreen):
         self.panes.fit(size)
         self.reader.follow_cursor()
         self.pane_switch.show_focused()
+        self.reader.give_way()
 
     def on_descendant_focus(self) -> None:
         focused = self.focused  # not the event's: keys may have moved on since it was posted
         self.query_one(PathField).set_class(isinstance(focused, PathLine), "-typing")
         self.pane_switch.show_focused()
+        self.reader.give_way()
         if isinstance(focused, PreviewPane):  # what is read there stays the current result
             results = self.query_one(ResultList)
             results.choose(results.cursor)

@@ -80,6 +80,13 @@ class Panes(Horizontal):
         for name in READERS:
             self.set_class(name == read, f"-{name}")
 
+    def is_covered(self, widget: Widget | None) -> bool:
+        """Return whether a reader takes the place of `widget`: the why pane, or, where there is
+        room for one pane only, any pane.
+        """
+        name = self.name_of(widget)
+        return name == "why" or (name is not None and not self.screen.has_class("-wide"))
+
     def fit(self, size: Size) -> None:
         """Adapt to the size of the terminal, and to what is hidden."""
         self._has_live_room = size.width >= LIVE_WIDTH and size.height >= LIVE_HEIGHT

@@ -116,7 +116,8 @@ class ForkServer:
             while message := await loop.sock_recv(self._control, MESSAGE_BYTES):
                 report = json.loads(message)
                 if "code" in report:
-                    self._ends.pop(report["pid"]).set_result(report["code"])
+                    if (ended := self._ends.pop(report["pid"], None)) is not None:
+                        ended.set_result(report["code"])
                 else:
                     ended = self._ends[report["pid"]] = loop.create_future()
                     start = self._starts.get(report["number"])

@@ -16,7 +16,7 @@ from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
 
 from kbx_tui.log_file import logger
-from kbx_tui.web.sessions.app_process import SOCKET, AppProcess
+from kbx_tui.web.sessions.app_process import ERROR_BYTES, ERROR_SECONDS, SOCKET, AppProcess
 
 FIRST_SECONDS = 20.0
 """Time for the fork server to load the program, and to answer."""
@@ -123,7 +123,6 @@ class ForkServer:
                     start = self._starts.get(report["number"])
                     if start is not None and not start.done():
                         start.set_result((report["pid"], ended))
-        logger().error("the fork server of kbx web has ended; each page starts its own program")
         for start in filter(lambda start: not start.done(), self._starts.values()):
             start.set_exception(ConnectionResetError())
         for pid, ended in self._ends.items():
@@ -131,6 +130,18 @@ class ForkServer:
                 os.kill(pid, signal.SIGKILL)
             ended.set_result(KILLED)
         self._ends.clear()
+        logger().error(
+            "the fork server of kbx web has ended; each page starts its own program: %s",
+            await self._last_errors(),
+        )
+
+    async def _last_errors(self) -> str:
+        """Return the end of what the fork server printed on stderr, after it has ended."""
+        assert self._process.stderr is not None
+        with suppress(TimeoutError):
+            errors = await asyncio.wait_for(self._process.stderr.read(), ERROR_SECONDS)
+            return errors[-ERROR_BYTES:].decode("utf-8", "replace")
+        return ""
 
 
 @asynccontextmanager
@@ -152,7 +163,7 @@ async def fork_server(
             env=environment,
             stdin=asyncio.subprocess.DEVNULL,
             stdout=asyncio.subprocess.DEVNULL,
-            stderr=asyncio.subprocess.DEVNULL,
+            stderr=asyncio.subprocess.PIPE,
             pass_fds=[theirs.fileno()],
             start_new_session=True,
         )

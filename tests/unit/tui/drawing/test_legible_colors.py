@@ -29,6 +29,8 @@ def test_text_is_legible_on_every_background(theme: Theme) -> None:
     foreground = Color.parse(colors["foreground"])
     for name in ("background", "surface"):
         plain = Color.parse(colors[name])
+        palette = plain.blend(foreground, 0.14)  # the row under its cursor
+        assert contrast(foreground, palette) >= LEAST_CONTRAST, name
         for shade in (plain, plain.blend(foreground, CURSOR_SHARE)):
             for text in TEXT_COLORS:
                 assert contrast(Color.parse(colors[text]), shade) >= LEAST_CONTRAST, (name, text)

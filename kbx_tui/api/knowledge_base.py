@@ -325,7 +325,10 @@ class KnowledgeBase:
 
         self._session.store()
         overview = read_overview(self.root, self.settings)
-        return overview if self._session.published is None else replace(overview, stale=())
+        published = self._session.published
+        if published is None:
+            return overview
+        return replace(overview, stale=(), published=published.words())
 
     def notes(self) -> tuple[str, ...]:
         """Return sentences on what any search would miss: no index, vectors, newer files."""

@@ -43,6 +43,8 @@ class IndexOverview:
     """Documents with texts that cannot be found by meaning yet, by path, and how many."""
     vector_share: float = 0.0
     """Share of the texts that can be found by meaning, 0..1."""
+    published: str = ""
+    """Which version is read of which object store, in words; empty for the base's own index."""
     size_bytes: int = 0
     indexed_at: str = ""
     """Local time at which a run last changed the text, ISO; empty without an index."""

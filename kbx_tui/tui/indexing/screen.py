@@ -30,6 +30,11 @@ nothing_to_do = titled_text(
     "Every file was read completely, the index holds what is on disk, and all of it can be found by"
     " words and by meaning.",
 )
+index_of_another_machine = titled_text(
+    "Nothing needs attention.",
+    "Another machine indexes the files and publishes the index. Newer versions are fetched while"
+    " you search.",
+)
 reading_files = dim_text("comparing the files with the index …")
 
 
@@ -88,14 +93,20 @@ class Index(ModeScreen):
 
     @on(RunChanged)
     def show_run(self) -> None:
-        words = self.session.index_sync.watching_words
-        self.query_one(RunPane).show(self.model.run, self.model.overview, words)
+        overview = self.model.overview
+        if overview is not None and overview.published:
+            words = safe_line(f"read from {overview.published}")
+        else:
+            words = self.session.index_sync.watching_words
+        self.query_one(RunPane).show(self.model.run, overview, words)
 
     @on(FilesRead)
     def show_files(self) -> None:
         files = self.query_one(FileList)
         files.empty_state = nothing_to_do
         if self.model.overview is not None:
+            if self.model.overview.published:
+                files.empty_state = index_of_another_machine
             often = self.model.over_retrieved
             files.show(file_groups(self.model.overview, often.found, often.muted))
             if often.queries is not None and not self._is_settled:

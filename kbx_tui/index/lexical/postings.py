@@ -12,7 +12,7 @@ from bisect import bisect_left, bisect_right
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import count
+from itertools import count, pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,6 +27,9 @@ BEYOND = 2**16 - 1
 """Offset of the words that start there or later."""
 UNKNOWN = -1
 """Size of a text whose words have no offsets."""
+BLOCK = 1 << 20
+"""About how many words are looked up at once."""
+NO_WORDS = np.empty(0, np.int32)
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,38 +181,70 @@ def make_postings(
             offsets_of_words.append(np.minimum(offsets, BEYOND).astype(np.uint16))
     text_starts = np.concatenate(([0], np.cumsum(np.array(sizes, np.int64) + 1)))
     terms, term_of_word = _terms_of_words(word_ids_of)
-    term_ids = term_of_word[np.concatenate(word_ids)] if word_ids else np.empty(0, np.int64)
-    doc_ids = np.repeat(np.arange(len(sizes), dtype=np.int64), sizes)
-    kept = np.flatnonzero(term_ids >= 0)
-    positions = np.arange(len(term_ids)) + doc_ids  # one gap after each text
-    # Sorting one packed key per word, term before position, is faster than lexsort by two keys.
-    packed = np.sort((term_ids[kept] << 32) | positions[kept])
-    positions, term_ids = (packed & 0xFFFFFFFF).astype(np.int32), packed >> 32
-    doc_of_position = np.searchsorted(text_starts, positions, side="right") - 1
+    packed, lengths = _packed(word_ids, term_of_word, text_starts)
+    word_ids.clear()  # the arrays of all words are large: each is freed as early as possible
+    packed.sort()
+    positions, term_ids = (packed & 0xFFFFFFFF).astype(np.int32), (packed >> 32).astype(np.int32)
+    count_of_words = len(packed)
+    del packed
+    doc_of_position = _doc_ids_at(text_starts, positions)
     offsets_by_word = (
         np.concatenate(offsets_of_words) if offsets_of_words else np.empty(0, np.uint16)
     )
-    begins_posting = np.ones(len(packed), np.bool_)
+    begins_posting = np.ones(count_of_words, np.bool_)
     begins_posting[1:] = (term_ids[1:] != term_ids[:-1]) | (
         doc_of_position[1:] != doc_of_position[:-1]
     )
     posting_begins = np.flatnonzero(begins_posting)
-    all_terms = np.arange(len(terms) + 1)
+    all_terms = np.arange(len(terms) + 1, dtype=np.int32)
     return Postings(
         versions=np.array(versions or [], dtype=np.bytes_),
         languages=np.array(languages, np.uint8),
-        lengths=np.bincount(doc_ids[kept], minlength=len(sizes)).astype(np.int32),
+        lengths=lengths,
         text_starts=text_starts,
         term_bytes=np.frombuffer(b"".join(terms), np.uint8),
         term_byte_starts=np.concatenate(([0], np.cumsum([len(t) for t in terms], dtype=np.int64))),
         posting_starts=np.searchsorted(term_ids[posting_begins], all_terms).astype(np.int32),
-        doc_ids=doc_of_position[posting_begins].astype(np.int32),
-        term_frequencies=np.diff(posting_begins, append=len(packed)).astype(np.int32),
+        doc_ids=doc_of_position[posting_begins],
+        term_frequencies=np.diff(posting_begins, append=count_of_words).astype(np.int32),
         position_starts=np.searchsorted(term_ids, all_terms).astype(np.int32),
         positions=positions,
         text_sizes=np.array(text_sizes, np.int32) if with_offsets else None,
         offsets=offsets_by_word[positions - doc_of_position] if with_offsets else None,
     )
+
+
+def _packed(
+    word_ids: Sequence[NDArray[np.int32]],
+    term_of_word: NDArray[np.int64],
+    text_starts: NDArray[np.int64],
+) -> tuple[NDArray[np.int64], Ints]:
+    """Return one number for each word that is searched, and how many of them each text has.
+
+    The term comes before the position in each number: sorting one key per word is faster than
+    sorting by two. `word_ids` are those of each text.
+    """
+    sizes = np.array([len(of_text) for of_text in word_ids], np.int64)
+    packed, lengths, end = np.empty(int(sizes.sum()), np.int64), np.zeros(len(sizes), np.int32), 0
+    blocks = np.flatnonzero(np.diff(np.cumsum(sizes) // BLOCK, prepend=0)).tolist()
+    for first, last in pairwise([0, *(block for block in blocks if block), len(sizes)]):
+        doc_ids = np.repeat(np.arange(first, last), sizes[first:last])
+        term_ids = term_of_word[np.concatenate([*word_ids[first:last], NO_WORDS])]
+        positions = text_starts[first] + np.arange(len(term_ids)) + doc_ids - first
+        kept = np.flatnonzero(term_ids >= 0)
+        lengths[first:last] = np.bincount(doc_ids[kept] - first, minlength=last - first)
+        packed[end : end + len(kept)] = (term_ids[kept] << 32) | positions[kept]
+        end += len(kept)
+    return packed[:end], lengths
+
+
+def _doc_ids_at(text_starts: NDArray[np.int64], positions: Ints) -> Ints:
+    """Return the doc id of the text that each position lies in, block by block."""
+    doc_ids = np.empty(len(positions), np.int32)
+    for begin in range(0, len(positions), BLOCK):
+        block = slice(begin, begin + BLOCK)
+        doc_ids[block] = np.searchsorted(text_starts, positions[block], side="right") - 1
+    return doc_ids
 
 
 def _terms_of_words(

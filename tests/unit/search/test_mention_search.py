@@ -25,3 +25,9 @@ from kbx_tui.search.links.mention_search import MentionSearch
 def test_names_are_whole_words_in_text(body: str, found: list[str]) -> None:
     search = MentionSearch(["Rollback plan", "Ops", "Über-Plan", "会議録", " ", "?"])
     assert [body[name.start : name.end] for name in search.find(body)] == found
+
+
+@pytest.mark.parametrize("names", [["Risk list"], ["Risk list", "Über-Plan"]])
+def test_letter_case_does_not_count_in_any_script(names: list[str]) -> None:
+    body = "RISK LIST, r\u0131\u017f\u212a \t list, R\u0130SK list"
+    assert len(list(MentionSearch(names).find(body))) == 3

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-import os
+import subprocess
+import sys
 
 import pytest
 from msgspec.structs import replace
@@ -63,11 +64,9 @@ def test_renewed_lease_is_not_taken_over(store_uri: str) -> None:
 def test_lease_of_a_process_that_died_here_is_free(store_uri: str) -> None:
     lease = acquired_at(store_uri, 0)
     assert lease.head.lease is not None
-    gone = os.fork()
-    if not gone:
-        os._exit(0)
-    os.waitpid(gone, 0)
-    lease.publish(lease=replace(lease.head.lease, pid=gone))
+    ended = subprocess.Popen([sys.executable, "-c", ""])
+    ended.wait()
+    lease.publish(lease=replace(lease.head.lease, pid=ended.pid))
     assert acquired_at(store_uri, 1).head.revision > lease.head.revision
 
 

@@ -112,12 +112,13 @@ def no_drafts(keymap: Keymap) -> EmptyState:
     typing = "types a draft, or pastes several lines"
     if not keymap.offers("draft_line.take"):
         typing = "types a text, to be compared with what is known"
+    leave = f"{keymap.key_of('draft_line.leave')} "  # in the line, letters are text
     commands = [
-        f"{keymap.key_of(command_id)} {words}"
-        for command_id, words in (
-            ("draft.new", typing),
-            ("drafts.load", "loads a file, one draft per line"),
-            ("drafts.scan", "finds what the knowledge base says twice"),
+        f"{before}{keymap.key_of(command_id)} {words}"
+        for before, command_id, words in (
+            ("", "draft.new", typing),
+            (leave, "drafts.load", "loads a file, one draft per line"),
+            (leave, "drafts.scan", "finds what the knowledge base says twice"),
         )
         if keymap.offers(command_id)
     ]

@@ -60,6 +60,8 @@ class ExpertList(RowsView[Row]):
         self._moves: Mapping[str, int] = {}
         self._timer: Timer | None = None
         self._ends = ClaimEnds()
+        self._counts_width = 0
+        """The width of the longest counts, in cells."""
 
     def show(self, view: ExpertsView | None) -> None:
         """Show a ranking; on the same topic, rank changes are shown."""
@@ -86,7 +88,8 @@ class ExpertList(RowsView[Row]):
             return claim_line(content, width, marker, self._ends)
         if part:
             return (Span("       "), Span(shorten(content.counts, max(width - 7, 0)), "dim"))
-        return expert_line(content, width, marker, self._moves.get(content.id, 0))
+        move = self._moves.get(content.id, 0)
+        return expert_line(content, width, marker, move, self._counts_width)
 
     def row_opened(self) -> None:
         """Expand or collapse the expert under the cursor."""
@@ -99,6 +102,8 @@ class ExpertList(RowsView[Row]):
         """Rebuild the rows with the cursor on the row that was `current`."""
         self.rows = self.view.rows(self.expanded_ids) if self.view is not None else ()
         self._ends = ClaimEnds.of(row for row in self.rows if isinstance(row, ClaimRow))
+        experts = (row for row in self.rows if isinstance(row, ExpertRow))
+        self._counts_width = max((cell_len(expert.counts) for expert in experts), default=0)
         self.rebuild_lines()
         keys = [_key(row) for row in self.rows]
         self.cursor = keys.index(_key(current)) if current and _key(current) in keys else 0
@@ -109,13 +114,16 @@ class ExpertList(RowsView[Row]):
         self.refresh()
 
 
-def expert_line(expert: ExpertRow, width: int, marker: str, move: int) -> Line:
-    """Return `› 1 ▸ Bob Okafor  person  ██████████  5.00  5 claims · 4 sources`."""
+def expert_line(expert: ExpertRow, width: int, marker: str, move: int, counts_width: int) -> Line:
+    """Return `› 1 ▸ Bob Okafor  person  ██████████  5.00  5 claims · 4 sources`.
+
+    `counts_width` is the width of the last column in cells, the same for all experts.
+    """
     moved = move_text(move)
     bar = fit("▒" * max(round(expert.share * BAR), 1), BAR)
     head = f"{expert.rank:>3} {'▾' if expert.is_expanded else '▸'} "
     end = f" {expert.score:>6.2f}"
-    counts = f"  {expert.counts}" if width >= ROOMY else ""
+    counts = f"  {fit(expert.counts, counts_width)}" if width >= ROOMY else ""
     kind = f" {fit(expert.type, 8)} "
     taken = 1 + cell_len(head) + cell_len(kind) + BAR + cell_len(end) + cell_len(counts)
     room = max(min(width - taken, 32), 6)

@@ -150,5 +150,5 @@ class Experts(ModeScreen):
     def _show_weight(self) -> None:
         weight = self.model.question.weight
         key = self.navigator.keymap.key_of("weight.next")
-        note = "" if weight == "recency" else f"used by recency only (now {weight}; {key} changes)"
+        note = "" if weight == "recency" else f"unused by {weight}; {key} changes that"
         self.query_one(NumberSlider).annotate(note)

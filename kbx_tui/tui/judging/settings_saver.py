@@ -62,7 +62,7 @@ class SettingsSaver:
         if number is not None:
             self._remember(lambda: self._client.start(self._undo(number)))
         self._on_saved(saved)
-        self._status.show_notice("saved to kbx.toml")
+        self._status.show_notice("saved to kbx.toml; z undoes it")
 
     async def _undo(self, number: int) -> None:
         def undo(engine: KnowledgeBase) -> tuple[JournalEntry, Tuning]:

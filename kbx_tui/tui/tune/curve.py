@@ -60,6 +60,11 @@ class Curve:
         """How much better the best value is than the current one; at least 0."""
         return max(self.means[self.best] - self.now, 0.0)
 
+    @property
+    def has_gain(self) -> bool:
+        """Whether the best value is worth mentioning beside the current one."""
+        return self.gain >= LEAST_GAIN
+
 
 def curve_words(curve: Curve, p: float | None) -> str:
     """Return the curve in a sentence; `p` of the best value is None while it is not known.
@@ -68,7 +73,7 @@ def curve_words(curve: Curve, p: float | None) -> str:
     """
     name, text = curve.knob.name, curve.knob.text
     now = f"{name} {text(curve.current)} now {format_score(curve.now)}"
-    if curve.gain < LEAST_GAIN:
+    if not curve.has_gain:
         return f"{now}; no other value is better"
     best = f"best {text(curve.values[curve.best])} {format_score(curve.means[curve.best])}"
     gain = f"+{format_score(curve.gain)}" if curve.gain >= 0.005 else "less than +.01"

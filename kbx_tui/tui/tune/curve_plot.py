@@ -49,8 +49,8 @@ def plot_lines(curve: Curve, steps: Sequence[float], width: int, height: int) ->
     xs = [area.x(curve.knob.position(value)) for value in curve.values]
     _draw_band(canvas, xs, [y(each) for each in curve.high], [y(each) for each in curve.low])
     canvas.path([(x, y(mean)) for x, mean in zip(xs, curve.means, strict=True)], "document")
-    best = curve.best
-    canvas.sign(xs[best], y(curve.means[best]), BEST, "entity")
+    if curve.has_gain:
+        canvas.sign(xs[curve.best], y(curve.means[curve.best]), BEST, "entity")
     here = area.x(curve.knob.position(curve.current))
     canvas.sign(here, y(curve.now), NOW, "accent")
     canvas.rule(here, "┊", "rule")

@@ -175,7 +175,10 @@ class Tune(JudgingScreen):
         room = table.size.width - 4
         wordings = title_words(len(judging.grades.queries), measured, interval)
         table.border_title = longest_fitting(wordings, room)
-        table.border_subtitle = longest_fitting(comparison_words(measured, self.model.votes), room)
+        keymap = self.navigator.keymap
+        save_key = keymap.key_of("settings.save") if keymap.offers("settings.save") else ""
+        comparison = comparison_words(measured, self.model.votes, save_key)
+        table.border_subtitle = longest_fitting(comparison, room)
 
     def _show_curve(self) -> None:
         model, pane = self.model, self.query_one(CurvePane)

@@ -76,10 +76,12 @@ def title_words(
     )
 
 
-def comparison_words(measure: LiveMeasure | None, votes: Votes | None) -> tuple[str, ...]:
+def comparison_words(
+    measure: LiveMeasure | None, votes: Votes | None, save_key: str = ""
+) -> tuple[str, ...]:
     """Return `vs A: 2 better, 1 worse, 9 same · preferred ...`, the longest first.
 
-    Where A is the current setting, says so.
+    Where A is the current setting, says so; else names `save_key`, if the settings can be saved.
     """
     preferred = vote_words(votes) if votes is not None else ()
     if measure is None:
@@ -88,4 +90,5 @@ def comparison_words(measure: LiveMeasure | None, votes: Votes | None) -> tuple[
         return ("the current settings are A",)
     same = len(measure.queries) - measure.better - measure.worse
     words = f"vs A: {measure.better} better, {measure.worse} worse, {same} same"
-    return (*(f"{words} · {each}" for each in preferred), words)
+    saves = (f"{words} · {save_key} saves",) if save_key else ()
+    return (*(f"{words} · {each}" for each in preferred), *saves, words)

@@ -129,9 +129,20 @@ def test_half_life_and_slider_value_are_inverse(days: float) -> None:
 @pytest.mark.parametrize("name", ["Bob", "A person with a name of very many letters"])
 def test_moved_expert_shifts_no_column(name: str) -> None:
     row = ExpertRow("person:b", 2, name, "person", 5.0, 0.5, "5 claims", is_expanded=False)
-    lines = ["".join(s.text for s in expert_line(row, 120, " ", move)) for move in (0, 2, -12)]
+    lines = ["".join(s.text for s in expert_line(row, 120, " ", move, 8)) for move in (0, 2, -12)]
     assert len({line.index("person ") for line in lines}) == 1
     assert "▼12" in lines[2]
+
+
+def test_columns_are_aligned_however_much_is_said_of_an_expert() -> None:
+    counts = ("2 claims · 3 sources", "2 claims · 2 sources · on a part of the topic")
+    rows = [ExpertRow("person:b", 2, "Bob", "person", 5.0, 0.5, each, False) for each in counts]
+    lines = [
+        "".join(span.text for span in expert_line(row, 110, " ", 0, len(counts[1]))) for row in rows
+    ]
+    assert len({line.index("person ") for line in lines}) == 1
+    assert len({line.index("2 claims") for line in lines}) == 1
+    assert lines[1].endswith("on a part of the topic")
 
 
 async def test_an_empty_topic_has_no_ranking_in_the_title_and_suggests_topics(demo: Path) -> None:

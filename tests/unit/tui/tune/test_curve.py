@@ -39,6 +39,7 @@ def test_of_equally_good_values_the_closest_is_the_best() -> None:
     assert flat.values[flat.best] == 0.5
     assert flat.gain == 0.0
     assert curve_words(flat, None) == "alpha .50 now .70; no other value is better"
+    assert BEST not in "".join(text(plot_lines(flat, (), 40, 6)))
 
 
 def test_words_say_what_a_better_value_is_worth() -> None:

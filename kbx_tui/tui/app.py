@@ -124,8 +124,9 @@ class KbxApp(OverlayApp):
 
     async def on_event(self, event: events.Event) -> None:
         if isinstance(event, events.Key) and not event.is_forwarded:
-            if self.explore is not None and self.screen is self.explore:
-                self.explore.tour.take_key(event.key)
+            explore = self.explore if self.screen is self.explore else None
+            if explore is not None and explore.tour.take_key(event.key):
+                return
             if reason := self._refusal(event.key):
                 self.show_notice(reason)
                 return

@@ -11,6 +11,7 @@ from kbx_tui.tui.commands.keymap import Keymap
 from kbx_tui.tui.commands.registry import command_by_id
 from kbx_tui.tui.explore.answer_display import AnswerDisplay
 from kbx_tui.tui.explore.model import ExploreModel
+from kbx_tui.tui.explore.panes.query_line import QueryLine
 from kbx_tui.tui.shell.tour import ALPHA_STEP, Tour
 from kbx_tui.tui.shell.tour_bubble import TourBubble
 
@@ -46,13 +47,16 @@ class TourGuide:
         self._tour.end()
         self.show()
 
-    def take_key(self, key: str) -> None:
-        """Continue or end the tour if this is its key, which does what it always does as well."""
+    def take_key(self, key: str) -> bool:
+        """Continue or end the tour if this is its key, which does what it always does as well.
+
+        Return whether it does nothing else: esc in the query line, which keeps the focus.
+        """
         if self._tour.step is None:
-            return
+            return False
         if key == "escape":
             self.end()
-            return
+            return isinstance(self._screen.focused, QueryLine)
         keymap = self._keymap()
 
         def keys_of(name: str) -> tuple[str, ...]:
@@ -63,6 +67,7 @@ class TourGuide:
             self._screen.call_after_refresh(self.show)
         elif self._tour.take(key, keys_of):
             self._screen.call_after_refresh(self.show)
+        return False
 
     @property
     def _is_to_move(self) -> bool:

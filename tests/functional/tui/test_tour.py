@@ -89,3 +89,17 @@ async def test_the_row_to_watch_is_in_view_before_and_after_it_moves(demo: Path)
         await driver.press("right_square_bracket")
         await driver.until(lambda: driver.paths.index(path) < row)
         await driver.until(lambda: driver.paths.index(path) in driver.results.visible_rows())
+
+
+async def test_escape_in_the_query_line_ends_the_tour_and_leaves_the_focus_there(
+    demo: Path,
+) -> None:
+    watched = Watched()
+    app = KbxApp(demo, bases=WatchedBases(watched), tour="always", debounce=0.0)
+    async with app.run_test(size=WIDE) as pilot:
+        driver = Driver(app, pilot, watched)
+        await driver.until_shown(TourBubble, "1/6 Press ↑")
+        await driver.press("escape")
+        await driver.until(lambda: not driver.explore.query_one(TourBubble).display)
+        await driver.write("what did")
+        assert driver.explore.query_one(QueryLine).value == "what did"

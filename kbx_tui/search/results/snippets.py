@@ -29,6 +29,8 @@ from kbx_tui.search.results.text_sections import find_headings
 from kbx_tui.search.results.word_matches import Match, OffsetsOf, TextWords
 
 SNIPPET_LENGTH = PASSAGE_LENGTH
+LEAST_LENGTH = 40
+"""Characters of a snippet below which it begins with an earlier sentence of its line."""
 RERANKED_LENGTH = 1_000
 """Characters of a passage that a reranker reads: some 250 tokens, what such models learned from."""
 READ_AT_MOST = 60_000
@@ -209,7 +211,7 @@ def _cut(
 ) -> tuple[str, list[tuple[int, int]], tuple[int, ...], int]:
     """Return one line of at most 200 characters around `start`: its text, its matches, where in it
     a line of `text` begins, and where it ends in `text`."""
-    begin = _sentence_start(text, start)
+    begin = _earlier_start(text, _sentence_start(text, start))
     raw = text[begin : begin + 2 * SNIPPET_LENGTH]
     shown, place = "", []  # place[i]: where character i of `raw` is in `shown`
     left_out = []
@@ -271,6 +273,23 @@ def _sentence_start(text: str, start: int) -> int:
     if begin or near == 0:
         return begin
     return text.find(" ", near, start) + 1 or near
+
+
+def _earlier_start(text: str, begin: int) -> int:
+    """Return `begin`, or the start of an earlier sentence of its line if little text follows: the
+    last sentence of a note is often no more than a link.
+    """
+    stop, line = len(text.rstrip()), text.rfind("\n", 0, begin) + 1
+    earlier = begin
+    while earlier > line and stop - earlier < LEAST_LENGTH:
+        earlier = _last_sentence_start(text, line, earlier - 1)
+    return earlier if stop - earlier <= SNIPPET_LENGTH else begin
+
+
+def _last_sentence_start(text: str, start: int, stop: int) -> int:
+    """Return where the last sentence of a part of a line begins."""
+    end = max(text.rfind(mark, start, stop) for mark in (". ", "? ", "! "))
+    return start if end < 0 else end + 2
 
 
 def _first_text(text: str) -> int:

@@ -294,3 +294,11 @@ def test_tags_and_properties_are_shown_only_where_nothing_is_better(
     body: str, query: str, shown: str
 ) -> None:
     assert make_snippet(body, 1, query).text == shown
+
+
+def test_a_link_that_ends_a_text_is_shown_with_the_sentence_before() -> None:
+    body = "# Kimchi\n\nNapa cabbage. Five days at room temperature. [[Fermentation]].\n"
+    snippet = make_snippet(body, 1, "fermentation")
+    assert snippet.text == "Five days at room temperature. Fermentation."
+    assert [snippet.text[start:end] for start, end in snippet.matches] == ["Fermentation"]
+    assert make_snippet("Worms dig.\n- [[Soil]]\n", 1, "soil").text == "- Soil"

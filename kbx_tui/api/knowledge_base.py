@@ -215,7 +215,7 @@ class KnowledgeBase:
     # Index
 
     def is_indexed(self) -> bool:
-        """Return whether text and entities can be searched; loads nothing for a local index."""
+        """Return whether text and entities can be searched; loads nothing."""
         return self._session.is_indexed()
 
     def index(

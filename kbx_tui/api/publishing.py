@@ -64,11 +64,11 @@ def publication(session: Session) -> Iterator[Publication | None]:
     From then on the base has its own index on this machine, which begins as a copy of what is
     published. Raises IndexLocked while another process holds the lease, and StoreFault.
     """
+    require_writable(session.root)
     uri = store_of(session.settings)
     if uri is None:
         yield None
         return
-    require_writable(session.root)
     with writer_lease(ObjectClient(uri)) as lease:
         if session.published is not None:
             with writer_lock(session.root, on_wait=session.notice):

@@ -1,7 +1,7 @@
 """Files derived from the tables (`removal.DERIVED_FILES`), memory-mapped for reading.
 
-They lie in the folder of a local index and only save time: whatever a file lacks is read from the
-tables, and a missing, damaged or outdated file never changes a result. A remote index has none.
+They lie in the folder of the index and only save time: whatever a file lacks is read from the
+tables, and a missing, damaged or outdated file never changes a result.
 
 Format: a line with the format tag; a line of JSON with the dtype, length, offset and digest of each
 array; a line with the digest of the two; then the arrays, one-dimensional, aligned to 64 bytes.
@@ -73,11 +73,9 @@ class DerivedFile(Generic[T]):
     def map(self, store: Store) -> T | None:
         """Memory-map the file, read-only.
 
-        Returns None when it is missing, of another format or damaged, and for a remote index. A
-        damaged one is noted in `store.damaged_files`.
+        Returns None when it is missing, of another format or damaged. A damaged one is noted in
+        `store.damaged_files`.
         """
-        if not store.is_local:
-            return None
         try:
             arrays = _map_arrays(Path(store.uri), self.name, self.format_tag)
         except _Damaged:
@@ -96,8 +94,6 @@ class DerivedFile(Generic[T]):
         `document_versions` are those in the index. Nothing is written when `make` returns None.
         Raises IndexFault.
         """
-        if not store.is_local:
-            return
         if (mapped := self.map(store)) is not None:
             differing = set(mapped.versions.tolist()) ^ set(map(str.encode, document_versions))
             has_all = all(getattr(mapped, field) is not None for field in self._optional())
@@ -107,7 +103,7 @@ class DerivedFile(Generic[T]):
             self.write(store, made)
 
     def write(self, store: Store, content: T) -> None:
-        """Write the file of a local index atomically. Raises IndexFault."""
+        """Write the file atomically. Raises IndexFault."""
         arrays = {
             name: array
             for field, name in self._names().items()
@@ -161,19 +157,17 @@ def vectors_file(model: str, dimension: int) -> DerivedFile[StoredVectors]:
 
 def delete_derived_files(store: Store) -> None:
     """Delete all derived files, when what they were derived from is rebuilt. Raises IndexFault."""
-    if store.is_local:
-        for name in DERIVED_FILES:
-            with translate_errors(f"delete {name}", store.uri):
-                remove_index_file(Path(store.uri), name)
+    for name in DERIVED_FILES:
+        with translate_errors(f"delete {name}", store.uri):
+            remove_index_file(Path(store.uri), name)
 
 
 def file_states(store: Store) -> dict[str, FileState]:
-    """Return the states of the derived files of a local index that exist."""
+    """Return the states of the derived files that exist."""
     states: dict[str, FileState] = {}
-    if store.is_local:
-        for name in DERIVED_FILES:
-            with suppress(OSError):
-                states[name] = state_of(f"{store.uri}/{name}")  # each search asks: faster than Path
+    for name in DERIVED_FILES:
+        with suppress(OSError):
+            states[name] = state_of(f"{store.uri}/{name}")  # each search asks: faster than Path
     return states
 
 

@@ -1,4 +1,4 @@
-"""The LanceDB tables at one URI: the only module that creates, opens and replaces them.
+"""The LanceDB tables in one folder: the only module that creates, opens and replaces them.
 
 Errors of LanceDB become IndexFault (`index/store_errors.py`).
 """
@@ -11,7 +11,7 @@ import re
 import stat
 import time
 import warnings
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from datetime import timedelta
 from functools import cached_property
@@ -60,7 +60,7 @@ STATISTICS_TABLES = frozenset({"name_uses", "meta"})
 """Tables that `counts` leaves out."""
 
 BUILD = "BUILD"
-"""File of a local index that appears when its text can be searched; holds the id of the build."""
+"""File that appears when its text can be searched; holds the id of the build."""
 _BUILD_ID = re.compile(r"[0-9a-f]{32}")
 
 NO_AGE = timedelta(0)
@@ -83,7 +83,7 @@ def wrong_model_error(model: str, wanted: str) -> IndexForeign:
 
 
 class Store:
-    """The tables at one URI. Cheap to create; connects on first use.
+    """The tables in one folder. Cheap to create; connects on first use.
 
     Reads always see the newest version, including writes of other processes and replaced tables.
     """
@@ -103,53 +103,44 @@ class Store:
         with translate_errors("open the index", self.uri):
             return lancedb.connect(self.uri, read_consistency_interval=timedelta(0))
 
-    @property
-    def is_local(self) -> bool:
-        return "://" not in self.uri
-
     def is_searchable(self) -> bool:
-        """Return whether the text stage of a run has finished; cheap for a local index."""
-        if not self.is_local:
-            return bool(self.meta().get("indexed_at"))
+        """Return whether the text stage of a run has finished; cheap."""
         with suppress(OSError):  # asked by every search, so the marker is not read
             status = os.lstat(f"{self.uri}/{BUILD}")
             return stat.S_ISREG(status.st_mode) and 0 < status.st_size <= MARKER_LIMIT
         return False
 
     def build_id(self) -> str:
-        """Return the id of a local index, new after a full rebuild; empty while unfinished."""
+        """Return the id of the index, new after a full rebuild; empty while unfinished."""
         with suppress(OSError):
             data = read_regular_file(self._marker, limit=MARKER_LIMIT)
             return data.decode("utf-8", "backslashreplace")  # damaged, it is an unknown id
         return ""
 
     def has_damaged_id(self) -> bool:
-        """Return whether the marker of a local index holds something else than an id."""
+        """Return whether the marker holds something else than an id."""
         build = self.build_id()
         return bool(build) and not _BUILD_ID.fullmatch(build)
 
     def mark_searchable(self) -> None:
         """Note that text and entities are up to date and can be searched."""
-        if self.is_local:
-            with translate_errors("finish the index", self.uri):
-                if self.build_id() and not self.has_damaged_id():
-                    os.utime(self._marker)
-                else:
-                    self._remove_marker()
-                    self._marker.write_text(uuid4().hex, encoding="utf-8")
+        with translate_errors("finish the index", self.uri):
+            if self.build_id() and not self.has_damaged_id():
+                os.utime(self._marker)
+            else:
+                self._remove_marker()
+                self._marker.write_text(uuid4().hex, encoding="utf-8")
 
     def stamp(self) -> tuple[int, ...] | None:
         """Return a stamp of the tables that changes with every commit, from modification times.
 
-        None for a remote index, and just after a commit, when a second one could have the same
-        time.
+        None just after a commit, when a second one could have the same time.
         """
-        if self.is_local:
-            folders = [f"{self.uri}/{name}.lance/_versions" for name in INDEX_TABLES]
-            with suppress(OSError):
-                stamp = tuple([os.stat(folder).st_mtime_ns for folder in folders])  # noqa: PTH116 - faster than Path
-                if max(stamp) < time.time_ns() - SETTLED_NS:
-                    return stamp
+        folders = [f"{self.uri}/{name}.lance/_versions" for name in INDEX_TABLES]
+        with suppress(OSError):
+            stamp = tuple([os.stat(folder).st_mtime_ns for folder in folders])  # noqa: PTH116 - faster than Path
+            if max(stamp) < time.time_ns() - SETTLED_NS:
+                return stamp
         return None
 
     def _remove_marker(self) -> None:
@@ -167,15 +158,9 @@ class Store:
         return Path(self.uri) / BUILD
 
     def exists(self) -> bool:
-        """Return whether an index was ever created here; imports no LanceDB for a local one."""
-        if self.is_local:
-            folders = [f"{self.uri}/{name}.lance" for name in ("documents", "meta")]
-            return all(map(os.path.isdir, folders))
-        return "meta" in self._table_names()
-
-    def _table_names(self) -> Collection[str]:
-        with translate_errors("list the index", self.uri):
-            return list(self._database.list_tables().tables)
+        """Return whether an index was ever created here; imports no LanceDB."""
+        folders = [f"{self.uri}/{name}.lance" for name in ("documents", "meta")]
+        return all(map(os.path.isdir, folders))
 
     def table(self, name: str) -> Any:
         """Open a table. Raises NotFound when the index does not exist, IndexFault when damaged."""
@@ -192,8 +177,7 @@ class Store:
             return self._database.open_table(name)
 
     def _require_no_links(self, name: str) -> None:
-        if self.is_local:
-            require_no_links(Path(self.uri) / f"{name}.lance")
+        require_no_links(Path(self.uri) / f"{name}.lance")
 
     def reopen(self) -> None:
         """Forget all open tables: others are at the same place now."""
@@ -277,40 +261,30 @@ class Store:
             return {key: json.loads(text) for key, text in texts.items()}
 
     def check_compatible(self, *, model: str | None = None) -> None:
-        """Raise IndexForeign for another schema version or, with `model`, another model.
-
-        Also for a remote index without all tables. A local one is damaged then: `find_damage`.
-        """
+        """Raise IndexForeign for another schema version or, with `model`, another model."""
         meta = self.meta()
         if meta.get("schema_version") != SCHEMA_VERSION:
             raise IndexForeign(
                 f"the index at {self.uri} has schema version {meta.get('schema_version')}, this "
                 f"program needs {SCHEMA_VERSION}: run `kbx index --full` to rebuild it"
             )
-        if not self.is_local and not {*INDEX_TABLES} <= {*self._table_names()}:
-            raise IndexForeign(
-                f"the index at {self.uri} was made by an older version of this program: run "
-                "`kbx index --full` to rebuild it"
-            )
         if model is not None and meta.get("model") != model:
             raise wrong_model_error(str(meta.get("model")), model)
 
     def claim(self) -> None:
-        """Mark the folder of a local index as ours, before anything is written to it.
+        """Mark the folder as ours, before anything is written to it.
 
         Raises IndexFault for a folder that holds anything but an index.
         """
-        if self.is_local:
-            with translate_errors("mark the index", self.uri):
-                claim_index_folder(Path(self.uri))
+        with translate_errors("mark the index", self.uri):
+            claim_index_folder(Path(self.uri))
 
     def create(self, *, model: str, dimension: int) -> None:
         """Create all tables empty, with their indices. Raises IndexFault as `claim` does."""
         from lancedb.index import BTree
 
         self.claim()
-        if self.is_local:
-            self._remove_marker()
+        self._remove_marker()
         schemas = {name: SCHEMAS[name] for name in SCHEMAS if name != "meta"}
         schemas["vectors"] = vectors_schema(dimension)
         with translate_errors("create the index", self.uri):
@@ -364,13 +338,12 @@ class Store:
                 self.table(name).delete(clause)
 
     def remove(self) -> None:
-        """Delete a local index, damaged or not."""
+        """Delete the index, damaged or not."""
         self.reopen()
-        if self.is_local:
-            remove_index(Path(self.uri))
+        remove_index(Path(self.uri))
 
     def remove_temporary_files(self) -> None:
-        """Delete files of a local index whose writing was interrupted; for the lock's holder."""
+        """Delete files whose writing was interrupted; for the lock's holder."""
         remove_index_temporaries(Path(self.uri))
 
     def optimize(self, name: str) -> None:
@@ -382,17 +355,15 @@ class Store:
         self._require_no_links(name)
         with translate_errors(f"optimize table {name}", self.uri), warnings.catch_warnings():
             warnings.filterwarnings("ignore", r"optimize\(cleanup_older_than=0\)")  # of readers
-            self.table(name).optimize(cleanup_older_than=NO_AGE, delete_unverified=self.is_local)
+            self.table(name).optimize(cleanup_older_than=NO_AGE, delete_unverified=True)
 
     def sizes(self) -> dict[str, int]:
-        """Return the bytes of each table and file of a local index on disk, by name."""
-        if not self.is_local:
-            return {}
+        """Return the bytes of each table and file on disk, by name."""
         entries = sorted(Path(self.uri).glob("*"))
         return {entry.name.removesuffix(".lance"): bytes_in(entry) for entry in entries}
 
     def size_bytes(self) -> int:
-        """Return the bytes of a local index on disk, 0 for a remote one."""
+        """Return the bytes of the index on disk."""
         return sum(self.sizes().values())
 
 

@@ -32,7 +32,7 @@ _OS_ERROR = re.compile(r"os error (\d+)")
 def translate_errors(action: str, uri: str) -> Iterator[None]:
     """Turn errors of LanceDB and the file system into IndexFault, with a message of one sentence.
 
-    IndexDamaged, if they mean that files of a local index are missing or not what was written.
+    IndexDamaged, if they mean that files of the index are missing or not what was written.
     `action` completes the sentence "cannot ...".
     """
     try:
@@ -77,11 +77,6 @@ def _translated(action: str, uri: str, error: BaseException) -> IndexFault:
     what = f"cannot {action} at {uri} ({first})"
     if _number(error) not in (None, *DAMAGE):
         return IndexFault(f"{what}; try again, and `kbx index --full` if that does not help")
-    if "://" in uri:
-        return IndexFault(
-            f"{what}; check [index] uri, what it needs to log in, and the network, and then "
-            "`kbx index --full` if it still fails"
-        )
     return IndexDamaged(f"{what}; `kbx index --full` rebuilds it")
 
 

@@ -71,8 +71,6 @@ class OpenIndex:
 
     def _read(self) -> IndexGeneration:
         with translate_errors("read the index", self._store.uri):
-            if not self._store.is_local:  # of an older one, tables may be missing
-                self._store.check_compatible()
             versions = undamaged_versions(self._store)
             self._store.check_compatible()
             before = None if self._generation is None else self._generation.known_destinations

@@ -103,11 +103,11 @@ def _damage(store: Store) -> list[str]:
 
 
 def _outdated(store: Store, embedder: Embedder) -> list[str]:
-    """Return a sentence if an older version of the program derived the texts of a local index.
+    """Return a sentence if an older version of the program derived the texts of an index.
 
     An index that this run cannot bring up to date anyway is left to `update`, which says why.
     """
-    if not (store.is_local and store.exists() and store.is_searchable()):
+    if not (store.exists() and store.is_searchable()):
         return []
     try:
         meta = store.meta()

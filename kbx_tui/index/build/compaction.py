@@ -20,8 +20,8 @@ MAX_UNUSED, FEW_BYTES = 0.1, 200_000
 
 
 def compact(store: Store, name: str) -> None:
-    """Optimize a table if what that saves is worth copying it; a remote one in any case."""
-    if not store.is_local or _is_wasteful(store, name):
+    """Optimize a table if what that saves is worth copying it."""
+    if _is_wasteful(store, name):
         store.optimize(name)
 
 
@@ -43,11 +43,11 @@ def _is_wasteful(store: Store, name: str) -> bool:
 
 
 def compact_if_short_of_space(store: Store) -> None:
-    """Compact all tables of a local index when the disk could not hold a second copy.
+    """Compact all tables when the disk could not hold a second copy.
 
     Never fails: compacting needs some space itself.
     """
-    if not (store.is_local and store.exists()):
+    if not store.exists():
         return
     with suppress(OSError):
         if disk_usage(store.uri).free < store.size_bytes():

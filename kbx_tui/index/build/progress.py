@@ -51,7 +51,7 @@ class IndexReport:
     """Duration of each stage, and `total`."""
     size_bytes: int
     sizes: Mapping[str, int]
-    """Bytes on disk of each table and file of a local index, by name."""
+    """Bytes on disk of each table and file of the index, by name."""
     generation: int
     repaired: tuple[str, ...] = ()
     """A sentence for each damage to the index that this run found and repaired."""

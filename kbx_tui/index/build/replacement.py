@@ -1,4 +1,4 @@
-"""Replacing a local index: the new one is built beside the old one and takes its place by rename.
+"""Replacing an index: the new one is built beside the old one and takes its place by rename.
 
 At any moment a process may die: there is either the old index or the new one. What is left beside
 them is removed, or put in place, by the next run, which knows by the writer lock that nobody uses
@@ -30,7 +30,7 @@ AT_FDCWD = -100
 def new_index(store: Store) -> Store:
     """Return where to build the index that replaces `store`: the same place if it is empty."""
     folder = Path(store.uri)
-    if not store.is_local or not folder.exists() or not any(folder.iterdir()):
+    if not folder.exists() or not any(folder.iterdir()):
         return store
     return Store(f"{store.uri}.new-{uuid4().hex[:8]}")
 
@@ -64,12 +64,10 @@ def put_in_place(new: Store, store: Store, documents: int) -> None:
 
 
 def sweep_leftovers(store: Store) -> None:
-    """Remove what runs that died left beside a local index and in it.
+    """Remove what runs that died left beside an index and in it.
 
     If one died while exchanging the two, the exchange is finished. For the holder of the lock.
     """
-    if not store.is_local:
-        return
     folder = Path(store.uri)
     left = re.compile(rf"{re.escape(folder.name)}\.(new|old)-[0-9a-f]{{8}}")
     with suppress(OSError):

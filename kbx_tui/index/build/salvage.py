@@ -57,7 +57,7 @@ def model_of(store: Store) -> str:
     except (IndexFault, KeyError):
         pass
     with suppress(IndexFault):
-        if store.is_local and (noted := read_noted_state(store)):
+        if noted := read_noted_state(store):
             return noted.model
     return ""
 
@@ -95,8 +95,6 @@ def _holds_vectors(table: Any, dimension: int) -> bool:
 
 def _damaged_files(store: Store) -> set[str]:
     """Return the files of table vectors that are not as noted, or as last compared without that."""
-    if not store.is_local:
-        return set()
     try:
         noted = read_noted_state(store)
     except IndexFault:

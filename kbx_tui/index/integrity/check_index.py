@@ -64,7 +64,7 @@ def check_index(store: Store, *, read_data: bool) -> IndexCheck:
     digests are compared again, and every row with the hashes it carries.
     """
     check = IndexCheck()
-    if read_data and store.is_local:
+    if read_data:
         verified_files.cache_clear()
         verified_files(store.uri).forget()
     for step in (_check_files, _check_tables, _check_links, _check_derived_files):
@@ -86,11 +86,11 @@ def _try(check: IndexCheck, step: Callable[[], None]) -> None:
 def _check_files(store: Store, check: IndexCheck) -> None:
     if not store.is_searchable():
         check.add("BUILD", "the index is not finished", INDEX)
-    elif store.is_local and store.has_damaged_id():
+    elif store.has_damaged_id():
         check.add("BUILD", "does not have the bytes that were written", INDEX)
     for sentence in find_damage(store):
         check.add("tables", sentence.rpartition("; ")[0], INDEX)
-    if store.is_local and (noted := read_noted_state(store)):
+    if noted := read_noted_state(store):
         check.files += len(noted.files)
 
 
@@ -127,8 +127,6 @@ def _check_links(store: Store, check: IndexCheck) -> None:
 
 
 def _check_derived_files(store: Store, check: IndexCheck) -> None:
-    if not store.is_local:
-        return
     meta = store.meta()
     vectors = vectors_file(str(meta.get("model", "")), int(meta.get("dimension", 0)))
     for file in (WORDS, BODIES, DOCUMENTS, vectors):

@@ -48,13 +48,11 @@ class NotedState(msgspec.Struct, frozen=True):
 
 
 def note_state(store: Store, model: str) -> None:
-    """Note the state of a local index, for the holder of the writer lock. Raises IndexFault.
+    """Note the state of an index, for the holder of the writer lock. Raises IndexFault.
 
     A file noted before keeps its digest, and no version falls: damage must not become the state to
     compare with.
     """
-    if not store.is_local:
-        return
     folder = Path(store.uri)
     with translate_errors("note the state of the index", store.uri):
         try:
@@ -92,17 +90,15 @@ def read_noted_state(store: Store) -> NotedState | None:
 
 
 def find_damage(store: Store) -> list[str]:
-    """Return a sentence for each table of a local index that is not what was noted.
+    """Return a sentence for each table of an index that is not what was noted.
 
     Digests are compared once per state of a file. Raises IndexFault when tables cannot be opened.
     """
-    return _compare(store)[1] if store.is_local else []
+    return _compare(store)[1]
 
 
 def undamaged_versions(store: Store) -> dict[str, int]:
     """Return the versions of the tables. Raises IndexDamaged when they are not what was noted."""
-    if not store.is_local:
-        return store.versions()
     versions, damage = _compare(store)
     if damage:
         raise IndexDamaged(damage[0])

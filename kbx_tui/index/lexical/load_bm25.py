@@ -51,8 +51,6 @@ def load_bm25(store: Store, snapshot: Snapshot) -> Bm25Index:
 
 def refresh_text_files(store: Store) -> None:
     """Bring the files of texts up to date where they are stale. Raises IndexFault."""
-    if not store.is_local:
-        return
     versions = store.column("documents", "version")
     WORDS.refresh(
         store,

@@ -61,8 +61,6 @@ def load_vectors(store: Store, snapshot: Snapshot, *, model: str, dimension: int
 
 def refresh_vectors_file(store: Store, *, model: str, dimension: int) -> None:
     """Bring vectors.bin up to date if it is stale and every text has a vector."""
-    if not store.is_local:
-        return
 
     def make() -> StoredVectors | None:
         snapshot = read_snapshot(store)

@@ -11,9 +11,7 @@ import pytest
 from kbx_tui import IndexDamaged, IndexForeign, KnowledgeBase, Progress
 from kbx_tui.index.columns.read_snapshot import stored_entities
 from kbx_tui.index.schema import TEXT_RULES
-from kbx_tui.index.store import Store
 from kbx_tui.removal import INDEX_TABLES
-from kbx_tui.search.open_index import OpenIndex
 from tests.functional.vaults import (
     BOB,
     FILES,
@@ -187,16 +185,6 @@ def test_an_index_of_the_first_schema_is_rebuilt_with_its_vectors(base: Path) ->
     assert "an older version of this program" in report.repaired[0]
     assert database.open_table("vectors").to_arrow().schema == vectors.schema
     assert KnowledgeBase(base).check(read_data=True).sound
-
-
-def test_a_remote_index_without_a_table_is_an_error_until_rebuilt(base: Path) -> None:
-    KnowledgeBase(base).index()
-    local = store_of(base).uri
-    lancedb.connect(local).drop_table("name_uses")
-    remote = Store(f"file://{local}")  # an address like any other
-    for action in (remote.check_compatible, OpenIndex(remote).generation):
-        with pytest.raises(IndexForeign, match=r"an older version .*: run `kbx index --full`"):
-            action()
 
 
 def test_an_index_of_another_model_is_an_error_until_rebuilt(base: Path) -> None:

@@ -55,6 +55,7 @@ def fact_id(kb: KnowledgeBase) -> int:
 
 WRITES: dict[str, Call] = {
     "index": lambda kb: kb.index(),
+    "publishing": lambda kb: kb.publishing().__enter__(),
     "add_vectors": lambda kb: kb.add_vectors(),
     "link_mention": lambda kb: kb.link_mention(mention(kb), ALICE),
     "memory_add": lambda kb: kb.memory_add("Drinks tea at noon.", entity="Alice Chen", force=True),

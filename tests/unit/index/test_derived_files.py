@@ -162,13 +162,6 @@ def test_a_missing_file_maps_to_none(store: Store) -> None:
     assert WORDS.map(store) is None
 
 
-def test_a_remote_index_has_no_derived_files() -> None:
-    remote = Store("s3://bucket/index")
-    WORDS.refresh(remote, ["v0"], lambda: pytest.fail("made for a remote index"))
-    delete_derived_files(remote)
-    assert WORDS.map(remote) is None
-
-
 @pytest.mark.parametrize(("added", "is_stale"), [(0, False), (5, False), (6, True)])
 def test_a_file_is_rewritten_when_many_documents_differ(
     store: Store, added: int, is_stale: bool

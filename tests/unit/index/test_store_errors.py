@@ -37,13 +37,6 @@ def test_every_error_of_the_store_is_an_index_fault(
     assert "cannot read a table" in str(raised.value)
 
 
-def test_a_remote_index_is_never_called_damaged() -> None:
-    with pytest.raises(IndexFault) as raised, translate_errors("read a table", "s3://b/index"):
-        raise RuntimeError("connection refused")
-    assert type(raised.value) is IndexFault
-    assert "check [index] uri" in str(raised.value)
-
-
 @pytest.mark.parametrize("error", [KeyboardInterrupt(), NotFound("no index"), TypeError("a bug")])
 def test_other_exceptions_pass(error: BaseException) -> None:
     with pytest.raises(type(error)), translate_errors("read a table", "/base/index"):

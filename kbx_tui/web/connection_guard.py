@@ -129,9 +129,8 @@ class _EncryptedProtocol(asyncio.Protocol):
         guard: ConnectionGuard,
         handshake: Callable[[_EncryptedProtocol, asyncio.Transport], object],
     ) -> None:
-        self._guarded, self._guard, self._handshake = (
-            _GuardedProtocol(inner, guard), guard, handshake,
-        )  # fmt: skip
+        self._guarded = _GuardedProtocol(inner, guard)
+        self._guard, self._handshake = guard, handshake
         self._early = b""
         """What has come in one piece with the end of the handshake."""
         self._is_lost = False

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Self, overload
+from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
+
+from kbx_tui.index.columns.column import Column
 
 Codes = NDArray[np.int32]
 Rows = NDArray[np.int64]
 
 
-class CodedColumn(Sequence[str]):
+class CodedColumn(Column[str]):
     """The texts of rows by their codes. Immutable."""
 
     __slots__ = ("codes", "values")
@@ -51,16 +53,11 @@ class CodedColumn(Sequence[str]):
     def __len__(self) -> int:
         return len(self.codes)
 
-    @overload
-    def __getitem__(self, row: int) -> str: ...
-
-    @overload
-    def __getitem__(self, row: slice) -> tuple[str, ...]: ...
-
-    def __getitem__(self, row: int | slice) -> str | tuple[str, ...]:
-        if isinstance(row, slice):
-            return tuple(map(self.values.__getitem__, self.codes[row].tolist()))
+    def _at(self, row: int) -> str:
         return self.values[int(self.codes[row])]
+
+    def _slice(self, rows: slice) -> tuple[str, ...]:
+        return tuple(map(self.values.__getitem__, self.codes[rows].tolist()))
 
     def __iter__(self) -> Iterator[str]:
         return map(self.values.__getitem__, self.codes.tolist())

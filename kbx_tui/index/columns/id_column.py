@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import overload
+
+from kbx_tui.index.columns.column import Column
 
 
-class IdColumn(Sequence[str]):
+class IdColumn(Column[str]):
     """The ids of documents by row. Immutable."""
 
     __slots__ = ("_ids", "_of_pages")
@@ -18,15 +19,7 @@ class IdColumn(Sequence[str]):
     def __len__(self) -> int:
         return len(self._ids)
 
-    @overload
-    def __getitem__(self, row: int) -> str: ...
-
-    @overload
-    def __getitem__(self, row: slice) -> tuple[str, ...]: ...
-
-    def __getitem__(self, row: int | slice) -> str | tuple[str, ...]:
-        if isinstance(row, slice):
-            return tuple(self[each] for each in range(*row.indices(len(self))))
+    def _at(self, row: int) -> str:
         of_page = self._of_pages.get(row)
         return self._ids[row] if of_page is None else of_page
 

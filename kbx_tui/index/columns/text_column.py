@@ -9,10 +9,12 @@ from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any, Self, overload
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
+
+from kbx_tui.index.columns.column import Column
 
 Rows = NDArray[np.int64]
 
@@ -59,7 +61,7 @@ class TextArena:
                     yield str(data[start:stop], "utf-8")
 
 
-class TextColumn(Sequence[str]):
+class TextColumn(Column[str]):
     """The texts of rows, from one arena or several. Immutable."""
 
     __slots__ = ("_arenas", "_places", "_size", "_views")
@@ -94,43 +96,24 @@ class TextColumn(Sequence[str]):
     def __len__(self) -> int:
         return self._size
 
-    @overload
-    def __getitem__(self, row: int) -> str: ...
-
-    @overload
-    def __getitem__(self, row: slice) -> tuple[str, ...]: ...
-
-    def __getitem__(self, row: int | slice) -> str | tuple[str, ...]:
-        if isinstance(row, slice):
-            first, end, step = row.indices(len(self))
-            if self._places is None and step == 1:
-                return tuple(self._arenas[0].between(first, end))
-            return tuple(self[each] for each in range(first, end, step))
-        size = self._size
-        if not -size <= row < size:
-            raise IndexError(f"there is no row {row} in a column of {size} texts")
-        place = row % size if self._places is None else int(self._places[row])
+    def _at(self, row: int) -> str:
+        place = row if self._places is None else int(self._places[row])
         for data, starts, count in self._views:
             if place < count:
                 return str(data[starts[place] : starts[place + 1]], "utf-8")
             place -= count
-        raise IndexError(f"row {row} has no text")
+        raise IndexError(f"there is no row {row} in a column of {self._size} texts")
+
+    def _slice(self, rows: slice) -> tuple[str, ...]:
+        first, end, step = rows.indices(len(self))
+        if self._places is None and step == 1:
+            return tuple(self._arenas[0].between(first, end))
+        return super()._slice(rows)
 
     def __iter__(self) -> Iterator[str]:
         if self._places is None:
             return iter(self._arenas[0])
-        return map(self.__getitem__, range(len(self)))
-
-    def __contains__(self, text: object) -> bool:
-        return any(each == text for each in self)
-
-    def index(self, value: Any, start: int = 0, stop: int | None = None) -> int:
-        """Return the first row with a text. Raises ValueError if there is none."""
-        end = len(self) if stop is None else stop
-        for row, text in enumerate(self):
-            if start <= row < end and text == value:
-                return row
-        raise ValueError(f"{value!r} is not in the column")
+        return map(self._at, range(len(self)))
 
 
 class SortedTexts(TextColumn):
@@ -196,7 +179,7 @@ class RowOfText(Mapping[str, int]):
         return iter(self._column)
 
 
-class TextLists(Sequence[tuple[str, ...]]):
+class TextLists(Column[tuple[str, ...]]):
     """Several texts in each row, such as the tags of documents."""
 
     __slots__ = ("_column",)
@@ -216,16 +199,11 @@ class TextLists(Sequence[tuple[str, ...]]):
     def __len__(self) -> int:
         return len(self._column)
 
-    @overload
-    def __getitem__(self, row: int) -> tuple[str, ...]: ...
-
-    @overload
-    def __getitem__(self, row: slice) -> tuple[tuple[str, ...], ...]: ...
-
-    def __getitem__(self, row: int | slice) -> tuple[Any, ...]:
-        if isinstance(row, slice):
-            return tuple(map(self._split, self._column[row]))
+    def _at(self, row: int) -> tuple[str, ...]:
         return self._split(self._column[row])
+
+    def _slice(self, rows: slice) -> tuple[tuple[str, ...], ...]:
+        return tuple(map(self._split, self._column[rows]))
 
     def __iter__(self) -> Iterator[tuple[str, ...]]:
         return map(self._split, self._column)

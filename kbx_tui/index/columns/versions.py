@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any, overload
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+from kbx_tui.index.columns.column import Column
 
 Rows = NDArray[np.int64]
 VersionArray = NDArray[np.bytes_]
 
 
-class Versions(Sequence[str]):
+class Versions(Column[str]):
     """The versions of documents by row (`schema.document_version`). Immutable."""
 
     __slots__ = ("array",)
@@ -23,16 +25,11 @@ class Versions(Sequence[str]):
     def __len__(self) -> int:
         return len(self.array)
 
-    @overload
-    def __getitem__(self, row: int) -> str: ...
-
-    @overload
-    def __getitem__(self, row: slice) -> tuple[str, ...]: ...
-
-    def __getitem__(self, row: int | slice) -> str | tuple[str, ...]:
-        if isinstance(row, slice):
-            return tuple(version.decode() for version in self.array[row].tolist())
+    def _at(self, row: int) -> str:
         return bytes(self.array[row]).decode()
+
+    def _slice(self, rows: slice) -> tuple[str, ...]:
+        return tuple(version.decode() for version in self.array[rows].tolist())
 
     def __iter__(self) -> Iterator[Any]:
         return (version.decode() for version in self.array.tolist())
@@ -42,7 +39,7 @@ def version_array(versions: Sequence[str]) -> VersionArray:
     """Return versions as an array, without copying those that are one."""
     if isinstance(versions, Versions):
         return versions.array
-    return np.array(list(versions) or [], dtype=np.bytes_)
+    return np.array(list(versions), dtype=np.bytes_)
 
 
 def rows_of_versions(versions: VersionArray, snapshot_versions: Sequence[str]) -> Rows:

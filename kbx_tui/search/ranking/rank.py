@@ -35,6 +35,7 @@ from kbx_tui.search.evidence.reranking import RERANKED, reranked
 from kbx_tui.search.evidence.tuning import Tuning
 from kbx_tui.search.ranking.entity_credit import EntityCredit
 from kbx_tui.search.ranking.kept_entities import EntityChoice, choose_entities
+from kbx_tui.search.ranking.sorting import descending_order
 
 FEW_RESULTS = 10
 """Where fewer documents say something of the topic, those linked to the entities follow them: for
@@ -364,24 +365,7 @@ class Ranking(EntityChoice):
         if self.lists_linked:
             as_typed = self.evidence.as_typed.raw_lexical[rows]
             keys.insert(0, np.where(self.says_something[rows], 0.0, as_typed))
-        order = np.lexsort((rows, *(-key.astype(float) for key in keys)))
-        tied = np.ones(max(len(rows) - 1, 0), dtype=np.bool_)
-        for key in keys:
-            tied &= key[order[1:]] == key[order[:-1]]
-        return self._newest_first(rows, order, tied) if tied.any() else order
-
-    def _newest_first(self, rows: Rows, order: Rows, tied: Flags) -> Rows:
-        """Return `order` with runs of ties sorted by date; compares dates within ties only.
-
-        `tied` flags positions that tie with the next one.
-        """
-        dates = self.evidence.dates
-        starts = np.flatnonzero(tied & ~np.concatenate(([False], tied[:-1])))
-        ends = np.flatnonzero(tied & ~np.concatenate((tied[1:], [False]))) + 2
-        for start, end in zip(starts, ends, strict=True):
-            run = order[start:end].tolist()  # sorted by path, which a stable sort preserves
-            order[start:end] = sorted(run, key=lambda index: dates[int(rows[index])], reverse=True)
-        return order
+        return descending_order(rows, keys, self.evidence.dates)
 
 
 def rank(evidence: Evidence, tuning: Tuning) -> Ranking:

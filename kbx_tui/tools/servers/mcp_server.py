@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import asyncio
 import json
+from collections.abc import Mapping
 from concurrent.futures import Future
+from functools import cache
 from typing import Any, TypeVar
 
 import mcp_types as types
@@ -23,7 +25,7 @@ from kbx_tui.safe_text import replace_surrogates
 from kbx_tui.tools.servers import resources
 from kbx_tui.tools.servers.dispatch import Answer
 from kbx_tui.tools.servers.engine_worker import EngineWorker
-from kbx_tui.tools.servers.method_table import Method, available_methods
+from kbx_tui.tools.servers.method_table import Method, available_methods, find_method
 from kbx_tui.tools.servers.schemas import input_schema, output_schema
 
 INSTRUCTIONS = (
@@ -50,6 +52,7 @@ def make_server(worker: EngineWorker) -> Server[Any]:
         on_list_resources=handlers.list_resources,
         on_list_resource_templates=handlers.list_templates,
         on_read_resource=handlers.read_resource,
+        get_tool_input_schema=_input_schema_of,  # else the SDK lists all tools at every call
     )
 
 
@@ -60,8 +63,9 @@ async def serve_stdio(worker: EngineWorker) -> None:
         await server.run(requests, responses, server.create_initialization_options())
 
 
+@cache
 def tool_of(method: Method) -> types.Tool:
-    """Return the description of a method for clients."""
+    """Return the description of a method for clients, the same object at every call."""
     return types.Tool(
         name=method.tool,
         title=method.title,
@@ -76,6 +80,11 @@ def tool_of(method: Method) -> types.Tool:
             open_world_hint=False,
         ),
     )
+
+
+def _input_schema_of(tool: str) -> Mapping[str, Any] | None:
+    method = find_method(tool)
+    return None if method is None else tool_of(method).input_schema
 
 
 class _Handlers:

@@ -22,6 +22,7 @@ from kbx_tui import ConfigError
 from kbx_tui.tools.servers.access_token import access_token
 from kbx_tui.tools.servers.engine_worker import EngineWorker
 from kbx_tui.tools.servers.mcp_http import MAX_SESSIONS, listen, make_app, serve_http
+from kbx_tui.tools.servers.mcp_server import tool_of
 from tests.command_line import CommandLine, program_environment
 
 TOKEN = "correct-horse-battery-staple"
@@ -71,6 +72,14 @@ async def test_client_that_sends_the_token_is_served(mode: str) -> None:
         Client(streamable_http_client(url, http_client=http), mode=mode) as client,
     ):
         assert (await client.list_tools()).tools
+
+
+async def test_call_of_a_tool_describes_that_tool_alone() -> None:
+    async with serving() as url, Client(url) as client:
+        before = tool_of.cache_info()
+        assert (await client.call_tool("kb_search", {"query": 1})).is_error
+        after = tool_of.cache_info()
+        assert after.hits + after.misses - before.hits - before.misses == 1
 
 
 async def test_client_without_the_token_is_refused() -> None:

@@ -66,8 +66,8 @@ def listen(host: str, port: int) -> tuple[socket.socket, str]:
     """
     address = require_loopback(host)
     family = socket.AF_INET6 if ":" in address else socket.AF_INET
-    # With the protocol named, asyncio sets TCP_NODELAY on connections; without, each answer in two
-    # parts waits for the client to acknowledge the first, which takes 40 ms.
+    # With the protocol named, asyncio sets TCP_NODELAY on connections; without, the second part of
+    # each answer waits until the client acknowledges the first, which it delays.
     listening = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:

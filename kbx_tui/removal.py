@@ -24,7 +24,9 @@ INDEX_TABLES = (
 )  # fmt: skip
 """Tables of an index; each is a folder `<name>.lance`."""
 
-DERIVED_FILES = ("words.bin", "bodies.bin", "documents.bin", "vectors.bin")
+DERIVED_FILES = (
+    "words.bin", "bodies.bin", "documents.bin", "entities.bin", "links.bin", "vectors.bin"
+)  # fmt: skip
 INDEX_FILES = ("BUILD", "DIGESTS", "VERIFIED", "PAGES", *DERIVED_FILES)
 """Files of an index beside its tables and the marker."""
 

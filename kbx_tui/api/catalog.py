@@ -173,7 +173,7 @@ class Catalog:
 
         With `kind`, only entities of that type are considered.
         """
-        entities = self._session.snapshot().entities
+        entities: Sequence[Entity] = self._session.snapshot().entities
         if kind is not None:
             entities = tuple(entity for entity in entities if entity.type == kind)
         with self._session.naming_newer_files():

@@ -180,7 +180,7 @@ class DraftReview:
     def _thresholds(self, threshold: float | None) -> Thresholds:
         return Thresholds(self._session.settings.dedup, threshold)
 
-    def _entities(self) -> dict[str, Entity]:
+    def _entities(self) -> Mapping[str, Entity]:
         return self._session.open_index().generation().entities
 
     def _facts(self, drafts: Sequence[Draft]) -> dict[int, Fact]:

@@ -6,7 +6,8 @@ tables, and a missing, damaged or outdated file never changes a result.
 Format: a line with the format tag; a line of JSON with the dtype, length, offset and digest of each
 array; a line with the digest of the two; then the arrays, one-dimensional, aligned to 64 bytes.
 This module alone knows how the files are named, versioned, checked, mapped, judged stale, written
-and deleted. Each is one dataclass of arrays, whose field `versions` says which documents it covers.
+and deleted. Each is one dataclass of arrays, whose field `versions` says which documents it covers,
+or whose field `state` says which state of the tables it is right for (`entities/table_state`).
 """
 
 from __future__ import annotations
@@ -19,13 +20,15 @@ from contextlib import suppress
 from dataclasses import dataclass, fields
 from io import BufferedReader
 from pathlib import Path
-from typing import Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 from uuid import uuid4
 
 import numpy as np
 from numpy.typing import NDArray
 
 from kbx_tui.index.columns.stored_documents import StoredDocuments
+from kbx_tui.index.entities.stored_entities import StoredEntities
+from kbx_tui.index.entities.stored_links import StoredLinks
 from kbx_tui.index.integrity.verified_files import (
     FileState,
     digest_of,
@@ -40,6 +43,9 @@ from kbx_tui.index.store_errors import translate_errors
 from kbx_tui.index.vectors.stored_vectors import StoredVectors
 from kbx_tui.removal import DERIVED_FILES, remove_index_file, remove_temporary
 
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
+
 ALIGNMENT = 64
 """Bytes that the offset of every array is a multiple of."""
 
@@ -53,7 +59,9 @@ STALE_SHARE = 0.05
 """Share of the documents that may differ from a file before it is rewritten."""
 
 
-T = TypeVar("T", Postings, Bodies, StoredDocuments, StoredVectors)
+T = TypeVar("T", bound="DataclassInstance")
+OfDocuments = TypeVar("OfDocuments", Postings, Bodies, StoredDocuments, StoredVectors)
+OfState = TypeVar("OfState", StoredEntities, StoredLinks)
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,22 +94,6 @@ class DerivedFile(Generic[T]):
         is_of_this_format = not arrays and mapped.keys() >= names.keys() - self._optional()
         return self.layout(**mapped) if is_of_this_format else None
 
-    def refresh(
-        self, store: Store, document_versions: Sequence[str], make: Callable[[], T | None]
-    ) -> None:
-        """Rewrite the file with what `make` returns, unless it is whole and few documents differ.
-
-        `document_versions` are those in the index. Nothing is written when `make` returns None.
-        Raises IndexFault.
-        """
-        if (mapped := self.map(store)) is not None:
-            differing = set(mapped.versions.tolist()) ^ set(map(str.encode, document_versions))
-            has_all = all(getattr(mapped, field) is not None for field in self._optional())
-            if has_all and is_few(len(differing), len(document_versions)):
-                return
-        if (made := make()) is not None:
-            self.write(store, made)
-
     def write(self, store: Store, content: T) -> None:
         """Write the file atomically. Raises IndexFault."""
         arrays = {
@@ -121,7 +113,42 @@ class DerivedFile(Generic[T]):
         return {name: self.array_names.get(name, name) for name in names}
 
 
-WORDS = DerivedFile(
+@dataclass(frozen=True, slots=True)
+class DocumentFile(DerivedFile[OfDocuments]):
+    """A file of which each part is that of one document, so that few may be outdated."""
+
+    def refresh(
+        self, store: Store, document_versions: Sequence[str], make: Callable[[], OfDocuments | None]
+    ) -> None:
+        """Rewrite the file with what `make` returns, unless it is whole and few documents differ.
+
+        `document_versions` are those in the index. Nothing is written when `make` returns None.
+        Raises IndexFault.
+        """
+        if (mapped := self.map(store)) is not None:
+            differing = set(mapped.versions.tolist()) ^ set(map(str.encode, document_versions))
+            has_all = all(getattr(mapped, field) is not None for field in self._optional())
+            if has_all and is_few(len(differing), len(document_versions)):
+                return
+        if (made := make()) is not None:
+            self.write(store, made)
+
+
+@dataclass(frozen=True, slots=True)
+class StateFile(DerivedFile[OfState]):
+    """A file that follows from all documents together, and is right for one state of the tables."""
+
+    def map_state(self, store: Store, state: NDArray[np.bytes_]) -> OfState | None:
+        """Memory-map the file as `map` does; None as well when it is of another state.
+
+        `state` is that of the tables (`table_state`), as in field `state` of the layout.
+        """
+        mapped = self.map(store)
+        is_current = mapped is not None and np.array_equal(mapped.state, state)
+        return mapped if is_current else None
+
+
+WORDS = DocumentFile(
     "words.bin",
     "kbx words 3",
     Postings,
@@ -137,20 +164,22 @@ WORDS = DerivedFile(
         "positions": "places",
     },
 )
-BODIES = DerivedFile(
+BODIES = DocumentFile(
     "bodies.bin",
     "kbx bodies 3",
     Bodies,
     {"versions": "names", "first_lines": "lines"},
 )
-DOCUMENTS = DerivedFile("documents.bin", "kbx documents 1", StoredDocuments, {})
+DOCUMENTS = DocumentFile("documents.bin", "kbx documents 1", StoredDocuments, {})
+ENTITIES = StateFile("entities.bin", "kbx entities 1", StoredEntities, {})
+LINKS = StateFile("links.bin", "kbx links 1", StoredLinks, {})
 VECTORS_NAME = "vectors.bin"
 
 
-def vectors_file(model: str, dimension: int) -> DerivedFile[StoredVectors]:
+def vectors_file(model: str, dimension: int) -> DocumentFile[StoredVectors]:
     """Return the kind of file that holds the vectors of one embedding model."""
     tag = f"kbx vectors 3, {dimension} numbers each, {' '.join(model.split())}"
-    return DerivedFile(
+    return DocumentFile(
         VECTORS_NAME, tag, StoredVectors, {"versions": "names", "chunk_weights": "chunk_shares"}
     )
 

@@ -1,23 +1,32 @@
 """Documents, entities and links of one generation of the index: immutable, read once.
 
-Documents are rows ordered by path. What a search needs of them stays in mapped arrays, their text
-on disk.
+Documents are rows ordered by path, entities rows ordered by id. What a search needs of them stays
+in mapped arrays, their text on disk.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import repeat
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from kbx_tui.index.columns.stored_documents import DocumentSegment
-from kbx_tui.knowledge.records import Entity, LinkKind
+from kbx_tui.index.entities.entity_column import EntityColumn
+from kbx_tui.knowledge.records import LinkKind
+
+if TYPE_CHECKING:
+    from kbx_tui.index.entities.mapped_links import EntityPages, LinksByEntity, NameUses
 
 Rows = NDArray[np.int64]
+
+LINK_KINDS: tuple[LinkKind, ...] = (
+    "own_page", "attendee", "frontmatter", "title", "wikilink", "mention", "member"
+)  # fmt: skip
+"""Kinds of links, strongest first; a link is stored with the number of its kind."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +35,8 @@ class EntityLinks:
 
     rows: Rows
     """Document rows; a row repeats for each kind of link."""
-    kinds: tuple[LinkKind, ...]
+    kinds: NDArray[np.uint8]
+    """Numbers in `LINK_KINDS`."""
     counts: NDArray[np.int32]
 
 
@@ -52,11 +62,11 @@ class Snapshot:
     """Attendees or authors of each document, as stored: JSON, decoded on demand."""
     row_of: Mapping[str, int]
     """Path to row."""
-    entities: tuple[Entity, ...]
-    links: Mapping[str, EntityLinks]
-    """By entity id, without entities that have no links."""
-    name_uses: Mapping[str, NameVotes] = field(default_factory=dict)
-    """How the documents use the words that are also names, by folded word."""
+    entities: EntityColumn
+    """Ordered by id."""
+    links: LinksByEntity
+    name_uses: NameUses
+    entity_pages: EntityPages
     aliases: Sequence[tuple[str, ...]] = ()
     """Other names of each document."""
     is_vault: bool = False
@@ -65,8 +75,6 @@ class Snapshot:
     """Identifies path and content of each document: `schema.document_version`."""
     segments: tuple[DocumentSegment, ...] = ()
     """The arrays that the columns are views of."""
-    page_ids: Mapping[int, str] = field(default_factory=dict)
-    """Ids of the entities whose pages are documents, by row."""
 
 
 def generation_of(versions: Mapping[str, int]) -> int:

@@ -15,6 +15,7 @@ from kbx_tui.errors import NotFound
 from kbx_tui.index.chunk_lines import ChunkLines, read_chunk_lines
 from kbx_tui.index.columns.read_snapshot import read_snapshot
 from kbx_tui.index.derived_files import BODIES, changed_in_place, file_states
+from kbx_tui.index.entities.entity_column import EntitiesById
 from kbx_tui.index.lexical.bm25 import Bm25Index
 from kbx_tui.index.lexical.load_bm25 import load_bm25
 from kbx_tui.index.paths.path_filter import PathFilter
@@ -74,8 +75,8 @@ class IndexGeneration:
         self.known_destinations = known_destinations
         """Those of this generation once they are asked for, until then those before."""
         self._file_states = file_states(store)
-        self.snapshot = read_snapshot(store)
-        self.entities = {entity.id: entity for entity in self.snapshot.entities}
+        self.snapshot = read_snapshot(store, versions)
+        self.entities = EntitiesById(self.snapshot.entities)
         self.entity_documents = EntityDocuments(self.snapshot)
         self._scopes: LruCache[tuple[PathFilter, Filters], ScopedDocuments] = LruCache(SCOPES_KEPT)
         self._scored_documents: LruCache[Scope, ScoredDocuments] = LruCache(SCOPES_KEPT)
@@ -213,9 +214,8 @@ class IndexGeneration:
     @cached_property
     def entity_names(self) -> EntityNames:
         """The names of all entities, for completion."""
-        links = self.snapshot.links
-        documents = {entity_id: len(linked.rows) for entity_id, linked in links.items()}
-        return EntityNames(self.snapshot.entities, documents)
+        counts = zip(self.snapshot.entities.ids, self.snapshot.links.counts().tolist(), strict=True)
+        return EntityNames(self.snapshot.entities, dict(counts))
 
     @cached_property
     def document_names(self) -> DocumentNames:
@@ -242,7 +242,7 @@ class IndexGeneration:
     @cached_property
     def known_items(self) -> KnownItems:
         """The documents by path, id, title and date."""
-        return KnownItems(self.snapshot.segments, self.snapshot.page_ids)
+        return KnownItems(self.snapshot.segments, self.snapshot.entity_pages)
 
     @cached_property
     def document_dates(self) -> DocumentDates:

@@ -10,7 +10,14 @@ import pytest
 
 import kbx_tui
 from kbx_tui import removal
-from kbx_tui.index.derived_files import BODIES, DOCUMENTS, VECTORS_NAME, WORDS
+from kbx_tui.index.derived_files import (
+    BODIES,
+    DOCUMENTS,
+    ENTITIES,
+    LINKS,
+    VECTORS_NAME,
+    WORDS,
+)
 from kbx_tui.index.schema import SCHEMAS
 
 PACKAGE = Path(kbx_tui.__file__).parent
@@ -80,4 +87,11 @@ def test_what_removes_no_file_is_not_noticed() -> None:
 
 def test_the_guard_knows_every_table_and_derived_file() -> None:
     assert set(removal.INDEX_TABLES) == {*SCHEMAS, "vectors"}
-    assert (WORDS.name, BODIES.name, DOCUMENTS.name, VECTORS_NAME) == removal.DERIVED_FILES
+    assert (
+        WORDS.name,
+        BODIES.name,
+        DOCUMENTS.name,
+        ENTITIES.name,
+        LINKS.name,
+        VECTORS_NAME,
+    ) == removal.DERIVED_FILES

@@ -125,13 +125,9 @@ class WhyNotFinder:
         """Yield the entities that pass 1 did not find and that bring the document up."""
         snapshot = self._session.snapshot()
         row, present = snapshot.row_of.get(path, -1), {entity.id for entity in evidence.entities}
-        linked = [
-            entity
-            for entity in snapshot.entities
-            if entity.id not in present
-            and entity.id in snapshot.links
-            and row in snapshot.links[entity.id].rows
-        ]
+        numbers = snapshot.links.entities_of(row).tolist()
+        entities = (snapshot.entities[number] for number in numbers)
+        linked = [entity for entity in entities if entity.id not in present]
         for entity in linked[: 0 if request.fast else MOST_ENTITIES]:
             if cancelled():
                 return

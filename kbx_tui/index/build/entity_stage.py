@@ -15,7 +15,7 @@ from kbx_tui.config import Settings
 from kbx_tui.index import rows
 from kbx_tui.index.build.file_changes import Changes
 from kbx_tui.index.build.progress import ProgressMeter
-from kbx_tui.index.columns.read_snapshot import stored_entities
+from kbx_tui.index.entities.load_entities import stored_entities
 from kbx_tui.index.entity_settings import entity_types
 from kbx_tui.index.schema import SCHEMAS
 from kbx_tui.index.store import Store

@@ -13,8 +13,8 @@ from kbx_tui.embedding.embedder import Embedder, Vectors
 from kbx_tui.index import rows, schema
 from kbx_tui.index.build.progress import ProgressMeter
 from kbx_tui.index.chunk_texts import CHUNK_TEXT_COLUMNS, read_chunk_texts
-from kbx_tui.index.columns.read_snapshot import stored_entities
 from kbx_tui.index.document_rows import chunk_rows
+from kbx_tui.index.entities.load_entities import stored_entities
 from kbx_tui.index.store import Store
 from kbx_tui.index.store_errors import translate_errors
 from kbx_tui.index.where_clause import is_one_of

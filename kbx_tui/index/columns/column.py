@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Sequence
+from operator import eq
 from typing import TypeVar, overload
 
 Value = TypeVar("Value", covariant=True)
@@ -13,6 +14,12 @@ class Column(Sequence[Value]):
     """The values of rows. Immutable; a slice is a tuple."""
 
     __slots__ = ()
+    __hash__ = None  # type: ignore[assignment]  # columns are compared by their values
+
+    def __eq__(self, other: object) -> bool:
+        if self is other or not isinstance(other, Column):
+            return self is other
+        return len(self) == len(other) and all(map(eq, self, other))
 
     @overload
     def __getitem__(self, row: int) -> Value: ...

@@ -13,7 +13,7 @@ class IdColumn(Column[str]):
     __slots__ = ("_ids", "_of_pages")
 
     def __init__(self, ids: Sequence[str], of_pages: Mapping[int, str]) -> None:
-        """`of_pages` are the ids of the rows that are pages of entities, `ids` those of all."""
+        """`ids` are those of all rows; `of_pages`, ascending, of the pages of entities instead."""
         self._ids, self._of_pages = ids, of_pages
 
     def __len__(self) -> int:
@@ -24,5 +24,11 @@ class IdColumn(Column[str]):
         return self._ids[row] if of_page is None else of_page
 
     def __iter__(self) -> Iterator[str]:
-        of_pages = self._of_pages
-        return (of_pages.get(row, own) for row, own in enumerate(self._ids))
+        pages = iter(self._of_pages.items())
+        page, of_page = next(pages, (-1, ""))
+        for row, own in enumerate(self._ids):
+            if row == page:
+                yield of_page
+                page, of_page = next(pages, (-1, ""))
+            else:
+                yield own

@@ -149,11 +149,10 @@ class SortedTexts(TextColumn):
 class RowOfText(Mapping[str, int]):
     """The row of each text of a sorted column. Keeps those of the texts asked for last."""
 
-    __slots__ = ("_column", "_found", "_known")
+    __slots__ = ("_column", "_found")
 
-    def __init__(self, column: SortedTexts, known: Mapping[str, int]) -> None:
-        """`known` are the rows of texts that are asked for often."""
-        self._column, self._known = column, known
+    def __init__(self, column: SortedTexts) -> None:
+        self._column = column
         self._found: dict[str, int] = {}
 
     def __getitem__(self, text: str) -> int:
@@ -165,8 +164,7 @@ class RowOfText(Mapping[str, int]):
         return isinstance(text, str) and self._row(text) >= 0
 
     def _row(self, text: str) -> int:
-        row = self._known.get(text, self._found.get(text))
-        if row is None:
+        if (row := self._found.get(text)) is None:
             if len(self._found) >= ROWS_KEPT:
                 self._found.clear()
             row = self._found[text] = self._column.find(text)

@@ -74,10 +74,10 @@ def have_same_versions(versions: VersionArray, others: VersionArray) -> bool:
     Versions are hashes, so it is enough that the sums of their parts are equal: nothing is sorted.
     """
     is_alike = versions.shape == others.shape and versions.dtype == others.dtype
-    return is_alike and bool(np.array_equal(_sums(versions), _sums(others)))
+    return is_alike and bool(np.array_equal(sums_of_versions(versions), sums_of_versions(others)))
 
 
-def _sums(versions: VersionArray) -> NDArray[np.uint64]:
+def sums_of_versions(versions: VersionArray) -> NDArray[np.uint64]:
     """Return the sums, modulo 2^64, of every eight bytes of all versions."""
     parts = -(-versions.dtype.itemsize // 8)
     padded = np.ascontiguousarray(versions.astype(f"S{8 * parts}", copy=False))

@@ -12,8 +12,17 @@ import numpy as np
 
 from kbx_tui.errors import IndexFault
 from kbx_tui.index.chunk_texts import read_chunk_texts
-from kbx_tui.index.columns.read_snapshot import stored_entities
-from kbx_tui.index.derived_files import BODIES, DOCUMENTS, VECTORS_NAME, WORDS, vectors_file
+from kbx_tui.index.derived_files import (
+    BODIES,
+    DOCUMENTS,
+    ENTITIES,
+    LINKS,
+    VECTORS_NAME,
+    WORDS,
+    DerivedFile,
+    vectors_file,
+)
+from kbx_tui.index.entities.load_entities import stored_entities
 from kbx_tui.index.integrity.noted_state import find_damage, read_noted_state
 from kbx_tui.index.integrity.verified_files import verified_files
 from kbx_tui.index.rows import fact_hash
@@ -129,7 +138,8 @@ def _check_links(store: Store, check: IndexCheck) -> None:
 def _check_derived_files(store: Store, check: IndexCheck) -> None:
     meta = store.meta()
     vectors = vectors_file(str(meta.get("model", "")), int(meta.get("dimension", 0)))
-    for file in (WORDS, BODIES, DOCUMENTS, vectors):
+    files: tuple[DerivedFile[Any], ...] = (WORDS, BODIES, DOCUMENTS, ENTITIES, LINKS, vectors)
+    for file in files:
         mapped = file.map(store)
         check.files += 1
         if file.name in store.damaged_files:

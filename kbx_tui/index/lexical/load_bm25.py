@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from kbx_tui.index.columns.load_documents import refresh_documents_file
+from kbx_tui.index.columns.read_snapshot import refresh_entity_files
 from kbx_tui.index.columns.versions import rows_of_versions
 from kbx_tui.index.derived_files import BODIES, WORDS, is_few
 from kbx_tui.index.lexical.bm25 import Bm25Index, PostingsSegment
@@ -44,8 +45,7 @@ def load_bm25(store: Store, snapshot: Snapshot) -> Bm25Index:
         rows = rows_of_versions(added.versions, snapshot.versions)
         segments.append(PostingsSegment(added, rows))
     in_statistics = np.ones(size, np.bool_)
-    pages = (snapshot.row_of.get(entity.path) for entity in snapshot.entities)
-    in_statistics[[row for row in pages if row is not None]] = False
+    in_statistics[snapshot.entity_pages.rows] = False
     return Bm25Index(segments, size, in_statistics=in_statistics)
 
 
@@ -59,6 +59,7 @@ def refresh_text_files(store: Store) -> None:
     )
     BODIES.refresh(store, versions, lambda: make_bodies(_bodies(store)))
     refresh_documents_file(store, versions)
+    refresh_entity_files(store)
 
 
 def _texts_of(store: Store, versions: set[str], total: int) -> Iterator[tuple[str, str]]:

@@ -18,7 +18,7 @@ from kbx_tui.index.vectors.coverage import Coverage, count_profiles
 from kbx_tui.index.vectors.stored_vectors import StoredVectors
 from kbx_tui.index.vectors.vector_matrix import VectorMatrix
 from kbx_tui.index.vectors.vector_tables import (
-    profile_hashes,
+    hash_texts,
     read_some_vectors,
     read_vectors,
     vectors_by_hash,
@@ -40,10 +40,12 @@ def load_vectors(store: Store, snapshot: Snapshot, *, model: str, dimension: int
     missing = np.setdiff1d(np.arange(len(snapshot.versions)), rows)
     if not is_few(len(missing), len(snapshot.versions)):
         return read_vectors(store, snapshot, dimension)
-    hashes, stored_hashes = profile_hashes(store, snapshot), mapped.profile_hashes()
     segments = [mapped.to_segment(dimension).renumbered(rows)]
     coverage = Coverage(int(segments[0].chunk_counts().sum()), 0)
-    entities = mapped.entities.reshape(-1, dimension)
+    entities, profiles = mapped.entities.reshape(-1, dimension), snapshot.entities.stored.profiles
+    if not len(missing) and np.array_equal(mapped.profiles, profiles):
+        return VectorMatrix(tuple(segments), entities, coverage + Coverage(len(profiles), 0))
+    hashes, stored_hashes = hash_texts(profiles), hash_texts(mapped.profiles)
     new_hashes = sorted(set(hashes) - set(stored_hashes) - {""})
     if new_hashes or len(missing):
         newer, new_hashes = read_some_vectors(
@@ -68,7 +70,6 @@ def refresh_vectors_file(store: Store, *, model: str, dimension: int) -> None:
         if vectors.coverage.missing:
             return None
         (segment,) = vectors.segments
-        hashes = profile_hashes(store, snapshot)
-        return StoredVectors.of(segment, vectors.entities, snapshot, hashes)
+        return StoredVectors.of(segment, vectors.entities, snapshot)
 
     vectors_file(model, dimension).refresh(store, store.column("documents", "version"), make)

@@ -36,14 +36,8 @@ class StoredVectors:
     entities: NDArray[np.float32]
 
     @classmethod
-    def of(
-        cls, vectors: VectorSegment, entities: Matrix, snapshot: Snapshot, profiles: list[str]
-    ) -> Self:
-        """Return the arrays to store for vectors of all documents and entities of `snapshot`.
-
-        `profiles` are the hashes of the entities' profiles.
-        """
-        hashes = np.array(profiles or [], dtype=np.bytes_)
+    def of(cls, vectors: VectorSegment, entities: Matrix, snapshot: Snapshot) -> Self:
+        """Return the arrays to store for vectors of all documents and entities of `snapshot`."""
         return cls(
             versions=np.array(snapshot.versions, dtype=np.bytes_),
             document_rows=vectors.document_rows,
@@ -55,7 +49,7 @@ class StoredVectors:
             codes=vectors.quantized.codes.reshape(-1),
             code_scales=vectors.quantized.scales,
             code_errors=vectors.quantized.errors,
-            profiles=np.where(entities.any(axis=1), hashes, b""),
+            profiles=np.where(entities.any(axis=1), snapshot.entities.stored.profiles, b""),
             entities=entities.reshape(-1),
         )
 
@@ -72,7 +66,3 @@ class StoredVectors:
             ),
             document_rows=self.document_rows,
         )
-
-    def profile_hashes(self) -> list[str]:
-        """Return the profile hash of each entity vector, empty without a vector."""
-        return [name.decode() for name in self.profiles.tolist()]

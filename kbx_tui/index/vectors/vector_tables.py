@@ -90,10 +90,9 @@ def vectors_by_hash(wanted: Sequence[str], hashes: Sequence[str], vectors: Matri
     return rows_or_zeros(vectors, rows_of(wanted, row_of))
 
 
-def profile_hashes(store: Store, snapshot: Snapshot) -> list[str]:
-    """Return the hash of each entity's profile, empty for an entity without a row."""
-    hashes = store.mapping("entities", "id", "text_hash")
-    return [hashes.get(entity.id, "") for entity in snapshot.entities]
+def hash_texts(hashes: NDArray[np.bytes_]) -> list[str]:
+    """Return an array of hashes as texts."""
+    return [each.decode() for each in hashes.tolist()]
 
 
 class _TableChanged(Exception):
@@ -161,7 +160,10 @@ def _check_dimension(store: Store, dimension: int) -> None:
 def _read_all(store: Store, snapshot: Snapshot, dimension: int) -> VectorMatrix:
     hashes = store.rows("vectors", ["text_hash"])["text_hash"].combine_chunks()
     vector_row = {text: row for row, text in enumerate(hashes.to_pylist())}
-    chunks, profiles = store.rows("chunks", CHUNK_COLUMNS), profile_hashes(store, snapshot)
+    chunks, profiles = (
+        store.rows("chunks", CHUNK_COLUMNS),
+        hash_texts(snapshot.entities.stored.profiles),
+    )
     layout = _Layout.of(chunks, snapshot, vector_row)
     wanted = [layout.vectors, layout.titles, rows_of(profiles, vector_row)]
     coverage = count_passages(store, snapshot.versions, chunks, vector_row)

@@ -9,10 +9,10 @@ from kbx_tui.index.snapshot import Snapshot
 from kbx_tui.knowledge.chunking.continuation_titles import continuation_pairs
 from kbx_tui.knowledge.entities.entity_resolver import EntityResolver
 from kbx_tui.knowledge.entities.topics import TAG
-from kbx_tui.knowledge.records import Attendee, Entity
+from kbx_tui.knowledge.records import Attendee
 from kbx_tui.search.evidence.continuations import Continuations
 from kbx_tui.search.evidence.evidence import LinkedDocuments
-from kbx_tui.search.retrieval.link_strength import about_person, linked_documents
+from kbx_tui.search.retrieval.link_strength import NO_ROWS, about_person, linked_documents
 
 
 class EntityDocuments:
@@ -20,11 +20,6 @@ class EntityDocuments:
 
     def __init__(self, snapshot: Snapshot) -> None:
         self._snapshot = snapshot
-        pages = ((snapshot.row_of.get(entity.path), entity) for entity in snapshot.entities)
-        self._entity_pages = frozenset(
-            row for row, entity in pages if row is not None and _is_its_page(entity, snapshot, row)
-        )
-        self._tags = frozenset(entity.id for entity in snapshot.entities if entity.type == TAG)
         self._linked: dict[str, LinkedDocuments] = {}
         self._propagated: dict[str, tuple[float, LinkedDocuments]] = {}
         self._about: dict[str, LinkedDocuments] = {}
@@ -44,10 +39,12 @@ class EntityDocuments:
     def linked(self, entity_id: str) -> LinkedDocuments:
         """Return all documents linked to an entity."""
         if entity_id not in self._linked:
-            links = self._snapshot.links.get(entity_id)
-            is_tag = entity_id in self._tags  # which says what a page is about, whosever it is
-            pages = frozenset() if is_tag else self._entity_pages
-            self._linked[entity_id] = linked_documents(links, pages.__contains__)
+            base = self._snapshot
+            number = base.entities.row_of.get(entity_id, -1)
+            is_tag = number >= 0 and base.entities.types[number] == TAG
+            # A tag says what a page is about, whosever it is.
+            pages = NO_ROWS if is_tag else base.entity_pages.own
+            self._linked[entity_id] = linked_documents(base.links.get(entity_id), pages)
         return self._linked[entity_id]
 
     def propagated(self, entity_id: str, share: float) -> LinkedDocuments:
@@ -87,8 +84,3 @@ class EntityDocuments:
             entities = self._snapshot.entities
             self._ids_of[attendee] = frozenset(entities[number].id for number in numbers)
         return self._ids_of[attendee]
-
-
-def _is_its_page(entity: Entity, base: Snapshot, row: int) -> bool:
-    """Return whether a document is about one entity, and not a note that is a topic as well."""
-    return entity.type in (base.kinds[row], "person")

@@ -50,7 +50,7 @@ class EntityPass:
     def __init__(self, snapshot: Snapshot) -> None:
         self._entities = snapshot.entities
         self.names = NameMatcher(snapshot.entities, snapshot.name_uses)
-        self._number_of = {entity.id: i for i, entity in enumerate(snapshot.entities)}
+        self._number_of = snapshot.entities.row_of
         self._roles = _RoleIndex(snapshot.entities)
 
     def holders_asked_for(self, query: str) -> list[int]:
@@ -96,7 +96,7 @@ class EntityPass:
         """Return the best 20 entities: minus score and support, id, number, strongest signals."""
         scored = []
         for number, kinds in signals.items():
-            strongest_first, entity_id = list(kinds.values()), self._entities[number].id
+            strongest_first, entity_id = list(kinds.values()), self._entities.ids[number]
             if len(strongest_first) == 1:  # as most: what follows makes the same of one signal
                 score, support = strongest_first[0].score, 0.0
             else:

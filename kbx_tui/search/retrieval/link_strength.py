@@ -2,51 +2,48 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import lru_cache
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from kbx_tui.index.snapshot import EntityLinks
-from kbx_tui.knowledge.records import LinkKind
+from kbx_tui.index.snapshot import LINK_KINDS, EntityLinks
 from kbx_tui.search.evidence import score_normalization as normalization
 from kbx_tui.search.evidence.evidence import LinkedDocuments, frozen
 
-KINDS: Sequence[LinkKind] = (
-    "own_page", "attendee", "frontmatter", "title", "wikilink", "mention", "member"
-)  # fmt: skip
-"""Strongest first. The first four are explicit links, with strength 1; that of the others grows
-with their number."""
-_ORDER = {kind: position for position, kind in enumerate(KINDS)}
-_OWN_PAGE, _FRONTMATTER = _ORDER["own_page"], _ORDER["frontmatter"]
-_WIKILINK, _MEMBER = _ORDER["wikilink"], _ORDER["member"]
+_OWN_PAGE, _FRONTMATTER = LINK_KINDS.index("own_page"), LINK_KINDS.index("frontmatter")
+_WIKILINK, _MEMBER = LINK_KINDS.index("wikilink"), LINK_KINDS.index("member")
+"""Kinds before `wikilink` are explicit links, with strength 1; that of the others grows with their
+number."""
 
+NO_ROWS = np.empty(0, np.int32)
 NOTHING_LINKED = LinkedDocuments(frozen(np.empty(0, np.int64)), frozen(np.empty(0)), ())
 
 
 def linked_documents(
-    links: EntityLinks | None, is_entity_page: Callable[[int], bool] = lambda row: False
+    links: EntityLinks | None, entity_pages: NDArray[np.integer[Any]] = NO_ROWS
 ) -> LinkedDocuments:
     """Return the documents that belong to an entity, each once, by their rows in the base.
 
-    Those for which `is_entity_page` holds are the pages of this entity or of others.
+    `entity_pages` are the rows, ascending, of the pages of this entity and of others.
     """
     if links is None:
         return NOTHING_LINKED
-    kinds, counts = links.kinds, links.counts
-    codes = np.array([_ORDER[kind] for kind in kinds])
+    codes, counts = links.kinds, links.counts
     as_members = normalization.counted_strength(counts, *normalization.MEMBER_STRENGTH)
     as_mentions = normalization.counted_strength(counts, *normalization.MENTION_STRENGTH)
     by_count = np.where(codes == _MEMBER, as_members, as_mentions)
     strengths = np.where(codes < _WIKILINK, 1.0, by_count)
     documents, starts = np.unique(links.rows, return_index=True)
-    links_in_order = list(zip(kinds, counts.tolist(), strict=True))
+    links_in_order = list(zip(codes.tolist(), counts.tolist(), strict=True))
     ranges = pairwise([*starts.tolist(), len(links.rows)])
     reasons = tuple(_reason(*links_in_order[start:end]) for start, end in ranges)
     strongest = np.maximum.reduceat(strengths, starts)
     own = np.minimum.reduceat(codes, starts) == _OWN_PAGE
-    others = np.array([is_entity_page(row) for row in documents.tolist()], np.bool_) & ~own
+    others = _are_among(documents, entity_pages) & ~own
     in_text = np.maximum.reduceat(codes, starts) != _FRONTMATTER
     related = np.where(
         in_text, normalization.RELATED_PAGE_STRENGTH, normalization.RELATED_FIELD_STRENGTH
@@ -77,10 +74,19 @@ def about_person(linked: LinkedDocuments, places: Sequence[tuple[int, int]]) -> 
 
 
 @lru_cache(maxsize=4096)  # few combinations occur in a base
-def _reason(*links: tuple[LinkKind, int]) -> str:
-    """Return the kinds and counts of links as text, strongest kind first."""
+def _reason(*links: tuple[int, int]) -> str:
+    """Return the kinds, given by number, and counts of links as text, strongest kind first."""
     labels = []
-    for kind, count in sorted(links, key=lambda link: _ORDER[link[0]]):
-        label = kind.replace("_", " ")
-        labels.append(f"{count} {label}s" if count > 1 and _ORDER[kind] >= _WIKILINK else label)
+    for kind, count in sorted(links):
+        label = LINK_KINDS[kind].replace("_", " ")
+        labels.append(f"{count} {label}s" if count > 1 and kind >= _WIKILINK else label)
     return ", ".join(labels)
+
+
+def _are_among(rows: NDArray[Any], ascending: NDArray[Any]) -> NDArray[np.bool_]:
+    """Return which rows occur in an ascending array."""
+    if not len(ascending):
+        return np.zeros(len(rows), np.bool_)
+    places = np.minimum(ascending.searchsorted(rows), len(ascending) - 1)
+    found: NDArray[np.bool_] = ascending[places] == rows
+    return found

@@ -30,7 +30,7 @@ def columns_of(snapshot: Snapshot) -> dict[str, list[Any]]:
 
 def links_of(snapshot: Snapshot) -> dict[str, list[Any]]:
     return {
-        entity: [links.rows.tolist(), links.kinds, links.counts.tolist()]
+        entity: [links.rows.tolist(), links.kinds.tolist(), links.counts.tolist()]
         for entity, links in snapshot.links.items()
     }
 
@@ -70,7 +70,7 @@ def test_changed_documents_are_read_beside_the_mapped_file(
     assert list(loaded.paths) == sorted(loaded.paths)
     assert links_of(loaded) == links_of(from_tables)
     assert loaded.entities == from_tables.entities
-    items = [KnownItems(each.segments, each.page_ids) for each in (loaded, from_tables)]
+    items = [KnownItems(each.segments, each.entity_pages) for each in (loaded, from_tables)]
     titles = [TitleWords(each.segments) for each in (loaded, from_tables)]
     for name in ("paths", "ids", "titles", "dates"):
         for text in getattr(loaded, name):

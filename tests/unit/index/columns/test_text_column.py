@@ -41,7 +41,7 @@ def test_a_column_equals_the_tuple_of_its_texts(
 def test_a_text_of_a_sorted_column_is_found(present: set[str]) -> None:
     ordered = sorted(present)
     column = SortedTexts.of(ordered)
-    row_of = RowOfText(column, {})
+    row_of = RowOfText(column)
     for row, text in enumerate(ordered):
         assert column.index(text) == row_of[text] == row
         assert text in column

@@ -9,6 +9,7 @@ from kbx_tui.knowledge.parsing.link_syntax import split_target
 from kbx_tui.knowledge.records import Entity
 from kbx_tui.search.browsing.destination import Destinations, part_line
 from tests.unit.knowledge.building import person, project, team
+from tests.unit.search.snapshots import snapshot_of
 
 ALICE, BOB = "memory/people/alice-chen.md", "memory/people/bob.md"
 MIGRATION = "memory/projects/migration.md"
@@ -30,18 +31,12 @@ NOTE = "memory/notes/migration.md"
 
 def snapshot(entities: list[Entity]) -> Snapshot:
     paths = tuple(sorted(DOCUMENTS))
-    rows = {path: row for row, path in enumerate(paths)}
-    return Snapshot(
-        paths=paths,
+    return snapshot_of(
+        paths,
+        entities,
         ids=tuple(f"note:{path}" for path in paths),
         titles=tuple(DOCUMENTS[path][0] for path in paths),
         dates=tuple(DOCUMENTS[path][1] for path in paths),
-        kinds=("note",) * len(paths),
-        tags=((),) * len(paths),
-        attendees=("[]",) * len(paths),
-        row_of=rows,
-        entities=tuple(entities),
-        links={},
     )
 
 

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from kbx_tui.index.snapshot import Snapshot
 from kbx_tui.search.browsing.document_lookup import DocumentNames
+from tests.unit.search.snapshots import snapshot_of
 
 DOCUMENTS = {
     "memory/meetings/2026/03/10/platform-sync.md": ("Platform sync", "2026-03-10"),
@@ -21,17 +22,10 @@ DOCUMENTS = {
 
 def snapshot() -> Snapshot:
     paths = tuple(sorted(DOCUMENTS))
-    return Snapshot(
-        paths=paths,
-        ids=paths,
+    return snapshot_of(
+        paths,
         titles=tuple(DOCUMENTS[path][0] for path in paths),
         dates=tuple(DOCUMENTS[path][1] for path in paths),
-        kinds=("note",) * len(paths),
-        tags=((),) * len(paths),
-        attendees=("[]",) * len(paths),
-        row_of={path: row for row, path in enumerate(paths)},
-        entities=(),
-        links={},
     )
 
 

@@ -7,23 +7,15 @@ from dataclasses import replace
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kbx_tui.index.snapshot import Snapshot
 from kbx_tui.search.browsing.destination import Destinations
 from kbx_tui.search.links.link_graph import LinkGraph, LinkRow, make_link_graph, updated
+from tests.unit.search.snapshots import snapshot_of
 
 PATHS = ("Garden/Bed.md", "Garden/Pond.md", "House/Bed.md", "House/Shed.md", "Index.md")
 TARGETS = ("Bed", "Pond", "Shed", "House/Bed", "../Index", "Index#Part", "#Part", "Nothing", "Plan")
-SNAPSHOT = Snapshot(
-    paths=PATHS,
-    ids=PATHS,
+SNAPSHOT = snapshot_of(
+    PATHS,
     titles=("Bed", "Pond", "Bed of straw", "Shed", "Index"),
-    dates=("",) * len(PATHS),
-    kinds=("note",) * len(PATHS),
-    tags=((),) * len(PATHS),
-    attendees=("[]",) * len(PATHS),
-    row_of={path: row for row, path in enumerate(PATHS)},
-    entities=(),
-    links={},
     aliases=((), ("Plan",), (), (), ()),
     is_vault=True,
     versions=("1",) * len(PATHS),

@@ -6,8 +6,12 @@ import numpy as np
 import pytest
 
 from kbx_tui.index.columns.stored_documents import DocumentSegment
+from kbx_tui.index.entities.entity_column import EntityColumn
+from kbx_tui.index.entities.mapped_links import EntityPages
+from kbx_tui.knowledge.records import Entity
 from kbx_tui.search.query.known_item import KnownItems
 from tests.unit.index.columns.documents import documents_of
+from tests.unit.search.snapshots import links_of
 
 PAGES = (
     ("meetings/plan.md", "meeting:plan", "Plan: a  Dvořák evening", "2026-03-17"),
@@ -15,7 +19,9 @@ PAGES = (
     ("notes/empty.md", "note:empty", "", ""),
     ("notes/leak.md", "note:leak", "INC-17: the leak", "2026-03-17"),
 )
-ITEMS = KnownItems([DocumentSegment.of(documents_of(*PAGES))], {})
+PROJECT = EntityColumn.of([Entity("project:c", "C", "project", "notes/c.md")])
+NO_PAGES = EntityPages(links_of(PROJECT), PROJECT)
+ITEMS = KnownItems([DocumentSegment.of(documents_of(*PAGES))], NO_PAGES)
 
 
 @pytest.mark.parametrize(
@@ -43,7 +49,8 @@ def test_document_is_found_by_full_path_id_title_or_date(
 
 
 def test_the_page_of_an_entity_has_the_id_of_the_entity_alone() -> None:
-    items = KnownItems([DocumentSegment.of(documents_of(*PAGES))], {1: "project:c"})
+    pages = EntityPages(links_of(PROJECT, {1: 0}), PROJECT)
+    items = KnownItems([DocumentSegment.of(documents_of(*PAGES))], pages)
     assert items.find("project:C") == [(1, "id")]
     assert items.find("note:c") == []
     assert items.find("note:leak") == [(3, "id")]
@@ -56,7 +63,7 @@ def test_documents_of_all_segments_are_found_in_the_order_of_their_rows() -> Non
             DocumentSegment(older, np.array([0, 1, -1])),
             DocumentSegment(newer, np.array([2, 3])),
         ],
-        {},
+        NO_PAGES,
     )
     assert items.find("2026-03-17") == [(0, "date"), (3, "date")]
     assert items.find("note:empty") == [(2, "id")]

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from kbx_tui.index.entities.entity_column import EntityColumn
 from kbx_tui.knowledge.records import Entity
 from kbx_tui.search.evidence.tuning import Tuning
 from kbx_tui.search.retrieval.entity_pass import (
@@ -18,7 +19,7 @@ from kbx_tui.search.retrieval.entity_pass import (
 
 BJORN = Entity("person:bjorn", "Björn Ek", "person", "people/bjorn.md", role="Beekeeper")
 TESSA = Entity("person:tessa", "Tessa Moor", "person", "people/tessa.md", role="Head Gardener")
-SNAPSHOT: Any = SimpleNamespace(entities=(BJORN, TESSA), name_uses={})
+SNAPSHOT: Any = SimpleNamespace(entities=EntityColumn.of((BJORN, TESSA)), name_uses={})
 
 
 @pytest.mark.parametrize(

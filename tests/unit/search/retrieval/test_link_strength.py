@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from kbx_tui.index.snapshot import EntityLinks
+from kbx_tui.index.snapshot import LINK_KINDS, EntityLinks
 from kbx_tui.knowledge.records import LinkKind
 from kbx_tui.search.retrieval.link_strength import about_person, linked_documents
 
@@ -12,7 +12,7 @@ from kbx_tui.search.retrieval.link_strength import about_person, linked_document
 def links(*links: tuple[int, LinkKind, int]) -> EntityLinks:
     return EntityLinks(
         np.array([row for row, _, _ in links]),
-        tuple(kind for _, kind, _ in links),
+        np.array([LINK_KINDS.index(kind) for _, kind, _ in links], np.uint8),
         np.array([count for _, _, count in links], np.int32),
     )
 
@@ -41,7 +41,7 @@ def test_page_of_another_entity_counts_less_if_only_its_frontmatter_names_the_en
             (3, "own_page", 1),
             (4, "frontmatter", 1),
         ),
-        lambda row: row < 4,
+        np.arange(4),
     )
     in_frontmatter, in_text, often, own, note = linked.strengths
     assert 0.0 < in_frontmatter < in_text == often < own == note == 1.0

@@ -1,0 +1,87 @@
+"""Loading of entities and links of the newest generation, and refreshing of their files.
+
+What the files lack is read from the tables: after a killed run, or while one is writing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from kbx_tui.index import rows
+from kbx_tui.index.columns.coded_column import CodedColumn
+from kbx_tui.index.columns.text_column import SortedTexts
+from kbx_tui.index.columns.versions import VersionArray
+from kbx_tui.index.derived_files import ENTITIES, LINKS
+from kbx_tui.index.entities.entity_column import EntityColumn
+from kbx_tui.index.entities.stored_entities import StoredEntities, make_entities
+from kbx_tui.index.entities.stored_links import StoredLinks, make_links
+from kbx_tui.index.entities.table_state import ENTITY_TABLES, LINK_TABLES, table_state
+from kbx_tui.index.store import Store
+from kbx_tui.knowledge.records import Entity
+
+BATCH = 1000
+"""Entities converted at once."""
+
+ENTITY_COLUMNS = [*rows.ENTITY_COLUMNS, "text_hash"]
+
+
+def stored_entities(store: Store) -> list[Entity]:
+    """Return the entities in the index, ordered by id."""
+    table = store.rows("entities", rows.ENTITY_COLUMNS)
+    return sorted(map(rows.entity_from_row, table.to_pylist()), key=lambda entity: entity.id)
+
+
+class EntityFiles:
+    """The files of entities and links, for one state of the tables."""
+
+    def __init__(
+        self,
+        store: Store,
+        versions: Mapping[str, int],
+        meta: Mapping[str, Any],
+        documents: VersionArray,
+    ) -> None:
+        """`versions` are those of the tables, and `documents` those of the documents in any order.
+
+        Both are read before the tables are: a table that is newer has another state.
+        """
+        self._store = store
+        self._of_entities = table_state(ENTITY_TABLES, versions, meta)
+        self._of_links = table_state(LINK_TABLES, versions, meta, documents)
+
+    def load(self, paths: SortedTexts, kinds: CodedColumn) -> tuple[EntityColumn, StoredLinks]:
+        """Return entities and links of the documents with these paths and types, by row.
+
+        Raises IndexFault.
+        """
+        stored = ENTITIES.map_state(self._store, self._of_entities)
+        entities = EntityColumn(stored or self._read_entities())
+        # Its numbers are those of the mapped entities: read ones may be newer.
+        links = LINKS.map_state(self._store, self._of_links) if stored is not None else None
+        return entities, links or self._read_links(entities, paths, kinds)
+
+    def refresh(self, paths: SortedTexts, kinds: CodedColumn) -> None:
+        """Write the files again that are missing or of another state. Raises IndexFault.
+
+        For the holder of the writer lock, so that no table changes meanwhile.
+        """
+        if (stored := ENTITIES.map_state(self._store, self._of_entities)) is None:
+            stored = self._read_entities()
+            ENTITIES.write(self._store, stored)
+        if LINKS.map_state(self._store, self._of_links) is None:
+            LINKS.write(self._store, self._read_links(EntityColumn(stored), paths, kinds))
+
+    def _read_entities(self) -> StoredEntities:
+        table = self._store.rows("entities", ENTITY_COLUMNS).sort_by("id")
+        return make_entities(_rows(table), self._of_entities)
+
+    def _read_links(
+        self, entities: EntityColumn, paths: SortedTexts, kinds: CodedColumn
+    ) -> StoredLinks:
+        return make_links(self._store, entities, paths, kinds, self._of_links)
+
+
+def _rows(table: Any) -> Iterator[dict[str, Any]]:
+    for batch in table.to_batches(BATCH):
+        yield from batch.to_pylist()

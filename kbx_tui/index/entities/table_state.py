@@ -1,0 +1,37 @@
+"""Which state of the tables a file was derived from, so that no stale one is read.
+
+Files of documents say which documents they cover. What follows from all documents together is only
+right for one state: the versions of some tables, the documents, and the digest of all files that
+the last run noted.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kbx_tui.index.columns.versions import VersionArray, sums_of_versions
+from kbx_tui.index.schema import text_hash
+
+ENTITY_TABLES = ("entities",)
+LINK_TABLES = ("entities", "links", "name_uses")
+"""Tables that entities.bin and links.bin are derived from."""
+
+
+def table_state(
+    tables: Iterable[str],
+    versions: Mapping[str, int],
+    meta: Mapping[str, Any],
+    documents: VersionArray | None = None,
+) -> NDArray[np.bytes_]:
+    """Return what identifies a state of tables and documents, shape (1,).
+
+    `versions` are those of all tables, `meta` is what the last run stored in that table.
+    """
+    numbers = [versions[name] for name in tables]
+    sums = [] if documents is None else [len(documents), *sums_of_versions(documents).tolist()]
+    return np.array([text_hash(json.dumps([numbers, meta.get("derived_from", ""), sums]))], "S32")

@@ -1,0 +1,60 @@
+"""Mapped entities and links equal those of the tables, and no stale file is read."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from kbx_tui.index.columns.read_snapshot import read_snapshot, refresh_entity_files
+from kbx_tui.index.derived_files import ENTITIES, LINKS
+from kbx_tui.index.snapshot import Snapshot
+from kbx_tui.index.store import Store
+from tests.functional.vaults import store_of
+
+
+def contents_of(snapshot: Snapshot) -> dict[str, Any]:
+    return {
+        "entities": list(snapshot.entities),
+        "links": {
+            entity: (links.rows.tolist(), links.kinds.tolist(), links.counts.tolist())
+            for entity, links in snapshot.links.items()
+        },
+        "pages": dict(snapshot.entity_pages.items()),
+        "own pages": snapshot.entity_pages.own.tolist(),
+        "uses of names": dict(snapshot.name_uses),
+    }
+
+
+def files_of(store: Store) -> list[Path]:
+    return [Path(store.uri) / file.name for file in (ENTITIES, LINKS)]
+
+
+def test_mapped_entities_and_links_equal_those_of_the_tables(demo_copy: Path) -> None:
+    store = store_of(demo_copy)
+    mapped = read_snapshot(store)
+    assert not mapped.entities.stored.names.flags.owndata
+    expected = contents_of(mapped)
+    written = [file.read_bytes() for file in files_of(store)]
+    for file in files_of(store):
+        file.unlink()
+    from_tables = read_snapshot(store)
+    assert contents_of(from_tables) == expected
+    assert from_tables.entities == mapped.entities
+    refresh_entity_files(store)
+    assert [file.read_bytes() for file in files_of(store)] == written
+    for row in {int(row) for links in mapped.links.values() for row in links.rows}:
+        owners = {mapped.entities.ids[number] for number in mapped.links.entities_of(row)}
+        assert owners == {owner for owner, links in mapped.links.items() if row in links.rows}
+
+
+def test_files_of_a_former_state_are_not_read(demo_copy: Path) -> None:
+    store = store_of(demo_copy)
+    links, entities = store.rows("links", ["entity_id", "path", "kind", "count"]), "entities"
+    first = links.sort_by("entity_id").slice(0, 1)
+    store.replace("links", first)  # as a run leaves it that is killed before it writes the files
+    assert list(read_snapshot(store).links) == first["entity_id"].to_pylist()
+    rows = store.rows(entities, store.table(entities).schema.names)
+    store.replace(entities, rows.slice(0, 2))
+    assert sorted(read_snapshot(store).entities.ids) == sorted(rows["id"].to_pylist()[:2])
+    refresh_entity_files(store)
+    assert len(read_snapshot(store).entities) == 2

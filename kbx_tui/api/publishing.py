@@ -10,7 +10,7 @@ from pathlib import Path
 from uuid import uuid4
 
 from kbx_tui.api.session import Session
-from kbx_tui.errors import IndexFault, StoreFault
+from kbx_tui.errors import IndexElsewhere, IndexFault, StoreFault
 from kbx_tui.index.build.writer_lock import writer_lock
 from kbx_tui.index.files.stored_page import write_marked_pages
 from kbx_tui.index.index_folder import DEFAULT, store_of
@@ -38,10 +38,14 @@ class Publication:
         """Publish the index as it is now; None where cancelled.
 
         `progress` receives bytes uploaded, and how many there are. Other runs of indexing on this
-        machine wait. Raises StoreFault, and IndexFault.
+        machine wait. Raises StoreFault, and IndexFault, also for an index without pages.
         """
         session = self._session
         folder = Path(session.store().uri)
+        if not session.store().count("documents"):
+            raise IndexFault(
+                f"no page is indexed, so nothing was published: are the files in {session.root}?"
+            )
         try:
             with writer_lock(session.root, on_wait=session.notice, cancelled=cancelled):
                 write_marked_pages(session.root, session.store(), session.settings)
@@ -62,7 +66,8 @@ def publication(session: Session) -> Iterator[Publication | None]:
     """Hold the lease of the object store of a base; None for an index in a folder.
 
     From then on the base has its own index on this machine, which begins as a copy of what is
-    published. Raises IndexLocked while another process holds the lease, and StoreFault.
+    published. Raises IndexElsewhere if none of the published pages is here, IndexLocked while
+    another process holds the lease, and StoreFault.
     """
     require_writable(session.root)
     uri = store_of(session.settings)
@@ -74,10 +79,20 @@ def publication(session: Session) -> Iterator[Publication | None]:
             with writer_lock(session.root, on_wait=session.notice):
                 own = session.root / DEFAULT
                 if lease.head.version and not Store(str(own)).exists():
+                    _require_files(session)
                     _copy(Path(session.store().uri), own)
                 note_publisher(session.root, uri)
             session.use_own_index()
         yield Publication(session, lease)
+
+
+def _require_files(session: Session) -> None:
+    """Raise IndexElsewhere where none of the published pages is: all would be taken out."""
+    if session.snapshot().paths and session.reads_stored_pages():
+        raise IndexElsewhere(
+            f"{session.root} has none of the pages that are published, which indexing would take "
+            "out for all who read them: copy the files there first"
+        )
 
 
 def _copy(mirrored: Path, own: Path) -> None:

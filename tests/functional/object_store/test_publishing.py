@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 import time
 from pathlib import Path
 
@@ -234,15 +233,3 @@ def test_base_from_elsewhere_opens_no_store_untrusted(
     shown = kbx("search", "x", "--kb", tmp_path)
     assert shown.code == 8
     assert "is not trusted with [index] uri" in shown.err
-
-
-def test_machine_that_takes_over_begins_with_what_is_published(
-    writer: Machine, tmp_path: Path, demo_kb_path: Path
-) -> None:
-    writer.publish()
-    heir = writer_machine(tmp_path / "heir", writer.uri, demo_kb_path)
-    shutil.rmtree(heir.root / ".kbx")
-    with heir.open() as kb, kb.publishing() as publication:
-        assert publication is not None
-        report = kb.index()
-        assert (report.added, report.embedded) == (0, 0)

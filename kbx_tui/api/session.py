@@ -339,8 +339,9 @@ class Session:
     def _fetch_again(self, published: PublishedIndex) -> None:
         """Replace the copy of the published index. Raises StoreFault."""
         self.notice_once(f"the copy of {published.uri} is damaged: fetching it again")
+        folder = self._index_uri or published.folder()
         self._close_index()
-        published.fetch_again()
+        published.fetch_again(folder)
 
     def index(
         self,

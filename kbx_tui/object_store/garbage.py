@@ -7,13 +7,23 @@ for each upload), so that a process which lost its lease deletes nothing that is
 
 from __future__ import annotations
 
+from contextlib import suppress
 from datetime import datetime, timedelta
 from hashlib import sha256
 
 from msgspec.structs import replace
 
+from kbx_tui.errors import StoreFault
 from kbx_tui.object_store.object_client import ObjectClient, StoredObject
-from kbx_tui.object_store.published_version import FILES, HEAD, MANIFESTS, Head, decode_manifest
+from kbx_tui.object_store.published_version import (
+    FILE_KEY,
+    FILES,
+    HEAD,
+    MANIFEST_KEY,
+    MANIFESTS,
+    Head,
+    decode_manifest,
+)
 from kbx_tui.object_store.writer_lease import WriterLease
 
 GRACE = timedelta(hours=24)
@@ -38,7 +48,7 @@ def sweep(lease: WriterLease, grace: timedelta = GRACE) -> int:
     lease.renew()
     client, head = lease.client, lease.head
     oldest = client.modified(HEAD) - grace
-    manifests = sorted(client.list(MANIFESTS), key=lambda found: found.key)
+    manifests = [found for found in client.list(MANIFESTS) if MANIFEST_KEY.fullmatch(found.key)]
     kept = {head.manifest} | {
         manifest.key for manifest in manifests if not _was_replaced(manifest, manifests, oldest)
     }
@@ -47,8 +57,9 @@ def sweep(lease: WriterLease, grace: timedelta = GRACE) -> int:
     deleted += [
         found.key
         for found in client.list(FILES)
-        if found.key not in needed and found.modified < oldest
+        if FILE_KEY.fullmatch(found.key) and found.key not in needed and found.modified < oldest
     ]
+    lease.renew()  # the machine may have been asleep since the first time
     client.delete(deleted)
     return len(deleted)
 
@@ -61,13 +72,17 @@ def _was_replaced(manifest: StoredObject, manifests: list[StoredObject], oldest:
 
 
 def _version(manifest: StoredObject) -> int:
-    return int(manifest.key.rpartition("/")[2].partition("-")[0])
+    match = MANIFEST_KEY.fullmatch(manifest.key)
+    assert match is not None
+    return int(match["version"])
 
 
 def _files(client: ObjectClient, head: Head, key: str) -> set[str]:
-    """Return the keys of the files of a version; none where its manifest is gone."""
+    """Return the keys of the files of a version; none where its manifest is gone or damaged."""
     stored = client.read(key)
     if stored is None:
         return set()
     named = replace(head, manifest=key, manifest_digest=sha256(stored[0]).hexdigest())
-    return {file.key for file in decode_manifest(stored[0], named, client.uri).files}
+    with suppress(StoreFault):
+        return {file.key for file in decode_manifest(stored[0], named, client.uri).files}
+    return set()

@@ -8,9 +8,9 @@ disk: what a loss of power damages is noticed by whoever opens the index, and fe
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor, as_completed
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from hashlib import file_digest
 from pathlib import Path
 from uuid import uuid4
@@ -45,32 +45,55 @@ def fetch_newest(
     *,
     limit: int,
     progress: Progress = lambda done, total: None,
+    on_wait: Callable[[], object] = lambda: None,
 ) -> bool:
     """Fetch the newest version; return False where nothing is published yet.
 
     `limit` is how many bytes all mirrors of this user may have. Where another process is fetching,
-    this one waits only if there is no version to read. Raises StoreFault.
+    this one waits only if there is no version to read, after calling `on_wait`. Raises StoreFault.
     """
-    head = _head(client)
+    head = _head(client if mirror.current() is None else client.impatient())
     if head is None or not head.version:
         return False
     if _is_current(mirror, head):
         mirror.confirm()
         return True
-    try:
+    with _translate_cache_errors(client, mirror):
         mirror.create()
-        wait = -1 if mirror.current() is None else 0
-        with FileLock(mirror.path / LOCK, timeout=wait):
-            _fetch(client, mirror, limit, progress)
-    except Timeout:
-        pass  # what is there is read until the other process has finished
+        try:
+            with FileLock(mirror.path / LOCK, timeout=0):
+                _fetch(client, mirror, limit, progress)
+        except Timeout:
+            if mirror.current() is None:
+                on_wait()
+                with FileLock(mirror.path / LOCK):
+                    _fetch(client, mirror, limit, progress)
+    return True
+
+
+def discard_damaged(client: ObjectClient, mirror: MirrorFolder, folder: str) -> None:
+    """Remove the version in `folder`, which is damaged, unless another process has replaced it.
+
+    Raises StoreFault, with the version still there, where no other could be fetched.
+    """
+    if client.read(HEAD) is None:
+        raise StoreFault(f"nothing is published at {client.uri} any more")
+    with _translate_cache_errors(client, mirror), FileLock(mirror.path / LOCK):
+        current = mirror.current()
+        if current is not None and str(mirror.index_folder(current)) == folder:
+            mirror.discard(current)
+
+
+@contextmanager
+def _translate_cache_errors(client: ObjectClient, mirror: MirrorFolder) -> Iterator[None]:
+    try:
+        yield
     except (OSError, WriteFault) as error:
         reason = getattr(error, "strerror", None) or error
         raise StoreFault(
             f"cannot keep a copy of {client.uri} in {mirror.path} ({reason}): free some space, or "
             "set KBX_CACHE_DIR to another folder"
         ) from error
-    return True
 
 
 def _head(client: ObjectClient) -> Head | None:
@@ -93,6 +116,7 @@ def _fetch(client: ObjectClient, mirror: MirrorFolder, limit: int, progress: Pro
         if stored is None:
             continue
         manifest = decode_manifest(stored[0], head, client.uri)
+        mirror.sweep(needed={file.digest for file in manifest.files})
         missing = {file.digest: file for file in manifest.files if not mirror.holds(file)}
         _make_room(client, mirror, manifest, list(missing.values()), limit)
         try:
@@ -120,7 +144,6 @@ def _make_room(
             f"the index at {client.uri} has {format_size(manifest.size)}, but copies may take "
             f"{format_size(limit)}: raise [index] cache_mb in kbx.toml"
         )
-    mirror.sweep()
     needed = sum(file.size for file in missing)
     others = [other for other in all_mirrors() if other.path != mirror.path]
     taken = mirror.size() + sum(other.size() for other in others)

@@ -13,9 +13,10 @@ A version is complete before `mirror.json` names it. Several processes share the
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Set
 from contextlib import suppress
 from hashlib import blake2b, file_digest
 from pathlib import Path
@@ -34,6 +35,15 @@ STORES, FILES, VERSIONS = "stores", "files", "versions"
 STATE, LOCK = "mirror.json", "mirror.lock"
 KEPT_SECONDS = 900.0
 """Time for which a version stays that was replaced: another process may be reading from it."""
+
+_FILE = re.compile(r"[0-9a-f]{64}(\.[0-9a-f]{32})?")
+_MANIFEST = re.compile(r"\d+-[0-9a-f]{8}\.json")
+_ENDPOINTS = {
+    "s3": ("AWS_ENDPOINT_URL", "AWS_ENDPOINT"),
+    "az": ("AZURE_STORAGE_ACCOUNT_NAME", "AZURE_STORAGE_ENDPOINT", "AZURE_STORAGE_USE_EMULATOR"),
+    "gs": (),
+}
+"""Variables that decide which store a URI means."""
 
 
 class MirroredVersion(msgspec.Struct, frozen=True):
@@ -112,31 +122,34 @@ class MirrorFolder:
                     remove_mirror_file(self.file(file))
         remove_mirror_folder(folder)
 
-    def sweep(self) -> None:
-        """Remove what no version needs, as far as possible; for the holder of the lock."""
+    def sweep(self, needed: Set[str] = frozenset()) -> None:
+        """Remove what neither a version nor `needed` names, as far as possible.
+
+        `needed` are digests. For the holder of the lock, while it fetches nothing.
+        """
         current, oldest = self.current(), time.time() - KEPT_SECONDS
-        needed: set[str] = set()
+        kept = set(needed)
         with suppress(OSError):
-            for manifest in list((self.path / VERSIONS).glob("*.json")):  # written first
+            for manifest in self._named(VERSIONS, _MANIFEST):  # written before its folder
                 folder = manifest.with_suffix("")
                 is_current = current is not None and folder.name == current.folder
                 age_of = folder if folder.is_dir() else manifest
                 if is_current or age_of.stat().st_mtime >= oldest:
-                    needed.update(file.digest for file in self._files_of(folder))
+                    kept.update(file.digest for file in self._files_of(folder))
                 else:
-                    remove_mirror_folder(folder)
-                    remove_mirror_file(manifest)
-            for file in list((self.path / FILES).iterdir()):
-                if file.name not in needed and file.stat().st_mtime < oldest:
+                    self._remove_version(manifest)
+            for file in self._named(FILES, _FILE):
+                is_unfinished = file.suffix != ""  # of a process that was killed
+                if is_unfinished or (file.name not in kept and file.stat().st_mtime < oldest):
                     remove_mirror_file(file)
 
     def clear(self) -> None:
-        """Remove all versions and files, as far as possible."""
-        for folder in (self.path / VERSIONS, self.path / FILES):
-            with suppress(OSError):
-                for each in list(folder.iterdir()):
-                    remove = remove_mirror_folder if each.is_dir() else remove_mirror_file
-                    remove(each)
+        """Remove all versions and files, as far as possible; for the holder of the lock."""
+        with suppress(OSError):
+            for manifest in self._named(VERSIONS, _MANIFEST):
+                self._remove_version(manifest)
+            for file in self._named(FILES, _FILE):
+                remove_mirror_file(file)
 
     def size(self) -> int:
         """Return the bytes of all files."""
@@ -157,6 +170,18 @@ class MirrorFolder:
         with suppress(OSError):
             os.utime(self.path / STATE)
 
+    def _named(self, folder: str, name: re.Pattern[str]) -> list[Path]:
+        """Return what has a name of ours; systems put files of theirs into any folder."""
+        return [each for each in (self.path / folder).iterdir() if name.fullmatch(each.name)]
+
+    def _remove_version(self, manifest: Path) -> None:
+        """Remove a version; its manifest stays until nothing else does."""
+        folder = manifest.with_suffix("")
+        if folder.is_dir():
+            remove_mirror_folder(folder)
+        if not folder.exists():
+            remove_mirror_file(manifest)
+
     def _files_of(self, folder: Path) -> tuple[PublishedFile, ...]:
         """Return the files of a version; none if its manifest is damaged."""
         with suppress(OSError, ValueError):
@@ -166,7 +191,7 @@ class MirrorFolder:
 
 def mirror_of(uri: StoreUri) -> MirrorFolder:
     """Return the mirror of what is published at a URI. Another endpoint is another store."""
-    endpoint = os.environ.get("AWS_ENDPOINT_URL", "") if uri.scheme == "s3" else ""
+    endpoint = "\0".join(os.environ.get(name, "") for name in _ENDPOINTS[uri.scheme])
     name = blake2b(f"{uri}\0{endpoint}".encode(), digest_size=8).hexdigest()
     return MirrorFolder(user_cache_folder() / STORES / name)
 
@@ -186,5 +211,7 @@ def _link(file: Path, target: Path) -> None:
     """Make a link to a file; a copy where the file system has none. Raises OSError."""
     try:
         os.link(file, target)
+    except FileExistsError:  # to copy would change the file that is linked there
+        raise
     except (OSError, NotImplementedError):
         shutil.copyfile(file, target)

@@ -20,10 +20,17 @@ from kbx_tui.errors import StoreFault
 from kbx_tui.object_store.store_uri import StoreUri
 
 CONNECT_SECONDS = 3
-REQUEST_SECONDS = 60
-"""Longest duration of one request, of which none carries more than `RANGE` bytes."""
+ANSWER_SECONDS = 20
+"""Longest time in which nothing of an answer arrives, except that to an upload."""
+LOOK_SECONDS = 5
+"""The same, for a request without whose answer the program can go on."""
+TRANSFER_SECONDS = 300
+"""Longest duration of one request. It limits how slow a network may be."""
+RETRY_SECONDS = 60
 RANGE = 8 * 1024 * 1024
 """Bytes of a large object that are read or written by one request."""
+OBJECT_BYTES = 64 * 1024 * 1024
+"""Size above which an object is not read as a whole."""
 
 EXTRA = 'pip install "kbx-tui[store]"'
 _CODE = re.compile(r"<Code>(\w{1,60})</Code>")
@@ -56,8 +63,14 @@ class StoredObject:
 class ObjectClient:
     """Reads and writes objects by keys relative to a URI. Safe for several threads."""
 
-    def __init__(self, uri: StoreUri, *, retries: int = 3) -> None:
-        self.uri, self._retries = uri, retries
+    def __init__(
+        self, uri: StoreUri, *, retries: int = 3, answer_seconds: float = ANSWER_SECONDS
+    ) -> None:
+        self.uri, self._retries, self._answer_seconds = uri, retries, answer_seconds
+
+    def impatient(self) -> ObjectClient:
+        """Return a client that gives up soon."""
+        return ObjectClient(self.uri, retries=0, answer_seconds=LOOK_SECONDS)
 
     @cached_property
     def _library(self) -> Any:
@@ -69,16 +82,26 @@ class ObjectClient:
 
     @cached_property
     def _store(self) -> Any:
+        return self._connect(read_timeout=timedelta(seconds=self._answer_seconds))
+
+    @cached_property
+    def _upload_store(self) -> Any:
+        return self._connect()  # the time in which a request is sent counts as one without answer
+
+    def _connect(self, **limits: timedelta) -> Any:
         from obstore.store import AzureStore, GCSStore, S3Store
 
-        seconds = timedelta(seconds=CONNECT_SECONDS), timedelta(seconds=REQUEST_SECONDS)
         options: dict[str, Any] = {
             "client_options": {
-                "connect_timeout": seconds[0],
-                "timeout": seconds[1],
+                "connect_timeout": timedelta(seconds=CONNECT_SECONDS),
+                "timeout": timedelta(seconds=TRANSFER_SECONDS),
+                **limits,
                 **({"allow_http": True} if _is_loopback() else {}),
             },
-            "retry_config": {"max_retries": self._retries, "retry_timeout": seconds[1]},
+            "retry_config": {
+                "max_retries": self._retries,
+                "retry_timeout": timedelta(seconds=RETRY_SECONDS),
+            },
         }
         kind: Any = {"s3": S3Store, "gs": GCSStore, "az": AzureStore}[self.uri.scheme]
         with translate_client_errors("open", self.uri):
@@ -90,6 +113,8 @@ class ObjectClient:
         with translate_client_errors("read", self.uri):
             try:
                 result = library.get(store, key)
+                if result.meta["size"] > OBJECT_BYTES:
+                    raise StoreFault(f"{self.uri}/{key} is too large to be what was published")
                 return bytes(result.bytes()), _tag(result.meta)
             except FileNotFoundError as error:
                 if _lacks_bucket(str(error)):
@@ -104,7 +129,10 @@ class ObjectClient:
         library, store = self._library, self._store
         with translate_client_errors("read", self.uri):
             try:
-                return memoryview(library.get_range(store, key, start=start, end=end))
+                data = memoryview(library.get_range(store, key, start=start, end=end))
+                if len(data) != end - start:
+                    raise StoreFault(f"{self.uri}/{key} is not as large as what was published")
+                return data
             except FileNotFoundError as error:
                 missing = error
         raise missing
@@ -119,9 +147,9 @@ class ObjectClient:
 
     def upload(self, key: str, file: Path) -> None:
         """Write a file as an object, in parts if it is large. Raises StoreFault and OSError."""
-        library, store = self._library, self._store
+        library, store = self._library, self._upload_store
         with file.open("rb") as source, translate_client_errors("write", self.uri):
-            library.put(store, key, source, chunk_size=RANGE, max_concurrency=4)
+            library.put(store, key, source, chunk_size=RANGE, max_concurrency=1)
 
     def list(self, prefix: str) -> Iterator[StoredObject]:
         """Yield the objects whose key begins with a folder. Raises StoreFault."""

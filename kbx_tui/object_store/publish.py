@@ -11,6 +11,7 @@ import re
 import time
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor, as_completed
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import timedelta
 from hashlib import file_digest, sha256
@@ -19,6 +20,7 @@ from pathlib import Path
 from kbx_tui.errors import StoreFault
 from kbx_tui.object_store.object_client import Conflict
 from kbx_tui.object_store.published_version import (
+    FILE_KEY,
     FILES,
     HEAD,
     MANIFESTS,
@@ -140,10 +142,15 @@ def _described(folder: Path, path: str, before: PublishedFile | None) -> Publish
 
 
 def _published(lease: WriterLease) -> Manifest | None:
-    """Return the newest published version; None if there is none, or its manifest is lost."""
+    """Return the newest published version; None if there is none, or its manifest is lost.
+
+    It is lost, too, if it is damaged: otherwise nothing could be published any more.
+    """
     head, client = lease.head, lease.client
-    stored = client.read(head.manifest) if head.manifest else None
-    return decode_manifest(stored[0], head, client.uri) if stored else None
+    if stored := client.read(head.manifest) if head.manifest else None:
+        with suppress(StoreFault):
+            return decode_manifest(stored[0], head, client.uri)
+    return None
 
 
 def _present(lease: WriterLease, published: Iterable[PublishedFile]) -> dict[tuple[str, int], str]:
@@ -155,11 +162,12 @@ def _present(lease: WriterLease, published: Iterable[PublishedFile]) -> dict[tup
     named = {file.key for file in published}
     keys: dict[tuple[str, int], str] = {}
     for found in client.list(FILES):
-        digest = found.key.rpartition("/")[2].partition("-")[0]
+        if (match := FILE_KEY.fullmatch(found.key)) is None:
+            continue
         if found.key in named:
-            keys[digest, found.size] = found.key
+            keys[match["digest"], found.size] = found.key
         elif now - found.modified < REUSED_AGE:
-            keys.setdefault((digest, found.size), found.key)
+            keys.setdefault((match["digest"], found.size), found.key)
     return keys
 
 

@@ -118,15 +118,15 @@ class PublishedIndex:
             )
             self._thread.start()
 
-    def fetch_again(self) -> None:
-        """Replace the copy, which is damaged. Raises StoreFault, with the copy still there."""
-        from kbx_tui.object_store.object_client import ObjectClient
-        from kbx_tui.object_store.published_version import HEAD
+    def fetch_again(self, folder: str) -> None:
+        """Replace the copy in `folder`, which is damaged. Raises StoreFault, with it still there.
 
-        ObjectClient(self.uri).read(HEAD)
-        if version := self.version:
-            with suppress(OSError):
-                self._mirror.discard(version)
+        Another process may have replaced it; then that copy is read.
+        """
+        from kbx_tui.object_store.mirror import discard_damaged
+        from kbx_tui.object_store.object_client import ObjectClient
+
+        discard_damaged(ObjectClient(self.uri), self._mirror, folder)
         self._checked_at = None
         self.update()
 
@@ -149,10 +149,15 @@ class PublishedIndex:
                     f"{format_size(total)}"
                 )
 
-        retries = 3 if self.version is None else 1  # what is there can be read meanwhile
         try:
-            client = ObjectClient(self.uri, retries=retries)
-            is_there = fetch_newest(client, self._mirror, limit=self._limit, progress=progress)
+            client = ObjectClient(self.uri)
+            is_there = fetch_newest(
+                client,
+                self._mirror,
+                limit=self._limit,
+                progress=progress,
+                on_wait=lambda: notice(f"another process is fetching {self.uri}; waiting"),
+            )
             self.failure = "" if is_there else f"nothing is published at {self.uri} any more"
             self._is_reachable = True
         except StoreFault as error:

@@ -12,6 +12,7 @@ from __future__ import annotations
 import re
 from hashlib import sha256
 from pathlib import PurePosixPath
+from typing import Annotated
 
 import msgspec
 
@@ -21,7 +22,13 @@ HEAD = "head.json"
 FILES, MANIFESTS = "files", "manifests"
 FORMAT = 1
 
-_DIGEST = re.compile(r"[0-9a-f]{64}")
+FILE_KEY = re.compile(rf"{FILES}/(?P<digest>[0-9a-f]{{64}})-[0-9a-f]+")
+MANIFEST_KEY = re.compile(rf"{MANIFESTS}/(?P<version>[0-9]{{10,}})-[0-9a-f]{{16}}")
+"""Whatever else lies below the URI belongs to others, and is neither read nor deleted."""
+
+Time = Annotated[float, msgspec.Meta(ge=0, le=1e11)]
+"""Seconds since 1970, up to a year that can be shown."""
+Count = Annotated[int, msgspec.Meta(ge=0)]
 
 
 class PublishedFile(msgspec.Struct, frozen=True):
@@ -29,7 +36,7 @@ class PublishedFile(msgspec.Struct, frozen=True):
 
     path: str
     """Relative to the index folder, with `/`."""
-    size: int
+    size: Count
     digest: str
     """SHA-256 of the content, in hex."""
     key: str
@@ -39,9 +46,9 @@ class PublishedFile(msgspec.Struct, frozen=True):
 class Manifest(msgspec.Struct, frozen=True):
     """All files of one version of an index."""
 
-    version: int
-    published_at: float
-    """Seconds since 1970, by the clock of the machine that published it."""
+    version: Count
+    published_at: Time
+    """By the clock of the machine that published it."""
     files: tuple[PublishedFile, ...]
 
     @property
@@ -55,24 +62,30 @@ class Lease(msgspec.Struct, frozen=True):
 
     host: str
     pid: int
-    since: float
-    expires: float
-    """Seconds since 1970, by the clock of the holder."""
+    since: Time
+    expires: Time
+    """By the clock of the holder."""
+    process_space: str = ""
+    """Where `pid` is that of the holder; empty if unknown."""
 
 
 class Head(msgspec.Struct, frozen=True):
     """The newest version. Each write of the head has a higher `revision`, so no two are equal."""
 
     revision: int
-    version: int = 0
+    version: Count = 0
     """0 while nothing has been published."""
     manifest: str = ""
     """Key of the manifest of the version."""
     manifest_digest: str = ""
-    published_at: float = 0.0
-    swept_at: float = 0.0
+    published_at: Time = 0.0
+    swept_at: Time = 0.0
     """When objects that no version needs were last deleted."""
     lease: Lease | None = None
+    format: int = FORMAT
+
+
+class _Format(msgspec.Struct):
     format: int = FORMAT
 
 
@@ -84,15 +97,14 @@ def encode(content: Head | Manifest) -> bytes:
 def decode_head(data: bytes, uri: object) -> Head:
     """Return a head that was read. Raises StoreFault for one that is damaged, or newer."""
     try:
-        head = msgspec.json.decode(data, type=Head)
+        if msgspec.json.decode(data, type=_Format).format > FORMAT:
+            raise StoreFault(f"{uri} was published by a newer version of kbx-tui: update this one")
+        return msgspec.json.decode(data, type=Head)
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
         raise StoreFault(
-            f"{uri}/{HEAD} is not what was written: delete it, then run `kbx index` where the "
-            "files are"
+            f"{uri}/{HEAD} is damaged, or of another program: name another place in [index] uri, "
+            "or delete it and run `kbx index` where the files are"
         ) from error
-    if head.format > FORMAT:
-        raise StoreFault(f"{uri} was published by a newer version of kbx-tui: update this one")
-    return head
 
 
 def decode_manifest(data: bytes, head: Head, uri: object) -> Manifest:
@@ -110,9 +122,16 @@ def decode_manifest(data: bytes, head: Head, uri: object) -> Manifest:
         manifest = msgspec.json.decode(data, type=Manifest)
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
         raise damaged from error
-    for file in manifest.files:
-        parts = PurePosixPath(file.path).parts
-        is_inside = parts and ".." not in parts and "\\" not in file.path and ":" not in file.path
-        if not is_inside or file.path.startswith("/") or not _DIGEST.fullmatch(file.digest):
-            raise damaged
+    paths = {PurePosixPath(file.path) for file in manifest.files}
+    if len(paths) != len(manifest.files) or not all(map(_is_sound, manifest.files)):
+        raise damaged
     return manifest
+
+
+def _is_sound(file: PublishedFile) -> bool:
+    """Return whether a file may be written where its path says, with what its key names."""
+    path = PurePosixPath(file.path)
+    is_inside = path.parts and ".." not in path.parts and not path.is_absolute()
+    is_plain = file.path.isprintable() and not {"\\", ":"} & {*file.path}
+    key = FILE_KEY.fullmatch(file.key)
+    return bool(is_inside and is_plain and key and key["digest"] == file.digest)

@@ -3,16 +3,22 @@
 So a single conditional write decides both who may publish and what is published: whoever took the
 lease over has changed the head, and the write of the former holder is refused, however late it
 comes and whatever its clock says. Clocks only decide when a lease may be taken over.
+
+The answer to a write may be lost although it was made. So a holder whose write is refused reads the
+head: while it says that this process holds the lease, nobody else has written it.
 """
 
 from __future__ import annotations
 
 import os
 import platform
+import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
+import uuid
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
+from pathlib import Path
 
 from msgspec.structs import replace
 
@@ -32,13 +38,17 @@ class WriterLease:
     def __init__(
         self, client: ObjectClient, head: Head, tag: Tag, clock: Callable[[], float]
     ) -> None:
-        self.client, self.head = client, head
+        self.client, self.head, self._term = client, head, _term(head)
         self._tag, self._clock, self._lock = tag, clock, threading.Lock()
 
     def publish(self, **changes: object) -> Head:
         """Change the head, and return it. Raises StoreFault where the lease was lost."""
         with self._lock:
-            self._write(replace(self.head, revision=self.head.revision + 1, **changes))
+            try:
+                self._write(changes)
+            except Conflict:
+                self._adopt()
+                self._write_again(changes)
             return self.head
 
     def renew(self) -> None:
@@ -52,12 +62,24 @@ class WriterLease:
         with suppress(StoreFault):
             self.publish(lease=None)
 
-    def _write(self, head: Head) -> None:
-        try:
-            self._tag = write_head(self.client, head, self._tag)
-        except Conflict as error:
-            raise _lost(self.client) from error
+    def _write(self, changes: Mapping[str, object]) -> None:
+        head = replace(self.head, revision=self.head.revision + 1, **changes)
+        self._tag = write_head(self.client, head, self._tag)
         self.head = head
+
+    def _write_again(self, changes: Mapping[str, object]) -> None:
+        try:
+            self._write(changes)
+        except Conflict as error:
+            raise _lost(_holder(self.client), self.client) from error
+
+    def _adopt(self) -> None:
+        """Accept a head that this process has written. Raises StoreFault for any other."""
+        found = self.client.read(HEAD)
+        head = decode_head(found[0], self.client.uri) if found else None
+        if found is None or head is None or _term(head) != self._term:
+            raise _lost(head.lease if head else None, self.client)
+        self.head, self._tag = head, found[1]
 
 
 @contextmanager
@@ -90,7 +112,7 @@ def acquire(client: ObjectClient, *, clock: Callable[[], float] = time.time) -> 
     now = clock()
     if before is not None and before.lease is not None and not _has_ended(before.lease, now):
         raise _locked(client, before.lease)
-    mine = Lease(platform.node(), os.getpid(), now, now + LEASE_SECONDS)
+    mine = Lease(platform.node(), os.getpid(), now, now + LEASE_SECONDS, process_space())
     start = before or Head(revision=0)
     head = replace(start, revision=start.revision + 1, lease=mine)
     try:
@@ -107,10 +129,11 @@ def write_head(client: ObjectClient, head: Head, tag: Tag | None) -> Tag:
     data = encode(head)
     try:
         return client.create(HEAD, data) if tag is None else client.replace(HEAD, data, tag)
-    except Conflict:
-        found = client.read(HEAD)
-        if found is not None and found[0] == data:  # written by an attempt whose answer was lost
-            return found[1]
+    except (Conflict, StoreFault):
+        with suppress(StoreFault):
+            found = client.read(HEAD)
+            if found is not None and found[0] == data:  # only the answer was lost
+                return found[1]
         raise
 
 
@@ -123,7 +146,28 @@ def _has_ended(lease: Lease, now: float) -> bool:
     """Return whether a lease was given up, has expired, or its process died on this machine."""
     if now > lease.expires + SKEW_SECONDS:
         return True
-    return lease.host == platform.node() and not _is_running(lease.pid)
+    is_here = lease.process_space != "" and lease.process_space == process_space()
+    return is_here and not _is_running(lease.pid)
+
+
+def process_space() -> str:
+    """Return what is equal for two processes whose pids can be compared; empty if unknown.
+
+    Containers may have the same host name, and machines, too.
+    """
+    try:
+        boot = Path("/proc/sys/kernel/random/boot_id").read_text("ascii").strip()
+        return f"{boot} {os.readlink('/proc/self/ns/pid')}"  # noqa: PTH115 - no file has its name
+    except (OSError, ValueError):
+        is_linux = sys.platform == "linux"
+        return "" if is_linux else f"{platform.node()} {uuid.getnode():x}"
+
+
+def _term(head: Head) -> tuple[object, ...] | None:
+    """Return what is equal in all heads that one holder writes while it has the lease."""
+    if (lease := head.lease) is None:
+        return None
+    return (lease.host, lease.pid, lease.since, lease.process_space)
 
 
 def _is_running(pid: int) -> bool:
@@ -147,8 +191,7 @@ def _locked(client: ObjectClient, lease: Lease | None) -> IndexLocked:
     )
 
 
-def _lost(client: ObjectClient) -> StoreFault:
-    lease = _holder(client)
+def _lost(lease: Lease | None, client: ObjectClient) -> StoreFault:
     by = f"process {lease.pid} on {lease.host}" if lease else "another process"
     return StoreFault(
         f"{by} has taken over publishing to {client.uri}, because the lease of this one was not "

@@ -122,6 +122,35 @@ def test_only_what_no_version_needs_is_deleted(tmp_path: Path, store_uri: str) -
     assert read_version(mirror, store_uri) == {"1"}
 
 
+def test_objects_of_others_are_left_alone(tmp_path: Path, store_uri: str) -> None:
+    index, client = tmp_path / "index", client_of(store_uri)
+    publish_version(index, client, 1)
+    theirs = ["files/report.pdf", f"files/files/{'a' * 64}-1", "manifests/notes", "draft.json"]
+    for key in theirs:
+        client.create(key, b"theirs")
+    assert publish_version(index, client, 2).version == 2
+    lease = acquire(client)
+    assert sweep(lease, timedelta(seconds=-2)) == 4
+    lease.release()
+    assert all(map(client.read, theirs))
+
+
+def test_damaged_manifest_is_replaced_by_the_next_run(tmp_path: Path, store_uri: str) -> None:
+    index, client = tmp_path / "index", client_of(store_uri)
+    mirror = MirrorFolder(tmp_path / "stores" / "mirror")
+    publish_version(index, client, 1)
+    key = next(client.list("manifests")).key
+    client.delete([key])
+    client.create(key, b"{}")
+    with pytest.raises(StoreFault, match="is not what was written: publish again"):
+        fetch_newest(client, mirror, limit=LIMIT)
+    assert publish_version(index, client, 1).version == 2
+    assert read_version(mirror, store_uri) == {"1"}
+    lease = acquire(client)
+    assert sweep(lease, timedelta(seconds=-2)) == 1
+    lease.release()
+
+
 def test_writer_without_the_lease_deletes_nothing(tmp_path: Path, store_uri: str) -> None:
     index, client = tmp_path / "index", client_of(store_uri)
     for number in (1, 2):

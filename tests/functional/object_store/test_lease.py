@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from typing import Any
 
 import pytest
 from msgspec.structs import replace
 
 from kbx_tui.errors import IndexLocked, StoreFault
+from kbx_tui.object_store.object_client import ObjectClient, Tag
 from kbx_tui.object_store.published_version import HEAD, decode_head, encode
+from kbx_tui.object_store.store_uri import parse_store_uri
 from kbx_tui.object_store.writer_lease import (
     LEASE_SECONDS,
     SKEW_SECONDS,
@@ -24,7 +27,8 @@ NOW = 1_800_000_000.0
 def held_elsewhere(lease: WriterLease) -> None:
     """Let the lease appear to be held by a process of another machine."""
     assert lease.head.lease is not None
-    lease.publish(lease=replace(lease.head.lease, host="elsewhere", pid=7))
+    mine = replace(lease.head.lease, host="elsewhere", pid=7, process_space="elsewhere")
+    lease.publish(lease=mine)
 
 
 def acquired_at(uri: str, seconds: float) -> WriterLease:
@@ -68,6 +72,47 @@ def test_lease_of_a_process_that_died_here_is_free(store_uri: str) -> None:
     ended.wait()
     lease.publish(lease=replace(lease.head.lease, pid=ended.pid))
     assert acquired_at(store_uri, 1).head.revision > lease.head.revision
+
+
+def test_lease_of_another_container_with_this_host_name_is_not_free(store_uri: str) -> None:
+    lease = acquired_at(store_uri, 0)
+    assert lease.head.lease is not None
+    there = replace(lease.head.lease, pid=2**22 + 1, process_space="another container")
+    lease.publish(lease=there)
+    with pytest.raises(IndexLocked):
+        acquired_at(store_uri, 1)
+
+
+class LosingClient(ObjectClient):
+    """A client that loses the answers to its next writes, and perhaps to its next reads."""
+
+    lost_writes = lost_reads = 0
+
+    def _put(self, key: str, data: bytes, mode: Any) -> Tag:
+        tag = super()._put(key, data, mode)
+        if self.lost_writes:
+            self.lost_writes -= 1
+            raise StoreFault("the answer to a write was lost")
+        return tag
+
+    def read(self, key: str) -> tuple[bytes, Tag] | None:
+        if self.lost_reads:
+            self.lost_reads -= 1
+            raise StoreFault("the answer to a read was lost")
+        return super().read(key)
+
+
+def test_holder_that_lost_an_answer_is_not_taken_for_another(store_uri: str) -> None:
+    client = LosingClient(parse_store_uri(store_uri))
+    lease = acquire(client)
+    client.lost_writes = 1
+    lease.renew()
+    client.lost_writes = client.lost_reads = 1
+    with pytest.raises(StoreFault, match="the answer to a write was lost"):
+        lease.renew()
+    assert lease.publish(version=3).version == 3
+    lease.release()
+    assert acquire(client).head.version == 3
 
 
 def test_write_whose_answer_was_lost_counts(store_uri: str) -> None:

@@ -1,0 +1,85 @@
+"""What is read of a store is not trusted."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from hashlib import sha256
+from typing import Any
+
+import msgspec
+import pytest
+
+from kbx_tui.errors import StoreFault
+from kbx_tui.object_store.published_version import (
+    Head,
+    Manifest,
+    PublishedFile,
+    decode_head,
+    decode_manifest,
+    encode,
+)
+
+DIGEST = "a" * 64
+URI = "s3://bucket/base"
+
+
+def published(path: str = "words.bin", **changes: Any) -> dict[str, Any]:
+    return {
+        "path": path, "size": 3, "digest": DIGEST, "key": f"files/{DIGEST}-1f", **changes,
+    }  # fmt: skip
+
+
+def decoded(files: Sequence[dict[str, Any]], **changes: Any) -> Manifest:
+    data = msgspec.json.encode({"version": 1, "published_at": 1.0, "files": files, **changes})
+    head = Head(1, version=1, manifest="manifests/1", manifest_digest=sha256(data).hexdigest())
+    return decode_manifest(data, head, URI)
+
+
+def test_manifest_is_read_as_it_was_written() -> None:
+    manifest = Manifest(1, 1.0, (PublishedFile("a/b.bin", 3, DIGEST, f"files/{DIGEST}-1f"),))
+    head = Head(1, manifest_digest=sha256(encode(manifest)).hexdigest())
+    assert decode_manifest(encode(manifest), head, URI) == manifest
+
+
+@pytest.mark.parametrize(
+    "path", ["", ".", "/etc/passwd", "../x", "a/../../x", "a\\b", "C:x", "a\0b", "a\nb"]
+)
+def test_path_outside_the_index_folder_is_refused(path: str) -> None:
+    with pytest.raises(StoreFault, match="is not what was written"):
+        decoded([published(path)])
+
+
+@pytest.mark.parametrize(
+    "file",
+    [
+        published(size=-1),
+        published(digest="../../../x"),
+        published(key="../../secrets"),
+        published(key=f"files/{'b' * 64}-1f"),
+    ],
+    ids=["negative-size", "digest", "key-elsewhere", "key-of-another-digest"],
+)
+def test_file_that_nobody_published_is_refused(file: dict[str, Any]) -> None:
+    with pytest.raises(StoreFault, match="is not what was written"):
+        decoded([file])
+
+
+def test_path_that_occurs_twice_is_refused() -> None:
+    with pytest.raises(StoreFault, match="is not what was written"):
+        decoded([published("a/b"), published("a//b")])
+
+
+@pytest.mark.parametrize("seconds", [-1.0, 1e300])
+def test_time_that_cannot_be_shown_is_refused(seconds: float) -> None:
+    with pytest.raises(StoreFault, match="is not what was written"):
+        decoded([published()], published_at=seconds)
+
+
+def test_head_of_another_program_may_be_kept() -> None:
+    with pytest.raises(StoreFault, match="of another program: name another place"):
+        decode_head(b'{"title": "head"}', URI)
+
+
+def test_head_of_a_newer_program_is_never_to_be_deleted() -> None:
+    with pytest.raises(StoreFault, match="by a newer version of kbx-tui: update this one"):
+        decode_head(b'{"format": 2, "revision": "other than now"}', URI)

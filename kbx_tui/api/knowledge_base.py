@@ -309,8 +309,7 @@ class KnowledgeBase:
 
     def status(self) -> Status:
         """Return what is indexed, what is out of date, and which files had problems."""
-        self._session.store()
-        status = read_status(self.root, self.settings)
+        status = read_status(self.root, self._session.store(), self.settings)
         published = self._session.published
         if published is None:
             return status
@@ -323,8 +322,7 @@ class KnowledgeBase:
         """
         from kbx_tui.index.index_overview import read_overview
 
-        self._session.store()
-        overview = read_overview(self.root, self.settings)
+        overview = read_overview(self.root, self._session.store(), self.settings)
         published = self._session.published
         if published is None:
             return overview

@@ -18,7 +18,7 @@ from kbx_tui.index.store import BUILD, Store
 from kbx_tui.object_store.garbage import sweep_if_due
 from kbx_tui.object_store.object_client import ObjectClient
 from kbx_tui.object_store.publish import Progress, PublishReport, publish
-from kbx_tui.object_store.published_index import note_publisher
+from kbx_tui.object_store.published_index import has_any_file, note_publisher
 from kbx_tui.object_store.writer_lease import WriterLease, writer_lease
 from kbx_tui.read_only import require_writable
 
@@ -88,7 +88,8 @@ def publication(session: Session) -> Iterator[Publication | None]:
 
 def _require_files(session: Session) -> None:
     """Raise IndexElsewhere where none of the published pages is: all would be taken out."""
-    if session.snapshot().paths and session.reads_stored_pages():
+    paths = session.store().column("documents", "path")
+    if paths and not has_any_file(session.root, paths):
         raise IndexElsewhere(
             f"{session.root} has none of the pages that are published, which indexing would take "
             "out for all who read them: copy the files there first"

@@ -37,7 +37,7 @@ from kbx_tui.index.integrity.verified_files import leave_unwritten
 from kbx_tui.index.paths.path_filter import PathFilter
 from kbx_tui.index.store import Store
 from kbx_tui.index.vectors.coverage import Coverage, read_coverage
-from kbx_tui.object_store.published_index import PublishedIndex, publishes_from_here
+from kbx_tui.object_store.published_index import PublishedIndex, has_any_file, publishes_from_here
 from kbx_tui.read_only import is_read_only, require_writable
 from kbx_tui.safe_text import replace_surrogates
 from kbx_tui.settings_file import load_settings
@@ -62,8 +62,7 @@ REFRESH_SECONDS = 0.2
 LOOK_SECONDS = 0.002
 """The same for the looks at the folder of the index: a method may ask for it once per page."""
 
-FILES_LOOKED_FOR = 1000
-"""Files of a published index that are looked for, to know whether the base has files here."""
+PUBLISH_AGAIN = "publish it again with this version, or install the one that published it"
 
 OUTDATED_SECONDS = 30.0
 """Age from which the number of files that changed since they were indexed is counted again."""
@@ -158,11 +157,15 @@ class Session:
         A published index is fetched first: NotFound where nothing is published, StoreFault where
         that fails and there is no copy.
         """
+        if self.published is None:
+            self._index_uri = self._index_uri or index_uri(self.root, self.settings)
+            return Store(self._index_uri)
+        if self._index_uri and not Path(self._index_uri).exists():  # replaced long ago
+            self._close_index()
         if not self._index_uri:
-            if self.published is not None:
-                self.published.update()
-            self._index_uri = index_uri(self.root, self.settings)
-        return Store(self._index_uri)
+            self.published.update()
+            self._index_uri = self.published.open()
+        return Store(self._index_uri, advice=PUBLISH_AGAIN)
 
     def embedder(self) -> Embedder:
         """Return the model of kbx.toml. Raises EmbeddingError."""
@@ -216,7 +219,7 @@ class Session:
         if self.published is None or not self._index_uri:
             return
         self.published.update()
-        if self.published.folder() != self._index_uri:
+        if self.published.has_newer():
             self._close_index()
 
     def coverage(self) -> Coverage:
@@ -246,9 +249,7 @@ class Session:
         if self.published is None:
             return False
         if self._has_files is None:
-            paths = self.snapshot().paths
-            sample = paths[:: max(1, len(paths) // FILES_LOOKED_FOR)]
-            self._has_files = any((self.root / path).exists() for path in sample)
+            self._has_files = has_any_file(self.root, self.snapshot().paths)
         return not self._has_files
 
     def entities_outdated(self) -> bool:
@@ -339,9 +340,8 @@ class Session:
     def _fetch_again(self, published: PublishedIndex) -> None:
         """Replace the copy of the published index. Raises StoreFault."""
         self.notice_once(f"the copy of {published.uri} is damaged: fetching it again")
-        folder = self._index_uri or published.folder()
         self._close_index()
-        published.fetch_again(folder)
+        published.fetch_again()
 
     def index(
         self,

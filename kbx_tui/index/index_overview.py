@@ -13,7 +13,6 @@ from pathlib import Path
 from kbx_tui.config import Settings
 from kbx_tui.index.files.excluded_files import excluded_files, template_problems
 from kbx_tui.index.files.file_hashes import FileHashes
-from kbx_tui.index.index_folder import index_uri
 from kbx_tui.index.index_status import Change, local_time, stored_problems
 from kbx_tui.index.store import Store
 from kbx_tui.index.vectors.coverage import (
@@ -50,12 +49,9 @@ class IndexOverview:
     """Local time at which a run last changed the text, ISO; empty without an index."""
 
 
-def read_overview(root: Path, settings: Settings) -> IndexOverview:
+def read_overview(root: Path, store: Store, settings: Settings) -> IndexOverview:
     """Compare the files with the index by content. Raises IndexFault, NotFound and ConfigError."""
-    walked, store = (
-        walk(root, excluded_files(root, settings.index)),
-        Store(index_uri(root, settings)),
-    )
+    walked = walk(root, excluded_files(root, settings.index))
     problems = [*walked.problems, *suppression_problems(root)]
     templates = tuple(template_problems(root, settings.index))
     indexed: dict[str, str] = {}

@@ -61,12 +61,11 @@ class Status:
     """Which version is read of which object store, in words; empty for the base's own index."""
 
 
-def read_status(root: Path, settings: Settings) -> Status:
+def read_status(root: Path, store: Store, settings: Settings) -> Status:
     """Compare the files with the index by content.
 
     Raises IndexForeign for another schema version.
     """
-    store = Store(index_uri(root, settings))
     damage: list[str] = []
     try:
         if store.exists():

@@ -74,6 +74,9 @@ PATH_INDEX = "path_idx"
 """Name that LanceDB gives an index on column `path`."""
 
 
+REBUILD = "run `kbx index --full` to rebuild it"
+
+
 def wrong_model_error(model: str, wanted: str) -> IndexForeign:
     """Return the error for an index made with `model` where model `wanted` is configured."""
     return IndexForeign(
@@ -88,8 +91,9 @@ class Store:
     Reads always see the newest version, including writes of other processes and replaced tables.
     """
 
-    def __init__(self, uri: str) -> None:
-        self.uri = uri
+    def __init__(self, uri: str, *, advice: str = REBUILD) -> None:
+        """`advice` says what to do about an index that another version of the program made."""
+        self.uri, self._advice = uri, advice
         self.damaged_files: set[str] = set()
         """Derived files whose bytes are not those that were written, found while reading."""
         self._tables: dict[str, Any] = {}
@@ -266,7 +270,7 @@ class Store:
         if meta.get("schema_version") != SCHEMA_VERSION:
             raise IndexForeign(
                 f"the index at {self.uri} has schema version {meta.get('schema_version')}, this "
-                f"program needs {SCHEMA_VERSION}: run `kbx index --full` to rebuild it"
+                f"program needs {SCHEMA_VERSION}: {self._advice}"
             )
         if model is not None and meta.get("model") != model:
             raise wrong_model_error(str(meta.get("model")), model)

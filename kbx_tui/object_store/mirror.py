@@ -19,7 +19,7 @@ from filelock import FileLock, Timeout
 
 from kbx_tui.errors import StoreFault, WriteFault
 from kbx_tui.formatting import format_size
-from kbx_tui.object_store.mirror_folder import LOCK, MirrorFolder, all_mirrors
+from kbx_tui.object_store.mirror_folder import LOCK, MirroredVersion, MirrorFolder, all_mirrors
 from kbx_tui.object_store.object_client import RANGE, ObjectClient
 from kbx_tui.object_store.published_version import (
     HEAD,
@@ -71,17 +71,16 @@ def fetch_newest(
     return True
 
 
-def discard_damaged(client: ObjectClient, mirror: MirrorFolder, folder: str) -> None:
-    """Remove the version in `folder`, which is damaged, unless another process has replaced it.
+def discard_damaged(client: ObjectClient, mirror: MirrorFolder, damaged: MirroredVersion) -> None:
+    """Remove a version, unless another process has replaced it.
 
     Raises StoreFault, with the version still there, where no other could be fetched.
     """
     if client.read(HEAD) is None:
         raise StoreFault(f"nothing is published at {client.uri} any more")
     with _translate_cache_errors(client, mirror), FileLock(mirror.path / LOCK):
-        current = mirror.current()
-        if current is not None and str(mirror.index_folder(current)) == folder:
-            mirror.discard(current)
+        if mirror.current() == damaged:
+            mirror.discard(damaged)
 
 
 @contextmanager

@@ -72,9 +72,9 @@ class MirrorFolder:
                 return state
         return None
 
-    def index_folder(self, version: MirroredVersion) -> Path:
-        """Return the index folder of a version."""
-        return self.path / VERSIONS / version.folder
+    def index_folder(self, version: MirroredVersion | None) -> Path:
+        """Return the index folder of a version; for None, one that does not exist."""
+        return self.path / VERSIONS / (version.folder if version else "none")
 
     def create(self) -> None:
         """Make the folder, for this user only. Raises OSError."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
 
@@ -28,6 +28,10 @@ PROGRESS_SECONDS = 10.0
 """Time between two notices about the same download."""
 NOTICED_BYTES = 10_000_000
 """Size of a download from which it is announced."""
+
+
+FILES_LOOKED_FOR = 1000
+"""Files of a published index that are looked for, to know whether the base has files here."""
 
 
 class _Note(msgspec.Struct):
@@ -51,8 +55,13 @@ def note_publisher(root: Path, uri: StoreUri) -> None:
 def mirrored_index(uri: StoreUri) -> Path:
     """Return the index folder that is read of a store; one that does not exist before the first."""
     mirror = mirror_of(uri)
-    current = mirror.current()
-    return mirror.index_folder(current) if current else mirror.path / "versions" / "none"
+    return mirror.index_folder(mirror.current())
+
+
+def has_any_file(root: Path, paths: Sequence[str]) -> bool:
+    """Return whether one of these pages is here; of very many, some are looked for."""
+    sample = paths[:: max(1, len(paths) // FILES_LOOKED_FOR)]
+    return any((root / path).exists() for path in sample)
 
 
 class PublishedIndex:
@@ -62,20 +71,25 @@ class PublishedIndex:
         """`limit` is how many bytes all mirrors of this user may have."""
         self.uri, self._limit, self._notice = uri, limit, notice
         self._mirror = mirror_of(uri)
+        self._version: MirroredVersion | None = None
         self._checked_at: float | None = None
         self._thread: threading.Thread | None = None
         self._is_reachable = True
         self.failure = ""
         """Why the store could not be read the last time; empty if it could."""
 
-    @property
-    def version(self) -> MirroredVersion | None:
-        """The version that is read, None if there is none."""
-        return self._mirror.current()
+    def open(self) -> str:
+        """Return the index folder of the newest version that is here, to read it from now on."""
+        self._version = self._mirror.current()
+        return str(self._mirror.index_folder(self._version))
+
+    def has_newer(self) -> bool:
+        """Return whether another version is here by now than the one that was opened."""
+        return self._mirror.current() != self._version
 
     def words(self) -> str:
         """Return which version of what is read, and why it may not be the newest."""
-        version = self.version
+        version = self._version
         if version is None:
             return f"{self.uri}, nothing yet"
         words = f"{self.uri}, version {version.version} of {format_minute(version.published_at)}"
@@ -83,7 +97,7 @@ class PublishedIndex:
 
     def notes(self, *, has_files: bool) -> tuple[str, ...]:
         """Return sentences for whoever reads an answer, on what it may not reflect."""
-        version, notes = self.version, []
+        version, notes = self._version, []
         when = format_minute(version.published_at) if version else ""
         if self.failure:
             notes.append(f"{self.failure}; this is the version published {when}")
@@ -91,26 +105,22 @@ class PublishedIndex:
             notes.append(f"the files are not here, so redactions are those published {when}")
         return tuple(notes)
 
-    def folder(self) -> str:
-        """Return the index folder that is read now."""
-        return str(mirrored_index(self.uri))
-
     def update(self) -> None:
         """Fetch the newest version the first time; later look for one beside what is going on.
 
         Raises StoreFault, or NotFound where nothing is published, if there is nothing to read.
         """
         now = time.monotonic()
-        if self._checked_at is None or self.version is None:
+        if self._checked_at is None or self._mirror.current() is None:
             self._checked_at = now
             self._fetch(self._notice)
-            if self.version is None and self._is_reachable:
+            if self._mirror.current() is None and not self._is_reachable:
+                raise StoreFault(self.failure)
+            if self._mirror.current() is None:
                 raise NotFound(
                     f"nothing is published at {self.uri} yet: run `kbx index` on the machine that "
                     "has the files"
                 )
-            if self.version is None:
-                raise StoreFault(self.failure)
         elif now - self._checked_at > CHECK_SECONDS and not self._is_fetching():
             self._checked_at = now
             self._thread = threading.Thread(
@@ -118,15 +128,16 @@ class PublishedIndex:
             )
             self._thread.start()
 
-    def fetch_again(self, folder: str) -> None:
-        """Replace the copy in `folder`, which is damaged. Raises StoreFault, with it still there.
+    def fetch_again(self) -> None:
+        """Replace the version that was opened, which is damaged, if no other process did before.
 
-        Another process may have replaced it; then that copy is read.
+        Raises StoreFault, with the version still there.
         """
         from kbx_tui.object_store.mirror import discard_damaged
         from kbx_tui.object_store.object_client import ObjectClient
 
-        discard_damaged(ObjectClient(self.uri), self._mirror, folder)
+        if self._version is not None:
+            discard_damaged(ObjectClient(self.uri), self._mirror, self._version)
         self._checked_at = None
         self.update()
 

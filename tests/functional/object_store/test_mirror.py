@@ -78,9 +78,8 @@ def test_good_copy_is_not_discarded_for_a_damaged_one_before(
 ) -> None:
     client = client_of(store_uri)
     fetch_newest(client, mirror, limit=LIMIT)
-    before = mirror.current()
-    assert before is not None
-    damaged = str(mirror.index_folder(before))
+    damaged = mirror.current()
+    assert damaged is not None
     discard_damaged(client, mirror, damaged)
     fetch_newest(client, mirror, limit=LIMIT)
     discard_damaged(client, mirror, damaged)  # another process had noticed it, too

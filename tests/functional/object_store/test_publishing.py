@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from kbx_tui.errors import IndexElsewhere, NotFound, StoreFault
+from kbx_tui.errors import IndexElsewhere, IndexForeign, NotFound, StoreFault
 from kbx_tui.object_store.mirror_folder import MirrorFolder
 from kbx_tui.object_store.published_version import HEAD
 from tests.command_line import CommandLine
@@ -80,6 +80,33 @@ def test_open_session_looks_for_newer_versions_by_itself(
         while not kb.refresh() and time.monotonic() < deadline:
             time.sleep(0.05)
         assert [result.path for result in kb.search("quasar").results]
+
+
+def test_session_says_which_version_answered(
+    writer: Machine, reader: Machine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    writer.publish()
+    with reader.open() as kb:
+        assert kb.search(QUERY).results
+        for number in (2, 3):
+            page = writer.root / "memory" / "notes" / "quasar.md"
+            page.write_text(f"# Quasar {number}\n", encoding="utf-8")
+            writer.publish()
+            reader.paths(QUERY)  # another process of the machine fetches it
+            assert ", version 1 of 20" in kb.status().published
+        monkeypatch.setattr("kbx_tui.object_store.mirror_folder.KEPT_SECONDS", -1.0)
+        MirrorFolder(next(reader.cache.glob("stores/*"))).sweep()
+        assert kb.check().faults == ()  # its version is gone by now
+        assert ", version 3 of 20" in kb.status().published
+
+
+def test_index_of_another_version_of_the_program_is_not_rebuilt_by_a_reader(
+    writer: Machine, reader: Machine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    writer.publish()
+    monkeypatch.setattr("kbx_tui.index.store.SCHEMA_VERSION", 99)
+    with pytest.raises(IndexForeign, match="program needs 99: publish it again with this version"):
+        reader.paths(QUERY)
 
 
 def test_reader_does_not_index(writer: Machine, reader: Machine) -> None:

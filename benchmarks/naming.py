@@ -40,10 +40,12 @@ from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
 
+from kbx_tui.index.entities.entity_column import NO_STATE, EntityColumn
+from kbx_tui.index.entities.stored_names import make_names
 from kbx_tui.index.snapshot import NameVotes
 from kbx_tui.knowledge.entities.entity_pages import build_entities
 from kbx_tui.knowledge.entities.name_uses import DETERMINERS, NameUseCounter, is_cased
-from kbx_tui.knowledge.folding import fold
+from kbx_tui.knowledge.folding import fold, folded_words
 from kbx_tui.knowledge.parsing.kinds import CORE_ENTITY_TYPES
 from kbx_tui.knowledge.parsing.reading import parse_document
 from kbx_tui.knowledge.records import Document, Entity
@@ -106,7 +108,7 @@ def measure(base: Path, shown: int) -> None:
     queries = sampled(queries_of(entities, documents))
     for case in ("written", "lower"):
         for taught in (votes, {}):
-            matcher = NameMatcher(entities, taught)
+            matcher = NameMatcher.of(entities, taught)
             counts: Counter[tuple[bool, bool]] = Counter()
             for query in queries:
                 text = query.text.lower() if case == "lower" else query.text
@@ -135,7 +137,7 @@ def votes_of(entities: Sequence[Entity], documents: Iterable[Document]) -> dict[
 
 def queries_of(entities: Sequence[Entity], documents: Sequence[Document]) -> list[Query]:
     """Return the queries of the documents that are asked about; all of them show what is plain."""
-    parts = parts_of_one(NameIndex(entities))
+    parts = parts_of_one(entities)
     names = {
         tuple(map(fold, _WORD.findall(entity.name))): number
         for number, entity in enumerate(entities)
@@ -257,19 +259,18 @@ def is_within(words: Sequence[str], start: int, size: int, *, may_end: bool = Fa
     return is_enclosed and all(word.isalpha() and word.islower() for word in around)
 
 
-def parts_of_one(names: NameIndex) -> dict[str, int]:
+def parts_of_one(entities: Sequence[Entity]) -> dict[str, int]:
     """Return the first names and surnames that name one person and nothing else."""
-    people: dict[str, set[int]] = defaultdict(set)
-    for word, numbers in names.first_names.items():
-        people[word].update(numbers)
-    for words, numbers in names.surnames.items():
-        if len(words) == 1:
-            people[words[0]].update(numbers)
-    for words, full in names.full.items():
-        if len(words) == 1:
-            people[words[0]].update(name.entity for name in full)
-    return {word: min(of) for word, of in people.items() if len(of) == 1 and len(word) > 1
-            and (word in names.first_names or (word,) in names.surnames)}  # fmt: skip
+    column = EntityColumn.of(entities)
+    names, parts = NameIndex(make_names(column, NO_STATE)), {}
+    for word in sorted({word for entity in entities for word in folded_words(entity.name)}):
+        found = names.find([word])
+        surnames, full = found.surnames.get((word,), []), found.full.get((word,), [])
+        first_names = found.first_names.get(word, [])
+        people = {*first_names, *surnames, *(name.entity for name in full)}
+        if len(people) == 1 and len(word) > 1 and (first_names or surnames):
+            parts[word] = min(people)
+    return parts
 
 
 def window(words: Sequence[str], index: int) -> str:

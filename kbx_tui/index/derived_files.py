@@ -29,6 +29,7 @@ from numpy.typing import NDArray
 from kbx_tui.index.columns.stored_documents import StoredDocuments
 from kbx_tui.index.entities.stored_entities import StoredEntities
 from kbx_tui.index.entities.stored_links import StoredLinks
+from kbx_tui.index.entities.stored_names import StoredNames
 from kbx_tui.index.integrity.verified_files import (
     FileState,
     digest_of,
@@ -61,7 +62,7 @@ STALE_SHARE = 0.05
 
 T = TypeVar("T", bound="DataclassInstance")
 OfDocuments = TypeVar("OfDocuments", Postings, Bodies, StoredDocuments, StoredVectors)
-OfState = TypeVar("OfState", StoredEntities, StoredLinks)
+OfState = TypeVar("OfState", StoredEntities, StoredNames, StoredLinks)
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,6 +173,7 @@ BODIES = DocumentFile(
 )
 DOCUMENTS = DocumentFile("documents.bin", "kbx documents 1", StoredDocuments, {})
 ENTITIES = StateFile("entities.bin", "kbx entities 1", StoredEntities, {})
+NAMES = StateFile("names.bin", "kbx names 1", StoredNames, {})
 LINKS = StateFile("links.bin", "kbx links 1", StoredLinks, {})
 VECTORS_NAME = "vectors.bin"
 

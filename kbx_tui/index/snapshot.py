@@ -20,6 +20,7 @@ from kbx_tui.knowledge.records import LinkKind
 
 if TYPE_CHECKING:
     from kbx_tui.index.entities.mapped_links import EntityPages, LinksByEntity, NameUses
+    from kbx_tui.index.entities.stored_names import StoredNames
 
 Rows = NDArray[np.int64]
 
@@ -67,6 +68,7 @@ class Snapshot:
     links: LinksByEntity
     name_uses: NameUses
     entity_pages: EntityPages
+    names: StoredNames
     aliases: Sequence[tuple[str, ...]] = ()
     """Other names of each document."""
     is_vault: bool = False

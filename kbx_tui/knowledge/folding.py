@@ -15,6 +15,7 @@ _PLAIN_LETTERS = str.maketrans(
         "’": "'", "‘": "'", "ʼ": "'", "‐": "-", "‑": "-", "–": "-", "\u00ad": None,
     }
 )  # fmt: skip
+WORD = re.compile(r"\w+")
 _NON_ASCII = re.compile(r"[^\x00-\x7f]+")
 _ACCENTS = re.compile(
     "(?:(?<![\u0418\u0438])\u0306"
@@ -42,6 +43,11 @@ def fold(text: str) -> str:
     if text.isascii():
         return text.lower()
     return strip_accents(text).casefold()
+
+
+def folded_words(text: str) -> tuple[str, ...]:
+    """Return the folded words of ``text``; in scripts without spaces, whole runs are one."""
+    return tuple(map(fold, WORD.findall(text)))
 
 
 def tokens(text: str) -> list[str]:

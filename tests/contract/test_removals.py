@@ -15,6 +15,7 @@ from kbx_tui.index.derived_files import (
     DOCUMENTS,
     ENTITIES,
     LINKS,
+    NAMES,
     VECTORS_NAME,
     WORDS,
 )
@@ -92,6 +93,7 @@ def test_the_guard_knows_every_table_and_derived_file() -> None:
         BODIES.name,
         DOCUMENTS.name,
         ENTITIES.name,
+        NAMES.name,
         LINKS.name,
         VECTORS_NAME,
     ) == removal.DERIVED_FILES

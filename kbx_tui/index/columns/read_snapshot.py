@@ -60,7 +60,8 @@ def read_snapshot(store: Store, table_versions: Mapping[str, int] | None = None)
     documents = _Documents.load(store)
     paths, kinds = documents.paths, documents.coded("kind")
     files = EntityFiles(store, numbers, meta, documents.versions.array)
-    entities, links = files.load(paths, kinds)
+    loaded = files.load(paths, kinds)
+    entities, links = loaded.entities, loaded.links
     entity_pages = EntityPages(links, entities)
     release_memory()
     return Snapshot(
@@ -80,11 +81,12 @@ def read_snapshot(store: Store, table_versions: Mapping[str, int] | None = None)
         versions=documents.versions,
         segments=tuple(documents.segments),
         entity_pages=entity_pages,
+        names=loaded.names,
     )
 
 
 def refresh_entity_files(store: Store) -> None:
-    """Bring entities.bin and links.bin up to date where they are stale. Raises IndexFault.
+    """Bring the files of entities, names and links up to date. Raises IndexFault.
 
     For the holder of the writer lock.
     """

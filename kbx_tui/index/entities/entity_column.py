@@ -54,9 +54,9 @@ class EntityColumn(Column[Entity]):
 
     @classmethod
     def of(cls, entities: Iterable[Entity]) -> Self:
-        """Return a column of entities, which have no profiles."""
-        rows = [{**field_values(entity), "text_hash": ""} for entity in entities]
-        return cls(make_entities(sorted(rows, key=lambda row: str(row["id"])), NO_STATE))
+        """Return a column of entities in this order; they are found by id if it is that of ids."""
+        rows = ({**field_values(entity), "text_hash": ""} for entity in entities)
+        return cls(make_entities(rows, NO_STATE))
 
     def __len__(self) -> int:
         return len(self.stored)

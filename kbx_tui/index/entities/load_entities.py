@@ -1,4 +1,4 @@
-"""Loading of entities and links of the newest generation, and refreshing of their files.
+"""Loading of entities, names and links of the newest generation, and refreshing of their files.
 
 What the files lack is read from the tables: after a killed run, or while one is writing.
 """
@@ -6,16 +6,18 @@ What the files lack is read from the tables: after a killed run, or while one is
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from kbx_tui.index import rows
 from kbx_tui.index.columns.coded_column import CodedColumn
 from kbx_tui.index.columns.text_column import SortedTexts
 from kbx_tui.index.columns.versions import VersionArray
-from kbx_tui.index.derived_files import ENTITIES, LINKS
+from kbx_tui.index.derived_files import ENTITIES, LINKS, NAMES
 from kbx_tui.index.entities.entity_column import EntityColumn
 from kbx_tui.index.entities.stored_entities import StoredEntities, make_entities
 from kbx_tui.index.entities.stored_links import StoredLinks, make_links
+from kbx_tui.index.entities.stored_names import StoredNames, make_names
 from kbx_tui.index.entities.table_state import ENTITY_TABLES, LINK_TABLES, table_state
 from kbx_tui.index.store import Store
 from kbx_tui.knowledge.records import Entity
@@ -32,8 +34,17 @@ def stored_entities(store: Store) -> list[Entity]:
     return sorted(map(rows.entity_from_row, table.to_pylist()), key=lambda entity: entity.id)
 
 
+@dataclass(frozen=True, slots=True)
+class LoadedEntities:
+    """The entities of one generation, their names and links."""
+
+    entities: EntityColumn
+    names: StoredNames
+    links: StoredLinks
+
+
 class EntityFiles:
-    """The files of entities and links, for one state of the tables."""
+    """The files of entities, names and links, for one state of the tables."""
 
     def __init__(
         self,
@@ -50,36 +61,50 @@ class EntityFiles:
         self._of_entities = table_state(ENTITY_TABLES, versions, meta)
         self._of_links = table_state(LINK_TABLES, versions, meta, documents)
 
-    def load(self, paths: SortedTexts, kinds: CodedColumn) -> tuple[EntityColumn, StoredLinks]:
-        """Return entities and links of the documents with these paths and types, by row.
+    def load(self, paths: SortedTexts, kinds: CodedColumn) -> LoadedEntities:
+        """Return entities, and their links to the documents with these paths and types, by row.
 
         Raises IndexFault.
         """
-        stored = ENTITIES.map_state(self._store, self._of_entities)
-        entities = EntityColumn(stored or self._read_entities())
-        # Its numbers are those of the mapped entities: read ones may be newer.
-        links = LINKS.map_state(self._store, self._of_links) if stored is not None else None
-        return entities, links or self._read_links(entities, paths, kinds)
+        if (stored := ENTITIES.map_state(self._store, self._of_entities)) is None:
+            entities = EntityColumn(self._read_entities())
+            # What lies in the other files has the numbers of entities that were mapped.
+            return self._loaded(entities, None, None, paths, kinds)
+        names = NAMES.map_state(self._store, self._of_entities)
+        links = LINKS.map_state(self._store, self._of_links)
+        return self._loaded(EntityColumn(stored), names, links, paths, kinds)
 
     def refresh(self, paths: SortedTexts, kinds: CodedColumn) -> None:
         """Write the files again that are missing or of another state. Raises IndexFault.
 
         For the holder of the writer lock, so that no table changes meanwhile.
         """
-        if (stored := ENTITIES.map_state(self._store, self._of_entities)) is None:
-            stored = self._read_entities()
-            ENTITIES.write(self._store, stored)
+        loaded = self.load(paths, kinds)
+        if ENTITIES.map_state(self._store, self._of_entities) is None:
+            ENTITIES.write(self._store, loaded.entities.stored)
+        if NAMES.map_state(self._store, self._of_entities) is None:
+            NAMES.write(self._store, loaded.names)
         if LINKS.map_state(self._store, self._of_links) is None:
-            LINKS.write(self._store, self._read_links(EntityColumn(stored), paths, kinds))
+            LINKS.write(self._store, loaded.links)
+
+    def _loaded(
+        self,
+        entities: EntityColumn,
+        names: StoredNames | None,
+        links: StoredLinks | None,
+        paths: SortedTexts,
+        kinds: CodedColumn,
+    ) -> LoadedEntities:
+        """Return all three, the names and links from the entities and the tables where None."""
+        if names is None:
+            names = make_names(entities, self._of_entities)
+        if links is None:
+            links = make_links(self._store, entities, paths, kinds, self._of_links)
+        return LoadedEntities(entities, names, links)
 
     def _read_entities(self) -> StoredEntities:
         table = self._store.rows("entities", ENTITY_COLUMNS).sort_by("id")
         return make_entities(_rows(table), self._of_entities)
-
-    def _read_links(
-        self, entities: EntityColumn, paths: SortedTexts, kinds: CodedColumn
-    ) -> StoredLinks:
-        return make_links(self._store, entities, paths, kinds, self._of_links)
 
 
 def _rows(table: Any) -> Iterator[dict[str, Any]]:

@@ -17,6 +17,7 @@ from kbx_tui.index.derived_files import (
     DOCUMENTS,
     ENTITIES,
     LINKS,
+    NAMES,
     VECTORS_NAME,
     WORDS,
     DerivedFile,
@@ -138,7 +139,15 @@ def _check_links(store: Store, check: IndexCheck) -> None:
 def _check_derived_files(store: Store, check: IndexCheck) -> None:
     meta = store.meta()
     vectors = vectors_file(str(meta.get("model", "")), int(meta.get("dimension", 0)))
-    files: tuple[DerivedFile[Any], ...] = (WORDS, BODIES, DOCUMENTS, ENTITIES, LINKS, vectors)
+    files: tuple[DerivedFile[Any], ...] = (
+        WORDS,
+        BODIES,
+        DOCUMENTS,
+        ENTITIES,
+        NAMES,
+        LINKS,
+        vectors,
+    )
     for file in files:
         mapped = file.map(store)
         check.files += 1

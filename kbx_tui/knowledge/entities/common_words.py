@@ -12,6 +12,14 @@ HONORIFICS = frozenset(
     }
 )  # fmt: skip
 
+PARTICLES = frozenset(
+    {
+        "da", "dal", "de", "del", "della", "der", "des", "di", "do", "dos", "du", "la", "las",
+        "le", "los", "ter", "van", "von",
+    }
+)  # fmt: skip
+"""Words that begin surnames (`van Dam`) and are none alone, although pages may cut one there."""
+
 
 def is_ambiguous(key: str) -> bool:
     """Return whether a name, given as its `name_key`, is short or also an ordinary word."""

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from kbx_tui.knowledge.folding import fold
+from kbx_tui.knowledge.folding import WORD, fold
 
 
 def _word_lists() -> dict[str, frozenset[str]]:
@@ -38,8 +37,6 @@ DAYS_AND_MONTHS = _LISTS["DAYS_AND_MONTHS"]
 """Capitalised like names, but not part of an adjacent name: `Ruth Monday standup`."""
 BEFORE_ADJECTIVES = _LISTS["BEFORE_ADJECTIVES"]
 """Words before an adjective, hardly ever before a name: `to be frank`, `more rich`."""
-PARTICLES = _LISTS["PARTICLES"]
-"""Words that begin surnames (`van Dam`) and are none alone, although pages may cut one there."""
 COMPOUNDS = _LISTS["COMPOUNDS"]
 """Compounds of dictionaries that begin with one of `NAMES_THAT_ARE_WORDS`, hyphenated."""
 
@@ -48,8 +45,6 @@ ARTICLES = frozenset({"the", "a", "an", "our"})
 ASKING_WHO = frozenset({("who", "is"), ("who", "s"), ("who", "was"), ("who", "are")})
 ASKING_FOR_ONE = ASKING_WHO | {("what", "is"), ("what", "s"), ("about",), ("tell", "me", "about")}
 """Phrases before a name that ask for its entity and nothing else."""
-
-_WORD = re.compile(r"\w+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,13 +66,8 @@ def words_of(text: str) -> list[Word]:
     """Return the words of a text, in order."""
     return [
         Word(match.group(), fold(match.group()), match.start(), match.end())
-        for match in _WORD.finditer(text)
+        for match in WORD.finditer(text)
     ]
-
-
-def folded_words(text: str) -> tuple[str, ...]:
-    """Return the folded words of a text, in order."""
-    return tuple(map(fold, _WORD.findall(text)))
 
 
 def asks_for_topic(words: Sequence[str]) -> bool:

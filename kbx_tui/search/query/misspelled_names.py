@@ -3,30 +3,41 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from rapidfuzz import fuzz, process
 
-from kbx_tui.knowledge.records import Entity
-from kbx_tui.search.query.english_words import folded_words
+from kbx_tui.index.columns.text_column import TextArena, TextColumn
+from kbx_tui.index.entities.entity_column import EntityColumn
+from kbx_tui.index.entities.name_segments import (
+    SIMILAR,
+    changes_at_most,
+    letters_of,
+    piece_hashes,
+    runs_to_look_up,
+    signatures,
+)
+from kbx_tui.index.entities.stored_names import SHORTEST_TO_COMPARE, StoredNames
 
-CUTOFF = 88.0
-"""Lowest similarity of a misspelling to the name, 0..100."""
-SHORTEST = 6
-"""Shorter texts are not compared: too many of them differ by a single letter."""
+FEW_NAMES = 3000
+"""Names that are all compared with a text: looking for those with a piece of it takes longer."""
+
+Keys = NDArray[np.integer[Any]]
 
 
 class MisspelledNames:
     """The full names of some entities, written as one word."""
 
-    def __init__(self, entities: Sequence[Entity]) -> None:
-        names: dict[str, tuple[int, str]] = {}
-        for number, entity in enumerate(entities):
-            joined = "".join(folded_words(entity.name))
-            if len(joined) >= SHORTEST:
-                names.setdefault(joined, (number, entity.name))
-        self._keys, self._names = list(names), list(names.values())
+    def __init__(self, entities: EntityColumn, names: StoredNames) -> None:
+        self._entities, self._names = entities, names
+        self._keys = TextColumn([TextArena(names.keys, names.key_starts)])
+
+    @cached_property
+    def _all_keys(self) -> tuple[str, ...]:
+        return tuple(self._keys)
 
     def find(self, texts: Sequence[str]) -> Iterator[tuple[int, float, list[tuple[int, str]]]]:
         """Yield the texts that are similar to a name, by index, the most similar first.
@@ -34,27 +45,93 @@ class MisspelledNames:
         With each come the similarity, 0..100, and the names most similar to it: the entity, by
         index, and the name. Texts are folded words written as one.
         """
-        long_enough = [index for index, text in enumerate(texts) if len(text) >= SHORTEST]
-        if not long_enough or not self._keys:
+        long_enough = [
+            index for index, text in enumerate(texts) if len(text) >= SHORTEST_TO_COMPARE
+        ]
+        if not long_enough or not len(self._keys):
             return
-        scores = self._similarities([texts[index] for index in long_enough])
-        for row in np.argsort(-scores.max(axis=1)):
-            best = float(scores[row].max())
-            if best < CUTOFF:
+        found = self._similar([texts[index] for index in long_enough])
+        for row in np.argsort(-np.array([best for best, _ in found], np.float32)).tolist():
+            best, keys = found[row]
+            if best < SIMILAR:
                 return
-            names = np.flatnonzero(scores[row] == best).tolist()
-            yield long_enough[row], best, [self._names[name] for name in names]
+            entities = self._names.key_entities[keys].tolist()
+            yield long_enough[row], best, [(each, self._entities[each].name) for each in entities]
 
-    def _similarities(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        """Return the similarity of texts and names, 0..100; 0 if one is the end of the other.
+    def _similar(self, texts: Sequence[str]) -> list[tuple[float, Keys]]:
+        """Return the similarity of each text to the most similar names, and these by key."""
+        if len(self._keys) <= FEW_NAMES:
+            scores = _similarities(texts, self._all_keys)
+            return [_best(row, np.arange(len(row))) for row in scores]
+        found: list[tuple[float, Keys]] = [(0.0, np.empty(0, np.int64))] * len(texts)
+        for number, keys in self._candidates(texts):
+            spelled = [self._keys[key] for key in keys.tolist()]
+            (scores,) = _similarities([texts[number]], spelled)
+            found[number] = _best(scores, keys)
+        return found
 
-        `kuchemann` is not a misspelling of `dkuchemann`: it was compared as a surname already.
+    def _candidates(self, texts: Sequence[str]) -> Iterator[tuple[int, Keys]]:
+        """Yield texts with the keys that may be similar: those with a piece of it, ascending.
+
+        Of them, only those that have nearly the same letters.
         """
-        scores: NDArray[np.float32] = process.cdist(
-            texts, self._keys, scorer=fuzz.ratio, score_cutoff=CUTOFF, dtype=np.float32
+        names, letters = self._names, letters_of(texts)
+        lengths = np.array(list(map(len, texts)), np.int64)
+        runs = [runs_to_look_up(length) for length in lengths.tolist()]
+        begins = np.cumsum(lengths) - lengths
+        starts = np.concatenate([run[0] + begin for run, begin in zip(runs, begins, strict=True)])
+        sizes, salts = (np.concatenate([run[part] for run in runs]) for part in (1, 2))
+        of_text = np.repeat(np.arange(len(texts)), [len(run[0]) for run in runs])
+        hashes = piece_hashes(letters, starts, sizes, salts)
+        first = names.piece_hashes.searchsorted(hashes)
+        present = np.flatnonzero(
+            names.piece_hashes[np.minimum(first, len(names.piece_hashes) - 1)] == hashes
         )
-        for row, column in np.argwhere(scores > 0):
-            text, key = texts[row], self._keys[column]
+        if not len(present):
+            return
+        ends = names.piece_hashes.searchsorted(hashes[present], "right")
+        wanted = signatures(letters, lengths)
+        most = [changes_at_most(length) for length in lengths.tolist()]
+        ranges = zip(of_text[present].tolist(), first[present].tolist(), ends.tolist(), strict=True)
+        by_text: dict[int, list[Keys]] = {}
+        for text, start, end in ranges:
+            by_text.setdefault(text, []).append(names.piece_keys[start:end])
+        for text, parts in by_text.items():
+            keys = np.concatenate(parts)
+            differing = _bits(names.key_signatures[keys] ^ wanted[text])
+            keys = np.unique(keys[differing <= most[text]])
+            if len(keys):
+                yield text, keys
+
+
+def _best(scores: NDArray[np.float32], keys: Keys) -> tuple[float, Keys]:
+    best = float(scores.max())
+    return best, keys[scores == best]
+
+
+def _similarities(texts: Sequence[str], keys: Sequence[str]) -> NDArray[np.float32]:
+    """Return the similarity of texts and names, 0..100; 0 if one is the end of the other.
+
+    `kuchemann` is not a misspelling of `dkuchemann`: it was compared as a surname already.
+    """
+    scores: NDArray[np.float32] = process.cdist(
+        texts, keys, scorer=fuzz.ratio, score_cutoff=SIMILAR, dtype=np.float32
+    )
+    for row in np.flatnonzero(scores.max(axis=1)).tolist():
+        text = texts[row]
+        for column in np.flatnonzero(scores[row]).tolist():
+            key = keys[column]
             if text != key and (key.endswith(text) or text.endswith(key)):
                 scores[row, column] = 0.0
-        return scores
+    return scores
+
+
+def _bits(numbers: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    """Return how many bits of each number are set."""
+    pairs = numbers - (numbers >> np.uint64(1) & np.uint64(0x5555555555555555))
+    fours = (pairs & np.uint64(0x3333333333333333)) + (
+        pairs >> np.uint64(2) & np.uint64(0x3333333333333333)
+    )
+    bytes_ = fours + (fours >> np.uint64(4)) & np.uint64(0x0F0F0F0F0F0F0F0F)
+    counts: NDArray[np.uint64] = bytes_ * np.uint64(0x0101010101010101) >> np.uint64(56)
+    return counts

@@ -1,26 +1,28 @@
-"""All names of all entities by their folded words: full names, aliases, surnames, first names."""
+"""The names that the words of a query may be: of all n-grams of a query, by one lookup."""
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any
 
-from kbx_tui.knowledge.entities.common_words import HONORIFICS, is_common_word
-from kbx_tui.knowledge.entities.spellings import other_spellings
-from kbx_tui.knowledge.folding import fold
-from kbx_tui.knowledge.records import Entity
-from kbx_tui.knowledge.stemming import singular
+import numpy as np
+from numpy.typing import NDArray
+
+from kbx_tui.index.columns.text_column import TextArena, TextColumn
+from kbx_tui.index.entities.name_segments import Hashes
+from kbx_tui.index.entities.stored_names import (
+    StoredNames,
+    Words,
+    hash_after,
+)
 from kbx_tui.search.evidence.evidence import SignalKind
-from kbx_tui.search.query.english_words import PARTICLES, folded_words
 
-LONGEST_NAME = 12
-"""Names of more words are not indexed."""
+MOST_NAMESAKES = 1000
+"""Entities with the same name that are looked at, the first by id: 20 are shown at most."""
 
-SHORTEST_SURNAME = 2
-
-Words = tuple[str, ...]
-"""Folded words."""
+_KINDS: tuple[SignalKind, ...] = ("name", "alias")
+"""By the number that a name is stored with."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,68 +36,79 @@ class IndexedName:
     text: str
 
 
+@dataclass(frozen=True, slots=True)
+class FoundNames:
+    """The names that words of one query may be, with the entities by index."""
+
+    full: dict[Words, list[IndexedName]] = field(default_factory=dict)
+    """Full names and aliases."""
+    first_names: dict[str, list[int]] = field(default_factory=dict)
+    """People by first name."""
+    surnames: dict[Words, list[int]] = field(default_factory=dict)
+    """People by surname."""
+    initials: dict[int, str] = field(default_factory=dict)
+    """First letters of the given names of `surnames`."""
+
+
 class NameIndex:
-    """The names of some entities, which are identified by index."""
+    """All names of some entities, which are identified by index."""
 
-    def __init__(self, entities: Sequence[Entity]) -> None:
-        self.full: dict[Words, list[IndexedName]] = defaultdict(list)
-        """Full names and aliases."""
-        self.first_names: dict[str, list[int]] = defaultdict(list)
-        """People by first name."""
-        self.surnames: dict[Words, list[int]] = defaultdict(list)
-        """People by surname."""
-        self.initials: dict[int, str] = {}
-        """First letters of the given names of people with a surname."""
-        for number, entity in enumerate(entities):
-            words = self._add(number, "name", entity.name)
-            if entity.type == "person" and len(words) > 1:
-                self._add_parts(number, entity.name, words)
-            for alias in (*entity.aliases, *entity.emails):
-                self._add(number, "alias", alias)
-        as_written = frozenset(self.full)
-        for number, entity in enumerate(entities):
-            if entity.type != "person":
-                self._add_spellings(number, entity, as_written)
-        self.longest_surname = max(map(len, self.surnames), default=0)
-        """Number of words of the longest surname."""
+    def __init__(self, stored: StoredNames) -> None:
+        self._stored = stored
+        self._texts = _column(stored.full_texts, stored.full_text_starts)
+        self._initials = _column(stored.initials, stored.initial_starts)
+        self._longest = int(stored.most_words.max())
 
-    def _add(self, number: int, kind: SignalKind, text: str) -> Words:
-        words = folded_words(text)
-        if words and len(words) <= LONGEST_NAME:
-            names = self.full[words]
-            if all(name.entity != number for name in names):
-                names.append(IndexedName(number, kind, text))
-        return words
-
-    def _add_spellings(self, number: int, entity: Entity, as_written: frozenset[Words]) -> None:
-        """Add the singular and plural of names of several words, unless it is another's name.
-
-        Names of one word are left to typo matching: their plural is more often an ordinary word.
-        """
-        for name in (entity.name, *entity.aliases):
-            for spelling in other_spellings(name) if " " in name else ():
-                if folded_words(spelling) not in as_written:
-                    self._add(number, "name" if name == entity.name else "alias", spelling)
-
-    def _add_parts(self, number: int, name: str, words: Words) -> None:
-        parts = [word for word in words if word not in HONORIFICS]
-        if len(parts) < 2 or _is_phrase(name):
-            return
-        self.first_names[parts[0]].append(number)
-        surname = folded_words(name.split()[-1])
-        if (
-            len("".join(surname)) >= SHORTEST_SURNAME
-            and len(surname) < len(words)
-            and (len(surname) > 1 or surname[0] not in PARTICLES)
-        ):
-            self.surnames[surname].append(number)
-            self.initials[number] = "".join(word[0] for word in parts[: -len(surname)])
+    def find(self, words: Sequence[str]) -> FoundNames:
+        """Return all names in folded words, whether they overlap or not."""
+        stored, found = self._stored, FoundNames()
+        ranges, hashes = _n_grams(words, self._longest)
+        for number, start, end in _places(stored.full_hashes, hashes):
+            end = min(end, start + MOST_NAMESAKES)
+            found.full[ranges[number]] = [
+                IndexedName(entity, _KINDS[kind], self._texts[place])
+                for place, entity, kind in zip(
+                    range(start, end),
+                    stored.full_entities[start:end].tolist(),
+                    stored.full_kinds[start:end].tolist(),
+                    strict=True,
+                )
+            ]
+        for number, start, end in _places(stored.surname_hashes, hashes):
+            people = stored.surname_entities[start:end].tolist()
+            found.surnames[ranges[number]] = people
+            found.initials.update(zip(people, self._initials[start:end], strict=True))
+        for number, start, end in _places(stored.first_hashes, hashes):
+            people = stored.first_entities[start : min(end, start + MOST_NAMESAKES)].tolist()
+            found.first_names[ranges[number][0]] = people
+        return found
 
 
-def _is_phrase(name: str) -> bool:
-    """Return whether a name is written as a phrase, not as that of a person: `Action items`.
+def lengths_of(names: Iterable[Words]) -> list[int]:
+    """Return the different numbers of words of names, the largest first."""
+    return sorted({*map(len, names)}, reverse=True)
 
-    Lists of attendees hold such words too.
-    """
-    last = name.split()[-1]
-    return name[:1].isupper() and last.islower() and is_common_word(singular(fold(last)))
+
+def _column(data: NDArray[np.uint8], starts: NDArray[np.int64]) -> TextColumn:
+    return TextColumn([TextArena(data, starts)])
+
+
+def _n_grams(words: Sequence[str], longest: int) -> tuple[list[Words], Hashes]:
+    """Return the different runs of at most `longest` words, and their hashes."""
+    found: dict[Words, int] = {}
+    for first in range(len(words)):
+        so_far = 0
+        for end in range(first + 1, min(first + longest, len(words)) + 1):
+            so_far = hash_after(so_far, words[end - 1])
+            found[tuple(words[first:end])] = so_far
+    return list(found), np.array(list(found.values()), np.uint64)
+
+
+def _places(hashes: Hashes, wanted: Hashes) -> Iterator[tuple[int, int, int]]:
+    """Yield the wanted hashes that ascending ones hold, by number, with start and end of each."""
+    if not len(hashes):
+        return
+    starts = hashes.searchsorted(wanted)
+    is_there: NDArray[Any] = hashes[np.minimum(starts, len(hashes) - 1)] == wanted
+    for number in np.flatnonzero(is_there).tolist():
+        yield number, int(starts[number]), int(hashes.searchsorted(wanted[number], "right"))

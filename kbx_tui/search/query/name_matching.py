@@ -13,10 +13,13 @@ so a capital in the query may support a name but never decides against what the 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
+from typing import Self
 
+from kbx_tui.index.entities.entity_column import NO_STATE, EntityColumn
+from kbx_tui.index.entities.stored_names import StoredNames, make_names
 from kbx_tui.index.snapshot import NameVotes
 from kbx_tui.knowledge.entities.common_words import is_common_word
 from kbx_tui.knowledge.folding import fold
@@ -24,7 +27,7 @@ from kbx_tui.knowledge.records import Entity
 from kbx_tui.search.evidence.evidence import Signal
 from kbx_tui.search.query.english_words import FUNCTION_WORDS, NAMES_THAT_ARE_WORDS, has_topic
 from kbx_tui.search.query.misspelled_names import MisspelledNames
-from kbx_tui.search.query.name_index import LONGEST_NAME, IndexedName, NameIndex
+from kbx_tui.search.query.name_index import FoundNames, IndexedName, NameIndex, lengths_of
 from kbx_tui.search.query.name_match import AMBIGUOUS, HINT, NameMatch
 from kbx_tui.search.query.name_parts import NamePartMatcher
 from kbx_tui.search.query.name_priors import NamePriors
@@ -37,30 +40,43 @@ class NameMatcher:
     """Finds the names of some entities in queries."""
 
     def __init__(
-        self, entities: Sequence[Entity], votes: Mapping[str, NameVotes] = MappingProxyType({})
+        self,
+        entities: EntityColumn,
+        names: StoredNames,
+        votes: Mapping[str, NameVotes] = MappingProxyType({}),
     ) -> None:
         """`votes` show how the documents use the words of these names, by folded word."""
         self._priors = NamePriors(votes)
-        self._types = [entity.type for entity in entities]
-        self._names = NameIndex(entities)
-        self._parts = NamePartMatcher(self._names, self._priors)
-        self._misspelled = MisspelledNames(entities)
+        self._types = entities.types
+        self._names = NameIndex(names)
+        self._misspelled = MisspelledNames(entities, names)
+
+    @classmethod
+    def of(
+        cls, entities: Iterable[Entity], votes: Mapping[str, NameVotes] = MappingProxyType({})
+    ) -> Self:
+        """Return one of entities that are not those of an index, by their index."""
+        column = EntityColumn.of(entities)
+        return cls(column, make_names(column, NO_STATE), votes)
 
     def find(self, query: str) -> list[NameMatch]:
         """Return the names in a query; no two use the same word."""
         words = QueryWords(query)
-        matches = self._find_full(words)
+        names = self._names.find(words.folded)
+        parts = NamePartMatcher(names, self._priors)
+        matches = self._find_full(words, names)
         matches += self._find_typos(words, sizes=(2, 3))
-        matches += self._parts.find_surnames(words)
+        matches += parts.find_surnames(words)
         people = [m for m in matches if m.named and self._types[m.entity] == "person"]
         spans = [(match.start, match.end) for match in people]
-        matches += self._parts.find_first_names(words, spans)
+        matches += parts.find_first_names(words, spans)
         matches += self._find_typos(words, sizes=(1,))
         return self._promote_hints(words, matches)
 
     def find_full_names(self, query: str) -> list[NameMatch]:
         """Return only the full names and aliases in a query; much faster than `find`."""
-        return self._find_full(QueryWords(query))
+        words = QueryWords(query)
+        return self._find_full(words, self._names.find(words.folded))
 
     def _promote_hints(self, query: QueryWords, matches: list[NameMatch]) -> list[NameMatch]:
         """Return the matches, with hints that the context supports counted as named outright.
@@ -82,11 +98,10 @@ class NameMatcher:
             for match in matches
         ]
 
-    def _find_full(self, query: QueryWords) -> list[NameMatch]:
+    def _find_full(self, query: QueryWords, found: FoundNames) -> list[NameMatch]:
         matches = []
-        longest = min(LONGEST_NAME, len(query.words))
-        for index, size, folded in query.free_ranges(range(longest, 0, -1)):
-            names = self._names.full.get(folded)
+        for index, size, folded in query.free_ranges(lengths_of(found.full)):
+            names = found.full.get(folded)
             if not names:
                 continue
             text = query.text_of(index, size)
@@ -94,7 +109,9 @@ class NameMatcher:
             is_word = size == 1 and folded[0] in FUNCTION_WORDS
             if is_word and not (is_acronym or query.asks_who(index)):
                 continue
-            meant = [name for name in names if size > 1 or self._is_meant(query, index, name)]
+            meant = [
+                name for name in names if size > 1 or self._is_meant(query, index, found, name)
+            ]
             start, end = query.use(index, size)
             shared = size == 1 and len(meant) > 1 and all(n.kind == "alias" for n in meant)
             for name in names:
@@ -108,14 +125,16 @@ class NameMatcher:
                 matches.append(NameMatch(name.entity, signal, start, end, score == 1.0))
         return matches
 
-    def _is_meant(self, query: QueryWords, index: int, name: IndexedName) -> bool:
+    def _is_meant(
+        self, query: QueryWords, index: int, found: FoundNames, name: IndexedName
+    ) -> bool:
         """Return whether a single word of the query is the name rather than an ordinary word."""
         word, kind = query.words[index], self._types[name.entity]
         if kind in (query.before(index), query.after(index + 1)):
             return True  # `team platform`, `the platform team`
         if kind == "person" and query.asks_who(index):
             return True
-        is_first = name.entity in self._names.first_names.get(word.folded, ())
+        is_first = name.entity in found.first_names.get(word.folded, ())
         is_acronym = len(name.text) <= 3 and name.text.isupper() and not is_first  # `LEO` of Leo
         is_other = is_acronym and fold(name.text) == word.folded and name.text != word.text
         if query.is_compound(index, 1):

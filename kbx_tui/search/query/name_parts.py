@@ -12,23 +12,23 @@ from collections.abc import Sequence
 
 from kbx_tui.knowledge.entities.common_words import is_common_word
 from kbx_tui.search.query.english_words import FUNCTION_WORDS, NAMES_THAT_ARE_WORDS
-from kbx_tui.search.query.name_index import NameIndex
+from kbx_tui.search.query.name_index import MOST_NAMESAKES, FoundNames, lengths_of
 from kbx_tui.search.query.name_match import NameMatch, matches_of_part
 from kbx_tui.search.query.name_priors import NamePriors
 from kbx_tui.search.query.query_words import TITLES, QueryWords
 
 
 class NamePartMatcher:
-    """Finds the parts of the names of some people in queries."""
+    """Finds the parts of the names of some people in one query."""
 
-    def __init__(self, names: NameIndex, priors: NamePriors) -> None:
+    def __init__(self, names: FoundNames, priors: NamePriors) -> None:
+        """`names` are those of the query that is searched."""
         self._names = names
         self._priors = priors
 
     def find_surnames(self, query: QueryWords) -> list[NameMatch]:
         matches: list[NameMatch] = []
-        longest = self._names.longest_surname
-        for index, size, folded in query.free_ranges(range(longest, 0, -1)):
+        for index, size, folded in query.free_ranges(lengths_of(self._names.surnames)):
             people = self._names.surnames.get(folded)
             if not people:
                 continue
@@ -40,6 +40,7 @@ class NamePartMatcher:
                 first, length = index - len(initials), size + len(initials)
                 certain = bool(initials) or self._is_surname(query, index, size)
                 prior = self._priors.explain(folded[0]) if size == 1 and not initials else ""
+                people = people[:MOST_NAMESAKES]
                 matches += matches_of_part(query, first, length, "surname", people, certain, prior)
         return matches
 

@@ -18,24 +18,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kbx_tui.index.snapshot import Snapshot
-from kbx_tui.knowledge.folding import fold
 from kbx_tui.knowledge.records import Entity
-from kbx_tui.knowledge.stemming import stem
 from kbx_tui.search.evidence.evidence import EntityCandidate, Signal, SignalKind
 from kbx_tui.search.evidence.tuning import MAX_ENTITIES_LIMIT
-from kbx_tui.search.query.english_words import ARTICLES, ASKING_WHO, FUNCTION_WORDS, folded_words
 from kbx_tui.search.query.name_match import NameMatch
 from kbx_tui.search.query.name_matching import NameMatcher
 from kbx_tui.search.retrieval.fact_index import FoundFact
+from kbx_tui.search.retrieval.role_index import RoleIndex
 
 SECOND_SIGNAL = 0.25
 HINTS_AT_MOST = 0.49
 """Highest score without a strong signal. Chosen by the experiment "limit of weak entity signals" in
 docs/quality.md."""
-ASKED_ROLE, WHOLE_ROLE, PART_OF_ROLE = 0.7, 0.45, 0.4
-"""Score of the role in `who is the beekeeper?`, of a role whose words are all in another query, and
-the highest of one with some of its words. Only the first opens the second pass: documents about the
-prime minister are not those that this person attended."""
 FACT_WEIGHT, FACT_HALF = 0.48, 5.0
 MEANING_WEIGHT, MEANING_FLOOR = 0.5, 0.2
 """Weight of a cosine with a profile, and the lowest that counts. Chosen by the experiment "entity
@@ -49,9 +43,9 @@ class EntityPass:
 
     def __init__(self, snapshot: Snapshot) -> None:
         self._entities = snapshot.entities
-        self.names = NameMatcher(snapshot.entities, snapshot.name_uses)
+        self.names = NameMatcher(snapshot.entities, snapshot.names, snapshot.name_uses)
         self._number_of = snapshot.entities.row_of
-        self._roles = _RoleIndex(snapshot.entities)
+        self._roles = RoleIndex(snapshot.entities, snapshot.names)
 
     def holders_asked_for(self, query: str) -> list[int]:
         """Return the entities, by index, whose role is asked for: `who is the beekeeper?`"""
@@ -71,22 +65,23 @@ class EntityPass:
         it is called last because the embedding may not be ready.
         """
         signals: dict[int, dict[SignalKind, Signal]] = defaultdict(dict)
-        pairs = [(match.entity, match.signal) for match in matches]
-        pairs += self._roles.find(query)
-        pairs += [
+        named = [(match.entity, match.signal) for match in matches]
+        roles = self._roles.matching(query)
+        others = [
             (number, Signal("fact", FACT_WEIGHT * fact.bm25 / (fact.bm25 + FACT_HALF), fact.text))
             for fact in facts
             if (number := self._number_of.get(fact.entity_id)) is not None
         ]
         if cosines is not None:
-            pairs += _meaning_signals(cosines())
-        for number, signal in pairs:
+            others += _meaning_signals(cosines())
+        found = [number for number, _ in (*named, *others)]
+        for number, signal in (*named, *self._roles.signals(roles, found), *others):
             best = signals[number].setdefault(signal.kind, signal)
             if signal.score > best.score:
                 signals[number][signal.kind] = signal
-        named = {match.entity for match in matches if match.named}
+        outright = {match.entity for match in matches if match.named}
         return tuple(
-            _candidate(self._entities[number], -score, number in named, strongest_first)
+            _candidate(self._entities[number], -score, number in outright, strongest_first)
             for score, _, _, number, strongest_first in self._best(signals)
         )
 
@@ -120,60 +115,6 @@ def _candidate(
     e: Entity, score: float = 0.0, named: bool = False, signals: Sequence[Signal] = ()
 ) -> EntityCandidate:
     return EntityCandidate(e.id, e.name, e.type, e.path, score, named, tuple(signals))
-
-
-class _RoleIndex:
-    """Roles and team names by the stems of their words."""
-
-    def __init__(self, entities: Sequence[Entity]) -> None:
-        self._texts: list[tuple[int, SignalKind, str, int]] = []
-        self._signals: dict[tuple[int, float], Signal] = {}
-        self._by_stem: dict[str, list[int]] = defaultdict(list)
-        self._by_role: dict[str, list[int]] = defaultdict(list)
-        for number, entity in enumerate(entities):
-            if entity.role:
-                self._by_role[fold(entity.role)].append(number)
-            roles: list[tuple[SignalKind, str]] = [("role", entity.role), ("team", entity.team)]
-            for kind, text in roles:
-                stems = {*map(stem, folded_words(text))} - FUNCTION_WORDS
-                for word_stem in stems:
-                    self._by_stem[word_stem].append(len(self._texts))
-                if stems:
-                    self._texts.append((number, kind, text, len(stems)))
-
-    def holders_asked_for(self, query: str) -> list[int]:
-        asked = _who_is_asked_for(folded_words(query))
-        roles = {asked, asked.removesuffix("s")}
-        return sorted(number for role in roles for number in self._by_role.get(role, ()))
-
-    def find(self, query: str) -> list[tuple[int, Signal]]:
-        """Return the entities, by index, with a role or team that shares words with a query."""
-        counts: dict[int, int] = defaultdict(int)
-        words = folded_words(query)
-        for word_stem in {*map(stem, words)} - FUNCTION_WORDS:
-            for text in self._by_stem.get(word_stem, []):
-                counts[text] += 1
-        asked = self.holders_asked_for(query)
-        signals = []
-        for index, matched in counts.items():
-            number, kind, role, total = self._texts[index]
-            score = PART_OF_ROLE * matched / total
-            if kind == "role" and number in asked:
-                score = ASKED_ROLE
-            elif kind == "role" and matched == total > 1:
-                score = WHOLE_ROLE
-            if (signal := self._signals.get((index, score))) is None:
-                signal = self._signals[index, score] = Signal(kind, score, role)
-            signals.append((number, signal))
-        return signals
-
-
-def _who_is_asked_for(words: Sequence[str]) -> str:
-    """Return the folded words after `who is the`, empty for another query."""
-    if tuple(words[:2]) not in ASKING_WHO:
-        return ""
-    rest = words[2:]
-    return " ".join(rest[1:] if rest and rest[0] in ARTICLES else rest)
 
 
 def merge_signals(signals: Sequence[Signal]) -> float:

@@ -9,13 +9,14 @@ from typing import Self
 
 import numpy as np
 
+from kbx_tui.knowledge.folding import folded_words
 from kbx_tui.search.evidence.date_preference import DateMatch, DatePreference, PreferredDates
 from kbx_tui.search.evidence.evidence import frozen
 from kbx_tui.search.evidence.score_normalization import DATE_WEIGHT, WRITTEN_DATE_WEIGHT
 from kbx_tui.search.index_generation import IndexGeneration
 from kbx_tui.search.query.dates.date_reading import DatedQuery, ReadDate, Span, read_dates
 from kbx_tui.search.query.dates.period import DocumentDates
-from kbx_tui.search.query.english_words import DOCUMENT_WORDS, folded_words, has_topic
+from kbx_tui.search.query.english_words import DOCUMENT_WORDS, has_topic
 from kbx_tui.search.query.filters import Filters
 from kbx_tui.search.query.named_query import NamedQuery
 from kbx_tui.search.request import SearchRequest

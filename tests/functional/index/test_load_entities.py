@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from kbx_tui.index.columns.read_snapshot import read_snapshot, refresh_entity_files
-from kbx_tui.index.derived_files import ENTITIES, LINKS
+from kbx_tui.index.derived_files import ENTITIES, LINKS, NAMES
 from kbx_tui.index.snapshot import Snapshot
 from kbx_tui.index.store import Store
 from tests.functional.vaults import store_of
@@ -26,13 +26,14 @@ def contents_of(snapshot: Snapshot) -> dict[str, Any]:
 
 
 def files_of(store: Store) -> list[Path]:
-    return [Path(store.uri) / file.name for file in (ENTITIES, LINKS)]
+    return [Path(store.uri) / file.name for file in (ENTITIES, NAMES, LINKS)]
 
 
 def test_mapped_entities_and_links_equal_those_of_the_tables(demo_copy: Path) -> None:
     store = store_of(demo_copy)
     mapped = read_snapshot(store)
     assert not mapped.entities.stored.names.flags.owndata
+    assert not mapped.names.full_hashes.flags.owndata
     expected = contents_of(mapped)
     written = [file.read_bytes() for file in files_of(store)]
     for file in files_of(store):

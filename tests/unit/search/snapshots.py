@@ -8,9 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from kbx_tui.index.entities.entity_column import EntityColumn
+from kbx_tui.index.entities.entity_column import NO_STATE, EntityColumn
 from kbx_tui.index.entities.mapped_links import EntityPages, LinksByEntity, NameUses
 from kbx_tui.index.entities.stored_links import StoredLinks
+from kbx_tui.index.entities.stored_names import make_names
 from kbx_tui.index.snapshot import Snapshot
 from kbx_tui.knowledge.records import Entity
 
@@ -21,7 +22,7 @@ def links_of(column: EntityColumn, pages: Mapping[int, int] = MappingProxyType({
     page_rows = np.full(len(column), -1, np.int32)
     page_rows[list(pages.values())] = list(pages)
     return StoredLinks(
-        state=np.empty(0, "S32"),
+        state=NO_STATE,
         starts=np.zeros(len(column) + 1, np.int64),
         rows=nothing,
         kinds=nothing.astype(np.uint8),
@@ -56,5 +57,6 @@ def snapshot_of(paths: Sequence[str], entities: Sequence[Entity] = (), **columns
         links=LinksByEntity(links, column),
         name_uses=NameUses(links),
         entity_pages=EntityPages(links, column),
+        names=make_names(column, NO_STATE),
         **given,
     )

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
+from kbx_tui.knowledge.folding import folded_words
 from kbx_tui.search.query.english_words import (
     COMPOUNDS,
     NAMES_THAT_ARE_WORDS,
     asks_for_topic,
-    folded_words,
     topic_words,
 )
 

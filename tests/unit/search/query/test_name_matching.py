@@ -39,7 +39,7 @@ ENTITIES = (
     Entity("project:record", "Record & Tuple", "project", "memory/projects/record.md"),
     Entity("project:flow", "Flow", "project", "memory/projects/flow.md", aliases=("Data Flow",)),
 )
-NAMES = NameMatcher(ENTITIES)
+NAMES = NameMatcher.of(ENTITIES)
 
 
 def found(query: str) -> dict[str, NameMatch]:
@@ -243,7 +243,7 @@ def test_exact_name_wins_over_the_plural_of_another() -> None:
         Entity(f"project:{number}", name, "project", "")
         for number, name in enumerate(["Class Field", "Class Fields"])
     ]
-    (match,) = NameMatcher(projects).find("Class Fields update")
+    (match,) = NameMatcher.of(projects).find("Class Fields update")
     assert (match.entity, match.named) == (1, True)
 
 
@@ -317,7 +317,7 @@ VOTES = {
     "guy": NameVotes(14, 4),
     "jan": NameVotes(25, 27),
 }
-TAUGHT = NameMatcher(BILL, VOTES)
+TAUGHT = NameMatcher.of(BILL, VOTES)
 
 
 @pytest.mark.parametrize("in_small_letters", [False, True])

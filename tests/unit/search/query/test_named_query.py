@@ -17,7 +17,7 @@ ENTITIES = (
     Entity("person:sam-low", "Sam Low", "person", "memory/people/sam-low.md"),
     Entity("person:sam-dry", "Sam Dry", "person", "memory/people/sam-dry.md"),
 )
-NAMES = NameMatcher(ENTITIES)
+NAMES = NameMatcher.of(ENTITIES)
 
 
 def named(query: str) -> NamedQuery:

@@ -2,24 +2,17 @@
 
 from __future__ import annotations
 
-from types import SimpleNamespace
-from typing import Any
-
 import pytest
 
-from kbx_tui.index.entities.entity_column import EntityColumn
 from kbx_tui.knowledge.records import Entity
 from kbx_tui.search.evidence.tuning import Tuning
-from kbx_tui.search.retrieval.entity_pass import (
-    ASKED_ROLE,
-    PART_OF_ROLE,
-    WHOLE_ROLE,
-    EntityPass,
-)
+from kbx_tui.search.retrieval.entity_pass import EntityPass
+from kbx_tui.search.retrieval.role_index import ASKED_ROLE, PART_OF_ROLE, WHOLE_ROLE
+from tests.unit.search.snapshots import snapshot_of
 
 BJORN = Entity("person:bjorn", "Björn Ek", "person", "people/bjorn.md", role="Beekeeper")
 TESSA = Entity("person:tessa", "Tessa Moor", "person", "people/tessa.md", role="Head Gardener")
-SNAPSHOT: Any = SimpleNamespace(entities=EntityColumn.of((BJORN, TESSA)), name_uses={})
+SNAPSHOT = snapshot_of((), (BJORN, TESSA), titles=())
 
 
 @pytest.mark.parametrize(

@@ -18,7 +18,7 @@ ENTITIES = (
     Entity("person:ada-stone", "Ada Stone", "person", "memory/people/ada-stone.md"),
     Entity("project:ferry", "Night Ferry", "project", "memory/projects/ferry.md"),
 )
-NAMES = NameMatcher(ENTITIES)
+NAMES = NameMatcher.of(ENTITIES)
 TEXTS = ["the tide is high", "the night ferry", "a tide table", "lamps", "the ferry lamps"]
 POSTINGS = make_postings(("", text) for text in TEXTS)
 WORDS = Bm25Index([PostingsSegment(POSTINGS, np.arange(len(TEXTS)))], len(TEXTS))

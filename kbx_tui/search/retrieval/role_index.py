@@ -1,0 +1,152 @@
+"""Roles and teams in a query, by the stems of their words, and the entities that have them.
+
+Many entities may have the same role. Those with equal signals are ordered by id, and 20 entities
+are candidates at most, so of each combination of scores the first 20 are enough.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import chain
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kbx_tui.index.columns.item_keys import key_hash
+from kbx_tui.index.entities.entity_column import EntityColumn
+from kbx_tui.index.entities.stored_names import StoredNames
+from kbx_tui.knowledge.folding import folded_words
+from kbx_tui.knowledge.stemming import stem
+from kbx_tui.search.evidence.evidence import Signal, SignalKind
+from kbx_tui.search.evidence.tuning import MAX_ENTITIES_LIMIT
+from kbx_tui.search.query.english_words import ARTICLES, ASKING_WHO, FUNCTION_WORDS
+
+ASKED_ROLE, WHOLE_ROLE, PART_OF_ROLE = 0.7, 0.45, 0.4
+"""Score of the role in `who is the beekeeper?`, of a role whose words are all in another query, and
+the highest of one with some of its words. Only the first opens the second pass: documents about the
+prime minister are not those that this person attended."""
+MOST_HOLDERS = 1000
+"""Entities with a role that is asked for whose pages are listed, the first by id."""
+
+Numbers = NDArray[np.int32]
+
+
+class RoleIndex:
+    """The roles and teams of the entities of one generation."""
+
+    def __init__(self, entities: EntityColumn, names: StoredNames) -> None:
+        self._names = names
+        self._roles, self._teams = (entities.stored.coded(name) for name in ("role", "team"))
+        self._words: dict[int, int] = {}
+
+    def holders_asked_for(self, query: str) -> list[int]:
+        """Return the entities, by index, whose role is asked for: `who is the beekeeper?`"""
+        holders = map(self._holders, self._asked_for(query))
+        return sorted(chain.from_iterable(each[:MOST_HOLDERS].tolist() for each in holders))
+
+    def matching(self, query: str) -> Mapping[int, float]:
+        """Return the roles and teams that share words with a query, by number, and their scores."""
+        counts: Counter[int] = Counter()
+        stems = {*map(stem, folded_words(query))} - FUNCTION_WORDS
+        for each in stems:
+            counts.update(_with_hash(self._names.stem_hashes, self._names.stem_texts, each))
+        if not counts:
+            return {}
+        asked = self._asked_for(query)
+        return {text: self._score(text, matched, asked) for text, matched in sorted(counts.items())}
+
+    def _score(self, text: int, matched: int, asked: Sequence[int]) -> float:
+        if text in asked:
+            return ASKED_ROLE
+        total = self._word_count(text)
+        is_whole_role = text < len(self._roles.values) and matched == total > 1
+        return WHOLE_ROLE if is_whole_role else PART_OF_ROLE * matched / total
+
+    def signals(
+        self, scores: Mapping[int, float], found: Iterable[int]
+    ) -> Iterator[tuple[int, Signal]]:
+        """Yield entities, by index, with the signals of their role and team, given their `scores`.
+
+        All of those `found` by other signals, and those that can be among the candidates.
+        """
+        if not scores:
+            return
+        roles, teams = len(self._roles.values), len(self._teams.values)
+        by_text = np.zeros(roles + teams)
+        by_text[list(scores)] = list(scores.values())
+        of_roles, of_teams = by_text[:roles], by_text[roles:]
+        role_codes, team_codes = self._roles.codes, self._teams.codes
+        for number in sorted({*found, *self._first(scores), *self._with_both(of_roles, of_teams)}):
+            role, team = int(role_codes[number]), int(team_codes[number])
+            if score := float(of_roles[role]):
+                yield number, _signal("role", score, self._roles.values[role])
+            if score := float(of_teams[team]):
+                yield number, _signal("team", score, self._teams.values[team])
+
+    def _first(self, scores: Mapping[int, float]) -> Iterator[int]:
+        """Yield the first entities with a role of each score, and with a team of each."""
+        groups: dict[tuple[bool, float], list[int]] = {}
+        for text, score in scores.items():
+            groups.setdefault((text < len(self._roles.values), score), []).append(text)
+        for texts in groups.values():
+            first = [self._holders(text)[:MAX_ENTITIES_LIMIT] for text in texts]
+            yield from np.sort(np.concatenate(first))[:MAX_ENTITIES_LIMIT].tolist()
+
+    def _with_both(
+        self, of_roles: NDArray[np.float64], of_teams: NDArray[np.float64]
+    ) -> Iterator[int]:
+        """Yield the first entities of each combination of scores of a role and a team."""
+        if not (of_roles.any() and of_teams.any()):
+            return
+        holders = [self._holders(text) for text in np.flatnonzero(of_roles).tolist()]
+        numbers = np.sort(np.concatenate(holders))
+        team_scores = of_teams[self._teams.codes[numbers]]
+        numbers, team_scores = numbers[team_scores > 0.0], team_scores[team_scores > 0.0]
+        role_scores = of_roles[self._roles.codes[numbers]]
+        for pair in {*zip(role_scores.tolist(), team_scores.tolist(), strict=True)}:
+            alike = (role_scores == pair[0]) & (team_scores == pair[1])
+            yield from numbers[alike][:MAX_ENTITIES_LIMIT].tolist()
+
+    def _asked_for(self, query: str) -> list[int]:
+        """Return the roles that a query asks for, by number."""
+        asked = _who_is_asked_for(folded_words(query))
+        hashes, texts = self._names.role_hashes, self._names.role_texts
+        return [
+            text
+            for role in {asked, asked.removesuffix("s")} - {""}
+            for text in _with_hash(hashes, texts, role)
+        ]
+
+    def _holders(self, text: int) -> Numbers:
+        start, end = self._names.holder_starts[text : text + 2].tolist()
+        return self._names.holders[start:end]
+
+    def _word_count(self, text: int) -> int:
+        """Return the number of different words of a role or team that say something."""
+        if (count := self._words.get(text)) is None:
+            roles = self._roles.values
+            words = roles[text] if text < len(roles) else self._teams.values[text - len(roles)]
+            count = len({*map(stem, folded_words(words))} - FUNCTION_WORDS)
+            self._words[text] = count
+        return count
+
+
+def _signal(kind: SignalKind, score: float, text: str) -> Signal:
+    return Signal(kind, score, text)
+
+
+def _with_hash(hashes: NDArray[np.uint64], numbers: Numbers, text: str) -> list[int]:
+    wanted = np.uint64(key_hash(text))
+    start = int(hashes.searchsorted(wanted))
+    if start == len(hashes) or hashes[start] != wanted:
+        return []
+    return list(numbers[start : int(hashes.searchsorted(wanted, "right"))].tolist())
+
+
+def _who_is_asked_for(words: Sequence[str]) -> str:
+    """Return the folded words after `who is the`, empty for another query."""
+    if tuple(words[:2]) not in ASKING_WHO:
+        return ""
+    rest = words[2:]
+    return " ".join(rest[1:] if rest and rest[0] in ARTICLES else rest)

@@ -1,0 +1,44 @@
+"""Of the many entities with one role only those that can be candidates get a signal."""
+
+from __future__ import annotations
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from kbx_tui.index.entities.entity_column import NO_STATE, EntityColumn
+from kbx_tui.index.entities.stored_names import make_names
+from kbx_tui.knowledge.records import Entity
+from kbx_tui.search.evidence.tuning import MAX_ENTITIES_LIMIT
+from kbx_tui.search.retrieval.role_index import RoleIndex
+
+ROLES = ("", "Beekeeper", "Head Beekeeper", "Head Gardener")
+TEAMS = ("", "Hives", "Head Office", "Garden Hives")
+people = st.lists(st.tuples(st.sampled_from(ROLES), st.sampled_from(TEAMS)), max_size=90)
+
+
+def best(signals: dict[int, list[float]]) -> list[tuple[float, float, int]]:
+    scored = [(-max(of), -min(of) if len(of) > 1 else 0.0, n) for n, of in signals.items()]
+    return sorted(scored)[:MAX_ENTITIES_LIMIT]
+
+
+@settings(max_examples=60, deadline=None)
+@given(people, st.sampled_from(["head", "head beekeeper of hives", "who is the head gardener?"]))
+def test_the_best_entities_are_those_of_all_with_a_matching_role_or_team(
+    given_people: list[tuple[str, str]], query: str
+) -> None:
+    entities = EntityColumn.of(
+        Entity(f"person:{n:03}", f"Name {n}", "person", "", role=role, team=team)
+        for n, (role, team) in enumerate(given_people)
+    )
+    roles = RoleIndex(entities, make_names(entities, NO_STATE))
+    scores, everyone, few = (
+        roles.matching(query),
+        dict[int, list[float]](),
+        dict[int, list[float]](),
+    )
+    for number, signal in roles.signals(scores, range(len(entities))):
+        everyone.setdefault(number, []).append(signal.score)
+    for number, signal in roles.signals(scores, ()):
+        few.setdefault(number, []).append(signal.score)
+    assert best(few) == best(everyone)
+    assert all(few[number] == everyone[number] for number in few)

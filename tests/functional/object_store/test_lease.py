@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from typing import Any
@@ -69,9 +70,13 @@ def test_lease_of_a_process_that_died_here_is_free(store_uri: str) -> None:
     lease = acquired_at(store_uri, 0)
     assert lease.head.lease is not None
     ended = subprocess.Popen([sys.executable, "-c", ""])
-    ended.wait()
+    if sys.platform == "linux":
+        os.waitid(os.P_PID, ended.pid, os.WEXITED | os.WNOWAIT)  # its parent has not asked yet
+    else:
+        ended.wait()
     lease.publish(lease=replace(lease.head.lease, pid=ended.pid))
     assert acquired_at(store_uri, 1).head.revision > lease.head.revision
+    ended.wait()
 
 
 def test_lease_of_another_container_with_this_host_name_is_not_free(store_uri: str) -> None:

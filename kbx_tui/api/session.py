@@ -279,6 +279,7 @@ class Session:
         now = time.monotonic()
         if now - self._found_at > LOOK_SECONDS:
             try:
+                self._follow_published()
                 store = self.store()
             except NotFound:  # nothing is published yet
                 return False

@@ -26,7 +26,7 @@ import msgspec
 
 from kbx_tui.editing.atomic_write import write_atomically
 from kbx_tui.object_store.published_version import Head, Manifest, PublishedFile, encode
-from kbx_tui.object_store.store_uri import StoreUri
+from kbx_tui.object_store.store_uri import ENDPOINT_VARIABLES, StoreUri
 from kbx_tui.removal import remove_mirror_file, remove_mirror_folder
 from kbx_tui.state_file import decode_json, read_regular_file
 from kbx_tui.user_folders import user_cache_folder
@@ -38,12 +38,6 @@ KEPT_SECONDS = 900.0
 
 _FILE = re.compile(r"[0-9a-f]{64}(\.[0-9a-f]{32})?")
 _MANIFEST = re.compile(r"\d+-[0-9a-f]{8}\.json")
-_ENDPOINTS = {
-    "s3": ("AWS_ENDPOINT_URL", "AWS_ENDPOINT"),
-    "az": ("AZURE_STORAGE_ACCOUNT_NAME", "AZURE_STORAGE_ENDPOINT", "AZURE_STORAGE_USE_EMULATOR"),
-    "gs": (),
-}
-"""Variables that decide which store a URI means."""
 
 
 class MirroredVersion(msgspec.Struct, frozen=True):
@@ -191,7 +185,7 @@ class MirrorFolder:
 
 def mirror_of(uri: StoreUri) -> MirrorFolder:
     """Return the mirror of what is published at a URI. Another endpoint is another store."""
-    endpoint = "\0".join(os.environ.get(name, "") for name in _ENDPOINTS[uri.scheme])
+    endpoint = "\0".join(os.environ.get(name, "") for name in ENDPOINT_VARIABLES[uri.scheme])
     name = blake2b(f"{uri}\0{endpoint}".encode(), digest_size=8).hexdigest()
     return MirrorFolder(user_cache_folder() / STORES / name)
 

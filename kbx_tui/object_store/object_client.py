@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from kbx_tui.errors import StoreFault
-from kbx_tui.object_store.store_uri import StoreUri
+from kbx_tui.object_store.store_uri import ENDPOINT_VARIABLES, StoreUri
 
 CONNECT_SECONDS = 3
 ANSWER_SECONDS = 20
@@ -204,7 +204,7 @@ def _tag(meta: Mapping[str, Any]) -> Tag:
 
 def _is_loopback() -> bool:
     """Return whether requests go to this machine, where nobody could listen to plain HTTP."""
-    endpoints = (os.environ.get(name, "") for name in ("AWS_ENDPOINT_URL", "AWS_ENDPOINT"))
+    endpoints = (os.environ.get(name, "") for name in ENDPOINT_VARIABLES["s3"])
     return any(_LOOPBACK.match(endpoint) for endpoint in endpoints)
 
 

@@ -6,6 +6,7 @@ other reads the mirror of what is published. Imports no client of an object stor
 
 from __future__ import annotations
 
+import os
 import threading
 import time
 from collections.abc import Callable, Sequence
@@ -18,7 +19,7 @@ from kbx_tui.editing.state.state_folder import STATE, replace_state_file, state_
 from kbx_tui.errors import NotFound, StoreFault
 from kbx_tui.formatting import format_minute, format_size
 from kbx_tui.object_store.mirror_folder import MirroredVersion, mirror_of
-from kbx_tui.object_store.store_uri import StoreUri
+from kbx_tui.object_store.store_uri import OFFLINE, StoreUri
 from kbx_tui.state_file import decode_json, read_regular_file
 
 NOTE = "published.json"
@@ -111,7 +112,12 @@ class PublishedIndex:
         Raises StoreFault, or NotFound where nothing is published, if there is nothing to read.
         """
         now = time.monotonic()
-        if self._checked_at is None or self._mirror.current() is None:
+        if os.environ.get(OFFLINE):
+            if self._mirror.current() is None:
+                raise NotFound(
+                    f"there is no copy of {self.uri} on this machine yet ({OFFLINE} is set)"
+                )
+        elif self._checked_at is None or self._mirror.current() is None:
             self._checked_at = now
             self._fetch(self._notice)
             if self._mirror.current() is None and not self._is_reachable:
@@ -136,6 +142,8 @@ class PublishedIndex:
         from kbx_tui.object_store.mirror import discard_damaged
         from kbx_tui.object_store.object_client import ObjectClient
 
+        if os.environ.get(OFFLINE):
+            raise StoreFault(f"{OFFLINE} is set")
         if self._version is not None:
             discard_damaged(ObjectClient(self.uri), self._mirror, self._version)
         self._checked_at = None

@@ -3,12 +3,22 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from kbx_tui.errors import ConfigError
 
 SCHEMES = ("s3", "gs", "az")
 """Amazon S3 and what speaks its protocol, Google Cloud Storage, Azure Blob Storage."""
+
+ENDPOINT_VARIABLES: Mapping[str, tuple[str, ...]] = {
+    "s3": ("AWS_ENDPOINT_URL", "AWS_ENDPOINT"),
+    "az": ("AZURE_STORAGE_ACCOUNT_NAME", "AZURE_STORAGE_ENDPOINT", "AZURE_STORAGE_USE_EMULATOR"),
+    "gs": (),
+}
+"""Variables of the environment that decide which store a URI means; none holds a secret."""
+OFFLINE = "KBX_STORE_OFFLINE"
+"""Variable with which the copies that are on this machine are read, and no store is."""
 
 _URI = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*)://([^/]*)/*(.*)", re.DOTALL)
 _BUCKET = re.compile(r"[a-z0-9][a-z0-9._-]{1,62}")

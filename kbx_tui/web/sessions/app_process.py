@@ -6,9 +6,11 @@ import asyncio
 import sys
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from itertools import chain
 from pathlib import Path
 from typing import Any, Protocol
 
+from kbx_tui.object_store.store_uri import ENDPOINT_VARIABLES, OFFLINE
 from kbx_tui.web.sessions.app_packets import (
     DATA,
     Packet,
@@ -24,6 +26,8 @@ PASSED_ON = frozenset((
     "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME",
 ))  # fmt: skip
 """Variables that a process keeps. Keys and tokens are not among them."""
+STORES = frozenset(("KBX_CACHE_DIR", *chain.from_iterable(ENDPOINT_VARIABLES.values())))
+"""Variables that say where the copy of a published index is. The server's process fetches it."""
 SOCKET = "{socket}"
 """Stands for a descriptor in a command line."""
 END_SECONDS = 1.2
@@ -56,8 +60,10 @@ def _arguments(bases: Sequence[Path], *, allow_writes: bool) -> list[str]:
 
 def app_environment(environment: Mapping[str, str], width: int, height: int) -> dict[str, str]:
     """Return the environment of a process: few variables, and the size of its first screen."""
-    kept = {name: value for name, value in environment.items() if name.upper() in PASSED_ON}
+    passed_on = PASSED_ON | STORES
+    kept = {name: value for name, value in environment.items() if name.upper() in passed_on}
     return kept | {
+        OFFLINE: "1",
         "COLORTERM": "truecolor",
         "COLUMNS": str(width),
         "ROWS": str(height),

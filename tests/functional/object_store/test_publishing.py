@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import time
 from pathlib import Path
 
@@ -11,6 +12,8 @@ import pytest
 from kbx_tui.errors import IndexElsewhere, IndexForeign, NotFound, StoreFault
 from kbx_tui.object_store.mirror_folder import MirrorFolder
 from kbx_tui.object_store.published_version import HEAD
+from kbx_tui.object_store.store_uri import OFFLINE
+from kbx_tui.web.sessions.app_process import app_environment
 from tests.command_line import CommandLine
 from tests.damage import one_bad_byte
 from tests.functional.object_store.machines import Machine, client_of, writer_machine
@@ -177,6 +180,25 @@ def test_reader_starts_without_network(
     assert [result.path for result in response.results] == found
     note = next(note for note in response.meta.notes if "cannot be reached" in note)
     assert "this is the version published 20" in note
+
+
+def test_session_in_a_browser_reads_the_copy_without_credentials(
+    writer: Machine, reader: Machine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    writer.publish()
+    found = reader.paths(QUERY)
+    kept = app_environment(os.environ, 80, 24)
+    for name in os.environ.keys() - kept.keys():
+        monkeypatch.delenv(name)
+    monkeypatch.setenv(OFFLINE, kept[OFFLINE])
+    assert ACCESS_KEY not in os.environ.values()
+    with reader.open() as kb:
+        response = kb.search(QUERY)
+    assert [result.path for result in response.results] == found
+    assert not any("cannot" in note for note in response.meta.notes)
+    shutil.rmtree(reader.cache)
+    with pytest.raises(NotFound, match=r"no copy of s3://kbx-test/.* on this machine yet"):
+        reader.paths(QUERY)
 
 
 def test_damaged_object_is_refused(writer: Machine, reader: Machine, store_uri: str) -> None:

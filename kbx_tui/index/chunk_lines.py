@@ -8,7 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from kbx_tui.index.snapshot import Rows, Snapshot, rows_of
+from kbx_tui.index.columns.released_memory import release_memory
+from kbx_tui.index.columns.versions import places_of, version_array
+from kbx_tui.index.snapshot import Rows, Snapshot
 from kbx_tui.index.store import Store
 
 LineRange = tuple[int, int]
@@ -33,10 +35,11 @@ class ChunkLines:
 def read_chunk_lines(store: Store, snapshot: Snapshot) -> ChunkLines:
     """Read the lines of all chunks. A document that changed since `snapshot` has none."""
     chunks = store.rows("chunks", ["version", "ordinal", "line_start", "line_end"])
-    row_of_version = {version: row for row, version in enumerate(snapshot.versions)}
-    documents = rows_of(chunks["version"].to_pylist(), row_of_version)
+    documents = places_of(chunks["version"], version_array(snapshot.versions))
     order = np.lexsort((chunks["ordinal"].to_numpy(), documents))
     order = order[np.count_nonzero(documents < 0) :]
     lines = np.stack([chunks[name].to_numpy() for name in ("line_start", "line_end")], axis=1)
     counts = np.bincount(documents[order], minlength=len(snapshot.paths))
+    del chunks
+    release_memory()
     return ChunkLines(lines[order], np.cumsum(counts))

@@ -3,22 +3,18 @@
 They lie in the folder of the index and only save time: whatever a file lacks is read from the
 tables, and a missing, damaged or outdated file never changes a result.
 
-Format: a line with the format tag; a line of JSON with the dtype, length, offset and digest of each
-array; a line with the digest of the two; then the arrays, one-dimensional, aligned to 64 bytes.
-This module alone knows how the files are named, versioned, checked, mapped, judged stale, written
-and deleted. Each is one dataclass of arrays, whose field `versions` says which documents it covers,
-or whose field `state` says which state of the tables it is right for (`entities/table_state`).
+This module alone knows how the files are named, versioned, mapped, judged stale, written and
+deleted. Each is one dataclass of arrays (`array_files/`), whose field `versions` says which
+documents it covers, or whose field `state` says which state of the tables it is right for
+(`entities/table_state`).
 """
 
 from __future__ import annotations
 
-import json
-import mmap
 import os
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, fields
-from io import BufferedReader
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 from uuid import uuid4
@@ -26,17 +22,14 @@ from uuid import uuid4
 import numpy as np
 from numpy.typing import NDArray
 
+from kbx_tui.index.array_files.array_format import Damaged, map_arrays, map_unverified
+from kbx_tui.index.array_files.array_writer import ArrayWriter
 from kbx_tui.index.columns.stored_documents import StoredDocuments
+from kbx_tui.index.columns.versions import VersionArray
 from kbx_tui.index.entities.stored_entities import StoredEntities
 from kbx_tui.index.entities.stored_links import StoredLinks
 from kbx_tui.index.entities.stored_names import StoredNames
-from kbx_tui.index.integrity.verified_files import (
-    FileState,
-    digest_of,
-    digest_of_part,
-    state_of,
-    verified_files,
-)
+from kbx_tui.index.integrity.verified_files import FileState, state_of
 from kbx_tui.index.lexical.bodies import Bodies
 from kbx_tui.index.lexical.postings import Postings
 from kbx_tui.index.store import Store
@@ -46,15 +39,6 @@ from kbx_tui.removal import DERIVED_FILES, remove_index_file, remove_temporary
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
-
-ALIGNMENT = 64
-"""Bytes that the offset of every array is a multiple of."""
-
-LONGEST_LINE = 1 << 16
-"""Bytes read at most in search of the end of a line of the header."""
-
-OUTDATED = (b"kbx words 1\n", b"kbx bodies 1\n", b"kbx vectors 2,")
-"""How files of former versions begin, which had no digests."""
 
 STALE_SHARE = 0.05
 """Share of the documents that may differ from a file before it is rewritten."""
@@ -86,24 +70,71 @@ class DerivedFile(Generic[T]):
         `store.damaged_files`.
         """
         try:
-            arrays = _map_arrays(Path(store.uri), self.name, self.format_tag)
-        except _Damaged:
+            arrays = map_arrays(Path(store.uri), self.name, self.format_tag)
+        except Damaged:
             store.damaged_files.add(self.name)
             return None
+        return self._content(arrays)
+
+    def write(self, store: Store, content: T) -> None:
+        """Write the file atomically. Raises IndexFault."""
+        with self.writer(store) as writer:
+            self._add(writer, content)
+
+    @contextmanager
+    def writer(self, store: Store) -> Iterator[ArrayWriter]:
+        """Write the file, array by array, in the order of the fields of `layout`.
+
+        It takes its place at the end of the `with` block, or not at all after an error. Raises
+        IndexFault.
+        """
+        file = Path(store.uri) / self.name
+        with translate_errors(f"write {self.name}", store.uri), self._temporary(store) as temporary:
+            with temporary.open("w+b") as out:
+                writer = ArrayWriter(out, self.format_tag, self._names())
+                yield writer
+                writer.finish()
+                os.fsync(out.fileno())
+            temporary.replace(file)
+
+    @contextmanager
+    def spilled(self, store: Store, content: T) -> Iterator[T]:
+        """Give the same content, memory-mapped from a temporary file. Raises IndexFault.
+
+        The file is removed at the end of the `with` block, and by the next run of indexing if this
+        process is killed before.
+        """
+        with translate_errors(f"write {self.name}", store.uri), self._temporary(store) as temporary:
+            with temporary.open("w+b") as out:
+                writer = ArrayWriter(out, self.format_tag, self._names())
+                self._add(writer, content)
+                writer.finish()
+            del content  # in memory once, not twice
+            mapped = self._content(map_unverified(temporary, self.format_tag))
+            if mapped is None:
+                raise Damaged
+            yield mapped
+
+    @contextmanager
+    def _temporary(self, store: Store) -> Iterator[Path]:
+        """Give the path of a new file beside this one, which is removed if it is still there."""
+        temporary = Path(store.uri) / f"{self.name}.{uuid4().hex}"
+        try:
+            yield temporary
+        finally:
+            remove_temporary(temporary)
+
+    def _add(self, writer: ArrayWriter, content: T) -> None:
+        for field in self._names():
+            if (array := getattr(content, field)) is not None:
+                writer.add(field, array)
+
+    def _content(self, arrays: dict[str, NDArray[Any]]) -> T | None:
+        """Return arrays as `layout`, None if they are others."""
         names = self._names()
         mapped = {field: arrays.pop(name) for field, name in names.items() if name in arrays}
         is_of_this_format = not arrays and mapped.keys() >= names.keys() - self._optional()
         return self.layout(**mapped) if is_of_this_format else None
-
-    def write(self, store: Store, content: T) -> None:
-        """Write the file atomically. Raises IndexFault."""
-        arrays = {
-            name: array
-            for field, name in self._names().items()
-            if (array := getattr(content, field)) is not None
-        }
-        with translate_errors(f"write {self.name}", store.uri):
-            _write_arrays(Path(store.uri) / self.name, self.format_tag, arrays)
 
     def _optional(self) -> set[str]:
         return {field.name for field in fields(self.layout) if field.default is None}
@@ -118,21 +149,16 @@ class DerivedFile(Generic[T]):
 class DocumentFile(DerivedFile[OfDocuments]):
     """A file of which each part is that of one document, so that few may be outdated."""
 
-    def refresh(
-        self, store: Store, document_versions: Sequence[str], make: Callable[[], OfDocuments | None]
-    ) -> None:
-        """Rewrite the file with what `make` returns, unless it is whole and few documents differ.
+    def is_current(self, store: Store, document_versions: VersionArray) -> bool:
+        """Return whether the file is whole and few documents differ from those in the index.
 
-        `document_versions` are those in the index. Nothing is written when `make` returns None.
-        Raises IndexFault.
+        `document_versions` are those in the index.
         """
-        if (mapped := self.map(store)) is not None:
-            differing = set(mapped.versions.tolist()) ^ set(map(str.encode, document_versions))
-            has_all = all(getattr(mapped, field) is not None for field in self._optional())
-            if has_all and is_few(len(differing), len(document_versions)):
-                return
-        if (made := make()) is not None:
-            self.write(store, made)
+        if (mapped := self.map(store)) is None:
+            return False
+        differing = len(np.setxor1d(mapped.versions, document_versions))
+        has_all = all(getattr(mapped, field) is not None for field in self._optional())
+        return has_all and is_few(differing, len(document_versions))
 
 
 @dataclass(frozen=True, slots=True)
@@ -218,85 +244,3 @@ def changed_in_place(store: Store, before: Mapping[str, FileState]) -> bool:
 def is_few(count: int, documents: int) -> bool:
     """Return whether `count` of all documents are few enough to read them from the tables."""
     return count <= STALE_SHARE * documents
-
-
-class _Damaged(Exception):
-    """A file does not have the bytes that were written."""
-
-
-def _write_arrays(file: Path, format_tag: str, arrays: Mapping[str, NDArray[Any]]) -> None:
-    """Write arrays to a temporary file and move it into place. Raises OSError."""
-    directory, offset = {}, 0
-    contiguous = {name: np.ascontiguousarray(array) for name, array in arrays.items()}
-    for name, array in contiguous.items():
-        digest = digest_of(array.reshape(-1).view(np.uint8).data)
-        directory[name] = [array.dtype.str, len(array), offset, digest]
-        offset += _aligned(array.nbytes)
-    described = f"{format_tag}\n{json.dumps(directory)}\n".encode()
-    header = described + f"{digest_of(described):08x}\n".encode()
-    temporary = file.with_name(f"{file.name}.{uuid4().hex}")
-    try:
-        with temporary.open("wb") as out:
-            out.write(header.ljust(_aligned(len(header)), b"\0"))
-            for array in contiguous.values():
-                out.write(array.data)
-                out.write(b"\0" * (_aligned(array.nbytes) - array.nbytes))
-            out.flush()
-            os.fsync(out.fileno())
-        temporary.replace(file)
-    finally:
-        remove_temporary(temporary)
-
-
-def _map_arrays(folder: Path, name: str, format_tag: str) -> dict[str, NDArray[Any]]:
-    """Memory-map the arrays of a file; none when it is missing or of another format.
-
-    Raises _Damaged unless header and arrays have their digests.
-    """
-    try:
-        with (folder / name).open("rb") as source:
-            described = [source.readline(LONGEST_LINE), source.readline(LONGEST_LINE)]
-            header_digest = digest_of(b"".join(described))
-            if described[0].startswith(OUTDATED):
-                return {}
-            if source.readline(LONGEST_LINE) != f"{header_digest:08x}\n".encode():
-                raise _Damaged
-            if described[0] != f"{format_tag}\n".encode():
-                return {}
-            directory: dict[str, tuple[str, int, int, int]] = json.loads(described[1])
-            begin = _aligned(source.tell())
-            _verify(folder, name, source, begin, directory, header_digest)
-            mapped = mmap.mmap(source.fileno(), 0, access=mmap.ACCESS_READ)
-        return {
-            array: np.frombuffer(mapped, np.dtype(dtype), length, begin + offset)
-            for array, (dtype, length, offset, _) in directory.items()
-        }
-    except FileNotFoundError:
-        return {}
-    except (OSError, ValueError, TypeError) as error:
-        raise _Damaged from error
-
-
-def _verify(
-    folder: Path,
-    name: str,
-    source: BufferedReader,
-    begin: int,
-    directory: Mapping[str, tuple[str, int, int, int]],
-    header_digest: int,
-) -> None:
-    """Raise _Damaged unless every array has its digest, compared once per state of the file."""
-    verified, state = verified_files(str(folder)), state_of(source.fileno())
-    if verified.holds(name, state, header_digest):
-        return
-    for dtype, length, offset, digest in directory.values():
-        size = np.dtype(dtype).itemsize * length
-        if digest_of_part(source, begin + offset, size) != digest:
-            raise _Damaged
-    verified.add(name, state, header_digest)
-    verified.keep()
-
-
-def _aligned(size: int) -> int:
-    """Return `size` rounded up to the alignment of the arrays."""
-    return -(-size // ALIGNMENT) * ALIGNMENT

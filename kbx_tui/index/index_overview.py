@@ -10,17 +10,15 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+import numpy as np
+
 from kbx_tui.config import Settings
+from kbx_tui.index.columns.versions import hash_array
 from kbx_tui.index.files.excluded_files import excluded_files, template_problems
 from kbx_tui.index.files.file_hashes import FileHashes
 from kbx_tui.index.index_status import Change, local_time, stored_problems
 from kbx_tui.index.store import Store
-from kbx_tui.index.vectors.coverage import (
-    CHUNK_KEYS,
-    Coverage,
-    count_profiles,
-    passages_by_version,
-)
+from kbx_tui.index.vectors.coverage import Coverage, count_texts
 from kbx_tui.knowledge.entities.suppressions import suppression_problems
 from kbx_tui.knowledge.records import Problem
 from kbx_tui.knowledge.vault import walk
@@ -69,18 +67,17 @@ def read_overview(root: Path, store: Store, settings: Settings) -> IndexOverview
             stale=tuple(sorted(stale.items())), problems=tuple(problems), templates=templates
         )
     known.save(files)
-    embedded = set(store.column("vectors", "text_hash"))
-    path_of = store.mapping("documents", "version", "path")
-    chunks = store.rows("chunks", CHUNK_KEYS)
-    texts, missing = passages_by_version(store, list(path_of), chunks, embedded)
-    profiles = count_profiles(store.column("entities", "text_hash"), embedded)
-    coverage = Coverage(texts.total(), missing.total()) + profiles
+    documents = store.rows("documents", ["version", "path"])
+    texts, missing, profiles = count_texts(store, hash_array(documents["version"]))
+    coverage = Coverage(int(texts.sum()), int(missing.sum())) + profiles
+    lacking = np.flatnonzero(missing)
+    paths = documents["path"].take(lacking).to_pylist()
     return IndexOverview(
         documents=tuple(sorted(indexed)),
         stale=tuple(sorted(stale.items())),
         problems=(*problems, *stored_problems(store)),
         templates=templates,
-        unembedded=tuple(sorted((path_of[version], n) for version, n in missing.items())),
+        unembedded=tuple(sorted(zip(paths, missing[lacking].tolist(), strict=True))),
         vector_share=coverage.share,
         size_bytes=store.size_bytes(),
         indexed_at=local_time(store.meta().get("indexed_at")),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Self
 
@@ -12,6 +13,20 @@ from kbx_tui.index.columns.column import Column
 
 Codes = NDArray[np.int32]
 Rows = NDArray[np.int64]
+
+
+class CodeBuilder:
+    """Numbers texts as they come, equal ones alike."""
+
+    def __init__(self) -> None:
+        self._codes, self._code_of = array("i"), dict[str, int]()
+
+    def append(self, text: str) -> None:
+        self._codes.append(self._code_of.setdefault(text, len(self._code_of)))
+
+    def codes_and_values(self) -> tuple[Codes, tuple[str, ...]]:
+        """Return the number of each text, and the different texts."""
+        return np.array(self._codes, np.int32), tuple(self._code_of)
 
 
 class CodedColumn(Column[str]):
@@ -28,9 +43,11 @@ class CodedColumn(Column[str]):
     @classmethod
     def of(cls, texts: Iterable[str]) -> Self:
         """Return a column of texts."""
-        code_of: dict[str, int] = {}
-        codes = [code_of.setdefault(text, len(code_of)) for text in texts]
-        return cls(np.array(codes, np.int32), tuple(code_of))
+        builder = CodeBuilder()
+        for text in texts:
+            builder.append(text)
+        codes, values = builder.codes_and_values()
+        return cls(codes, values)
 
     @classmethod
     def concatenated(cls, columns: Sequence[CodedColumn]) -> Self:

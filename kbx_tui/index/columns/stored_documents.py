@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Self
@@ -9,9 +10,9 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from kbx_tui.index.columns.coded_column import CodedColumn
+from kbx_tui.index.columns.coded_column import CodeBuilder, CodedColumn
 from kbx_tui.index.columns.item_keys import item_keys, key_hash
-from kbx_tui.index.columns.text_column import Rows, TextArena, TextLists
+from kbx_tui.index.columns.text_column import Rows, TextArena, TextArenaBuilder, TextLists
 from kbx_tui.index.lexical.terms import separate_cjk
 from kbx_tui.knowledge.folding import fold
 
@@ -111,54 +112,73 @@ def places_of(segments: Sequence[DocumentSegment]) -> Rows | None:
 
 
 def make_documents(rows: Iterable[Mapping[str, Any]]) -> StoredDocuments:
-    """Return the arrays of documents, given by rows with `COLUMNS`, ordered by path."""
-    columns: dict[str, list[Any]] = {name: [] for name in COLUMNS}
+    """Return the arrays of documents, given by rows with `COLUMNS`, ordered by path.
+
+    Each row becomes bytes at once: as Python objects, all would take ten times the memory.
+    """
+    texts = {name: TextArenaBuilder() for name in _TEXTS}
+    codes = {name: CodeBuilder() for name in ("date", "kind")}
+    items, versions = _Items(), list[bytes]()
     for row in rows:
-        for name, values in columns.items():
-            values.append(row[name])
-    dates, kinds = CodedColumn.of(columns["date"]), CodedColumn.of(columns["kind"])
-    folded = (fold(separate_cjk(title)).replace("\n", " ") for title in columns["title"])
-    texts = {
-        "path": columns["path"],
-        "id": columns["id"],
-        "title": columns["title"],
-        "attendee": columns["attendees"],
-        "tag": map(TextLists.joined, columns["tags"]),
-        "alias": map(TextLists.joined, columns["aliases"]),
-        "date": dates.values,
-        "kind": kinds.values,
-        "folded": (f"{title}\n" for title in folded),
-    }
-    arenas = {name: TextArena.of(values) for name, values in texts.items()}
-    named = {"alias": "aliases", "folded": "folded_titles"}
+        folded = fold(separate_cjk(row["title"])).replace("\n", " ")
+        values = {
+            "path": row["path"],
+            "id": row["id"],
+            "title": row["title"],
+            "attendee": row["attendees"],
+            "tag": TextLists.joined(row["tags"]),
+            "alias": TextLists.joined(row["aliases"]),
+            "folded": f"{folded}\n",
+        }
+        for name, text in values.items():
+            texts[name].append(text)
+        for name, builder in codes.items():
+            builder.append(row[name])
+        items.append(len(versions), row)
+        versions.append(row["version"].encode())
     arrays: dict[str, Any] = {}
-    for name, arena in arenas.items():
-        arrays[named.get(name, f"{name}s")] = arena.data
-        arrays[f"{name}_starts"] = arena.starts
-    hashes, documents, item_kinds = _items(columns)
-    return StoredDocuments(
-        versions=np.array(columns["version"], dtype=np.bytes_),
-        date_codes=dates.codes,
-        kind_codes=kinds.codes,
-        item_hashes=hashes,
-        item_documents=documents,
-        item_kinds=item_kinds,
-        **arrays,
-    )
+    for name, plural in _TEXTS.items():
+        arena = texts[name].arena()
+        arrays |= {plural: arena.data, f"{name}_starts": arena.starts}
+    for name, builder in codes.items():
+        numbers, different = builder.codes_and_values()
+        arena = TextArena.of(different)
+        arrays |= {f"{name}s": arena.data, f"{name}_starts": arena.starts}
+        arrays[f"{name}_codes"] = numbers
+    return StoredDocuments(np.array(versions or [], dtype=np.bytes_), **arrays, **items.arrays())
 
 
-def _items(
-    columns: Mapping[str, list[Any]],
-) -> tuple[NDArray[np.uint64], NDArray[np.int32], NDArray[np.uint8]]:
-    """Return hash, document and kind of each key of the documents, by ascending hash."""
-    keys = zip(*(columns[name] for name in ("path", "id", "title", "date")), strict=True)
-    found = [
-        (key_hash(key), document, kind)
-        for document, texts in enumerate(keys)
-        for kind, key in item_keys(*texts)
-    ]
-    hashes, documents, kinds = zip(*found, strict=True) if found else ((), (), ())
-    hash_array = np.array(hashes, np.uint64)
-    order = np.argsort(hash_array, kind="stable")
-    of_documents, of_kinds = np.array(documents, np.int32), np.array(kinds, np.uint8)
-    return hash_array[order], of_documents[order], of_kinds[order]
+_TEXTS = {
+    "path": "paths",
+    "id": "ids",
+    "title": "titles",
+    "attendee": "attendees",
+    "tag": "tags",
+    "alias": "aliases",
+    "folded": "folded_titles",
+}
+"""Names of the arrays of bytes, by the first part of the names of their starts."""
+
+
+class _Items:
+    """The keys of the documents."""
+
+    def __init__(self) -> None:
+        self._hashes, self._documents, self._kinds = array("Q"), array("i"), array("B")
+
+    def append(self, document: int, row: Mapping[str, Any]) -> None:
+        """Add the keys of a document."""
+        for kind, key in item_keys(row["path"], row["id"], row["title"], row["date"]):
+            self._hashes.append(key_hash(key))
+            self._documents.append(document)
+            self._kinds.append(kind)
+
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        """Return hash, document and kind of each key, by ascending hash."""
+        hashes = np.array(self._hashes, np.uint64)
+        order = np.argsort(hashes, kind="stable")
+        return {
+            "item_hashes": hashes[order],
+            "item_documents": np.array(self._documents, np.int32)[order],
+            "item_kinds": np.array(self._kinds, np.uint8)[order],
+        }

@@ -5,6 +5,7 @@ As Python objects, the columns of all documents take ten times the memory, and s
 
 from __future__ import annotations
 
+from array import array
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -34,11 +35,12 @@ class TextArena:
     """Where each text starts in `data`, shape (texts + 1,)."""
 
     @classmethod
-    def of(cls, texts: Iterable[str]) -> Self:
+    def of(cls, texts: Iterable[str]) -> TextArena:
         """Return an arena of texts. Surrogates, which no table holds, become question marks."""
-        encoded = [text.encode("utf-8", "replace") for text in texts]
-        ends = np.cumsum([len(text) for text in encoded], dtype=np.int64)
-        return cls(np.frombuffer(b"".join(encoded), np.uint8), np.concatenate(([0], ends)))
+        builder = TextArenaBuilder()
+        for text in texts:
+            builder.append(text)
+        return builder.arena()
 
     def __len__(self) -> int:
         return len(self.starts) - 1
@@ -59,6 +61,23 @@ class TextArena:
             else:
                 for start, stop in pairwise(bounds):
                     yield str(data[start:stop], "utf-8")
+
+
+class TextArenaBuilder:
+    """Makes an arena of texts as they come."""
+
+    def __init__(self) -> None:
+        self._data, self._ends = bytearray(), array("q")
+
+    def append(self, text: str) -> None:
+        """Add a text. Surrogates, which no table holds, become question marks."""
+        self._data += text.encode("utf-8", "replace")
+        self._ends.append(len(self._data))
+
+    def arena(self) -> TextArena:
+        """Return the arena; nothing can be added then."""
+        ends = np.array(self._ends, np.int64)
+        return TextArena(np.frombuffer(self._data, np.uint8), np.concatenate(([0], ends)))
 
 
 class TextColumn(Column[str]):

@@ -1,4 +1,7 @@
-"""Versions of documents as arrays: which are in a file, and in which row each is now."""
+"""Versions of documents and hashes of texts as arrays: where each is among others.
+
+As Python objects, five million hashes take half a gigabyte.
+"""
 
 from __future__ import annotations
 
@@ -9,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kbx_tui.index.columns.column import Column
+from kbx_tui.index.store import Store
 
 Rows = NDArray[np.int64]
 VersionArray = NDArray[np.bytes_]
@@ -40,6 +44,26 @@ def version_array(versions: Sequence[str]) -> VersionArray:
     if isinstance(versions, Versions):
         return versions.array
     return np.array(list(versions), dtype=np.bytes_)
+
+
+def hash_array(column: Any) -> NDArray[np.bytes_]:
+    """Return a pyarrow column of hashes, all of one length, without a Python object for each."""
+    arrays = [_hashes_of(chunk) for chunk in column.chunks]
+    return np.concatenate(arrays) if arrays else np.empty(0, np.bytes_)
+
+
+def _hashes_of(texts: Any) -> NDArray[np.bytes_]:
+    _, offsets, data = texts.buffers()
+    starts = np.frombuffer(offsets, np.int32)[texts.offset : texts.offset + len(texts) + 1]
+    sizes = np.diff(starts)
+    if not len(sizes) or not sizes[0] or (sizes != sizes[0]).any():
+        return np.array(texts.to_pylist() or [], dtype=np.bytes_)
+    return np.frombuffer(data, f"S{int(sizes[0])}", len(texts), int(starts[0]))
+
+
+def stored_versions(store: Store) -> VersionArray:
+    """Return the versions in table documents, in its order. Raises IndexFault."""
+    return hash_array(store.rows("documents", ["version"])["version"])
 
 
 def rows_of_versions(versions: VersionArray, snapshot_versions: Sequence[str]) -> Rows:
@@ -83,3 +107,27 @@ def sums_of_versions(versions: VersionArray) -> NDArray[np.uint64]:
     padded = np.ascontiguousarray(versions.astype(f"S{8 * parts}", copy=False))
     sums: NDArray[np.uint64] = padded.view(np.uint64).reshape(len(versions), parts).sum(axis=0)
     return sums
+
+
+def places_of(values: Any, among: Any) -> Rows:
+    """Return the place of each text in another column, -1 for one that is not there.
+
+    Each is a pyarrow column, a list of texts or an array of bytes.
+    """
+    import pyarrow.compute as pc
+
+    found: Rows = (
+        pc.index_in(_texts(values), value_set=_texts(among))
+        .fill_null(-1)
+        .to_numpy()
+        .astype(np.int64)
+    )
+    return found
+
+
+def _texts(values: Any) -> Any:
+    import pyarrow as pa
+
+    if isinstance(values, np.ndarray):
+        return pa.array(values, pa.binary()).cast(pa.string())
+    return pa.array(values, pa.string()) if isinstance(values, list) else values

@@ -14,7 +14,7 @@ import time
 import zlib
 from contextlib import suppress
 from functools import lru_cache
-from io import BufferedReader
+from io import BufferedRandom, BufferedReader
 from pathlib import Path
 from uuid import uuid4
 
@@ -41,7 +41,7 @@ def digest_of(data: bytes | memoryview) -> int:
     return zlib.crc32(data)
 
 
-def digest_of_part(file: BufferedReader, begin: int, size: int) -> int | None:
+def digest_of_part(file: BufferedReader | BufferedRandom, begin: int, size: int) -> int | None:
     """Return the digest of `size` bytes of a file; None when it ends before. Raises OSError.
 
     Reads instead of mapping: an unreadable sector is an error, not the end of the process.

@@ -5,13 +5,21 @@ Each is compressed with LZ4: half the bytes, and about as fast to expand as to d
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+from kbx_tui.index.array_files.array_writer import ArrayPart, ArrayWriter
+
+BODY_COLUMNS = ["version", "body", "body_line"]
+"""Columns of table documents that `write_bodies` needs."""
+
+WRITTEN_AT_ONCE = 500
+"""Bodies in memory at once."""
 
 Body = tuple[str, int]
 """The text below the frontmatter, and the 1-based line of the file where it starts."""
@@ -38,19 +46,36 @@ class Bodies:
         return text.decode(), int(self.first_lines[doc_id])
 
 
-def make_bodies(documents: Iterable[tuple[str, str, int]]) -> Bodies:
-    """Return the bodies of documents, each given as (version, body, first line)."""
-    rows = [(version.encode(), body.encode("utf-8", "replace"), line)
-            for version, body, line in documents]  # fmt: skip
-    versions, texts, lines = zip(*rows, strict=True) if rows else ((), (), ())
-    blocks = [_lz4().compress(text, asbytes=True) for text in texts]
-    return Bodies(
-        versions=np.array(versions, dtype=np.bytes_),
-        compressed=np.frombuffer(b"".join(blocks), np.uint8),
-        starts=np.concatenate(([0], np.cumsum([len(block) for block in blocks], dtype=np.int64))),
-        sizes=np.array([len(text) for text in texts], np.int32),
-        first_lines=np.array(lines, np.int32),
-    )
+def write_bodies(
+    file: ArrayWriter, versions: NDArray[np.bytes_], documents: Iterable[Mapping[str, Any]]
+) -> None:
+    """Write the bodies of documents, given by rows with `BODY_COLUMNS`. Raises OSError.
+
+    `versions` are those of the documents, in any order. Bodies are written as they come; few are in
+    memory at once.
+    """
+    of_documents = file.begin("versions", versions.dtype, len(versions))
+    compressed = file.begin("compressed", np.uint8)
+    names, lengths, sizes, lines, blocks = [], [], [], [], []
+    for row in documents:
+        text = row["body"].encode("utf-8", "replace")
+        blocks.append(_lz4().compress(text, asbytes=True))
+        names.append(row["version"].encode())
+        lengths.append(len(blocks[-1]))
+        sizes.append(len(text))
+        lines.append(row["body_line"])
+        if len(blocks) >= WRITTEN_AT_ONCE:
+            _append(compressed, blocks)
+    _append(compressed, blocks)
+    of_documents.append(np.array(names or [], dtype=np.bytes_))
+    file.add("starts", np.concatenate(([0], np.cumsum(lengths, dtype=np.int64))))
+    file.add("sizes", np.array(sizes, np.int32))
+    file.add("first_lines", np.array(lines, np.int32))
+
+
+def _append(array: ArrayPart, blocks: list[bytes]) -> None:
+    array.append(np.frombuffer(b"".join(blocks), np.uint8))
+    blocks.clear()
 
 
 @cache

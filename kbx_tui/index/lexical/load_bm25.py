@@ -5,25 +5,28 @@ Documents newer than words.bin are read from their table.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
 
+from kbx_tui.index.columns.documents_by_path import documents_by_path, matching_documents
 from kbx_tui.index.columns.load_documents import refresh_documents_file
 from kbx_tui.index.columns.read_snapshot import refresh_entity_files
-from kbx_tui.index.columns.versions import rows_of_versions
+from kbx_tui.index.columns.versions import rows_of_versions, stored_versions
 from kbx_tui.index.derived_files import BODIES, WORDS, is_few
 from kbx_tui.index.lexical.bm25 import Bm25Index, PostingsSegment
-from kbx_tui.index.lexical.bodies import make_bodies
+from kbx_tui.index.lexical.bodies import BODY_COLUMNS, write_bodies
 from kbx_tui.index.lexical.postings import make_postings
+from kbx_tui.index.lexical.words_file import write_words
 from kbx_tui.index.rows import SEARCHED_COLUMNS, searched_text
 from kbx_tui.index.snapshot import Snapshot
 from kbx_tui.index.store import Store
 from kbx_tui.index.where_clause import batched_clauses
 
 BATCH = 500
-"""Documents read or listed at once."""
+"""Documents listed in one where clause."""
+TEXT_COLUMNS = ["version", *SEARCHED_COLUMNS]
 
 
 def load_bm25(store: Store, snapshot: Snapshot) -> Bm25Index:
@@ -51,13 +54,12 @@ def load_bm25(store: Store, snapshot: Snapshot) -> Bm25Index:
 
 def refresh_text_files(store: Store) -> None:
     """Bring the files of texts up to date where they are stale. Raises IndexFault."""
-    versions = store.column("documents", "version")
-    WORDS.refresh(
-        store,
-        versions,
-        lambda: make_postings(_texts(_document_rows(store)), with_offsets=True),
-    )
-    BODIES.refresh(store, versions, lambda: make_bodies(_bodies(store)))
+    versions = stored_versions(store)
+    if not WORDS.is_current(store, versions):
+        write_words(store, _texts(documents_by_path(store, TEXT_COLUMNS)))
+    if not BODIES.is_current(store, versions):
+        with BODIES.writer(store) as file:
+            write_bodies(file, versions, documents_by_path(store, BODY_COLUMNS))
     refresh_documents_file(store, versions)
     refresh_entity_files(store)
 
@@ -65,27 +67,14 @@ def refresh_text_files(store: Store) -> None:
 def _texts_of(store: Store, versions: set[str], total: int) -> Iterator[tuple[str, str]]:
     """Yield version and text of the documents of these versions, of `total` documents."""
     if not is_few(len(versions), total):
-        yield from _texts(row for row in _document_rows(store) if row["version"] in versions)
+        rows = documents_by_path(store, TEXT_COLUMNS)
+        yield from _texts(row for row in rows if row["version"] in versions)
         return
     for clause in batched_clauses("version", sorted(versions), BATCH):
-        yield from _texts(_document_rows(store, where=clause))
+        yield from _texts(matching_documents(store, TEXT_COLUMNS, clause))
 
 
 def _texts(rows: Iterable[Mapping[str, Any]]) -> Iterator[tuple[str, str]]:
     """Yield version and searched text of documents."""
     for row in rows:
         yield row["version"], searched_text(row)
-
-
-def _bodies(store: Store) -> Iterator[tuple[str, str, int]]:
-    for row in _document_rows(store, ["body", "body_line"]):
-        yield row["version"], row["body"], row["body_line"]
-
-
-def _document_rows(
-    store: Store, columns: Sequence[str] = SEARCHED_COLUMNS, where: str | None = None
-) -> Iterator[dict[str, Any]]:
-    """Yield version and the given columns of each document that matches, ordered by path."""
-    table = store.rows("documents", ["path", "version", *columns], where).sort_by("path")
-    for batch in table.to_batches(BATCH):
-        yield from batch.to_pylist()

@@ -17,6 +17,7 @@ from itertools import count, pairwise
 import numpy as np
 from numpy.typing import NDArray
 
+from kbx_tui.errors import IndexFault
 from kbx_tui.index.lexical.terms import language_of, term_of, words_in
 from kbx_tui.index.lexical.word_offsets import word_offsets
 from kbx_tui.knowledge.languages import LANGUAGES
@@ -30,6 +31,8 @@ UNKNOWN = -1
 BLOCK = 1 << 20
 """About how many words are looked up at once."""
 NO_WORDS = np.empty(0, np.int32)
+MOST_WORDS = 2**31 - 1
+"""Words of all texts of one index, with one more for each text: positions are 32-bit integers."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,6 +105,12 @@ class Postings:
         starts = np.concatenate(([0], np.flatnonzero(doc_ids[1:] != doc_ids[:-1]) + 1))
         return doc_ids[starts], np.diff(starts, append=len(doc_ids)).astype(np.int32)
 
+    def all_terms(self) -> Iterator[bytes]:
+        """Yield the terms in UTF-8, ascending."""
+        text = self.term_bytes.tobytes()
+        for start, end in pairwise(self.term_byte_starts.tolist()):
+            yield text[start:end]
+
     def terms_from(self, beginning: str) -> Iterator[str]:
         """Yield the terms that begin with a text, ascending."""
         return map(self._term, self._ids_from(beginning))
@@ -158,9 +167,10 @@ def make_postings(
     *,
     with_offsets: bool = False,
 ) -> Postings:
-    """Return the postings of texts, each given as (version, text); at most 2^31 words in all.
+    """Return the postings of texts, each given as (version, text).
 
-    `detect` returns the language of a text, given its version and folded words.
+    `detect` returns the language of a text, given its version and folded words. Raises IndexFault
+    for more than `MOST_WORDS`.
     """
     next_id = count().__next__
     word_ids_of: dict[str, dict[str, int]] = defaultdict(lambda: defaultdict(next_id))
@@ -180,6 +190,7 @@ def make_postings(
             offsets = np.zeros(len(words), np.int64) if offsets is None else offsets
             offsets_of_words.append(np.minimum(offsets, BEYOND).astype(np.uint16))
     text_starts = np.concatenate(([0], np.cumsum(np.array(sizes, np.int64) + 1)))
+    check_word_count(int(text_starts[-1]))
     terms, term_of_word = _terms_of_words(word_ids_of)
     packed, lengths = _packed(word_ids, term_of_word, text_starts)
     word_ids.clear()  # the arrays of all words are large: each is freed as early as possible
@@ -212,6 +223,15 @@ def make_postings(
         text_sizes=np.array(text_sizes, np.int32) if with_offsets else None,
         offsets=offsets_by_word[positions - doc_of_position] if with_offsets else None,
     )
+
+
+def check_word_count(words: int) -> None:
+    """Raise IndexFault for more words than an index can hold."""
+    if words > MOST_WORDS:
+        raise IndexFault(
+            f"the pages have more than {MOST_WORDS:,} words, the most that one index can hold: "
+            "divide them among several bases, which `--kb`, given more than once, searches together"
+        )
 
 
 def _packed(

@@ -6,15 +6,16 @@ split into chunks yet counts as one text without a vector, a blank one as none.
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Collection, Container, Sequence
+from collections.abc import Collection, Container
 from dataclasses import dataclass
-from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
+from kbx_tui.index.columns.versions import VersionArray, places_of, stored_versions
 from kbx_tui.index.store import Store
 
-CHUNK_KEYS = ["version", "text_hash"]
-"""Columns of chunks that `count_passages` needs."""
+Counts = NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,43 +36,36 @@ class Coverage:
 
 def read_coverage(store: Store) -> Coverage:
     """Count the texts of an index and those without a vector. Raises IndexFault."""
-    embedded = set(store.column("vectors", "text_hash"))
-    versions, chunks = store.column("documents", "version"), store.rows("chunks", CHUNK_KEYS)
-    profiles = count_profiles(store.column("entities", "text_hash"), embedded)
-    return count_passages(store, versions, chunks, embedded) + profiles
+    texts, missing, profiles = count_texts(store, stored_versions(store))
+    return Coverage(int(texts.sum()), int(missing.sum())) + profiles
 
 
-def count_passages(
-    store: Store, versions: Sequence[str], chunks: Any, embedded: Container[str]
-) -> Coverage:
-    """Count the chunks of the documents with these versions, and documents not split yet.
+def count_texts(store: Store, versions: VersionArray) -> tuple[Counts, Counts, Coverage]:
+    """Return how many texts each document with these versions has, and how many lack a vector.
 
-    `chunks` is a table with `CHUNK_KEYS`, which may hold other documents too; `embedded` are the
-    hashes that have a vector.
+    And the coverage of the profiles of entities. Raises IndexFault.
     """
-    texts, missing = passages_by_version(store, versions, chunks, embedded)
-    return Coverage(texts.total(), missing.total())
+    hashes = store.rows("vectors", ["text_hash"])["text_hash"]
+    chunks = store.rows("chunks", ["version", "text_hash"])
+    documents = places_of(chunks["version"], versions)
+    lacks_vector = places_of(chunks["text_hash"], hashes) < 0
+    counted = documents >= 0
+    texts = np.bincount(documents[counted], minlength=len(versions))
+    missing = np.bincount(documents[counted & lacks_vector], minlength=len(versions))
+    unsplit = np.flatnonzero(texts == 0)
+    unsplit = unsplit[are_texts(store, versions[unsplit])]
+    texts[unsplit] = missing[unsplit] = 1
+    profiles = store.rows("entities", ["text_hash"])["text_hash"]
+    lacking = int(np.count_nonzero(places_of(profiles, hashes) < 0))
+    return texts, missing, Coverage(len(profiles), lacking)
 
 
-def passages_by_version(
-    store: Store, versions: Sequence[str], chunks: Any, embedded: Container[str]
-) -> tuple[Counter[str], Counter[str]]:
-    """Return what `count_passages` counts for each version: texts, and those without a vector."""
-    wanted, texts, missing = set(versions), Counter[str](), Counter[str]()
-    for version, text_hash in zip(
-        chunks["version"].to_pylist(), chunks["text_hash"].to_pylist(), strict=True
-    ):
-        if version in wanted:
-            texts[version] += 1
-            if text_hash not in embedded:
-                missing[version] += 1
-    unsplit = wanted - texts.keys()
-    if unsplit:
-        blank = store.rows("documents", ["version"], r"NOT regexp_like(body, '\S')")
-        unsplit = unsplit.difference(blank["version"].to_pylist())
-    texts.update(unsplit)
-    missing.update(unsplit)
-    return texts, missing
+def are_texts(store: Store, versions: VersionArray) -> NDArray[np.bool_]:
+    """Return which documents without a chunk count as a text: those that are not blank."""
+    if not len(versions):
+        return np.zeros(0, np.bool_)
+    blank = store.rows("documents", ["version"], r"NOT regexp_like(body, '\S')")
+    return places_of(versions, blank["version"]) < 0
 
 
 def count_profiles(hashes: Collection[str], embedded: Container[str]) -> Coverage:

@@ -10,12 +10,11 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 
 from kbx_tui.index.columns.read_snapshot import read_snapshot
-from kbx_tui.index.columns.versions import rows_of_versions
+from kbx_tui.index.columns.versions import rows_of_versions, stored_versions
 from kbx_tui.index.derived_files import is_few, vectors_file
 from kbx_tui.index.snapshot import Snapshot
 from kbx_tui.index.store import Store
 from kbx_tui.index.vectors.coverage import Coverage, count_profiles
-from kbx_tui.index.vectors.stored_vectors import StoredVectors
 from kbx_tui.index.vectors.vector_matrix import VectorMatrix
 from kbx_tui.index.vectors.vector_tables import (
     hash_texts,
@@ -23,6 +22,7 @@ from kbx_tui.index.vectors.vector_tables import (
     read_vectors,
     vectors_by_hash,
 )
+from kbx_tui.index.vectors.write_vectors_file import write_vectors_file
 
 
 def load_vectors(store: Store, snapshot: Snapshot, *, model: str, dimension: int) -> VectorMatrix:
@@ -62,14 +62,10 @@ def load_vectors(store: Store, snapshot: Snapshot, *, model: str, dimension: int
 
 
 def refresh_vectors_file(store: Store, *, model: str, dimension: int) -> None:
-    """Bring vectors.bin up to date if it is stale and every text has a vector."""
+    """Bring vectors.bin up to date if it is stale and every text has a vector.
 
-    def make() -> StoredVectors | None:
-        snapshot = read_snapshot(store)
-        vectors = read_vectors(store, snapshot, dimension)
-        if vectors.coverage.missing:
-            return None
-        (segment,) = vectors.segments
-        return StoredVectors.of(segment, vectors.entities, snapshot)
-
-    vectors_file(model, dimension).refresh(store, store.column("documents", "version"), make)
+    Raises IndexFault.
+    """
+    file = vectors_file(model, dimension)
+    if not file.is_current(store, stored_versions(store)):
+        write_vectors_file(store, read_snapshot(store), file, dimension)

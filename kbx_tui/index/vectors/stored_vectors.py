@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from kbx_tui.index.snapshot import Rows, Snapshot
-from kbx_tui.index.vectors.int8_codes import Matrix, QuantizedVectors
+from kbx_tui.index.snapshot import Rows
+from kbx_tui.index.vectors.int8_codes import QuantizedVectors
 from kbx_tui.index.vectors.vector_segment import VectorSegment
 
 
@@ -34,24 +33,6 @@ class StoredVectors:
     profiles: NDArray[np.bytes_]
     """Hash of the profile of each row of `entities`, empty without a vector."""
     entities: NDArray[np.float32]
-
-    @classmethod
-    def of(cls, vectors: VectorSegment, entities: Matrix, snapshot: Snapshot) -> Self:
-        """Return the arrays to store for vectors of all documents and entities of `snapshot`."""
-        return cls(
-            versions=np.array(snapshot.versions, dtype=np.bytes_),
-            document_rows=vectors.document_rows,
-            starts=vectors.starts,
-            lines=vectors.lines,
-            chunks=vectors.chunks.reshape(-1),
-            contexts=vectors.contexts.reshape(-1),
-            chunk_weights=vectors.chunk_weights,
-            codes=vectors.quantized.codes.reshape(-1),
-            code_scales=vectors.quantized.scales,
-            code_errors=vectors.quantized.errors,
-            profiles=np.where(entities.any(axis=1), snapshot.entities.stored.profiles, b""),
-            entities=entities.reshape(-1),
-        )
 
     def to_segment(self, dimension: int) -> VectorSegment:
         """Return a segment of views of the arrays, with document rows as stored."""

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -11,11 +10,18 @@ from numpy.typing import NDArray
 
 from kbx_tui.errors import IndexFault, IndexForeign
 from kbx_tui.index.columns.released_memory import release_memory
+from kbx_tui.index.columns.versions import places_of, version_array
 from kbx_tui.index.schema import text_hash
 from kbx_tui.index.snapshot import Rows, Snapshot, rows_of
 from kbx_tui.index.store import Store
 from kbx_tui.index.store_errors import READ_ATTEMPTS, is_missing_file
-from kbx_tui.index.vectors.coverage import Coverage, count_passages, count_profiles
+from kbx_tui.index.vectors.chunk_layout import (
+    CHUNK_COLUMNS,
+    ChunkLayout,
+    TableChanged,
+    gather,
+)
+from kbx_tui.index.vectors.coverage import Coverage, are_texts
 from kbx_tui.index.vectors.document_contexts import document_contexts, quantize_with_context
 from kbx_tui.index.vectors.int8_codes import Matrix
 from kbx_tui.index.vectors.vector_matrix import VectorMatrix
@@ -25,20 +31,18 @@ from kbx_tui.index.where_clause import batched_clauses
 CLAUSE_SIZE = 500
 """Values in one where clause."""
 
-CHUNK_COLUMNS = ["version", "ordinal", "text_hash", "line_start"]
-
 
 def read_vectors(store: Store, snapshot: Snapshot, dimension: int) -> VectorMatrix:
     """Read all vectors of the documents and entities of `snapshot`.
 
     Raises IndexForeign for vectors of another dimension, IndexFault when they cannot be read.
     """
-    _check_dimension(store, dimension)
+    check_dimension(store, dimension)
     fault = IndexFault(f"the vectors at {store.uri} keep changing; try again later")
     for _ in range(READ_ATTEMPTS):
         try:
             vectors = _read_all(store, snapshot, dimension)
-        except _TableChanged:
+        except TableChanged:
             continue
         except IndexFault as error:
             if not (store.reopen_if_replaced() or is_missing_file(error)):
@@ -58,20 +62,36 @@ def read_some_vectors(
     Returns the vectors, and the hashes of their `entities`, without those that have no vector. The
     coverage counts the chunks of the documents alone. Raises as `read_vectors`.
     """
-    _check_dimension(store, dimension)
+    check_dimension(store, dimension)
     versions = [snapshot.versions[row] for row in rows]
     chunks = _rows_by_value(store, "chunks", CHUNK_COLUMNS, "version", versions)
     titles = (text_hash(snapshot.titles[row]) for row in rows)
     hashes = {*profiles, *titles, *chunks["text_hash"].to_pylist()}
     table = _rows_by_value(store, "vectors", ["text_hash", "vector"], "text_hash", hashes)
-    vector_row = {text: row for row, text in enumerate(table["text_hash"].to_pylist())}
     matrix = table["vector"].combine_chunks().flatten().to_numpy().reshape(-1, dimension)
-    layout = _Layout.of(chunks, snapshot, vector_row)
-    with_vectors = [text for text in profiles if text in vector_row]
-    wanted = (layout.vectors, layout.titles, rows_of(with_vectors, vector_row))
-    coverage = count_passages(store, versions, chunks, vector_row)
+    layout = ChunkLayout.of(chunks, snapshot, np.array(rows, np.int64), table["text_hash"])
+    of_profiles = places_of(list(profiles), table["text_hash"])
+    wanted = (layout.vectors, layout.titles, of_profiles[of_profiles >= 0])
+    coverage = coverage_of(store, snapshot, layout)
     found = (rows_or_zeros(matrix, rows) for rows in wanted)
-    return layout.with_vectors(*found, coverage=coverage), with_vectors
+    has_vector = of_profiles >= 0
+    with_vectors = [text for text, has in zip(profiles, has_vector, strict=True) if has]
+    return _vectors(layout, coverage, *found), with_vectors
+
+
+def coverage_of(
+    store: Store, snapshot: Snapshot, layout: ChunkLayout, profiles: Rows | None = None
+) -> Coverage:
+    """Count the texts of documents and those without a vector. Raises IndexFault.
+
+    And, given the rows of their vectors in the table, -1 for none, the profiles of entities.
+    """
+    unsplit = are_texts(store, version_array(snapshot.versions)[layout.unsplit])
+    missing = layout.missing + int(np.count_nonzero(unsplit))
+    coverage = Coverage(len(layout.vectors) + missing, missing)
+    if profiles is not None:
+        coverage += Coverage(len(profiles), int(np.count_nonzero(profiles < 0)))
+    return coverage
 
 
 def rows_or_zeros(matrix: Matrix, rows: Rows) -> Matrix:
@@ -95,60 +115,25 @@ def hash_texts(hashes: NDArray[np.bytes_]) -> list[str]:
     return [each.decode() for each in hashes.tolist()]
 
 
-class _TableChanged(Exception):
-    """The table changed between two reads."""
+def _vectors(
+    layout: ChunkLayout, coverage: Coverage, chunks: Matrix, titles: Matrix, entities: Matrix
+) -> VectorMatrix:
+    """Return vectors in one segment, from those of its chunks and of the titles of documents."""
+    contexts, chunk_weights = document_contexts(chunks, layout.starts, titles)
+    segment = VectorSegment.of(
+        chunks=chunks,
+        lines=layout.lines,
+        starts=layout.starts,
+        contexts=contexts,
+        chunk_weights=chunk_weights,
+        quantized=quantize_with_context(chunks, layout.starts, contexts, chunk_weights),
+        document_rows=layout.document_rows,
+    )
+    return VectorMatrix((segment,), entities, coverage)
 
 
-@dataclass(frozen=True, slots=True)
-class _Layout:
-    """The chunks of a VectorSegment, with the rows of their vectors in the table."""
-
-    document_rows: Rows
-    starts: Rows
-    lines: NDArray[np.int32]
-    vectors: Rows
-    """Row in the table of each chunk's vector."""
-    titles: Rows
-    """Row in the table of the vector of each document's title, -1 without a vector."""
-
-    @classmethod
-    def of(cls, chunks: Any, snapshot: Snapshot, vector_row: Mapping[str, int]) -> _Layout:
-        """Order chunks by document row, then position in the document.
-
-        `vector_row` maps the hash of a text to its row in the table of vectors.
-        """
-        row_of_version = {version: row for row, version in enumerate(snapshot.versions)}
-        documents = rows_of(chunks["version"].to_pylist(), row_of_version)
-        vectors = rows_of(chunks["text_hash"].to_pylist(), vector_row)
-        order = np.flatnonzero((documents >= 0) & (vectors >= 0))
-        order = order[np.lexsort((chunks["ordinal"].to_numpy()[order], documents[order]))]
-        document_rows, starts = np.unique(documents[order], return_index=True)
-        titles = [text_hash(snapshot.titles[row]) for row in document_rows]
-        return cls(
-            document_rows=document_rows,
-            starts=starts,
-            lines=chunks["line_start"].to_numpy()[order],
-            vectors=vectors[order],
-            titles=rows_of(titles, vector_row),
-        )
-
-    def with_vectors(
-        self, chunks: Matrix, titles: Matrix, entities: Matrix, *, coverage: Coverage
-    ) -> VectorMatrix:
-        contexts, chunk_weights = document_contexts(chunks, self.starts, titles)
-        segment = VectorSegment.of(
-            chunks=chunks,
-            lines=self.lines,
-            starts=self.starts,
-            contexts=contexts,
-            chunk_weights=chunk_weights,
-            quantized=quantize_with_context(chunks, self.starts, contexts, chunk_weights),
-            document_rows=self.document_rows,
-        )
-        return VectorMatrix((segment,), entities, coverage)
-
-
-def _check_dimension(store: Store, dimension: int) -> None:
+def check_dimension(store: Store, dimension: int) -> None:
+    """Raise IndexForeign unless the vectors in the table have so many numbers."""
     stored = store.table("vectors").schema.field("vector").type.list_size
     if stored != dimension:
         raise IndexForeign(
@@ -158,17 +143,15 @@ def _check_dimension(store: Store, dimension: int) -> None:
 
 
 def _read_all(store: Store, snapshot: Snapshot, dimension: int) -> VectorMatrix:
-    hashes = store.rows("vectors", ["text_hash"])["text_hash"].combine_chunks()
-    vector_row = {text: row for row, text in enumerate(hashes.to_pylist())}
-    chunks, profiles = (
-        store.rows("chunks", CHUNK_COLUMNS),
-        hash_texts(snapshot.entities.stored.profiles),
-    )
-    layout = _Layout.of(chunks, snapshot, vector_row)
-    wanted = [layout.vectors, layout.titles, rows_of(profiles, vector_row)]
-    coverage = count_passages(store, snapshot.versions, chunks, vector_row)
-    coverage += count_profiles(profiles, vector_row)
-    return layout.with_vectors(*_gather(store, hashes, wanted, dimension), coverage=coverage)
+    hashes = store.rows("vectors", ["text_hash"])["text_hash"]
+    chunks, rows = store.rows("chunks", CHUNK_COLUMNS), np.arange(len(snapshot.versions))
+    layout = ChunkLayout.of(chunks, snapshot, rows, hashes)
+    profiles = places_of(snapshot.entities.stored.profiles, hashes)
+    wanted = (layout.vectors, layout.titles, profiles)
+    matrices = [np.zeros((len(rows), dimension), np.float32) for rows in wanted]
+    gather(store, hashes, wanted, matrices)
+    coverage = coverage_of(store, snapshot, layout, profiles)
+    return _vectors(layout, coverage, *matrices)
 
 
 def _rows_by_value(
@@ -179,27 +162,3 @@ def _rows_by_value(
 
     clauses = list(batched_clauses(column, sorted(values), CLAUSE_SIZE)) or ["false"]
     return pa.concat_tables([store.rows(name, columns, clause) for clause in clauses])
-
-
-def _gather(store: Store, hashes: Any, wanted: Sequence[Rows], dimension: int) -> list[Matrix]:
-    """Return vectors by their rows in the table, zeros for -1, copying each vector once.
-
-    `hashes` is the column by which the rows were chosen. Raises _TableChanged when the table no
-    longer has it.
-    """
-    matrices = [np.zeros((len(rows), dimension), np.float32) for rows in wanted]
-
-    def copy(batches: Iterable[Any]) -> None:
-        begin = 0
-        for batch in batches:
-            end = begin + len(batch)
-            if not batch["text_hash"].equals(hashes.slice(begin, len(batch))):
-                raise _TableChanged
-            vectors = batch["vector"].flatten().to_numpy().reshape(-1, dimension)
-            for rows, matrix in zip(wanted, matrices, strict=True):
-                in_batch = np.flatnonzero((rows >= begin) & (rows < end))
-                matrix[in_batch] = vectors[rows[in_batch] - begin]
-            begin = end
-
-    store.read_batches("vectors", ["text_hash", "vector"], copy)
-    return matrices

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from kbx_tui import KnowledgeBase
+from kbx_tui.index.columns.documents_by_path import documents_by_path, matching_documents
 from kbx_tui.index.columns.read_snapshot import read_snapshot
 from kbx_tui.index.derived_files import DOCUMENTS
 from kbx_tui.index.snapshot import Snapshot
@@ -92,3 +93,19 @@ def test_an_unchanged_index_is_mapped_and_a_damaged_file_is_written_again(demo_c
         answer = kb.search("rollback", fast=True)
         assert any(DOCUMENTS.name in note for note in answer.meta.notes)
     assert file_of(demo_copy).read_bytes() == data
+
+
+@pytest.mark.parametrize("limit", ["BLOCK_ROWS", "BLOCK_BYTES"])
+def test_documents_read_in_blocks_are_all_documents_by_path(
+    demo_copy: Path, limit: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    page = demo_copy / "memory" / "notes" / "o'neil's 'plan'.md"
+    page.write_text("# A plan\n\nAbout a zebra.\n", encoding="utf-8")
+    with KnowledgeBase(demo_copy) as kb:
+        kb.index(fast=True)
+    store, columns = store_of(demo_copy), ["version", "title", "body"]
+    at_once = list(matching_documents(store, columns, None))
+    assert any(row["path"].endswith(page.name) for row in at_once)
+    monkeypatch.setattr(f"kbx_tui.index.columns.documents_by_path.{limit}", 3)
+    assert list(documents_by_path(store, columns)) == at_once
+    assert [row["path"] for row in at_once] == sorted(row["path"] for row in at_once)

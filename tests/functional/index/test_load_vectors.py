@@ -214,3 +214,14 @@ def test_an_older_snapshot_gets_its_own_vectors(demo_copy: Path) -> None:
     with KnowledgeBase(demo_copy) as kb:
         kb.index()
     assert_equal(load_vectors(store, snapshot, model=MODEL, dimension=DIMENSION), expected)
+
+
+def test_the_file_is_the_same_however_many_documents_are_written_at_once(
+    demo_copy: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file, before = vectors_file_of(demo_copy), vectors_file_of(demo_copy).read_bytes()
+    for at_once in (1, 40):
+        file.unlink()
+        monkeypatch.setattr("kbx_tui.index.vectors.write_vectors_file.BLOCK", at_once)
+        refresh_vectors_file(store_of(demo_copy), model=MODEL, dimension=DIMENSION)
+        assert file.read_bytes() == before

@@ -14,7 +14,7 @@ import pytest
 from kbx_tui import KnowledgeBase
 from kbx_tui.embedding.local import open_embedder
 from kbx_tui.errors import IndexFault
-from kbx_tui.index import derived_files
+from kbx_tui.index.array_files.array_writer import ArrayWriter
 from kbx_tui.index.build import compaction
 from kbx_tui.index.chunk_texts import CHUNK_TEXT_COLUMNS, read_chunk_texts
 from kbx_tui.index.schema import text_hash
@@ -143,7 +143,7 @@ def test_a_full_disk_leaves_the_old_index_searchable(
 
     for number in range(3):  # few documents: every run rewrites the files
         edit(base, number)
-        monkeypatch.setattr(derived_files, "_write_arrays", full)
+        monkeypatch.setattr(ArrayWriter, "finish", full)
         with pytest.raises(IndexFault, match="no space left"):
             KnowledgeBase(base).index()
         assert KnowledgeBase(base).search("rollback", fast=True).results

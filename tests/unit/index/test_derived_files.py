@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from kbx_tui.errors import IndexFault
 from kbx_tui.index.derived_files import (
@@ -18,7 +19,7 @@ from kbx_tui.index.derived_files import (
     delete_derived_files,
     vectors_file,
 )
-from kbx_tui.index.lexical.bodies import make_bodies
+from kbx_tui.index.lexical.bodies import write_bodies
 from kbx_tui.index.lexical.postings import Postings, make_postings
 from kbx_tui.index.store import Store
 from kbx_tui.removal import DERIVED_FILES, INDEX_MARKER, claim_index_folder
@@ -32,6 +33,17 @@ def store(tmp_path: Path) -> Store:
 def postings_of(*texts: str) -> Postings:
     versioned = ((f"v{number}", text) for number, text in enumerate(texts))
     return make_postings(versioned, with_offsets=True)
+
+
+def put_bodies(store: Store, bodies: list[tuple[str, str, int]]) -> None:
+    versions = np.array([version for version, _, _ in bodies], np.bytes_)
+    with BODIES.writer(store) as file:
+        columns = ("version", "body", "body_line")
+        write_bodies(file, versions, (dict(zip(columns, body, strict=True)) for body in bodies))
+
+
+def versions_of(count: int) -> NDArray[np.bytes_]:
+    return np.array([f"v{number}" for number in range(count)], np.bytes_)
 
 
 @pytest.mark.parametrize("texts", [[], [""], ["the"], ["a team", "", "two teams"]])
@@ -51,7 +63,7 @@ def test_the_bytes_of_words_bin_do_not_change(store: Store) -> None:
     texts = [("v1", "The team plans a migration"), ("v2", "Teams in Łódź, a team plan")]
     WORDS.write(store, make_postings(texts, with_offsets=True))
     content = (Path(store.uri) / "words.bin").read_bytes()
-    assert content.split(b"\n")[:3] == [
+    assert [line.rstrip(b" ") for line in content.split(b"\n")[:3]] == [
         b"kbx words 3",
         b'{"names": ["|S2", 2, 0, 4211810315], "languages": ["|u1", 2, 64, 1104745215], '
         b'"lengths": ["<i4", 2, 128, 1691307997], '
@@ -60,29 +72,29 @@ def test_the_bytes_of_words_bin_do_not_change(store: Store) -> None:
         b'"slots": ["<i4", 6, 448, 33391629], "counts": ["<i4", 6, 512, 351109546], '
         b'"place_starts": ["<i4", 5, 576, 1411097280], "places": ["<i4", 7, 640, 1186724323], '
         b'"text_sizes": ["<i4", 2, 704, 3086828913], "offsets": ["<u2", 7, 768, 1725519220]}',
-        b"7bbbf5b4",
+        b"f80b3339",
     ]
-    digest = "7fddc42358f9e5f4672465be5d3dbf08cfd0653235f619793dfcfbac03e84720"
+    digest = "8b46c0d9ec826651e165d8f88af58a0f745438e485736f2a00967a7656c8aab2"
     assert hashlib.sha256(content).hexdigest() == digest
 
 
 def test_the_bytes_of_bodies_bin_do_not_change(store: Store) -> None:
-    BODIES.write(store, make_bodies([("v1", "Alpha\n", 1), ("v2", "Łódź", 4)]))
+    put_bodies(store, [("v1", "Alpha\n", 1), ("v2", "Łódź", 4)])
     content = (Path(store.uri) / "bodies.bin").read_bytes()
-    assert content.split(b"\n")[:3] == [
+    assert [line.rstrip(b" ") for line in content.split(b"\n")[:3]] == [
         b"kbx bodies 3",
         b'{"names": ["|S2", 2, 0, 4211810315], "compressed": ["|u1", 15, 64, 742961060], '
         b'"starts": ["<i8", 3, 128, 2266505465], "sizes": ["<i4", 2, 192, 1050340951], '
         b'"lines": ["<i4", 2, 256, 652888224]}',
-        b"480034d2",
+        b"18eb6fec",
     ]
-    digest = "e8c858c50234730e3a78b9f3781bab70ffef2e2820e77631b0203c4eeceab9e5"
+    digest = "355bf1e71a3296b0f509670acc762fce86c8280bc48ab74425f408a753e16bd6"
     assert hashlib.sha256(content).hexdigest() == digest
 
 
 def test_bodies_are_read_by_doc_id(store: Store) -> None:
     expected = [("Alpha\n", 1), ("Łódź", 4), ("", 1), ("A long body. " * 10_000, 7)]
-    BODIES.write(store, make_bodies((f"v{line}", body, line) for body, line in expected))
+    put_bodies(store, [(f"v{line}", body, line) for body, line in expected])
     bodies = BODIES.map(store)
     assert bodies is not None
     assert [bodies[doc_id] for doc_id in range(4)] == expected
@@ -162,32 +174,32 @@ def test_a_missing_file_maps_to_none(store: Store) -> None:
     assert WORDS.map(store) is None
 
 
-@pytest.mark.parametrize(("added", "is_stale"), [(0, False), (5, False), (6, True)])
-def test_a_file_is_rewritten_when_many_documents_differ(
-    store: Store, added: int, is_stale: bool
+@pytest.mark.parametrize(("added", "is_current"), [(0, True), (5, True), (6, False)])
+def test_a_file_is_current_unless_many_documents_differ(
+    store: Store, added: int, is_current: bool
 ) -> None:
     assert STALE_SHARE == 0.05
+    assert not WORDS.is_current(store, versions_of(100))
     WORDS.write(store, postings_of(*["team"] * (100 - added)))
-    before = (Path(store.uri) / "words.bin").read_bytes()
-    versions = [f"v{number}" for number in range(100)]
-    WORDS.refresh(store, versions, lambda: postings_of(*["team"] * 100))
-    assert ((Path(store.uri) / "words.bin").read_bytes() != before) is is_stale
+    assert WORDS.is_current(store, versions_of(100)) is is_current
 
 
-def test_a_words_file_of_a_former_version_is_read_and_then_rewritten(store: Store) -> None:
+def test_a_words_file_of_a_former_version_is_read_but_not_current(store: Store) -> None:
     WORDS.write(store, make_postings([("v0", "a team")]))
     mapped = WORDS.map(store)
     assert mapped is not None
     assert mapped.offsets is None
-    WORDS.refresh(store, ["v0"], lambda: postings_of("a team"))
-    mapped = WORDS.map(store)
-    assert mapped is not None
-    assert mapped.offsets_in(0, mapped.term_id("team")) == [2]
+    assert not WORDS.is_current(store, versions_of(1))
 
 
-def test_refresh_writes_nothing_when_make_returns_none(store: Store) -> None:
-    WORDS.refresh(store, ["v0"], lambda: None)
-    assert WORDS.map(store) is None
+def test_a_file_whose_writing_failed_leaves_the_one_before(store: Store) -> None:
+    WORDS.write(store, postings_of("a team"))
+    before = (Path(store.uri) / "words.bin").read_bytes()
+    with pytest.raises(KeyboardInterrupt), WORDS.writer(store) as file:
+        file.add("versions", versions_of(1))
+        raise KeyboardInterrupt
+    assert (Path(store.uri) / "words.bin").read_bytes() == before
+    assert [path.name for path in Path(store.uri).iterdir()] == ["words.bin"]
 
 
 def test_write_errors_are_index_faults(tmp_path: Path) -> None:

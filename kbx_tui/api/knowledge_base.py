@@ -25,7 +25,13 @@ from kbx_tui.errors import OutOfRange
 from kbx_tui.index.build.progress import Cancelled, IndexReport, ProgressListener
 from kbx_tui.index.build.watch import watch
 from kbx_tui.index.files.excluded_files import excluded_files
-from kbx_tui.index.index_status import Status, count_newer_files, read_status
+from kbx_tui.index.index_status import (
+    IndexSummary,
+    Status,
+    count_newer_files,
+    read_status,
+    read_summary,
+)
 from kbx_tui.knowledge.obsidian.vault_settings import obsidian_address
 from kbx_tui.knowledge.vault import CONFIG_NAME, find_root
 from kbx_tui.read_only import ReadOnlyPath, is_read_only
@@ -314,6 +320,17 @@ class KnowledgeBase:
         if published is None:
             return status
         return replace(status, stale=(), entities_outdated=False, published=published.words())
+
+    def index_summary(self) -> IndexSummary | None:
+        """Return generation and size of the newest index, which is then open; None without one.
+
+        Takes milliseconds, or as long as reading a newer generation.
+        """
+        session = self._session
+        if not session.is_indexed():
+            return None
+        session.refresh()
+        return read_summary(session.store(), session.open_index().generation().number)
 
     def overview(self) -> IndexOverview:
         """Return the documents, and the files that are new, changed, incomplete or lack vectors.

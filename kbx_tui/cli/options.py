@@ -109,3 +109,20 @@ threshold_option = unit_option(
 types_option = list_option(
     "--type", "doc_types", "T,...", "Only documents of these types: meeting,note.", complete_type
 )
+
+
+def metrics_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add the options of the port for health and metrics."""
+    command = click.option(
+        "--metrics-host",
+        default="127.0.0.1",
+        show_default=True,
+        metavar="H",
+        help="Address for --metrics-port. Name one that other machines can reach only on purpose.",
+    )(command)
+    return click.option(
+        "--metrics-port",
+        type=click.IntRange(0, 65535),
+        metavar="N",
+        help="Port for health and metrics (Prometheus); 0 picks a free one.",
+    )(command)

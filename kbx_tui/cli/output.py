@@ -16,6 +16,8 @@ from kbx_tui.safe_text import safe_line
 if TYPE_CHECKING:
     from rich.console import Console
 
+    from kbx_tui.http_service.monitor import MonitorPort
+
 _UNSAFE_IN_JSON = re.compile(
     "[\x7f-\x9f\u00ad\u061c\u200e\u200f\u2028-\u202e\u2066-\u206f\ufeff\ud800-\udfff]"
 )
@@ -61,6 +63,12 @@ def _shown(line: str) -> str:
 def say(text: str) -> None:
     """Print a one-line message on stderr."""
     click.echo(f"kbx: {safe_line(text)}", err=True)
+
+
+def say_monitored(port: MonitorPort) -> None:
+    """Print where health and metrics are served."""
+    others = "; other machines can read them" if port.is_open_to_others else ""
+    say(f"metrics on {port.url}{others}")
 
 
 def console() -> Console:

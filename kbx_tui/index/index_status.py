@@ -61,6 +61,24 @@ class Status:
     """Which version is read of which object store, in words; empty for the base's own index."""
 
 
+@dataclass(frozen=True, slots=True)
+class IndexSummary:
+    """One generation of an index, in a few numbers that are read within milliseconds."""
+
+    generation: int
+    pages: int
+    chunks: int
+    indexed_at: float | None
+    """When a run last changed the text, in seconds since 1970."""
+
+
+def read_summary(store: Store, generation: int) -> IndexSummary:
+    """Return what an index holds at this generation. Raises IndexFault."""
+    changed = store.meta().get("indexed_at")
+    pages, chunks = store.count("documents"), store.count("chunks")
+    return IndexSummary(generation, pages, chunks, None if changed is None else float(changed))
+
+
 def read_status(root: Path, store: Store, settings: Settings) -> Status:
     """Compare the files with the index by content.
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from kbx_tui.errors import ConfigError
-from kbx_tui.web.same_origin import HostRules, host_rules, is_loopback
+from kbx_tui.http_service.same_origin import HostRules, host_rules, is_loopback
 
 WAITING_CONNECTIONS = 64
 DEFAULT_PORTS = {"http": 80, "https": 443}

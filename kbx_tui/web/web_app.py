@@ -9,9 +9,9 @@ from contextlib import suppress
 
 from aiohttp import WSMsgType, web
 
+from kbx_tui.http_service.same_origin import HostRules, refusal
 from kbx_tui.log_file import logger
 from kbx_tui.web.page_files import read_page_files
-from kbx_tui.web.same_origin import HostRules, refusal
 from kbx_tui.web.sessions.browser_session import Closing
 from kbx_tui.web.sessions.page_messages import BadMessage, Opening, parse_opening
 from kbx_tui.web.sessions.page_socket import PageSocket

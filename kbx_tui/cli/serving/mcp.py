@@ -8,10 +8,10 @@ from pathlib import Path
 
 import click
 
-from kbx_tui.cli.base_command import Command
-from kbx_tui.cli.open_kb import open_worker
-from kbx_tui.cli.options import allow_writes_option, warm_option
-from kbx_tui.cli.output import say
+from kbx_tui.cli.base_command import Command, global_options
+from kbx_tui.cli.open_kb import open_worker, selected_root
+from kbx_tui.cli.options import allow_writes_option, metrics_options, warm_option
+from kbx_tui.cli.output import say, say_monitored
 from kbx_tui.cli.runner import EXIT_OK
 from kbx_tui.ending import end_soon, end_with_input
 
@@ -40,13 +40,22 @@ from kbx_tui.ending import end_soon, end_with_input
     help="With --http, serve only clients that send the token in this file; default: KBX_TOKEN.",
 )
 @click.option(
-    "--idle-minutes",
-    type=click.IntRange(1, 1440),
-    default=5,
+    "--workers",
+    type=click.IntRange(1, 64),
+    default=1,
     show_default=True,
     metavar="N",
-    help="With --http, end a session after this time without a request.",
+    help="Processes that answer --http; they share what is mapped of the index.",
 )
+@click.option(
+    "--max-requests",
+    type=click.IntRange(1, 1000),
+    default=16,
+    show_default=True,
+    metavar="N",
+    help="Requests that each process of --http takes at a time; more are asked to try again.",
+)
+@metrics_options
 @allow_writes_option("Offer the tools that add and change facts.")
 @warm_option
 def command(
@@ -54,14 +63,18 @@ def command(
     host: str,
     port: int,
     token_file: Path | None,
-    idle_minutes: int,
+    workers: int,
+    max_requests: int,
+    metrics_port: int | None,
+    metrics_host: str,
     allow_writes: bool,
     warm: bool,
 ) -> None:
     """Serve agents over the Model Context Protocol.
 
     Requests and answers go over stdin and stdout. While no call is running, the
-    index follows the files. docs/mcp.md has the configuration of common clients.
+    index follows the files. docs/mcp.md has the configuration of common clients, docs/serving.md
+    says how to serve many.
 
     \b
     Examples:
@@ -69,18 +82,38 @@ def command(
       kbx --kb ~/notes mcp --allow-writes
       kbx mcp --http --port 8765
       kbx mcp --http --token-file ~/.config/kbx-token
+      kbx mcp --http --workers 4 --metrics-port 9464
     """
-    worker = open_worker(allow_writes=allow_writes, warm=warm)
     if http:
-        from kbx_tui.tools.servers.access_token import access_token
-        from kbx_tui.tools.servers.mcp_http import listen, make_app, serve_http
+        from kbx_tui.http_service.monitor import listen_for_monitoring
+        from kbx_tui.tools.http.access_token import access_token
+        from kbx_tui.tools.http.mcp_http import listen
+        from kbx_tui.tools.http.mcp_options import McpOptions
+        from kbx_tui.tools.http.serve_http import require_workers, serve_one, serve_several
 
-        token = access_token(token_file, os.environ)
-        app = make_app(worker, token=token, idle_seconds=60.0 * idle_minutes)
+        require_workers(workers)
+        options = McpOptions(
+            str(selected_root(may_be_empty=True).resolve()),
+            trust=global_options().trust,
+            allow_writes=allow_writes,
+            warm=warm,
+            token=access_token(token_file, os.environ),
+            max_requests=max_requests,
+        )
+        port_of_metrics = None
+        if metrics_port is not None:
+            port_of_metrics = listen_for_monitoring(metrics_host, metrics_port)
         listening, url = listen(host, port)
-        say(f"serving MCP on {url}" + ("; clients must send the token" if token else ""))
-        asyncio.run(serve_http(app, listening))
+        say(f"serving MCP on {url}" + ("; clients must send the token" if options.token else ""))
+        if port_of_metrics is not None:
+            say_monitored(port_of_metrics)
+        if workers > 1:
+            serve_several(options, workers, listening, port_of_metrics)
+            return
+        worker = options.engine()
+        serve_one(options, worker, listening, port_of_metrics)
     else:
+        worker = open_worker(allow_writes=allow_writes, warm=warm)
         with end_with_input():
             from kbx_tui.tools.servers.mcp_server import serve_stdio
 

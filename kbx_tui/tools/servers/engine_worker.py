@@ -18,11 +18,24 @@ from kbx_tui.tools.servers.index_keeper import IndexKeeper
 
 if TYPE_CHECKING:
     from kbx_tui.api import KnowledgeBase
+    from kbx_tui.index.index_status import IndexSummary
 
 log = logging.getLogger(__name__)
 
+_BUSY = Failure(
+    "TRANSIENT",
+    "internal_error",
+    "too many calls are waiting; try again in a second",
+    retry_after_seconds=1.0,
+)
+
 TIMEOUT_SECONDS = 60.0
 """After this a caller is asked to try again; the work continues."""
+MOST_CALLS = 64
+"""Calls at a time, those that wait included; further ones are refused at once.
+
+More than a server lets through: clients that leave do not take back what they asked for.
+"""
 IDLE_SECONDS = 0.5
 """Seconds without a call after which there is time for other work."""
 
@@ -66,13 +79,32 @@ class EngineWorker:
 
     def submit(self, name: str, params: Mapping[str, Any]) -> Future[Answer]:
         """Start a call and return a future of its answer, which may be a failure."""
+        if self._calls >= MOST_CALLS:
+            busy: Future[Answer] = Future()
+            busy.set_result(failed_answer(name, _BUSY))
+            return busy
         return self._counted(
             lambda: answer_call(self._opened, name, params, allow_writes=self.allow_writes)
         )
 
     def run(self, action: Callable[[KnowledgeBase], Any]) -> Future[Any]:
-        """Start any other work on the knowledge base."""
+        """Start any other work on the knowledge base; a TimeoutError if too much is waiting."""
+        if self._calls >= MOST_CALLS:
+            busy: Future[Any] = Future()
+            busy.set_exception(TimeoutError())
+            return busy
         return self._counted(lambda: action(self._opened()))
+
+    def waiting(self) -> int:
+        """Return how many calls wait for the one that is running."""
+        return max(self._calls - 1, 0)
+
+    def summary(self) -> Future[IndexSummary | None]:
+        """Start reading the newest index; return a future of what it holds, None if none is open.
+
+        Does not count as a call, and opens no knowledge base.
+        """
+        return self._thread.submit(lambda: None if self._kb is None else self._kb.index_summary())
 
     def answer(self, name: str, params: Mapping[str, Any]) -> Answer:
         """Call a method and wait for its answer, for at most `timeout` seconds."""

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Mapping
+import time
+from collections.abc import Callable, Mapping
 from concurrent.futures import Future
 from functools import cache
 from typing import Any, TypeVar
@@ -35,13 +36,16 @@ INSTRUCTIONS = (
 )
 MARKDOWN = "text/markdown"
 
+Called = Callable[[str, str, float], object]
+"""Receives the tool that was called, `ok` or the type of its failure, and the seconds it took."""
+
 Context = ServerRequestContext[Any]
 Result = TypeVar("Result")
 
 
-def make_server(worker: EngineWorker) -> Server[Any]:
-    """Return a server that answers from `worker`."""
-    handlers = _Handlers(worker)
+def make_server(worker: EngineWorker, called: Called = lambda *call: None) -> Server[Any]:
+    """Return a server that answers from `worker`, and reports each call to `called`."""
+    handlers = _Handlers(worker, called)
     return Server(
         "kbx-tui",
         version=__version__,
@@ -90,8 +94,8 @@ def _input_schema_of(tool: str) -> Mapping[str, Any] | None:
 class _Handlers:
     """The request handlers of one server."""
 
-    def __init__(self, worker: EngineWorker) -> None:
-        self._worker = worker
+    def __init__(self, worker: EngineWorker, called: Called) -> None:
+        self._worker, self._called = worker, called
 
     async def list_tools(
         self, context: Context, params: types.PaginatedRequestParams | None
@@ -103,11 +107,15 @@ class _Handlers:
     async def call_tool(
         self, context: Context, params: types.CallToolRequestParams
     ) -> types.CallToolResult:
+        began = time.perf_counter()
         try:
             call = self._worker.submit(params.name, params.arguments or {})
             answer: Answer = await self._wait(call)
         except TimeoutError:
             answer = self._worker.timeout_answer(params.name)
+        tool = params.name if find_method(params.name) else "unknown"  # a client may send any text
+        result = answer.failure.type.lower() if answer.failure else "ok"
+        self._called(tool, result, time.perf_counter() - began)
         text = replace_surrogates(json.dumps(answer.json, ensure_ascii=False))
         return types.CallToolResult(
             content=[types.TextContent(type="text", text=text)],

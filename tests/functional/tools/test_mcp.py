@@ -18,8 +18,8 @@ import pytest
 from mcp import Client, MCPError, StdioServerParameters
 
 from kbx_tui import ConfigError, KnowledgeBase
+from kbx_tui.tools.http.mcp_http import ENDPOINT, require_loopback
 from kbx_tui.tools.servers.engine_worker import EngineWorker
-from kbx_tui.tools.servers.mcp_http import ENDPOINT, require_loopback
 from kbx_tui.tools.servers.mcp_server import make_server
 from kbx_tui.tools.servers.method_table import METHODS
 from tests.command_line import program_environment

@@ -7,6 +7,7 @@ import json
 import os
 import subprocess
 import sys
+import threading
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -18,10 +19,13 @@ import pytest
 from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
 
-from kbx_tui import ConfigError
-from kbx_tui.tools.servers.access_token import access_token
-from kbx_tui.tools.servers.engine_worker import EngineWorker
-from kbx_tui.tools.servers.mcp_http import MAX_SESSIONS, listen, make_app, serve_http
+from kbx_tui import ConfigError, NotFound
+from kbx_tui.http_service.http_server import HttpServer
+from kbx_tui.http_service.limited_protocol import Connections
+from kbx_tui.tools.http.access_token import access_token
+from kbx_tui.tools.http.http_gate import REQUEST_BYTES
+from kbx_tui.tools.http.mcp_http import listen, make_app
+from kbx_tui.tools.servers.engine_worker import MOST_CALLS, EngineWorker
 from kbx_tui.tools.servers.mcp_server import tool_of
 from tests.command_line import CommandLine, program_environment
 
@@ -45,22 +49,20 @@ def no_base() -> Any:
 
 
 @asynccontextmanager
-async def serving(**options: Any) -> AsyncIterator[str]:
+async def serving(
+    worker: EngineWorker | None = None, limits: Connections | None = None, **options: Any
+) -> AsyncIterator[str]:
     """Serve in this process and yield the address."""
-    worker = EngineWorker(no_base)
+    worker = worker or EngineWorker(no_base)
     listening, url = listen("127.0.0.1", 0)
-    task = asyncio.create_task(serve_http(make_app(worker, **options), listening))
+    server = HttpServer(make_app(worker, **options), limits)
+    task = asyncio.create_task(server.serve([listening]))
     try:
         yield url
     finally:
-        task.cancel()
-        await asyncio.wait({task})
-        listening.close()
+        server.stop()
+        await task
         worker.close()
-
-
-async def open_session(http: httpx2.AsyncClient, url: str) -> httpx2.Response:
-    return await http.post(url, json=INITIALIZE, headers=ACCEPT)
 
 
 @pytest.mark.parametrize("mode", ["legacy", "auto"])
@@ -114,36 +116,88 @@ async def test_request_with_another_token_gets_401_and_a_reason(sent: str) -> No
             assert TOKEN not in refused.text
 
 
-async def test_client_beyond_the_last_session_gets_the_reason_and_others_go_on() -> None:
-    async with serving(idle_seconds=300.0) as url, httpx2.AsyncClient() as http:
-        opened = [await open_session(http, url) for _ in range(MAX_SESSIONS)]
-        assert {answer.status_code for answer in opened} == {200}
-        refused = await open_session(http, url)
-        assert refused.status_code == 503
-        assert int(refused.headers["retry-after"]) == 60
+async def test_request_beyond_the_limit_is_refused_with_the_time_to_try_again() -> None:
+    blocked, release = threading.Event(), threading.Event()
+
+    def open_slowly() -> Any:
+        blocked.set()
+        release.wait(30)
+        raise NotFound("no base here")
+
+    search = {"name": "kb_search", "arguments": {"query": "roadmap"}}
+    call = {"jsonrpc": "2.0", "id": 3, "method": "tools/call", "params": search}
+    worker = EngineWorker(open_slowly)
+    async with serving(worker, max_requests=2) as url, httpx2.AsyncClient(timeout=30) as http:
+        calls = [asyncio.create_task(http.post(url, json=call, headers=ACCEPT)) for _ in range(2)]
+        await asyncio.to_thread(blocked.wait, 30)
+        while (refused := await http.post(url, json=LIST, headers=ACCEPT)).status_code == 200:
+            await asyncio.sleep(0.01)
+        assert (refused.status_code, refused.headers["retry-after"]) == (503, "1")
         assert refused.json()["error"]["message"] == (
-            "all 64 sessions of this server are in use; close one, or try again in 60 seconds: "
-            "idle ones end after 5 minutes without a request"
+            "2 requests are being answered, which is the limit (--max-requests); try again in "
+            "1 second"
         )
-        session = {**ACCEPT, "mcp-session-id": opened[0].headers["mcp-session-id"]}
-        assert (await http.post(url, json=LIST, headers=session)).status_code == 200
-        assert (await http.delete(url, headers=session)).status_code == 200
-        assert (await open_session(http, url)).status_code == 200
+        with pytest.raises(Exception) as told:  # a group, differing by version
+            async with Client(url, mode="legacy"):
+                pass
+        assert "try again in 1 second" in repr(told.value.__dict__) + repr(told.value)
+        release.set()
+        assert {answer.status_code for answer in await asyncio.gather(*calls)} == {200}
+        assert (await http.post(url, json=LIST, headers=ACCEPT)).status_code == 200
 
 
-async def test_idle_sessions_make_room() -> None:
-    async with serving(idle_seconds=0.5) as url, httpx2.AsyncClient() as http:
-        first = await open_session(http, url)
-        for _ in range(MAX_SESSIONS):
-            await open_session(http, url)
-        while (answer := await open_session(http, url)).status_code == 503:
-            await asyncio.sleep(0.1)
-        assert answer.status_code == 200
-        session = {**ACCEPT, "mcp-session-id": first.headers["mcp-session-id"]}
-        while (await http.post(url, json=LIST, headers=session)).status_code != 404:
-            await asyncio.sleep(0.6)
-        async with Client(url, mode="legacy") as client:
-            assert (await client.list_tools()).tools
+async def test_calls_of_clients_that_left_do_not_pile_up() -> None:
+    release = threading.Event()
+    worker = EngineWorker(lambda: release.wait(30))  # type: ignore[arg-type,return-value]
+    try:
+        calls = [worker.submit("kb_search", {"query": "roadmap"}) for _ in range(MOST_CALLS)]
+        refused = worker.submit("kb_search", {"query": "roadmap"}).result(0)
+        assert refused.failure is not None
+        assert (refused.failure.type, refused.failure.retry_after_seconds) == ("TRANSIENT", 1.0)
+        with pytest.raises(TimeoutError):
+            worker.run(lambda kb: kb).result(0)
+    finally:
+        for call in calls[1:]:
+            call.cancel()
+        release.set()
+        worker.close()
+
+
+async def test_no_session_is_kept_so_that_any_process_can_answer() -> None:
+    async with serving() as url, httpx2.AsyncClient() as http:
+        opened = await http.post(url, json=INITIALIZE, headers=ACCEPT)
+        assert opened.status_code == 200
+        assert "mcp-session-id" not in opened.headers
+        of_another_process = {**ACCEPT, "mcp-session-id": "0" * 32}
+        assert (await http.post(url, json=LIST, headers=of_another_process)).status_code == 200
+        for method in ("GET", "DELETE"):
+            refused = await http.request(method, url, headers=ACCEPT)
+            assert (refused.status_code, refused.headers["allow"]) == (405, "POST")
+
+
+async def test_large_and_slow_requests_are_cut() -> None:
+    limits = Connections(at_once=2, receive_seconds=0.3)
+    head = b"POST /mcp HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 50\r\n"
+    async with serving(limits=limits) as url, httpx2.AsyncClient() as http:
+        too_large = await http.post(url, content=b"x" * (REQUEST_BYTES + 1), headers=ACCEPT)
+        assert too_large.status_code == 413
+        port = int(url.split(":")[2].split("/")[0])
+        for sent in (b"", head, head + b"\r\n{"):
+            reader, writer = await asyncio.open_connection("127.0.0.1", port)
+            writer.write(sent)
+            assert await asyncio.wait_for(_all_of(reader), 10) == b""
+            writer.close()
+        flood = [await asyncio.open_connection("127.0.0.1", port) for _ in range(5)]
+        assert (await http.post(url, json=LIST, headers=ACCEPT)).status_code == 200
+        for _, writer in flood:
+            writer.close()
+
+
+async def _all_of(reader: asyncio.StreamReader) -> bytes:
+    try:
+        return await reader.read()
+    except ConnectionError:
+        return b""
 
 
 def test_token_of_a_file_goes_before_that_of_the_environment(tmp_path: Path) -> None:

@@ -3,6 +3,9 @@
 Any web page in a browser can send requests to local ports. So the server listens on loopback only,
 and refuses requests whose Host or Origin is not a loopback name. Other users and programs of this
 machine are kept out by a token, if one is set.
+
+It keeps no sessions: no tool needs to know what a client asked before, so any process can answer
+any request, and a client does not notice that a process was replaced.
 """
 
 from __future__ import annotations
@@ -10,21 +13,22 @@ from __future__ import annotations
 import ipaddress
 import socket
 
-import uvicorn
 from mcp.server.transport_security import TransportSecuritySettings
 from starlette.types import ASGIApp
 
 from kbx_tui.errors import ConfigError
+from kbx_tui.tools.http.http_gate import (
+    REQUEST_BYTES,
+    LimitRequests,
+    ObserveAnswers,
+    RequireToken,
+)
+from kbx_tui.tools.http.mcp_options import MAX_REQUESTS
+from kbx_tui.tools.http.reports import NO_REPORTS, Reports
 from kbx_tui.tools.servers.engine_worker import EngineWorker
-from kbx_tui.tools.servers.http_gate import ExplainFull, RequireToken
 from kbx_tui.tools.servers.mcp_server import make_server
 
 ENDPOINT = "/mcp"
-REQUEST_BYTES = 1_000_000
-MAX_SESSIONS = 64
-"""Sessions at a time; further clients are refused with a reason."""
-IDLE_MINUTES = 5
-"""Default time without a request after which a session ends."""
 WAITING_CONNECTIONS = 128
 LOOPBACK_NAMES = ("127.0.0.1", "localhost", "[::1]")
 
@@ -41,22 +45,29 @@ def require_loopback(host: str) -> str:
 
 
 def make_app(
-    worker: EngineWorker, *, token: str | None = None, idle_seconds: float = 60.0 * IDLE_MINUTES
+    worker: EngineWorker,
+    *,
+    token: str | None = None,
+    max_requests: int = MAX_REQUESTS,
+    reports: Reports = NO_REPORTS,
 ) -> ASGIApp:
     """Return the web application that serves `ENDPOINT`, with a `token` to those who send it."""
-    served = make_server(worker).streamable_http_app(
+    served: ASGIApp = make_server(worker, reports.call).streamable_http_app(
         streamable_http_path=ENDPOINT,
+        stateless_http=True,
         max_request_body_size=REQUEST_BYTES,
-        max_sessions=MAX_SESSIONS,
-        session_idle_timeout=idle_seconds,
         transport_security=TransportSecuritySettings(
             enable_dns_rebinding_protection=True,
             allowed_hosts=[f"{name}:*" for name in LOOPBACK_NAMES],
             allowed_origins=[f"http://{name}:*" for name in LOOPBACK_NAMES],
         ),
     )
-    app = ExplainFull(served, MAX_SESSIONS, idle_seconds)
-    return app if token is None else RequireToken(app, token)
+    app: ASGIApp = LimitRequests(
+        served, max_requests, lambda count: reports.load(count, worker.waiting())
+    )
+    if token is not None:
+        app = RequireToken(app, token)
+    return ObserveAnswers(app, reports.request)
 
 
 def listen(host: str, port: int) -> tuple[socket.socket, str]:
@@ -79,9 +90,3 @@ def listen(host: str, port: int) -> tuple[socket.socket, str]:
         raise ConfigError(text) from error
     host_name = f"[{address}]" if family == socket.AF_INET6 else address
     return listening, f"http://{host_name}:{listening.getsockname()[1]}{ENDPOINT}"
-
-
-async def serve_http(app: ASGIApp, listening: socket.socket) -> None:
-    """Serve the requests on a socket until interrupted."""
-    config = uvicorn.Config(app, log_level="warning")
-    await uvicorn.Server(config).serve(sockets=[listening])

@@ -1,0 +1,1 @@
+"""What the HTTP servers share: who may ask, limits of connections, health and metrics."""

@@ -1,0 +1,94 @@
+"""A process of `kbx mcp --http --workers N`, started by `worker_pool`.
+
+    python -P -m kbx_tui.tools.http.worker_process DESCRIPTOR
+
+DESCRIPTOR is a socket of the process that listens. It sends one line of JSON, the fields of
+`McpOptions`, then one byte with each connection that it accepted. It receives the line
+`{"ready": []}`, then reports (`tools/http/reports.py`), `{"adopted": []}` for each connection and
+`{"closed": []}` when it has ended. When it closes the socket, the process
+answers what is in progress and ends.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import socket
+import sys
+from contextlib import suppress
+
+from kbx_tui.ending import end_soon, install, leave, on_signal
+from kbx_tui.tools.http.mcp_options import McpOptions
+from kbx_tui.tools.http.mcp_process import McpProcess
+from kbx_tui.tools.http.reports import SentReports
+from kbx_tui.tools.servers.engine_worker import EngineWorker
+
+OPTION_BYTES = 65_536
+ADOPTED_AT_ONCE = 16
+READY, ADOPTED, CLOSED = b'{"ready": []}\n', b'{"adopted": []}\n', b'{"closed": []}\n'
+
+
+def main() -> None:
+    """Serve until the other side closes the socket, or a signal comes."""
+    install()
+    control = socket.socket(fileno=int(sys.argv[1]))
+    line = control.makefile("rb", buffering=0).readline(OPTION_BYTES)
+    options = McpOptions(**json.loads(line))
+    worker = options.engine()
+    asyncio.run(_serve(control, worker, options))
+    end_soon(0)
+    worker.close()
+    leave(0)
+
+
+async def _serve(control: socket.socket, worker: EngineWorker, options: McpOptions) -> None:
+    control.setblocking(False)
+    process = McpProcess(
+        worker,
+        token=options.token,
+        max_requests=options.max_requests,
+        reports=SentReports(lambda report: _send(control, report)),
+        closed=lambda: _send(control, CLOSED),
+    )
+
+    async def ready() -> None:
+        _send(control, READY)
+
+    with on_signal(process.stop):
+        adopting = asyncio.create_task(_adopt(control, process))
+        await process.serve(ready=ready)
+        adopting.cancel()
+
+
+async def _adopt(control: socket.socket, process: McpProcess) -> None:
+    """Serve the connections that arrive, until the other side is gone."""
+    loop = asyncio.get_running_loop()
+    readable = asyncio.Event()
+    loop.add_reader(control.fileno(), readable.set)
+    try:
+        while True:
+            await readable.wait()
+            readable.clear()
+            try:
+                data, descriptors, _, _ = socket.recv_fds(control, ADOPTED_AT_ONCE, ADOPTED_AT_ONCE)
+            except BlockingIOError:
+                continue
+            for descriptor in descriptors:
+                await process.adopt(socket.socket(fileno=descriptor))
+                _send(control, ADOPTED)
+            if not data:
+                break
+            readable.set()
+    finally:
+        loop.remove_reader(control.fileno())
+    process.stop()
+
+
+def _send(control: socket.socket, line: bytes) -> None:
+    """Send a report, which is lost if the other side is gone, or too busy to read."""
+    with suppress(OSError):
+        control.send(line)
+
+
+if __name__ == "__main__":
+    main()

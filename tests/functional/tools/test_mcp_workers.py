@@ -1,0 +1,155 @@
+"""Several processes that answer MCP over HTTP as one server: real processes, the SDK's client."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import httpx2
+import psutil
+import pytest
+from mcp import Client
+from mcp.client.streamable_http import streamable_http_client
+
+from kbx_tui.errors import KbxError
+from kbx_tui.http_service.service_state import ServiceState
+from kbx_tui.tools.http import worker_pool
+from kbx_tui.tools.http.mcp_http import listen
+from kbx_tui.tools.http.mcp_options import McpOptions
+from kbx_tui.tools.http.worker_pool import WorkerPool
+from tests.command_line import program_environment
+
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="connections cannot be handed over")
+
+SECONDS = 60.0
+QUERY = "unmistakable zebra budget"
+TOKEN = "correct-horse-battery-staple"
+
+
+@dataclass
+class Served:
+    process: subprocess.Popen[str]
+    url: str
+    metrics: str
+
+    def workers(self) -> list[psutil.Process]:
+        return psutil.Process(self.process.pid).children()
+
+    def monitored(self, path: str) -> httpx2.Response:
+        return httpx2.get(self.metrics.replace("/metrics", path), timeout=SECONDS)
+
+
+@pytest.fixture
+def served(demo_copy: Path) -> Iterator[Served]:
+    pytest.importorskip("prometheus_client", reason="needs the extra `metrics`")
+    command = [sys.executable, "-m", "kbx_tui", "--kb", str(demo_copy), "mcp", "--http"]
+    options = ["--port", "0", "--workers", "2", "--metrics-port", "0"]
+    process = subprocess.Popen(
+        [*command, *options],
+        stderr=subprocess.PIPE,
+        text=True,
+        env=program_environment({"KBX_TOKEN": TOKEN}),
+    )
+    assert process.stderr is not None
+    url = process.stderr.readline().split()[4].rstrip(";")
+    metrics = process.stderr.readline().split()[3]
+    yield Served(process, url, metrics)
+    process.kill()
+    process.communicate()
+
+
+def test_workers_answer_as_one_server(served: Served) -> None:
+    """They start, are asked, crash, are monitored and end: in one test, as starting takes long."""
+    headers = {"authorization": f"Bearer {TOKEN}"}
+
+    async def ask(count: int) -> None:
+
+        async with (
+            httpx2.AsyncClient(headers=headers, timeout=SECONDS) as http,
+            Client(streamable_http_client(served.url, http_client=http)) as client,
+        ):
+            for _ in range(count):
+                answer = await client.call_tool("kb_search", {"query": QUERY})
+                assert not answer.is_error, answer
+
+    async def ask_at_once() -> None:
+        await asyncio.gather(*(ask(2) for _ in range(4)))
+
+    asyncio.run(ask_at_once())
+    _wait(lambda: len(json.loads(served.monitored("/readyz").text)["generations"]) == 2)
+
+    stranger = {"authorization": f"Bearer {TOKEN}", "host": "evil.example"}
+    body = {"jsonrpc": "2.0", "id": 1, "method": "tools/list"}
+    accept = {"accept": "application/json, text/event-stream"}
+    for sent, status in (({}, 401), (headers, 200), (stranger, 421)):
+        for _ in range(2):  # connections take turns
+            answer = httpx2.post(served.url, json=body, headers=[*accept.items(), *sent.items()])
+            assert answer.status_code == status
+
+    text = served.monitored("/metrics").text
+    assert 'kbx_tool_calls_total{result="ok",tool="kb_search"} 8.0' in text
+    assert 'kbx_http_requests_total{route="mcp",status="401"} 2.0' in text
+    assert 'kbx_index_generation{process="worker 1"}' in text
+    for private in ("zebra", TOKEN, served.url.rpartition("/")[2] + "/", "larkwater"):
+        assert private not in text
+    host = {"host": "evil.example"}
+    assert httpx2.get(served.metrics, headers=host).status_code == 403
+    assert httpx2.get(served.metrics, headers={"origin": "http://a"}).status_code == 403
+    assert served.monitored("/healthz").text == "ok\n"
+
+    first = min(served.workers(), key=lambda worker: worker.create_time())
+    first.kill()
+    asyncio.run(ask(2))
+    assert served.process.stderr is not None
+    said = next(line for line in served.process.stderr if "ended with" in line)
+    assert said == "kbx: worker 0 ended with exit code -9; another one is started\n"
+    _wait(lambda: len(served.workers()) == 2)
+    assert "kbx_worker_restarts_total 1.0" in served.monitored("/metrics").text
+
+    workers = served.workers()
+    served.process.send_signal(signal.SIGTERM)
+    _, errors = served.process.communicate(timeout=SECONDS)
+    assert (served.process.returncode, errors) == (143, "")
+    psutil.wait_procs(workers, timeout=SECONDS)
+    assert not any(worker.is_running() for worker in workers)
+
+
+async def test_workers_that_end_at_once_end_the_server(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(worker_pool, "MODULE", "kbx_tui.no_such_module")
+    listening, _ = listen("127.0.0.1", 0)
+    pool = WorkerPool(McpOptions("."), 2, ServiceState())
+    with pytest.raises(KbxError, match=r"workers ended 6 times within 60 seconds, the last with"):
+        await asyncio.wait_for(pool.serve(listening), SECONDS)
+    assert not pool.pids()
+
+
+async def test_client_is_refused_for_a_second_while_no_worker_is_ready(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(worker_pool, "MODULE", "json.tool")  # ends only when its input does
+    monkeypatch.setattr(worker_pool, "WAIT_SECONDS", 0.1)
+    listening, url = listen("127.0.0.1", 0)
+    pool = WorkerPool(McpOptions("."), 1, ServiceState())
+    serving = asyncio.create_task(pool.serve(listening))
+    async with httpx2.AsyncClient(timeout=SECONDS) as http:
+        answer = await http.post(url, json={})
+    assert (answer.status_code, answer.headers["retry-after"]) == (503, "1")
+    pool.stop()
+    await serving
+    with pytest.raises(httpx2.ConnectError):
+        httpx2.post(url, json={})
+
+
+def _wait(condition: object) -> None:
+    assert callable(condition)
+    deadline = time.monotonic() + SECONDS
+    while not condition():
+        assert time.monotonic() < deadline
+        time.sleep(0.05)

@@ -24,6 +24,7 @@ import signal
 import socket
 import sys
 import threading
+import traceback
 from contextlib import suppress
 from typing import Any, NoReturn
 
@@ -104,6 +105,8 @@ def _become(
         sys.argv[1:] = [*arguments, *request["arguments"]]
         limit_memory(limit)
         visitor.main()
+    except BaseException:  # else nobody learns why it has failed
+        traceback.print_exc()
     finally:
         os._exit(UNREADABLE)
 

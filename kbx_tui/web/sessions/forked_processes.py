@@ -31,13 +31,16 @@ class ForkedProcess:
         self,
         pid: int,
         ended: asyncio.Future[int],
-        stdin: asyncio.StreamWriter,
-        stdout: asyncio.StreamReader,
-        stderr: asyncio.StreamReader,
+        terminal: tuple[asyncio.StreamReader, asyncio.StreamWriter],
+        errors: tuple[asyncio.StreamReader, asyncio.StreamWriter],
     ) -> None:
-        """`ended` is its exit code, once the fork server has reported it."""
-        self.pid, self.stdin, self.stdout, self.stderr = pid, stdin, stdout, stderr
-        self._ended = ended
+        """`ended` is its exit code, once the fork server has reported it.
+
+        The writer of `errors` writes nothing, but the socket is closed when it is dropped.
+        """
+        self.pid, self._ended = pid, ended
+        self.stdout, self.stdin = terminal
+        self.stderr, self._errors_writer = errors
 
     def terminate(self) -> None:
         """Ask it to end. Raises ProcessLookupError if it has ended."""
@@ -88,18 +91,18 @@ class ForkServer:
         try:
             socket.send_fds(self._control, [json.dumps(request).encode()], theirs)
             await asyncio.wait_for(started, FIRST_SECONDS)
-        except OSError:  # TimeoutError is one; a process that is late finds its sockets closed
+        except (OSError, asyncio.CancelledError) as error:  # TimeoutError is one of the first
             for ours, _ in pairs:
-                ours.close()
+                ours.close()  # a process that is late ends with them
+            if isinstance(error, asyncio.CancelledError):
+                raise
             return None
         finally:
             self._starts.pop(number, None)
             for _, other in pairs:
                 other.close()
-        stdout, stdin = await asyncio.open_unix_connection(sock=pairs[0][0])
-        stderr, _ = await asyncio.open_unix_connection(sock=pairs[1][0])
-        pid, ended = started.result()
-        return AppProcess(ForkedProcess(pid, ended, stdin, stdout, stderr))
+        terminal, errors = [await asyncio.open_unix_connection(sock=ours) for ours, _ in pairs]
+        return AppProcess(ForkedProcess(*started.result(), terminal, errors))
 
     async def end(self) -> None:
         """End the fork server."""

@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 
 from kbx_tui import KnowledgeBase
+from kbx_tui.log_file import logger
 from kbx_tui.tui.commands.command_table import COMMANDS
 from kbx_tui.tui.commands.offer import WRITES
 from kbx_tui.web.sessions.app_process import app_command, fork_command
@@ -73,6 +74,14 @@ def served(base: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Run
         forks[forks.index("kbx_tui.tui.visitor.fork_server")] = "tests.functional.web.faulty_app"
         with running(limits, command, fork_command=forks) as server:
             yield server
+
+
+@pytest.fixture
+def server_log(caplog: pytest.LogCaptureFixture) -> Iterator[pytest.LogCaptureFixture]:
+    """What the server logs."""
+    logger().addHandler(caplog.handler)
+    yield caplog
+    logger().removeHandler(caplog.handler)
 
 
 def content(root: Path) -> str:
@@ -142,7 +151,9 @@ async def test_no_writing_key_changes_a_file_of_a_visitor_who_may_only_read(
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux has fork servers, and /proc")
-async def test_a_session_that_is_killed_or_raises_an_error_ends_alone(served: Running) -> None:
+async def test_a_session_that_is_killed_or_raises_an_error_ends_alone(
+    served: Running, server_log: pytest.LogCaptureFixture
+) -> None:
     async with visitor(served) as known:
         page, killed, raising = await asyncio.gather(*(known.open() for _ in range(3)))
         await asyncio.gather(*(each.until("hostile") for each in (page, killed, raising)))
@@ -156,6 +167,7 @@ async def test_a_session_that_is_killed_or_raises_an_error_ends_alone(served: Ru
         await raising.send("query", "raise!")
         assert await killed.closed() == Closing.ENDED
         assert await raising.closed() == Closing.ENDED
+        assert "RuntimeError: raised as asked" in server_log.text
         await page.send("query", "ferry")
         while (await page.message("page"))["query"] != "ferry":
             await page.receive()

@@ -102,7 +102,8 @@ class ForkServer:
             for _, other in pairs:
                 other.close()
         terminal, errors = [await asyncio.open_unix_connection(sock=ours) for ours, _ in pairs]
-        return AppProcess(ForkedProcess(*started.result(), terminal, errors))
+        pid, ended = started.result()
+        return AppProcess(ForkedProcess(pid, ended, terminal, errors))
 
     async def end(self) -> None:
         """End the fork server."""

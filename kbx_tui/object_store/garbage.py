@@ -33,7 +33,7 @@ SWEEP_SECONDS = 6 * 3600.0
 
 def sweep_if_due(lease: WriterLease, now: float) -> int:
     """Sweep if the last time is long ago; `now` is in seconds since 1970. Raises StoreFault."""
-    if lease.head.swept_at and now - lease.head.swept_at < SWEEP_SECONDS:
+    if 0 <= now - lease.head.swept_at < SWEEP_SECONDS:  # below 0 by a clock that was wrong
         return 0
     deleted = sweep(lease)
     lease.publish(swept_at=now)

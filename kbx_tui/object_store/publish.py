@@ -187,6 +187,7 @@ def _upload(
         try:
             for future in as_completed(pending):
                 future.result()
+                lease.require_held()
                 done += pending[future]
                 progress(done, total)
                 if cancelled():

@@ -40,6 +40,12 @@ class WriterLease:
     ) -> None:
         self.client, self.head, self._term = client, head, _term(head)
         self._tag, self._clock, self._lock = tag, clock, threading.Lock()
+        self._lost: StoreFault | None = None
+
+    def require_held(self) -> None:
+        """Raise StoreFault if the lease is known to be lost; sends nothing."""
+        if self._lost is not None:
+            raise self._lost
 
     def publish(self, **changes: object) -> Head:
         """Change the head, and return it. Raises StoreFault where the lease was lost."""
@@ -71,15 +77,23 @@ class WriterLease:
         try:
             self._write(changes)
         except Conflict as error:
-            raise _lost(_holder(self.client), self.client) from error
+            raise self._note_lost(_holder(self.client)) from error
 
     def _adopt(self) -> None:
         """Accept a head that this process has written. Raises StoreFault for any other."""
         found = self.client.read(HEAD)
         head = decode_head(found[0], self.client.uri) if found else None
         if found is None or head is None or _term(head) != self._term:
-            raise _lost(head.lease if head else None, self.client)
+            raise self._note_lost(head.lease if head else None)
         self.head, self._tag = head, found[1]
+
+    def _note_lost(self, holder: Lease | None) -> StoreFault:
+        by = f"process {holder.pid} on {holder.host}" if holder else "another process"
+        self._lost = StoreFault(
+            f"{by} has taken over publishing to {self.client.uri}, because the lease of this one "
+            "was not renewed in time: nothing was published; run `kbx index` again"
+        )
+        return self._lost
 
 
 @contextmanager
@@ -192,12 +206,4 @@ def _locked(client: ObjectClient, lease: Lease | None) -> IndexLocked:
     return IndexLocked(
         f"process {lease.pid} on {lease.host} publishes to {client.uri} since {since}: wait until "
         f"it has finished; if it has died, others may publish from {until}"
-    )
-
-
-def _lost(lease: Lease | None, client: ObjectClient) -> StoreFault:
-    by = f"process {lease.pid} on {lease.host}" if lease else "another process"
-    return StoreFault(
-        f"{by} has taken over publishing to {client.uri}, because the lease of this one was not "
-        "renewed in time: nothing was published; run `kbx index` again"
     )

@@ -46,7 +46,8 @@ def test_expired_lease_is_taken_over_and_its_holder_fenced_off(store_uri: str) -
     former = acquired_at(store_uri, 0)
     held_elsewhere(former)
     heir = acquired_at(store_uri, LEASE_SECONDS + SKEW_SECONDS + 1)
-    for write in (former.renew, lambda: former.publish(version=1)):
+    former.require_held()  # it has not noticed yet
+    for write in (former.renew, lambda: former.publish(version=1), former.require_held):
         with pytest.raises(StoreFault, match=r"has taken over publishing .* nothing was published"):
             write()
     former.release()  # not its own any more

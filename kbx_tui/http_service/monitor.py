@@ -7,27 +7,15 @@ name this machine as its host and come from no page, as everywhere.
 from __future__ import annotations
 
 import asyncio
-import json
 import socket
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
-
-from starlette.datastructures import Headers
-from starlette.responses import PlainTextResponse, Response
-from starlette.types import Receive, Scope, Send
 
 from kbx_tui.errors import ConfigError, KbxError
-from kbx_tui.http_service.http_server import HttpServer
-from kbx_tui.http_service.limited_protocol import Connections
-from kbx_tui.http_service.same_origin import HostRules, host_rules, is_loopback, refusal
+from kbx_tui.http_service.same_origin import HostRules, host_rules, is_loopback
 from kbx_tui.http_service.service_state import ServiceState
 
-if TYPE_CHECKING:
-    from kbx_tui.http_service.service_metrics import ServiceMetrics
-
-CONNECTIONS = Connections(at_once=16, receive_seconds=5.0, answer_seconds=10.0)
 WAITING_CONNECTIONS = 16
 
 
@@ -85,12 +73,17 @@ async def monitored(port: MonitorPort | None, state: ServiceState) -> AsyncItera
     if port is None:
         yield
         return
+    # uvicorn and prometheus_client are loaded only where there is such a port.
+    from kbx_tui.http_service.http_server import HttpServer
+    from kbx_tui.http_service.limited_protocol import Connections
+    from kbx_tui.http_service.monitor_app import MonitorApp
     from kbx_tui.http_service.service_metrics import ServiceMetrics
 
     metrics = ServiceMetrics()
     metrics.show(state)
     state.observer = metrics
-    server = HttpServer(_Monitor(port.rules, state, metrics), CONNECTIONS)
+    limits = Connections(at_once=16, receive_seconds=5.0, answer_seconds=10.0)
+    server = HttpServer(MonitorApp(port.rules, state, metrics), limits)
     serving = asyncio.create_task(server.serve(sockets=[port.socket]))
     try:
         yield
@@ -99,43 +92,3 @@ async def monitored(port: MonitorPort | None, state: ServiceState) -> AsyncItera
         with suppress(asyncio.CancelledError):
             await serving
         port.socket.close()
-
-
-class _Monitor:
-    """The application of the port."""
-
-    def __init__(self, rules: HostRules, state: ServiceState, metrics: ServiceMetrics) -> None:
-        self._rules, self._state, self._metrics = rules, state, metrics
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] == "http":
-            answer = await self._answer(scope)
-            answer.headers["Cache-Control"] = "no-store"
-            answer.headers["X-Content-Type-Options"] = "nosniff"
-            await answer(scope, receive, send)
-        elif scope["type"] == "lifespan":
-            for done in ("startup", "shutdown"):
-                await receive()
-                await send({"type": f"lifespan.{done}.complete"})
-
-    async def _answer(self, scope: Scope) -> Response:
-        headers = Headers(scope=scope)
-        plain = {"Host": headers.get("host", "")}
-        for name in ("Origin", "Sec-Fetch-Site"):
-            if name in headers:
-                plain[name] = headers[name]
-        if "Origin" in plain or refusal(self._rules, plain, navigates=False, from_page=False):
-            return PlainTextResponse("refused: this port answers programs of this machine\n", 403)
-        if scope["method"] not in ("GET", "HEAD"):
-            return PlainTextResponse("only GET is answered\n", 405, {"Allow": "GET, HEAD"})
-        match scope["path"]:
-            case "/healthz":
-                return PlainTextResponse("ok\n")
-            case "/readyz":
-                ready, body = self._state.readiness()
-                text = json.dumps(body) + "\n"
-                return Response(text, 200 if ready else 503, media_type="application/json")
-            case "/metrics":
-                metrics = await asyncio.to_thread(self._metrics.text)  # reads files of the system
-                return Response(metrics, media_type=self._metrics.content_type)
-        return PlainTextResponse("there is /healthz, /readyz and /metrics\n", 404)

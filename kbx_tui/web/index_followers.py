@@ -1,18 +1,21 @@
 """Keeps the indices of the bases up to date while the server runs: its sessions may not.
 
-For each base a process of `kbx jsonl` runs without a client: it indexes files that change.
+For each base a process indexes files that change, and reports what the index holds: lines of JSON
+as `{"index": {...}}`, with the fields of `IndexState`.
 """
 
 from __future__ import annotations
 
 import asyncio
+import json
 import shlex
 import sys
 import time
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 
+from kbx_tui.http_service.service_state import IndexState, ServiceState
 from kbx_tui.log_file import logger
 
 END_SECONDS = 1.2
@@ -22,20 +25,27 @@ LEAST_SECONDS = 10.0
 
 def follower_command(base: Path, *, trust: bool) -> list[str]:
     """Return the command line of the process that keeps the index of a base up to date."""
-    command = [sys.executable, "-P", "-m", "kbx_tui", "--kb", str(base)]
-    return [*command, *(["--trust"] if trust else []), "jsonl"]
+    command = [sys.executable, "-P", "-m", "kbx_tui.tools.http.indexer_process", str(base)]
+    return [*command, *(["--trust"] if trust else [])]
 
 
 @asynccontextmanager
-async def indices_followed(commands: Sequence[Sequence[str]]) -> AsyncIterator[None]:
-    """Run the processes within the block; what they report goes to stderr. Raises OSError."""
+async def indices_followed(
+    commands: Sequence[Sequence[str]], state: ServiceState | None = None
+) -> AsyncIterator[Mapping[str, int]]:
+    """Run the processes within the block, and yield the pids of those that run, by name.
+
+    What the indices hold is noted in `state`. Raises OSError.
+    """
+    state = state or ServiceState()
+    pids: dict[str, int] = {}
     followers: list[_Follower] = []
     try:
-        for command in commands:
-            followers.append(  # noqa: PERF401  # those that run are ended if one cannot be started
-                _Follower(command, await _start(command))
+        for number, command in enumerate(commands):
+            followers.append(
+                _Follower(f"indexer {number}", command, await _start(command), state, pids)
             )
-        yield
+        yield pids
     finally:
         await asyncio.gather(*(follower.end() for follower in followers))
 
@@ -43,8 +53,16 @@ async def indices_followed(commands: Sequence[Sequence[str]]) -> AsyncIterator[N
 class _Follower:
     """A process that is started again when it ends unasked."""
 
-    def __init__(self, command: Sequence[str], process: asyncio.subprocess.Process) -> None:
-        self._command, self._process = command, process
+    def __init__(
+        self,
+        name: str,
+        command: Sequence[str],
+        process: asyncio.subprocess.Process,
+        state: ServiceState,
+        pids: dict[str, int],
+    ) -> None:
+        self._name, self._command, self._process = name, command, process
+        self._state, self._pids = state, pids
         self._watching = asyncio.create_task(self._watch())
 
     async def end(self) -> None:
@@ -62,7 +80,11 @@ class _Follower:
     async def _watch(self) -> None:
         while True:
             began = time.monotonic()
+            self._pids[self._name] = self._process.pid
+            await self._read_reports()
             code = await self._process.wait()
+            del self._pids[self._name]
+            self._state.forget(self._name)
             goes_on = time.monotonic() - began >= LEAST_SECONDS
             then = "started again" if goes_on else "files that change are not indexed any more"
             logger().error("%s ended with %s; %s", shlex.join(self._command), code, then)
@@ -73,12 +95,23 @@ class _Follower:
             except OSError as error:
                 logger().error("it cannot be started: %s", error.strerror)
                 return
+            self._state.observer.restarted()
+
+    async def _read_reports(self) -> None:
+        """Note what the process reports, until it ends."""
+        assert self._process.stdout is not None
+        try:
+            async for line in self._process.stdout:
+                fields = json.loads(line)["index"]
+                self._state.set_index(self._name, None if fields is None else IndexState(**fields))
+        except (KeyError, TypeError, ValueError) as error:
+            logger().error("%s sent what is not a report: %s", self._name, error)
 
 
 async def _start(command: Sequence[str]) -> asyncio.subprocess.Process:
     return await asyncio.create_subprocess_exec(
         *command,
         stdin=asyncio.subprocess.PIPE,  # its end ends the process, even if we are killed
-        stdout=asyncio.subprocess.DEVNULL,
+        stdout=asyncio.subprocess.PIPE,
         start_new_session=True,
     )

@@ -5,12 +5,14 @@ from __future__ import annotations
 import asyncio
 import logging
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 
 from aiohttp import web
 
+from kbx_tui.http_service.monitor import MonitorPort, monitored
+from kbx_tui.http_service.service_state import ServiceState
 from kbx_tui.log_file import logger
 from kbx_tui.web.connection_guard import ConnectionGuard
 from kbx_tui.web.index_followers import indices_followed
@@ -37,10 +39,16 @@ class WebServer:
     """Start the processes that keep the indices up to date."""
     fork_command: Sequence[str] = ()
     """Starts a fork server for processes of the app; empty to start each with `command`."""
+    monitor: MonitorPort | None = None
+    """Where health and metrics are served, if at all."""
 
     def __post_init__(self) -> None:
         self.visitors = Visitors(self.limits.link_seconds, self.limits.visitor_seconds)
         self.registry = SessionRegistry(self._start, self.limits)
+        self.state = ServiceState(
+            pids=self._pids, sessions=lambda: (len(self.registry), self.limits.sessions)
+        )
+        self._indexers: Mapping[str, int] = {}
         self._stopping = asyncio.Event()
         self._loop: asyncio.AbstractEventLoop | None = None
         self._forks: ForkServer | None = None
@@ -67,7 +75,8 @@ class WebServer:
         async with (
             links_served(self.listening, self.new_link),
             fork_server(self.fork_command, app_environment(os.environ, 80, 24)) as self._forks,
-            indices_followed(self.followers),
+            indices_followed(self.followers, self.state) as self._indexers,
+            monitored(self.monitor, self.state),
         ):
             serving = await self._loop.create_server(guard, sock=self.listening.socket)
             try:
@@ -98,7 +107,17 @@ class WebServer:
             self.registry,
             self.limits,
             lambda transport: self.guard.keep(transport),
+            self.state,
         ).application()
+
+    def _pids(self) -> dict[str, list[int]]:
+        """Return the processes that run, by what they do."""
+        pids = {"server": [os.getpid()], **{name: [pid] for name, pid in self._indexers.items()}}
+        if self._forks is not None:
+            pids["fork server"] = [self._forks.pid]
+        if sessions := [session.process.pid for session in self.registry]:
+            pids["sessions"] = sessions
+        return pids
 
     async def _start(self, opening: Opening) -> AppProcess:
         environment = app_environment(os.environ, opening.width, opening.height)

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import secrets
+import time
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
 
 from aiohttp import WSMsgType, web
 
 from kbx_tui.http_service.same_origin import HostRules, refusal
+from kbx_tui.http_service.service_state import ServiceState
 from kbx_tui.log_file import logger
 from kbx_tui.web.page_files import read_page_files
 from kbx_tui.web.sessions.browser_session import Closing
@@ -20,6 +22,8 @@ from kbx_tui.web.visitors import Visitors
 from kbx_tui.web.web_limits import Limits
 
 Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
+ROUTES = {"_page": "page", "_enter": "enter", "_file": "static", "_socket": "socket"}
+"""How requests are counted, by the method that answers."""
 TOKEN_BYTES = 1_000
 PAGE_POLICY = (
     "default-src 'self'; style-src 'self' 'nonce-{nonce}'; style-src-attr 'unsafe-inline'; "
@@ -48,8 +52,13 @@ class WebApp:
         registry: SessionRegistry,
         limits: Limits,
         keep: Callable[[asyncio.Transport], object],
+        state: ServiceState,
     ) -> None:
-        """Serve below `path`; `keep` is called for each connection that shows a session."""
+        """Serve below `path`; `keep` is called for each connection that shows a session.
+
+        Requests are counted by the observer of `state`.
+        """
+        self._state = state
         self._rules, self._path, self._limits, self._keep = rules, path, limits, keep
         self._visitors, self._registry = visitors, registry
         self._files = read_page_files()
@@ -72,10 +81,15 @@ class WebApp:
     @web.middleware
     async def _checked(self, request: web.Request, handler: Handler) -> web.StreamResponse:
         """Refuse requests of other pages and to other hosts; answer failures in a sentence."""
+        began = time.perf_counter()
         reason = self._refusal(request)
         answer = _sentence(403, f"refused: {reason}") if reason else await _answer(request, handler)
         if not answer.prepared:
             answer.force_close()  # each connection is limited in time
+        if not isinstance(answer, web.WebSocketResponse):  # a session is counted when it opens
+            route = ROUTES.get(getattr(handler, "__name__", ""), "other")
+            seconds = time.perf_counter() - began
+            self._state.observer.request(route, answer.status, seconds)
         return answer
 
     def _refusal(self, request: web.Request) -> str | None:
@@ -153,6 +167,7 @@ class WebApp:
             timeout=1.0,
         )
         await socket.prepare(request)
+        self._state.observer.request("socket", 101, 0.0)
         try:
             opening = await self._opening(socket)
             session = self._registry.find(visitor, opening.session)
@@ -167,6 +182,7 @@ class WebApp:
         except BadMessage as error:
             await socket.close(code=Closing.BAD_MESSAGE, message=str(error).encode())
         except NoSession as error:
+            self._state.observer.rejected("sessions")
             await socket.close(code=Closing.REFUSED, message=str(error).encode())
         return socket
 

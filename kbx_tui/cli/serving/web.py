@@ -12,8 +12,8 @@ import click
 
 from kbx_tui.cli.base_command import Command, global_options
 from kbx_tui.cli.open_kb import selected_root
-from kbx_tui.cli.options import allow_writes_option
-from kbx_tui.cli.output import say
+from kbx_tui.cli.options import allow_writes_option, metrics_options
+from kbx_tui.cli.output import say, say_monitored
 from kbx_tui.ending import on_signal
 from kbx_tui.errors import ConfigError, KbxError
 from kbx_tui.log_file import open_log
@@ -91,6 +91,7 @@ DEFAULT_HOST, DEFAULT_PORT = "127.0.0.1", 8800
     is_flag=True,
     help="Print another link of the server that runs on --port, for a second device.",
 )
+@metrics_options
 @click.option("--open", "opens", is_flag=True, help="Open the link in the browser of this machine.")
 def command(
     paths: tuple[Path, ...],
@@ -105,6 +106,8 @@ def command(
     base_url: str,
     insecure_bind: bool,
     new_link: bool,
+    metrics_port: int | None,
+    metrics_host: str,
     opens: bool,
 ) -> None:
     """Serve the app to browsers, for reading only.
@@ -120,6 +123,7 @@ def command(
       kbx web --new-link
       kbx web --allow-writes --max-clients 2
       kbx web --host 0.0.0.0 --certfile cert.pem --keyfile key.pem
+      kbx web --max-clients 20 --metrics-port 9465
       kbx web --base-url https://notes.example.org/kbx
     """
     _require_support()
@@ -128,6 +132,7 @@ def command(
     if new_link:
         click.echo(ask_for_link(port, host))
         return
+    from kbx_tui.http_service.monitor import listen_for_monitoring
     from kbx_tui.web.index_followers import follower_command
     from kbx_tui.web.listening import listen
     from kbx_tui.web.serving import WebServer
@@ -135,6 +140,7 @@ def command(
     from kbx_tui.web.web_limits import MB, Limits
 
     bases = _bases(paths)
+    monitor = None if metrics_port is None else listen_for_monitoring(metrics_host, metrics_port)
     listening = listen(
         host or DEFAULT_HOST,
         port,
@@ -152,7 +158,9 @@ def command(
     followers = [follower_command(base, trust=global_options().trust) for base in bases]
     can = "visitors may write" if allow_writes else "for reading only"
     say(f"serving {', '.join(map(str, bases))}, {can}")
-    _serve(WebServer(listening, program, limits, followers, forks), opens=opens)
+    if monitor is not None:
+        say_monitored(monitor)
+    _serve(WebServer(listening, program, limits, followers, forks, monitor), opens=opens)
 
 
 def _serve(server: WebServer, *, opens: bool) -> None:

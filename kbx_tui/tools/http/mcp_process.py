@@ -3,23 +3,16 @@
 from __future__ import annotations
 
 import asyncio
-import logging
 import socket
 from collections.abc import Awaitable, Callable
-from dataclasses import asdict
 
-from kbx_tui.errors import KbxError
 from kbx_tui.http_service.http_server import HttpServer
 from kbx_tui.http_service.limited_protocol import Connections
+from kbx_tui.tools.http.index_reports import report_index
 from kbx_tui.tools.http.mcp_http import make_app
 from kbx_tui.tools.http.mcp_options import MAX_REQUESTS
 from kbx_tui.tools.http.reports import NO_REPORTS, Reports
 from kbx_tui.tools.servers.engine_worker import EngineWorker
-
-log = logging.getLogger(__name__)
-
-LOOK_SECONDS = 2.0
-"""Time between two looks for a newer index, which is then open before a call needs it."""
 
 
 class McpProcess:
@@ -50,7 +43,7 @@ class McpProcess:
         `ready` is awaited once connections can be adopted.
         """
         self._worker.begin()
-        looking = asyncio.create_task(self._look())
+        looking = asyncio.create_task(report_index(self._worker, self._reports))
         serving = asyncio.create_task(self._server.serve([listening] if listening else []))
         try:
             while not (self._server.started or serving.done()):
@@ -71,17 +64,3 @@ class McpProcess:
     def stop(self) -> None:
         """Accept no more requests, answer those in progress and end. Callable on any thread."""
         self._server.stop()
-
-    async def _look(self) -> None:
-        """Report the index that is open, again and again."""
-        before = None
-        while True:
-            try:
-                summary = await asyncio.wrap_future(self._worker.summary())
-            except KbxError as error:
-                log.info("the index cannot be read: %s", error)
-                summary = None
-            if summary != before:
-                before = summary
-                self._reports.index(None if summary is None else asdict(summary))
-            await asyncio.sleep(LOOK_SECONDS)

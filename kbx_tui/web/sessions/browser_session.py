@@ -14,12 +14,14 @@ from kbx_tui.log_file import logger
 from kbx_tui.web.sessions.app_packets import DATA, MESSAGE, BrokenPacket
 from kbx_tui.web.sessions.app_process import AppProcess
 from kbx_tui.web.sessions.page_messages import (
+    REPORT_LENGTH,
     BadMessage,
     Opening,
     encode_for_page,
     message_for_app,
     message_for_page,
     parse_message,
+    without_size_reports,
 )
 from kbx_tui.web.sessions.page_socket import PageSocket
 from kbx_tui.web.web_limits import Limits
@@ -60,6 +62,8 @@ class BrowserSession:
         self._page: PageSocket | None = None
         self._why = "the app was left"
         self._used_at = time.monotonic()
+        self._typed = ""
+        """The end of what was typed."""
         self._passing = asyncio.create_task(self._pass_on())
         self._watching = asyncio.create_task(self._watch())
 
@@ -108,7 +112,10 @@ class BrowserSession:
         kind, value = parse_message(data) if isinstance(data, str) else ("", None)
         if kind == "stdin" and isinstance(value, str):
             self._used_at = time.monotonic()
-            await self.process.type(value)
+            value = without_size_reports(self._typed, value)
+            self._typed = (self._typed + value)[-REPORT_LENGTH:]
+            if value:  # an empty text would end the app's input
+                await self.process.type(value)
         elif kind == "ping":
             await self._send(encode_for_page("pong"))
         else:

@@ -72,6 +72,10 @@ class ForkServer:
         self._numbers = itertools.count()
         self._reading = asyncio.create_task(self._read())
 
+    @property
+    def pid(self) -> int:
+        return self._process.pid
+
     async def start(
         self, environment: Mapping[str, str], arguments: Sequence[str]
     ) -> AppProcess | None:

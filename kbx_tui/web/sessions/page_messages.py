@@ -24,6 +24,10 @@ TEXT_LENGTH = 2_000
 """Longest query, title or address that is passed on."""
 NAME_LENGTH = 200
 """Longest name of a file that is offered for download."""
+REPORT_LENGTH = 64
+"""Longer than Textual takes a report to be."""
+_SIZE_REPORT = re.compile(r"\x1b\[48;[^t\x1b]{0,58}t")
+"""A window's size as some terminals report it; that of a page comes in messages of their own."""
 SESSION_ID = re.compile(r"[A-Za-z0-9_-]{43}")
 
 
@@ -70,6 +74,17 @@ def parse_opening(text: str) -> Opening:
                 query=safe_line(query[:TEXT_LENGTH]) if isinstance(query, str) else "",
             )
     raise BadMessage("a first message that does not open a session")
+
+
+def without_size_reports(before: str, text: str) -> str:
+    """Return what was typed without reports of a size, also one that began in `before`.
+
+    Textual believes them, and fails at the next click if the size was zero.
+    """
+    while match := _SIZE_REPORT.search(before + text):
+        start, end = max(match.start() - len(before), 0), match.end() - len(before)
+        text = text[:start] + text[end:]
+    return text
 
 
 def message_for_app(kind: str, value: Any) -> dict[str, Any]:

@@ -13,6 +13,7 @@ from typing import Any
 
 import aiohttp
 
+from kbx_tui.http_service.monitor import MonitorPort
 from kbx_tui.web.listening import Listening, listen
 from kbx_tui.web.serving import WebServer
 from kbx_tui.web.web_limits import Limits
@@ -54,10 +55,12 @@ def running(
     command: Sequence[str] = STUB,
     listening: Listening | None = None,
     fork_command: Sequence[str] = (),
+    followers: Sequence[Sequence[str]] = (),
+    monitor: MonitorPort | None = None,
 ) -> Iterator[Running]:
     """Run a server in a thread for the duration of the block."""
     server = WebServer(
-        listening or listen("127.0.0.1", 0), command, limits, fork_command=fork_command
+        listening or listen("127.0.0.1", 0), command, limits, followers, fork_command, monitor
     )
     ready = threading.Event()
     thread = threading.Thread(target=lambda: asyncio.run(server.serve(ready.set)), daemon=True)
@@ -112,6 +115,28 @@ class Page:
             frame = await self.receive()
             assert frame in (aiohttp.WSMsgType.BINARY, aiohttp.WSMsgType.TEXT), frame
         return found[-1]
+
+    @asynccontextmanager
+    async def staying(self) -> AsyncIterator[None]:
+        """Say something again and again, as an open page does, and answer the server's questions.
+
+        A page that is silent while others are waited for would be taken to be gone.
+        """
+        done = asyncio.Event()
+
+        async def talk() -> None:
+            while not done.is_set():
+                await self.send("ping")
+                self.messages.clear()
+                await self.message("pong")
+                await asyncio.sleep(0.05)
+
+        talking = asyncio.create_task(talk())
+        try:
+            yield
+        finally:
+            done.set()
+            await talking
 
     async def closed(self) -> int | None:
         """Receive until the socket is closed; return the code."""

@@ -298,11 +298,12 @@ async def test_a_session_belongs_to_the_visitor_who_opened_it(served: Running) -
         assert not stolen.resumed
         assert stolen.session != page.session
         guesses = [page.session[:-1] + "A", "", "0" * 43, page.session.lower(), "../", "x" * 9_000]
-        for guess in guesses:
-            await stolen.type("leave!")
-            await stolen.closed()
-            stolen = await thief.open(guess)
-            assert not stolen.resumed
+        async with page.staying():
+            for guess in guesses:
+                await stolen.type("leave!")
+                await stolen.closed()
+                stolen = await thief.open(guess)
+                assert not stolen.resumed
         await page.type("mine")
         assert "typed:mine" in await page.until("typed:mine")
         for each in (page, stolen):

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from aiohttp import WSMsgType
 
 from kbx_tui import KnowledgeBase
 from kbx_tui.log_file import logger
@@ -122,6 +123,14 @@ async def test_text_of_documents_controls_neither_terminal_nor_page(served: Runn
         assert {each[0] for each in page.messages} == {"session", "page"}
         rest = CONTROLS.sub("", page.output.decode())
         assert not re.search(r"[\x00-\x09\x0b\x0c\x0e-\x1f\x7f-\x9f\u202e]", rest)
+        # Neither an empty text nor the report of an empty window, with a click, ends the app.
+        for text in ("", "\x1b[48;0;0;0;0t", "\x1b[<0;5;5M", "\x1b[<0;5;5m"):
+            await page.type(text)
+        await settled(page)
+        page.output = b""
+        await page.type(MODES[3])
+        while not page.output:
+            assert await page.receive() is not WSMsgType.CLOSE
         await page.socket.close()
 
 

@@ -4,10 +4,12 @@
 
 Writes the rows of documents, chunks, entities, facts, links and vectors, then what a run of
 indexing derives from them. Frequencies of words and of people follow a Zipf distribution; a page
-has 5 chunks on average, many have one and few have 40. The vectors are seeded unit vectors, random
-but identical in every run: as many as real ones, without meaning. `memory/notes/YYYY` and
+has 5 chunks on average, many have one and few have 40. The vectors are made up with the structure
+of real ones (`topic_vectors`), identical in every run. `memory/notes/YYYY` and
 `memory/meetings/YYYY` hold one in twenty of the pages each. With `--check`, the best ten of so many
-searches are compared with those of a full scan, scores as they are shown.
+searches are compared with those of a full scan, scores as they are shown; where only candidates are
+scored, with those of `exact`, and the times of both are given. Queries then lie near the topics
+of the vectors.
 """
 
 from __future__ import annotations
@@ -26,8 +28,11 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from benchmarks.common import peak_mb, row
+from benchmarks.topic_vectors import DIMENSION, TopicQueries, TopicVectors
 from kbx_tui import KnowledgeBase
+from kbx_tui.api import session
 from kbx_tui.config import Settings
+from kbx_tui.embedding.local import open_embedder
 from kbx_tui.embedding.source import BUNDLED
 from kbx_tui.index import rows
 from kbx_tui.index.document_rows import embedded_text
@@ -43,12 +48,14 @@ from kbx_tui.index.schema import (
     vectors_schema,
 )
 from kbx_tui.index.store import Store
+from kbx_tui.index.vectors.build_lists import refresh_vector_lists
 from kbx_tui.index.vectors.load_vectors import refresh_vectors_file
 from kbx_tui.knowledge.records import Entity, Fact
+from kbx_tui.search.results.response import SearchResponse
 from kbx_tui.settings_file import load_settings
 
 SEED = 20
-VOCABULARY, DIMENSION = 60_000, 384
+VOCABULARY = 60_000
 BATCH = 4000
 """Documents per commit."""
 MEAN_CHUNKS, MOST_CHUNKS = 5, 40
@@ -113,13 +120,14 @@ class VectorWriter:
 
     store: Store
     known: set[str] = field(default_factory=set)
-    random: np.random.Generator = field(default_factory=lambda: np.random.default_rng(SEED + 1))
+    topics: TopicVectors = field(default_factory=TopicVectors)
 
-    def add(self, hashes: Iterable[str]) -> None:
-        new = [each for each in dict.fromkeys(hashes) if each not in self.known]
+    def add(self, sources: Iterable[tuple[str, str]]) -> None:
+        """Add vectors for pairs of a text's hash and the hash that decides its topic."""
+        source_of = {text: source for text, source in sources if text not in self.known}
+        new = list(source_of)
         self.known.update(new)
-        vectors = self.random.standard_normal((len(new), DIMENSION), dtype=np.float32)
-        vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
+        vectors = self.topics.near(list(source_of.values()))
         flat = pa.array(vectors.astype(np.float16).reshape(-1))
         columns = [pa.array(new, pa.string()), pa.FixedSizeListArray.from_arrays(flat, DIMENSION)]
         self.store.table("vectors").add(pa.table(columns, schema=vectors_schema(DIMENSION)))
@@ -159,6 +167,10 @@ def generate(folder: Path, documents: int) -> None:
         "vectors",
         lambda: refresh_vectors_file(store, model=BUNDLED.name, dimension=DIMENSION),
     )
+    finished(
+        "inverted file of the vectors",
+        lambda: refresh_vector_lists(store, model=BUNDLED.name, dimension=DIMENSION),
+    )
     finished("digests", lambda: note_state(store, BUNDLED.name))
     counts = ", ".join(f"{count:,} {name}" for name, count in store.counts().items())
     row("in all", f"{time.monotonic() - began:.0f} s; {counts}")
@@ -182,7 +194,7 @@ def write_rows(store: Store, generator: Generator) -> None:
     fact_rows = [rows.fact_row(fact, by_id[fact.entity_id]) for fact in facts]
     store.replace("entities", entity_rows)
     store.replace("facts", fact_rows)
-    vectors.add(each["text_hash"] for each in (*entity_rows, *fact_rows))
+    vectors.add((each["text_hash"],) * 2 for each in (*entity_rows, *fact_rows))
     links: list[dict[str, Any]] = []
     pages = _pages(generator)
     while batch := list(islice(pages, BATCH)):
@@ -191,8 +203,8 @@ def write_rows(store: Store, generator: Generator) -> None:
         links += (link for page in batch for link in page[2])
         store.append("documents", documents)
         store.append("chunks", chunks)
-        vectors.add(chunk["text_hash"] for chunk in chunks)
-        vectors.add(text_hash(document["title"]) for document in documents)
+        vectors.add((chunk["text_hash"], chunk["version"]) for chunk in chunks)
+        vectors.add((text_hash(each["title"]), each["version"]) for each in documents)
     store.replace("links", links)
 
 
@@ -278,18 +290,42 @@ def write_meta(store: Store, settings: Settings) -> None:
 
 
 def compare(folder: Path, count: int) -> str:
-    """Search by top-k retrieval and by a full scan; return how many gave the same best ten."""
-    generator, equal = Generator(1000), 0
+    """Compare the best ten of searches with those of a full scan; return how many are equal.
+
+    Where only candidates are scored, show the share of the best ten that they hold, and the times.
+    """
+    generator, equal, recalls = Generator(1000), 0, list[float]()
+    times: dict[bool, list[float]] = {False: [], True: []}
+    vars(session)["open_embedder"] = lambda model: TopicQueries(open_embedder(model))
     with KnowledgeBase(folder) as kb:
         kb.warm()
+
+        def search(query: str, path: str | None, *, exact: bool) -> SearchResponse:
+            began = time.perf_counter()
+            response: SearchResponse = kb.search(query, path=path, exact=exact)
+            times[exact].append((time.perf_counter() - began) * 1000)
+            return response
+
         for number in range(count):
             query = generator.text(3)
             path = None if number % 3 else f"memory/notes/{2016 + number % 10}"
-            found = [(each.path, each.score) for each in kb.search(query, path=path).results[:10]]
-            evidence = kb.retrieve(query, path=path)
-            best = kb.rank(evidence).top(10)
-            scanned = [(evidence.paths[each.row], round(each.score, 4)) for each in best]
+            response = search(query, path, exact=False)
+            found = [(each.path, each.score) for each in response.results]
+            if response.meta.candidates is not None:
+                scanned = [
+                    (each.path, each.score) for each in search(query, path, exact=True).results
+                ]
+                recalls.append(len({*found} & {*scanned}) / len(scanned))
+            else:
+                evidence = kb.retrieve(query, path=path)
+                best = kb.rank(evidence).top(10)
+                scanned = [(evidence.paths[each.row], round(each.score, 4)) for each in best]
             equal += found == scanned
+    if recalls:
+        row("recall@10 of searches that score candidates", f"{np.mean(recalls):.4f}")
+        for exact, name in ((False, "searches"), (True, "exact searches")):
+            p50, p95 = np.percentile(times[exact], (50, 95))
+            row(f"time of {name}", f"median {p50:.0f} ms, p95 {p95:.0f} ms")
     return f"{equal:,} of {count:,}"
 
 

@@ -26,7 +26,7 @@ INDEX_TABLES = (
 
 DERIVED_FILES = (
     "words.bin", "bodies.bin", "documents.bin", "entities.bin", "names.bin", "links.bin",
-    "vectors.bin",
+    "vectors.bin", "vectors-ivf.bin",
 )  # fmt: skip
 INDEX_FILES = ("BUILD", "DIGESTS", "VERIFIED", "PAGES", *DERIVED_FILES)
 """Files of an index beside its tables and the marker."""

@@ -11,7 +11,7 @@ from kbx_tui.experts.weights import WEIGHTS
 from kbx_tui.formatting import format_count
 from kbx_tui.safe_text import safe_line
 from kbx_tui.search.evidence.evidence import Evidence
-from kbx_tui.search.results.notes import cut_query_notes, vector_notes
+from kbx_tui.search.results.notes import cut_query_notes, vector_notes, wide_scope_notes
 
 NAME_SHOWN = 40
 """Characters of an unknown weight that are quoted."""
@@ -34,6 +34,7 @@ def with_notes(
         notes.append("ages are counted from the newest date in the base, not from today")
     if evidence is not None and evidence.scope.total:
         notes += vector_notes(evidence.vector_share, evidence.without_vector)
+        notes += wide_scope_notes(evidence, has_switch=False)
     notes += [*outdated, *_nobody(ranking)]
     return replace(ranking, notes=tuple(notes))
 

@@ -6,7 +6,7 @@ tables, and a missing, damaged or outdated file never changes a result.
 This module alone knows how the files are named, versioned, mapped, judged stale, written and
 deleted. Each is one dataclass of arrays (`array_files/`), whose field `versions` says which
 documents it covers, or whose field `state` says which state of the tables it is right for
-(`entities/table_state`).
+(`entities/table_state`). The inverted file of the vectors says which vectors.bin it was made from.
 """
 
 from __future__ import annotations
@@ -35,6 +35,7 @@ from kbx_tui.index.lexical.postings import Postings
 from kbx_tui.index.store import Store
 from kbx_tui.index.store_errors import translate_errors
 from kbx_tui.index.vectors.stored_vectors import StoredVectors
+from kbx_tui.index.vectors.vector_lists import VectorLists
 from kbx_tui.removal import DERIVED_FILES, remove_index_file, remove_temporary
 
 if TYPE_CHECKING:
@@ -201,6 +202,7 @@ DOCUMENTS = DocumentFile("documents.bin", "kbx documents 1", StoredDocuments, {}
 ENTITIES = StateFile("entities.bin", "kbx entities 1", StoredEntities, {})
 NAMES = StateFile("names.bin", "kbx names 1", StoredNames, {})
 LINKS = StateFile("links.bin", "kbx links 1", StoredLinks, {})
+LISTS = DerivedFile("vectors-ivf.bin", "kbx vectors-ivf 1", VectorLists, {})
 VECTORS_NAME = "vectors.bin"
 
 

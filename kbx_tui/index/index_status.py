@@ -11,7 +11,7 @@ from typing import Literal
 from kbx_tui.config import Settings
 from kbx_tui.errors import IndexDamaged
 from kbx_tui.index.build.file_changes import find_changes
-from kbx_tui.index.derived_files import BODIES, WORDS, vectors_file
+from kbx_tui.index.derived_files import BODIES, LISTS, WORDS, vectors_file
 from kbx_tui.index.entity_settings import are_outdated
 from kbx_tui.index.files.excluded_files import excluded_files, template_problems
 from kbx_tui.index.files.file_hashes import FileHashes
@@ -113,7 +113,7 @@ def _status(root: Path, store: Store, settings: Settings) -> Status:
     ]
     meta = store.meta()
     model, dimension = str(meta.get("model", "")), int(meta.get("dimension", 0))
-    for file in (WORDS, BODIES, vectors_file(model, dimension)):
+    for file in (WORDS, BODIES, vectors_file(model, dimension), LISTS):
         file.map(store)  # compares it with its digests
     coverage = read_coverage(store)
     return Status(

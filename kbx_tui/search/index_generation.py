@@ -195,9 +195,11 @@ class IndexGeneration:
         """Return the documents to score: those in scope and, with a `share`, adjacent parts."""
         if not share:
             return ScoredDocuments.without_continuations(scoped.flags, scoped.rows)
+        continuations = self.entity_documents.continuations
+        if not scoped.scope.complete:  # every query has other candidates
+            return ScoredDocuments.of(continuations, scoped.flags, scoped.rows)
         if documents := self._scored_documents.get(scoped.scope):
             return documents
-        continuations = self.entity_documents.continuations
         documents = ScoredDocuments.of(continuations, scoped.flags, scoped.rows)
         return self._scored_documents.put(scoped.scope, documents)
 

@@ -95,6 +95,10 @@ class SearchRequest:
     or a model name of fastembed."""
     rerank: bool = True
     """False leaves the reranker out."""
+    exact: bool = False
+    """True compares every chunk in scope in meaning, however many there are (`wide_scope`)."""
+    also: Sequence[str] = ()
+    """Paths of documents that are scored even where a wide scope has candidates only."""
     explain: bool = False
     """True explains the score of every result."""
 
@@ -107,6 +111,7 @@ class SearchRequest:
             "entities": tuple(self.entities),
             "hidden": frozenset(self.hidden),
             "hidden_names": frozenset(self.hidden_names),
+            "also": tuple(self.also),
             "pinned": tuple(self.pinned),
             "muted": tuple(self.muted),
         }

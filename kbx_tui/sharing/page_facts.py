@@ -8,7 +8,12 @@ from typing import Any
 
 from kbx_tui.formatting import format_count, format_percent, format_score, mode_name
 from kbx_tui.search.evidence.tuning import Tuning
-from kbx_tui.search.results.meta_words import count_words, dates_words, mode_reason
+from kbx_tui.search.results.meta_words import (
+    candidates_words,
+    count_words,
+    dates_words,
+    mode_reason,
+)
 from kbx_tui.search.results.response import SearchMeta, SearchResponse
 
 Fact = tuple[str, str]
@@ -28,6 +33,8 @@ def base_facts(response: SearchResponse, hotness: float) -> Iterator[Fact]:
     yield "mode", f"{mode}: {reason}" if reason else mode
     yield "results", count_words(response)
     yield "searched", f"{meta.in_scope:,} of {format_count(explain['documents'], 'document')}"
+    if meta.candidates is not None:
+        yield "candidates", candidates_words(meta.candidates, meta.recall or 0.0)
     yield from _filters(meta, explain)
     if meta.search_mode == "two_pass":
         yield from _knobs(explain)

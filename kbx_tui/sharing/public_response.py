@@ -69,6 +69,8 @@ def _meta(meta: SearchMeta, row: Mapping[str, Any]) -> SearchMeta:
         total_below_floor=row["total_below_floor"],
         in_scope=row["in_scope"],
         vector_share=row["vector_share"],
+        candidates=row.get("candidates"),
+        recall=row.get("recall"),
         notes=tuple(row["notes"]),
         dates=tuple(read for read in meta.dates if read.text in dates),
         typed_filters=tuple(row["typed_filters"]),

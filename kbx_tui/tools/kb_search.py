@@ -17,7 +17,7 @@ from kbx_tui.search.request import SearchRequest
 from kbx_tui.search.results.notes import NOT_INDEXED
 from kbx_tui.search.results.response import SearchResult
 from kbx_tui.tools.contracts.arguments import KbGet, KbSearch, SearchFilters
-from kbx_tui.tools.json.search_json import dates_json
+from kbx_tui.tools.json.search_json import completeness_json, dates_json
 from kbx_tui.tools.redaction.public_search import public_search
 from kbx_tui.tools.redaction.visible_pages import VisiblePages, visible_pages
 
@@ -71,6 +71,7 @@ def search_data(kb: KnowledgeBase, args: KbSearch) -> dict[str, Any]:
         "total_matched": response.meta.total_matched,
         "total_below_floor": response.meta.total_below_floor,
         "in_scope": response.meta.in_scope,
+        **completeness_json(response.meta),
         "typed_filters": list(response.meta.typed_filters),
         "dates": dates_json(response.meta.dates),
         "notes": list(response.meta.notes),

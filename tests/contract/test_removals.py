@@ -15,6 +15,7 @@ from kbx_tui.index.derived_files import (
     DOCUMENTS,
     ENTITIES,
     LINKS,
+    LISTS,
     NAMES,
     VECTORS_NAME,
     WORDS,
@@ -96,4 +97,5 @@ def test_the_guard_knows_every_table_and_derived_file() -> None:
         NAMES.name,
         LINKS.name,
         VECTORS_NAME,
+        LISTS.name,
     ) == removal.DERIVED_FILES

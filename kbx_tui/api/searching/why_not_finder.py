@@ -46,6 +46,7 @@ class WhyNotFinder:
     def why_not(
         self, request: SearchRequest, path: str, limit: int, cancelled: Cancelled
     ) -> WhyNot:
+        request = replace(request, also=(path,))  # scored even if it is not a candidate
         ranking = self._rank(request)
         paths = ranking.evidence.paths
         if path not in paths:

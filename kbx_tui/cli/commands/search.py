@@ -134,6 +134,11 @@ if TYPE_CHECKING:
 )
 @click.option("--no-dates", is_flag=True, help="Date words are words: the same as --dates off.")
 @click.option("--fast", is_flag=True, help="Search by words only: flat, without loading a model.")
+@click.option(
+    "--exact",
+    is_flag=True,
+    help="Compare every chunk in scope in meaning, even in a scope of more than a million.",
+)
 @click.option("--explain", is_flag=True, help="Show how each score is computed.")
 @json_option
 @click.option(

@@ -39,6 +39,7 @@ from kbx_tui.index.lexical.load_bm25 import refresh_text_files
 from kbx_tui.index.schema import text_hash
 from kbx_tui.index.snapshot import generation_of
 from kbx_tui.index.store import Store, wrong_model_error
+from kbx_tui.index.vectors.build_lists import refresh_vector_lists
 from kbx_tui.index.vectors.load_vectors import refresh_vectors_file
 from kbx_tui.knowledge.entities.suppressions import load_suppressions
 from kbx_tui.knowledge.entities.topics import TopicRules
@@ -193,6 +194,7 @@ class _Run:
             compact(store, "vectors")
             if finished:
                 refresh_vectors_file(store, model=embedder.model, dimension=embedder.dimension)
+                refresh_vector_lists(store, model=embedder.model, dimension=embedder.dimension)
         self.meter.end()
         note_state(store, embedder.model)
         sizes = store.sizes()
@@ -239,6 +241,7 @@ def add_vectors(
             compact(store, "chunks")
             compact(store, "vectors")
             refresh_vectors_file(store, model=embedder.model, dimension=embedder.dimension)
+            refresh_vector_lists(store, model=embedder.model, dimension=embedder.dimension)
         note_state(store, embedder.model)
     return embedded
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from kbx_tui.errors import IndexFault
 from kbx_tui.index.build.writer_lock import writer_lock
-from kbx_tui.index.derived_files import VECTORS_NAME
+from kbx_tui.index.derived_files import LISTS, VECTORS_NAME
 from kbx_tui.index.lexical.load_bm25 import refresh_text_files
 from kbx_tui.index.store import Store
 from kbx_tui.index.vectors.load_vectors import refresh_vectors_file
@@ -17,7 +17,7 @@ def rewrite_damaged_files(root: Path, store: Store) -> tuple[str, ...]:
 
     While another process is indexing, or where nothing can be written, they stay as they are.
     """
-    damaged = sorted(store.damaged_files)
+    damaged = sorted(store.damaged_files - {LISTS.name})  # which takes minutes: `wide_scope_notes`
     if not damaged:
         return ()
     try:
@@ -32,7 +32,7 @@ def rewrite_damaged_files(root: Path, store: Store) -> tuple[str, ...]:
             "`kbx index` writes it again"
             for name in damaged
         )
-    store.damaged_files.clear()
+    store.damaged_files.difference_update(damaged)
     return tuple(rewritten_note(name) for name in damaged)
 
 

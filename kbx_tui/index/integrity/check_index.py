@@ -17,6 +17,7 @@ from kbx_tui.index.derived_files import (
     DOCUMENTS,
     ENTITIES,
     LINKS,
+    LISTS,
     NAMES,
     VECTORS_NAME,
     WORDS,
@@ -35,6 +36,7 @@ from kbx_tui.index.schema import (
     vectors_schema,
 )
 from kbx_tui.index.store import Store
+from kbx_tui.index.vectors import vector_lists
 from kbx_tui.knowledge.records import Entity
 from kbx_tui.removal import INDEX_TABLES
 
@@ -139,6 +141,7 @@ def _check_links(store: Store, check: IndexCheck) -> None:
 def _check_derived_files(store: Store, check: IndexCheck) -> None:
     meta = store.meta()
     vectors = vectors_file(str(meta.get("model", "")), int(meta.get("dimension", 0)))
+    chunks_needed = {VECTORS_NAME: 1, LISTS.name: vector_lists.EXACT_CHUNKS + 1}
     files: tuple[DerivedFile[Any], ...] = (
         WORDS,
         BODIES,
@@ -147,13 +150,14 @@ def _check_derived_files(store: Store, check: IndexCheck) -> None:
         NAMES,
         LINKS,
         vectors,
+        LISTS,
     )
     for file in files:
         mapped = file.map(store)
-        check.files += 1
+        check.files += mapped is not None or file is not LISTS
         if file.name in store.damaged_files:
             check.add(file.name, "does not have the bytes that were written", INDEX)
-        elif mapped is None and (file.name != VECTORS_NAME or store.count("chunks")):
+        elif mapped is None and store.count("chunks") >= chunks_needed.get(file.name, 0):
             is_there = (Path(store.uri) / file.name).exists()
             what = "is of another version" if is_there else "is missing; searches take longer"
             check.add(file.name, what, INDEX)

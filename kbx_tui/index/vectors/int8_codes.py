@@ -59,6 +59,10 @@ class QuantizedVectors:
         rows = slice(begin, end)
         return QuantizedVectors(self.codes[rows], self.scales[rows], self.errors[rows])
 
+    def take(self, rows: Rows) -> QuantizedVectors:
+        """Return a copy of some vectors."""
+        return QuantizedVectors(self.codes[rows], self.scales[rows], self.errors[rows])
+
     def put(self, begin: int, vectors: Matrix) -> None:
         """Quantize `vectors` into the rows from `begin` on."""
         target = self.view(begin, begin + len(vectors))

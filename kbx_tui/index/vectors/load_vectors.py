@@ -11,10 +11,13 @@ from threadpoolctl import threadpool_limits
 
 from kbx_tui.index.columns.read_snapshot import read_snapshot
 from kbx_tui.index.columns.versions import rows_of_versions, stored_versions
-from kbx_tui.index.derived_files import is_few, vectors_file
+from kbx_tui.index.derived_files import LISTS, is_few, vectors_file
 from kbx_tui.index.snapshot import Snapshot
 from kbx_tui.index.store import Store
+from kbx_tui.index.vectors import vector_lists
 from kbx_tui.index.vectors.coverage import Coverage, count_profiles
+from kbx_tui.index.vectors.stored_vectors import StoredVectors
+from kbx_tui.index.vectors.vector_lists import VectorLists
 from kbx_tui.index.vectors.vector_matrix import VectorMatrix
 from kbx_tui.index.vectors.vector_tables import (
     hash_texts,
@@ -40,11 +43,11 @@ def load_vectors(store: Store, snapshot: Snapshot, *, model: str, dimension: int
     missing = np.setdiff1d(np.arange(len(snapshot.versions)), rows)
     if not is_few(len(missing), len(snapshot.versions)):
         return read_vectors(store, snapshot, dimension)
-    segments = [mapped.to_segment(dimension).renumbered(rows)]
+    segments, lists = [mapped.to_segment(dimension).renumbered(rows)], _load_lists(store, mapped)
     coverage = Coverage(int(segments[0].chunk_counts().sum()), 0)
     entities, profiles = mapped.entities.reshape(-1, dimension), snapshot.entities.stored.profiles
     if not len(missing) and np.array_equal(mapped.profiles, profiles):
-        return VectorMatrix(tuple(segments), entities, coverage + Coverage(len(profiles), 0))
+        return VectorMatrix(tuple(segments), entities, coverage + Coverage(len(profiles), 0), lists)
     hashes, stored_hashes = hash_texts(profiles), hash_texts(mapped.profiles)
     new_hashes = sorted(set(hashes) - set(stored_hashes) - {""})
     if new_hashes or len(missing):
@@ -58,7 +61,15 @@ def load_vectors(store: Store, snapshot: Snapshot, *, model: str, dimension: int
         added = newer.entities if new_hashes else entities[:0]
         entities = vectors_by_hash(hashes, available, np.concatenate((entities, added)))
     coverage += count_profiles(hashes, frozenset(available))
-    return VectorMatrix(tuple(segments), entities, coverage)
+    return VectorMatrix(tuple(segments), entities, coverage, lists)
+
+
+def _load_lists(store: Store, stored: StoredVectors) -> VectorLists | None:
+    """Return the inverted file of these vectors; None where it is not needed or not there."""
+    if len(stored.code_scales) <= vector_lists.EXACT_CHUNKS:
+        return None
+    lists = LISTS.map(store)
+    return lists if lists is not None and lists.belong_to(stored.code_scales) else None
 
 
 def refresh_vectors_file(store: Store, *, model: str, dimension: int) -> None:

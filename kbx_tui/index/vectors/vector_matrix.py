@@ -12,9 +12,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from kbx_tui.index.snapshot import Rows
+from kbx_tui.index.vectors import vector_lists
 from kbx_tui.index.vectors.coverage import Coverage
 from kbx_tui.index.vectors.exact_products import Flags
 from kbx_tui.index.vectors.int8_codes import Matrix, Vector
+from kbx_tui.index.vectors.vector_lists import VectorLists
 from kbx_tui.index.vectors.vector_segment import ChunkProducts, Cosines, VectorSegment
 
 
@@ -40,6 +42,39 @@ class VectorMatrix:
     """Shape (e, dimension), parallel to the snapshot's entities; zeros without a vector."""
     coverage: Coverage
     """How many texts the generation has, and how many of them have no vector here."""
+    lists: VectorLists | None = None
+    """The inverted file of the first of `segments`; None for a base that needs none, and where it
+    is missing or damaged."""
+
+    def share_of_wide_scope(self, in_scope: Flags) -> float | None:
+        """Return which share of the chunks is in scope, if that is more than `EXACT_CHUNKS`.
+
+        `in_scope` has shape (documents,).
+        """
+        total = sum(len(segment.chunks) for segment in self.segments)
+        if total <= vector_lists.EXACT_CHUNKS:
+            return None
+        chunks = total
+        if not in_scope.all():
+            chunks = sum(segment.count_chunks(in_scope) for segment in self.segments)
+        return chunks / total if chunks > vector_lists.EXACT_CHUNKS else None
+
+    def best_documents(
+        self, query: Vector, in_scope: Flags, count: int, scope_share: float
+    ) -> Rows:
+        """Return the rows of about `count` documents in scope that are likely nearest to `query`.
+
+        Approximate: it reads `lists`, which must be there. `scope_share` is that of the wide scope.
+        Of documents newer than the lists, all codes are compared. In any order.
+        """
+        assert self.lists is not None
+        first, *newer = self.segments
+        found = [first.best_documents(query, in_scope, count, self.lists, scope_share)]
+        for segment in newer:
+            rows = segment.document_rows[in_scope[segment.document_rows]]
+            cosines, _ = segment.approximate_cosine(query, rows)
+            found.append(rows[np.argsort(-cosines, kind="stable")[:count]])
+        return np.concatenate(found)
 
     def best_cosine(self, queries: Matrix, in_scope: Flags) -> Cosines:
         """Return the weighted cosine of each document in scope by its best chunk, -1..1.

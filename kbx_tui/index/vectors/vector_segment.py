@@ -11,33 +11,43 @@ from numpy.typing import NDArray
 from kbx_tui.index.snapshot import Rows
 from kbx_tui.index.vectors.exact_products import Flags, products, products_of
 from kbx_tui.index.vectors.int8_codes import Matrix, QuantizedVectors, Vector
+from kbx_tui.index.vectors.vector_lists import VectorLists
 
 Cosines = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)
 class ChunkProducts:
-    """Approximate products of a query with the chunks of consecutive documents of a segment."""
+    """Approximate products of a query with the chunks of some documents of a segment."""
 
     products: Matrix
     """Approximate cosine of the document if this chunk were its best, shape (m,)."""
     first_chunk: int
-    """Row in `VectorSegment.chunks` of the first of `products`."""
+    """Row in `VectorSegment.chunks` of the first of `products`, where they are consecutive."""
     error_bound: float
     """How far any of them can be from the exact value."""
+    chunks: Rows | None = None
+    """Rows in `VectorSegment.chunks`, ascending; None: consecutive ones."""
 
     def may_be_best(self, chunks: Rows, starts: Rows, sizes: Rows) -> Flags:
         """Return which chunks can be the best of their documents; at least one of each.
 
         `starts` and `sizes` say which part of `chunks` belongs to each document.
         """
-        of_chunks = self.products[chunks - self.first_chunk]
+        if self.chunks is None:
+            of_chunks = self.products[chunks - self.first_chunk]
+        else:
+            of_chunks = self.products[np.searchsorted(self.chunks, chunks)]
         best = np.maximum.reduceat(of_chunks, starts)
         flags: Flags = of_chunks >= np.repeat(best - 2 * self.error_bound, sizes)
         return flags
 
 
 NO_PRODUCTS = ChunkProducts(np.zeros(0, np.float32), 0, 0.0)
+
+SPARSE_SHARE = 1 / 8
+"""Share of the documents between the first and the last in scope below which the codes of those in
+scope are copied together, instead of comparing all in between."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,6 +128,8 @@ class VectorSegment:
         first, end = np.searchsorted(self.document_rows, (low, high + 1)).tolist()
         if first >= end:
             return np.full(len(rows), np.nan), NO_PRODUCTS
+        if len(rows) < SPARSE_SHARE * (end - first):
+            return self._approximate_cosine_of(query, rows)
         documents, cosines = self.documents[first:end], np.full(high + 1 - low, np.nan)
         first_document, end_document = int(documents[0]), int(documents[-1]) + 1
         first_chunk = int(self.starts[first_document])
@@ -138,17 +150,10 @@ class VectorSegment:
         `cosines` has the shape of `rows`. With `approximate`, which must cover all of them, only
         chunks that can be the best are read.
         """
-        if not len(self.documents):
-            return
-        places = np.searchsorted(self.document_rows, rows)
-        places = np.minimum(places, len(self.document_rows) - 1)
-        is_here = np.flatnonzero(self.document_rows[places] == rows)
+        is_here, documents = self._find(rows)
         if not len(is_here):
             return
-        documents = self.documents[places[is_here]]
-        sizes = np.append(self.starts, len(self.chunks))[documents + 1] - self.starts[documents]
-        starts = np.cumsum(sizes) - sizes
-        chunks = np.repeat(self.starts[documents] - starts, sizes) + np.arange(sizes.sum())
+        chunks, starts, sizes = self._chunks_of_documents(documents)
         if approximate is not None:
             flags = approximate.may_be_best(chunks, starts, sizes)
             chunks, sizes = chunks[flags], np.add.reduceat(flags, starts, dtype=np.int64)
@@ -156,6 +161,24 @@ class VectorSegment:
         best = np.maximum.reduceat(products_of(self.chunks, chunks, query), starts)
         context_products = products_of(self.contexts, documents, query)
         cosines[is_here] = best * self.chunk_weights[documents] + context_products
+
+    def best_documents(
+        self, query: Vector, in_scope: Flags, count: int, lists: VectorLists, scope_share: float
+    ) -> Rows:
+        """Return the rows of at most `count` documents with the best chunks in the lists read.
+
+        `lists` are those of this segment; `in_scope` has shape (rows,). In any order.
+        """
+        is_wanted, wanted = in_scope[self.document_rows], None
+        if len(self.documents) < len(self.starts) or not is_wanted.all():
+            wanted = np.zeros(len(self.starts), np.bool_)
+            wanted[self.documents[is_wanted]] = True
+        best = lists.best_documents(query, wanted, count, scope_share)
+        return self.document_rows[np.searchsorted(self.documents, best)]
+
+    def count_chunks(self, in_scope: Flags) -> int:
+        """Return the number of chunks of the documents in scope, shape (rows,)."""
+        return int(self.chunk_counts()[in_scope[self.document_rows]].sum())
 
     def chunks_of(self, document_row: int) -> slice | None:
         """Return which chunks belong to the document in a row, None if it is not here."""
@@ -176,6 +199,36 @@ class VectorSegment:
         rows = np.repeat(wanted, self._all_chunk_counts())
         chunks = np.flatnonzero(rows >= 0)
         return chunks, rows[chunks], products(self.chunks, query[None], rows >= 0)[0, chunks]
+
+    def _approximate_cosine_of(self, query: Vector, rows: Rows) -> tuple[Cosines, ChunkProducts]:
+        """Return the same as `approximate_cosine`, reading the codes of these documents alone."""
+        cosines = np.full(len(rows), np.nan)
+        is_here, documents = self._find(rows)
+        if not len(is_here):
+            return cosines, NO_PRODUCTS
+        chunks, starts, _ = self._chunks_of_documents(documents)
+        of_chunks, error_bound = self.quantized.take(chunks).products(query)
+        cosines[is_here] = np.maximum.reduceat(of_chunks, starts)
+        return cosines, ChunkProducts(of_chunks, int(chunks[0]), error_bound, chunks)
+
+    def _find(self, rows: Rows) -> tuple[Rows, Rows]:
+        """Return which of `rows` are here, and their documents as indices into `starts`."""
+        if not len(self.documents):
+            return np.zeros(0, np.int64), np.zeros(0, np.int64)
+        places = np.searchsorted(self.document_rows, rows)
+        places = np.minimum(places, len(self.document_rows) - 1)
+        is_here = np.flatnonzero(self.document_rows[places] == rows)
+        return is_here, self.documents[places[is_here]]
+
+    def _chunks_of_documents(self, documents: Rows) -> tuple[Rows, Rows, Rows]:
+        """Return the chunks of some documents, and where those of each start and how many."""
+        following = np.minimum(documents + 1, len(self.starts) - 1)
+        is_last = documents + 1 == len(self.starts)
+        ends = np.where(is_last, len(self.chunks), self.starts[following])
+        sizes = ends - self.starts[documents]
+        starts = np.cumsum(sizes) - sizes
+        chunks = np.repeat(self.starts[documents] - starts, sizes) + np.arange(sizes.sum())
+        return chunks, starts, sizes
 
     def _all_chunk_counts(self) -> Rows:
         """Return the number of chunks of each document, part of the generation or not."""

@@ -86,6 +86,15 @@ class WhyNot:
     @property
     def standing(self) -> str:
         """Where it stands, in a sentence."""
+        if self.path in self.ranking.evidence.scope.asked_about:
+            return (
+                "neither words, links nor the index of vectors find it in so wide a scope; scored "
+                f"all the same, {self._standing}"
+            )
+        return self._standing
+
+    @property
+    def _standing(self) -> str:
         match self.stage:
             case "filtered" if self.path in self.ranking.evidence.scope.muted_documents:
                 return "it is muted, so no search shows it: [search] muted_documents in kbx.toml"

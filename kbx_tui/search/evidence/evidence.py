@@ -1,7 +1,9 @@
 """Everything that retrieval found for one query, immutable. Ranking it needs no I/O.
 
 Rows are documents: every document in scope has one, in path order, so a score never depends on
-which other candidates were retrieved. Arrays have shape (n,) over these rows and are read-only.
+which other candidates were retrieved. In a scope too wide to compare all its chunks in meaning,
+only the candidates have one (`Scope.candidates`). Arrays have shape (n,) over these rows and are
+read-only.
 """
 
 from __future__ import annotations
@@ -169,9 +171,16 @@ class Scope:
     """Path filter as given, empty for all."""
     doc_types: tuple[str, ...]
     in_scope: int
+    """Documents that pass the filters."""
     total: int
-    complete: bool = True
-    """True when every document in scope was scored, none left out by a limit."""
+    candidates: int | None = None
+    """How many of them were scored, in a scope too wide to compare every chunk in meaning
+    (`wide_scope`); None: all."""
+    recall: float = 1.0
+    """Where `candidates` is given: the share of the ten best chunks by meaning that such a search
+    finds, measured on a sample when the index was built."""
+    asked_about: frozenset[str] = frozenset()
+    """Paths of documents beside the candidates, scored because `SearchRequest.also` has them."""
     since: str = ""
     until: str = ""
     tags: tuple[str, ...] = ()
@@ -185,6 +194,11 @@ class Scope:
     """Names in typed filters that no entity has."""
     left_out: int = 0
     """Documents that pass the other filters and are muted."""
+
+    @property
+    def complete(self) -> bool:
+        """True when every document in scope was scored."""
+        return self.candidates is None
 
 
 @dataclass(frozen=True, slots=True)
@@ -240,6 +254,8 @@ class Evidence:
     """The dates that the query asks for; None if it holds none, or dates are not read."""
     undated: tuple[str, ...] = ()
     """Dates that the query asks for, in words, on which no document of the base is dated."""
+    lists_missing: bool = False
+    """True when every chunk was compared because the inverted file for that is missing."""
 
     def __len__(self) -> int:
         return len(self.paths)

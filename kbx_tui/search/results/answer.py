@@ -70,6 +70,8 @@ def answer(
         total_below_floor=ranking.total_below_floor,
         in_scope=evidence.scope.in_scope,
         vector_share=round(evidence.vector_share, SCORE_DIGITS),
+        candidates=evidence.scope.candidates,
+        recall=None if evidence.scope.complete else _rounded(evidence.scope.recall),
         searched=evidence.as_typed.query,
         dates=() if evidence.date_preference is None else evidence.date_preference.dates,
         typed_filters=tuple(map(str, evidence.scope.typed)),

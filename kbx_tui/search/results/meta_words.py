@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kbx_tui.formatting import FLAT_REASONS, join_limited
+from kbx_tui.formatting import FLAT_REASONS, format_count, format_percent, join_limited
 from kbx_tui.safe_text import safe_line
 from kbx_tui.search.results.order import MAX_BY_DATE
 from kbx_tui.search.results.response import SearchMeta, SearchResponse
@@ -38,6 +38,15 @@ def count_words(response: SearchResponse, noun: str = "") -> str:
     if (meta.explain or {}).get("sort") == "date":
         return f"{shown} of the best {min(meta.total_matched, MAX_BY_DATE)}{noun}, newest first"
     return f"{shown} of {meta.total_matched:,}{noun}"
+
+
+def candidates_words(candidates: int, recall: float) -> str:
+    """Return which documents were scored in a scope too wide to score all."""
+    documents = format_count(candidates, "document")
+    return (
+        f"the {documents} that words, links or the index of vectors find, which holds "
+        f"{format_percent(recall)} of the nearest chunks"
+    )
 
 
 def kept_entities(meta: SearchMeta) -> frozenset[str]:

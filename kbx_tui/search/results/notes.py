@@ -18,12 +18,13 @@ from kbx_tui.formatting import (
     mode_name,
 )
 from kbx_tui.safe_text import safe_line
-from kbx_tui.search.evidence.evidence import Scope
+from kbx_tui.search.evidence.evidence import Evidence, Scope
 from kbx_tui.search.query.english_words import topic_words
 from kbx_tui.search.query.filters import type_names
 from kbx_tui.search.query.typed_filters import read_filters
 from kbx_tui.search.ranking.rank import Ranking
 from kbx_tui.search.request import MAX_QUERY
+from kbx_tui.search.results.meta_words import candidates_words
 from kbx_tui.search.results.response import FewAnswers
 
 MAX_TOPIC = 80
@@ -34,6 +35,7 @@ _ASKS_FOR_EXPERTS = re.compile(
     re.IGNORECASE,
 )
 """How queries begin that ask which people know a topic."""
+LISTS_NAME = "vectors-ivf.bin"
 NOT_INDEXED = "there is no index yet; `kbx index` builds it"
 
 
@@ -52,6 +54,7 @@ def search_notes(
     yield from _ambiguous_names(ranking)
     if not evidence.fast and evidence.scope.total:
         yield from vector_notes(evidence.vector_share, evidence.without_vector)
+    yield from wide_scope_notes(evidence)
     yield from undated_notes(evidence.undated)
     yield from outdated
     if failure := reranker_failure(ranking):
@@ -151,6 +154,23 @@ def vector_notes(share: float, missing: int) -> Iterator[str]:
         texts = f"{format_count(missing, 'text')} {'has' if missing == 1 else 'have'}"
         verb = "adds it" if missing == 1 else "adds them"
         yield f"meaning {format_percent(share)}: {texts} no vector yet; `kbx index` {verb}"
+
+
+def wide_scope_notes(evidence: Evidence, *, has_switch: bool = True) -> Iterator[str]:
+    """Yield that only candidates were scored, or what is missing for that.
+
+    `has_switch`: whether all are scored on request.
+    """
+    scope = evidence.scope
+    if scope.candidates is not None:
+        words = candidates_words(scope.candidates, scope.recall)
+        switch = "; `kbx search --exact` scores all, which takes longer" if has_switch else ""
+        yield f"scored {words}{switch}"
+    elif evidence.lists_missing:
+        yield (
+            f"every chunk was compared: {LISTS_NAME}, which makes a search in so many faster, is "
+            "missing, damaged or older than the vectors; `kbx index` writes it"
+        )
 
 
 def muted_notes(count: int) -> Iterator[str]:

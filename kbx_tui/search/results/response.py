@@ -103,6 +103,12 @@ class SearchMeta:
     """The query as it was searched for: without date words that are not searched for."""
     topic: str = ""
     """What the query asks besides people and teams; empty if nothing."""
+    candidates: int | None = None
+    """Documents that were scored, in a scope too wide to compare every chunk in meaning; None: all
+    in scope."""
+    recall: float | None = None
+    """Where `candidates` is given: the share of the ten best chunks by meaning that such a search
+    finds, measured on a sample when the index was built."""
     few_answers: FewAnswers | None = None
     """What a note is about, where few documents or none answer the topic."""
     dates: tuple[PreferredDates, ...] = ()

@@ -15,7 +15,7 @@ from kbx_tui.embedding.embedder import Embedder
 from kbx_tui.index.paths.path_filter import PathFilter
 from kbx_tui.index.vectors.vector_matrix import VectorMatrix
 from kbx_tui.knowledge.records import Entity
-from kbx_tui.search.evidence.evidence import EntityCandidate, Evidence, LinkedDocuments, frozen
+from kbx_tui.search.evidence.evidence import EntityCandidate, Evidence, LinkedDocuments
 from kbx_tui.search.evidence.score_normalization import FEEDBACK_WEIGHT, PROPAGATION_SHARE
 from kbx_tui.search.frecency import OpenedDocuments
 from kbx_tui.search.open_index import OpenIndex
@@ -26,11 +26,14 @@ from kbx_tui.search.request import SearchRequest
 from kbx_tui.search.results.response import Snippet
 from kbx_tui.search.retrieval.document_pass import DocumentPass
 from kbx_tui.search.retrieval.entity_pass import with_pinned
+from kbx_tui.search.retrieval.evidence_builder import EvidenceBuilder
 from kbx_tui.search.retrieval.link_strength import NOTHING_LINKED
 from kbx_tui.search.retrieval.passage_reader import PassageReader
+from kbx_tui.search.retrieval.pseudo_relevance_feedback import FeedbackQuery
 from kbx_tui.search.retrieval.query_dates import QueryDates
 from kbx_tui.search.retrieval.scope import ScopedDocuments
 from kbx_tui.search.retrieval.top_k.top_k import TopKRequest
+from kbx_tui.search.retrieval.wide_scope import WideScope, narrow
 
 
 class Retriever:
@@ -89,7 +92,6 @@ class Retriever:
         if not fast:
             self._query_vectors.begin(named.document_query)
         documents = DocumentPass(generation, named, scoped, fast=fast, propagation_share=share)
-        as_typed, as_searched = documents.lexical_scores()
         clock.lap("words_ms")
         self._prefetch_links(named, share)
         vectors = None if fast else self._vectors()
@@ -101,50 +103,60 @@ class Retriever:
             else NOTHING_LINKED
             for entity in candidates
         ]
-        if len(scoped.rows) < len(scoped.flags):
-            links = [linked.within(scoped.flags, scoped.rows) for linked in links]
         clock.lap("links_ms")
         topic = documents.topic()
         full_relevance = None if topic is None else topic.full_relevance
         preference = dates.preference(generation, scoped, full_relevance)
-        evidence = Evidence(
-            query=request.query,
-            document_query=named.document_query,
+        builder = EvidenceBuilder(
+            request=request,
             generation=generation.number,
-            scope=scoped.scope,
+            named=named,
+            dates=dates,
+            documents=documents,
+            scoped=scoped,
             entities=candidates,
-            links=tuple(links),
-            paths=scoped.paths,
-            titles=scoped.titles,
-            dates=scoped.dates,
-            kinds=scoped.kinds,
-            as_typed=as_typed,
-            as_searched=as_searched,
-            topic=None if fast else topic,
-            known_items=MappingProxyType(
-                self._known_items(request.searched, named, scoped, fast=fast)
-            ),
-            frecency=frozen(self._opened.frecency(snapshot.row_of)[scoped.rows]),
-            fast=fast,
-            vector_share=vectors.coverage.share if vectors else 0.0,
-            without_vector=vectors.coverage.missing if vectors else 0,
-            timings=MappingProxyType(clock.laps),
-            date_preference=preference,
-            undated=dates.undated,
+            links=links,
+            known_items=self._known_items(request.searched, named, scoped, fast=fast),
+            topic=topic,
+            preference=preference,
+            frecency=self._opened.frecency(snapshot.row_of),
+            vectors=vectors,
+            timings=clock.laps,
         )
-        if listed := dates.listed(preference) or _listed_by_filters(
-            request, dates, len(scoped.rows)
-        ):
-            items = MappingProxyType({**listed, **evidence.known_items})
-            return replace(evidence, known_items=items)
-        if vectors is not None and dates.text:
-            feedback = FEEDBACK_WEIGHT if request.feedback is None else request.feedback
-            embed = self._query_vectors.vector
-            evidence = documents.with_cosines(
-                evidence, vectors, embed, feedback=feedback, top_k=top_k
-            )
-            clock.lap("pass2_ms")
+        if vectors is None or not dates.text:
+            evidence = builder.within(scoped)
+            if listed := dates.listed(preference) or _listed_by_filters(
+                request, dates, len(scoped.rows)
+            ):
+                items = MappingProxyType({**listed, **evidence.known_items})
+                evidence = replace(evidence, known_items=items)
+            return evidence
+        feedback = FEEDBACK_WEIGHT if request.feedback is None else request.feedback
+        query = documents.feedback_query(vectors, self._query_vectors.vector, feedback)
+        evidence = self._compared_in_meaning(builder, vectors, query, top_k)
+        clock.lap("pass2_ms")
         return evidence
+
+    def _compared_in_meaning(
+        self,
+        builder: EvidenceBuilder,
+        vectors: VectorMatrix,
+        query: FeedbackQuery,
+        top_k: TopKRequest | None,
+    ) -> Evidence:
+        """Return the evidence with cosines, of the candidates alone in a wide scope."""
+        scoped, share = builder.scoped, None
+        if not builder.request.exact:
+            share = vectors.share_of_wide_scope(scoped.flags)
+        if share is not None and vectors.lists is not None and vectors.lists.is_worth(share):
+            wide = WideScope(scoped, vectors.lists, vectors, share)
+            snapshot = self._index.generation().snapshot
+            scoped = narrow(builder, snapshot, wide, query, top_k)
+        evidence = builder.documents.within(scoped).with_cosines(
+            builder.within(scoped), vectors, query, top_k
+        )
+        is_missing = share is not None and vectors.lists is None
+        return replace(evidence, lists_missing=True) if is_missing else evidence
 
     def snippets(self, evidence: Evidence, rows: Sequence[int]) -> list[Snippet]:
         """Return the best passage of some documents of `evidence`, in the order of `rows`.
@@ -212,7 +224,7 @@ class Retriever:
     def _known_items(
         self, typed: str, named: NamedQuery, scoped: ScopedDocuments, *, fast: bool
     ) -> dict[int, str]:
-        """Return the `known_items` of Evidence: what the query gives in full, by row.
+        """Return the documents that the query gives in full, by row of the base, and by what.
 
         `typed` is the query with its date words, which may be those of a title.
         """
@@ -230,9 +242,9 @@ class Retriever:
             *((generation.snapshot.row_of.get(page, -1), what) for page, what in pages),
         ]
         known_items: dict[int, str] = {}
-        for base_row, what in items:
-            if base_row >= 0 and scoped.flags[base_row]:
-                known_items.setdefault(int(np.searchsorted(scoped.rows, base_row)), what)
+        for row, what in items:
+            if row >= 0 and scoped.flags[row]:
+                known_items.setdefault(row, what)
         return known_items
 
 

@@ -47,6 +47,13 @@ class ScopedDocuments:
             return cls(flags, scope, rows, *columns)
         return cls(flags, scope, rows, *(_taken(column, rows) for column in columns))
 
+    @classmethod
+    def some(cls, snapshot: Snapshot, rows: Rows, scope: Scope) -> Self:
+        """Select some documents of a scope, by ascending row."""
+        flags = np.zeros(len(snapshot.paths), np.bool_)
+        flags[rows] = True
+        return cls.of(snapshot, frozen(flags), scope)
+
 
 def find_scope(
     snapshot: Snapshot,

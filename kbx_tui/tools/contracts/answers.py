@@ -118,6 +118,18 @@ class KbSearchData(Answer):
         description="Documents that are similar to the query, but not enough."
     )
     in_scope: int = Field(description="Number of documents that match the filters.")
+    complete: bool = Field(
+        True,
+        description="Given as false where the scope is too wide to compare every chunk in meaning.",
+    )
+    candidates: int | None = Field(
+        None, description="Then, the documents scored: found by words, links or a vector index."
+    )
+    recall: float | None = Field(
+        None,
+        description="Then, the share of the ten nearest chunks that the vector index finds, "
+        "measured when it was built.",
+    )
     dates: list[DatesRead] = Field(
         description="Date words that were read, and the days they mean; see the argument dates."
     )

@@ -212,6 +212,9 @@ class KbxSearch(Arguments):
         [], alias="pin", description="Entities that count whatever their score: name, alias or id."
     )
     muted: Names = Field([], alias="mute", description="Entities to ignore: name, alias or id.")
+    exact: bool = Field(
+        False, description="Compare every chunk in scope in meaning, even in a very wide scope."
+    )
     explain: bool = Field(False, description="Return how each score was computed.")
 
 

@@ -132,6 +132,18 @@ class KbxSearchMeta(Answer):
     total_below_floor: int
     in_scope: int
     vector_share: float
+    complete: bool = Field(
+        True,
+        description="Given as false where the scope is too wide to compare every chunk in meaning.",
+    )
+    candidates: int | None = Field(
+        None, description="Then, the documents scored: found by words, links or a vector index."
+    )
+    recall: float | None = Field(
+        None,
+        description="Then, the share of the ten nearest chunks that the vector index finds, "
+        "measured when it was built.",
+    )
     notes: list[Sentence]
     explain: SearchExplanation | None
 

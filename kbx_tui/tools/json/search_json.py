@@ -52,6 +52,13 @@ def dates_json(dates: Sequence[PreferredDates]) -> list[dict[str, str | None]]:
     ]
 
 
+def completeness_json(meta: SearchMeta) -> dict[str, Any]:
+    """Return that only candidates were scored, how many, and the recall; nothing if all were."""
+    if meta.candidates is None:
+        return {}
+    return {"complete": False, "candidates": meta.candidates, "recall": meta.recall}
+
+
 def _result(result: SearchResult) -> dict[str, Any]:
     return {
         "path": result.path,
@@ -79,6 +86,7 @@ def _meta(meta: SearchMeta) -> dict[str, Any]:
         "total_below_floor": meta.total_below_floor,
         "in_scope": meta.in_scope,
         "vector_share": meta.vector_share,
+        **completeness_json(meta),
         "notes": list(meta.notes),
         "explain": meta.explain,
     }

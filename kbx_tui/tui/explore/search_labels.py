@@ -56,6 +56,7 @@ def mode_words(ranking: Ranking) -> Mode:
         vector_share=evidence.vector_share,
         is_cut=len(evidence.query) > MAX_QUERY,
         reranker_ms=evidence.timings.get(RERANK_MS) if ranking.is_reranked else None,
+        candidates=evidence.scope.candidates,
     )
 
 
@@ -84,6 +85,9 @@ def mode_candidates(mode: Mode) -> tuple[str, ...]:
         time += f" + reranker {mode.reranker_ms:.0f} ms"
     complete = mode.vector_share >= 1.0 or mode.name == "fast"
     meaning = "" if complete else f"meaning {format_percent(mode.vector_share)}"
+    if mode.candidates is not None:
+        scored = f"{mode.candidates:,} candidates"
+        meaning = f"{scored} · {meaning}" if meaning else scored
     short = "" if mode.name == "two-pass" else SHORT_REASONS.get(mode.reason, mode.reason)
     name = f"{mode.name}, seed" if mode.preset == "seed" else mode.name
     cut = f"first {MAX_QUERY:,} characters" if mode.is_cut else ""

@@ -61,6 +61,8 @@ class Mode:
     """True when only the first `MAX_QUERY` characters of the query count."""
     reranker_ms: float | None = None
     """Milliseconds that the reranker took beside those; None where it added nothing."""
+    candidates: int | None = None
+    """Documents that were scored, in a scope too wide to score all; None: all."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -186,6 +186,14 @@ def mode_words(view: ExploreView) -> Iterator[Words]:
         yield "seed", MEANINGS["seed"]
     if mode.vector_share < 1.0 and mode.name != "fast":
         yield "meaning …", "so many texts can be found by meaning; the rest have no vector yet."
+    if mode.candidates is not None:
+        yield (
+            "… candidates",
+            (
+                "so many documents were scored: those that words, links or the index of vectors "
+                "find. In a folder of fewer than a million chunks all are."
+            ),
+        )
 
 
 def entity_words(entity: EntityRow, threshold: float) -> Iterator[Words]:

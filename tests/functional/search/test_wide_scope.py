@@ -1,0 +1,167 @@
+"""In a scope of more chunks than are compared one by one, candidates are scored, and that is said.
+
+The limits are lowered: the demo has some hundred chunks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from kbx_tui import KnowledgeBase
+from kbx_tui.embedding.source import BUNDLED
+from kbx_tui.index.derived_files import LISTS, vectors_file
+from kbx_tui.index.vectors import build_lists, vector_lists
+from kbx_tui.index.vectors.build_lists import refresh_vector_lists
+from kbx_tui.index.vectors.vector_lists import VectorLists
+from kbx_tui.search.retrieval import wide_scope
+from kbx_tui.tools.json.search_json import search_json
+from kbx_tui.tui.explore.search_labels import mode_candidates, mode_words
+from tests.command_line import CommandLine
+from tests.functional.vaults import store_of
+
+QUERY = "what did grace say about the rollback"
+FOLDER = "memory/people"
+MODEL, DIMENSION = BUNDLED.name, 384
+
+
+def build(base: Path) -> VectorLists | None:
+    store = store_of(base)
+    refresh_vector_lists(store, model=MODEL, dimension=DIMENSION)
+    return LISTS.map(store)
+
+
+@pytest.fixture
+def base(demo_copy: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Return a base whose scope is too wide, with lists of which a search reads few."""
+    monkeypatch.setattr(vector_lists, "EXACT_CHUNKS", 100)
+    monkeypatch.setattr(build_lists, "RECALL_TARGET", 0.6)
+    for name, count in (("BY_WORDS", 5), ("BY_MEANING", 5), ("LINKED", 10)):
+        monkeypatch.setattr(wide_scope, name, count)
+    assert build(demo_copy) is not None
+    return demo_copy
+
+
+@pytest.fixture
+def kb(base: Path) -> Iterator[KnowledgeBase]:
+    with KnowledgeBase(base) as opened:
+        yield opened
+
+
+def results(kb: KnowledgeBase, **options: object) -> list[tuple[str, float]]:
+    found = kb.search(QUERY, **options).results
+    return [(result.path, result.score) for result in found]
+
+
+def test_reading_all_lists_finds_what_a_scan_finds(base: Path) -> None:
+    store = store_of(base)
+    lists, stored = LISTS.map(store), vectors_file(MODEL, DIMENSION).map(store)
+    assert lists is not None
+    assert stored is not None
+    lists = replace(lists, probes=np.array([len(lists.starts) - 1]))
+    segment = stored.to_segment(DIMENSION)
+    query = segment.chunks[7]
+    cosine, _ = segment.approximate_cosine(query, segment.document_rows)
+    nearest = lists.best_documents(query, None, 10, 1.0)
+    np.testing.assert_array_equal(np.sort(cosine[nearest]), np.sort(cosine)[-10:])
+    wanted = np.arange(len(segment.starts)) % 2 == 0
+    nearest = lists.best_documents(query, wanted, 10, 1.0)
+    np.testing.assert_array_equal(np.sort(cosine[nearest]), np.sort(cosine[::2])[-10:])
+
+
+def test_candidates_are_scored_as_in_a_search_of_all(kb: KnowledgeBase) -> None:
+    evidence, full = kb.retrieve(QUERY), kb.retrieve(QUERY, exact=True)
+    assert len(evidence) == evidence.scope.candidates < len(full)
+    assert (full.scope.complete, evidence.scope.in_scope) == (True, len(full))
+    rows = [full.paths.index(path) for path in evidence.paths]
+    for one, all_of_it in ((evidence.as_typed, full.as_typed),
+                           (evidence.as_searched, full.as_searched)):  # fmt: skip
+        np.testing.assert_array_equal(one.raw_lexical, all_of_it.raw_lexical[rows])
+        np.testing.assert_array_equal(one.cosine, all_of_it.cosine[rows])
+    assert results(kb, limit=3) == results(kb, limit=3, exact=True)
+
+
+def test_known_items_and_named_people_are_candidates(kb: KnowledgeBase) -> None:
+    title = kb.retrieve("rollback", exact=True).titles[3]
+    assert kb.retrieve(title).known_items
+    evidence = kb.retrieve(QUERY)
+    assert any(len(linked.rows) for linked in evidence.links)
+
+
+def test_json_notes_and_the_app_say_what_was_scored(kb: KnowledgeBase) -> None:
+    response = kb.search(QUERY)
+    count, recall = response.meta.candidates, response.meta.recall
+    meta = search_json(response)["meta"]
+    assert (meta["complete"], meta["candidates"], meta["recall"]) == (False, count, recall)
+    assert recall is not None
+    assert 0.6 <= recall <= 1.0
+    (note,) = (note for note in response.meta.notes if "--exact" in note)
+    assert f"the {count} documents" in note
+    assert f"{count} candidates" in mode_candidates(mode_words(kb.rank(kb.retrieve(QUERY))))[0]
+
+
+def test_nothing_is_said_where_everything_was_compared(kb: KnowledgeBase) -> None:
+    for options in ({"exact": True}, {"path": FOLDER}, {"fast": True}):
+        response = kb.search(QUERY, **options)
+        meta = search_json(response)["meta"]
+        assert not {"complete", "candidates", "recall"} & meta.keys()
+        assert not [note for note in response.meta.notes if "scored" in note]
+
+
+def test_the_command_line_has_a_switch_for_a_search_of_all(kbx: CommandLine, base: Path) -> None:
+    assert "scored the" in kbx("search", QUERY, "--kb", base).err
+    assert "scored the" not in kbx("search", QUERY, "--exact", "--kb", base).err
+
+
+def test_why_not_scores_a_document_outside_the_candidates(kb: KnowledgeBase) -> None:
+    full, candidates = kb.retrieve(QUERY, exact=True), set(kb.retrieve(QUERY).paths)
+    path = next(path for path in full.paths if path not in candidates)
+    answer = kb.why_not(QUERY, path)
+    assert answer.stage in ("ranked", "no match")
+    assert answer.standing.startswith("neither words, links nor the index of vectors find it")
+    row = answer.ranking.evidence.paths.index(path)
+    as_searched = answer.ranking.components.cosine[row]
+    assert as_searched == kb.rank(full).components.cosine[full.paths.index(path)]
+
+
+@pytest.mark.parametrize("damage", ["missing", "cut"])
+def test_without_the_lists_everything_is_compared_and_a_note_says_so(
+    base: Path, damage: str
+) -> None:
+    file = base / ".kbx" / "index" / LISTS.name
+    if damage == "missing":
+        file.unlink()
+    else:
+        file.write_bytes(file.read_bytes()[:-100])
+    with KnowledgeBase(base) as kb:
+        response = kb.search(QUERY)
+        assert response.meta.candidates is None
+        assert [note for note in response.meta.notes if LISTS.name in note]
+        assert results(kb) == results(kb, exact=True)
+    assert build(base) is not None
+
+
+def test_an_edited_page_is_a_candidate_beside_the_lists(base: Path) -> None:
+    (base / "memory" / "notes" / "zebra.md").write_text("# Zebra\n\nZorkmids.\n", encoding="utf-8")
+    with KnowledgeBase(base) as kb:
+        kb.index()
+        response = kb.search("zebra zorkmids")
+        assert response.results[0].path == "memory/notes/zebra.md"
+        assert response.meta.candidates is not None
+
+
+def test_lists_of_other_vectors_are_written_again_and_removed_when_not_needed(
+    base: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lists = LISTS.map(store_of(base))
+    assert lists is not None
+    LISTS.write(store_of(base), replace(lists, source=np.array([1], np.uint32)))
+    rebuilt = build(base)
+    assert rebuilt is not None
+    np.testing.assert_array_equal(rebuilt.source, lists.source)
+    monkeypatch.setattr(vector_lists, "EXACT_CHUNKS", 10**6)
+    assert build(base) is None

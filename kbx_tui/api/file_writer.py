@@ -77,6 +77,8 @@ class FileWriter:
         """
         if template is None and before is None:
             before = self.read(path)
+        if before is None:
+            self._require_new(path)
         start = before or b"" if template is None else template
         after = apply_edits(path, start, edits)
         fact_id, line = _written_fact(path, start, after, edits)
@@ -104,11 +106,23 @@ class FileWriter:
 
     def write(self, edits: Sequence[FileEdit], description: str) -> int | None:
         """Write files, all or none, update index and git, and return the journal number."""
+        for edit in edits:
+            if edit.before is None:
+                self._require_new(edit.path)
         self.finish_interrupted()
         outcome = write_files(self._session.root, edits, description, all_or_nothing=True)
         operation, _, target = description.partition(" ")
         self.publish(outcome.paths, operation, target)
         return outcome.entry.number if outcome.entry else None
+
+    def _require_new(self, path: str) -> None:
+        """Raise IndexElsewhere for a page that another machine has: it would be created again."""
+        session = self._session
+        if session.published is not None and indexed_hash(session.open_index(), path):
+            raise IndexElsewhere(
+                f"{path} is not on this machine, which only reads the published index: change it "
+                "where the files are"
+            )
 
     def publish(self, paths: Sequence[str], operation: str, target: str) -> None:
         """Index files just written and commit them, as far as kbx.toml asks for that."""

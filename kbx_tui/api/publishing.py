@@ -18,7 +18,7 @@ from kbx_tui.index.store import BUILD, Store
 from kbx_tui.object_store.garbage import sweep_if_due
 from kbx_tui.object_store.object_client import ObjectClient
 from kbx_tui.object_store.publish import Progress, PublishReport, publish
-from kbx_tui.object_store.published_index import has_any_file, note_publisher
+from kbx_tui.object_store.published_index import files_here, note_publisher
 from kbx_tui.object_store.writer_lease import WriterLease, writer_lease
 from kbx_tui.read_only import require_writable
 
@@ -66,7 +66,7 @@ def publication(session: Session) -> Iterator[Publication | None]:
     """Hold the lease of the object store of a base; None for an index in a folder.
 
     From then on the base has its own index on this machine, which begins as a copy of what is
-    published. Raises IndexElsewhere if none of the published pages is here, IndexLocked while
+    published. Raises IndexElsewhere if most of the published pages are not here, IndexLocked while
     another process holds the lease, and StoreFault.
     """
     require_writable(session.root)
@@ -87,12 +87,13 @@ def publication(session: Session) -> Iterator[Publication | None]:
 
 
 def _require_files(session: Session) -> None:
-    """Raise IndexElsewhere where none of the published pages is: all would be taken out."""
-    paths = session.store().column("documents", "path")
-    if paths and not has_any_file(session.root, paths):
+    """Raise IndexElsewhere where most of the published pages are not: they would be taken out."""
+    here = list(files_here(session.root, session.store().column("documents", "path")))
+    if 2 * sum(here) < len(here):
         raise IndexElsewhere(
-            f"{session.root} has none of the pages that are published, which indexing would take "
-            "out for all who read them: copy the files there first"
+            f"{session.root} lacks most of the pages that are published, which indexing would take "
+            "out for all who read them: copy the files there first, or delete head.json in the "
+            "store to start over"
         )
 
 

@@ -37,7 +37,7 @@ from kbx_tui.index.integrity.verified_files import leave_unwritten
 from kbx_tui.index.paths.path_filter import PathFilter
 from kbx_tui.index.store import Store
 from kbx_tui.index.vectors.coverage import Coverage, read_coverage
-from kbx_tui.object_store.published_index import PublishedIndex, has_any_file, publishes_from_here
+from kbx_tui.object_store.published_index import PublishedIndex, files_here, publishes_from_here
 from kbx_tui.read_only import is_read_only, require_writable
 from kbx_tui.safe_text import replace_surrogates
 from kbx_tui.settings_file import load_settings
@@ -249,7 +249,7 @@ class Session:
         if self.published is None:
             return False
         if self._has_files is None:
-            self._has_files = has_any_file(self.root, self.snapshot().paths)
+            self._has_files = any(files_here(self.root, self.snapshot().paths))
         return not self._has_files
 
     def entities_outdated(self) -> bool:

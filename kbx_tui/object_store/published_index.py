@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
 
@@ -59,10 +59,10 @@ def mirrored_index(uri: StoreUri) -> Path:
     return mirror.index_folder(mirror.current())
 
 
-def has_any_file(root: Path, paths: Sequence[str]) -> bool:
-    """Return whether one of these pages is here; of very many, some are looked for."""
-    sample = paths[:: max(1, len(paths) // FILES_LOOKED_FOR)]
-    return any((root / path).exists() for path in sample)
+def files_here(root: Path, paths: Sequence[str]) -> Iterator[bool]:
+    """Yield for each of these pages whether it is here; of very many, some are looked for."""
+    for path in paths[:: max(1, len(paths) // FILES_LOOKED_FOR)]:
+        yield (root / path).exists()
 
 
 class PublishedIndex:

@@ -29,8 +29,10 @@ def test_pages_are_not_taken_out_by_a_machine_without_them(
     writer = writer_machine(tmp_path / "writer", store_uri, demo_kb_path)
     writer.publish()
     reader = Machine(tmp_path / "reader", store_uri)
-    (reader.root / "README.md").write_text("# How to search\n", "utf-8")
-    with pytest.raises(IndexElsewhere, match="has none of the pages that are published"):
+    page = reader.root / "memory" / "people" / "alice-chen.md"
+    page.parent.mkdir(parents=True)
+    page.write_text("# Alice Chen\n", "utf-8")
+    with pytest.raises(IndexElsewhere, match="lacks most of the pages that are published"):
         reader.publish()
     assert not (reader.root / ".kbx" / "published.json").exists()
     shutil.rmtree(writer.root / "memory")  # as if a disk were not there
@@ -38,3 +40,17 @@ def test_pages_are_not_taken_out_by_a_machine_without_them(
     with pytest.raises(IndexFault, match="no page is indexed, so nothing was published"):
         writer.publish()
     assert reader.paths("migration")
+
+
+def test_page_whose_file_is_elsewhere_is_not_created_again(
+    tmp_path: Path, store_uri: str, demo_kb_path: Path
+) -> None:
+    writer_machine(tmp_path / "writer", store_uri, demo_kb_path).publish()
+    reader = Machine(tmp_path / "reader", store_uri)
+    with reader.open() as kb:
+        with pytest.raises(IndexElsewhere, match=r"alice-chen\.md is not on this machine"):
+            kb.memory_add("Likes green tea", entity="Alice Chen")
+        assert not (reader.root / "memory").exists()
+        assert kb.create_page("Zora Quill", "person", {}).written
+        notes = kb.search("migration").meta.notes
+    assert any("the files are not here" in note for note in notes)

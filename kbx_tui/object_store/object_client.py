@@ -22,10 +22,10 @@ from kbx_tui.object_store.store_uri import ENDPOINT_VARIABLES, StoreUri
 CONNECT_SECONDS = 3
 ANSWER_SECONDS = 20
 """Longest time in which nothing of an answer arrives, except that to an upload."""
+REQUEST_SECONDS = 300
+"""Longest duration of one request. It limits how slow a network may be."""
 LOOK_SECONDS = 5
 """The same, for a request without whose answer the program can go on."""
-TRANSFER_SECONDS = 300
-"""Longest duration of one request. It limits how slow a network may be."""
 RETRY_SECONDS = 60
 RANGE = 8 * 1024 * 1024
 """Bytes of a large object that are read or written by one request."""
@@ -64,13 +64,13 @@ class ObjectClient:
     """Reads and writes objects by keys relative to a URI. Safe for several threads."""
 
     def __init__(
-        self, uri: StoreUri, *, retries: int = 3, answer_seconds: float = ANSWER_SECONDS
+        self, uri: StoreUri, *, retries: int = 3, request_seconds: float = REQUEST_SECONDS
     ) -> None:
-        self.uri, self._retries, self._answer_seconds = uri, retries, answer_seconds
+        self.uri, self._retries, self._request_seconds = uri, retries, request_seconds
 
     def impatient(self) -> ObjectClient:
         """Return a client that gives up soon."""
-        return ObjectClient(self.uri, retries=0, answer_seconds=LOOK_SECONDS)
+        return ObjectClient(self.uri, retries=0, request_seconds=LOOK_SECONDS)
 
     @cached_property
     def _library(self) -> Any:
@@ -82,7 +82,7 @@ class ObjectClient:
 
     @cached_property
     def _store(self) -> Any:
-        return self._connect(read_timeout=timedelta(seconds=self._answer_seconds))
+        return self._connect(read_timeout=timedelta(seconds=ANSWER_SECONDS))
 
     @cached_property
     def _upload_store(self) -> Any:
@@ -94,7 +94,7 @@ class ObjectClient:
         options: dict[str, Any] = {
             "client_options": {
                 "connect_timeout": timedelta(seconds=CONNECT_SECONDS),
-                "timeout": timedelta(seconds=TRANSFER_SECONDS),
+                "timeout": timedelta(seconds=self._request_seconds),
                 **limits,
                 **({"allow_http": True} if _is_loopback() else {}),
             },

@@ -58,8 +58,14 @@ class PostingsSegment:
     postings: Postings
     rows: Rows
     """Row of each doc id, -1 for a text that is not part of the generation."""
+    is_whole: bool = field(init=False)
+    """Whether the texts are those of the generation, in the same order."""
     _term_ids: dict[str, int] = field(default_factory=dict, repr=False, compare=False)
     """Of terms of the latest queries: a search looks most up several times, in pairs too."""
+
+    def __post_init__(self) -> None:
+        is_whole = bool(np.array_equal(self.rows, np.arange(len(self.rows))))
+        object.__setattr__(self, "is_whole", is_whole)
 
     def lookup(self, term: Term) -> tuple[Rows, Scores]:
         """Return the rows of the texts that hold a term, and its frequency in each."""
@@ -69,6 +75,8 @@ class PostingsSegment:
             doc_ids, frequencies = self.postings.postings_of(self.term_id(term))
         else:
             doc_ids, frequencies = self.postings.postings_of_pair(*map(self.term_id, term))
+        if self.is_whole:
+            return doc_ids.astype(np.int64), frequencies.astype(np.float64)
         rows = self.rows[doc_ids]
         current = rows >= 0
         return rows[current], frequencies[current].astype(np.float64)
@@ -133,7 +141,9 @@ class Bm25Index:
             rows, term_scores = self._score_term(term)
             for query, score in zip(queries, scores, strict=True):
                 if weight := query.get(term):
-                    score[rows] += weight * term_scores
+                    np.add.at(
+                        score, rows, weight * term_scores
+                    )  # twice as fast as `score[rows] +=`
         return scores
 
     def language_of(self, row: int) -> str:
@@ -210,11 +220,11 @@ class Bm25Index:
         rarities = {term: self._rarity(term) for term in terms}
         return {term: idf for term, (idf, is_held) in rarities.items() if is_held}
 
-    def _rarity(self, term: Term) -> tuple[float, bool]:
-        return self._rarities.get(term) or self._note_rarity(term, self._lookup(term)[0])
-
-    def _note_rarity(self, term: Term, rows: Rows) -> tuple[float, bool]:
-        """Return the idf of a term that some rows hold, and whether any does; keep it."""
+    def _rarity(self, term: Term, rows: Rows | None = None) -> tuple[float, bool]:
+        """Return the idf of a term, and whether any text holds it; `rows` are those that do."""
+        if rarity := self._rarities.get(term):
+            return rarity
+        rows = self._lookup(term)[0] if rows is None else rows
         holding = np.count_nonzero(self.in_statistics[rows])
         idf = float(np.log1p((self._count - holding + 0.5) / (holding + 0.5)))
         if len(self._rarities) >= TERMS_KEPT:
@@ -225,7 +235,7 @@ class Bm25Index:
     def _score_term(self, term: Term) -> tuple[Rows, Scores]:
         """Return the rows that hold a term, and what it adds to the score of each at weight 1."""
         rows, frequencies = self._lookup(term)
-        idf, _ = self._note_rarity(term, rows)
+        idf, _ = self._rarity(term, rows)
         return rows, idf * (K1 + 1.0) * frequencies / (frequencies + self._norms[rows])
 
     def _lookup(self, term: Term) -> tuple[Rows, Scores]:

@@ -30,6 +30,9 @@ UNKNOWN = -1
 """Size of a text whose words have no offsets."""
 BLOCK = 1 << 20
 """About how many words are looked up at once."""
+MERGED_UP_TO = 4
+"""Times as many positions of one word as of another up to which merging them is faster than looking
+each up: 10 and 22 ms for one million in two million."""
 NO_WORDS = np.empty(0, np.int32)
 MOST_WORDS = 2**31 - 1
 """Words of all texts of one index, with one more for each text: positions are 32-bit integers."""
@@ -96,10 +99,11 @@ class Postings:
             rare, frequent, step = frequent, rare, -1
         if not len(rare):
             return self.doc_ids[:0], self.term_frequencies[:0]
-        wanted = rare + step
-        nearest = frequent.searchsorted(wanted)
-        nearest[nearest == len(frequent)] = 0  # which is smaller than what was looked for
-        doc_ids = self.doc_ids_at(rare[frequent[nearest] == wanted])
+        found = [
+            _common(frequent, rare[begin : begin + BLOCK] + step)
+            for begin in range(0, len(rare), BLOCK)
+        ]
+        doc_ids = self.doc_ids_at(np.concatenate(found) - step)
         if not len(doc_ids):
             return self.doc_ids[:0], self.term_frequencies[:0]
         starts = np.concatenate(([0], np.flatnonzero(doc_ids[1:] != doc_ids[:-1]) + 1))
@@ -223,6 +227,23 @@ def make_postings(
         text_sizes=np.array(text_sizes, np.int32) if with_offsets else None,
         offsets=offsets_by_word[positions - doc_of_position] if with_offsets else None,
     )
+
+
+def _common(numbers: Ints, wanted: Ints) -> Ints:
+    """Return which of the wanted numbers, at least one, are among others; both ascend."""
+    first, end = numbers.searchsorted((wanted[0], wanted[-1] + np.int64(1))).tolist()
+    numbers = numbers[first:end]
+    if not len(numbers):
+        return numbers
+    if len(numbers) < MERGED_UP_TO * len(wanted):
+        both = np.concatenate((numbers, wanted))
+        both.sort(kind="stable")  # merges two ascending runs
+        twice: Ints = both[1:][both[1:] == both[:-1]]
+        return twice
+    nearest = numbers.searchsorted(wanted)
+    nearest[nearest == len(numbers)] = 0  # which is smaller than what was looked for
+    found: Ints = wanted[numbers[nearest] == wanted]
+    return found
 
 
 def check_word_count(words: int) -> None:

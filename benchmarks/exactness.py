@@ -1,0 +1,217 @@
+"""Compare searches with an independent scan of every chunk and every posting in their scope.
+
+    python -m benchmarks.exactness BASE [--count 1000] [--seed 1]
+
+BASE is an indexed folder; nothing is written to it. For each query, which names an entity or none,
+in the whole base, a folder or a glob, three things must be equal to the last bit:
+
+- BM25 of every document in scope, and that computed here from the positions of words alone;
+- the cosine of every document in scope, and that computed here from all exact vectors in single
+  precision, in one product of all chunks;
+- the ten best of a search, with their scores before they are rounded, and those of a ranking of
+  all documents in scope.
+"""
+
+from __future__ import annotations
+
+import argparse
+import random
+import time
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from benchmarks.common import row
+from benchmarks.searching import make_queries
+from kbx_tui import KnowledgeBase
+from kbx_tui.index.lexical.bm25 import K1, AnyOf, B, Bm25Index, Term
+from kbx_tui.index.lexical.postings import Postings
+from kbx_tui.index.vectors.vector_matrix import VectorMatrix
+from kbx_tui.search.evidence.evidence import ComponentScores, Evidence
+from kbx_tui.search.evidence.score_normalization import FEEDBACK_WEIGHT, TITLE_BONUS
+from kbx_tui.search.query.filters import Filters
+from kbx_tui.search.query.query_terms import searched_terms
+from kbx_tui.search.ranking.rank import rank
+from kbx_tui.search.request import SearchRequest
+from kbx_tui.search.retrieval.pseudo_relevance_feedback import best_documents, moved_towards
+from kbx_tui.search.retrieval.top_k.top_k import TopKRequest
+
+LIMIT = 10
+GROUP = 1 << 16
+"""Chunks multiplied at once: a multiple of 8, as a rest is multiplied otherwise."""
+
+Numbers = NDArray[np.float64]
+
+
+@dataclass(slots=True)
+class Equal:
+    """How many queries were equal in each respect."""
+
+    queries: int = 0
+    bm25: int = 0
+    cosines: int = 0
+    best: int = 0
+    results: int = 0
+    """Results compared."""
+
+
+class Words:
+    """BM25 of all documents, from the positions of words in the mapped postings."""
+
+    def __init__(self, words: Bm25Index) -> None:
+        self._segments, self._size = words._segments, words.size
+        self._counted, lengths = words.in_statistics, np.zeros(words.size)
+        for segment in self._segments:
+            is_current = segment.rows >= 0
+            lengths[segment.rows[is_current]] = segment.postings.lengths[is_current]
+        mean = lengths[self._counted].mean()
+        self._norms = K1 * (1.0 - B + B * lengths / mean)
+
+    def bm25(self, weights: Mapping[Term, float]) -> Numbers:
+        """Return the score of every document."""
+        scores = np.zeros(self._size)
+        for term, weight in weights.items():
+            frequencies = self._frequencies(term)
+            holding = np.count_nonzero(self._counted & (frequencies > 0))
+            all_counted = np.count_nonzero(self._counted)
+            idf = float(np.log1p((all_counted - holding + 0.5) / (holding + 0.5)))
+            scores += weight * (idf * (K1 + 1.0) * frequencies / (frequencies + self._norms))
+        return scores
+
+    def _frequencies(self, term: Term) -> Numbers:
+        if isinstance(term, AnyOf):
+            return sum(map(self._frequencies, term.terms), np.zeros(self._size))
+        frequencies = np.zeros(self._size)
+        for segment in self._segments:
+            positions = _positions(segment.postings, term)
+            doc_ids = np.searchsorted(segment.postings.text_starts, positions, side="right") - 1
+            rows = segment.rows[doc_ids]
+            frequencies += np.bincount(rows[rows >= 0], minlength=self._size)
+        return frequencies
+
+
+def _positions(postings: Postings, term: str | tuple[str, str]) -> NDArray[np.int64]:
+    """Return the positions of a term; of two that follow each other, those of the second."""
+    if isinstance(term, str):
+        return postings.positions_of(postings.term_id(term)).astype(np.int64)
+    first, second = (_positions(postings, each) for each in term)
+    return np.intersect1d(first + 1, second, assume_unique=True)
+
+
+def cosines(vectors: VectorMatrix, query: NDArray[np.float32], size: int) -> Numbers:
+    """Return the weighted cosine of every document by its best chunk, NaN without a vector."""
+    found = np.full(size, np.nan)
+    for segment in vectors.segments:
+        products = _products(segment.chunks, query)
+        best = np.maximum.reduceat(products, segment.starts) * segment.chunk_weights
+        best += _products(segment.contexts, query)
+        found[segment.document_rows] = best[segment.documents]
+    return found
+
+
+def _products(matrix: NDArray[np.float32], query: NDArray[np.float32]) -> NDArray[np.float32]:
+    products = [matrix[begin : begin + GROUP] @ query for begin in range(0, len(matrix), GROUP)]
+    rest = len(matrix) % 8
+    if rest:  # BLAS multiplies full groups of eight rows alike, wherever they are
+        padded = np.concatenate((matrix[-rest:], np.zeros((8 - rest, len(query)), np.float32)))
+        products[-1][-rest:] = (padded @ query)[:rest]
+    return np.concatenate(products)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("base", type=Path)
+    parser.add_argument("--count", type=int, default=1000)
+    parser.add_argument("--seed", type=int, default=1)
+    options = parser.parse_args()
+    began, equal = time.process_time(), Equal()
+    with KnowledgeBase(options.base) as kb:
+        kb.warm()
+        check = Check(kb)
+        for query, path in cases(kb, options.count, options.seed):
+            check.compare(query, path, equal)
+    row("queries", f"{equal.queries:,}, {time.process_time() - began:.0f} s of processor time")
+    row("    BM25 of all documents in scope equal", f"{equal.bm25:,}")
+    row("    cosines of all documents in scope equal", f"{equal.cosines:,}")
+    row("    the ten best and their scores equal", f"{equal.best:,}, {equal.results:,} results")
+
+
+def cases(kb: KnowledgeBase, count: int, seed: int) -> Iterator[tuple[str, str | None]]:
+    """Yield queries, every other of which names an entity, with a path or none."""
+    chance = random.Random(seed)
+    named, topics = make_queries(kb, count)
+    folders = sorted({path.rpartition("/")[0] for path in kb.document_paths()})
+    above = sorted({folder.rpartition("/")[0] for folder in folders} - {""})
+    scopes: list[list[str] | None] = [
+        None,
+        folders,
+        above,
+        [f"{folder.rpartition('/')[0]}/*/*.md" for folder in folders],
+    ]
+    for number in range(count):
+        scope = scopes[number // 2 % len(scopes)]
+        query = (named if number % 2 else topics)[number]
+        yield query, None if scope is None else chance.choice(scope)
+
+
+class Check:
+    """Compares searches of one base, whose vectors and words are mapped as a whole."""
+
+    def __init__(self, kb: KnowledgeBase) -> None:
+        self._searcher = kb._searcher
+        self._retriever = self._searcher._retriever()
+        self._generation = self._retriever._index.generation()
+        self._words = Words(self._generation.words)
+
+    def compare(self, query: str, path: str | None, equal: Equal) -> None:
+        """Search once by top-k retrieval and once in full, and compare both with a scan."""
+        request = SearchRequest(query, path=path)
+        tuning = request.tuning(self._searcher.tuning(request.preset))
+        best = rank(self._searcher.retrieve(request, TopKRequest(tuning, LIMIT, rank)), tuning)
+        full = self._searcher.retrieve(request)
+        equal.queries += 1
+        variants = {each.query: each for each in (full.as_typed, full.as_searched)}
+        equal.bm25 += all(self._has_bm25(full, each, path) for each in variants.values())
+        equal.cosines += all(self._has_cosines(full, each, path) for each in variants.values())
+        found, expected = best.top(LIMIT), rank(full, tuning).top(LIMIT)
+        equal.best += [(each.row, each.score) for each in found] == [
+            (each.row, each.score) for each in expected
+        ]
+        equal.results += len(expected)
+
+    def _has_bm25(self, full: Evidence, scores: ComponentScores, path: str | None) -> bool:
+        return np.array_equal(scores.raw_lexical, self._bm25(full, scores)[self._rows(path)])
+
+    def _has_cosines(self, full: Evidence, scores: ComponentScores, path: str | None) -> bool:
+        vectors = self._retriever._vectors()
+        query = self._retriever._query_vectors.vector(scores.query)
+        if scores is full.as_typed:  # the other variant is not moved
+            eligible = np.where(self._generation.words.in_statistics, self._bm25(full, scores), 0.0)
+            moved = best_documents(query, eligible, scores.lexical_weight, vectors)
+            query = moved_towards(query, moved, vectors, FEEDBACK_WEIGHT)
+        expected = cosines(vectors, query, len(self._generation.snapshot.paths))
+        return np.array_equal(scores.cosine, expected[self._rows(path)], equal_nan=True)
+
+    def _rows(self, path: str | None) -> NDArray[np.int64]:
+        path_filter = self._searcher._session.path_filter(path)
+        rows: NDArray[np.int64] = self._generation.scope(path_filter, Filters()).rows
+        return rows
+
+    def _bm25(self, full: Evidence, scores: ComponentScores) -> Numbers:
+        """Return BM25 of all documents; what titles add to it is that of the program."""
+        words = self._generation.words
+        terms = searched_terms(scores.query, words.languages, words.holds)
+        bm25 = self._words.bm25(terms.weights)
+        names_nobody = full.query == full.document_query
+        if scores is full.as_typed and names_nobody:
+            for language, single in terms.in_titles.items():
+                titled, shares = self._generation.title_words.holding(single, language)
+                bm25[titled] += TITLE_BONUS * shares
+        return bm25
+
+
+if __name__ == "__main__":
+    main()

@@ -32,7 +32,7 @@ BLOCK = 1 << 20
 """About how many words are looked up at once."""
 MERGED_UP_TO = 4
 """Times as many positions of one word as of another up to which merging them is faster than looking
-each up: 10 and 22 ms for one million in two million."""
+each up."""
 NO_WORDS = np.empty(0, np.int32)
 MOST_WORDS = 2**31 - 1
 """Words of all texts of one index, with one more for each text: positions are 32-bit integers."""

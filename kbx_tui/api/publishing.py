@@ -78,9 +78,10 @@ def publication(session: Session) -> Iterator[Publication | None]:
         if session.published is not None:
             with writer_lock(session.root, on_wait=session.notice):
                 own = session.root / DEFAULT
-                if lease.head.version and not Store(str(own)).exists():
+                if lease.head.version:
                     _require_files(session)
-                    _copy(Path(session.store().uri), own)
+                    if not Store(str(own)).exists():
+                        _copy(Path(session.store().uri), own)
                 note_publisher(session.root, uri)
             session.use_own_index()
         yield Publication(session, lease)

@@ -78,7 +78,7 @@ def command(full: bool, fast: bool, yes: bool, no_wait: bool, as_json: bool) -> 
                 report = kb.index(fast=True)
             published = None
             if publication is not None and not stopped.is_set():
-                with show_steps("upload KB") as step:
+                with show_steps("upload in kB") as step:
                     published = publication.publish(
                         lambda done, total: step(done // 1000, total // 1000),
                         cancelled=stopped.is_set,

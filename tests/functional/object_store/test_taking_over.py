@@ -9,6 +9,7 @@ import pytest
 
 from kbx_tui.errors import IndexElsewhere, IndexFault
 from tests.functional.object_store.machines import Machine, writer_machine
+from tests.trusting import configure_trusted
 
 
 def test_machine_that_takes_over_begins_with_what_is_published(
@@ -32,6 +33,10 @@ def test_pages_are_not_taken_out_by_a_machine_without_them(
     page = reader.root / "memory" / "people" / "alice-chen.md"
     page.parent.mkdir(parents=True)
     page.write_text("# Alice Chen\n", "utf-8")
+    configure_trusted(reader.root, "")
+    with reader.open() as kb:
+        kb.index(fast=True)  # as it was before the index was published
+    configure_trusted(reader.root, f'[index]\nuri = "{store_uri}"\n')
     with pytest.raises(IndexElsewhere, match="lacks most of the pages that are published"):
         reader.publish()
     assert not (reader.root / ".kbx" / "published.json").exists()

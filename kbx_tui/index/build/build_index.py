@@ -29,6 +29,7 @@ from kbx_tui.index.build.progress import Cancelled, IndexReport, ProgressListene
 from kbx_tui.index.build.replacement import new_index, put_in_place, sweep_leftovers
 from kbx_tui.index.build.salvage import model_of, salvage_vectors
 from kbx_tui.index.build.vector_stage import write_chunks, write_vectors
+from kbx_tui.index.build.workers import OwnProcess, Workers
 from kbx_tui.index.build.writer_lock import writer_lock
 from kbx_tui.index.derived_files import delete_derived_files
 from kbx_tui.index.entity_settings import entity_types, noted_settings
@@ -66,15 +67,18 @@ def build(
     wait: bool = True,
     on_wait: Callable[[str], None] | None = None,
     only: Collection[str] | None = None,
+    workers: Workers | None = None,
 ) -> IndexReport:
     """Index `root`: with `fast` only the text, with `full` from scratch.
 
     With `only`, just the files at these paths are compared, for a caller that has written them.
+    `workers` have the same model as `embedder`; without, this process does the work.
     Raises IndexLocked (without `wait`, or if cancelled meanwhile), IndexForeign, IndexFault and
     EmbeddingError.
     """
-    store = Store(index_uri(root, settings))
-    run = _Run(root, settings, embedder, store, ProgressMeter(listener, cancelled), fast=fast)
+    store, meter = Store(index_uri(root, settings)), ProgressMeter(listener, cancelled)
+    workers = workers or OwnProcess(embedder)
+    run = _Run(root, settings, embedder, store, workers, meter, fast=fast)
     with writer_lock(root, wait=wait, on_wait=on_wait, cancelled=cancelled):
         sweep_leftovers(store)
         compact_if_short_of_space(store)
@@ -131,6 +135,7 @@ class _Run:
     settings: Settings
     embedder: Embedder
     store: Store
+    workers: Workers
     meter: ProgressMeter
     fast: bool
 
@@ -143,9 +148,11 @@ class _Run:
         store.claim()
         if only is not None and not store.meta().get("derived_from"):
             only = None  # an unfinished index needs all files
-        changes, finished = _write_text(self.root, store, self.settings, self.meter, only)
+        changes, finished = _write_text(
+            self.root, store, self.settings, self.workers, self.meter, only
+        )
         if finished and not self.fast:
-            finished = write_chunks(store, self.embedder, self.meter)
+            finished = write_chunks(store, self.workers, self.meter)
         return self._finish(changes, finished)
 
     def repair(self) -> IndexReport:
@@ -171,9 +178,11 @@ class _Run:
         try:
             if new is not self.store:
                 salvage_vectors(self.store, new, model=embedder.model, dimension=embedder.dimension)
-            changes, finished = _write_text(self.root, new, self.settings, self.meter, None)
+            changes, finished = _write_text(
+                self.root, new, self.settings, self.workers, self.meter, None
+            )
             if finished and not self.fast and new is not self.store:
-                finished = write_chunks(new, embedder, self.meter)
+                finished = write_chunks(new, self.workers, self.meter)
             if finished and new is not self.store:
                 note_state(new, embedder.model)
                 put_in_place(new, self.store, len(changes.hashes))
@@ -181,7 +190,7 @@ class _Run:
             if new is not self.store:
                 new.remove()
         if finished and not self.fast and new is self.store:
-            finished = write_chunks(new, embedder, self.meter)
+            finished = write_chunks(new, self.workers, self.meter)
         return self._finish(changes, finished)
 
     def _finish(self, changes: Changes, finished: bool) -> IndexReport:
@@ -189,7 +198,7 @@ class _Run:
         store, embedder, embedded, reused = self.store, self.embedder, 0, 0
         if finished and not self.fast:
             note_state(store, embedder.model)
-            embedded, reused, finished = write_vectors(store, embedder, self.meter)
+            embedded, reused, finished = write_vectors(store, self.workers, self.meter)
             compact(store, "chunks")
             compact(store, "vectors")
             if finished:
@@ -234,9 +243,10 @@ def add_vectors(
     with writer_lock(root, wait=False):
         store.check_compatible(model=embedder.model)
         meter = ProgressMeter(None, cancelled)
-        embedded, finished = 0, write_chunks(store, embedder, meter, only)
+        workers = OwnProcess(embedder, texts_per_task=SMALL_BATCH)
+        embedded, finished = 0, write_chunks(store, workers, meter, only)
         if finished:
-            embedded, _, finished = write_vectors(store, embedder, meter, only, step=SMALL_BATCH)
+            embedded, _, finished = write_vectors(store, workers, meter, only)
         if only is None and embedded and finished:
             compact(store, "chunks")
             compact(store, "vectors")
@@ -247,7 +257,12 @@ def add_vectors(
 
 
 def _write_text(
-    root: Path, store: Store, settings: Settings, meter: ProgressMeter, only: Collection[str] | None
+    root: Path,
+    store: Store,
+    settings: Settings,
+    workers: Workers,
+    meter: ProgressMeter,
+    only: Collection[str] | None,
 ) -> tuple[Changes, bool]:
     """Write documents and what is derived from them; returns the changes, False when cancelled."""
     meta, types, vault = store.meta(), entity_types(settings), read_vault_settings(root)
@@ -262,7 +277,7 @@ def _write_text(
         changes.changed += [path for path in changes.hashes if path not in touched]
         delete_derived_files(store)  # the text of a version may change
     parse = partial(parse_document, entity_types=types, daily_notes=daily_notes)
-    if changes and not write_documents(store, changes, parse, meter):
+    if changes and not write_documents(store, changes, parse, workers, meter):
         return changes, False
     new_meta = {
         "schema_version": schema.SCHEMA_VERSION,

@@ -7,11 +7,14 @@ batch.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
+from typing import Any
 
 from kbx_tui.embedding.embedder import Embedder, Vectors
 from kbx_tui.index import rows, schema
+from kbx_tui.index.build.compaction import compact
 from kbx_tui.index.build.progress import ProgressMeter
+from kbx_tui.index.build.workers import Workers
 from kbx_tui.index.chunk_texts import CHUNK_TEXT_COLUMNS, read_chunk_texts
 from kbx_tui.index.document_rows import chunk_rows
 from kbx_tui.index.entities.load_entities import stored_entities
@@ -23,15 +26,20 @@ from kbx_tui.knowledge.facts.strip_subject import strip_subject
 
 DOCUMENTS_PER_BATCH = 500
 FIRST_BATCH, TEXTS_PER_BATCH = 64, 512
-"""Texts in the first commit, and at most in any other; sorted by length to reduce padding."""
+"""Texts in the first batch, and at most in any other; sorted by length to reduce padding."""
+TEXTS_PER_READ = 8192
+"""Texts read at once, at most: finding them reads whole columns."""
 FEW_TEXTS = 1000
 """Texts up to which listing their hashes is faster than reading those of all vectors."""
-TEXTS_PER_STEP = 32
-"""Texts embedded between two progress reports."""
+COMMITS_PER_COMPACTION = 500
+"""Commits of vectors after which their files are merged, as each commit lists all files again."""
+
+Texts = dict[str, str]
+"""Texts by their hashes."""
 
 
 def write_chunks(
-    store: Store, embedder: Embedder, meter: ProgressMeter, only: Collection[str] | None = None
+    store: Store, workers: Workers, meter: ProgressMeter, only: Collection[str] | None = None
 ) -> bool:
     """Split documents that have no chunks of their version; False when cancelled.
 
@@ -42,34 +50,45 @@ def write_chunks(
     chunked = set(store.rows("chunks", ["version"], where)["version"].unique().to_pylist())
     missing = sorted(path for version, path in path_of.items() if version not in chunked)
     meter.begin("chunks", len(missing))
-    for start in range(0, len(missing), DOCUMENTS_PER_BATCH):
-        if meter.cancelled():
-            return False
-        batch = missing[start : start + DOCUMENTS_PER_BATCH]
-        unsplit = store.rows("documents", rows.DOCUMENT_COLUMNS, is_one_of("path", batch))
-        parsed = sorted(map(rows.document_from_row, unsplit.to_pylist()), key=lambda d: d.path)
-        max_tokens = embedder.max_tokens - 2
-        chunks_of = split_documents(parsed, embedder.count_tokens, max_tokens=max_tokens)
-        new_rows = [
-            row
-            for document, chunks in zip(parsed, chunks_of, strict=True)
-            for row in chunk_rows(document, chunks)
-        ]
-        store.append("chunks", new_rows)
-        meter.report(start + len(batch))
+    count = 0
+    for finished in workers.map(_split, _read_unsplit(store, missing, meter)):
+        for documents, new_rows in finished:
+            store.append("chunks", new_rows)
+            count += len(documents)
+        meter.report(count)
+    if meter.cancelled():
+        return False
     store.delete("chunks", "version", chunked - path_of.keys())
     return True
 
 
+def _read_unsplit(
+    store: Store, paths: list[str], meter: ProgressMeter
+) -> Iterator[list[dict[str, Any]]]:
+    """Yield the rows of documents at these paths, until cancelled."""
+    for start in range(0, len(paths), DOCUMENTS_PER_BATCH):
+        if meter.cancelled():
+            return
+        batch = is_one_of("path", paths[start : start + DOCUMENTS_PER_BATCH])
+        yield store.rows("documents", rows.DOCUMENT_COLUMNS, batch).to_pylist()
+
+
+def _split(embedder: Embedder, documents: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return the rows of the chunks of documents, given as rows."""
+    parsed = sorted(map(rows.document_from_row, documents), key=lambda document: document.path)
+    max_tokens = embedder.max_tokens - 2
+    chunks_of = split_documents(parsed, embedder.count_tokens, max_tokens=max_tokens)
+    return [
+        row
+        for document, chunks in zip(parsed, chunks_of, strict=True)
+        for row in chunk_rows(document, chunks)
+    ]
+
+
 def write_vectors(
-    store: Store,
-    embedder: Embedder,
-    meter: ProgressMeter,
-    only: Collection[str] | None = None,
-    *,
-    step: int = TEXTS_PER_STEP,
+    store: Store, workers: Workers, meter: ProgressMeter, only: Collection[str] | None = None
 ) -> tuple[int, int, bool]:
-    """Embed every text that has no vector, `step` at a time, and delete vectors of deleted texts.
+    """Embed every text that has no vector, and delete vectors of deleted texts.
 
     With `only`, embeds the texts of the files at these paths and deletes nothing. Returns how many
     texts were embedded, how many had a vector, and False when cancelled.
@@ -79,28 +98,56 @@ def write_vectors(
     of_these = is_one_of("text_hash", table_of) if few else None
     embedded = set(store.rows("vectors", ["text_hash"], of_these)["text_hash"].to_pylist())
     missing = [text_hash for text_hash in table_of if text_hash not in embedded]
-    reused, count = len(table_of) - len(missing), 0
+    reused = len(table_of) - len(missing)
     meter.begin("vectors", len(missing))
-    start = 0
-    while start < len(missing):  # the first commits are small: vectors help within seconds
-        batch = missing[start : start + min(TEXTS_PER_BATCH, max(FIRST_BATCH, start))]
-        texts = _read_texts(store, {text_hash: table_of[text_hash] for text_hash in batch})
-        by_length = sorted(texts.items(), key=lambda item: -len(item[1]))
-        vectors: list[Vectors] = []
-        for offset in range(0, len(by_length), step):
-            if meter.cancelled():
-                break
-            some = [text for _, text in by_length[offset : offset + step]]
-            vectors.append(embedder.embed(some))
-            count += len(some)
-            meter.report(start + offset + len(some))
-        _add_vectors(store, [text_hash for text_hash, _ in by_length], vectors)
-        if len(vectors) * step < len(by_length):
-            return count, reused, False
-        start += len(batch)
+    texts = _read_missing(store, missing, table_of, workers.texts_per_task, meter)
+    waiting, count, stored, commits = list[tuple[Texts, Vectors]](), 0, 0, 0
+    for finished in workers.map(_embed, texts, ordered=False):
+        waiting += finished
+        count += sum(len(some) for some, _ in finished)
+        # the first commits are small: vectors help within seconds
+        if count - stored >= min(workers.texts_per_commit, max(FIRST_BATCH, stored)):
+            _add_vectors(store, waiting)
+            stored, commits = count, commits + 1
+            waiting.clear()
+            if commits % COMMITS_PER_COMPACTION == 0:
+                compact(store, "vectors")
+        meter.report(count)
+    _add_vectors(store, waiting)
+    if count < len(missing) and meter.cancelled():
+        return count, reused, False
     if only is None:
         store.delete("vectors", "text_hash", embedded - table_of.keys())
     return count, reused, True
+
+
+def _embed(embedder: Embedder, texts: Texts) -> Vectors:
+    """Return the vectors of texts, in order."""
+    return embedder.embed(list(texts.values()))
+
+
+def _read_missing(
+    store: Store,
+    missing: list[str],
+    table_of: dict[str, str],
+    texts_per_task: int,
+    meter: ProgressMeter,
+) -> Iterator[Texts]:
+    """Yield the texts of the hashes `missing`, a task at a time, until cancelled."""
+    read, start, end = Texts(), 0, 0
+    while start < len(missing):
+        batch = missing[start : start + min(TEXTS_PER_BATCH, max(FIRST_BATCH, start))]
+        if start == end:
+            end = min(start + min(TEXTS_PER_READ, max(TEXTS_PER_BATCH, start)), len(missing))
+            ahead = missing[start:end]
+            read = _read_texts(store, {text_hash: table_of[text_hash] for text_hash in ahead})
+        texts = [(text_hash, read[text_hash]) for text_hash in batch if text_hash in read]
+        by_length = sorted(texts, key=lambda item: -len(item[1]))
+        for offset in range(0, len(by_length), texts_per_task):
+            if meter.cancelled():
+                return
+            yield dict(by_length[offset : offset + texts_per_task])
+        start += len(batch)
 
 
 def _texts_to_embed(store: Store, only: Collection[str] | None = None) -> dict[str, str]:
@@ -162,19 +209,19 @@ def _fact_texts(store: Store, where: str) -> dict[str, str]:
     }
 
 
-def _add_vectors(store: Store, hashes: list[str], batches: Sequence[Vectors]) -> None:
-    """Store vectors, given in batches, under the first of `hashes`, in order."""
+def _add_vectors(store: Store, embedded: Sequence[tuple[Texts, Vectors]]) -> None:
+    """Store the vectors of texts, if there are any, in one commit."""
     import numpy as np
     import pyarrow as pa
 
-    if not batches:
+    if not embedded:
         return
-    vectors = np.concatenate(batches)
-    count, dimension = vectors.shape
+    hashes = [text_hash for texts, _ in embedded for text_hash in texts]
+    vectors = np.concatenate([vectors for _, vectors in embedded])
     flat = pa.array(vectors.astype(np.float16).reshape(-1))
     table = pa.table(
-        [pa.array(hashes[:count]), pa.FixedSizeListArray.from_arrays(flat, dimension)],
-        schema=schema.vectors_schema(dimension),
+        [pa.array(hashes), pa.FixedSizeListArray.from_arrays(flat, vectors.shape[1])],
+        schema=schema.vectors_schema(vectors.shape[1]),
     )
     with translate_errors("write vectors", store.uri):
         store.table("vectors").add(table)

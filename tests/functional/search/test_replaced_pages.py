@@ -11,7 +11,6 @@ import pytest
 from kbx_tui import KbxError, KnowledgeBase, NotFound
 from kbx_tui.index.build.document_stage import _read
 from kbx_tui.index.build.file_changes import Changes
-from kbx_tui.knowledge.parsing.reading import parse_document
 from kbx_tui.knowledge.vault import locate
 from tests.functional.vaults import write_vault
 
@@ -61,7 +60,7 @@ def test_file_that_becomes_a_pipe_while_indexing_is_a_problem(tmp_path: Path) ->
         hashes={"a.md": ""}, indexed={}, files={"a.md": tmp_path / "a.md"},
         added=["a.md"], changed=[], deleted=[], moved=0, problems=[],
     )  # fmt: skip
-    assert _read("a.md", parse_document, changes) is None
+    assert _read("a.md", changes) is None
     assert [problem.reason for problem in changes.problems] == [
         "cannot be read: it is a pipe, not a regular file"
     ]

@@ -167,19 +167,19 @@ def _compare(writer: Machine, folder: Path, count: int) -> int:
     with writer.open() as kb:
         named, topics = make_queries(kb, count // 2)
         queries = [*named, *topics]
-        expected = [_answer(kb, query) for query in queries]
+        expected = [answer_of(kb, query) for query in queries]
     row("queries", f"{len(queries)}")
     differing = 0
     for label, machine in (("with", with_files), ("without", without_files)):
         with machine.open() as kb:
-            found = [_answer(kb, query) for query in queries]
+            found = [answer_of(kb, query) for query in queries]
         count = sum(one != other for one, other in zip(found, expected, strict=True))
         row(f"differing {label} the files", f"{count}")
         differing += count
     return bool(differing)
 
 
-def _answer(kb: KnowledgeBase, query: str) -> Any:
+def answer_of(kb: KnowledgeBase, query: str) -> Any:
     """Return the JSON of an answer without its times, and the note that files are not here."""
     answer = _without_times(json.loads(json.dumps(search_json(kb.search(query)))))
     notes = answer["meta"]["notes"]

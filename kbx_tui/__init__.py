@@ -27,9 +27,9 @@ _NAMES = {
     "kbx_tui.editing.state.drafts": "Choice Draft",
     "kbx_tui.errors": (
         "Ambiguous ConfigError EmbeddingAuth EmbeddingError EmbeddingRateLimited "
-        "EmbeddingUnavailable FileChanged IndexDamaged IndexElsewhere IndexFault IndexForeign "
-        "IndexLocked KbxError NotConfirmed NotFound NotTrusted OutOfRange ReadOnly RecordDamaged "
-        "RerankerError StoreFault UnknownEntity WriteFault"
+        "EmbeddingUnavailable EngineFault FileChanged IndexDamaged IndexElsewhere IndexFault "
+        "IndexForeign IndexLocked KbxError NotConfirmed NotFound NotTrusted OutOfRange ReadOnly "
+        "RecordDamaged RerankerError StoreFault UnknownEntity WriteFault"
     ),
     "kbx_tui.evaluation.judgment_log": "Judgment UndoneJudgment",
     "kbx_tui.evaluation.judgments": "JudgedQuery",

@@ -10,6 +10,7 @@
     │   ├── IndexLocked  another process is writing it
     │   │   └── IndexElsewhere  another machine writes and publishes it
     │   ├── StoreFault   the object store that it is published to cannot be used
+    │   ├── EngineFault  the engine that builds it cannot be started or used
     │   └── IndexForeign built by another schema version or embedding model
     ├── EmbeddingError   a model cannot be loaded, downloaded or run
     │   ├── EmbeddingAuth         a service requires a key, or rejects the one sent
@@ -105,6 +106,12 @@ class StoreFault(IndexFault):
     """The object store of an index cannot be reached, read or written, or loses writes."""
 
     code = "store"
+
+
+class EngineFault(IndexFault):
+    """The engine that an index is built with is missing, does not answer, or its workers fail."""
+
+    code = "engine"
 
 
 class IndexForeign(IndexFault):

@@ -39,6 +39,9 @@ DEMO_MARKER = ".kbx-demo"
 DEMO_WORKPLACE = ".kbx-demo-"
 """First part of the name of the folder in which a copy of the demo is replaced."""
 
+RAY_FOLDER = "kbx-ray-"
+"""First part of the name of a folder with the sockets and logs of Ray, started for one run."""
+
 STATE_FOLDER = ".kbx"
 STATE_FILES = (Path("writer.json"), Path("journal", "begun.json"))
 """Files in `.kbx` that are removed when what they note has ended."""
@@ -200,6 +203,13 @@ def remove_demo_workplace(folder: Path) -> None:
     """
     copies = list(folder.iterdir())
     if not folder.name.startswith(DEMO_WORKPLACE) or not all(map(_is_demo, copies)):
+        raise _refusal(folder)
+    shutil.rmtree(folder, ignore_errors=True)
+
+
+def remove_ray_folder(folder: Path) -> None:
+    """Remove what Ray left of a run, as far as possible. Raises KbxError for another folder."""
+    if not folder.name.startswith(RAY_FOLDER) or folder.is_symlink():
         raise _refusal(folder)
     shutil.rmtree(folder, ignore_errors=True)
 

@@ -71,6 +71,7 @@ if TYPE_CHECKING:
     from kbx_tui.api.searching.why_not_finder import WhyNotFinder
     from kbx_tui.api.similarity_checks import SimilarityChecks
     from kbx_tui.api.tuner import Tuner
+    from kbx_tui.bulk.ray_workers import RayEngine
     from kbx_tui.drafting.checks import DraftCheck, DraftMatch, Verdict
     from kbx_tui.drafting.differences import Difference
     from kbx_tui.drafting.labels import LabelledScore, ThresholdMetrics
@@ -233,15 +234,23 @@ class KnowledgeBase:
         cancelled: Cancelled = lambda: False,
         wait: bool = True,
         only: Collection[str] | None = None,
+        engine: RayEngine | None = None,
     ) -> IndexReport:
         """Bring the index up to date with the files.
 
         `fast` stops once text and entities can be searched; `full` rebuilds everything but known
-        vectors; `only` limits the run to these paths. Raises IndexFault, IndexLocked (without
-        `wait`, or if cancelled while waiting), IndexForeign and EmbeddingError.
+        vectors; `only` limits the run to these paths; `engine` lets other processes parse, chunk
+        and embed. Raises IndexFault, IndexLocked (without `wait`, or if cancelled while waiting),
+        IndexForeign, EmbeddingError, and with `engine` EngineFault and ConfigError.
         """
         return self._session.index(
-            progress, fast=fast, full=full, cancelled=cancelled, wait=wait, only=only
+            progress,
+            fast=fast,
+            full=full,
+            cancelled=cancelled,
+            wait=wait,
+            only=only,
+            engine=engine,
         )
 
     def publishing(self) -> AbstractContextManager[Publication | None]:

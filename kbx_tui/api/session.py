@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Collection, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -43,6 +43,7 @@ from kbx_tui.safe_text import replace_surrogates
 from kbx_tui.settings_file import load_settings
 
 if TYPE_CHECKING:
+    from kbx_tui.bulk.ray_workers import RayEngine
     from kbx_tui.editing.state.drafts import Draft
     from kbx_tui.index.snapshot import Snapshot
     from kbx_tui.knowledge.facts.public_page import PublicPage
@@ -353,23 +354,30 @@ class Session:
         cancelled: Cancelled = lambda: False,
         wait: bool = True,
         only: Collection[str] | None = None,
+        engine: RayEngine | None = None,
     ) -> IndexReport:
         self._require_own_index()
         from kbx_tui.index.build.build_index import build  # parses markdown: not for a search
 
         self._refreshed_at = -math.inf
-        return build(
-            self.root,
-            self.settings,
-            self.embedder(),
-            listener=progress,
-            fast=fast,
-            full=full,
-            cancelled=cancelled,
-            wait=wait,
-            on_wait=self.notice,
-            only=only,
-        )
+        with ExitStack() as stack:
+            workers = None
+            if engine is not None:
+                model = self.settings.embedding.model
+                workers = stack.enter_context(engine.start(model, self.embedder(), self.notice))
+            return build(
+                self.root,
+                self.settings,
+                self.embedder(),
+                listener=progress,
+                fast=fast,
+                full=full,
+                cancelled=cancelled,
+                wait=wait,
+                on_wait=self.notice,
+                only=only,
+                workers=workers,
+            )
 
     def add_vectors(
         self, only: Collection[str] | None = None, cancelled: Cancelled = lambda: False

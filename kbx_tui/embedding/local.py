@@ -29,8 +29,12 @@ SMALL_BATCH = 4
 """Number of texts up to which the session for queries is used, which is already loaded."""
 
 
-def open_embedder(model: str = "bundled", *, cache_dir: Path | None = None) -> Embedder:
+def open_embedder(
+    model: str = "bundled", *, cache_dir: Path | None = None, threads: int | None = None
+) -> Embedder:
     """Return the embedder for the setting ``[embedding] model``.
+
+    A local one embeds many texts with so many ``threads``, by default one per usable core.
 
     This is ``bundled``, a folder with an ONNX model and its tokenizer, ``gemini`` (see
     `embedding/gemini.py`), or a name that fastembed lists, which is downloaded to ``cache_dir``
@@ -38,18 +42,18 @@ def open_embedder(model: str = "bundled", *, cache_dir: Path | None = None) -> E
     Raises EmbeddingError within 5 seconds, with a message of one sentence.
     """
     if model == "bundled":
-        return LocalEmbedder(BUNDLED)
+        return LocalEmbedder(BUNDLED, threads)
     if is_remote(model):
         from kbx_tui.embedding.gemini import DEFAULT_MODEL, GeminiEmbedder
 
         return GeminiEmbedder(model.partition("/")[2] or DEFAULT_MODEL)
     if (folder := Path(model).expanduser()).is_dir():
-        return LocalEmbedder(from_folder(folder))
+        return LocalEmbedder(from_folder(folder), threads)
     if folder.is_absolute() or model.startswith("."):
         raise EmbeddingError(f"the model folder {folder} does not exist; {OFFLINE_HINT}")
     from kbx_tui.embedding.download import from_fastembed  # loads fastembed
 
-    return LocalEmbedder(from_fastembed(model, cache_dir))
+    return LocalEmbedder(from_fastembed(model, cache_dir), threads)
 
 
 def is_remote(model: str) -> bool:
@@ -66,13 +70,15 @@ class Session(Protocol):
 
 
 class LocalEmbedder(TokenCounter):
-    """Embeds with one session for queries, which uses one thread, and one that uses all cores.
+    """Embeds with one session for queries, which uses one thread, and one with `threads`.
 
     Thread-safe. Sessions are loaded on first use.
     """
 
-    def __init__(self, source: ModelSource) -> None:
+    def __init__(self, source: ModelSource, threads: int | None = None) -> None:
+        """`threads` is by default the number of usable cores."""
         super().__init__(source.folder)
+        self._threads = threads
         self.model = source.name
         self._source = source
         self._sessions: dict[int, Session] = {}
@@ -87,7 +93,9 @@ class LocalEmbedder(TokenCounter):
             return np.empty((0, self.dimension), dtype=np.float32)
         # Texts of similar length need little padding; the longest first, as memory peaks there.
         order = sorted(range(len(texts)), key=lambda row: -len(texts[row]))
-        session = self._session(threads=1 if len(texts) <= SMALL_BATCH else usable_cores())
+        session = self._session(
+            threads=1 if len(texts) <= SMALL_BATCH else self._threads or usable_cores()
+        )
         ordered = encodable([texts[row] for row in order])
         with self._translating_errors("run"):
             rows = np.stack(list(session.passage_embed(ordered, batch_size=BATCH_SIZE)))

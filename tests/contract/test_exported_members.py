@@ -21,6 +21,7 @@ PUBLIC = [
     "EmbeddingError",
     "EmbeddingRateLimited",
     "EmbeddingUnavailable",
+    "EngineFault",
     "EntityCard",
     "EntityName",
     "Evidence",

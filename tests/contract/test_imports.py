@@ -124,6 +124,16 @@ def test_an_index_in_a_folder_loads_no_client_of_an_object_store(demo_kb_path: P
     assert "obstore" not in loaded_packages(line)
 
 
+def test_neither_a_search_nor_the_app_nor_a_usual_index_run_loads_ray(fresh_demo: Path) -> None:
+    line = run_command("index", "--fast", "--kb", str(fresh_demo))
+    search = run_command("search", "rollback", "--fast", "--kb", str(fresh_demo))
+    code = f"import kbx_tui.api.knowledge_base, kbx_tui.tui.app\n{line}\n{search}"
+    modules = loaded_modules(code)
+    assert "kbx_tui.index.build.build_index" in modules
+    assert not any(name.partition(".")[0] == "ray" for name in modules)
+    assert not any(name.startswith("kbx_tui.bulk") for name in modules)
+
+
 def test_the_engine_loads_no_screen(demo_kb_path: Path) -> None:
     code = f"""
 from kbx_tui import KnowledgeBase

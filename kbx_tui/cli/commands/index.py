@@ -16,11 +16,12 @@ from kbx_tui.cli.options import json_option
 from kbx_tui.cli.output import print_result, say
 from kbx_tui.cli.runner import EXIT_INTERRUPTED
 from kbx_tui.ending import on_signal
-from kbx_tui.errors import IndexLocked, NotConfirmed
+from kbx_tui.errors import ConfigError, IndexLocked, NotConfirmed
 from kbx_tui.formatting import format_count, format_size
 
 if TYPE_CHECKING:
     from kbx_tui.api import KnowledgeBase
+    from kbx_tui.bulk.ray_workers import RayEngine
     from kbx_tui.index.build.progress import IndexReport
     from kbx_tui.object_store.publish import PublishReport
 
@@ -34,8 +35,35 @@ INTERRUPTED = "interrupted; what is indexed is searchable, and the next run cont
 @click.option("--fast", is_flag=True, help="Index text and entities only, no vectors.")
 @click.option("--yes", is_flag=True, help="Do not ask before very many files or a system folder.")
 @click.option("--no-wait", is_flag=True, help="Fail if another process is indexing.")
+@click.option(
+    "--engine",
+    type=click.Choice(["local", "ray"]),
+    default="local",
+    show_default=True,
+    help="Where to parse, chunk and embed: in this process, or in those of Ray.",
+)
+@click.option(
+    "--ray-address",
+    metavar="ADDRESS",
+    help="Cluster for --engine ray, HOST:PORT or auto.  [default: start Ray on this machine]",
+)
+@click.option(
+    "--ray-workers",
+    metavar="N",
+    type=click.IntRange(min=1),
+    help="Worker processes of --engine ray.  [default: one per processor]",
+)
 @json_option
-def command(full: bool, fast: bool, yes: bool, no_wait: bool, as_json: bool) -> None:
+def command(
+    full: bool,
+    fast: bool,
+    yes: bool,
+    no_wait: bool,
+    engine: str,
+    ray_address: str | None,
+    ray_workers: int | None,
+    as_json: bool,
+) -> None:
     """Bring the index up to date with the files.
 
     Only changed files are read and embedded again. Text and entities come first and are searchable
@@ -48,6 +76,9 @@ def command(full: bool, fast: bool, yes: bool, no_wait: bool, as_json: bool) -> 
     Where [index] uri names an object store, the index is published there afterwards, for any number
     of other machines to search.
 
+    With --engine ray, worker processes parse, chunk and embed, one per processor, on this machine
+    or on a cluster. The index is the same. Needs the extra kbx-tui[ray].
+
     Before more than 2,000 new files, and before the first run in a folder of the system such as
     /tmp, you are asked. Without a terminal, a first run stops there instead, unless --yes is given.
 
@@ -56,10 +87,13 @@ def command(full: bool, fast: bool, yes: bool, no_wait: bool, as_json: bool) -> 
       kbx index
       kbx index --fast             words only, ready in seconds
       kbx index --yes              in a script, whatever the number of files
+      kbx index --engine ray       one worker per processor of this machine
+      kbx index --engine ray --ray-address 10.0.0.5:6379
       kbx index --json | jq .seconds
     """
     from kbx_tui.cli.listings.progress import show_progress, show_steps
 
+    workers = _ray_engine(engine, ray_address, ray_workers)
     stopped = Event()
     try:
         with (
@@ -71,7 +105,12 @@ def command(full: bool, fast: bool, yes: bool, no_wait: bool, as_json: bool) -> 
                 _confirm(kb)
             with show_progress() as listener:
                 report = kb.index(
-                    listener, fast=fast, full=full, cancelled=stopped.is_set, wait=not no_wait
+                    listener,
+                    fast=fast,
+                    full=full,
+                    cancelled=stopped.is_set,
+                    wait=not no_wait,
+                    engine=workers,
                 )
             is_first = report.documents == report.added > 0 and not stopped.is_set()
             if is_first and not yes and may_ask() and _chose_entities(kb):
@@ -97,6 +136,17 @@ def command(full: bool, fast: bool, yes: bool, no_wait: bool, as_json: bool) -> 
         data["published"] = asdict(published)
         lines.append(_published(published))
     print_result(data, lines, as_json=as_json)
+
+
+def _ray_engine(engine: str, address: str | None, workers: int | None) -> RayEngine | None:
+    """Return what the options mean; None for this process. Raises ConfigError."""
+    if engine == "ray":
+        from kbx_tui.bulk.ray_workers import RayEngine
+
+        return RayEngine(address or "", workers)
+    if address is not None or workers is not None:
+        raise ConfigError("--ray-address and --ray-workers need --engine ray")
+    return None
 
 
 def _chose_entities(kb: KnowledgeBase) -> bool:

@@ -1,0 +1,135 @@
+"""The worker processes of one run: which of them are free, and what replaces a dead one."""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from kbx_tui.bulk.ray_errors import brief
+from kbx_tui.bulk.ray_worker import RayWorker, WorkerFacts
+from kbx_tui.errors import EngineFault, KbxError
+from kbx_tui.index.build.workers import Task
+
+QUEUE = 2
+"""Tasks given to a worker at a time, so that it has one while a result is written."""
+START_SECONDS = 120.0
+"""Time in which a worker must start, where there is no other."""
+MAX_FAILED_STARTS = 3
+POLL_SECONDS = 1.0
+
+
+@dataclass(eq=False, slots=True)
+class PooledWorker:
+    """One worker process, which may still be starting."""
+
+    handle: Any
+    starting: Any
+    """Reference to its facts; None once it has started."""
+    tasks: list[Any] = field(default_factory=list)
+    """References to the results of its tasks, the running one first."""
+
+
+class WorkerPool:
+    """Worker processes, each with a processor of its own."""
+
+    def __init__(
+        self,
+        ray: Any,
+        count: int,
+        model: str,
+        expected: WorkerFacts,
+        notice: Callable[[str], None],
+    ) -> None:
+        """`model` is the setting, `expected` are the facts of this process."""
+        self._ray, self._model, self._expected, self._notice = ray, model, expected, notice
+        self._actor = ray.remote(num_cpus=1, max_restarts=0)(RayWorker)
+        self._workers: list[PooledWorker] = []
+        self._failed_starts, self._waiting_since = 0, time.monotonic()
+        self._noticed_hosts: set[str] = set()
+        for _ in range(max(count, 1)):
+            self._add()
+
+    def __len__(self) -> int:
+        return len(self._workers)
+
+    def _add(self) -> None:
+        handle = self._actor.remote(self._model)
+        self._workers.append(PooledWorker(handle, handle.facts.remote()))
+
+    def free(self) -> PooledWorker | None:
+        """Return the worker with the fewest tasks; None if all have enough, or none has started."""
+        started = [worker for worker in self._workers if worker.starting is None]
+        worker = min(started, key=lambda worker: len(worker.tasks), default=None)
+        return worker if worker and len(worker.tasks) < QUEUE else None
+
+    def submit(self, worker: PooledWorker, task: Task[Any, Any], argument: Any) -> Any:
+        """Let a worker run a task; return the reference to its result."""
+        reference = worker.handle.run.remote(task, argument)
+        worker.tasks.append(reference)
+        return reference
+
+    def wait(self) -> list[Any]:
+        """Return the references to finished results, perhaps none, after a second at most.
+
+        Raises EngineFault if no worker can be started.
+        """
+        running = [reference for worker in self._workers for reference in worker.tasks]
+        starting = {w.starting: w for w in self._workers if w.starting is not None}
+        references = [*running, *starting]
+        self._ray.wait(references, timeout=POLL_SECONDS)
+        ready, _ = self._ray.wait(references, num_returns=len(references), timeout=0)
+        for reference in ready:
+            if reference in starting:
+                self._started(starting[reference])
+        if any(worker.starting is None for worker in self._workers):
+            self._waiting_since = time.monotonic()
+        elif time.monotonic() - self._waiting_since > START_SECONDS:
+            raise EngineFault(
+                f"no worker of Ray has started within {START_SECONDS:.0f} s: are all processors of "
+                "the cluster in use?"
+            )
+        return [reference for reference in ready if reference not in starting]
+
+    def _started(self, worker: PooledWorker) -> None:
+        """Take a worker into use if it is as expected. Raises EngineFault."""
+        try:
+            facts: WorkerFacts = self._ray.get(worker.starting)
+        except Exception as error:
+            self._failed_starts += 1
+            cause = getattr(error, "cause", None)
+            if isinstance(cause, KbxError):  # its model
+                raise EngineFault(f"a worker of Ray cannot start: {cause}") from error
+            if self._failed_starts >= MAX_FAILED_STARTS or "No module named" in str(error):
+                raise EngineFault(
+                    f"workers of Ray cannot start ({_missing_module(error) or brief(error)}): "
+                    f"install kbx-tui {self._expected.version} on every machine"
+                ) from error
+            self.replace(worker)
+            return
+        expected = self._expected
+        if (facts.version, facts.model) != (expected.version, expected.model):
+            raise EngineFault(
+                f"the worker on {facts.host} has kbx-tui {facts.version} and model {facts.model}, "
+                f"this machine {expected.version} and {expected.model}: they must be the same"
+            )
+        if facts.uses_int8 != expected.uses_int8 and facts.host not in self._noticed_hosts:
+            self._noticed_hosts.add(facts.host)
+            self._notice(
+                f"the processor of {facts.host} is of another kind: its vectors differ from those "
+                "of this machine in the last digits"
+            )
+        worker.starting = None
+
+    def replace(self, worker: PooledWorker) -> None:
+        """Start another worker in the place of a dead one."""
+        if worker in self._workers:
+            self._workers.remove(worker)
+            self._add()
+
+
+def _missing_module(error: Exception) -> str:
+    missing = re.search(r"No module named '[\w.]+'", str(error))
+    return missing[0] if missing else ""

@@ -1,0 +1,247 @@
+"""Tasks on workers of Ray that die, fail or differ, with a stand-in for Ray that has faults."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from kbx_tui.bulk import ray_workers
+from kbx_tui.bulk.ray_worker import RayWorker, WorkerFacts, facts_of
+from kbx_tui.bulk.ray_workers import RayEngine
+from kbx_tui.embedding.embedder import Embedder
+from kbx_tui.embedding.local import open_embedder
+from kbx_tui.errors import ConfigError, EmbeddingError, EngineFault
+from kbx_tui.index.build.workers import Workers
+
+
+class ActorDied(Exception):
+    """Ray's RayActorError."""
+
+
+class TaskFailed(Exception):
+    """Ray's RayTaskError."""
+
+    def __init__(self, cause: Exception) -> None:
+        super().__init__(f"Traceback of the worker:\n\x1b[36m{cause}\x1b[39m")
+        self.cause = cause
+
+
+class FakeRay:
+    """Runs a task when its result is waited for, the last one first.
+
+    A task that raises ActorDied ends its worker: what that has not finished raises it, too.
+    """
+
+    exceptions = SimpleNamespace(RayActorError=ActorDied)
+
+    def __init__(self) -> None:
+        self.started = 0
+
+    def remote(self, **_: Any) -> Callable[[type[RayWorker]], Any]:
+        return lambda worker_class: SimpleNamespace(remote=lambda model: self.start(worker_class))
+
+    def start(self, worker_class: type[RayWorker]) -> Any:
+        self.started += 1
+        worker = worker_class("bundled")
+        state = SimpleNamespace(is_dead=False)
+
+        def method(name: str) -> Any:
+            return SimpleNamespace(
+                remote=lambda *arguments: FakeResult(worker, state, name, arguments)
+            )
+
+        return SimpleNamespace(facts=method("facts"), run=method("run"))
+
+    def wait(
+        self, references: list[FakeResult], num_returns: int = 1, timeout: float = 0
+    ) -> tuple[list[FakeResult], list[FakeResult]]:
+        if not any(reference.is_ready() for reference in references):
+            references[-1].finish()
+        return [reference for reference in references if reference.is_ready()], []
+
+    def get(self, reference: FakeResult) -> Any:
+        if isinstance(reference.result, Exception):
+            raise reference.result
+        if reference.result is None:
+            raise ActorDied("The actor died unexpectedly")
+        return reference.result
+
+
+class FakeResult:
+    def __init__(
+        self, worker: RayWorker, state: Any, name: str, arguments: tuple[Any, ...]
+    ) -> None:
+        self.worker, self.state, self.name, self.arguments = worker, state, name, arguments
+        self.result: Any = None
+
+    def is_ready(self) -> bool:
+        return self.result is not None or self.state.is_dead
+
+    def finish(self) -> None:
+        try:
+            self.result = getattr(self.worker, self.name)(*self.arguments)
+        except ActorDied:
+            self.state.is_dead = True
+        except Exception as error:
+            self.result = TaskFailed(error)
+
+
+@pytest.fixture
+def ray(monkeypatch: pytest.MonkeyPatch) -> FakeRay:
+    fake = FakeRay()
+
+    @contextmanager
+    def session(address: str, cpus: int) -> Iterator[FakeRay]:
+        yield fake
+
+    monkeypatch.setattr(ray_workers, "ray_session", session)
+    monkeypatch.setattr(ray_workers, "require_ray", lambda: None)
+    return fake
+
+
+@contextmanager
+def two_workers(notices: list[str] | None = None) -> Iterator[Workers]:
+    heard = notices if notices is not None else []
+    with RayEngine(workers=2).start("bundled", open_embedder(), heard.append) as workers:
+        yield workers
+
+
+def double(_: Embedder, number: int) -> int:
+    return 2 * number
+
+
+def dying(at: int, deaths: int) -> Callable[[Embedder, int], int]:
+    """A task that ends its worker at a number so many times."""
+    left = [deaths]
+
+    def task(embedder: Embedder, number: int) -> int:
+        if number == at and left[0]:
+            left[0] -= 1
+            raise ActorDied
+        return double(embedder, number)
+
+    return task
+
+
+def numbers(batches: Iterator[list[tuple[int, int]]]) -> list[tuple[int, int]]:
+    return [pair for batch in batches for pair in batch]
+
+
+EXPECTED = [(number, 2 * number) for number in range(20)]
+
+
+def test_results_come_in_the_order_of_their_inputs(ray: FakeRay) -> None:
+    with two_workers() as workers:
+        assert numbers(workers.map(double, range(20))) == EXPECTED
+        unordered = numbers(workers.map(double, range(20), ordered=False))
+    assert sorted(unordered) == EXPECTED != unordered
+    assert ray.started == 2
+
+
+def test_inputs_are_read_as_workers_become_free(ray: FakeRay) -> None:
+    read = 0
+
+    def inputs() -> Iterator[int]:
+        nonlocal read
+        for number in range(1, 100):
+            read = number
+            yield number
+
+    with two_workers() as workers:
+        next(workers.map(double, inputs()))
+    assert read <= 2 * ray_workers.AHEAD
+
+
+def test_nothing_starts_without_an_input(ray: FakeRay) -> None:
+    with two_workers() as workers:
+        assert numbers(workers.map(double, [])) == []
+    assert ray.started == 0
+
+
+@pytest.mark.parametrize("ordered", [True, False])
+def test_tasks_of_a_dead_worker_are_finished_by_another(ray: FakeRay, ordered: bool) -> None:
+    with two_workers() as workers:
+        results = numbers(workers.map(dying(at=7, deaths=2), range(20), ordered=ordered))
+    assert sorted(results) == EXPECTED
+    assert ray.started == 4
+
+
+def test_task_at_which_workers_die_again_and_again_is_an_error(ray: FakeRay) -> None:
+    with two_workers() as workers, pytest.raises(EngineFault, match="3 workers died at the same"):
+        numbers(workers.map(dying(at=7, deaths=9), range(20)))
+
+
+def test_error_of_a_task_is_raised_as_it_is(ray: FakeRay) -> None:
+    def fails(_: Embedder, number: int) -> int:
+        raise EmbeddingError("the model cannot run")
+
+    def breaks(_: Embedder, number: int) -> int:
+        return [][number]
+
+    with two_workers() as workers:
+        with pytest.raises(EmbeddingError, match=r"^the model cannot run$"):
+            numbers(workers.map(fails, range(2)))
+        with pytest.raises(
+            EngineFault, match=r"^a worker of Ray failed \(list index out of range\)$"
+        ):
+            numbers(workers.map(breaks, range(2)))
+
+
+@pytest.mark.parametrize(
+    ("error", "message"),
+    [
+        (EmbeddingError("no such model"), "a worker of Ray cannot start: no such model"),
+        (
+            ModuleNotFoundError("No module named 'kbx_tui'"),
+            r"\(No module named 'kbx_tui'\)",
+        ),
+        (OSError("disk full"), r"cannot start \(disk full\): install kbx-tui \d"),
+    ],
+    ids=["model", "package", "other"],
+)
+def test_workers_that_cannot_start_are_an_error(
+    ray: FakeRay, monkeypatch: pytest.MonkeyPatch, error: Exception, message: str
+) -> None:
+    def fail(self: RayWorker) -> WorkerFacts:
+        raise error
+
+    monkeypatch.setattr(RayWorker, "facts", fail)
+    with two_workers() as workers, pytest.raises(EngineFault, match=message):
+        numbers(workers.map(double, [1]))
+
+
+def other_facts(monkeypatch: pytest.MonkeyPatch, **other: Any) -> None:
+    facts = replace(facts_of(open_embedder()), host="other-host", **other)
+    monkeypatch.setattr(RayWorker, "facts", lambda self: facts)
+
+
+@pytest.mark.parametrize("other", [{"version": "9.9"}, {"model": "folder/other"}])
+def test_workers_must_have_the_same_version_and_model(
+    ray: FakeRay, monkeypatch: pytest.MonkeyPatch, other: dict[str, str]
+) -> None:
+    other_facts(monkeypatch, **other)
+    with two_workers() as workers, pytest.raises(EngineFault, match=r"other-host has .*the same"):
+        numbers(workers.map(double, [1]))
+
+
+def test_processor_of_another_kind_is_noticed_once(
+    ray: FakeRay, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    other_facts(monkeypatch, uses_int8=not facts_of(open_embedder()).uses_int8)
+    notices: list[str] = []
+    with two_workers(notices) as workers:
+        assert numbers(workers.map(double, range(20))) == EXPECTED
+    assert sum("other-host" in notice for notice in notices) == 1
+
+
+def test_model_that_is_a_service_is_refused(ray: FakeRay) -> None:
+    with (
+        pytest.raises(ConfigError, match="only local models"),
+        RayEngine().start("gemini", open_embedder(), lambda text: None),
+    ):
+        pass

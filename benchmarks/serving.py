@@ -11,6 +11,7 @@ from __future__ import annotations
 import argparse
 import asyncio
 import json
+import math
 import re
 import sys
 import time
@@ -45,7 +46,9 @@ class Asked:
     """The longest time until a client was asked to try again."""
 
     def percentile(self, share: float) -> float:
-        """Return a percentile of the times in milliseconds."""
+        """Return a percentile of the times in milliseconds; nan if no call was answered."""
+        if not self.seconds:
+            return math.nan
         ordered = sorted(self.seconds)
         return 1000 * ordered[min(int(share * len(ordered)), len(ordered) - 1)]
 

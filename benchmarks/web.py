@@ -32,6 +32,7 @@ QUERIES = (
     "security audit", "customer feedback", "quarterly goals", "onboarding",
 )  # fmt: skip
 FORK_SERVER = "kbx_tui.tui.visitor.fork_server"
+INDEXER = "kbx_tui.tools.http.indexer_process"
 TEXT = "what was decided about the release of the new search and why so late "
 ANSWERED = rb"\d ms"
 """How long a search took is shown when its results are."""
@@ -205,7 +206,7 @@ async def many_sessions(server: Server, client: aiohttp.ClientSession, sessions:
     row("private data, for the limit", f"{max(map(data_mb, server.sessions())):.0f} MB")
     for process in server.others():
         name = "the server"
-        if "jsonl" in process.cmdline():
+        if INDEXER in process.cmdline():
             name = "a process that follows the index"
         elif FORK_SERVER in process.cmdline():
             name = "the fork server"

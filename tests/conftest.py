@@ -39,6 +39,7 @@ SLOW = (
     "functional/tools/test_index_keeper.py",
     "functional/tools/test_jsonl.py",
     "functional/tools/test_mcp.py",
+    "functional/tools/test_mcp_workers.py",
     "functional/tools/test_mcp_http.py",
     "functional/tui/",
     "functional/web/",

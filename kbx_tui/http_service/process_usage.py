@@ -12,9 +12,9 @@ class ProcessUsage:
     """What a process uses, memory in bytes."""
 
     private_bytes: int
-    """Memory of its own: what would be free without it."""
+    """What it has written and shares with no process; pages of mapped files are not among it."""
     proportional_bytes: int
-    """Its own memory, and of what it shares with other processes its equal part."""
+    """All its memory, of what it shares with other processes its equal part."""
     cpu_seconds: float
     """Processor time of all its threads since it started."""
 
@@ -32,6 +32,6 @@ def process_usage(pid: int) -> ProcessUsage | None:
     except OSError:
         return None
     sizes = {name: 1024 * int(text.split()[0]) for name, text in fields.items()}
-    private = sizes.get("Private_Clean", 0) + sizes.get("Private_Dirty", 0)
+    private = sizes.get("Private_Dirty", 0)
     ticks = int(times[11]) + int(times[12])
     return ProcessUsage(private, sizes.get("Pss", 0), ticks / os.sysconf("SC_CLK_TCK"))

@@ -121,10 +121,10 @@ class _StateCollector(Collector):
 
     def _processes(self) -> Iterator[Metric]:
         count = _by_process("kbx_processes", "Processes that run.")
-        private = _by_process("kbx_private_memory_bytes", "Memory that a process has alone.")
-        shared = _by_process(
-            "kbx_proportional_memory_bytes", "The same and its part of the shared."
+        private = _by_process(
+            "kbx_private_memory_bytes", "Memory that a process wrote and has alone."
         )
+        shared = _by_process("kbx_proportional_memory_bytes", "All memory, what is shared in part.")
         cpu = CounterMetricFamily(
             "kbx_cpu_seconds", "Processor time of a process.", labels=["process"]
         )

@@ -148,7 +148,8 @@ class WorkerPool:
                 start_new_session=True,  # ctrl+c is for the process that listens
             )
         options = replace(self._options, keeps_index=number == 0)
-        ours.sendall(json.dumps(asdict(options)).encode() + b"\n")
+        with suppress(BrokenPipeError, ConnectionResetError):  # it has ended already
+            ours.sendall(json.dumps(asdict(options)).encode() + b"\n")
         ours.setblocking(False)
         worker = self._workers[number] = _Worker(f"worker {number}", process, ours)
         return worker

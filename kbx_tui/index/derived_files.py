@@ -27,6 +27,7 @@ from kbx_tui.index.array_files.array_writer import ArrayWriter
 from kbx_tui.index.columns.stored_documents import StoredDocuments
 from kbx_tui.index.columns.versions import VersionArray
 from kbx_tui.index.entities.stored_entities import StoredEntities
+from kbx_tui.index.entities.stored_facts import StoredFacts
 from kbx_tui.index.entities.stored_links import StoredLinks
 from kbx_tui.index.entities.stored_names import StoredNames
 from kbx_tui.index.integrity.verified_files import FileState, state_of
@@ -47,7 +48,7 @@ STALE_SHARE = 0.05
 
 T = TypeVar("T", bound="DataclassInstance")
 OfDocuments = TypeVar("OfDocuments", Postings, Bodies, StoredDocuments, StoredVectors)
-OfState = TypeVar("OfState", StoredEntities, StoredNames, StoredLinks)
+OfState = TypeVar("OfState", StoredEntities, StoredNames, StoredFacts, StoredLinks)
 
 
 @dataclass(frozen=True, slots=True)
@@ -201,6 +202,7 @@ BODIES = DocumentFile(
 DOCUMENTS = DocumentFile("documents.bin", "kbx documents 1", StoredDocuments, {})
 ENTITIES = StateFile("entities.bin", "kbx entities 1", StoredEntities, {})
 NAMES = StateFile("names.bin", "kbx names 1", StoredNames, {})
+FACTS = StateFile("facts.bin", "kbx facts 1", StoredFacts, {})
 LINKS = StateFile("links.bin", "kbx links 1", StoredLinks, {})
 LISTS = DerivedFile("vectors-ivf.bin", "kbx vectors-ivf 1", VectorLists, {})
 VECTORS_NAME = "vectors.bin"

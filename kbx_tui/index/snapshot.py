@@ -20,6 +20,7 @@ from kbx_tui.knowledge.records import LinkKind
 
 if TYPE_CHECKING:
     from kbx_tui.index.entities.mapped_links import EntityPages, LinksByEntity, NameUses
+    from kbx_tui.index.entities.stored_facts import StoredFacts
     from kbx_tui.index.entities.stored_names import StoredNames
 
 Rows = NDArray[np.int64]
@@ -69,6 +70,8 @@ class Snapshot:
     name_uses: NameUses
     entity_pages: EntityPages
     names: StoredNames
+    facts: StoredFacts | None = None
+    """None where they have to be read from their table."""
     aliases: Sequence[tuple[str, ...]] = ()
     """Other names of each document."""
     is_vault: bool = False

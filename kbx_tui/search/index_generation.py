@@ -16,6 +16,7 @@ from kbx_tui.index.chunk_lines import ChunkLines, read_chunk_lines
 from kbx_tui.index.columns.read_snapshot import read_snapshot
 from kbx_tui.index.derived_files import BODIES, changed_in_place, file_states
 from kbx_tui.index.entities.entity_column import EntitiesById
+from kbx_tui.index.entities.load_facts import load_facts
 from kbx_tui.index.lexical.bm25 import Bm25Index
 from kbx_tui.index.lexical.load_bm25 import load_bm25
 from kbx_tui.index.paths.path_filter import PathFilter
@@ -23,7 +24,6 @@ from kbx_tui.index.snapshot import generation_of
 from kbx_tui.index.store import Store
 from kbx_tui.index.vectors.load_vectors import load_vectors
 from kbx_tui.index.vectors.vector_matrix import VectorMatrix
-from kbx_tui.knowledge.languages import ENGLISH
 from kbx_tui.knowledge.records import Entity
 from kbx_tui.search.browsing.document_lookup import DocumentNames
 from kbx_tui.search.browsing.entity_lookup import EntityNames
@@ -159,10 +159,7 @@ class IndexGeneration:
     @cached_property
     def facts(self) -> FactIndex:
         """The full-text index of the facts."""
-        row_of, language_of = self.snapshot.row_of, self.words.language_of
-        return FactIndex(
-            self._store, lambda path: language_of(row_of[path]) if path in row_of else ENGLISH
-        )
+        return FactIndex(load_facts(self._store, self.snapshot))
 
     def chunk_cosines(self, path: str, query: NDArray[np.float32]) -> tuple[list[int], list[float]]:
         """Return the lines and cosines of the chunks of a document; none if it has no vectors."""

@@ -14,6 +14,7 @@ from collections.abc import Callable, Collection
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
+from uuid import uuid4
 
 from kbx_tui.config import Settings
 from kbx_tui.embedding.embedder import Embedder
@@ -32,6 +33,7 @@ from kbx_tui.index.build.vector_stage import write_chunks, write_vectors
 from kbx_tui.index.build.workers import OwnProcess, Workers
 from kbx_tui.index.build.writer_lock import writer_lock
 from kbx_tui.index.derived_files import delete_derived_files
+from kbx_tui.index.entities.table_state import TABLES_ID
 from kbx_tui.index.entity_settings import entity_types, noted_settings
 from kbx_tui.index.index_folder import index_uri
 from kbx_tui.index.index_status import stored_problems
@@ -289,6 +291,7 @@ def _write_text(
         "is_vault": vault is not None,
         "derived_from": _derived_from(root, changes.hashes, rules, is_vault=vault is not None),
         "digests": True,
+        TABLES_ID: meta.get(TABLES_ID) or uuid4().hex,
     }
     if changes or meta.get("derived_from") != new_meta["derived_from"]:
         before = _derived_from(

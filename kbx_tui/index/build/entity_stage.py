@@ -70,7 +70,7 @@ def write_entities_and_links(
     *,
     whole: bool,
 ) -> None:
-    """Derive entities, facts and links and replace their tables.
+    """Derive entities, facts and links and replace those of their tables that change.
 
     `files` are those of an Obsidian vault, where links mean files before names. With `whole`, or
     when an entity changed, every document is linked again; else only changed ones, and in a vault
@@ -97,11 +97,15 @@ def write_entities_and_links(
     touched = {*changes.added, *changes.changed, *_linking_to(store, moved)}
     touched = set(changes.hashes) if whole else touched & changes.hashes.keys()
     links, name_uses = _derive_links(store, linker, counter, changes, touched, meter, whole=whole)
-    fact_rows = [rows.fact_row(fact, entity) for entity in entities for fact in facts_of[entity.id]]
-    store.replace("entities", [rows.entity_row(entity, facts_of[entity.id]) for entity in entities])
-    store.replace("facts", fact_rows)
-    store.replace("links", links)
-    store.replace("name_uses", name_uses)
+    pages_changed = {*changes.added, *changes.changed, *changes.deleted}
+    if whole or not pages_changed.isdisjoint(entity.path for entity in entities):
+        of_entity = {entity.id: entity for entity in entities}
+        facts = [fact for entity in entities for fact in facts_of[entity.id]]
+        store.replace("entities", [rows.entity_row(each, facts_of[each.id]) for each in entities])
+        store.replace("facts", [rows.fact_row(fact, of_entity[fact.entity_id]) for fact in facts])
+    for name, derived in (("links", links), ("name_uses", name_uses)):
+        if derived is not None:
+            store.replace(name, derived)
 
 
 def _derive_facts(
@@ -140,10 +144,11 @@ def _derive_links(
     meter: ProgressMeter,
     *,
     whole: bool,
-) -> tuple[pa.Table, pa.Table]:
-    """Return the rows of all links and of all uses of names; those of `touched` are derived.
+) -> tuple[pa.Table | None, pa.Table | None]:
+    """Return the rows of all links and of all uses of names, or None if they stay the same.
 
-    Those of unchanged documents stay Arrow: as Python objects they take most of a single edit.
+    Those of `touched` are derived. Those of unchanged documents stay Arrow: as Python objects they
+    take most of a single edit.
     """
     clauses = [None] if whole else batched_clauses("path", sorted(touched), BATCH)
     links: list[dict[str, Any]] = []
@@ -156,13 +161,16 @@ def _derive_links(
             meter.report(count)
     outdated = pa.array(sorted(touched.union(changes.deleted)), pa.string())
 
-    def with_kept(name: str, derived: list[dict[str, Any]], order: Sequence[str]) -> pa.Table:
-        table = pa.Table.from_pylist(derived, schema=SCHEMAS[name])
-        if not whole:
-            stored = store.rows(name, table.column_names)
-            kept = stored.filter(pc.invert(pc.is_in(stored["path"], outdated)))
-            table = pa.concat_tables([table, kept.cast(table.schema)])
-        return table.sort_by([(column, "ascending") for column in order])
+    def with_kept(name: str, rows_of: list[dict[str, Any]], order: Sequence[str]) -> Any:
+        by = [(column, "ascending") for column in order]
+        table = pa.Table.from_pylist(rows_of, schema=SCHEMAS[name]).sort_by(by)
+        if whole:
+            return table
+        stored = store.rows(name, table.column_names).cast(table.schema)
+        is_outdated = pc.is_in(stored["path"], outdated)
+        if stored.filter(is_outdated).sort_by(by).equals(table):
+            return None
+        return pa.concat_tables([table, stored.filter(pc.invert(is_outdated))]).sort_by(by)
 
     return (
         with_kept("links", links, ("path", "entity_id", "kind")),

@@ -82,6 +82,7 @@ def read_snapshot(store: Store, table_versions: Mapping[str, int] | None = None)
         segments=tuple(documents.segments),
         entity_pages=entity_pages,
         names=loaded.names,
+        facts=loaded.facts,
     )
 
 

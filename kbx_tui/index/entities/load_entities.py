@@ -13,12 +13,18 @@ from kbx_tui.index import rows
 from kbx_tui.index.columns.coded_column import CodedColumn
 from kbx_tui.index.columns.text_column import SortedTexts
 from kbx_tui.index.columns.versions import VersionArray
-from kbx_tui.index.derived_files import ENTITIES, LINKS, NAMES
+from kbx_tui.index.derived_files import ENTITIES, FACTS, LINKS, NAMES
 from kbx_tui.index.entities.entity_column import EntityColumn
 from kbx_tui.index.entities.stored_entities import StoredEntities, make_entities
+from kbx_tui.index.entities.stored_facts import StoredFacts
 from kbx_tui.index.entities.stored_links import StoredLinks, make_links
 from kbx_tui.index.entities.stored_names import StoredNames, make_names
-from kbx_tui.index.entities.table_state import ENTITY_TABLES, LINK_TABLES, table_state
+from kbx_tui.index.entities.table_state import (
+    ENTITY_TABLES,
+    FACT_TABLES,
+    LINK_TABLES,
+    table_state,
+)
 from kbx_tui.index.store import Store
 from kbx_tui.knowledge.records import Entity
 
@@ -41,6 +47,7 @@ class LoadedEntities:
     entities: EntityColumn
     names: StoredNames
     links: StoredLinks
+    facts: StoredFacts | None
 
 
 class EntityFiles:
@@ -59,6 +66,7 @@ class EntityFiles:
         """
         self._store = store
         self._of_entities = table_state(ENTITY_TABLES, versions, meta)
+        self._of_facts = table_state(FACT_TABLES, versions, meta)
         self._of_links = table_state(LINK_TABLES, versions, meta, documents)
 
     def load(self, paths: SortedTexts, kinds: CodedColumn) -> LoadedEntities:
@@ -69,10 +77,17 @@ class EntityFiles:
         if (stored := ENTITIES.map_state(self._store, self._of_entities)) is None:
             entities = EntityColumn(self._read_entities())
             # What lies in the other files has the numbers of entities that were mapped.
-            return self._loaded(entities, None, None, paths, kinds)
-        names = NAMES.map_state(self._store, self._of_entities)
-        links = LINKS.map_state(self._store, self._of_links)
-        return self._loaded(EntityColumn(stored), names, links, paths, kinds)
+            names, links, facts = None, None, None
+        else:
+            entities = EntityColumn(stored)
+            names = NAMES.map_state(self._store, self._of_entities)
+            links = LINKS.map_state(self._store, self._of_links)
+            facts = FACTS.map_state(self._store, self._of_facts)
+        if names is None:
+            names = make_names(entities, self._of_entities)
+        if links is None:
+            links = make_links(self._store, entities, paths, kinds, self._of_links)
+        return LoadedEntities(entities, names, links, facts)
 
     def refresh(self, paths: SortedTexts, kinds: CodedColumn) -> None:
         """Write the files again that are missing or of another state. Raises IndexFault.
@@ -86,21 +101,6 @@ class EntityFiles:
             NAMES.write(self._store, loaded.names)
         if LINKS.map_state(self._store, self._of_links) is None:
             LINKS.write(self._store, loaded.links)
-
-    def _loaded(
-        self,
-        entities: EntityColumn,
-        names: StoredNames | None,
-        links: StoredLinks | None,
-        paths: SortedTexts,
-        kinds: CodedColumn,
-    ) -> LoadedEntities:
-        """Return all three, the names and links from the entities and the tables where None."""
-        if names is None:
-            names = make_names(entities, self._of_entities)
-        if links is None:
-            links = make_links(self._store, entities, paths, kinds, self._of_links)
-        return LoadedEntities(entities, names, links)
 
     def _read_entities(self) -> StoredEntities:
         table = self._store.rows("entities", ENTITY_COLUMNS).sort_by("id")

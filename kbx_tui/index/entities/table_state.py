@@ -1,8 +1,8 @@
 """Which state of the tables a file was derived from, so that no stale one is read.
 
 Files of documents say which documents they cover. What follows from all documents together is only
-right for one state: the versions of some tables, the documents, and the digest of all files that
-the last run noted.
+right for one state: the versions of some tables and the documents. Tables that were made anew
+begin to count again, so meta holds an id of them (`TABLES_ID`).
 """
 
 from __future__ import annotations
@@ -17,9 +17,13 @@ from numpy.typing import NDArray
 from kbx_tui.index.columns.versions import VersionArray, sums_of_versions
 from kbx_tui.index.schema import text_hash
 
+TABLES_ID = "tables_id"
+"""Key in table meta: an id that the first run gives the tables of an index."""
+
 ENTITY_TABLES = ("entities",)
-LINK_TABLES = ("entities", "links", "name_uses")
-"""Tables that entities.bin and links.bin are derived from."""
+FACT_TABLES = (*ENTITY_TABLES, "facts")
+LINK_TABLES = (*ENTITY_TABLES, "links", "name_uses")
+"""Tables that the files of entities and names, of facts, and of links are derived from."""
 
 
 def table_state(
@@ -30,8 +34,8 @@ def table_state(
 ) -> NDArray[np.bytes_]:
     """Return what identifies a state of tables and documents, shape (1,).
 
-    `versions` are those of all tables, `meta` is what the last run stored in that table.
+    `versions` are those of all tables, `meta` is the content of that table.
     """
     numbers = [versions[name] for name in tables]
     sums = [] if documents is None else [len(documents), *sums_of_versions(documents).tolist()]
-    return np.array([text_hash(json.dumps([numbers, meta.get("derived_from", ""), sums]))], "S32")
+    return np.array([text_hash(json.dumps([numbers, meta.get(TABLES_ID, ""), sums]))], "S32")

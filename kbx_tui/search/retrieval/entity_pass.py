@@ -44,7 +44,6 @@ class EntityPass:
     def __init__(self, snapshot: Snapshot) -> None:
         self._entities = snapshot.entities
         self.names = NameMatcher(snapshot.entities, snapshot.names, snapshot.name_uses)
-        self._number_of = snapshot.entities.row_of
         self._roles = RoleIndex(snapshot.entities, snapshot.names)
 
     def holders_asked_for(self, query: str) -> list[int]:
@@ -68,9 +67,11 @@ class EntityPass:
         named = [(match.entity, match.signal) for match in matches]
         roles = self._roles.matching(query)
         others = [
-            (number, Signal("fact", FACT_WEIGHT * fact.bm25 / (fact.bm25 + FACT_HALF), fact.text))
+            (
+                fact.entity,
+                Signal("fact", FACT_WEIGHT * fact.bm25 / (fact.bm25 + FACT_HALF), fact.text),
+            )
             for fact in facts
-            if (number := self._number_of.get(fact.entity_id)) is not None
         ]
         if cosines is not None:
             others += _meaning_signals(cosines())

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 
-from kbx_tui.index.lexical.bm25 import Bm25Index, PostingsSegment
-from kbx_tui.index.lexical.postings import make_postings
+from kbx_tui.index.entities.stored_facts import StoredFacts
+from kbx_tui.index.lexical.bm25 import K1, B
 from kbx_tui.index.lexical.terms import terms_in
-from kbx_tui.index.store import Store
-from kbx_tui.search.evidence.evidence import highest
+from kbx_tui.search.evidence.evidence import Scores, highest
 from kbx_tui.search.query.query_terms import query_terms
 
 FACTS_LIMIT = 50
@@ -21,7 +19,8 @@ FACTS_LIMIT = 50
 class FoundFact:
     """A fact that holds a term of the query."""
 
-    entity_id: str
+    entity: int
+    """Index into the entities."""
     text: str
     bm25: float
 
@@ -29,27 +28,39 @@ class FoundFact:
 class FactIndex:
     """The facts of one generation. Inactive ones only contribute to term statistics."""
 
-    def __init__(self, store: Store, language_of: Callable[[str], str]) -> None:
-        """`language_of` returns the language of a page, given its path."""
-        columns = ["fact_id", "entity_id", "text", "status", "path"]
-        table = store.rows("facts", columns).sort_by("fact_id")
-        self._entity_ids: list[str] = table["entity_id"].to_pylist()
-        self._texts: list[str] = table["text"].to_pylist()
-        statuses = table["status"].to_pylist()
-        self._active = np.array([status == "active" for status in statuses], np.bool_)
-        size = len(self._texts)
-        paths: list[str] = table["path"].to_pylist()
-        texts = zip(paths, self._texts, strict=True)
-        postings = make_postings(texts, lambda path, _: language_of(path))
-        self._words = Bm25Index([PostingsSegment(postings, np.arange(size))], size)
+    def __init__(self, facts: StoredFacts) -> None:
+        self._facts, self._postings = facts, facts.postings()
+        self._texts, self._languages = facts.text_column(), facts.languages()
+        total = int(facts.lengths.sum(dtype=np.int64))
+        self._mean_length = total / len(facts) if total else 1.0
 
     def find(self, query: str) -> list[FoundFact]:
-        """Return the active facts that hold a term of the query, best first, at most 50."""
-        text, languages = " ".join(query_terms(query)), self._words.languages
-        terms = (term for language in languages for term in terms_in(text, language))
-        (scores,) = self._words.bm25([dict.fromkeys(terms, 1.0)])
-        rows = np.flatnonzero((scores > 0.0) & self._active)
+        """Return the active facts that hold a term of the query, best first, at most 50.
+
+        Scored by the formula of `index/lexical/bm25`, only those that hold a term.
+        """
+        text = " ".join(query_terms(query))
+        terms = dict.fromkeys(
+            term for language in self._languages for term in terms_in(text, language)
+        )
+        ids, parts = [np.empty(0, np.int32)], [np.empty(0)]
+        for term in terms:
+            doc_ids, frequencies = self._postings.postings_of(self._postings.term_id(term))
+            idf = np.log1p((len(self._facts) - len(doc_ids) + 0.5) / (len(doc_ids) + 0.5))
+            lengths = self._facts.lengths[doc_ids]
+            norms = K1 * (1.0 - B + B * lengths / self._mean_length)
+            counts = frequencies.astype(np.float64)
+            ids.append(doc_ids)
+            parts.append(float(idf) * (K1 + 1.0) * counts / (counts + norms))
+        rows, places = np.unique(np.concatenate(ids), return_inverse=True)
+        scores: Scores = np.bincount(places, np.concatenate(parts), len(rows)).astype(np.float64)
+        found = np.flatnonzero((scores > 0.0) & (self._facts.active[rows] > 0))
+        best = highest(scores, found, FACTS_LIMIT)
+        numbers = self._facts.entities[rows[best]].tolist()
         return [
-            FoundFact(self._entity_ids[row], self._texts[row], float(scores[row]))
-            for row in highest(scores, rows, FACTS_LIMIT).tolist()
+            FoundFact(number, self._texts[row], score)
+            for number, row, score in zip(
+                numbers, rows[best].tolist(), scores[best].tolist(), strict=True
+            )
+            if number >= 0
         ]

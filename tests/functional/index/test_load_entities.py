@@ -5,8 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from kbx_tui.index.columns.read_snapshot import read_snapshot, refresh_entity_files
-from kbx_tui.index.derived_files import ENTITIES, LINKS, NAMES
+from kbx_tui import KnowledgeBase
+from kbx_tui.index.columns.read_snapshot import read_snapshot
+from kbx_tui.index.derived_files import ENTITIES, FACTS, LINKS, NAMES
+from kbx_tui.index.lexical.load_bm25 import refresh_text_files
 from kbx_tui.index.snapshot import Snapshot
 from kbx_tui.index.store import Store
 from tests.functional.vaults import store_of
@@ -26,7 +28,7 @@ def contents_of(snapshot: Snapshot) -> dict[str, Any]:
 
 
 def files_of(store: Store) -> list[Path]:
-    return [Path(store.uri) / file.name for file in (ENTITIES, NAMES, LINKS)]
+    return [Path(store.uri) / file.name for file in (ENTITIES, NAMES, FACTS, LINKS)]
 
 
 def test_mapped_entities_and_links_equal_those_of_the_tables(demo_copy: Path) -> None:
@@ -41,7 +43,8 @@ def test_mapped_entities_and_links_equal_those_of_the_tables(demo_copy: Path) ->
     from_tables = read_snapshot(store)
     assert contents_of(from_tables) == expected
     assert from_tables.entities == mapped.entities
-    refresh_entity_files(store)
+    assert (mapped.facts is not None, from_tables.facts) == (True, None)
+    refresh_text_files(store)
     assert [file.read_bytes() for file in files_of(store)] == written
     for row in {int(row) for links in mapped.links.values() for row in links.rows}:
         owners = {mapped.entities.ids[number] for number in mapped.links.entities_of(row)}
@@ -57,5 +60,26 @@ def test_files_of_a_former_state_are_not_read(demo_copy: Path) -> None:
     rows = store.rows(entities, store.table(entities).schema.names)
     store.replace(entities, rows.slice(0, 2))
     assert sorted(read_snapshot(store).entities.ids) == sorted(rows["id"].to_pylist()[:2])
-    refresh_entity_files(store)
+    refresh_text_files(store)
     assert len(read_snapshot(store).entities) == 2
+
+
+def test_a_run_writes_only_the_tables_and_files_that_change(demo_copy: Path) -> None:
+    store, memory = store_of(demo_copy), demo_copy / "memory"
+    note, person = memory / "notes" / "2026-01-30-rollback-plan.md", memory / "people"
+    page = person / "alice-chen.md"
+
+    def written_by(change: Path, text: str) -> tuple[set[str], set[str]]:
+        versions, files = store.versions(), {file: file.stat() for file in files_of(store)}
+        change.write_text(change.read_text("utf-8") + text, encoding="utf-8")
+        with KnowledgeBase(demo_copy) as kb:
+            kb.index(fast=True)
+        tables = {name for name, number in store.versions().items() if number != versions[name]}
+        replaced = {file.stem for file in files if file.stat().st_ino != files[file].st_ino}
+        return tables & {"entities", "facts", "links", "name_uses"}, replaced
+
+    assert written_by(note, "\nThe end.\n") == (set(), {"links"})
+    assert written_by(note, "\nTold Bob Okafor.\n") == ({"links", "name_uses"}, {"links"})
+    tables, files = written_by(page, "\n## Recent Facts\n\n- Alice keeps bees\n")
+    assert {"entities", "facts"} <= tables
+    assert files == {"entities", "names", "facts", "links"}

@@ -73,9 +73,9 @@ def rows_of_versions(versions: VersionArray, snapshot_versions: Sequence[str]) -
     """
     current = version_array(snapshot_versions)
     shared = min(len(current), len(versions))
-    before = _equal_until(current[:shared], versions[:shared])
+    before = equal_until(current[:shared], versions[:shared])
     rest = shared - before
-    after = _equal_until(current[::-1][:rest], versions[::-1][:rest])
+    after = equal_until(current[::-1][:rest], versions[::-1][:rest])
     rows = np.full(len(versions), -1, np.int64)
     rows[:before] = np.arange(before)
     end, current_end = len(versions) - after, len(current) - after
@@ -86,7 +86,7 @@ def rows_of_versions(versions: VersionArray, snapshot_versions: Sequence[str]) -
     return rows
 
 
-def _equal_until(first: VersionArray, second: VersionArray) -> int:
+def equal_until(first: VersionArray, second: VersionArray) -> int:
     """Return how many elements are equal before the first that is not; lengths are equal."""
     differs = first != second
     return int(differs.argmax()) if differs.any() else len(first)

@@ -12,10 +12,11 @@ from threadpoolctl import threadpool_limits
 from kbx_tui.index.columns.read_snapshot import read_snapshot
 from kbx_tui.index.columns.versions import rows_of_versions, stored_versions
 from kbx_tui.index.derived_files import LISTS, is_few, vectors_file
-from kbx_tui.index.snapshot import Snapshot
+from kbx_tui.index.snapshot import Snapshot, rows_of
 from kbx_tui.index.store import Store
 from kbx_tui.index.vectors import vector_lists
-from kbx_tui.index.vectors.coverage import Coverage, count_profiles
+from kbx_tui.index.vectors.coverage import Coverage
+from kbx_tui.index.vectors.profile_vectors import NO_ROWS, ProfileVectors, sources_of
 from kbx_tui.index.vectors.stored_vectors import StoredVectors
 from kbx_tui.index.vectors.vector_lists import VectorLists
 from kbx_tui.index.vectors.vector_matrix import VectorMatrix
@@ -23,7 +24,6 @@ from kbx_tui.index.vectors.vector_tables import (
     hash_texts,
     read_some_vectors,
     read_vectors,
-    vectors_by_hash,
 )
 from kbx_tui.index.vectors.write_vectors_file import write_vectors_file
 
@@ -45,23 +45,23 @@ def load_vectors(store: Store, snapshot: Snapshot, *, model: str, dimension: int
         return read_vectors(store, snapshot, dimension)
     segments, lists = [mapped.to_segment(dimension).renumbered(rows)], _load_lists(store, mapped)
     coverage = Coverage(int(segments[0].chunk_counts().sum()), 0)
-    entities, profiles = mapped.entities.reshape(-1, dimension), snapshot.entities.stored.profiles
-    if not len(missing) and np.array_equal(mapped.profiles, profiles):
-        return VectorMatrix(tuple(segments), entities, coverage + Coverage(len(profiles), 0), lists)
-    hashes, stored_hashes = hash_texts(profiles), hash_texts(mapped.profiles)
-    new_hashes = sorted(set(hashes) - set(stored_hashes) - {""})
-    if new_hashes or len(missing):
-        newer, new_hashes = read_some_vectors(
-            store, snapshot, missing.tolist(), new_hashes, dimension
-        )
-        segments += (segment for segment in newer.segments if len(segment.documents))
-        coverage += newer.coverage
-    available = [*stored_hashes, *new_hashes]
-    if available != hashes:
-        added = newer.entities if new_hashes else entities[:0]
-        entities = vectors_by_hash(hashes, available, np.concatenate((entities, added)))
-    coverage += count_profiles(hashes, frozenset(available))
-    return VectorMatrix(tuple(segments), entities, coverage, lists)
+    vectors, codes = mapped.entities.reshape(-1, dimension), mapped.profile_codes(dimension)
+    profiles = snapshot.entities.stored.profiles
+    sources = sources_of(profiles, mapped.profiles)
+    if sources is None and not len(missing):
+        coverage += Coverage(len(profiles), 0)
+        return VectorMatrix(tuple(segments), ProfileVectors.of(vectors, codes), coverage, lists)
+    without = np.flatnonzero(sources < 0) if sources is not None else NO_ROWS
+    hashes = hash_texts(profiles[without])
+    newer, found = read_some_vectors(
+        store, snapshot, missing.tolist(), sorted(set(hashes) - {""}), dimension
+    )
+    segments += (segment for segment in newer.segments if len(segment.documents))
+    places = rows_of(hashes, {text: row for row, text in enumerate(found)})
+    added = newer.profiles.vectors[places[places >= 0]]
+    of_entities = ProfileVectors(vectors, codes, sources, added, without[places >= 0])
+    coverage += newer.coverage + Coverage(len(profiles), int(np.count_nonzero(places < 0)))
+    return VectorMatrix(tuple(segments), of_entities, coverage, lists)
 
 
 def _load_lists(store: Store, stored: StoredVectors) -> VectorLists | None:

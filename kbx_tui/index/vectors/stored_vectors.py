@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kbx_tui.index.snapshot import Rows
-from kbx_tui.index.vectors.int8_codes import QuantizedVectors
+from kbx_tui.index.vectors.int8_codes import QuantizedVectors, quantize
 from kbx_tui.index.vectors.vector_segment import VectorSegment
 
 
@@ -33,6 +33,17 @@ class StoredVectors:
     profiles: NDArray[np.bytes_]
     """Hash of the profile of each row of `entities`, empty without a vector."""
     entities: NDArray[np.float32]
+    entity_codes: NDArray[np.int8] | None = None
+    """The codes of `entities`, with scales and errors; None in a file of a former version."""
+    entity_scales: NDArray[np.float32] | None = None
+    entity_errors: NDArray[np.float32] | None = None
+
+    def profile_codes(self, dimension: int) -> QuantizedVectors:
+        """Return the codes of the profiles, made anew where the file has none."""
+        codes, scales, errors = self.entity_codes, self.entity_scales, self.entity_errors
+        if codes is None or scales is None or errors is None:
+            return quantize(self.entities.reshape(-1, dimension))
+        return QuantizedVectors(codes.reshape(-1, dimension), scales, errors)
 
     def to_segment(self, dimension: int) -> VectorSegment:
         """Return a segment of views of the arrays, with document rows as stored."""

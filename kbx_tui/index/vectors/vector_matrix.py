@@ -16,6 +16,7 @@ from kbx_tui.index.vectors import vector_lists
 from kbx_tui.index.vectors.coverage import Coverage
 from kbx_tui.index.vectors.exact_products import Flags
 from kbx_tui.index.vectors.int8_codes import Matrix, Vector
+from kbx_tui.index.vectors.profile_vectors import ProfileVectors
 from kbx_tui.index.vectors.vector_lists import VectorLists
 from kbx_tui.index.vectors.vector_segment import ChunkProducts, Cosines, VectorSegment
 
@@ -38,8 +39,7 @@ class VectorMatrix:
 
     segments: tuple[VectorSegment, ...]
     """Each document that has vectors is in one of them."""
-    entities: Matrix
-    """Shape (e, dimension), parallel to the snapshot's entities; zeros without a vector."""
+    profiles: ProfileVectors
     coverage: Coverage
     """How many texts the generation has, and how many of them have no vector here."""
     lists: VectorLists | None = None

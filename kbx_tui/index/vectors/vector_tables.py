@@ -12,7 +12,7 @@ from kbx_tui.errors import IndexFault, IndexForeign
 from kbx_tui.index.columns.released_memory import release_memory
 from kbx_tui.index.columns.versions import places_of, version_array
 from kbx_tui.index.schema import text_hash
-from kbx_tui.index.snapshot import Rows, Snapshot, rows_of
+from kbx_tui.index.snapshot import Rows, Snapshot
 from kbx_tui.index.store import Store
 from kbx_tui.index.store_errors import READ_ATTEMPTS, is_missing_file
 from kbx_tui.index.vectors.chunk_layout import (
@@ -23,7 +23,8 @@ from kbx_tui.index.vectors.chunk_layout import (
 )
 from kbx_tui.index.vectors.coverage import Coverage, are_texts
 from kbx_tui.index.vectors.document_contexts import document_contexts, quantize_with_context
-from kbx_tui.index.vectors.int8_codes import Matrix
+from kbx_tui.index.vectors.int8_codes import Matrix, quantize
+from kbx_tui.index.vectors.profile_vectors import ProfileVectors
 from kbx_tui.index.vectors.vector_matrix import VectorMatrix
 from kbx_tui.index.vectors.vector_segment import VectorSegment
 from kbx_tui.index.where_clause import batched_clauses
@@ -59,7 +60,7 @@ def read_some_vectors(
 ) -> tuple[VectorMatrix, list[str]]:
     """Read the vectors of the documents at `rows` and of the profiles with these hashes.
 
-    Returns the vectors, and the hashes of their `entities`, without those that have no vector. The
+    Returns the vectors, and the hashes of their `profiles`, without those that have no vector. The
     coverage counts the chunks of the documents alone. Raises as `read_vectors`.
     """
     check_dimension(store, dimension)
@@ -101,15 +102,6 @@ def rows_or_zeros(matrix: Matrix, rows: Rows) -> Matrix:
     return chosen
 
 
-def vectors_by_hash(wanted: Sequence[str], hashes: Sequence[str], vectors: Matrix) -> Matrix:
-    """Return the vector of each wanted hash, zeros where `hashes` does not have it.
-
-    `hashes` are those of the rows of `vectors`; empty ones are ignored.
-    """
-    row_of = {text_hash: row for row, text_hash in enumerate(hashes) if text_hash}
-    return rows_or_zeros(vectors, rows_of(wanted, row_of))
-
-
 def hash_texts(hashes: NDArray[np.bytes_]) -> list[str]:
     """Return an array of hashes as texts."""
     return [each.decode() for each in hashes.tolist()]
@@ -129,7 +121,7 @@ def _vectors(
         quantized=quantize_with_context(chunks, layout.starts, contexts, chunk_weights),
         document_rows=layout.document_rows,
     )
-    return VectorMatrix((segment,), entities, coverage)
+    return VectorMatrix((segment,), ProfileVectors.of(entities, quantize(entities)), coverage)
 
 
 def check_dimension(store: Store, dimension: int) -> None:

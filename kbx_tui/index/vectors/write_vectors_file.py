@@ -24,7 +24,7 @@ from kbx_tui.index.vectors.chunk_layout import (
     gather,
 )
 from kbx_tui.index.vectors.document_contexts import document_contexts, quantize_with_context
-from kbx_tui.index.vectors.int8_codes import BLOCK, Matrix
+from kbx_tui.index.vectors.int8_codes import BLOCK, Matrix, quantize
 from kbx_tui.index.vectors.stored_vectors import StoredVectors
 from kbx_tui.index.vectors.vector_tables import check_dimension, coverage_of
 
@@ -55,6 +55,7 @@ def write_vectors_file(
         write_contexts = _context_writer(file, layout, dimension)
         stored_profiles = file.begin("profiles", profiles.dtype, len(profiles))
         entities = _mapped(file, "entities", len(profiles), dimension)
+        write_codes = _entity_code_writer(file, len(profiles), dimension)
         wanted = (layout.vectors, layout.titles, of_profiles)
         try:
             gather(store, hashes, wanted, (chunks, contexts, entities))  # of titles, at first
@@ -62,6 +63,7 @@ def write_vectors_file(
             raise IndexFault(f"the vectors at {store.uri} keep changing; try again later") from None
         stored_profiles.append(np.where(entities.any(axis=1), profiles, b""))
         write_contexts(chunks, contexts)
+        write_codes(entities)
 
 
 def _mapped(file: ArrayWriter, name: str, count: int, dimension: int) -> Matrix:
@@ -89,6 +91,22 @@ def _context_writer(
             quantized = quantize_with_context(vectors, starts, contexts, chunk_weights)
             titles[documents] = contexts
             weights.append(chunk_weights)
+            codes.append(quantized.codes)
+            scales.append(quantized.scales)
+            errors.append(quantized.errors)
+
+    return write
+
+
+def _entity_code_writer(file: ArrayWriter, count: int, dimension: int) -> Callable[[Matrix], None]:
+    """Begin the arrays of the codes of profiles, and return what writes them."""
+    codes = file.begin("entity_codes", np.int8, count * dimension)
+    scales = file.begin("entity_scales", np.float32, count)
+    errors = file.begin("entity_errors", np.float32, count)
+
+    def write(entities: Matrix) -> None:
+        for begin in range(0, count, BLOCK):
+            quantized = quantize(entities[begin : begin + BLOCK])
             codes.append(quantized.codes)
             scales.append(quantized.scales)
             errors.append(quantized.errors)

@@ -55,13 +55,14 @@ class EntityPass:
         query: str,
         matches: Sequence[NameMatch],
         facts: Sequence[FoundFact],
-        cosines: Callable[[], NDArray[np.float32]] | None,
+        nearest: Callable[[], tuple[NDArray[np.int64], NDArray[np.float32]]] | None,
     ) -> tuple[EntityCandidate, ...]:
         """Return the entities that a query concerns, best first, at most 20.
 
-        `matches` are those of `names`, `facts` those that hold terms of the query. `cosines`,
-        None without vectors, returns the cosine of the query with every profile, shape (entities,);
-        it is called last because the embedding may not be ready.
+        `matches` are those of `names`, `facts` those that hold terms of the query. `nearest`,
+        None without vectors, returns the entities whose profiles are nearest to the query, at least
+        20 where there are as many, and their cosines; it is called last because the embedding may
+        not be ready.
         """
         signals: dict[int, dict[SignalKind, Signal]] = defaultdict(dict)
         named = [(match.entity, match.signal) for match in matches]
@@ -73,8 +74,8 @@ class EntityPass:
             )
             for fact in facts
         ]
-        if cosines is not None:
-            others += _meaning_signals(cosines())
+        if nearest is not None:
+            others += _meaning_signals(*nearest())
         found = [number for number, _ in (*named, *others)]
         for number, signal in (*named, *self._roles.signals(roles, found), *others):
             best = signals[number].setdefault(signal.kind, signal)
@@ -131,13 +132,12 @@ def _support(signals: Sequence[Signal]) -> float:
     return signals[1].score if len(signals) > 1 else 0.0
 
 
-def _meaning_signals(cosines: NDArray[np.float32]) -> list[tuple[int, Signal]]:
-    if not len(cosines):
-        return []
-    count = min(MAX_ENTITIES_LIMIT, len(cosines))
-    nearest = np.argpartition(-cosines, count - 1)[:count]
+def _meaning_signals(
+    entities: NDArray[np.int64], cosines: NDArray[np.float32]
+) -> list[tuple[int, Signal]]:
+    best = np.argsort(-cosines, kind="stable")[:MAX_ENTITIES_LIMIT]
     return [
-        (int(n), Signal("meaning", MEANING_WEIGHT * float(cosines[n]), f"cosine {cosines[n]:.2f}"))
-        for n in nearest
-        if cosines[n] >= MEANING_FLOOR
+        (number, Signal("meaning", MEANING_WEIGHT * cosine, f"cosine {cosine:.2f}"))
+        for number, cosine in zip(entities[best].tolist(), cosines[best].tolist(), strict=True)
+        if cosine >= MEANING_FLOOR
     ]

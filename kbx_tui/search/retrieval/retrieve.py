@@ -17,6 +17,7 @@ from kbx_tui.index.vectors.vector_matrix import VectorMatrix
 from kbx_tui.knowledge.records import Entity
 from kbx_tui.search.evidence.evidence import EntityCandidate, Evidence, LinkedDocuments
 from kbx_tui.search.evidence.score_normalization import FEEDBACK_WEIGHT, PROPAGATION_SHARE
+from kbx_tui.search.evidence.tuning import MAX_ENTITIES_LIMIT
 from kbx_tui.search.frecency import OpenedDocuments
 from kbx_tui.search.open_index import OpenIndex
 from kbx_tui.search.query.name_match import NameMatch
@@ -196,15 +197,16 @@ class Retriever:
         generation = self._index.generation()
         if recent := generation.pass_one.get(named.text):
             return recent[1]
-        facts, cosines = generation.facts.find(named.text), None
+        facts, nearest = generation.facts.find(named.text), None
         if vectors is not None:
-            cosines = partial(self._profile_cosines, vectors, named.document_query)
-        candidates = generation.entity_pass.find(named.text, named.matches, facts, cosines)
+            nearest = partial(self._nearest_profiles, vectors, named.document_query)
+        candidates = generation.entity_pass.find(named.text, named.matches, facts, nearest)
         return generation.pass_one.put(named.text, (named.matches, candidates))[1]
 
-    def _profile_cosines(self, vectors: VectorMatrix, query: str) -> NDArray[np.float32]:
-        cosines: NDArray[np.float32] = vectors.entities @ self._query_vectors.vector(query)
-        return cosines
+    def _nearest_profiles(
+        self, vectors: VectorMatrix, query: str
+    ) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
+        return vectors.profiles.nearest(self._query_vectors.vector(query), MAX_ENTITIES_LIMIT)
 
     def _prefetch_links(self, named: NamedQuery, share: float) -> None:
         """Compute the documents of the entities named, while the model is still running."""

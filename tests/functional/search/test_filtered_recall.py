@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from kbx_tui.index.vectors.coverage import Coverage
 from kbx_tui.index.vectors.document_contexts import quantize_with_context
+from kbx_tui.index.vectors.profile_vectors import NO_PROFILES
 from kbx_tui.index.vectors.vector_matrix import VectorMatrix
 from kbx_tui.index.vectors.vector_segment import VectorSegment
 
@@ -31,7 +32,7 @@ def random_vectors(documents: int) -> VectorMatrix:
         chunk_weights=shares,
         quantized=quantize_with_context(chunks, starts, contexts, shares),
     )
-    return VectorMatrix((segment,), chunks[:0], Coverage(len(chunks), 0))
+    return VectorMatrix((segment,), NO_PROFILES, Coverage(len(chunks), 0))
 
 
 SIZES = {documents: random_vectors(documents) for documents in (1, 12, 700, 9000)}

@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 from kbx_tui.index.vectors.coverage import Coverage
 from kbx_tui.index.vectors.document_contexts import document_contexts, quantize_with_context
 from kbx_tui.index.vectors.exact_products import BLOCK
+from kbx_tui.index.vectors.profile_vectors import NO_PROFILES
 from kbx_tui.index.vectors.vector_matrix import VectorMatrix
 from kbx_tui.index.vectors.vector_segment import VectorSegment
-from kbx_tui.index.vectors.vector_tables import vectors_by_hash
 
 DOCUMENTS, CHUNKS, DIMENSION = 700, 2 * BLOCK + 100, 8
 
@@ -38,7 +38,7 @@ def random_segment() -> VectorSegment:
 
 
 def matrix_of(*segments: VectorSegment) -> VectorMatrix:
-    return VectorMatrix(segments, SEGMENT.chunks[:0], Coverage(CHUNKS, 0))
+    return VectorMatrix(segments, NO_PROFILES, Coverage(CHUNKS, 0))
 
 
 SEGMENT = random_segment()
@@ -172,9 +172,3 @@ def test_the_nearest_chunks_are_best_first_and_within_the_documents_given() -> N
     cosines = [of_line[line] for _, line in nearest]
     assert cosines == sorted(cosines, reverse=True)
     assert all(row % 2 == 0 for row, _ in nearest)
-
-
-def test_vectors_are_chosen_by_hash_and_zero_when_missing() -> None:
-    vectors = np.arange(6, dtype=np.float32).reshape(3, 2)
-    chosen = vectors_by_hash(["c", "x", "a", ""], ["a", "", "c"], vectors)
-    assert chosen.tolist() == [[4, 5], [0, 0], [0, 1], [0, 0]]

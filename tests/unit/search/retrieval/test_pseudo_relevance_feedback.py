@@ -7,6 +7,7 @@ import pytest
 
 from kbx_tui.index.vectors.coverage import Coverage
 from kbx_tui.index.vectors.document_contexts import quantize_with_context
+from kbx_tui.index.vectors.profile_vectors import NO_PROFILES
 from kbx_tui.index.vectors.vector_matrix import VectorMatrix
 from kbx_tui.index.vectors.vector_segment import VectorSegment
 from kbx_tui.search.evidence.score_normalization import (
@@ -41,7 +42,7 @@ def vectors_of(count: int, *, without: int | None = None) -> VectorMatrix:
         chunk_weights=shares,
         quantized=quantize_with_context(chunks, starts, contexts, shares),
     )
-    return VectorMatrix((segment,), chunks[:0], Coverage(len(chunks), 0))
+    return VectorMatrix((segment,), NO_PROFILES, Coverage(len(chunks), 0))
 
 
 def moved(bm25: list[float], vectors: VectorMatrix) -> np.typing.NDArray[np.float32]:

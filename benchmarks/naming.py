@@ -41,7 +41,7 @@ from itertools import pairwise
 from pathlib import Path
 
 from kbx_tui.index.entities.entity_column import NO_STATE, EntityColumn
-from kbx_tui.index.entities.stored_names import make_names
+from kbx_tui.index.entities.make_names import make_names
 from kbx_tui.index.snapshot import NameVotes
 from kbx_tui.knowledge.entities.entity_pages import build_entities
 from kbx_tui.knowledge.entities.name_uses import DETERMINERS, NameUseCounter, is_cased

@@ -53,7 +53,7 @@ def read_claims(index: OpenIndex, root: Path) -> tuple[Claim, ...]:
     facts = sorted(map(fact_from_row, table.to_pylist()), key=lambda fact: (fact.path, fact.line))
     pages = _pages(index, {fact.path for fact in facts})
     snapshot = index.generation().snapshot
-    resolver = EntityResolver(snapshot.entities)
+    resolver = EntityResolver.looking_up(snapshot.names.with_key)
     ids = [entity.id for entity in snapshot.entities]
     about = {path: _about_page(resolver, page) for path, page in pages.items()}
     undated = {path for path, page in pages.items() if not page["date"]}

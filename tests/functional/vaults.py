@@ -6,6 +6,7 @@ import hashlib
 from pathlib import Path
 
 from kbx_tui import KnowledgeBase
+from kbx_tui.index.entities.table_state import TABLES_ID
 from kbx_tui.index.index_folder import index_uri
 from kbx_tui.index.store import Store
 
@@ -104,7 +105,7 @@ def stored_rows(base: Path, name: str) -> list[str]:
     store = store_of(base)
     columns = [column for column in store.table(name).schema.names if column != "vector"]
     rows = store.rows(name, columns).to_pylist()
-    return sorted(str(row) for row in rows if row.get("key") != "indexed_at")
+    return sorted(str(row) for row in rows if row.get("key") not in {"indexed_at", TABLES_ID})
 
 
 def tree(root: Path) -> dict[str, tuple[bytes, int]]:

@@ -15,10 +15,11 @@ from kbx_tui.index.columns.text_column import SortedTexts
 from kbx_tui.index.columns.versions import VersionArray
 from kbx_tui.index.derived_files import ENTITIES, FACTS, LINKS, NAMES
 from kbx_tui.index.entities.entity_column import EntityColumn
+from kbx_tui.index.entities.make_names import make_names
 from kbx_tui.index.entities.stored_entities import StoredEntities, make_entities
 from kbx_tui.index.entities.stored_facts import StoredFacts
 from kbx_tui.index.entities.stored_links import StoredLinks, make_links
-from kbx_tui.index.entities.stored_names import StoredNames, make_names
+from kbx_tui.index.entities.stored_names import StoredNames
 from kbx_tui.index.entities.table_state import (
     ENTITY_TABLES,
     FACT_TABLES,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,7 +19,6 @@ Codes = NDArray[np.int32]
 
 CODED = ("type", "role", "team")
 """Fields of which many entities have the same value."""
-SIDES: tuple[Literal["left", "right"], ...] = ("left", "right")
 LISTS = ("aliases", "members", "emails")
 
 
@@ -71,9 +70,7 @@ class StoredEntities:
 
     def with_id_key(self, key: str) -> list[int]:
         """Return the entities whose id is a query's, as `item_key` writes it."""
-        wanted = np.uint64(key_hash(key))
-        first, end = (int(self.id_hashes.searchsorted(wanted, side)) for side in SIDES)
-        return list(self.id_entities[first:end].tolist())
+        return numbers_with(self.id_hashes, self.id_entities, key_hash(key))
 
     def coded(self, name: str) -> CodedColumn:
         """Return the column `type`, `role` or `team`."""
@@ -113,3 +110,12 @@ def make_entities(rows: Iterable[Mapping[str, Any]], state: NDArray[np.bytes_]) 
         id_entities=order.astype(np.int32),
         **arrays,
     )
+
+
+def numbers_with(hashes: NDArray[np.uint64], numbers: Codes, wanted: int) -> list[int]:
+    """Return the numbers beside a hash among ascending ones."""
+    sought = np.uint64(wanted)
+    start = int(hashes.searchsorted(sought))
+    if start == len(hashes) or hashes[start] != sought:
+        return []
+    return list(numbers[start : int(hashes.searchsorted(sought, "right"))].tolist())

@@ -1,7 +1,7 @@
 """Which state of the tables a file was derived from, so that no stale one is read.
 
 Files of documents say which documents they cover. What follows from all documents together is only
-right for one state: the versions of some tables and the documents. Tables that were made anew
+right for one state: the versions of some tables and the documents. Tables that are made again
 begin to count again, so meta holds an id of them (`TABLES_ID`).
 """
 

@@ -18,7 +18,7 @@ UNKNOWN = -1
 
 
 def languages_of_pages(store: Store, snapshot: Snapshot, paths: Iterable[str]) -> dict[str, str]:
-    """Return the language of each of some pages, without those that are no documents.
+    """Return the language of each of some pages, without those that are gone.
 
     Pages newer than words.bin are read. Raises IndexFault.
     """

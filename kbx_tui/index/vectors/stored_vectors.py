@@ -39,7 +39,7 @@ class StoredVectors:
     entity_errors: NDArray[np.float32] | None = None
 
     def profile_codes(self, dimension: int) -> QuantizedVectors:
-        """Return the codes of the profiles, made anew where the file has none."""
+        """Return the codes of the profiles, made here where the file has none."""
         codes, scales, errors = self.entity_codes, self.entity_scales, self.entity_errors
         if codes is None or scales is None or errors is None:
             return quantize(self.entities.reshape(-1, dimension))

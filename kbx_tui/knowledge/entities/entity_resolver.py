@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Literal, Self
 
 from kbx_tui.knowledge.entities.common_words import HONORIFICS, is_ambiguous
 from kbx_tui.knowledge.folding import fold, name_key
@@ -14,26 +15,44 @@ _ASIDE = re.compile(r"\([^()]*\)|\[[^\[\]]*\]|(?<!\S)@\S+")
 _HANDLE = re.compile(r"(?<!\S)@([\w.-]+)|\(@?([^()]+)\)")
 
 
+KeyKind = Literal["name", "alias", "stem", "path", "email"]
+"""What of an entity a key is."""
+FindByKey = Callable[[KeyKind, str], Sequence[int]]
+_NAMED_BY: tuple[KeyKind, ...] = ("name", "alias", "stem")
+
+
+def keys_of(entity: Entity) -> Iterator[tuple[KeyKind, str]]:
+    """Yield the keys by which an entity is resolved, some of them empty."""
+    yield "name", name_key(entity.name)
+    for alias in entity.aliases:
+        yield "alias", name_key(alias)
+    for email in entity.emails:
+        yield "email", email.lower()
+    if entity.path:
+        yield "stem", name_key(stem_of(entity.path))
+        parts = fold(short_path(entity.path)).split("/")
+        for first in range(len(parts) - 1):
+            yield "path", "/".join(parts[first:])
+
+
 class EntityResolver:
     """Resolves names, aliases, page paths and mail addresses to indices of entities."""
 
-    def __init__(self, entities: Sequence[Entity]) -> None:
-        self._names: dict[str, list[int]] = {}
-        self._aliases: dict[str, list[int]] = {}
-        self._stems: dict[str, list[int]] = {}
-        self._paths: dict[str, list[int]] = {}
-        self._emails: dict[str, list[int]] = {}
+    def __init__(self, entities: Iterable[Entity]) -> None:
+        found: dict[tuple[KeyKind, str], list[int]] = {}
         for index, entity in enumerate(entities):
-            _add(self._names, name_key(entity.name), index)
-            for alias in entity.aliases:
-                _add(self._aliases, name_key(alias), index)
-            for email in entity.emails:
-                _add(self._emails, email.lower(), index)
-            if entity.path:
-                _add(self._stems, name_key(stem_of(entity.path)), index)
-                parts = fold(short_path(entity.path)).split("/")
-                for first in range(len(parts) - 1):
-                    _add(self._paths, "/".join(parts[first:]), index)
+            for kind, key in keys_of(entity):
+                same_key = found.setdefault((kind, key), []) if key else [index]
+                if not same_key or same_key[-1] != index:
+                    same_key.append(index)
+        self._find: FindByKey = lambda kind, key: found.get((kind, key), ())
+
+    @classmethod
+    def looking_up(cls, find: FindByKey) -> Self:
+        """Return one of entities that `find` looks up by a key, in order."""
+        resolver = cls(())
+        resolver._find = find
+        return resolver
 
     def by_reference(self, target: str) -> Sequence[int]:
         """Return the entities that a wikilink or frontmatter reference means.
@@ -43,13 +62,13 @@ class EntityResolver:
         names = [target]
         if "/" in target or target.lower().endswith(".md"):
             path = fold(target.strip().strip("/")).removesuffix(".md").removeprefix("memory/")
-            if path in self._paths:
-                return self._paths[path]
+            if found := self._find("path", path):
+                return found
             names.append(path.rpartition("/")[2])
         for key in dict.fromkeys(map(name_key, names)):
-            for indices in (self._names, self._aliases, self._stems):
-                if key in indices:
-                    return indices[key]
+            for kind in _NAMED_BY:
+                if found := self._find(kind, key):
+                    return found
         return ()
 
     def by_tag(self, tag: str) -> Sequence[int]:
@@ -59,15 +78,15 @@ class EntityResolver:
 
     def by_attendee(self, attendee: Attendee) -> Sequence[int]:
         """Return the entities that an attendee is: by mail address, name, alias or handle."""
-        if attendee.email and (indices := self._emails.get(attendee.email.lower())):
+        if attendee.email and (indices := self._find("email", attendee.email.lower())):
             return indices
         for key in _attendee_keys(attendee.name):
             if indices := self._by_name_or_alias(key):
                 return indices
         return ()
 
-    def _by_name_or_alias(self, key: str) -> list[int]:
-        return self._names.get(key) or self._aliases.get(key) or []
+    def _by_name_or_alias(self, key: str) -> Sequence[int]:
+        return self._find("name", key) or self._find("alias", key)
 
 
 def _attendee_keys(name: str) -> Iterator[str]:
@@ -83,10 +102,3 @@ def _attendee_keys(name: str) -> Iterator[str]:
         yield name_key(f"{given_name} {family_name}")
     for match in _HANDLE.finditer(name):
         yield name_key(match[1] or match[2])
-
-
-def _add(indices: dict[str, list[int]], key: str, index: int) -> None:
-    if key:
-        same_key = indices.setdefault(key, [])
-        if index not in same_key:
-            same_key.append(index)

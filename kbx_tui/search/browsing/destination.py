@@ -49,7 +49,7 @@ class Destinations:
 
     def __init__(self, snapshot: Snapshot) -> None:
         self._snapshot = snapshot
-        self._entities = EntityResolver(snapshot.entities)
+        self._entities = EntityResolver.looking_up(snapshot.names.with_key)
         self._entity_of = {entity.path: entity.id for entity in snapshot.entities if entity.path}
         self._pages = [
             Entity(document_id, title, kind, path)

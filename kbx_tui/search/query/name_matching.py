@@ -19,7 +19,8 @@ from types import MappingProxyType
 from typing import Self
 
 from kbx_tui.index.entities.entity_column import NO_STATE, EntityColumn
-from kbx_tui.index.entities.stored_names import StoredNames, make_names
+from kbx_tui.index.entities.make_names import make_names
+from kbx_tui.index.entities.stored_names import StoredNames
 from kbx_tui.index.snapshot import NameVotes
 from kbx_tui.knowledge.entities.common_words import is_common_word
 from kbx_tui.knowledge.folding import fold

@@ -34,7 +34,7 @@ class EntityDocuments:
 
     @cached_property
     def _resolver(self) -> EntityResolver:
-        return EntityResolver(self._snapshot.entities)
+        return EntityResolver.looking_up(self._snapshot.names.with_key)
 
     def linked(self, entity_id: str) -> LinkedDocuments:
         """Return all documents linked to an entity."""

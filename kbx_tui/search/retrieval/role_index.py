@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from kbx_tui.index.columns.item_keys import key_hash
 from kbx_tui.index.entities.entity_column import EntityColumn
+from kbx_tui.index.entities.stored_entities import numbers_with
 from kbx_tui.index.entities.stored_names import StoredNames
 from kbx_tui.knowledge.folding import folded_words
 from kbx_tui.knowledge.stemming import stem
@@ -50,7 +51,9 @@ class RoleIndex:
         counts: Counter[int] = Counter()
         stems = {*map(stem, folded_words(query))} - FUNCTION_WORDS
         for each in stems:
-            counts.update(_with_hash(self._names.stem_hashes, self._names.stem_texts, each))
+            counts.update(
+                numbers_with(self._names.stem_hashes, self._names.stem_texts, key_hash(each))
+            )
         if not counts:
             return {}
         asked = self._asked_for(query)
@@ -115,7 +118,7 @@ class RoleIndex:
         return [
             text
             for role in {asked, asked.removesuffix("s")} - {""}
-            for text in _with_hash(hashes, texts, role)
+            for text in numbers_with(hashes, texts, key_hash(role))
         ]
 
     def _holders(self, text: int) -> Numbers:
@@ -134,14 +137,6 @@ class RoleIndex:
 
 def _signal(kind: SignalKind, score: float, text: str) -> Signal:
     return Signal(kind, score, text)
-
-
-def _with_hash(hashes: NDArray[np.uint64], numbers: Numbers, text: str) -> list[int]:
-    wanted = np.uint64(key_hash(text))
-    start = int(hashes.searchsorted(wanted))
-    if start == len(hashes) or hashes[start] != wanted:
-        return []
-    return list(numbers[start : int(hashes.searchsorted(wanted, "right"))].tolist())
 
 
 def _who_is_asked_for(words: Sequence[str]) -> str:

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from rapidfuzz import fuzz
 
 from kbx_tui.index.entities.entity_column import NO_STATE, EntityColumn
+from kbx_tui.index.entities.make_names import make_names
 from kbx_tui.index.entities.name_segments import SIMILAR, most_changes
-from kbx_tui.index.entities.stored_names import make_names
 from kbx_tui.knowledge.records import Entity
 from kbx_tui.search.query.misspelled_names import MisspelledNames
 

@@ -1,0 +1,222 @@
+"""Collecting the names of entities for names.bin."""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kbx_tui.index.columns.item_keys import key_hash
+from kbx_tui.index.columns.text_column import TextArena
+from kbx_tui.index.entities.entity_column import EntityColumn
+from kbx_tui.index.entities.name_segments import (
+    Hashes,
+    letters_of,
+    partitions,
+    piece_hashes,
+    piece_salt,
+    pieces,
+    signatures,
+)
+from kbx_tui.index.entities.stored_names import (
+    SHORTEST_TO_COMPARE,
+    Ints,
+    StoredNames,
+    Words,
+    resolver_hash,
+    words_hash,
+)
+from kbx_tui.knowledge.entities.common_words import HONORIFICS, PARTICLES, is_common_word
+from kbx_tui.knowledge.entities.entity_resolver import keys_of
+from kbx_tui.knowledge.entities.spellings import other_spellings
+from kbx_tui.knowledge.folding import fold, folded_words
+from kbx_tui.knowledge.records import Entity
+from kbx_tui.knowledge.stemming import singular, stem
+
+LONGEST_NAME = 12
+"""Names of more words are not indexed."""
+SHORTEST_SURNAME = 2
+
+
+@dataclass(slots=True)
+class _Builder:
+    """Collects the names of entities in the order in which they are to be found."""
+
+    full: list[tuple[int, int, int, str]] = field(default_factory=list)
+    """Hash, entity, number of the kind, text."""
+    known: dict[int, set[int]] = field(default_factory=dict)
+    """The entities with a full name, by its hash."""
+    first_names: list[tuple[int, int]] = field(default_factory=list)
+    surnames: list[tuple[int, int, str]] = field(default_factory=list)
+    most_words: int = 0
+    """Number of words of the longest name."""
+
+    def add(self, number: int, kind: int, text: str) -> Words:
+        words = folded_words(text)
+        if words and len(words) <= LONGEST_NAME:
+            found = words_hash(words)
+            self.most_words = max(self.most_words, len(words))
+            holders = self.known.setdefault(found, set())
+            if number not in holders:
+                holders.add(number)
+                self.full.append((found, number, kind, text))
+        return words
+
+    def add_parts(self, number: int, name: str, words: Words) -> None:
+        parts = [word for word in words if word not in HONORIFICS]
+        if len(parts) < 2 or _is_phrase(name):
+            return
+        self.first_names.append((words_hash((parts[0],)), number))
+        surname = folded_words(name.split()[-1])
+        if (
+            len("".join(surname)) >= SHORTEST_SURNAME
+            and len(surname) < len(words)
+            and (len(surname) > 1 or surname[0] not in PARTICLES)
+        ):
+            initials = "".join(word[0] for word in parts[: -len(surname)])
+            self.surnames.append((words_hash(surname), number, initials))
+            self.most_words = max(self.most_words, len(surname))
+
+    def add_spellings(self, number: int, entity: Entity, as_written: frozenset[int]) -> None:
+        """Add the singular and plural of names of several words, unless it is another's name.
+
+        Names of one word are left to typo matching: their plural is more often an ordinary word.
+        """
+        for name in (entity.name, *entity.aliases):
+            for spelling in other_spellings(name) if " " in name else ():
+                if words_hash(folded_words(spelling)) not in as_written:
+                    self.add(number, int(name != entity.name), spelling)
+
+
+def make_names(entities: EntityColumn, state: NDArray[np.bytes_]) -> StoredNames:
+    """Return the names of entities by row."""
+    names, keys, key_entities = _Builder(), dict[str, int](), []
+    for number, entity in enumerate(entities):
+        words = names.add(number, 0, entity.name)
+        if entity.type == "person" and len(words) > 1:
+            names.add_parts(number, entity.name, words)
+        for alias in (*entity.aliases, *entity.emails):
+            names.add(number, 1, alias)
+        joined = "".join(words)
+        if len(joined) >= SHORTEST_TO_COMPARE and keys.setdefault(joined, number) == number:
+            key_entities.append(number)
+    as_written = frozenset(names.known)
+    for number, entity in enumerate(entities):
+        if entity.type != "person":
+            names.add_spellings(number, entity, as_written)
+    full, full_order = _by_hash([found for found, *_ in names.full])
+    first, first_order = _by_hash([found for found, _ in names.first_names])
+    surnames, surname_order = _by_hash([found for found, *_ in names.surnames])
+    texts = TextArena.of(names.full[place][3] for place in full_order.tolist())
+    initials = TextArena.of(names.surnames[place][2] for place in surname_order.tolist())
+    return StoredNames(
+        state=state,
+        full_hashes=full,
+        full_entities=_ints(number for _, number, *_ in names.full)[full_order],
+        full_kinds=_ints(kind for *_, kind, _ in names.full)[full_order].astype(np.uint8),
+        full_texts=texts.data,
+        full_text_starts=texts.starts,
+        first_hashes=first,
+        first_entities=_ints(number for _, number in names.first_names)[first_order],
+        surname_hashes=surnames,
+        surname_entities=_ints(number for _, number, _ in names.surnames)[surname_order],
+        initials=initials.data,
+        initial_starts=initials.starts,
+        most_words=np.array([names.most_words]),
+        key_entities=np.array(key_entities, np.int32),
+        **_compared(list(keys)),
+        **_resolved(entities),
+        **_roles(entities),
+    )
+
+
+def _compared(keys: Sequence[str]) -> dict[str, Any]:
+    """Return the arrays of names that misspellings are compared with."""
+    arena, letters = TextArena.of(keys), letters_of(keys)
+    lengths = np.array(list(map(len, keys)), np.int64)
+    starts = np.cumsum(lengths) - lengths
+    hashes, of_keys = [], []
+    for length in np.unique(lengths).tolist():
+        numbers = np.flatnonzero(lengths == length)
+        for changes in partitions(length):
+            for number, (start, size) in enumerate(pieces(length, changes)):
+                salts = np.full(len(numbers), piece_salt(length, changes, number), np.uint64)
+                sizes = np.full(len(numbers), size)
+                hashes.append(piece_hashes(letters, starts[numbers] + start, sizes, salts))
+                of_keys.append(numbers.astype(np.int32))
+    all_hashes = np.concatenate([np.empty(0, np.uint64), *hashes])
+    order = np.argsort(all_hashes, kind="stable")
+    return {
+        "keys": arena.data,
+        "key_starts": arena.starts,
+        "key_signatures": signatures(letters, lengths),
+        "piece_hashes": all_hashes[order],
+        "piece_keys": np.concatenate([np.empty(0, np.int32), *of_keys])[order],
+    }
+
+
+def _resolved(entities: Iterable[Entity]) -> dict[str, Any]:
+    """Return the arrays of the keys of entities."""
+    hashes, numbers = array("Q"), array("i")
+    for number, entity in enumerate(entities):
+        for key in dict.fromkeys(keys_of(entity)):
+            if key[1]:
+                hashes.append(resolver_hash(*key))
+                numbers.append(number)
+    ascending, order = _by_hash(np.frombuffer(hashes, np.uint64))
+    return {
+        "resolver_hashes": ascending,
+        "resolver_entities": np.frombuffer(numbers, np.int32)[order],
+    }
+
+
+def _roles(entities: EntityColumn) -> dict[str, Any]:
+    """Return the arrays of roles and teams."""
+    columns = [entities.stored.coded(name) for name in ("role", "team")]
+    texts = [text for column in columns for text in column.values]
+    stems = [
+        (key_hash(each), number)
+        for number, text in enumerate(texts)
+        for each in sorted({*map(stem, folded_words(text))})
+    ]
+    stem_hashes, stem_order = _by_hash([found for found, _ in stems])
+    roles = [(number, role) for number, role in enumerate(columns[0].values) if role]
+    role_hashes, role_order = _by_hash([key_hash(fold(role)) for _, role in roles])
+    holders, counts = [], []
+    for column in columns:
+        with_text = np.flatnonzero(column.flags(bool))
+        codes = column.codes[with_text]
+        holders.append(with_text[np.argsort(codes, kind="stable")].astype(np.int32))
+        counts.append(np.bincount(codes, minlength=len(column.values)))
+    return {
+        "stem_hashes": stem_hashes,
+        "stem_texts": _ints(number for _, number in stems)[stem_order],
+        "role_hashes": role_hashes,
+        "role_texts": _ints(number for number, _ in roles)[role_order],
+        "holder_starts": np.concatenate(([0], np.cumsum(np.concatenate(counts)))),
+        "holders": np.concatenate(holders),
+    }
+
+
+def _by_hash(hashes: Sequence[int] | Hashes) -> tuple[Hashes, NDArray[np.int64]]:
+    """Return hashes in ascending order, and where each of them was."""
+    array = np.array(hashes, np.uint64)
+    order = np.argsort(array, kind="stable")
+    return array[order], order
+
+
+def _ints(numbers: Iterable[int]) -> Ints:
+    return np.fromiter(numbers, np.int32)
+
+
+def _is_phrase(name: str) -> bool:
+    """Return whether a name is written as a phrase, not as that of a person: `Action items`.
+
+    Lists of attendees hold such words too.
+    """
+    last = name.split()[-1]
+    return name[:1].isupper() and last.islower() and is_common_word(singular(fold(last)))

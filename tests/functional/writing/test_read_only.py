@@ -121,6 +121,7 @@ READS: dict[str, Call] = {
     "naming_newer_files": lambda kb: kb.naming_newer_files().__enter__(),
     "status": lambda kb: kb.status(),
     "overview": lambda kb: kb.overview(),
+    "index_summary": lambda kb: kb.index_summary(),
     "notes": lambda kb: kb.notes(),
     "check": lambda kb: kb.check(),
     "tuning": lambda kb: kb.tuning(),

@@ -32,15 +32,11 @@ class ForkedProcess:
         pid: int,
         ended: asyncio.Future[int],
         terminal: tuple[asyncio.StreamReader, asyncio.StreamWriter],
-        errors: tuple[asyncio.StreamReader, asyncio.StreamWriter],
+        errors: asyncio.StreamReader,
     ) -> None:
-        """`ended` is its exit code, once the fork server has reported it.
-
-        The writer of `errors` writes nothing, but the socket is closed when it is dropped.
-        """
-        self.pid, self._ended = pid, ended
+        """`ended` is its exit code, once the fork server has reported it."""
+        self.pid, self._ended, self.stderr = pid, ended, errors
         self.stdout, self.stdin = terminal
-        self.stderr, self._errors_writer = errors
 
     def terminate(self) -> None:
         """Ask it to end. Raises ProcessLookupError if it has ended."""
@@ -105,7 +101,8 @@ class ForkServer:
             self._starts.pop(number, None)
             for _, other in pairs:
                 other.close()
-        terminal, errors = [await asyncio.open_unix_connection(sock=ours) for ours, _ in pairs]
+        terminal = await asyncio.open_unix_connection(sock=pairs[0][0])
+        errors = await _reader_of(pairs[1][0])
         pid, ended = started.result()
         return AppProcess(ForkedProcess(pid, ended, terminal, errors))
 
@@ -150,6 +147,25 @@ class ForkServer:
             errors = await asyncio.wait_for(self._process.stderr.read(), ERROR_SECONDS)
             return errors[-ERROR_BYTES:].decode("utf-8", "replace")
         return ""
+
+
+class _ReaderProtocol(asyncio.StreamReaderProtocol):
+    """Closes the connection when all has been read."""
+
+    def eof_received(self) -> bool:
+        super().eof_received()
+        return False
+
+
+async def _reader_of(connection: socket.socket) -> asyncio.StreamReader:
+    """Return a reader of a socket to which nothing is written.
+
+    That of `open_unix_connection` comes with a writer, which closes the socket when it is dropped.
+    """
+    reader = asyncio.StreamReader()
+    loop = asyncio.get_running_loop()
+    await loop.create_unix_connection(lambda: _ReaderProtocol(reader), sock=connection)
+    return reader
 
 
 @asynccontextmanager

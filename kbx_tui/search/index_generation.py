@@ -161,12 +161,9 @@ class IndexGeneration:
         """The full-text index of the facts."""
         return FactIndex(load_facts(self._store, self.snapshot))
 
-    def chunk_cosines(self, path: str, query: NDArray[np.float32]) -> tuple[list[int], list[float]]:
+    def chunk_cosines(self, row: int, query: NDArray[np.float32]) -> tuple[list[int], list[float]]:
         """Return the lines and cosines of the chunks of a document; none if it has no vectors."""
-        row = self.snapshot.row_of.get(path)
-        if self._vectors is None or row is None:
-            return [], []
-        return self._vectors.chunk_cosines(query, row)
+        return ([], []) if self._vectors is None else self._vectors.chunk_cosines(query, row)
 
     def scope(self, path: PathFilter, filters: Filters) -> ScopedDocuments:
         """Return the documents in scope."""

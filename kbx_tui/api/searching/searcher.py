@@ -144,8 +144,9 @@ class Searcher:
         ranking = rank(evidence, tuning)
         if may_rerank:
             ranking = self.rerank(ranking, request.reranker)
+            self._session.fresh_index()  # the model takes a while; `retrieve` looked just before
         top = in_order(ranking, request.sort, request.limit)
-        snippets = self.snippets(evidence, [ranked.row for ranked in top])
+        snippets = self._retriever().snippets(evidence, [ranked.row for ranked in top])
         total_ms = (time.perf_counter() - start) * 1000
         return answer(
             ranking,

@@ -41,7 +41,8 @@ class Bodies:
     """Line of its file where each body starts, shape (documents,)."""
 
     def __getitem__(self, doc_id: int) -> Body:
-        block = self.compressed[self.starts[doc_id] : self.starts[doc_id + 1]]
+        starts = self.starts.data  # items and slices of arrays are slow
+        block = self.compressed.data[starts[doc_id] : starts[doc_id + 1]]
         text = _lz4().decompress(block, int(self.sizes[doc_id]), asbytes=True)
         return text.decode(), int(self.first_lines[doc_id])
 

@@ -40,6 +40,8 @@ class PathFilter:
         leads out of the root, is too long, or has too many alternatives.
         """
         typed = unicodedata.normalize("NFC", (text or "").strip())
+        if not typed:
+            return cls()
         if len(typed) > MAX_PATH:
             raise ConfigError(
                 f"path {typed[:40] + '...'!r} has {len(typed):,} characters; "

@@ -40,11 +40,18 @@ class Scoring:
     propagation_share: float
     """Share of a score difference that propagates to an adjacent part, 0..1."""
 
-    def components(self, query: str, cosine: Scores) -> ComponentScores:
-        """Return all scores for one query variant; `cosine` is NaN where there is no vector."""
+    def components(self, query: str, cosine: Scores | None) -> ComponentScores:
+        """Return all scores for one query variant.
+
+        `cosine` is NaN where there is no vector, and None if there is none at all.
+        """
         variant, in_scope = self.variants[query], self.documents.scores_in_scope
-        lexical, vector = _scaled(variant.raw_lexical, cosine)
-        own = fuse(lexical, vector, variant.lexical_weight)
+        if cosine is None:
+            lexical, vector = scale_lexical(variant.raw_lexical), np.zeros(len(self.documents.rows))
+            cosine, own = np.full(len(vector), np.nan), variant.lexical_weight * lexical
+        else:
+            lexical, vector = _scaled(variant.raw_lexical, cosine)
+            own = fuse(lexical, vector, variant.lexical_weight)
         relevance, propagated_from = self.documents.propagate(own, self.propagation_share)
         return ComponentScores(
             query=query,

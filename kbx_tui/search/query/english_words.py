@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 
 from kbx_tui.knowledge.folding import WORD, fold
@@ -62,12 +63,13 @@ class Word:
         return self.text[:1].isupper()
 
 
-def words_of(text: str) -> list[Word]:
+@lru_cache(maxsize=16)  # several parts of a search ask for those of its query
+def words_of(text: str) -> Sequence[Word]:
     """Return the words of a text, in order."""
-    return [
+    return tuple(
         Word(match.group(), fold(match.group()), match.start(), match.end())
         for match in WORD.finditer(text)
-    ]
+    )
 
 
 def asks_for_topic(words: Sequence[str]) -> bool:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 from functools import cached_property
+from math import ceil, floor
 from typing import Any
 
 import numpy as np
@@ -25,6 +27,10 @@ from kbx_tui.index.entities.stored_names import SHORTEST_TO_COMPARE, StoredNames
 FEW_NAMES = 3000
 """Names that are all compared with a text: looking for those with a piece of it takes longer."""
 
+LENGTH_SHARE = SIMILAR / (200.0 - SIMILAR)
+"""Length of the shorter of two texts as a share of the longer below which they are not similar: the
+similarity is at most twice the shorter by the sum of both."""
+
 Keys = NDArray[np.integer[Any]]
 
 
@@ -36,8 +42,12 @@ class MisspelledNames:
         self._keys = TextColumn([TextArena(names.keys, names.key_starts)])
 
     @cached_property
-    def _all_keys(self) -> tuple[str, ...]:
-        return tuple(self._keys)
+    def _by_length(self) -> tuple[Sequence[str], Sequence[int], Keys]:
+        """All keys, the shortest first, with their lengths and numbers."""
+        keys = tuple(self._keys)
+        order = sorted(range(len(keys)), key=lambda number: len(keys[number]))
+        ordered = [keys[number] for number in order]
+        return ordered, list(map(len, ordered)), np.array(order)
 
     def find(self, texts: Sequence[str]) -> Iterator[tuple[int, float, list[tuple[int, str]]]]:
         """Yield the texts that are similar to a name, by index, the most similar first.
@@ -61,14 +71,26 @@ class MisspelledNames:
     def _similar(self, texts: Sequence[str]) -> list[tuple[float, Keys]]:
         """Return the similarity of each text to the most similar names, and these by key."""
         if len(self._keys) <= FEW_NAMES:
-            scores = _similarities(texts, self._all_keys)
-            return [_best(row, np.arange(len(row))) for row in scores]
+            spelled, numbers = self._keys_of_similar_length(texts)
+            scores = _similarities(texts, spelled)
+            return [_best(row, numbers) for row in scores]
         found: list[tuple[float, Keys]] = [(0.0, np.empty(0, np.int64))] * len(texts)
         for number, keys in self._candidates(texts):
             spelled = [self._keys[key] for key in keys.tolist()]
             (scores,) = _similarities([texts[number]], spelled)
             found[number] = _best(scores, keys)
         return found
+
+    def _keys_of_similar_length(self, texts: Sequence[str]) -> tuple[Sequence[str], Keys]:
+        """Return the keys that may be similar to one of some texts, with their numbers.
+
+        At least one, similar or not.
+        """
+        keys, lengths, numbers = self._by_length
+        shortest, longest = min(map(len, texts)), max(map(len, texts))
+        first = bisect_left(lengths, floor(shortest * LENGTH_SHARE), hi=len(keys) - 1)
+        end = bisect_right(lengths, ceil(longest / LENGTH_SHARE), lo=first + 1)
+        return keys[first:end], numbers[first:end]
 
     def _candidates(self, texts: Sequence[str]) -> Iterator[tuple[int, Keys]]:
         """Yield texts with the keys that may be similar: those with a piece of it, ascending.
@@ -106,7 +128,7 @@ class MisspelledNames:
 
 def _best(scores: NDArray[np.float32], keys: Keys) -> tuple[float, Keys]:
     best = float(scores.max())
-    return best, keys[scores == best]
+    return best, np.sort(keys[scores == best]) if best else keys[:0]
 
 
 def _similarities(texts: Sequence[str], keys: Sequence[str]) -> NDArray[np.float32]:

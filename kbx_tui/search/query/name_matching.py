@@ -51,6 +51,8 @@ class NameMatcher:
         self._types = entities.types
         self._names = NameIndex(names)
         self._misspelled = MisspelledNames(entities, names)
+        self._begun: tuple[QueryWords, FoundNames, list[NameMatch]] | None = None
+        """What the last `find_full_names` found, which `find` continues."""
 
     @classmethod
     def of(
@@ -62,10 +64,8 @@ class NameMatcher:
 
     def find(self, query: str) -> list[NameMatch]:
         """Return the names in a query; no two use the same word."""
-        words = QueryWords(query)
-        names = self._names.find(words.folded)
+        (words, names, matches), self._begun = self._begin(query), None
         parts = NamePartMatcher(names, self._priors)
-        matches = self._find_full(words, names)
         matches += self._find_typos(words, sizes=(2, 3))
         matches += parts.find_surnames(words)
         people = [m for m in matches if m.named and self._types[m.entity] == "person"]
@@ -76,8 +76,15 @@ class NameMatcher:
 
     def find_full_names(self, query: str) -> list[NameMatch]:
         """Return only the full names and aliases in a query; much faster than `find`."""
+        self._begun = self._begin(query)
+        return list(self._begun[-1])
+
+    def _begin(self, query: str) -> tuple[QueryWords, FoundNames, list[NameMatch]]:
+        if self._begun is not None and self._begun[0].text == query:
+            return self._begun
         words = QueryWords(query)
-        return self._find_full(words, self._names.find(words.folded))
+        names = self._names.find(words.folded)
+        return words, names, self._find_full(words, names)
 
     def _promote_hints(self, query: QueryWords, matches: list[NameMatch]) -> list[NameMatch]:
         """Return the matches, with hints that the context supports counted as named outright.

@@ -86,7 +86,7 @@ def choose_entities(evidence: Evidence, tuning: Tuning) -> tuple[tuple[int, ...]
     if not tuning.hierarchy:
         return (), "disabled"
     entities = evidence.entities
-    pinned = [i for i, e in enumerate(entities) if tuning.pins(e.id)]
+    pinned = [i for i, e in enumerate(entities) if tuning.pins(e.id)] if tuning.pinned else []
     candidates = [i for i, e in enumerate(entities) if e.found and e.id not in tuning.muted]
     if not candidates and not pinned:
         return (), "no_entities"

@@ -178,7 +178,12 @@ class Ranking(EntityChoice):
 
         These are all results then, whatever alpha is.
         """
-        return self.topic is not None and self.total_on_topic < FEW_RESULTS
+        if self.topic is None:
+            return False
+        relevant = self.doc_relevance > 0.0  # most often enough, without any credit
+        if self.tuning.gate == "hard":
+            relevant &= self.is_linked
+        return int(relevant.sum()) < FEW_RESULTS and self.total_on_topic < FEW_RESULTS
 
     @property
     def total_on_topic(self) -> int:

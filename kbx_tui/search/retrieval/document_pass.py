@@ -93,9 +93,7 @@ class DocumentPass:
 
     def lexical_scores(self) -> tuple[ComponentScores, ComponentScores]:
         """Return the scores without cosines, for the query as typed and for that of pass 2."""
-        unknown = np.full(len(self._scoring.documents.rows), np.nan)
-        variants = self._scoring.variants
-        scores = [self._scoring.components(query, unknown) for query in variants]
+        scores = [self._scoring.components(query, None) for query in self._scoring.variants]
         return scores[0], scores[-1]
 
     def topic(self) -> Topic | None:

@@ -85,18 +85,18 @@ class PassageReader:
             yield _Source(
                 body,
                 generation.words.language_of(row),
-                self._cosines(path),
+                self._cosines(row),
                 offsets_in_body(generation.words, row, body[0], read_at_most=READ_AT_MOST),
             )
 
-    def _cosines(self, path: str) -> LinesAndCosines:
+    def _cosines(self, row: int) -> LinesAndCosines:
         """Return lines and cosines of the chunks of a document; none where meaning does not count.
 
         It does not in a fast search, nor with a query that was never embedded.
         """
         if self._vector is None:
             return NO_CHUNKS
-        return self._generation.chunk_cosines(path, self._vector)
+        return self._generation.chunk_cosines(row, self._vector)
 
     @cached_property
     def _vector(self) -> Vector | None:

@@ -238,9 +238,9 @@ class Retriever:
             *((entities[number].path, "name") for number in named.asked_for),
             *((entities[number].path, "role") for number in holders),
         ]
+        texts = dict.fromkeys((typed, named.subject))  # mostly the same
         items = [
-            *generation.known_items.find(typed),
-            *generation.known_items.find(named.subject),
+            *(item for text in texts for item in generation.known_items.find(text)),
             *((generation.snapshot.row_of.get(page, -1), what) for page, what in pages),
         ]
         known_items: dict[int, str] = {}

@@ -106,12 +106,13 @@ def top_k_evidence(
     if not np.isfinite(error):
         return None
 
-    def ranked(cosine: Scores) -> RankedScores:
-        scores = scoring.components(query, cosine)
+    def ranked(scores: ComponentScores) -> RankedScores:
         with_scores = replace(evidence, as_typed=scores, as_searched=scores)
         return top_k.rank(with_scores, top_k.tuning)
 
-    highest = ranked(cosine + error)
+    highest = ranked(scoring.components(query, cosine + error))
+    if highest.lists_linked:
+        return None  # other documents may be the results: `Ranking.matched`
 
     def evaluate(rows: Rows) -> None:
         positions = scoring.documents.positions_for(rows)
@@ -125,14 +126,16 @@ def top_k_evidence(
     converged = converge(bounds, final_for, top_k.limit, top_k.rule)
     if converged is None:
         return None
-    evaluated, lowest = converged.evaluated, ranked(cosine - error)
-    if lowest.lists_linked:
-        return None  # other documents may be the results: `Ranking.matched`
-    undecided = np.flatnonzero(highest.matched & ~lowest.matched & ~evaluated)
-    if len(undecided) > UNDECIDED_SHARE * len(evidence):
-        return None
-    evaluate(undecided)
-    evaluated[undecided] = True
+    evaluated, lowest_scores = converged.evaluated, scoring.components(query, cosine - error)
+    if not _same_are_relevant(lowest_scores, highest.components):
+        lowest = ranked(lowest_scores)
+        if lowest.lists_linked:
+            return None
+        undecided = np.flatnonzero(highest.matched & ~lowest.matched & ~evaluated)
+        if len(undecided) > UNDECIDED_SHARE * len(evidence):
+            return None
+        evaluate(undecided)
+        evaluated[undecided] = True
     scores = scoring.components(query, cosine)
     return replace(
         evidence,
@@ -142,3 +145,8 @@ def top_k_evidence(
         stopped_by=converged.stopped_by,
         only_for=top_k.tuning,
     )
+
+
+def _same_are_relevant(one: ComponentScores, other: ComponentScores) -> bool:
+    """Return whether the same documents have some relevance, so that the same are results."""
+    return np.array_equal(one.doc_relevance > 0.0, other.doc_relevance > 0.0)

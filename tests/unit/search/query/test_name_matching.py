@@ -283,6 +283,19 @@ def test_full_names_are_a_subset_of_all_matches(words: list[str]) -> None:
     assert {(match.entity, match.start, match.end) for match in full} <= spans
 
 
+@given(st.lists(st.sampled_from(WORDS)), st.lists(st.sampled_from(WORDS)))
+def test_all_matches_do_not_depend_on_full_names_found_before(
+    words: list[str], others: list[str]
+) -> None:
+    query, fresh = " ".join(words), NameMatcher.of(ENTITIES).find(" ".join(words))
+    full = NAMES.find_full_names(query)
+    before = list(full)
+    assert NAMES.find(query) == fresh
+    assert full == before
+    NAMES.find_full_names(" ".join(others))
+    assert NAMES.find(query) == NAMES.find(query) == fresh
+
+
 BILL = (
     person("Bill Blair"),
     person("Ada Young"),

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from msgspec.structs import replace as replace_struct
 
+from kbx_tui.api.outdated_notes import OutdatedNotes
 from kbx_tui.config import Settings
 from kbx_tui.embedding.embedder import Embedder
 from kbx_tui.embedding.local import open_embedder
@@ -32,7 +33,6 @@ from kbx_tui.index.build.progress import Cancelled, IndexReport, ProgressListene
 from kbx_tui.index.build.writer_lock import is_being_written
 from kbx_tui.index.entity_settings import entities_outdated
 from kbx_tui.index.index_folder import index_location, index_uri, store_of
-from kbx_tui.index.index_status import count_newer_files
 from kbx_tui.index.integrity.verified_files import leave_unwritten
 from kbx_tui.index.paths.path_filter import PathFilter
 from kbx_tui.index.store import Store
@@ -64,9 +64,6 @@ LOOK_SECONDS = 0.002
 """The same for the looks at the folder of the index: a method may ask for it once per page."""
 
 PUBLISH_AGAIN = "publish it again with this version, or install the one that published it"
-
-OUTDATED_SECONDS = 30.0
-"""Age from which the number of files that changed since they were indexed is counted again."""
 
 
 class Session:
@@ -110,7 +107,7 @@ class Session:
         self._index_uri = ""
         self._has_files: bool | None = None
         self._refreshed_at = self._looked_at = self._found_at = -math.inf
-        self._outdated: tuple[float, int, tuple[str, ...]] = (-math.inf, -1, ())
+        self._outdated = OutdatedNotes()
         self._noticed: set[str] = set()
 
     def _published_index(self) -> PublishedIndex | None:
@@ -228,22 +225,11 @@ class Session:
         return read_coverage(self.store())
 
     def outdated_notes(self) -> tuple[str, ...]:
-        """Return sentences on files, and `[entities]`, that changed since the last run.
-
-        These are compared again when the index changed, and at most every 30 seconds otherwise:
-        that takes longer than many a search.
-        """
+        """Return sentences on files, and `[entities]`, that changed since the last run."""
         if self.published is not None:
             return self.published.notes(has_files=not self.reads_stored_pages())
-        compared_at, generation, notes = self._outdated
-        now, current = time.monotonic(), self.open_index().generation().number
-        if generation != current or now - compared_at > OUTDATED_SECONDS:
-            from kbx_tui.search.results.notes import outdated_notes
-
-            count = count_newer_files(self.root, self.settings)
-            notes = tuple(outdated_notes(count, entities=self.entities_outdated()))
-            self._outdated = (now, current, notes)
-        return notes
+        generation = self.open_index().generation().number
+        return self._outdated.of(self.root, self.settings, generation, self.entities_outdated)
 
     def reads_stored_pages(self) -> bool:
         """Return whether pages are read from a published index: none of its files is here."""

@@ -30,6 +30,7 @@ from kbx_tui.object_store.published_version import (
     encode,
 )
 from kbx_tui.object_store.writer_lease import WriterLease
+from kbx_tui.removal import INDEX_FILES, INDEX_MARKER, INDEX_TABLES
 
 THREADS = 8
 REUSED_AGE = timedelta(hours=12)
@@ -39,10 +40,10 @@ deletes it, so that one which has lost its lease cannot delete it at the same ti
 Progress = Callable[[int, int], object]
 """Receives the bytes transferred so far, and all that will be."""
 
-_LEFT_OUT = re.compile(
-    r"VERIFIED|[^/]+\.[0-9a-f]{32}|salvage/.*|[^/]+\.lance/(_transactions/.*|.*hint\.json)"
-)
-"""Files of an index folder that are of use only to its own machine, or unfinished."""
+_PARTS = {INDEX_MARKER, *INDEX_FILES, *(f"{table}.lance" for table in INDEX_TABLES)}
+"""What of a folder is an index; anything else that lies there stays on its machine."""
+_LEFT_OUT = re.compile(r"VERIFIED|[^/]+\.lance/(_transactions/.*|.*hint\.json)")
+"""Files of an index that are of use only to its own machine."""
 _UNIQUE = re.compile(r"[^/]+\.lance/(data|_deletions|_indices)/")
 """Files that LanceDB gives a name of their own and never changes."""
 
@@ -125,7 +126,8 @@ def index_files(folder: Path) -> Iterator[str]:
         if below.endswith("_versions") and (manifests := _manifests(names)):
             names = [min(manifests)]
         paths += [(relative / name).as_posix() for name in names]
-    return (path for path in sorted(paths) if not _LEFT_OUT.fullmatch(path))
+    parts = (path for path in sorted(paths) if path.partition("/")[0] in _PARTS)
+    return (path for path in parts if not _LEFT_OUT.fullmatch(path))
 
 
 def _manifests(names: list[str]) -> list[str]:

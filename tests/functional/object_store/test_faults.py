@@ -106,6 +106,15 @@ def test_what_was_uploaded_in_vain_is_used_again(tmp_path: Path, store_uri: str)
     assert (report.files, report.uploaded) == (4, 0)
 
 
+def test_only_the_index_is_published(tmp_path: Path) -> None:
+    write_version(tmp_path, 1)
+    expected = list(index_files(tmp_path))
+    for name in ("private.txt", f"words.bin.{'a' * 32}", "salvage/words.bin", "mine.lance/data/x"):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).touch()
+    assert list(index_files(tmp_path)) == expected
+
+
 def test_only_what_no_version_needs_is_deleted(tmp_path: Path, store_uri: str) -> None:
     index, client = tmp_path / "index", client_of(store_uri)
     mirror = MirrorFolder(tmp_path / "stores" / "mirror")

@@ -155,7 +155,10 @@ class Index(ModeScreen):
 
     def action_watch(self) -> None:
         """Watch the files, or watch them no more, until the app ends."""
-        sync = self.session.index_sync
+        sync, overview = self.session.index_sync, self.model.overview
+        if overview is not None and overview.published:
+            self.show_notice("no files are watched here: another machine indexes them")
+            return
         if sync.is_watching:
             sync.stop_watching()
             self.show_notice("files are not watched until you start kbx again, or turn it on here")

@@ -27,4 +27,7 @@ async def test_app_searches_a_published_index_and_says_where_it_is_from(
         await driver.until_shown(FileList, "Another machine indexes the files and publishes")
         await driver.press("R")
         await driver.until_shown(StatusLine, "`kbx index` makes this one index the files")
+        await driver.press("W")
+        await driver.until_shown(StatusLine, "no files are watched here")
+        await driver.until_shown(RunPane, "read from")
     assert not (reader.root / ".kbx" / "index").exists()

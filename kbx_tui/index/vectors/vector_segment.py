@@ -169,10 +169,10 @@ class VectorSegment:
 
         `lists` are those of this segment; `in_scope` has shape (rows,). In any order.
         """
-        is_wanted, wanted = in_scope[self.document_rows], None
-        if len(self.documents) < len(self.starts) or not is_wanted.all():
+        wanted = None
+        if len(self.documents) < len(self.starts) or not in_scope.all():
             wanted = np.zeros(len(self.starts), np.bool_)
-            wanted[self.documents[is_wanted]] = True
+            wanted[self.documents[in_scope[self.document_rows]]] = True
         best = lists.best_documents(query, wanted, count, scope_share)
         return self.document_rows[np.searchsorted(self.documents, best)]
 

@@ -109,13 +109,13 @@ class ScoredDocuments:
             return cls.without_continuations(in_scope, rows)
         adjacent, flags = continuations.adjacent[:, with_adjacent], in_scope.copy()
         flags[adjacent[adjacent != NONE]] = True
-        position = np.cumsum(flags) - 1
+        scored = np.flatnonzero(flags)
         return cls(
             flags=frozen(flags),
-            rows=np.flatnonzero(flags),
-            in_scope=position[rows],
+            rows=scored,
+            in_scope=np.searchsorted(scored, rows),
             parts=np.searchsorted(rows, continuations.rows[with_adjacent]),
-            adjacent=np.where(adjacent == NONE, NONE, position[adjacent]),
+            adjacent=np.where(adjacent == NONE, NONE, np.searchsorted(scored, adjacent)),
         )
 
     def scores_in_scope(self, scores: Scores) -> Scores:

@@ -27,8 +27,9 @@ from kbx_tui.search.retrieval.pseudo_relevance_feedback import FeedbackQuery
 from kbx_tui.search.retrieval.scope import ScopedDocuments
 from kbx_tui.search.retrieval.top_k.top_k import TopKRequest
 
-BY_WORDS, BY_MEANING = 1000, 1000
-"""Documents taken by BM25 and by meaning, for each variant of the query."""
+BY_WORDS, BY_MEANING = 1000, 5000
+"""Documents taken by BM25 and by meaning, for each variant of the query. With 1,000 of each, those
+were missed that are among the best only by both (docs/scale.md)."""
 LINKED = 10_000
 """Documents taken by their links: all of the entities found, best entity first, until there are so
 many; of the entity with which there are more, those with the highest BM25."""

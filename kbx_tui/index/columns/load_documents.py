@@ -28,9 +28,14 @@ BATCH = 500
 """Documents listed in one where clause."""
 
 
-def load_documents(store: Store) -> list[DocumentSegment]:
-    """Return the documents of the newest generation, their rows by path. Raises IndexFault."""
+def load_documents(store: Store, *, is_current: bool = False) -> list[DocumentSegment]:
+    """Return the documents of the newest generation, their rows by path. Raises IndexFault.
+
+    With `is_current`, documents.bin is known to have all of them and no others.
+    """
     if (mapped := DOCUMENTS.map(store)) is not None:
+        if is_current:
+            return [DocumentSegment.of(mapped)]
         current = stored_versions(store)
         if have_same_versions(current, mapped.versions):
             return [DocumentSegment.of(mapped)]

@@ -15,8 +15,11 @@ from kbx_tui.index.columns.released_memory import release_memory
 from kbx_tui.index.columns.stored_documents import DocumentSegment, places_of
 from kbx_tui.index.columns.text_column import RowOfText, SortedTexts, TextColumn, TextLists
 from kbx_tui.index.columns.versions import Versions
+from kbx_tui.index.derived_files import DOCUMENTS, LINKS
+from kbx_tui.index.entities.entity_column import NO_STATE
 from kbx_tui.index.entities.load_entities import EntityFiles
 from kbx_tui.index.entities.mapped_links import EntityPages, LinksByEntity, NameUses
+from kbx_tui.index.entities.table_state import DOCUMENT_TABLES, table_state
 from kbx_tui.index.snapshot import Rows, Snapshot
 from kbx_tui.index.store import Store
 
@@ -31,8 +34,8 @@ class _Documents:
     versions: Versions
 
     @classmethod
-    def load(cls, store: Store) -> Self:
-        segments = load_documents(store)
+    def load(cls, store: Store, *, is_current: bool = False) -> Self:
+        segments = load_documents(store, is_current=is_current)
         places = places_of(segments)
         paths = SortedTexts([segment.documents.arena("path") for segment in segments], places)
         arrays = [segment.documents.versions for segment in segments]
@@ -57,7 +60,9 @@ def read_snapshot(store: Store, table_versions: Mapping[str, int] | None = None)
     """
     numbers = table_versions or store.versions()
     meta = store.meta()
-    documents = _Documents.load(store)
+    links_file, state = LINKS.map(store), table_state(DOCUMENT_TABLES, numbers, meta)
+    is_current = links_file is not None and np.array_equal(links_file.documents, state)
+    documents = _Documents.load(store, is_current=is_current)
     paths, kinds = documents.paths, documents.coded("kind")
     files = EntityFiles(store, numbers, meta, documents.versions.array)
     loaded = files.load(paths, kinds)
@@ -91,6 +96,10 @@ def refresh_entity_files(store: Store) -> None:
 
     For the holder of the writer lock.
     """
-    documents = _Documents.load(store)
-    files = EntityFiles(store, store.versions(), store.meta(), documents.versions.array)
+    numbers, meta = store.versions(), store.meta()
+    documents, mapped = _Documents.load(store), DOCUMENTS.map(store)
+    versions, state = documents.versions.array, table_state(DOCUMENT_TABLES, numbers, meta)
+    if mapped is None or not np.array_equal(mapped.versions, versions):
+        state = NO_STATE
+    files = EntityFiles(store, numbers, meta, versions, state)
     files.refresh(documents.paths, documents.coded("kind"))

@@ -6,15 +6,18 @@ What the files lack is read from the tables: after a killed run, or while one is
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from kbx_tui.index import rows
 from kbx_tui.index.columns.coded_column import CodedColumn
 from kbx_tui.index.columns.text_column import SortedTexts
 from kbx_tui.index.columns.versions import VersionArray
 from kbx_tui.index.derived_files import ENTITIES, FACTS, LINKS, NAMES
-from kbx_tui.index.entities.entity_column import EntityColumn
+from kbx_tui.index.entities.entity_column import NO_STATE, EntityColumn
 from kbx_tui.index.entities.make_names import make_names
 from kbx_tui.index.entities.stored_entities import StoredEntities, make_entities
 from kbx_tui.index.entities.stored_facts import StoredFacts
@@ -60,12 +63,14 @@ class EntityFiles:
         versions: Mapping[str, int],
         meta: Mapping[str, Any],
         documents: VersionArray,
+        documents_state: NDArray[np.bytes_] = NO_STATE,
     ) -> None:
         """`versions` are those of the tables, and `documents` those of the documents in any order.
 
         Both are read before the tables are: a table that is newer has another state.
+        `documents_state` is that of `StoredLinks.documents`, to be written.
         """
-        self._store = store
+        self._store, self._documents_state = store, documents_state
         self._of_entities = table_state(ENTITY_TABLES, versions, meta)
         self._of_facts = table_state(FACT_TABLES, versions, meta)
         self._of_links = table_state(LINK_TABLES, versions, meta, documents)
@@ -87,7 +92,9 @@ class EntityFiles:
         if names is None:
             names = make_names(entities, self._of_entities)
         if links is None:
-            links = make_links(self._store, entities, paths, kinds, self._of_links)
+            links = make_links(
+                self._store, entities, paths, kinds, self._of_links, self._documents_state
+            )
         return LoadedEntities(entities, names, links, facts)
 
     def refresh(self, paths: SortedTexts, kinds: CodedColumn) -> None:
@@ -100,8 +107,9 @@ class EntityFiles:
             ENTITIES.write(self._store, loaded.entities.stored)
         if NAMES.map_state(self._store, self._of_entities) is None:
             NAMES.write(self._store, loaded.names)
-        if LINKS.map_state(self._store, self._of_links) is None:
-            LINKS.write(self._store, loaded.links)
+        links = LINKS.map_state(self._store, self._of_links)
+        if links is None or not np.array_equal(links.documents, self._documents_state):
+            LINKS.write(self._store, replace(loaded.links, documents=self._documents_state))
 
     def _read_entities(self) -> StoredEntities:
         table = self._store.rows("entities", ENTITY_COLUMNS).sort_by("id")

@@ -28,6 +28,9 @@ class StoredLinks:
 
     state: NDArray[np.bytes_]
     """State of the tables and documents that they were read from (`table_state`), shape (1,)."""
+    documents: NDArray[np.bytes_]
+    """State of table documents of which documents.bin had all and no others when this was written,
+    so that they need not be compared; empty if it had not. Shape (1,)."""
     starts: NDArray[np.int64]
     """Where the links of each entity start in the next three, shape (entities + 1,)."""
     rows: Ints
@@ -57,6 +60,7 @@ def make_links(
     paths: SortedTexts,
     kinds: CodedColumn,
     state: NDArray[np.bytes_],
+    documents_state: NDArray[np.bytes_],
 ) -> StoredLinks:
     """Read the links of entities to the documents with these paths and types. Raises IndexFault."""
     pages = _rows_of_texts(entities.paths.to_arrow(), paths).astype(np.int32)
@@ -65,6 +69,7 @@ def make_links(
     paged_rows, first = np.unique(pages[last_first], return_index=True)
     return StoredLinks(
         state=state,
+        documents=documents_state,
         page_rows=pages,
         paged_rows=paged_rows,
         paged_entities=last_first[first].astype(np.int32),

@@ -20,6 +20,7 @@ from kbx_tui.index.schema import text_hash
 TABLES_ID = "tables_id"
 """Key in table meta: an id that the first run gives the tables of an index."""
 
+DOCUMENT_TABLES = ("documents",)
 ENTITY_TABLES = ("entities",)
 FACT_TABLES = (*ENTITY_TABLES, "facts")
 LINK_TABLES = (*ENTITY_TABLES, "links", "name_uses")

@@ -5,6 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from kbx_tui import KnowledgeBase
 from kbx_tui.index.columns.read_snapshot import read_snapshot
 from kbx_tui.index.derived_files import ENTITIES, FACTS, LINKS, NAMES
@@ -62,6 +64,21 @@ def test_files_of_a_former_state_are_not_read(demo_copy: Path) -> None:
     assert sorted(read_snapshot(store).entities.ids) == sorted(rows["id"].to_pylist()[:2])
     refresh_text_files(store)
     assert len(read_snapshot(store).entities) == 2
+
+
+def test_documents_are_compared_with_their_table_only_if_it_has_changed(
+    demo_copy: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store = store_of(demo_copy)
+
+    def fail(_: Store) -> None:
+        raise AssertionError("the versions of all documents were read")
+
+    with monkeypatch.context() as patch:
+        patch.setattr("kbx_tui.index.columns.load_documents.stored_versions", fail)
+        paths = list(read_snapshot(store).paths)
+    store.delete("documents", "path", paths[:1])
+    assert list(read_snapshot(store).paths) == paths[1:]
 
 
 def test_a_run_writes_only_the_tables_and_files_that_change(demo_copy: Path) -> None:

@@ -23,6 +23,7 @@ def links_of(column: EntityColumn, pages: Mapping[int, int] = MappingProxyType({
     page_rows[list(pages.values())] = list(pages)
     return StoredLinks(
         state=NO_STATE,
+        documents=NO_STATE,
         starts=np.zeros(len(column) + 1, np.int64),
         rows=nothing,
         kinds=nothing.astype(np.uint8),

@@ -107,10 +107,17 @@ class TextColumn(Column[str]):
         """Return the texts as a pyarrow array; those of one arena are not copied."""
         import pyarrow as pa
 
-        if self._places is not None:
-            return pa.array(self, pa.large_utf8())
-        buffers = map(pa.py_buffer, (self._arenas[0].starts, self._arenas[0].data))
-        return pa.Array.from_buffers(pa.large_utf8(), len(self), [None, *buffers])
+        arrays = [
+            pa.Array.from_buffers(
+                pa.large_utf8(),
+                len(arena),
+                [None, pa.py_buffer(arena.starts), pa.py_buffer(arena.data)],
+            )
+            for arena in self._arenas
+        ]
+        if self._places is None:
+            return arrays[0]
+        return pa.concat_arrays(arrays).take(pa.array(self._places))
 
     def __len__(self) -> int:
         return self._size

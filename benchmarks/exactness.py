@@ -6,8 +6,8 @@ BASE is an indexed folder; nothing is written to it. For each query, which names
 in the whole base, a folder or a glob, three things must be equal to the last bit:
 
 - BM25 of every document in scope, and that computed here from the positions of words alone;
-- the cosine of every document in scope, and that computed here from all exact vectors in single
-  precision, in one product of all chunks;
+- the cosine of every document in scope, and that computed here from the exact vectors of all its
+  chunks, in single precision;
 - the ten best of a search, with their scores before they are rounded, and those of a ranking of
   all documents in scope.
 """
@@ -41,9 +41,10 @@ from kbx_tui.search.retrieval.top_k.top_k import TopKRequest
 
 LIMIT = 10
 GROUP = 1 << 16
-"""Chunks multiplied at once: a multiple of 8, as a rest is multiplied otherwise."""
+"""Chunks multiplied at once, a multiple of 8: BLAS multiplies full groups of eight rows alike."""
 
 Numbers = NDArray[np.float64]
+Flags = NDArray[np.bool_]
 
 
 @dataclass(slots=True)
@@ -101,24 +102,36 @@ def _positions(postings: Postings, term: str | tuple[str, str]) -> NDArray[np.in
     return np.intersect1d(first + 1, second, assume_unique=True)
 
 
-def cosines(vectors: VectorMatrix, query: NDArray[np.float32], size: int) -> Numbers:
-    """Return the weighted cosine of every document by its best chunk, NaN without a vector."""
-    found = np.full(size, np.nan)
+def cosines(vectors: VectorMatrix, query: NDArray[np.float32], in_scope: Flags) -> Numbers:
+    """Return the weighted cosine of every document in scope by its best chunk, NaN without one.
+
+    `in_scope` and the result have a number for each document of the base.
+    """
+    found = np.full(len(in_scope), np.nan)
     for segment in vectors.segments:
-        products = _products(segment.chunks, query)
-        best = np.maximum.reduceat(products, segment.starts) * segment.chunk_weights
-        best += _products(segment.contexts, query)
-        found[segment.document_rows] = best[segment.documents]
+        wanted = np.flatnonzero(in_scope[segment.document_rows])
+        documents = segment.documents[wanted]
+        if not len(documents):
+            continue
+        sizes = np.diff(segment.starts, append=len(segment.chunks))[documents]
+        starts = np.cumsum(sizes) - sizes
+        chunks = np.repeat(segment.starts[documents] - starts, sizes) + np.arange(sizes.sum())
+        best = np.maximum.reduceat(_products(segment.chunks, chunks, query), starts)
+        best *= segment.chunk_weights[documents]
+        best += _products(segment.contexts, documents, query)
+        found[segment.document_rows[wanted]] = best
     return found
 
 
-def _products(matrix: NDArray[np.float32], query: NDArray[np.float32]) -> NDArray[np.float32]:
-    products = [matrix[begin : begin + GROUP] @ query for begin in range(0, len(matrix), GROUP)]
-    rest = len(matrix) % 8
-    if rest:  # BLAS multiplies full groups of eight rows alike, wherever they are
-        padded = np.concatenate((matrix[-rest:], np.zeros((8 - rest, len(query)), np.float32)))
-        products[-1][-rest:] = (padded @ query)[:rest]
-    return np.concatenate(products)
+def _products(
+    matrix: NDArray[np.float32], rows: NDArray[np.int64], query: NDArray[np.float32]
+) -> NDArray[np.float32]:
+    """Return the product of some rows with a query; a rest is filled up to full groups of eight."""
+    padded = np.resize(rows, len(rows) + -len(rows) % 8)
+    products = [
+        matrix[padded[begin : begin + GROUP]] @ query for begin in range(0, len(padded), GROUP)
+    ]
+    return np.concatenate(products)[: len(rows)]
 
 
 def main() -> None:
@@ -133,6 +146,8 @@ def main() -> None:
         check = Check(kb)
         for query, path in cases(kb, options.count, options.seed):
             check.compare(query, path, equal)
+            if not equal.queries % 100:
+                print(equal, flush=True)
     row("queries", f"{equal.queries:,}, {time.process_time() - began:.0f} s of processor time")
     row("    BM25 of all documents in scope equal", f"{equal.bm25:,}")
     row("    cosines of all documents in scope equal", f"{equal.cosines:,}")
@@ -168,7 +183,7 @@ class Check:
 
     def compare(self, query: str, path: str | None, equal: Equal) -> None:
         """Search once by top-k retrieval and once in full, and compare both with a scan."""
-        request = SearchRequest(query, path=path)
+        request = SearchRequest(query, path=path, exact=True)
         tuning = request.tuning(self._searcher.tuning(request.preset))
         best = rank(self._searcher.retrieve(request, TopKRequest(tuning, LIMIT, rank)), tuning)
         full = self._searcher.retrieve(request)
@@ -192,7 +207,9 @@ class Check:
             eligible = np.where(self._generation.words.in_statistics, self._bm25(full, scores), 0.0)
             moved = best_documents(query, eligible, scores.lexical_weight, vectors)
             query = moved_towards(query, moved, vectors, FEEDBACK_WEIGHT)
-        expected = cosines(vectors, query, len(self._generation.snapshot.paths))
+        in_scope = np.zeros(len(self._generation.snapshot.paths), np.bool_)
+        in_scope[self._rows(path)] = True
+        expected = cosines(vectors, query, in_scope)
         return np.array_equal(scores.cosine, expected[self._rows(path)], equal_nan=True)
 
     def _rows(self, path: str | None) -> NDArray[np.int64]:
@@ -205,9 +222,11 @@ class Check:
         words = self._generation.words
         terms = searched_terms(scores.query, words.languages, words.holds)
         bm25 = self._words.bm25(terms.weights)
-        names_nobody = full.query == full.document_query
+        names_nobody = not self._retriever._named(scores.query, fast=False).spans
         if scores is full.as_typed and names_nobody:
             for language, single in terms.in_titles.items():
+                if not single:
+                    continue
                 titled, shares = self._generation.title_words.holding(single, language)
                 bm25[titled] += TITLE_BONUS * shares
         return bm25

@@ -10,6 +10,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date
+from itertools import islice
 
 from kbx_tui.knowledge.folding import fold, name_key
 
@@ -28,6 +29,9 @@ _AFTER_ALL_NUMBERS = 100
 _NUMERALS = ("i", "ii", "iii", "iv", "v", "vi", "vii", "viii", "ix", "x")
 _HINTS = ("part", "teil", "deel", "cont", "/", " of ")
 """A title without any of these is not a continuation; a fast check that rejects most titles."""
+
+_BLOCK, _BETWEEN = 1000, "\0"
+"""Titles searched for a hint at once, and what separates them then."""
 
 _NUMBERED = re.compile(
     r"[(\[]?\b(?:part|parte|partie|teil|deel)[\s-]+(\d{1,2}|[ivx]{1,4})\b"
@@ -108,8 +112,29 @@ def continuation_pairs(
 
 def continued_bases(titles: Iterable[str]) -> set[str]:
     """Return the bases of the titles that continue another document."""
-    candidates = (title for title in titles if _has_hint(title.lower()))
-    return {parsed.base for parsed in map(parse_title, candidates) if parsed.is_continuation}
+    remaining, bases = iter(titles), set[str]()
+    while block := list(islice(remaining, _BLOCK)):
+        parsed = (parse_title(block[row]) for row in _rows_with_hint(block))
+        bases.update(title.base for title in parsed if title.is_continuation)
+    return bases
+
+
+def _rows_with_hint(titles: Sequence[str]) -> Sequence[int]:
+    """Return which of some titles may continue another document.
+
+    Most do not, and one text is searched faster than many.
+    """
+    text = _BETWEEN.join(titles).lower()
+    if text.count(_BETWEEN) >= len(titles):
+        return [row for row, title in enumerate(titles) if _has_hint(title.lower())]
+    found: set[int] = set()
+    for hint in _HINTS:
+        row, counted, at = 0, 0, text.find(hint)
+        while at >= 0:
+            row += text.count(_BETWEEN, counted, at)
+            found.add(row)
+            counted, at = at, text.find(hint, at + 1)
+    return sorted(found)
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,6 +3,8 @@ from __future__ import annotations
 from datetime import date, timedelta
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from kbx_tui.knowledge.chunking.continuation_titles import (
     MAX_GAP_DAYS,
@@ -186,3 +188,11 @@ def test_continuation_after_the_maximum_gap_is_not_paired() -> None:
 def test_parts_without_a_date_are_paired_within_a_folder_only() -> None:
     assert pairs(("a/1.md", "Plan", ""), ("a/2.md", "Plan (continued)", "")) == {(0, 1)}
     assert pairs(("a/1.md", "Plan", ""), ("b/2.md", "Plan (continued)", "")) == set()
+
+
+@given(
+    st.lists(st.sampled_from(["a (2/3)", "a (1/3)", "b, cont.", "c\0 part 2", "plain", "İ", ""]))
+)
+def test_titles_searched_together_are_those_searched_alone(titles: list[str]) -> None:
+    parsed = map(parse_title, titles)
+    assert continued_bases(titles) == {each.base for each in parsed if each.is_continuation}

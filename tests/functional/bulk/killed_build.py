@@ -1,15 +1,18 @@
 """Run as a program: an index build with Ray whose worker, and then the program itself, is killed.
 
-Arguments: the base, and a file to which the hash of every text is written once it is embedded.
+Arguments: the base, a file to which the hash of every text is written once it is embedded, and the
+folder for Ray, which the test removes.
 """
 
 import os
 import signal
 import sys
+from pathlib import Path
 
 import psutil
 
 from kbx_tui import KnowledgeBase, Progress
+from kbx_tui.bulk import ray_session
 from kbx_tui.bulk.ray_workers import RayEngine
 from kbx_tui.embedding.embedder import Embedder, Vectors
 from kbx_tui.index.build import vector_stage
@@ -45,5 +48,6 @@ def kill(progress: Progress) -> None:
 if __name__ == "__main__":
     log_file = sys.argv[2]
     vector_stage._embed = embed_and_log
+    ray_session._make_folder = lambda: Path(sys.argv[3])
     with KnowledgeBase(sys.argv[1]) as kb:
         kb.index(kill, engine=RayEngine(workers=2))

@@ -8,6 +8,7 @@ from __future__ import annotations
 import subprocess
 import sys
 from collections import Counter
+from collections.abc import Iterator
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -16,12 +17,13 @@ import psutil
 import pytest
 
 from kbx_tui import KnowledgeBase, Progress
+from kbx_tui.bulk import ray_session
 from kbx_tui.bulk.ray_pool import QUEUE
 from kbx_tui.bulk.ray_workers import RayEngine
 from kbx_tui.index.build.workers import TEXTS_PER_TASK
 from kbx_tui.index.derived_files import BODIES, DOCUMENTS, VECTORS_NAME, WORDS
 from kbx_tui.index.store import Store
-from kbx_tui.removal import INDEX_TABLES, RAY_FOLDER
+from kbx_tui.removal import INDEX_TABLES, RAY_FOLDER, remove_ray_folder
 from tests.functional.bulk import killed_build
 
 pytestmark = pytest.mark.skipif(
@@ -42,13 +44,25 @@ def search(base: Path, question: str) -> Any:
         return kb.search(question).results
 
 
+@pytest.fixture
+def ray_folder() -> Iterator[Path]:
+    """A folder for Ray, with a short name, as it makes sockets there."""
+    folder = ray_session._make_folder()
+    yield folder
+    remove_ray_folder(folder)
+
+
 @pytest.mark.skipif(sys.platform == "win32", reason="processes are killed with SIGKILL")
 def test_killed_build_resumes_to_the_index_of_a_single_process(
-    demo_kb_path: Path, fresh_demo: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    demo_kb_path: Path,
+    fresh_demo: Path,
+    tmp_path: Path,
+    ray_folder: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     embedded = tmp_path / "embedded"
     killed = subprocess.run(
-        [sys.executable, killed_build.__file__, str(fresh_demo), str(embedded)],
+        [sys.executable, killed_build.__file__, str(fresh_demo), str(embedded), str(ray_folder)],
         capture_output=True,
         text=True,
         timeout=300,

@@ -38,6 +38,7 @@ from kbx_tui.index import rows
 from kbx_tui.index.document_rows import embedded_text
 from kbx_tui.index.entity_settings import noted_settings
 from kbx_tui.index.integrity.noted_state import note_state
+from kbx_tui.index.inverted_file.build_lists import refresh_vector_lists
 from kbx_tui.index.lexical.load_bm25 import refresh_text_files
 from kbx_tui.index.schema import (
     SCHEMA_VERSION,
@@ -48,7 +49,6 @@ from kbx_tui.index.schema import (
     vectors_schema,
 )
 from kbx_tui.index.store import Store
-from kbx_tui.index.vectors.build_lists import refresh_vector_lists
 from kbx_tui.index.vectors.load_vectors import refresh_vectors_file
 from kbx_tui.knowledge.records import Entity, Fact
 from kbx_tui.search.results.response import SearchResponse

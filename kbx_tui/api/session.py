@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from msgspec.structs import replace as replace_struct
 
-from kbx_tui.api.outdated_notes import OutdatedNotes
+from kbx_tui.api.searching.outdated_notes import OutdatedNotes
 from kbx_tui.config import Settings
 from kbx_tui.embedding.embedder import Embedder
 from kbx_tui.embedding.local import open_embedder

@@ -31,12 +31,12 @@ from kbx_tui.index.entities.stored_facts import StoredFacts
 from kbx_tui.index.entities.stored_links import StoredLinks
 from kbx_tui.index.entities.stored_names import StoredNames
 from kbx_tui.index.integrity.verified_files import FileState, state_of
+from kbx_tui.index.inverted_file.vector_lists import VectorLists
 from kbx_tui.index.lexical.bodies import Bodies
 from kbx_tui.index.lexical.postings import Postings
 from kbx_tui.index.store import Store
 from kbx_tui.index.store_errors import translate_errors
 from kbx_tui.index.vectors.stored_vectors import StoredVectors
-from kbx_tui.index.vectors.vector_lists import VectorLists
 from kbx_tui.removal import DERIVED_FILES, remove_index_file, remove_temporary
 
 if TYPE_CHECKING:

@@ -38,11 +38,11 @@ from kbx_tui.index.entity_settings import entity_types, noted_settings
 from kbx_tui.index.index_folder import index_uri
 from kbx_tui.index.index_status import stored_problems
 from kbx_tui.index.integrity.noted_state import find_damage, note_state
+from kbx_tui.index.inverted_file.build_lists import refresh_vector_lists
 from kbx_tui.index.lexical.load_bm25 import refresh_text_files
 from kbx_tui.index.schema import text_hash
 from kbx_tui.index.snapshot import generation_of
 from kbx_tui.index.store import Store, wrong_model_error
-from kbx_tui.index.vectors.build_lists import refresh_vector_lists
 from kbx_tui.index.vectors.load_vectors import refresh_vectors_file
 from kbx_tui.knowledge.entities.suppressions import load_suppressions
 from kbx_tui.knowledge.entities.topics import TopicRules

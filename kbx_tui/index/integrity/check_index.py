@@ -28,6 +28,7 @@ from kbx_tui.index.derived_files import (
 from kbx_tui.index.entities.load_entities import stored_entities
 from kbx_tui.index.integrity.noted_state import find_damage, read_noted_state
 from kbx_tui.index.integrity.verified_files import verified_files
+from kbx_tui.index.inverted_file import vector_lists
 from kbx_tui.index.rows import fact_hash
 from kbx_tui.index.schema import (
     SCHEMA_VERSION,
@@ -37,7 +38,6 @@ from kbx_tui.index.schema import (
     vectors_schema,
 )
 from kbx_tui.index.store import Store
-from kbx_tui.index.vectors import vector_lists
 from kbx_tui.knowledge.records import Entity
 from kbx_tui.removal import INDEX_TABLES
 

@@ -12,13 +12,13 @@ from threadpoolctl import threadpool_limits
 from kbx_tui.index.columns.read_snapshot import read_snapshot
 from kbx_tui.index.columns.versions import rows_of_versions, stored_versions
 from kbx_tui.index.derived_files import LISTS, is_few, vectors_file
+from kbx_tui.index.inverted_file import vector_lists
+from kbx_tui.index.inverted_file.vector_lists import VectorLists
 from kbx_tui.index.snapshot import Snapshot, rows_of
 from kbx_tui.index.store import Store
-from kbx_tui.index.vectors import vector_lists
 from kbx_tui.index.vectors.coverage import Coverage
 from kbx_tui.index.vectors.profile_vectors import NO_ROWS, ProfileVectors, sources_of
 from kbx_tui.index.vectors.stored_vectors import StoredVectors
-from kbx_tui.index.vectors.vector_lists import VectorLists
 from kbx_tui.index.vectors.vector_matrix import VectorMatrix
 from kbx_tui.index.vectors.vector_tables import (
     hash_texts,

@@ -11,13 +11,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from kbx_tui.index.inverted_file import vector_lists
+from kbx_tui.index.inverted_file.vector_lists import VectorLists
 from kbx_tui.index.snapshot import Rows
-from kbx_tui.index.vectors import vector_lists
 from kbx_tui.index.vectors.coverage import Coverage
 from kbx_tui.index.vectors.exact_products import Flags
 from kbx_tui.index.vectors.int8_codes import Matrix, Vector
 from kbx_tui.index.vectors.profile_vectors import ProfileVectors
-from kbx_tui.index.vectors.vector_lists import VectorLists
 from kbx_tui.index.vectors.vector_segment import ChunkProducts, Cosines, VectorSegment
 
 

@@ -8,10 +8,10 @@ from typing import Self
 import numpy as np
 from numpy.typing import NDArray
 
+from kbx_tui.index.inverted_file.vector_lists import VectorLists
 from kbx_tui.index.snapshot import Rows
 from kbx_tui.index.vectors.exact_products import Flags, products, products_of
 from kbx_tui.index.vectors.int8_codes import Matrix, QuantizedVectors, Vector
-from kbx_tui.index.vectors.vector_lists import VectorLists
 
 Cosines = NDArray[np.float64]
 

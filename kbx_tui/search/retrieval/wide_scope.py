@@ -18,8 +18,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from kbx_tui.embedding.embedder import Vector
+from kbx_tui.index.inverted_file.vector_lists import VectorLists
 from kbx_tui.index.snapshot import Snapshot
-from kbx_tui.index.vectors.vector_lists import VectorLists
 from kbx_tui.index.vectors.vector_matrix import VectorMatrix
 from kbx_tui.search.evidence.evidence import Flags, LinkedDocuments, Rows, Scores, highest
 from kbx_tui.search.retrieval.evidence_builder import EvidenceBuilder

@@ -15,9 +15,9 @@ import pytest
 from kbx_tui import KnowledgeBase
 from kbx_tui.embedding.source import BUNDLED
 from kbx_tui.index.derived_files import LISTS, vectors_file
-from kbx_tui.index.vectors import build_lists, vector_lists
-from kbx_tui.index.vectors.build_lists import refresh_vector_lists
-from kbx_tui.index.vectors.vector_lists import VectorLists
+from kbx_tui.index.inverted_file import build_lists, vector_lists
+from kbx_tui.index.inverted_file.build_lists import refresh_vector_lists
+from kbx_tui.index.inverted_file.vector_lists import VectorLists
 from kbx_tui.search.retrieval import wide_scope
 from kbx_tui.tools.json.search_json import search_json
 from kbx_tui.tui.explore.search_labels import mode_candidates, mode_words

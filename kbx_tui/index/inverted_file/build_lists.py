@@ -9,15 +9,15 @@ from typing import IO
 import numpy as np
 
 from kbx_tui.index.derived_files import LISTS, vectors_file
+from kbx_tui.index.inverted_file import vector_lists
+from kbx_tui.index.inverted_file.clusters import SAMPLE_PER_CLUSTER, assign, train
+from kbx_tui.index.inverted_file.vector_lists import VectorLists, source_of
 from kbx_tui.index.snapshot import Rows
 from kbx_tui.index.store import Store
 from kbx_tui.index.store_errors import translate_errors
-from kbx_tui.index.vectors import vector_lists
-from kbx_tui.index.vectors.clusters import SAMPLE_PER_CLUSTER, assign, train
 from kbx_tui.index.vectors.int8_codes import BLOCK, Matrix, QuantizedVectors, quantize
 from kbx_tui.index.vectors.parallel_scan import parallel_scan
 from kbx_tui.index.vectors.stored_vectors import StoredVectors
-from kbx_tui.index.vectors.vector_lists import VectorLists, source_of
 from kbx_tui.removal import remove_index_file
 
 RECALL_TARGET, RECALL_AT = 0.998, 10

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from msgspec.structs import replace as replace_struct
 
-from kbx_tui.api.searching.outdated_notes import OutdatedNotes
 from kbx_tui.config import Settings
 from kbx_tui.embedding.embedder import Embedder
 from kbx_tui.embedding.local import open_embedder
@@ -40,6 +39,7 @@ from kbx_tui.index.vectors.coverage import Coverage, read_coverage
 from kbx_tui.object_store.published_index import PublishedIndex, files_here, publishes_from_here
 from kbx_tui.read_only import is_read_only, require_writable
 from kbx_tui.safe_text import replace_surrogates
+from kbx_tui.search.results.outdated_notes import OutdatedNotes
 from kbx_tui.settings_file import load_settings
 
 if TYPE_CHECKING:

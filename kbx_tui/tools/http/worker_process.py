@@ -75,7 +75,8 @@ async def _adopt(control: socket.socket, process: McpProcess) -> None:
                 continue
             for descriptor in descriptors:
                 await process.adopt(socket.socket(fileno=descriptor))
-                _send(control, ADOPTED)
+                with suppress(OSError):  # never lost: until then the other side keeps it open
+                    await loop.sock_sendall(control, ADOPTED)
             if not data:
                 break
             readable.set()

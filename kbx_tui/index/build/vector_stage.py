@@ -56,7 +56,7 @@ def write_chunks(
             store.append("chunks", new_rows)
             count += len(documents)
         meter.report(count)
-    if meter.cancelled():
+    if count < len(missing) and meter.cancelled():
         return False
     store.delete("chunks", "version", chunked - path_of.keys())
     return True

@@ -84,24 +84,28 @@ class EntityPass:
         outright = {match.entity for match in matches if match.named}
         return tuple(
             _candidate(self._entities[number], -score, number in outright, strongest_first)
-            for score, _, _, number, strongest_first in self._best(signals)
+            for score, _, number, strongest_first in _best(signals)
         )
 
-    def _best(
-        self, signals: Mapping[int, Mapping[SignalKind, Signal]]
-    ) -> list[tuple[float, float, str, int, list[Signal]]]:
-        """Return the best 20 entities: minus score and support, id, number, strongest signals."""
-        scored = []
-        for number, kinds in signals.items():
-            strongest_first, entity_id = list(kinds.values()), self._entities.ids[number]
-            if len(strongest_first) == 1:  # as most: what follows makes the same of one signal
-                score, support = strongest_first[0].score, 0.0
-            else:
-                strongest_first.sort(key=_STRENGTH, reverse=True)
-                score, support = merge_signals(strongest_first), _support(strongest_first)
-            scored.append((-score, -support, entity_id, number, strongest_first))
-        scored.sort()  # by the first three, as ids differ
-        return scored[:MAX_ENTITIES_LIMIT]
+
+def _best(
+    signals: Mapping[int, Mapping[SignalKind, Signal]],
+) -> list[tuple[float, float, int, list[Signal]]]:
+    """Return the best 20 entities: minus score and support, number, strongest signals.
+
+    Numbers are in the order of ids.
+    """
+    scored = []
+    for number, kinds in signals.items():
+        strongest_first = list(kinds.values())
+        if len(strongest_first) == 1:  # as most: what follows makes the same of one signal
+            score, support = strongest_first[0].score, 0.0
+        else:
+            strongest_first.sort(key=_STRENGTH, reverse=True)
+            score, support = merge_signals(strongest_first), _support(strongest_first)
+        scored.append((-score, -support, number, strongest_first))
+    scored.sort()  # by the first three, as numbers differ
+    return scored[:MAX_ENTITIES_LIMIT]
 
 
 def with_pinned(

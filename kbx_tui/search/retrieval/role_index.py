@@ -19,7 +19,7 @@ from kbx_tui.index.entities.stored_entities import numbers_with
 from kbx_tui.index.entities.stored_names import StoredNames
 from kbx_tui.knowledge.folding import folded_words
 from kbx_tui.knowledge.stemming import stem
-from kbx_tui.search.evidence.evidence import Signal, SignalKind
+from kbx_tui.search.evidence.evidence import Signal
 from kbx_tui.search.evidence.tuning import MAX_ENTITIES_LIMIT
 from kbx_tui.search.query.english_words import ARTICLES, ASKING_WHO, FUNCTION_WORDS
 
@@ -79,13 +79,20 @@ class RoleIndex:
         by_text = np.zeros(roles + teams)
         by_text[list(scores)] = list(scores.values())
         of_roles, of_teams = by_text[:roles], by_text[roles:]
-        role_codes, team_codes = self._roles.codes, self._teams.codes
-        for number in sorted({*found, *self._first(scores), *self._with_both(of_roles, of_teams)}):
-            role, team = int(role_codes[number]), int(team_codes[number])
-            if score := float(of_roles[role]):
-                yield number, _signal("role", score, self._roles.values[role])
-            if score := float(of_teams[team]):
-                yield number, _signal("team", score, self._teams.values[team])
+        numbers = sorted({*found, *self._first(scores), *self._with_both(of_roles, of_teams)})
+        role_codes, team_codes = self._roles.codes[numbers], self._teams.codes[numbers]
+        for number, role, team, role_score, team_score in zip(
+            numbers,
+            role_codes.tolist(),
+            team_codes.tolist(),
+            of_roles[role_codes].tolist(),
+            of_teams[team_codes].tolist(),
+            strict=True,
+        ):
+            if role_score:
+                yield number, Signal("role", role_score, self._roles.values[role])
+            if team_score:
+                yield number, Signal("team", team_score, self._teams.values[team])
 
     def _first(self, scores: Mapping[int, float]) -> Iterator[int]:
         """Yield the first entities with a role of each score, and with a team of each."""
@@ -133,10 +140,6 @@ class RoleIndex:
             count = len({*map(stem, folded_words(words))} - FUNCTION_WORDS)
             self._words[text] = count
         return count
-
-
-def _signal(kind: SignalKind, score: float, text: str) -> Signal:
-    return Signal(kind, score, text)
 
 
 def _who_is_asked_for(words: Sequence[str]) -> str:

@@ -12,7 +12,8 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 
-from kbx_tui.errors import ConfigError, KbxError
+from kbx_tui.errors import KbxError
+from kbx_tui.http_service.listening_socket import ipv4_of_localhost, listen_on
 from kbx_tui.http_service.same_origin import HostRules, host_rules, is_loopback
 from kbx_tui.http_service.service_state import ServiceState
 
@@ -51,20 +52,8 @@ def listen_for_monitoring(host: str, port: int) -> MonitorPort:
             "--metrics-port needs the extra `metrics`: install kbx-tui[metrics], as in "
             "`uv tool install 'kbx-tui[metrics]'`"
         ) from error
-    address = "127.0.0.1" if host == "localhost" else host
-    family = socket.AF_INET6 if ":" in address else socket.AF_INET
-    bound = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
-    try:
-        bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        bound.bind((address, port))
-        bound.listen(WAITING_CONNECTIONS)
-    except OSError as error:
-        bound.close()
-        raise ConfigError(
-            f"port {port} of {host} cannot be used for metrics: {error.strerror}; name another "
-            "--metrics-port"
-        ) from error
-    return MonitorPort(bound, host_rules(address, secure=False))
+    bound = listen_on(host, port, waiting=WAITING_CONNECTIONS, option="--metrics-port")
+    return MonitorPort(bound, host_rules(ipv4_of_localhost(host), secure=False))
 
 
 @asynccontextmanager

@@ -10,6 +10,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from kbx_tui.errors import ConfigError
+from kbx_tui.http_service.listening_socket import ipv4_of_localhost, listen_on
 from kbx_tui.http_service.same_origin import HostRules, host_rules, is_loopback
 
 WAITING_CONNECTIONS = 64
@@ -63,7 +64,7 @@ def listen(
             "trust"
         )
     tls = None if certificate is None else _tls(*certificate)
-    bound = _bind(host, port)
+    bound = listen_on(host, port, waiting=WAITING_CONNECTIONS, option="--port")
     rules = host_rules(host, secure=tls is not None, public_url=public)
     name = f"[{host}]" if ":" in host else host
     if name in ("0.0.0.0", "[::]"):
@@ -75,7 +76,7 @@ def listen(
 def numeric_address(host: str) -> str:
     """Return the address at which a server on `host` listens; empty for one that is unknown."""
     try:
-        return str(socket.getaddrinfo(_ipv4_of_localhost(host), None)[0][4][0])
+        return str(socket.getaddrinfo(ipv4_of_localhost(host), None)[0][4][0])
     except (OSError, ValueError):  # ValueError: a part of a name that is too long
         return ""
 
@@ -126,23 +127,3 @@ def _tls(certificate: Path, key: Path) -> ssl.SSLContext:
 
 def _no_password() -> str:
     raise ValueError("the key has a password")
-
-
-def _ipv4_of_localhost(host: str) -> str:
-    return "127.0.0.1" if host == "localhost" else host
-
-
-def _bind(host: str, port: int) -> socket.socket:
-    address = _ipv4_of_localhost(host)
-    family = socket.AF_INET6 if ":" in address else socket.AF_INET
-    bound = socket.socket(family, socket.SOCK_STREAM)
-    try:
-        bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        bound.bind((address, port))
-        bound.listen(WAITING_CONNECTIONS)
-    except OSError as error:
-        bound.close()
-        raise ConfigError(
-            f"port {port} of {host} cannot be used: {error.strerror}; name another --port"
-        ) from error
-    return bound

@@ -5,7 +5,7 @@ That of `kbx_search` is in `search_answers`.
 
 from __future__ import annotations
 
-from typing import ClassVar, Literal
+from typing import Annotated, ClassVar, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -47,6 +47,26 @@ class Answer(BaseModel):
     The key need not be a field: it is read in what the handler returns, before the filter."""
     stays_unnamed: ClassVar[bool] = False
     """Whether the object stays, with `[redacted]` as id and name, because its numbers add up."""
+
+
+Complete = Annotated[
+    bool,
+    Field(
+        description="Given as false where the scope is too wide to compare every chunk in meaning."
+    ),
+]
+Candidates = Annotated[
+    int | None,
+    Field(description="Then, the documents scored: found by words, links or a vector index."),
+]
+Recall = Annotated[
+    float | None,
+    Field(
+        description="Then, the share of the ten nearest chunks that the vector index finds, "
+        "measured when it was built."
+    ),
+]
+"""How a search says that it did not compare everything; left out otherwise."""
 
 
 class ToolError(Answer):
@@ -118,18 +138,9 @@ class KbSearchData(Answer):
         description="Documents that are similar to the query, but not enough."
     )
     in_scope: int = Field(description="Number of documents that match the filters.")
-    complete: bool = Field(
-        True,
-        description="Given as false where the scope is too wide to compare every chunk in meaning.",
-    )
-    candidates: int | None = Field(
-        None, description="Then, the documents scored: found by words, links or a vector index."
-    )
-    recall: float | None = Field(
-        None,
-        description="Then, the share of the ten nearest chunks that the vector index finds, "
-        "measured when it was built.",
-    )
+    complete: Complete = True
+    candidates: Candidates = None
+    recall: Recall = None
     dates: list[DatesRead] = Field(
         description="Date words that were read, and the days they mean; see the argument dates."
     )

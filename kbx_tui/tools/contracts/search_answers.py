@@ -6,7 +6,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from kbx_tui.tools.contracts.answers import Answer, DatesRead
+from kbx_tui.tools.contracts.answers import Answer, Candidates, Complete, DatesRead, Recall
 from kbx_tui.tools.contracts.provenance import (
     Ours,
     PageDate,
@@ -132,18 +132,9 @@ class KbxSearchMeta(Answer):
     total_below_floor: int
     in_scope: int
     vector_share: float
-    complete: bool = Field(
-        True,
-        description="Given as false where the scope is too wide to compare every chunk in meaning.",
-    )
-    candidates: int | None = Field(
-        None, description="Then, the documents scored: found by words, links or a vector index."
-    )
-    recall: float | None = Field(
-        None,
-        description="Then, the share of the ten nearest chunks that the vector index finds, "
-        "measured when it was built.",
-    )
+    complete: Complete = True
+    candidates: Candidates = None
+    recall: Recall = None
     notes: list[Sentence]
     explain: SearchExplanation | None
 

@@ -17,6 +17,7 @@ from mcp.server.transport_security import TransportSecuritySettings
 from starlette.types import ASGIApp
 
 from kbx_tui.errors import ConfigError
+from kbx_tui.http_service.listening_socket import listen_on
 from kbx_tui.tools.http.http_gate import (
     REQUEST_BYTES,
     LimitRequests,
@@ -76,17 +77,6 @@ def listen(host: str, port: int) -> tuple[socket.socket, str]:
     Raises ConfigError for an address that is not loopback or a port that is taken.
     """
     address = require_loopback(host)
-    family = socket.AF_INET6 if ":" in address else socket.AF_INET
-    # With the protocol named, asyncio sets TCP_NODELAY on connections; without, the second part of
-    # each answer waits until the client acknowledges the first, which it delays.
-    listening = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
-    listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-    try:
-        listening.bind((address, port))
-        listening.listen(WAITING_CONNECTIONS)  # from here on clients can connect
-    except OSError as error:
-        listening.close()
-        text = f"port {port} of {address} cannot be used: {error.strerror}; name another --port"
-        raise ConfigError(text) from error
-    host_name = f"[{address}]" if family == socket.AF_INET6 else address
+    listening = listen_on(address, port, waiting=WAITING_CONNECTIONS, option="--port")
+    host_name = f"[{address}]" if ":" in address else address
     return listening, f"http://{host_name}:{listening.getsockname()[1]}{ENDPOINT}"

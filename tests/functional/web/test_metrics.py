@@ -75,11 +75,11 @@ def test_address_of_the_metrics_is_loopback_unless_it_is_named() -> None:
     port = listen_for_monitoring("localhost", 0)
     assert not port.is_open_to_others
     taken = int(port.url.split(":")[2].split("/")[0])
-    with pytest.raises(ConfigError, match=f"port {taken} of 127.0.0.1 cannot be used for metrics"):
+    with pytest.raises(ConfigError, match=f"port {taken} of 127.0.0.1 cannot be used"):
         listen_for_monitoring("127.0.0.1", taken)
     port.socket.close()
     everywhere = listen_for_monitoring("0.0.0.0", 0)
     assert everywhere.is_open_to_others
     everywhere.socket.close()
-    with pytest.raises(ConfigError, match="cannot be used for metrics"):
+    with pytest.raises(ConfigError, match="cannot be used"):
         listen_for_monitoring("192.0.2.1", 1)

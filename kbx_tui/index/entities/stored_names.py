@@ -9,9 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kbx_tui.index.columns.item_keys import key_hash
-from kbx_tui.index.entities.name_segments import (
-    Hashes,
-)
+from kbx_tui.index.entities.name_segments import Hashes
 from kbx_tui.index.entities.stored_entities import numbers_with
 from kbx_tui.knowledge.entities.entity_resolver import KeyKind
 

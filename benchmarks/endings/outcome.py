@@ -30,8 +30,8 @@ SWITCHED = {  # what the app turns on, and how it is turned off
     "bracketed paste": ("\x1b[?2004h", "\x1b[?2004l"),
     "focus events": ("\x1b[?1004h", "\x1b[?1004l"),
 }
-LAST_RESULT = "\r\n10  ."
-"""Stands in the output of a search that had finished before it was ended."""
+LAST_RESULT = re.compile(r"\r\n10 (\x1b\[1m)? ?\.")
+"""Stands in the output of a search that had finished before it was ended, in colour or not."""
 BAD_OUTPUT = re.compile(
     "Fatal Python error|Traceback|panicked|Exception ignored|Aborted|core dumped"
 )
@@ -122,7 +122,7 @@ def check_end(
     if STARTING.search(output) and "in main" not in output:
         return
     if "hang" not in outcome.failures and process.returncode not in expected:
-        if process.returncode == 0 and LAST_RESULT in output:
+        if process.returncode == 0 and LAST_RESULT.search(output):
             pass  # it had finished before the signal
         else:
             outcome.failures.append("abort" if process.returncode == -signal.SIGABRT else "code")

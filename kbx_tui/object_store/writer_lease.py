@@ -191,9 +191,8 @@ def _is_running(pid: int) -> bool:
         return False
     except OSError:
         pass  # of another user, or a system that cannot say
-    with suppress(
-        OSError
-    ):  # one that ended may stay until its parent asks, in a container for ever
+    # One that has ended may stay until its parent asks, in a container for ever.
+    with suppress(OSError):
         return Path(f"/proc/{pid}/stat").read_bytes().rpartition(b") ")[2][:1] != b"Z"
     return True
 

@@ -5,6 +5,9 @@ the way from one to the other, where d follows from their lengths. Of d + 1 piec
 is whole in the text then, near the same place. So names are found by their pieces, and none that is
 similar enough is missed. Source: Li, Deng, Wang & Feng 2011, "Pass-Join: A Partition-based Method
 for Similarity Joins", here for letters left out or added.
+
+The runs of a text that may be a piece grow with the cube of its length. So long names, of which
+there are few, have no pieces: a text is compared with all of them.
 """
 
 from __future__ import annotations
@@ -19,6 +22,9 @@ from numpy.typing import NDArray
 SIMILAR = 88.0
 """Lowest similarity of a misspelling to the name, 0..100: twice the letters they share in order, in
 percent of all letters of both."""
+
+LONGEST_IN_PIECES = 64
+"""Letters of the longest name that is found by its pieces."""
 
 Hashes = NDArray[np.uint64]
 Letters = NDArray[np.uint32]
@@ -59,7 +65,12 @@ def changes_at_most(length: int) -> int:
 
 @lru_cache(maxsize=256)
 def partitions(length: int) -> tuple[int, ...]:
-    """Return the numbers of changes for which a name of this length is cut into pieces."""
+    """Return the numbers of changes for which a name of this length is cut into pieces.
+
+    None for one of more than `LONGEST_IN_PIECES` letters.
+    """
+    if length > LONGEST_IN_PIECES:
+        return ()
     others = range(length // 2, 2 * length + 1)
     return tuple(sorted({most_changes(length, other) for other in others} - {-1}))
 
@@ -91,7 +102,7 @@ def piece_hashes(
 def runs_to_look_up(length: int) -> tuple[NDArray[np.int64], NDArray[np.int64], Hashes]:
     """Return start, size and salt of each run of a text of this length that may be a piece."""
     runs = []
-    for other in range(length // 2, 2 * length + 1):
+    for other in range(length // 2, min(2 * length, LONGEST_IN_PIECES) + 1):
         changes, longer = most_changes(length, other), length - other
         if changes < 0:
             continue

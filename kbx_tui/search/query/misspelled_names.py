@@ -15,6 +15,7 @@ from rapidfuzz import fuzz, process
 from kbx_tui.index.columns.text_column import TextArena, TextColumn
 from kbx_tui.index.entities.entity_column import EntityColumn
 from kbx_tui.index.entities.name_segments import (
+    LONGEST_IN_PIECES,
     SIMILAR,
     changes_at_most,
     letters_of,
@@ -75,11 +76,20 @@ class MisspelledNames:
             scores = _similarities(texts, spelled)
             return [_best(row, numbers) for row in scores]
         found: list[tuple[float, Keys]] = [(0.0, np.empty(0, np.int64))] * len(texts)
-        for number, keys in self._candidates(texts):
-            spelled = [self._keys[key] for key in keys.tolist()]
-            (scores,) = _similarities([texts[number]], spelled)
-            found[number] = _best(scores, keys)
+        candidates = dict(self._with_a_piece(texts))
+        for number, text in enumerate(texts):
+            keys = candidates.get(number, self._long[:0])
+            if len(text) > LENGTH_SHARE * LONGEST_IN_PIECES:
+                keys = np.union1d(keys, self._long)
+            if len(keys):
+                (scores,) = _similarities([text], [self._keys[key] for key in keys.tolist()])
+                found[number] = _best(scores, keys)
         return found
+
+    @cached_property
+    def _long(self) -> Keys:
+        """The keys that have no pieces, and a few more: letters may take several bytes."""
+        return np.flatnonzero(np.diff(self._names.key_starts) > LONGEST_IN_PIECES)
 
     def _keys_of_similar_length(self, texts: Sequence[str]) -> tuple[Sequence[str], Keys]:
         """Return the keys that may be similar to one of some texts, with their numbers.
@@ -92,12 +102,14 @@ class MisspelledNames:
         end = bisect_right(lengths, ceil(longest / LENGTH_SHARE), lo=first + 1)
         return keys[first:end], numbers[first:end]
 
-    def _candidates(self, texts: Sequence[str]) -> Iterator[tuple[int, Keys]]:
-        """Yield texts with the keys that may be similar: those with a piece of it, ascending.
+    def _with_a_piece(self, texts: Sequence[str]) -> Iterator[tuple[int, Keys]]:
+        """Yield texts, by index, with the keys of which they have a piece, ascending.
 
         Of them, only those that have nearly the same letters.
         """
         names, letters = self._names, letters_of(texts)
+        if not len(names.piece_hashes):
+            return
         lengths = np.array(list(map(len, texts)), np.int64)
         runs = [runs_to_look_up(length) for length in lengths.tolist()]
         begins = np.cumsum(lengths) - lengths

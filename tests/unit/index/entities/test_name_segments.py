@@ -12,12 +12,19 @@ from rapidfuzz import fuzz
 
 from kbx_tui.index.entities.entity_column import NO_STATE, EntityColumn
 from kbx_tui.index.entities.make_names import make_names
-from kbx_tui.index.entities.name_segments import SIMILAR, most_changes
+from kbx_tui.index.entities.name_segments import (
+    LONGEST_IN_PIECES,
+    SIMILAR,
+    most_changes,
+    runs_to_look_up,
+)
 from kbx_tui.knowledge.records import Entity
 from kbx_tui.search.query.misspelled_names import MisspelledNames
 
 LETTERS = "abcdeж漢"
-names = st.lists(st.text(LETTERS, min_size=6, max_size=30), min_size=1, max_size=5, unique=True)
+short = st.text(LETTERS, min_size=6, max_size=30)
+long = st.builds(lambda end, times: "cabbage" * times + end, short, st.integers(6, 12))
+names = st.lists(short | long, min_size=1, max_size=5, unique=True)
 changes = st.lists(
     st.tuples(st.integers(0, 30), st.sampled_from(["", *LETTERS])), min_size=0, max_size=5
 )
@@ -68,3 +75,14 @@ def test_similar_texts_differ_by_as_few_letters_as_their_lengths_allow() -> None
     assert most_changes(6, 7) == 1
     assert most_changes(9, 9) == 2
     assert most_changes(6, 9) == -1
+
+
+def test_what_is_stored_and_looked_up_is_bounded_however_long_a_name_or_a_query_is() -> None:
+    entities = EntityColumn.of([Entity("note:long", "x" * 10_000, "note", "")])
+    names = make_names(entities, NO_STATE)
+    assert not len(names.piece_hashes)
+    ((index, similarity, _),) = MisspelledNames(entities, names).find(["y" * 9, "x" * 9_900 + "y"])
+    assert (index, similarity > 99.0) == (1, True)
+    runs = [len(runs_to_look_up(length)[0]) for length in range(2 * LONGEST_IN_PIECES)]
+    assert max(runs) < 15_000
+    assert len(runs_to_look_up(2000)[0]) == 0

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
-from tempfile import TemporaryFile
-from typing import IO
 
 import numpy as np
 
+from kbx_tui.index.array_files.array_writer import ArrayWriter
 from kbx_tui.index.derived_files import LISTS, vectors_file
 from kbx_tui.index.inverted_file import vector_lists
 from kbx_tui.index.inverted_file.clusters import SAMPLE_PER_CLUSTER, assign, train
-from kbx_tui.index.inverted_file.vector_lists import VectorLists, source_of
+from kbx_tui.index.inverted_file.vector_lists import source_of
 from kbx_tui.index.snapshot import Rows
 from kbx_tui.index.store import Store
 from kbx_tui.index.store_errors import translate_errors
@@ -44,15 +43,12 @@ def refresh_vector_lists(store: Store, *, model: str, dimension: int) -> None:
         return
     present = LISTS.map(store)
     if present is None or not present.belong_to(stored.code_scales):
-        with (
-            translate_errors(f"write {LISTS.name}", store.uri),
-            TemporaryFile(dir=store.uri) as scratch,
-        ):
-            LISTS.write(store, build_lists(stored, dimension, scratch))
+        with LISTS.writer(store) as file:
+            write_lists(file, stored, dimension)
 
 
-def build_lists(stored: StoredVectors, dimension: int, scratch: IO[bytes]) -> VectorLists:
-    """Return the lists of these vectors; their codes lie in the file `scratch`. Raises OSError."""
+def write_lists(file: ArrayWriter, stored: StoredVectors, dimension: int) -> None:
+    """Write the lists of these vectors. Raises OSError."""
     random, count = np.random.default_rng(SEED), len(stored.code_scales)
     vectors = QuantizedVectors(
         stored.codes.reshape(count, dimension), stored.code_scales, stored.code_errors
@@ -67,22 +63,19 @@ def build_lists(stored: StoredVectors, dimension: int, scratch: IO[bytes]) -> Ve
     nearest = assign(count, read, centroids)
     order, sizes = np.argsort(nearest, kind="stable"), np.bincount(nearest, minlength=lists)
     probes, recall = _measure(vectors, nearest, centroids, random)
-    codes = np.memmap(scratch, np.int8, "w+", shape=(count, dimension))
-    for begin in range(0, count, BLOCK):
-        codes[begin : begin + BLOCK] = vectors.codes[order[begin : begin + BLOCK]]
     document_of = np.repeat(
         np.arange(len(stored.starts), dtype=np.int32), np.diff(stored.starts, append=count)
     )
-    return VectorLists(
-        source=np.array([source_of(stored.code_scales)], np.uint32),
-        centroids=centroids.reshape(-1),
-        starts=np.concatenate(([0], np.cumsum(sizes))),
-        documents=document_of[order],
-        codes=codes.reshape(-1),
-        scales=stored.code_scales[order],
-        probes=np.array([probes]),
-        recall=np.array([recall]),
-    )
+    file.add("source", np.array([source_of(stored.code_scales)], np.uint32))
+    file.add("centroids", centroids.reshape(-1))
+    file.add("starts", np.concatenate(([0], np.cumsum(sizes))))
+    file.add("documents", document_of[order])
+    codes = file.begin("codes", np.int8, count * dimension)
+    for begin in range(0, count, BLOCK):
+        codes.append(vectors.codes[order[begin : begin + BLOCK]])
+    file.add("scales", stored.code_scales[order])
+    file.add("probes", np.array([probes]))
+    file.add("recall", np.array([recall]))
 
 
 def _measure(

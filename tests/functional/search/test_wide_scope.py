@@ -14,6 +14,8 @@ import pytest
 
 from kbx_tui import KnowledgeBase
 from kbx_tui.embedding.source import BUNDLED
+from kbx_tui.errors import IndexFault
+from kbx_tui.index.array_files.array_writer import ArrayPart
 from kbx_tui.index.derived_files import LISTS, vectors_file
 from kbx_tui.index.inverted_file import build_lists, vector_lists
 from kbx_tui.index.inverted_file.build_lists import refresh_vector_lists
@@ -165,3 +167,23 @@ def test_lists_of_other_vectors_are_written_again_and_removed_when_not_needed(
     np.testing.assert_array_equal(rebuilt.source, lists.source)
     monkeypatch.setattr(vector_lists, "EXACT_CHUNKS", 10**6)
     assert build(base) is None
+
+
+def test_a_disk_that_is_full_ends_with_a_sentence_and_leaves_the_lists_as_they_were(
+    base: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lists, folder = LISTS.map(store_of(base)), base / ".kbx" / "index"
+    assert lists is not None
+    LISTS.write(store_of(base), replace(lists, source=np.array([1], np.uint32)))
+    before, append = (folder / LISTS.name).read_bytes(), ArrayPart.append
+
+    def no_room_for_codes(part: ArrayPart, piece: np.ndarray) -> None:
+        if part.dtype == np.int8:
+            raise OSError(28, "No space left on device")
+        append(part, piece)
+
+    monkeypatch.setattr(ArrayPart, "append", no_room_for_codes)
+    with pytest.raises(IndexFault, match=r"vectors-ivf\.bin: no space left on the device"):
+        build(base)
+    assert (folder / LISTS.name).read_bytes() == before
+    assert not list(folder.glob(f"{LISTS.name}.*"))

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import json
 import mmap
-from collections.abc import Mapping
 from dataclasses import dataclass
 from io import BufferedReader
 from pathlib import Path
@@ -24,6 +23,7 @@ from kbx_tui.index.integrity.verified_files import (
     state_of,
     verified_files,
 )
+from kbx_tui.state_file import decode_json
 
 ALIGNMENT = 64
 """Bytes that the offset of every array is a multiple of."""
@@ -34,7 +34,7 @@ LONGEST_LINE = 1 << 16
 OUTDATED = (b"kbx words 1\n", b"kbx bodies 1\n", b"kbx vectors 2,")
 """How files of former versions begin, which had no digests."""
 
-Directory = Mapping[str, tuple[str, int, int, int]]
+Directory = dict[str, tuple[str, int, int, int]]
 """Dtype, length, offset and digest of each array, by name."""
 
 
@@ -64,7 +64,7 @@ class Header:
             raise Damaged
         if described[0] != f"{format_tag}\n".encode():
             return None
-        return cls(json.loads(described[1]), aligned(source.tell()), digest)
+        return cls(decode_json(described[1], Directory), aligned(source.tell()), digest)
 
     def map(self, source: BufferedReader) -> dict[str, NDArray[Any]]:
         """Memory-map the arrays, read-only."""

@@ -19,6 +19,7 @@ from kbx_tui.index.derived_files import (
     delete_derived_files,
     vectors_file,
 )
+from kbx_tui.index.integrity.verified_files import digest_of
 from kbx_tui.index.lexical.bodies import write_bodies
 from kbx_tui.index.lexical.postings import Postings, make_postings
 from kbx_tui.index.store import Store
@@ -116,8 +117,16 @@ def test_mapped_arrays_survive_a_rewrite_of_the_file(store: Store) -> None:
 
 @pytest.mark.parametrize(
     "content",
-    [b"", b"kbx words 2", b"kbx words 2\n{]\n", b"kbx words 2\n{}\n", bytes(4096), None],
-    ids=["empty", "tag-only", "invalid-json", "no-arrays", "zeros", "cut-off"],
+    [
+        b"",
+        b"kbx words 2",
+        b"kbx words 2\n{]\n",
+        b"kbx words 2\n{}\n",
+        bytes(4096),
+        b"kbx words 3\n[]\n%08x\n" % digest_of(b"kbx words 3\n[]\n"),
+        None,
+    ],
+    ids=["empty", "tag-only", "invalid-json", "no-arrays", "zeros", "no-directory", "cut-off"],
 )
 def test_a_damaged_file_is_treated_as_missing_and_noted(
     content: bytes | None, store: Store

@@ -85,6 +85,8 @@ def gather(store: Store, hashes: Any, wanted: Sequence[Rows], matrices: Sequence
                 first, last = rows.searchsorted((begin, end)).tolist()
                 matrix[order[first:last]] = vectors[rows[first:last] - begin]
             begin = end
+        if begin < len(hashes):
+            raise TableChanged
 
     store.read_batches("vectors", ["text_hash", "vector"], copy)
 

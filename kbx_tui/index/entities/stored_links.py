@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from kbx_tui.index.columns.coded_column import CodedColumn
 from kbx_tui.index.columns.text_column import Rows, SortedTexts, TextArena
+from kbx_tui.index.columns.versions import places_of
 from kbx_tui.index.entities.entity_column import EntityColumn
 from kbx_tui.index.schema import SCHEMAS
 from kbx_tui.index.snapshot import LINK_KINDS
@@ -64,7 +65,7 @@ def make_links(
 ) -> StoredLinks:
     """Read the links of entities to the documents with these paths and types. Raises IndexFault."""
     all_paths = paths.to_arrow()
-    pages = _rows_of_texts(entities.paths.to_arrow(), all_paths).astype(np.int32)
+    pages = places_of(entities.paths.to_arrow(), all_paths).astype(np.int32)
     paged = np.flatnonzero(pages >= 0)
     last_first = paged[::-1]
     paged_rows, first = np.unique(pages[last_first], return_index=True)
@@ -92,9 +93,9 @@ def _own_pages(entities: EntityColumn, kinds: CodedColumn, paged: Rows, pages: I
 def _links(store: Store, entities: EntityColumn, paths: Any) -> dict[str, Any]:
     """Return the arrays of links, without those of entities and documents that are gone."""
     table = store.rows("links", SCHEMAS["links"].names)
-    owners = _rows_of_texts(table["entity_id"].combine_chunks(), entities.ids.to_arrow())
-    documents = _rows_of_texts(table["path"].combine_chunks(), paths)
-    names = table["kind"].combine_chunks().dictionary_encode()
+    owners = places_of(table["entity_id"].cast("large_string"), entities.ids.to_arrow())
+    documents = places_of(table["path"].cast("large_string"), paths)
+    names = table["kind"].dictionary_encode().combine_chunks()
     numbers = np.array([LINK_KINDS.index(kind) for kind in names.dictionary.to_pylist()], np.uint8)
     order = np.lexsort((documents, owners))
     order = order[(documents[order] >= 0) & (owners[order] >= 0)]
@@ -106,22 +107,9 @@ def _links(store: Store, entities: EntityColumn, paths: Any) -> dict[str, Any]:
     }
 
 
-def _rows_of_texts(texts: Any, column: Any) -> Rows:
-    """Return where another pyarrow array has each text of an array, -1 for one that it lacks."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
-    encoded = texts.dictionary_encode()
-    wanted = encoded.dictionary.cast(pa.large_utf8())
-    rows = pc.index_in(wanted, value_set=column)
-    found: Rows = rows.fill_null(-1).to_numpy(zero_copy_only=False).astype(np.int64)
-    of_texts: Rows = found[encoded.indices.to_numpy()]
-    return of_texts
-
-
 def _name_uses(store: Store) -> dict[str, Any]:
     table = store.rows("name_uses", ["word", "as_name", "as_word"])
-    words = table["word"].combine_chunks().dictionary_encode()
+    words = table["word"].dictionary_encode().combine_chunks()  # texts of 2 GiB are not combined
     names, others = (table[name].to_numpy().astype(float) for name in ("as_name", "as_word"))
     share, codes = names / np.maximum(names + others, 1.0), words.indices.to_numpy()
     texts = words.dictionary.to_pylist()

@@ -19,6 +19,7 @@ from kbx_tui.drafting.deciding import decide
 from kbx_tui.drafting.differences import Difference, difference
 from kbx_tui.drafting.draft_checking import check_drafts, with_written_texts
 from kbx_tui.drafting.duplicate_groups import check_group, duplicate_groups
+from kbx_tui.drafting.kept_pairs import pairs_of, read_kept, with_choice_to_keep, write_kept
 from kbx_tui.drafting.labels import Label, LabelledScore, ThresholdMetrics
 from kbx_tui.drafting.merging import merged_text
 from kbx_tui.drafting.planning import make_plan
@@ -36,6 +37,7 @@ from kbx_tui.knowledge.records import Entity, Fact
 from kbx_tui.safe_text import replace_surrogates
 from kbx_tui.search.browsing.browse import facts_by_id
 from kbx_tui.similarity.conflicts.conflict_guard import Conflict
+from kbx_tui.similarity.duplicate_scan import DuplicateScan, KeptPairs
 from kbx_tui.similarity.scoring.thresholds import Thresholds
 
 
@@ -99,10 +101,30 @@ class DraftReview:
     def merged_text(self, check: DraftCheck, match: DraftMatch) -> str:
         return merged_text(check.written or check.draft.text, match.written or match.known.text)
 
+    def scan_duplicates(
+        self, entity: str | None, path: str | None, threshold: float | None, *, kept: bool
+    ) -> DuplicateScan:
+        root, notice = self._session.root, self._session.notice_once
+        return self._similarity.scan(
+            entity, path, threshold, KeptPairs(read_kept(root, notice), wanted=kept)
+        )
+
     def scan(
-        self, entity: str | None, path: str | None, threshold: float | None
+        self, entity: str | None, path: str | None, threshold: float | None, *, kept: bool
     ) -> list[DraftCheck]:
-        scan = self._similarity.scan(entity, path, threshold)
+        scan = self.scan_duplicates(entity, path, threshold, kept=kept)
+        checks = self._check_groups(scan, threshold)
+        return [with_choice_to_keep(check) for check in checks] if kept else checks
+
+    def keep(self, check: DraftCheck, *, kept: bool) -> None:
+        root = self._session.root
+        with edit_lock(root):
+            write_kept(root, pairs_of(check), kept=kept)
+
+    def kept_pairs(self) -> int:
+        return len(read_kept(self._session.root, self._session.notice_once))
+
+    def _check_groups(self, scan: DuplicateScan, threshold: float | None) -> list[DraftCheck]:
         groups = duplicate_groups(scan)
         ids = [member.fact_id for group in groups for member in group]
         facts = facts_by_id(self._session.open_index(), ids)

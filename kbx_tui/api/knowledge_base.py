@@ -802,13 +802,19 @@ class KnowledgeBase:
         return self._similarity.check_field(entity, field, value, threshold)
 
     def scan_duplicates(
-        self, *, entity: str | None = None, path: str | None = None, threshold: float | None = None
+        self,
+        *,
+        entity: str | None = None,
+        path: str | None = None,
+        threshold: float | None = None,
+        kept: bool = False,
     ) -> DuplicateScan:
         """Return clusters of facts, and of open items, that say the same.
 
-        Arguments and errors as `memory_similar`.
+        Pairs that the user decided to keep are left out; with `kept`, only they are returned. Other
+        arguments and errors as `memory_similar`.
         """
-        return self._similarity.scan(entity, path, threshold)
+        return self._drafts.scan_duplicates(entity, path, threshold, kept=kept)
 
     # Writes: each is one journal entry, and indexed before the method returns
 
@@ -1013,13 +1019,31 @@ class KnowledgeBase:
         return self._drafts.check(drafts)
 
     def scan_drafts(
-        self, *, entity: str | None = None, path: str | None = None, threshold: float | None = None
+        self,
+        *,
+        entity: str | None = None,
+        path: str | None = None,
+        threshold: float | None = None,
+        kept: bool = False,
     ) -> list[DraftCheck]:
         """Return the result of `scan_duplicates` as checks of the newest fact of each group.
 
-        `stands_for` is that fact, the matches are the older ones. Raises as `scan_duplicates`.
+        `stands_for` is that fact, the matches are the older ones. With `kept`, each has the choice
+        to keep them. Raises as `scan_duplicates`.
         """
-        return self._drafts.scan(entity, path, threshold)
+        return self._drafts.scan(entity, path, threshold, kept=kept)
+
+    def keep_duplicates(self, check: DraftCheck, *, kept: bool = True) -> None:
+        """Leave the facts of a check from `scan_drafts` out of later scans, or no longer.
+
+        It is on disk when this returns, and no page changes. A fact that is edited is found again.
+        Raises WriteFault.
+        """
+        self._drafts.keep(check, kept=kept)
+
+    def kept_duplicates(self) -> int:
+        """Return the number of pairs of facts that the user decided to keep."""
+        return self._drafts.kept_pairs()
 
     def decide(self, check: DraftCheck, threshold: float | None = None) -> Verdict:
         """Return state and proposal of a draft under `threshold`, 0..1, or `[dedup]`. Pure.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from hashlib import blake2b
 
 from kbx_tui.drafting.checks import DraftCheck, DraftMatch
 from kbx_tui.drafting.guessing import entity_guess
@@ -37,8 +38,9 @@ def check_group(
     owner = owners.get(newest.fact_id, "")
     entity = entities.get(owner)
     guess = entity_guess(entity, "its fact") if entity else None
+    ids = ",".join(str(fact.fact_id) for fact in facts)
     draft = Draft(
-        id=f"{newest.fact_id:012x}"[-12:],
+        id=blake2b(ids.encode(), digest_size=6).hexdigest(),  # a fact may be in several groups
         text=newest.text,
         kind=newest.match_type,
         entity_id=entity.id if entity else "",

@@ -70,6 +70,21 @@ class DuplicateScan:
     model: str
     is_calibrated: bool
     notes: tuple[str, ...]
+    kept: int = 0
+    """Number of pairs that the user decided to keep, whether they were wanted or left out."""
+
+
+@dataclass(frozen=True, slots=True)
+class KeptPairs:
+    """The pairs of facts that the user decided to keep."""
+
+    pairs: frozenset[frozenset[int]] = frozenset()
+    """The ids of two facts."""
+    wanted: bool = False
+    """Whether a scan finds only these; otherwise it leaves them out."""
+
+
+NOTHING_KEPT = KeptPairs()
 
 
 def find_clusters(
@@ -79,8 +94,9 @@ def find_clusters(
     *,
     names: dict[str, str],
     within: Flags | None = None,
-) -> tuple[list[DuplicateCluster], list[ConflictingFacts]]:
-    """Return clusters of duplicates, and similar pairs in conflict.
+    kept: KeptPairs = NOTHING_KEPT,
+) -> tuple[list[DuplicateCluster], list[ConflictingFacts], int]:
+    """Return clusters of duplicates, similar pairs in conflict, and the number of `kept` pairs.
 
     Facts are compared with facts and open items with open items, across all entities.
     """
@@ -88,7 +104,7 @@ def find_clusters(
     groups, linked = _DisjointSets(len(facts)), dict[tuple[int, int], float]()
     minimum = [thresholds.of(fact.kind, fact.text) for fact in facts]
     record = cache(lambda row: DuplicateFact.of(facts[row], names))  # may be in many pairs
-    conflicting = []
+    conflicting, kept_pairs = [], 0
     for kind in ("fact", "open_item"):
         of_kind = np.array([fact.kind == kind for fact in facts], np.bool_)
         rows = np.flatnonzero(of_kind if within is None else of_kind & within)
@@ -98,13 +114,20 @@ def find_clusters(
             if scored.score < threshold:
                 continue
             pair = scored.with_conflicts()
-            if pair.relation == "conflict":
+            is_conflict = pair.relation == "conflict"
+            if not is_conflict and not thresholds.reached(pair, threshold):
+                continue
+            is_kept = frozenset((facts[left].fact_id, facts[right].fact_id)) in kept.pairs
+            kept_pairs += is_kept
+            if is_kept != kept.wanted:
+                continue
+            if is_conflict:
                 conflicting.append(_conflicting(record(left), record(right), pair))
-            elif thresholds.reached(pair, threshold):
+            else:
                 linked[left, right] = pair.score
                 groups.join(left, right)
     conflicting.sort(key=lambda c: (-c.score, c.facts[0].source_path, c.facts[0].line))
-    return _clusters(facts, groups, linked, record), conflicting
+    return _clusters(facts, groups, linked, record), conflicting, kept_pairs
 
 
 def _candidates(fact_vectors: FactVectors, rows: Rows) -> Iterator[tuple[int, int, float]]:

@@ -19,7 +19,12 @@ from kbx_tui.search.results.notes import vector_notes
 from kbx_tui.search.retrieval.scope import find_scope
 from kbx_tui.similarity.candidate_text import CandidateText, candidate_texts
 from kbx_tui.similarity.comparison_scope import ComparisonScope
-from kbx_tui.similarity.duplicate_scan import DuplicateScan, find_clusters
+from kbx_tui.similarity.duplicate_scan import (
+    NOTHING_KEPT,
+    DuplicateScan,
+    KeptPairs,
+    find_clusters,
+)
 from kbx_tui.similarity.fact_comparison import (
     Comparison,
     find_identical_facts,
@@ -171,14 +176,19 @@ class SimilarityEngine:
             thresholds=Thresholds(self._settings, threshold),
         )
 
-    def scan(self, scope: ComparisonScope, threshold: float | None) -> DuplicateScan:
+    def scan(
+        self,
+        scope: ComparisonScope,
+        threshold: float | None,
+        kept: KeptPairs = NOTHING_KEPT,
+    ) -> DuplicateScan:
         """Return clusters of facts that say the same. Raises as `check` does."""
         thresholds = Thresholds(self._settings, threshold)
         facts = self._facts(scope)
         within = self._within(facts, scope)
         calibration = self._calibration
-        clusters, conflicting = find_clusters(
-            facts, calibration, thresholds, names=self._entities.names(), within=within
+        clusters, conflicting, kept_pairs = find_clusters(
+            facts, calibration, thresholds, names=self._entities.names(), within=within, kept=kept
         )
         return DuplicateScan(
             clusters=tuple(clusters),
@@ -187,6 +197,7 @@ class SimilarityEngine:
             model=self._embedder.model,
             is_calibrated=calibration.is_known,
             notes=(*self._notes(facts), *scope.notes()),
+            kept=kept_pairs,
         )
 
     def _check(

@@ -63,6 +63,7 @@ SCAN = {
     "facts": int,
     "conflicts": int,
     "conflicting": list,
+    "kept": int,
     "model": str,
     "is_calibrated": bool,
     "notes": list,

@@ -98,10 +98,16 @@ def print_field(similarity: FieldSimilarity) -> None:
     _print_conflicts(console, pair.conflicts)
 
 
-def print_scan(scan: DuplicateScan, is_redacted: IsRedacted) -> None:
-    """Print clusters of duplicate facts, best first, then contradicting pairs."""
+def print_scan(scan: DuplicateScan, is_redacted: IsRedacted, *, kept: bool) -> None:
+    """Print clusters of duplicate facts, best first, then contradicting pairs.
+
+    `kept` says that the scan was for those that the user decided to keep.
+    """
     for note in scan.notes:
         say(note)
+    if scan.kept and not kept:
+        pairs = format_count(scan.kept, "pair")
+        say(f"left out: {pairs} that you decided to keep; --kept lists them")
     console = output.console()
     clusters, facts = format_count(len(scan.clusters), "cluster"), format_count(scan.facts, "fact")
     console.print(Text(f"{clusters} among {facts}", "bold"))

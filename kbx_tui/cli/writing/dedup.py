@@ -46,6 +46,7 @@ STDIN = "-"
     help="With --scan, only facts on pages below this path.",
     shell_complete=complete_path,
 )
+@click.option("--kept", is_flag=True, help="With --scan, list only what you decided to keep.")
 @threshold_option
 @json_option
 def command(
@@ -54,6 +55,7 @@ def command(
     scan: bool,
     entity: str | None,
     path: str | None,
+    kept: bool,
     threshold: float | None,
     as_json: bool,
 ) -> int:
@@ -76,6 +78,8 @@ def command(
         raise click.UsageError("--scan only searches; --apply needs a file of drafts")
     if path and not scan:
         raise click.UsageError("--path requires --scan")
+    if kept and not scan:
+        raise click.UsageError("--kept requires --scan")
     if scan and file:
         raise click.UsageError("--scan searches the knowledge base and takes no file of drafts")
     if not (scan or file):
@@ -86,9 +90,11 @@ def command(
         return 0
     with gc_disabled(), open_kb() as kb:
         if file is None:
-            duplicates = kb.scan_duplicates(entity=entity, path=path, threshold=threshold)
+            duplicates = kb.scan_duplicates(
+                entity=entity, path=path, threshold=threshold, kept=kept
+            )
             warn_if_outdated(kb)
-            _print_scan(duplicates, kb.is_redacted, as_json=as_json)
+            _print_scan(duplicates, kb.is_redacted, kept=kept, as_json=as_json)
             return 0
         drafts = _read_drafts(kb, file, entity or "")
         checks = [(check, kb.decide(check, threshold)) for check in kb.check_drafts(drafts)]
@@ -104,13 +110,13 @@ def command(
     return WriteFault.exit_code if applied and applied.failed else 0
 
 
-def _print_scan(scan: DuplicateScan, is_redacted: IsRedacted, *, as_json: bool) -> None:
+def _print_scan(scan: DuplicateScan, is_redacted: IsRedacted, *, kept: bool, as_json: bool) -> None:
     if as_json:
         print_json(scan_json(scan))
     else:
         from kbx_tui.cli.listings.similarity_listing import print_scan
 
-        print_scan(scan, is_redacted)
+        print_scan(scan, is_redacted, kept=kept)
 
 
 def _read_drafts(kb: KnowledgeBase, file: str, default_entity: str) -> list[Draft]:

@@ -92,6 +92,7 @@ def scan_json(scan: DuplicateScan) -> dict[str, Any]:
             }
             for pair in scan.conflicting
         ],
+        "kept": scan.kept,
         "model": scan.model,
         "is_calibrated": scan.is_calibrated,
         "notes": list(scan.notes),

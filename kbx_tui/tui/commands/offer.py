@@ -39,9 +39,9 @@ WRITES = (
     *("grade.0", "grade.1", "grade.2", "grade.3", "grade.unsure", "judge.blind"),
     *("settings.save", "save.write", "query.save", "recall.drop", "links.make"),
     *("blind.first", "blind.second", "blind.neither", "blind.later", "blind.undo"),
-    *("draft_line.take", "drafts.rewrite", "drafts.apply", "drafts.scan", "review.undo"),
-    *("draft.create", "draft.merge", "draft.supersede", "draft.skip", "draft.assign"),
-    *("draft.kind", "draft.page", "draft.drop", "pair.same", "pair.different"),
+    *("draft_line.take", "drafts.rewrite", "drafts.apply", "drafts.scan", "drafts.kept"),
+    *("review.undo", "draft.create", "draft.merge", "draft.supersede", "draft.skip"),
+    *("draft.assign", "draft.kind", "draft.page", "draft.drop", "pair.same", "pair.different"),
     *("snapshot.take", "snapshot.drop", "files.mute"),
     *("index.refresh", "together.refresh", "index.run", "index.pause", "index.stop", "index.watch"),
 )

@@ -1,33 +1,39 @@
-"""Stores drafts in the base: loads them once, saves them after every change and at the end."""
+"""Stores drafts and kept duplicates in the base, after every change and at the end."""
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from kbx_tui.editing.state.drafts import Draft
+from kbx_tui.tui.dedup.draft_store import DraftStore
 from kbx_tui.tui.engine.client import EngineClient
 
 if TYPE_CHECKING:
     from kbx_tui.api import KnowledgeBase
+    from kbx_tui.drafting.checks import DraftCheck
     from kbx_tui.drafting.labels import LabelledScore
 
 
 class DraftSaver:
-    """Drafts from a scan are not saved: the base holds their text already."""
+    """Of drafts from a scan only the decision to keep both is saved: their text is in the base."""
 
-    def __init__(self, client: EngineClient) -> None:
-        self._client = client
+    def __init__(self, client: EngineClient, store: DraftStore) -> None:
+        self._client, self._store = client, store
         self.is_loaded = False
         """Whether the drafts of the base have been read."""
         self.stored = 0
         """The number of stored drafts when they were last counted."""
         self._unsaved: tuple[Draft, ...] | None = None
+        self._kept: dict[str, bool] = {}
+        """Whether the facts of a draft from a scan are kept, by its id."""
+        self._unsaved_kept: deque[tuple[DraftCheck, bool]] = deque()
 
     @property
     def has_unsaved(self) -> bool:
-        """Whether some drafts have not been saved yet."""
-        return self._unsaved is not None
+        """Whether some drafts or decisions have not been saved yet."""
+        return self._unsaved is not None or bool(self._unsaved_kept)
 
     async def count(self) -> None:
         """Count the drafts of the base."""
@@ -39,9 +45,17 @@ class DraftSaver:
         self.is_loaded = True
         return loaded
 
-    def save_soon(self, drafts: Sequence[Draft]) -> None:
-        """Save these drafts when the engine is free."""
-        self._unsaved = tuple(draft for draft in drafts if draft.stands_for is None)
+    def save_soon(self) -> None:
+        """Save the drafts when the engine is free."""
+        self._unsaved = tuple(draft for draft in self._store.drafts if draft.stands_for is None)
+        for draft in self._store.drafts:
+            is_kept = draft.choice is not None and draft.choice.action == "skip"
+            check = self._store.check(draft.id)
+            if draft.stands_for is None or check is None:
+                continue
+            if is_kept != self._kept.get(draft.id, False):
+                self._kept[draft.id] = is_kept
+                self._unsaved_kept.append((check, is_kept))
         self._client.start(self._client.run(self.save))
 
     def save(self, engine: KnowledgeBase) -> None:
@@ -51,3 +65,7 @@ class DraftSaver:
             engine.save_drafts(drafts)
             if self._unsaved is drafts:
                 self._unsaved = None
+        while self._unsaved_kept:
+            check, is_kept = self._unsaved_kept[0]
+            engine.keep_duplicates(check, kept=is_kept)
+            self._unsaved_kept.popleft()

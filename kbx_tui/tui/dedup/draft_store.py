@@ -95,13 +95,14 @@ class DraftStore:
     def drop_outdated_checks(self) -> list[Draft]:
         """Drop checks of drafts that changed since, and return the drafts to check.
 
-        Drafts from a scan were checked when they were found.
+        Drafts from a scan were checked when they were found; one that left may come back by undo.
         """
         drafts = {draft.id: draft for draft in self.drafts}
         self._checks = {
             draft_id: check
             for draft_id, check in self._checks.items()
-            if draft_id in drafts and is_current(check, drafts[draft_id])
+            if check.draft.stands_for is not None
+            or (draft_id in drafts and is_current(check, drafts[draft_id]))
         }
         return [draft for draft in self.drafts if draft.stands_for is None]
 

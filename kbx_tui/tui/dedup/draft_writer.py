@@ -48,7 +48,7 @@ class DraftWriter:
             self.is_writing = True
             self._client.start(self._apply(settled, self._store.drafts))
         else:
-            nothing = "nothing is decided: c creates, m merges, u supersedes, x skips"
+            nothing = "nothing is decided: c creates, m merges, u supersedes, - skips"
             self._status.show_notice(nothing)
 
     def create_page(self, draft_id: str) -> None:

@@ -77,7 +77,8 @@ def known_rows(
     for match in check.matches:
         known = match.known
         place = format_place(known.source_path, known.line)
-        fact = row(known.text, known, place, decides=match.is_own)
+        is_found = check.draft.stands_for is not None  # by a scan, which looks at all entities
+        fact = row(known.text, known, place, decides=match.is_own or is_found)
         rows.append(
             replace(
                 fact,

@@ -29,11 +29,17 @@ class TypedTextChecked(Message):
 
 @dataclass
 class ScanEnded(Message):
-    """A scan of the base has added drafts."""
+    """A scan of the base for duplicates has ended."""
 
     view: ReviewView
-    first: str
-    """Id of the first of them."""
+    found: int
+    """Number of facts found that are stated more than once, or that contradict another."""
+    added: tuple[str, ...]
+    """Ids of the drafts that were added for them; the others were in the list."""
+    kept: bool
+    """Whether those were looked for that the user decided to keep."""
+    has_kept: bool
+    """Whether the user decided to keep any."""
 
 
 class DraftsLoaded(Message):

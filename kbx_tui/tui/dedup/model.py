@@ -34,6 +34,7 @@ from kbx_tui.tui.engine.status import Status
 
 if TYPE_CHECKING:
     from kbx_tui.api import KnowledgeBase
+    from kbx_tui.drafting.checks import DraftCheck
     from kbx_tui.drafting.labels import LabelledScore
 
 TYPING_PAUSE = 0.15
@@ -55,7 +56,7 @@ class ReviewModel:
         self.post: Callable[[Message], object] = lambda message: None
         """Takes messages to the screen; set by the screen."""
         self.store = DraftStore()
-        self.saver = DraftSaver(client)
+        self.saver = DraftSaver(client, self.store)
         self.writer = DraftWriter(
             client,
             self.store,
@@ -105,10 +106,10 @@ class ReviewModel:
         """Return names of files that continue `text`, folders first."""
         return await self._client.run(lambda engine: complete_file(text, engine.root))
 
-    def scan(self) -> None:
-        """Add the facts that the base states more than once, to be merged."""
+    def scan(self, *, kept: bool = False) -> None:
+        """Add the facts that the base states more than once, or those of them that are kept."""
         self._status.show_notice("looking for facts the base states more than once …")
-        self._client.start(self._scan())
+        self._client.start(self._scan(kept))
 
     def drop(self, draft_id: str) -> None:
         """Remove a draft without writing it."""
@@ -136,7 +137,7 @@ class ReviewModel:
     def choose(self, draft_id: str, choice: Choice | None) -> None:
         """Decide about a draft; None withdraws the decision."""
         self.store.replace(draft_id, choice=choice)
-        self.saver.save_soon(self.store.drafts)
+        self.saver.save_soon()
         self._show()
 
     def move_threshold(self, threshold: float) -> None:
@@ -202,7 +203,7 @@ class ReviewModel:
     # Requests.
 
     def _save_and_check(self) -> None:
-        self.saver.save_soon(self.store.drafts)
+        self.saver.save_soon()
         self._check()
 
     def _add(self, drafts: Sequence[Draft]) -> None:
@@ -253,19 +254,20 @@ class ReviewModel:
         name = safe_line(Path(file).name)
         self._status.show_notice(f"{format_count(len(drafts), 'draft')} loaded from {name}")
 
-    async def _scan(self) -> None:
-        checks = await self._client.run(lambda engine: engine.scan_drafts())
-        present = {draft.stands_for for draft in self.store.drafts}
-        added = [check for check in checks if check.draft.stands_for not in present]
-        if not added:
-            self._status.show_notice("the base states nothing more than once")
-            return
-        self._status.show_notice(f"{format_count(len(added), 'fact')} stated more than once")
-        self.store.change((*self.store.drafts, *(check.draft for check in added)))
-        self.store.add_checks(added)
-        self.saver.save_soon(self.store.drafts)
-        self._show()
-        self.post(ScanEnded(self._view(), added[0].draft.id))
+    async def _scan(self, kept: bool) -> None:
+        def scan(engine: KnowledgeBase) -> tuple[list[DraftCheck], bool]:
+            return engine.scan_drafts(kept=kept), engine.kept_duplicates() > 0
+
+        checks, has_kept = await self._client.run(scan)
+        present = {draft.id for draft in self.store.drafts}
+        added = [check for check in checks if check.draft.id not in present]
+        if added:
+            self.store.change((*self.store.drafts, *(check.draft for check in added)))
+            self.store.add_checks(added)
+            self.saver.save_soon()
+            self._show()
+        ids = tuple(check.draft.id for check in added)
+        self.post(ScanEnded(self._view(), len(checks), ids, kept, has_kept))
 
     async def _label(self, left: str, right: str, same: bool) -> None:
         def save(engine: KnowledgeBase) -> Sequence[LabelledScore]:

@@ -43,6 +43,7 @@ from kbx_tui.tui.dedup.wording.draft_words import (
     known_words,
     threshold_words,
 )
+from kbx_tui.tui.dedup.wording.scan_words import describe_scan
 from kbx_tui.tui.navigator import Navigator
 from kbx_tui.tui.shell.messages import Notice
 from kbx_tui.tui.shell.mode_screen import ModeScreen
@@ -158,9 +159,10 @@ class Dedup(ModeScreen):
 
     def on_scan_ended(self, message: ScanEnded) -> None:
         self.query_one(DraftList).show(message.view.rows)
-        if message.first:
+        self.show_notice(describe_scan(message, self.navigator.keymap.key_of))
+        if message.added:
             self.action_leave_field()
-            self.query_one(DraftList).go_to(message.first)
+            self.query_one(DraftList).go_to(message.added[0])
 
     def on_drafts_loaded(self, message: DraftsLoaded) -> None:
         if self.line_editor.use == "file":
@@ -261,8 +263,8 @@ class Dedup(ModeScreen):
         if self.draft is not None:
             self.model.drop(self.draft.id)
 
-    def action_scan(self) -> None:
-        self.model.scan()
+    def action_scan(self, kept: bool = False) -> None:
+        self.model.scan(kept=kept)
 
     # Actions: deciding and writing.
 

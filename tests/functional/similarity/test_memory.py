@@ -9,6 +9,7 @@ import pytest
 
 from kbx_tui import Ambiguous, ConfigError, KnowledgeBase, NotFound, OutOfRange
 from kbx_tui.embedding.local import LocalEmbedder
+from tests.command_line import CommandLine
 from tests.functional.vaults import FILES, write_vault
 
 OTHER_ALICE = """---
@@ -332,6 +333,33 @@ def test_a_scan_finds_duplicates_within_its_scope(tmp_path: Path) -> None:
         assert cluster.relation == "exact"
         assert kb.scan_duplicates(entity="Bob").clusters == ()
         assert kb.scan_duplicates(path="memory/people/bob-okafor.md").facts == 2
+
+
+def test_duplicates_that_are_kept_are_left_out_of_later_scans(
+    tmp_path: Path, kbx: CommandLine
+) -> None:
+    twice = FILES["memory/people/bob-okafor.md"] + "- leads the Migration project.\n"
+    folder = write_vault(tmp_path, FILES | {"memory/people/bob-okafor.md": twice})
+    with KnowledgeBase(folder) as kb:
+        (check,) = kb.scan_drafts()
+        kb.keep_duplicates(check)
+        kb.keep_duplicates(check)  # again: nothing changes
+    with KnowledgeBase(folder) as kb:
+        assert (kb.scan_duplicates().clusters, kb.kept_duplicates()) == ((), 1)
+        (kept,) = kb.scan_drafts(kept=True)
+        assert kept.draft.choice is not None and kept.draft.choice.action == "skip"
+    ran = kbx("dedup", "--scan", "--kb", folder)
+    assert "0 clusters" in ran.out and "1 pair that you decided to keep" in ran.err
+    assert kbx("dedup", "--scan", "--kept", "--json", "--kb", folder).json["kept"] == 1
+    with KnowledgeBase(folder) as kb:
+        page = folder / "memory/people/bob-okafor.md"
+        page.write_text(twice.replace("project.", "project!"), encoding="utf-8")
+        kb.index()  # an edited line is another fact
+        assert len(kb.scan_duplicates().clusters) == 1
+        page.write_text(twice, encoding="utf-8")
+        kb.index()
+        kb.keep_duplicates(kept, kept=False)
+        assert len(kb.scan_duplicates().clusters) == 1
 
 
 def test_long_texts_are_cut_or_refused_with_a_sentence(kb: KnowledgeBase) -> None:

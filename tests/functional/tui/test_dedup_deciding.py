@@ -146,8 +146,22 @@ async def test_scan_adds_repeated_facts_as_drafts(demo_copy: Path) -> None:
         await review.press("question_mark")
         await review.driver.until_shown(HelpText, "Both lines stay as they are")
         await review.press("escape")
-        await review.press("a")
+        await review.press("z")
+        await review.driver.until_shown(DraftList, "keep both?")
+        drafts.go_to(kept.id)
+        await review.press("minus", "a")
         await review.until(lambda: kept.id not in {row.id for row in review.rows})
+        await review.press("F")  # what is kept is not found again
+        await review.until(review.says("V lists what you keep"))
+        assert kept.id not in {row.id for row in review.rows}
+        await review.press("V")
+        await review.until(review.says("you keep 1 fact stated more than once"))
+        await review.until(lambda: drafts.current is not None and drafts.current.id == kept.id)
+        assert drafts.current is not None and drafts.current.is_decided
+        await review.press("minus")  # taken back
+        await review.driver.until_shown(DraftList, "keep both?")
+        await review.press("V")
+        await review.until(review.says("you keep no duplicates"))
 
 
 @pytest.mark.parametrize("size", [WIDE, NARROW, TINY])

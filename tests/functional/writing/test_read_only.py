@@ -70,6 +70,7 @@ WRITES: dict[str, Call] = {
     "undo": lambda kb: kb.undo(),
     "save_drafts": lambda kb: kb.save_drafts(drafts()),
     "apply": lambda kb: kb.apply(kb.plan(decided(kb))),
+    "keep_duplicates": lambda kb: kb.keep_duplicates(kb.scan_drafts()[0]),
     "label": lambda kb: kb.label("one text", "another text", True),
     "judge": lambda kb: kb.judge(QUERY, ALICE, 3),
     "undo_judgment": lambda kb: kb.undo_judgment(),
@@ -187,6 +188,7 @@ READS: dict[str, Call] = {
     "drafts_in": lambda kb: kb.drafts_in("talk.srt"),
     "check_drafts": lambda kb: kb.check_drafts(drafts()),
     "scan_drafts": lambda kb: kb.scan_drafts(entity="person:alice-chen"),
+    "kept_duplicates": lambda kb: kb.kept_duplicates(),
     "decide": lambda kb: kb.decide(kb.check_drafts(drafts())[0]),
     "difference": lambda kb: kb.difference("drinks tea", "drinks coffee"),
     "merged_text": lambda kb: None,  # pure

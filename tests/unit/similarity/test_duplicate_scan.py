@@ -8,7 +8,7 @@ import pytest
 from kbx_tui.config import DedupSettings
 from kbx_tui.embedding.source import BUNDLED
 from kbx_tui.similarity import duplicate_scan
-from kbx_tui.similarity.duplicate_scan import find_clusters
+from kbx_tui.similarity.duplicate_scan import KeptPairs, find_clusters
 from kbx_tui.similarity.fact_vectors import FactVectors, build_fact_vectors
 from kbx_tui.similarity.scoring.calibration import calibration_of
 from kbx_tui.similarity.scoring.thresholds import Thresholds
@@ -17,7 +17,7 @@ from tests.unit.similarity.building import NAMES, embed_facts, make_fact
 
 def clusters(facts: FactVectors) -> tuple[list[list[str]], int]:
     """Return the texts of each cluster, and the number of conflicting pairs."""
-    found, conflicting = find_clusters(
+    found, conflicting, _ = find_clusters(
         facts, calibration_of(BUNDLED.name), Thresholds(DedupSettings()), names=NAMES
     )
     return [[fact.text for fact in cluster.facts] for cluster in found], len(conflicting)
@@ -65,12 +65,35 @@ def test_a_conflicting_pair_lists_the_newest_fact_and_its_words_first() -> None:
     facts = embed_facts(
         make_fact("ships 5 releases a year", line=1), make_fact("ships 3 releases a year", line=2)
     )
-    _, (pair,) = find_clusters(
+    _, (pair,), _ = find_clusters(
         facts, calibration_of(BUNDLED.name), Thresholds(DedupSettings()), names=NAMES
     )
     assert [fact.line for fact in pair.facts] == [2, 1]
     (conflict,) = pair.conflicts
     assert (conflict.kind, "3" in conflict.left, "5" in conflict.right) == ("number", True, True)
+
+
+def test_kept_pairs_are_left_out_until_a_third_fact_says_the_same() -> None:
+    texts = [make_fact("runs the rota", line=line) for line in (1, 2, 3)]
+    texts.append(make_fact("ships 5 releases a year", line=4))
+    texts.append(make_fact("ships 3 releases a year", line=5))
+    ids = [fact.fact_id for fact in texts]
+    pairs = frozenset((frozenset(ids[:2]), frozenset(ids[3:])))
+
+    def lines(count: int, *, wanted: bool = False) -> tuple[list[list[int]], int]:
+        found, conflicting, kept = find_clusters(
+            embed_facts(*texts[:count], *texts[3:]),
+            calibration_of(BUNDLED.name),
+            Thresholds(DedupSettings()),
+            names=NAMES,
+            kept=KeptPairs(pairs, wanted=wanted),
+        )
+        groups = [cluster.facts for cluster in found] + [pair.facts for pair in conflicting]
+        return [sorted(fact.line for fact in facts) for facts in groups], kept
+
+    assert lines(2) == ([], 2)
+    assert lines(3) == ([[1, 2, 3]], 2)
+    assert lines(3, wanted=True) == ([[1, 2], [4, 5]], 2)
 
 
 def test_a_fact_and_an_open_item_are_never_duplicates() -> None:

@@ -26,7 +26,7 @@ ACTIONS: Mapping[str, str] = {
     "merge": "One line in place of the known one, which you edit first.",
     "supersede": "The known line is struck out, and the draft written above it.",
     "skip": "Nothing is written, and the draft leaves the list.",
-    "keep both": "Both lines stay as they are on their pages, and this leaves the list.",
+    "keep both": "Both lines stay as they are on their pages, and are not found again.",
 }
 RELATIONS: Mapping[str, str] = {
     "exact": "the same text",

@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 from kbx_tui.index.array_files.array_format import Damaged, map_arrays, map_unverified
 from kbx_tui.index.array_files.array_writer import ArrayWriter
 from kbx_tui.index.columns.stored_documents import StoredDocuments
-from kbx_tui.index.columns.versions import VersionArray
+from kbx_tui.index.columns.versions import VersionArray, count_differing
 from kbx_tui.index.entities.stored_entities import StoredEntities
 from kbx_tui.index.entities.stored_facts import StoredFacts
 from kbx_tui.index.entities.stored_links import StoredLinks
@@ -158,7 +158,7 @@ class DocumentFile(DerivedFile[OfDocuments]):
         """
         if (mapped := self.map(store)) is None:
             return False
-        differing = len(np.setxor1d(mapped.versions, document_versions))
+        differing = count_differing(mapped.versions, document_versions)
         has_all = all(getattr(mapped, field) is not None for field in self._optional())
         return has_all and is_few(differing, len(document_versions))
 

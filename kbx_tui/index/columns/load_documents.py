@@ -19,7 +19,12 @@ from kbx_tui.index.columns.stored_documents import (
     make_documents,
 )
 from kbx_tui.index.columns.text_column import SortedTexts
-from kbx_tui.index.columns.versions import VersionArray, have_same_versions, stored_versions
+from kbx_tui.index.columns.versions import (
+    VersionArray,
+    are_among,
+    have_same_versions,
+    stored_versions,
+)
 from kbx_tui.index.derived_files import DOCUMENTS, is_few
 from kbx_tui.index.store import Store
 from kbx_tui.index.where_clause import batched_clauses
@@ -39,11 +44,11 @@ def load_documents(store: Store, *, is_current: bool = False) -> list[DocumentSe
         current = stored_versions(store)
         if have_same_versions(current, mapped.versions):
             return [DocumentSegment.of(mapped)]
-        is_newer = ~np.isin(current, mapped.versions)
+        is_newer = ~are_among(current, mapped.versions)
         if is_few(int(np.count_nonzero(is_newer)), len(current)):
             newer = _read(store, [version.decode() for version in current[is_newer].tolist()])
             if len(newer) == np.count_nonzero(is_newer):  # else they changed again meanwhile
-                return _in_order(mapped, np.isin(mapped.versions, current), newer)
+                return _in_order(mapped, are_among(mapped.versions, current), newer)
     return [DocumentSegment.of(_read_all(store))]
 
 

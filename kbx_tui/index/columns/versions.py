@@ -101,6 +101,19 @@ def have_same_versions(versions: VersionArray, others: VersionArray) -> bool:
     return is_alike and bool(np.array_equal(sums_of_versions(versions), sums_of_versions(others)))
 
 
+def are_among(versions: VersionArray, others: VersionArray) -> NDArray[np.bool_]:
+    """Return which versions are among others, shape (versions,)."""
+    return places_of(versions, others) >= 0
+
+
+def count_differing(versions: VersionArray, others: VersionArray) -> int:
+    """Return how many versions, different in each array, are in only one of the two."""
+    if have_same_versions(versions, others):
+        return 0
+    shared = int(np.count_nonzero(are_among(versions, others)))
+    return len(versions) + len(others) - 2 * shared
+
+
 def sums_of_versions(versions: VersionArray) -> NDArray[np.uint64]:
     """Return the sums, modulo 2^64, of every eight bytes of all versions."""
     parts = -(-versions.dtype.itemsize // 8)

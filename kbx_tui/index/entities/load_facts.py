@@ -28,7 +28,6 @@ def refresh_facts_file(store: Store) -> None:
 
     For the holder of the writer lock, once the files of words and entities are up to date.
     """
-    snapshot = read_snapshot(store)
-    if snapshot.facts is None:
-        state = table_state(FACT_TABLES, store.versions(), store.meta())
-        FACTS.write(store, replace(load_facts(store, snapshot), state=state))
+    state = table_state(FACT_TABLES, store.versions(), store.meta())
+    if FACTS.map_state(store, state) is None:
+        FACTS.write(store, replace(load_facts(store, read_snapshot(store)), state=state))

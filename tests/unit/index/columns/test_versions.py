@@ -8,6 +8,8 @@ from hypothesis import strategies as st
 
 from kbx_tui.index.columns.versions import (
     Versions,
+    are_among,
+    count_differing,
     have_same_versions,
     rows_of_versions,
     version_array,
@@ -40,3 +42,12 @@ def test_the_same_versions_in_another_order_are_the_same(
 def test_versions_are_texts() -> None:
     versions = Versions(version_array(["a", "b"]))
     assert (list(versions), versions[1], versions[:1]) == (["a", "b"], "b", ("a",))
+
+
+@given(different, different)
+def test_versions_that_only_one_of_two_arrays_has_are_counted(
+    some: list[str], others: list[str]
+) -> None:
+    first, second = version_array(some), version_array(others)
+    assert count_differing(first, second) == len({*some} ^ {*others})
+    assert are_among(first, second).tolist() == [each in others for each in some]

@@ -60,8 +60,9 @@ def write_lists(file: ArrayWriter, stored: StoredVectors, dimension: int) -> Non
     def read(begin: int, end: int) -> Matrix:
         return vectors.codes[begin:end].astype(np.float32)  # the scale moves no maximum
 
-    nearest = assign(count, read, centroids)
-    order, sizes = np.argsort(nearest, kind="stable"), np.bincount(nearest, minlength=lists)
+    used, nearest = np.unique(assign(count, read, centroids), return_inverse=True)
+    centroids = centroids[used]  # a search that reads an empty list finds nothing in it
+    order, sizes = np.argsort(nearest, kind="stable"), np.bincount(nearest)
     probes, recall = _measure(vectors, nearest, centroids, random)
     document_of = np.repeat(
         np.arange(len(stored.starts), dtype=np.int32), np.diff(stored.starts, append=count)

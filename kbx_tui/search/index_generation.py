@@ -129,7 +129,7 @@ class IndexGeneration:
     @cached_property
     def entity_pass(self) -> EntityPass:
         """Pass 1 over the entities of this generation."""
-        return EntityPass(self.snapshot)
+        return EntityPass(self.snapshot, self.words.texts_with)
 
     def names_if_ready(self, query: str) -> Sequence[NameMatch]:
         """Return the names in a query that are found quickly, without building an index.

@@ -40,6 +40,8 @@ from kbx_tui.knowledge.stemming import singular, stem
 LONGEST_NAME = 12
 """Names of more words are not indexed."""
 SHORTEST_SURNAME = 2
+SUFFIXES = frozenset({("jr",), ("sr",), ("ii",), ("iii",), ("iv",)})
+"""Ends of a name after the surname: `J. P. Strong III`."""
 
 
 @dataclass(slots=True)
@@ -67,11 +69,14 @@ class _Builder:
         return words
 
     def add_parts(self, number: int, name: str, words: Words) -> None:
-        parts = [word for word in words if word not in HONORIFICS]
+        tokens = [token for token in map(folded_words, name.split()) if token]
+        if tokens[-1] in SUFFIXES:
+            tokens.pop()
+        parts = [word for token in tokens for word in token if word not in HONORIFICS]
         if len(parts) < 2 or _is_phrase(name):
             return
         self.first_names.append((words_hash((parts[0],)), number))
-        surname = folded_words(name.split()[-1])
+        surname = tokens[-1]
         if (
             len("".join(surname)) >= SHORTEST_SURNAME
             and len(surname) < len(words)

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kbx_tui.index.lexical.postings import UNKNOWN, Postings
-from kbx_tui.index.lexical.terms import OF
+from kbx_tui.index.lexical.terms import OF, term_of
 from kbx_tui.knowledge.languages import ENGLISH, LANGUAGES
 
 K1, B = 1.2, 0.75
@@ -194,6 +194,11 @@ class Bm25Index:
     def rows_holding(self, term: Term) -> Rows:
         """Return the rows of the texts that hold a term, in any order."""
         return self._lookup(term)[0]
+
+    def texts_with(self, word: str) -> int:
+        """Return how many texts hold a folded word, in the language that most do; 0 if none may."""
+        terms = {term_of(word, language) for language in self.languages} - {""}
+        return max((len(self.rows_holding(term)) for term in terms), default=0)
 
     def occurrences(self, term: Term) -> tuple[int, int]:
         """Return how many texts hold a term, and how often it stands in them."""

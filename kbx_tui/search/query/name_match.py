@@ -33,18 +33,26 @@ def matches_of_part(
     query: QueryWords,
     index: int,
     size: int,
-    kind: SignalKind,
-    people: Sequence[int],
+    people: Sequence[tuple[int, SignalKind]],
     certain: bool,
     prior: str,
 ) -> list[NameMatch]:
     """Return a match for each person with this part of a name; a single one is named outright.
 
-    `prior` is what the base says of the word, for display.
+    `people` come with which part of their name it is. `prior` is what the base says of the word,
+    for display.
     """
     start, end = query.use(index, size)
     alone = len(people) == 1
     score = (1.0 if alone else AMBIGUOUS) if certain else HINT
     text = query.text_of(index, size)
-    signal = Signal(kind, score, text, ambiguous=not alone, taught=prior)
-    return [NameMatch(person, signal, start, end, certain and alone) for person in people]
+    return [
+        NameMatch(
+            person,
+            Signal(kind, score, text, ambiguous=not alone, taught=prior),
+            start,
+            end,
+            certain and alone,
+        )
+        for person, kind in people
+    ]

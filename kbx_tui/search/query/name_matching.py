@@ -13,7 +13,7 @@ so a capital in the query may support a name but never decides against what the 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
 from typing import Self
@@ -23,7 +23,7 @@ from kbx_tui.index.entities.make_names import make_names
 from kbx_tui.index.entities.stored_names import StoredNames
 from kbx_tui.index.snapshot import NameVotes
 from kbx_tui.knowledge.entities.common_words import is_common_word
-from kbx_tui.knowledge.folding import fold
+from kbx_tui.knowledge.folding import fold, folded_words
 from kbx_tui.knowledge.records import Entity
 from kbx_tui.search.evidence.evidence import Signal
 from kbx_tui.search.query.english_words import FUNCTION_WORDS, NAMES_THAT_ARE_WORDS, has_topic
@@ -45,10 +45,15 @@ class NameMatcher:
         entities: EntityColumn,
         names: StoredNames,
         votes: Mapping[str, NameVotes] = MappingProxyType({}),
+        texts_with: Callable[[str], int] = lambda _: 0,
     ) -> None:
-        """`votes` show how the documents use the words of these names, by folded word."""
+        """`votes` show how the documents use the words of these names, by folded word.
+
+        `texts_with` returns how many documents hold a folded word.
+        """
+        self._texts_with = texts_with
         self._priors = NamePriors(votes)
-        self._types = entities.types
+        self._entities, self._types = entities, entities.types
         self._names = NameIndex(names)
         self._misspelled = MisspelledNames(entities, names)
         self._begun: tuple[QueryWords, FoundNames, list[NameMatch]] | None = None
@@ -56,23 +61,26 @@ class NameMatcher:
 
     @classmethod
     def of(
-        cls, entities: Iterable[Entity], votes: Mapping[str, NameVotes] = MappingProxyType({})
+        cls,
+        entities: Iterable[Entity],
+        votes: Mapping[str, NameVotes] = MappingProxyType({}),
+        texts_with: Callable[[str], int] = lambda _: 0,
     ) -> Self:
         """Return one of entities that are not those of an index, by their index."""
         column = EntityColumn.of(entities)
-        return cls(column, make_names(column, NO_STATE), votes)
+        return cls(column, make_names(column, NO_STATE), votes, texts_with)
 
     def find(self, query: str) -> list[NameMatch]:
         """Return the names in a query; no two use the same word."""
         (words, names, matches), self._begun = self._begin(query), None
-        parts = NamePartMatcher(names, self._priors)
+        parts = NamePartMatcher(names, self._priors, self._entities)
         matches += self._find_typos(words, sizes=(2, 3))
         matches += parts.find_surnames(words)
         people = [m for m in matches if m.named and self._types[m.entity] == "person"]
         spans = [(match.start, match.end) for match in people]
         matches += parts.find_first_names(words, spans)
         matches += self._find_typos(words, sizes=(1,))
-        return self._promote_hints(words, matches)
+        return self._promote_hints(words, self._promote_listed(words, matches))
 
     def find_full_names(self, query: str) -> list[NameMatch]:
         """Return only the full names and aliases in a query; much faster than `find`."""
@@ -86,7 +94,38 @@ class NameMatcher:
         names = self._names.find(words.folded)
         return words, names, self._find_full(words, names)
 
-    def _promote_hints(self, query: QueryWords, matches: list[NameMatch]) -> list[NameMatch]:
+    def _promote_listed(
+        self, query: QueryWords, matches: Sequence[NameMatch]
+    ) -> Sequence[NameMatch]:
+        """Return the matches, with hints in a list with a person named outright as such, too.
+
+        `Trudeau and Scheer`, if only Scheer is certainly a name here. Of first names `name_parts`
+        decides.
+        """
+        doubtful = {
+            number
+            for number, match in enumerate(matches)
+            if match.signal.score == HINT
+            and match.signal.kind in ("surname", "alias")
+            and not match.signal.ambiguous
+            and self._types[match.entity] == "person"
+        }
+        if not doubtful:
+            return matches
+        spans = [
+            (match.start, match.end)
+            for match in matches
+            if match.named and self._types[match.entity] == "person"
+        ]
+        index_of = {word.end: index for index, word in enumerate(query.words)}
+        return [
+            _certain(match)
+            if number in doubtful and query.is_listed_with(index_of[match.end], spans)
+            else match
+            for number, match in enumerate(matches)
+        ]
+
+    def _promote_hints(self, query: QueryWords, matches: Sequence[NameMatch]) -> list[NameMatch]:
         """Return the matches, with hints that the context supports counted as named outright.
 
         A hint at a project counts if another entity is named outright (`what did alice decide about
@@ -99,7 +138,7 @@ class NameMatcher:
         )
         projects = any(match.named for match in matches)
         return [
-            replace(match, signal=replace(match.signal, score=1.0), named=True)
+            _certain(match)
             if match.signal.kind == "name"
             and (only_names or (projects and self._types[match.entity] == "project"))
             else match
@@ -148,7 +187,7 @@ class NameMatcher:
         if query.is_compound(index, 1):
             return False
         if is_other:  # `jhd` for JHD, but `us` and `api`
-            return query.all_lower and query.is_subject(index, 1)
+            return query.all_lower and self._is_acronym_asked_about(query, index)
         if kind == "person" and query.is_in_place_of_word(index):
             return False
         if self._priors.is_name(word.folded):
@@ -165,6 +204,14 @@ class NameMatcher:
         written_as_name = word.text == name.text and word.is_capitalised and index > 0
         return written_as_name or query.is_asked_about(index, 1)
 
+    def _is_acronym_asked_about(self, query: QueryWords, index: int) -> bool:
+        """Return whether the query asks about an acronym in small letters.
+
+        One that nobody uses as a word, `did jhd support it`, needs a single sign that it is a name.
+        """
+        is_word = self._priors.may_be_word(query.folded[index])
+        return query.is_subject(index, 1) or (not is_word and query.is_agent(index, 1))
+
     def _find_typos(self, query: QueryWords, sizes: Sequence[int]) -> list[NameMatch]:
         ranges = [
             (index, size, "".join(folded))
@@ -172,14 +219,45 @@ class NameMatcher:
             if FUNCTION_WORDS.isdisjoint(folded)
         ]
         matches = []
-        for number, similarity, names in self._misspelled.find([joined for *_, joined in ranges]):
+        texts = [joined for *_, joined in ranges]
+        for number, similarity, names in self._misspelled.find(texts):
             index, size, _ = ranges[number]
             if not query.is_free(index, size):
                 continue
+            names = [name for name in names if not self._is_other_word(texts[number], name[1])]
+            if not names:
+                continue
             start, end = query.use(index, size)
-            text, alone = query.text_of(index, size), len(names) == 1
-            for entity, name in names:
-                score = TYPO_WEIGHT * similarity / 100.0
-                signal = Signal("fuzzy", score, f"{text} ~ {name}", ambiguous=not alone)
-                matches.append(NameMatch(entity, signal, start, end, alone))
+            text = query.text_of(index, size)
+            meant = [self._may_be_misspelt(query, index, name) for name in names]
+            ambiguous = len(names) > 1
+            for (entity, name), is_meant in zip(names, meant, strict=True):
+                score = (TYPO_WEIGHT if is_meant else HINT) * similarity / 100.0
+                signal = Signal("fuzzy", score, f"{text} ~ {name}", ambiguous=ambiguous)
+                is_named = is_meant and not ambiguous
+                matches.append(NameMatch(entity, signal, start, end, is_named))
         return matches
+
+    def _may_be_misspelt(self, query: QueryWords, index: int, name: tuple[int, str]) -> bool:
+        """Return whether a word similar to a name counts as that, as the name itself would.
+
+        `platforms` is rather the word, if `platform` is, where a team is called Platform.
+        """
+        words, kind = folded_words(name[1]), self._types[name[0]]
+        if len(words) > 1 or kind in (query.before(index), query.after(index + 1)):
+            return True
+        is_word = kind != "project" and self._priors.is_word(words[0])
+        is_word = is_word or is_common_word(words[0])
+        return not is_word or query.is_asked_about(index, 1)
+
+    def _is_other_word(self, text: str, name: str) -> bool:
+        """Return whether a word similar to a name is rather a word of its own.
+
+        More documents hold it than the name, written as one word too: `consensus`, where a team is
+        called Consensys, and `grading`, where someone is G. Radin.
+        """
+        return self._texts_with(text) > self._texts_with("".join(folded_words(name)))
+
+
+def _certain(match: NameMatch) -> NameMatch:
+    return replace(match, signal=replace(match.signal, score=1.0), named=True)

@@ -4,27 +4,38 @@ A first name followed by an unknown surname is only a hint too: `Ruth Castellane
 Miller is known. A capital alone does not make a surname, `Ruth Kubernetes migration` asks for Ruth:
 the words around the two must show that they are one name (`QueryWords.has_other_surname`). In
 doubt, the known person is meant.
+
+A word that is the first name of some and the surname of others may mean any of them: `David` asks
+for Hefin David no more than for David Rees.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
+from kbx_tui.index.entities.entity_column import EntityColumn
+from kbx_tui.index.entities.stored_names import Words
 from kbx_tui.knowledge.entities.common_words import is_common_word
+from kbx_tui.knowledge.folding import folded_words
+from kbx_tui.search.evidence.evidence import SignalKind
 from kbx_tui.search.query.english_words import FUNCTION_WORDS, NAMES_THAT_ARE_WORDS
 from kbx_tui.search.query.name_index import MOST_NAMESAKES, FoundNames, lengths_of
 from kbx_tui.search.query.name_match import NameMatch, matches_of_part
 from kbx_tui.search.query.name_priors import NamePriors
 from kbx_tui.search.query.query_words import TITLES, QueryWords
 
+Holder = tuple[int, SignalKind]
+"""A person and which part of their name a word is."""
+
 
 class NamePartMatcher:
     """Finds the parts of the names of some people in one query."""
 
-    def __init__(self, names: FoundNames, priors: NamePriors) -> None:
+    def __init__(self, names: FoundNames, priors: NamePriors, entities: EntityColumn) -> None:
         """`names` are those of the query that is searched."""
         self._names = names
         self._priors = priors
+        self._entities = entities
 
     def find_surnames(self, query: QueryWords) -> list[NameMatch]:
         matches: list[NameMatch] = []
@@ -32,22 +43,25 @@ class NamePartMatcher:
             people = self._names.surnames.get(folded)
             if not people:
                 continue
+            is_titled = query.before(index) in TITLES
             if initials := self._initials_before(query, index):
                 people = [p for p in people if self._names.initials[p].startswith(initials)]
+            elif size == 1 and folded[0] in self._names.first_names and not is_titled:
+                continue  # `find_first_names` looks for all who have that name
             elif not self._may_be_surname(query, index, size):
                 continue
             if people:
                 first, length = index - len(initials), size + len(initials)
                 certain = bool(initials) or self._is_surname(query, index, size)
                 prior = self._priors.explain(folded[0]) if size == 1 and not initials else ""
-                people = people[:MOST_NAMESAKES]
-                matches += matches_of_part(query, first, length, "surname", people, certain, prior)
+                holders: list[Holder] = [(each, "surname") for each in people[:MOST_NAMESAKES]]
+                matches += matches_of_part(query, first, length, holders, certain, prior)
         return matches
 
     def _initials_before(self, query: QueryWords, index: int) -> str:
         """Return the unused initials before a surname: `J. R. Miller`."""
         first = index
-        while len(query.before(first)) == 1 and query.is_free(first - 1, 1):
+        while first and query.is_initial(first - 1) and query.is_free(first - 1, 1):
             first -= 1
         initials = "".join(query.folded[first:index])
         return initials if initials not in ("a", "i") or query.words[first].is_capitalised else ""
@@ -59,6 +73,8 @@ class NamePartMatcher:
         is_word = query.is_compound(index, size) or word.folded in FUNCTION_WORDS
         if is_word or query.is_part_of_longer_name(index, size):
             return False
+        if size > 1 and self._is_hardly_phrase(query.folded[index : index + size]):
+            return True
         if size == 1 and self._priors.is_name(word.folded):
             return True
         if query.all_lower:
@@ -81,7 +97,19 @@ class NamePartMatcher:
             return False
         if size == 1 and self._priors.is_name(word):
             return True
+        if size > 1 and self._is_hardly_phrase(query.folded[index : index + size]):
+            return True
         return self._is_asked_about(query, index, size)
+
+    def _is_hardly_phrase(self, words: Sequence[str]) -> bool:
+        """Return whether words of one name hardly are a phrase: `Finch-Saunders`.
+
+        `Follow-up` is one, and may be the name of someone in a list of attendees.
+        """
+        return any(
+            len(word) > 1 and word not in FUNCTION_WORDS and not self._priors.may_be_word(word)
+            for word in words
+        )
 
     def _is_asked_about(self, query: QueryWords, index: int, size: int) -> bool:
         """Return whether the query asks about what may be a name.
@@ -107,11 +135,11 @@ class NamePartMatcher:
         self, query: QueryWords, people: Sequence[tuple[int, int]]
     ) -> list[NameMatch]:
         """Return the first names in a query; `people` are spans of those named outright before."""
-        matches: list[NameMatch] = []
+        matches = self._find_double_first_names(query)
         doubtful = []
         for index, word in enumerate(query.words):
             asks_who = query.asks_who(index)
-            namesakes = self._names.first_names.get(word.folded, [])
+            namesakes = self._namesakes(query, index)
             if (
                 not namesakes
                 or query.used[index]
@@ -133,15 +161,44 @@ class NamePartMatcher:
                 certain |= not self._priors.may_be_word(word.folded)
                 certain = certain and not self._is_someone_else(query, index)
                 prior = self._priors.explain(word.folded)
-                matches += matches_of_part(query, index, 1, "first_name", namesakes, certain, prior)
+                matches += matches_of_part(query, index, 1, namesakes, certain, prior)
         found = [(match.start, match.end) for match in matches if match.named]
         listed = self._listed(query, doubtful, [*people, *found])
         for index in doubtful:
-            namesakes = self._names.first_names[query.folded[index]]
-            certain = index in listed
+            certain, namesakes = index in listed, self._namesakes(query, index)
             prior = self._priors.explain(query.folded[index])
-            matches += matches_of_part(query, index, 1, "first_name", namesakes, certain, prior)
+            matches += matches_of_part(query, index, 1, namesakes, certain, prior)
         return matches
+
+    def _namesakes(self, query: QueryWords, index: int) -> list[Holder]:
+        """Return the people with a word as first name, and those with it as surname."""
+        word = query.folded[index]
+        holders: dict[int, SignalKind] = {}
+        if first_names := self._names.first_names.get(word):
+            if not query.is_part_of_longer_name(index, 1):
+                surnames = self._names.surnames.get((word,), ())
+                holders = dict.fromkeys(surnames[:MOST_NAMESAKES], "surname")
+            holders |= dict.fromkeys(first_names, "first_name")
+        return list(holders.items())
+
+    def _find_double_first_names(self, query: QueryWords) -> list[NameMatch]:
+        """Return the first names of two words in a query: `Jean-Yves`."""
+        matches: list[NameMatch] = []
+        for index, word in enumerate(query.folded):
+            first_names = self._names.first_names.get(word)
+            if not first_names or not query.is_hyphenated(index) or not query.is_free(index, 2):
+                continue
+            words = tuple(query.folded[index : index + 2])
+            people = [each for each in first_names if self._first_name(each) == words]
+            if people:
+                certain = self._is_hardly_phrase(words) or self._is_asked_about(query, index, 2)
+                certain = certain and not self._is_someone_else(query, index + 1)
+                holders: list[Holder] = [(each, "first_name") for each in people]
+                matches += matches_of_part(query, index, 2, holders, certain, "")
+        return matches
+
+    def _first_name(self, person: int) -> Words:
+        return folded_words(self._entities[person].name.split()[0])
 
     def _listed(
         self, query: QueryWords, doubtful: Sequence[int], people: list[tuple[int, int]]

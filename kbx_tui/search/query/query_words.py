@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from kbx_tui.knowledge.entities.common_words import HONORIFICS, is_common_word
 from kbx_tui.knowledge.entities.name_uses import DETERMINERS
 from kbx_tui.search.query import english_words as english
-from kbx_tui.search.query.english_words import FUNCTION_WORDS, has_topic, words_of
+from kbx_tui.search.query.english_words import FUNCTION_WORDS, Word, has_topic, words_of
 
 TITLE_FROM = 3
 """A query of more topic words than this, all capitalised, is in title case."""
@@ -32,6 +32,7 @@ _MAX_SEPARATOR = 20
 """Maximum number of characters between two names of a list."""
 _SEPARATORS = frozenset({",", "&", "and", "or", ", and", ", or"})
 _HYPHENS = "-‐‑–"
+_APOSTROPHES = ("'", "’")
 
 
 class QueryWords:
@@ -44,10 +45,12 @@ class QueryWords:
         self.folded = [word.folded for word in self.words]
         self.used = [False] * len(self.words)
         self.all_lower = not any(
-            word.is_capitalised and (index > 0 or word.folded not in _BEFORE_NAMES)
+            word.is_capitalised
+            and (index > 0 or word.folded not in _BEFORE_NAMES or _is_all_capitals(word))
             for index, word in enumerate(self.words)
         )
         """True when capitals say nothing about names: there is none, or the first word's only."""
+        self.all_upper = text.isupper()
         topic = [word for word in self.words if word.folded not in FUNCTION_WORDS]
         self.in_title_case = len(topic) > TITLE_FROM and all(word.is_capitalised for word in topic)
 
@@ -111,8 +114,12 @@ class QueryWords:
         return self.folded[end] if end < len(self.words) else ""
 
     def is_compound(self, start: int, size: int) -> bool:
-        """Return whether the words are part of a compound: `Chapman-Enskog`, `grace period`."""
+        """Return whether the words are part of a compound, `Chapman-Enskog`, `grace period`, or of
+        a contraction, `don't`.
+        """
         if f"{self.folded[start]}-{self.after(start + size)}" in english.COMPOUNDS:
+            return True
+        if self.after(start + size) == "t" and self._gap(start + size - 1) in _APOSTROPHES:
             return True
         first, last = self.words[start].start, self.words[start + size - 1].end
         before, after = self.text[max(first - 2, 0) : first], self.text[last : last + 2]
@@ -168,7 +175,17 @@ class QueryWords:
 
     def is_possessive(self, index: int) -> bool:
         """Return whether `'s` follows word `index`."""
-        return self._gap(index) in ("'", "’") and self.after(index + 1) == "s"
+        return self._gap(index) in _APOSTROPHES and self.after(index + 1) == "s"
+
+    def is_hyphenated(self, index: int) -> bool:
+        """Return whether a hyphen joins word `index` to the next one."""
+        gap = self._gap(index)
+        return len(gap) == 1 and gap in _HYPHENS and index + 1 < len(self.words)
+
+    def is_initial(self, index: int) -> bool:
+        """Return whether a word may be an initial: one letter, not that of `what's`."""
+        is_joined = index > 0 and self._gap(index - 1) in _APOSTROPHES
+        return len(self.folded[index]) == 1 and not is_joined
 
     def _gap(self, index: int) -> str:
         """Return the text between word `index` and the next word or the end of the query."""
@@ -201,10 +218,19 @@ class QueryWords:
         before, after = self.before(start), self.after(start + size)
         if before in TITLES or not has_topic((*self.folded[:start], *self.folded[start + size :])):
             return True
-        is_written_as_name = start > 0 and not self.all_lower and self.words[start].is_capitalised
+        is_written_as_name = not self.all_lower and self._is_written_as_name(start)
         is_asked_after = after in english.ASKING_AFTER or self.is_possessive(start + size - 1)
         signs = (before in english.ASKING_BEFORE, is_asked_after, is_written_as_name)
         return not self.is_in_place_of_word(start) and sum(signs) > 1
+
+    def _is_written_as_name(self, index: int) -> bool:
+        """Return whether the capitals of a word tell something: not the first one of a sentence.
+
+        All of a word do where others are small: `DE on decorators`.
+        """
+        if index > 0:
+            return self.words[index].is_capitalised
+        return _is_all_capitals(self.words[0]) and not self.all_upper
 
     def is_source(self, start: int, size: int) -> bool:
         """Return whether words are where people are named as the source: `by X`, `from X and Y`.
@@ -230,9 +256,23 @@ class QueryWords:
         is_first = not start or self.before(start) in english.ASKING_BEFORE
         return is_first and self.after(start + size) in english.ASKING_AFTER
 
+    def is_agent(self, start: int, size: int) -> bool:
+        """Return whether words are where someone does or has something: `did X`, `by X`, `X's`.
+
+        Not after `is`, `what is X` asks what it stands for, nor after `do`, which several do.
+        """
+        before, after = self.before(start), self.after(start + size)
+        is_subject = before in english.VERB_FOLLOWS - {"do"} or after in english.ASKING_AFTER
+        is_source = before in _SOURCES or (before == "to" and self.before(start - 1) == "according")
+        return is_subject or is_source or self.is_possessive(start + size - 1)
+
     def is_asked_about(self, start: int, size: int) -> bool:
         """Return whether the words are where a person or group is: `did X say`, `X on Y`."""
         before, after = self.before(start), self.after(start + size)
         if before in TITLES or before in english.ASKING_BEFORE or after in english.ASKING_AFTER:
             return True
         return not has_topic((*self.folded[:start], *self.folded[start + size :]))
+
+
+def _is_all_capitals(word: Word) -> bool:
+    return len(word.text) > 1 and word.text.isupper()

@@ -41,9 +41,10 @@ _STRENGTH = attrgetter("score")
 class EntityPass:
     """Pass 1 over the entities of one generation. Pure: facts and cosines are arguments."""
 
-    def __init__(self, snapshot: Snapshot) -> None:
-        self._entities = snapshot.entities
-        self.names = NameMatcher(snapshot.entities, snapshot.names, snapshot.name_uses)
+    def __init__(self, snapshot: Snapshot, texts_with: Callable[[str], int] = lambda _: 0) -> None:
+        """`texts_with` returns how many documents hold a folded word."""
+        self._entities, names = snapshot.entities, snapshot.names
+        self.names = NameMatcher(snapshot.entities, names, snapshot.name_uses, texts_with)
         self._roles = RoleIndex(snapshot.entities, snapshot.names)
 
     def holders_asked_for(self, query: str) -> list[int]:

@@ -1,0 +1,113 @@
+"""Names that are written in other ways than in full: doubled, shared, abbreviated, misspelt."""
+
+from __future__ import annotations
+
+import pytest
+
+from kbx_tui.index.snapshot import NameVotes
+from kbx_tui.knowledge.records import Entity
+from kbx_tui.search.query.name_match import AMBIGUOUS, HINT, NameMatch
+from kbx_tui.search.query.name_matching import NameMatcher
+from tests.unit.search.query.people import person
+
+ENTITIES = (
+    person("Jean-Yves Duclos"),
+    person("Jean Yip"),
+    person("Seamus O'Regan"),
+    person("Janet Finch-Saunders"),
+    person("Kim Follow-up"),
+    person("Hefin David"),
+    person("David Rees"),
+    person("Justin Trudeau"),
+    person("Andrew Scheer"),
+    person("Don Davies"),
+    person("Seungmin An"),
+    person("Kevin Gibbons", "KG"),
+    person("Daniel Ehrenberg", "DE"),
+    person("Andrew Paprocki", "API"),
+    person("J. P. Strong III"),
+    person("G. Radin"),
+    Entity("team:consensys", "Consensys", "team", "memory/teams/consensys.md"),
+    Entity("team:platform", "Platform", "team", "memory/teams/platform.md"),
+    Entity("project:migration", "Migration", "project", "memory/projects/migration.md"),
+)
+VOTES = {
+    "de": NameVotes(0.0, 20.0),
+    "api": NameVotes(0.0, 16.0),
+    "trudeau": NameVotes(2.0, 1.0),
+    "scheer": NameVotes(10.0, 0.0),
+    "david": NameVotes(28.0, 0.0),
+    "strong": NameVotes(3.0, 0.0),
+}
+TEXTS = {"consensus": 900, "consensys": 4, "grading": 5}
+NAMES = NameMatcher.of(ENTITIES, VOTES, texts_with=lambda word: TEXTS.get(word, 0))
+
+
+def found(query: str) -> dict[str, NameMatch]:
+    return {ENTITIES[match.entity].name: match for match in NAMES.find(query)}
+
+
+def named(query: str) -> set[str]:
+    return {name for name, match in found(query).items() if match.named}
+
+
+@pytest.mark.parametrize(
+    ("query", "name"),
+    [
+        ("What did Jean-Yves say about procurement?", "Jean-Yves Duclos"),
+        ("procurement jean-yves", "Jean-Yves Duclos"),
+        ("O'Regan's plan for the energy sector", "Seamus O'Regan"),
+        ("o’regan oil sands", "Seamus O'Regan"),
+        ("finch-saunders looked-after children", "Janet Finch-Saunders"),
+        ("Mr. David on fees", "Hefin David"),
+        ("DE on decorators", "Daniel Ehrenberg"),
+        ("DE's opinion of decorators", "Daniel Ehrenberg"),
+        ("why did kg object to decorators", "Kevin Gibbons"),
+        ("kg's view of decorators", "Kevin Gibbons"),
+        ("decorators according to kg", "Kevin Gibbons"),
+        ("strong matrices", "J. P. Strong III"),
+        ("consensis on decorators", "Consensys"),
+        ("what did platforms say about rollbacks", "Platform"),
+    ],
+)
+def test_names_are_found_however_they_are_written(query: str, name: str) -> None:
+    assert named(query) == {name}
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "what is the consensus on decorators",
+        "automatic grading of programs",
+        "i don't know if that is it",
+        "what's an iterator",
+        "there’s an alternative",
+        "follow-up to the outage",
+        "what did the api change",
+        "api's for decorators",
+        "what is kg",
+        "COKO III plays chess",
+        "Jean-Yves Tremblay said no",
+        "platforms rollback",
+        "migraton rehearsal",
+    ],
+)
+def test_words_that_only_resemble_names_name_nobody(query: str) -> None:
+    assert not named(query)
+
+
+def test_first_name_of_one_and_surname_of_another_may_mean_both() -> None:
+    matches = found("What did David say about fees?")
+
+    assert {name: match.signal.kind for name, match in matches.items()} == {
+        "David Rees": "first_name",
+        "Hefin David": "surname",
+    }
+    assert {(m.signal.score, m.named) for m in matches.values()} == {(AMBIGUOUS, False)}
+
+
+def test_doubtful_name_beside_a_certain_one_is_one() -> None:
+    assert found("Trudeau deficit")["Justin Trudeau"].signal.score == HINT
+
+    assert named("Trudeau and Scheer on the deficit") == {"Justin Trudeau", "Andrew Scheer"}
+    assert named("kg, scheer on fees") == {"Kevin Gibbons", "Andrew Scheer"}

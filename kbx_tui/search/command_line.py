@@ -27,6 +27,8 @@ def command_line(request: SearchRequest, usual: SearchRequest, bases: Sequence[s
         words += ["--reranker", request.reranker]
     if not request.rerank:
         words.append("--no-reranker")
+    if request.exact and not request.fast:
+        words.append("--exact")
     if request.query[:1] == "-":
         words.append("--")
     return shlex.join([*words, request.query])

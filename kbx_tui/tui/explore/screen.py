@@ -115,6 +115,9 @@ class Explore(ExplorePanes):
     def action_next_sort(self) -> None:
         self.switches.next_sort()
 
+    def action_toggle_exact(self) -> None:
+        self.switches.toggle_exact()
+
     def action_dates(self, use: Dates) -> None:
         self.switches.dates(use)
 

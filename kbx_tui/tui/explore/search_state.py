@@ -55,6 +55,8 @@ class SearchState:
     """Ids of entities that are ignored."""
     pinned: frozenset[str] = frozenset()
     """Ids of entities that the query is about, whatever their score."""
+    exact: bool = False
+    """Whether every chunk is compared in meaning in a scope of more than a million, too."""
     doc_types: tuple[str, ...] = ()
     since: str = ""
     until: str = ""
@@ -63,8 +65,8 @@ class SearchState:
     @property
     def retrieval_key(self) -> tuple[object, ...]:
         """The fields on which retrieval depends; the others affect only ranking."""
-        is_fast, filters = self.mode == "fast", (self.doc_types, self.since, self.until)
-        return self.query, self.path, is_fast, self.preset, self.dates, self.pinned, *filters
+        modes, filters = (self.mode == "fast", self.exact), (self.doc_types, self.since, self.until)
+        return self.query, self.path, *modes, self.preset, self.dates, self.pinned, *filters
 
     def request(self) -> SearchRequest:
         """Return the request with the same results."""
@@ -87,6 +89,7 @@ class SearchState:
             pinned=sorted(self.pinned),
             muted=sorted(self.muted),
             sort=self.sort,
+            exact=self.exact,
         )
 
     def for_another_query(self, defaults: SearchState) -> SearchState:
@@ -111,6 +114,7 @@ class SearchState:
             f"hotness {format_score(self.hotness_weight)}"
             if self.hotness_weight != defaults.hotness_weight
             else "",
+            "every chunk compared" if self.exact else "",
         )
         return " · ".join(filter(None, words))
 
@@ -230,6 +234,8 @@ def describe_undo(before: SearchState, after: SearchState, name_of: Callable[[st
             shown = ", ".join(value) if isinstance(value, tuple) else value
             label = FILTERS[name]
             words.append(f"{label} is {shown} again" if shown else f"{label} is not set any more")
+        elif name == "exact":
+            words.append(f"{'every chunk is' if value else 'candidates are'} compared again")
         elif name not in ("muted", "pinned"):
             words.append(f"{name.replace('_', ' ')} is {value} again")
         else:

@@ -24,6 +24,7 @@ from kbx_tui.search.retrieval import wide_scope
 from kbx_tui.tools.json.search_json import search_json
 from kbx_tui.tui.explore.search_labels import mode_candidates, mode_words
 from tests.command_line import CommandLine
+from tests.functional.tui.driving import WIDE, running
 from tests.functional.vaults import store_of
 
 QUERY = "what did grace say about the rollback"
@@ -187,3 +188,19 @@ def test_a_disk_that_is_full_ends_with_a_sentence_and_leaves_the_lists_as_they_w
         build(base)
     assert (folder / LISTS.name).read_bytes() == before
     assert not list(folder.glob(f"{LISTS.name}.*"))
+
+
+async def test_the_app_compares_every_chunk_on_request(base: Path) -> None:
+    async with running(base, WIDE) as driver:
+        await driver.write(QUERY)
+        await driver.until(lambda: driver.titles and driver.view.mode.candidates is not None)
+        await driver.press("escape", "equals_sign")
+        await driver.until(lambda: driver.view.mode.candidates is None)
+        await driver.until(lambda: "every chunk compared" in driver.screen_text())
+        await driver.press("z")
+        await driver.until(lambda: driver.view.mode.candidates is not None)
+        driver.explore.model.update(path=FOLDER)
+        await driver.until(lambda: driver.view.mode.candidates is None)
+        await driver.press("equals_sign")
+        await driver.until(lambda: "every chunk is compared already" in driver.screen_text())
+        assert not driver.state.exact

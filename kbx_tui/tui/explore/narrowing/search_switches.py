@@ -51,6 +51,21 @@ class SearchSwitches:
         if self._view() is None:
             self._show_notice(f"results are sorted by {sort} now")
 
+    def toggle_exact(self) -> None:
+        """Compare every chunk in meaning, or only candidates in a scope of more than a million."""
+        view, is_exact = self._view(), self._model.state.exact
+        if is_exact:
+            self._model.update(exact=False)
+            self._show_notice("a scope of more than a million chunks is searched by candidates")
+        elif self._model.state.mode == "fast":
+            self._show_notice("a fast search compares words only, and of every chunk")
+        elif view is None or view.mode.candidates is None:
+            nothing = "only a scope of more than a million chunks is searched by candidates"
+            self._show_notice(f"every chunk is compared already: {nothing}")
+        else:
+            self._model.update(exact=True)
+            self._show_notice("every chunk is compared from now on, which takes longer")
+
     def dates(self, use: Dates) -> None:
         """Change what date words do, or back to preferring documents of that time."""
         state, view = self._model.state, self._view()

@@ -191,7 +191,7 @@ def mode_words(view: ExploreView) -> Iterator[Words]:
             "… candidates",
             (
                 "so many documents were scored: those that words, links or the index of vectors "
-                "find. In a folder of fewer than a million chunks all are."
+                "find. In a folder of fewer than a million chunks all are; = compares all here."
             ),
         )
 

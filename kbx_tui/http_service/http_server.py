@@ -26,7 +26,7 @@ class HttpServer(uvicorn.Server):
                 app,
                 http=cast(Any, self._guard.protocol),
                 ws="none",
-                log_level="warning",
+                log_config=None,
                 access_log=False,
                 server_header=False,
                 timeout_graceful_shutdown=cast(int, DRAIN_SECONDS),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import socket
 
 from kbx_tui.errors import ConfigError
@@ -18,6 +19,9 @@ def listen_on(host: str, port: int, *, waiting: int, option: str) -> socket.sock
     `waiting` connections wait at most to be accepted, and `option` names the port on the command
     line. Raises ConfigError for an address of another machine or a port that is taken.
     """
+    host_option = option.replace("port", "host")
+    if not host:  # which the system takes for all addresses
+        raise ConfigError(f"{host_option} is empty; name an address, such as 127.0.0.1")
     address = ipv4_of_localhost(host)
     family = socket.AF_INET6 if ":" in address else socket.AF_INET
     # With the protocol named, asyncio sets TCP_NODELAY on connections; without, the second part of
@@ -27,9 +31,14 @@ def listen_on(host: str, port: int, *, waiting: int, option: str) -> socket.sock
         listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listening.bind((address, port))
         listening.listen(waiting)
+    except (TypeError, UnicodeError) as error:
+        listening.close()
+        raise ConfigError(f"{host_option} {host} is no address and no name of a host") from error
     except OSError as error:
         listening.close()
+        is_port = error.errno in (errno.EADDRINUSE, errno.EACCES, errno.EPERM)
         raise ConfigError(
-            f"port {port} of {host} cannot be used: {error.strerror}; name another {option}"
+            f"port {port} of {host} cannot be used: {error.strerror}; "
+            f"name another {option if is_port else host_option}"
         ) from error
     return listening

@@ -109,7 +109,7 @@ class _StateCollector(Collector):
         yield from self._indices()
         running = _by_process("kbx_requests_in_progress", "HTTP requests in progress.")
         waiting = _by_process("kbx_calls_waiting", "Calls that wait for the engine.")
-        for name, (requests, calls) in state.load.items():
+        for name, (requests, calls) in list(state.load.items()):  # another thread changes it
             running.add_metric([name], requests)
             waiting.add_metric([name], calls)
         yield running
@@ -143,7 +143,7 @@ class _StateCollector(Collector):
         pages = _by_process("kbx_index_pages", "Pages in that index.")
         chunks = _by_process("kbx_index_chunks", "Chunks in that index.")
         age = _by_process("kbx_index_age_seconds", "Time since a run last changed its text.")
-        for name, index in self._state.indices.items():
+        for name, index in list(self._state.indices.items()):  # another thread changes it
             generation.add_metric([name], index.generation)
             pages.add_metric([name], index.pages)
             chunks.add_metric([name], index.chunks)

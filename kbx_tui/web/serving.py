@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import logging
 import os
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
@@ -12,8 +11,8 @@ from dataclasses import dataclass, field
 from aiohttp import web
 
 from kbx_tui.http_service.monitor import MonitorPort, monitored
+from kbx_tui.http_service.server_log import log_libraries
 from kbx_tui.http_service.service_state import ServiceState
-from kbx_tui.log_file import logger
 from kbx_tui.web.connection_guard import ConnectionGuard
 from kbx_tui.web.index_followers import indices_followed
 from kbx_tui.web.link_service import links_served
@@ -66,8 +65,7 @@ class WebServer:
     async def serve(self, ready: Callable[[], object]) -> None:
         """Serve until `stop`; `ready` is called when requests are answered. Raises ConfigError."""
         self._loop = asyncio.get_running_loop()
-        for library in ("aiohttp", "asyncio"):  # else they print tracebacks on the terminal
-            logging.getLogger(library).parent = logger()
+        log_libraries()
         runner = web.AppRunner(self._application(), access_log=None, handle_signals=False)
         await runner.setup()
         assert runner.server is not None

@@ -14,6 +14,12 @@ from kbx_tui.cli.options import allow_writes_option, metrics_options, warm_optio
 from kbx_tui.cli.output import say, say_monitored
 from kbx_tui.cli.runner import EXIT_OK
 from kbx_tui.ending import end_soon, end_with_input
+from kbx_tui.errors import ConfigError
+
+HTTP_OPTIONS = (
+    *("--host", "--port", "--token-file", "--workers", "--max-requests"),
+    *("--metrics-port", "--metrics-host"),
+)
 
 
 @click.command(name="mcp", cls=Command)
@@ -84,6 +90,7 @@ def command(
       kbx mcp --http --token-file ~/.config/kbx-token
       kbx mcp --http --workers 4 --metrics-port 9464
     """
+    _require_http(http=http, metrics=metrics_port is not None)
     if http:
         from kbx_tui.http_service.monitor import listen_for_monitoring
         from kbx_tui.tools.http.access_token import access_token
@@ -120,3 +127,18 @@ def command(
         asyncio.run(serve_stdio(worker))
     end_soon(EXIT_OK)  # for a longer call, nobody waits any more
     worker.close()
+
+
+def _require_http(*, http: bool, metrics: bool) -> None:
+    """Raise ConfigError for an option that would have no effect, such as --workers on stdio."""
+    context = click.get_current_context()
+
+    def is_given(option: str) -> bool:
+        name = option.removeprefix("--").replace("-", "_")
+        return context.get_parameter_source(name) is click.core.ParameterSource.COMMANDLINE
+
+    for option in HTTP_OPTIONS:
+        if is_given(option) and not http:
+            raise ConfigError(f"{option} needs --http")
+    if is_given("--metrics-host") and not metrics:
+        raise ConfigError("--metrics-host needs --metrics-port")

@@ -74,7 +74,9 @@ class LimitRequests:
             message = "only POST is answered: this server keeps no session and sends no events"
             refusal = _error(405, NOT_SUPPORTED, message, {"Allow": "POST"})
             await refusal(scope, receive, send)
-        elif (body := await _whole_body(receive)) is None:
+        elif (body := await _body(receive)) is None:
+            return  # its client has left
+        elif len(body) > REQUEST_BYTES:
             message = f"a request has at most {REQUEST_BYTES:,} bytes"
             await _error(413, TOO_LARGE, message, {"Connection": "close"})(scope, receive, send)
         elif self._running >= self._at_once:
@@ -118,15 +120,15 @@ class ObserveAnswers:
             self._answered(status, time.perf_counter() - began)
 
 
-async def _whole_body(receive: Receive) -> bytes | None:
-    """Return the body of a request; None if it is too large or its client is gone."""
+async def _body(receive: Receive) -> bytes | None:
+    """Return the body of a request, of a large one the beginning; None if its client has left."""
     body, more = b"", True
-    while more:
+    while more and len(body) <= REQUEST_BYTES:
         message = await receive()
+        if message["type"] == "http.disconnect":
+            return None
         body += message.get("body", b"")
         more = message.get("more_body", False)
-        if len(body) > REQUEST_BYTES or message["type"] == "http.disconnect":
-            return None
     return body
 
 

@@ -1,4 +1,4 @@
-"""What a process of `kbx mcp --http` needs to know."""
+"""What a process of `kbx mcp --http` needs to know, and how it reports to its terminal."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from kbx_tui.http_service.server_log import log_libraries, show_warnings
+from kbx_tui.log_file import open_log
 from kbx_tui.safe_text import safe_line
 from kbx_tui.tools.servers.engine_worker import EngineWorker
 
@@ -42,6 +44,13 @@ class McpOptions:
         from kbx_tui.api import KnowledgeBase
 
         return KnowledgeBase(Path(self.root), notice=say, trust=self.trust)
+
+
+def start_log() -> None:
+    """Open the log file of a process; warnings are printed, too."""
+    open_log()
+    log_libraries()
+    show_warnings(say)
 
 
 def say(text: str) -> None:

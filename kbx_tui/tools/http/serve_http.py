@@ -11,8 +11,9 @@ from typing import Protocol
 from kbx_tui.ending import on_signal
 from kbx_tui.errors import ConfigError
 from kbx_tui.http_service.monitor import MonitorPort, monitored
+from kbx_tui.http_service.open_files import allow_connections
 from kbx_tui.http_service.service_state import ServiceState
-from kbx_tui.tools.http.mcp_options import McpOptions
+from kbx_tui.tools.http.mcp_options import McpOptions, start_log
 from kbx_tui.tools.http.mcp_process import McpProcess
 from kbx_tui.tools.http.reports import StateReports
 from kbx_tui.tools.http.worker_pool import WorkerPool
@@ -65,6 +66,8 @@ def serve_several(
 async def _serve(
     service: _Service, listening: socket.socket, port: MonitorPort | None, state: ServiceState
 ) -> None:
+    allow_connections()
+    start_log()
     with on_signal(service.stop):
         async with monitored(port, state):
             await service.serve(listening)

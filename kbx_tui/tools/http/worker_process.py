@@ -18,7 +18,7 @@ import sys
 from contextlib import suppress
 
 from kbx_tui.ending import end_soon, install, leave, on_signal
-from kbx_tui.tools.http.mcp_options import McpOptions
+from kbx_tui.tools.http.mcp_options import McpOptions, start_log
 from kbx_tui.tools.http.mcp_process import McpProcess
 from kbx_tui.tools.http.reports import SentReports
 from kbx_tui.tools.servers.engine_worker import EngineWorker
@@ -35,6 +35,7 @@ def main() -> None:
     line = control.makefile("rb", buffering=0).readline(OPTION_BYTES)
     options = McpOptions(**json.loads(line))
     worker = options.engine()
+    start_log()
     asyncio.run(_serve(control, worker, options))
     end_soon(0)
     worker.close()
@@ -77,6 +78,9 @@ async def _adopt(control: socket.socket, process: McpProcess) -> None:
                 await process.adopt(socket.socket(fileno=descriptor))
                 with suppress(OSError):  # never lost: until then the other side keeps it open
                     await loop.sock_sendall(control, ADOPTED)
+            for _ in range(len(data) - len(descriptors)):  # too many open files
+                with suppress(OSError):
+                    await loop.sock_sendall(control, ADOPTED + CLOSED)
             if not data:
                 break
             readable.set()

@@ -12,6 +12,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
+from unittest.mock import MagicMock
 
 import httpx2
 import psutil
@@ -25,6 +26,7 @@ from kbx_tui.http_service.limited_protocol import Connections
 from kbx_tui.tools.http.access_token import access_token
 from kbx_tui.tools.http.http_gate import REQUEST_BYTES
 from kbx_tui.tools.http.mcp_http import listen, make_app
+from kbx_tui.tools.http.reports import Reports
 from kbx_tui.tools.servers.engine_worker import MOST_CALLS, EngineWorker
 from kbx_tui.tools.servers.mcp_server import tool_of
 from tests.command_line import CommandLine, program_environment
@@ -193,6 +195,19 @@ async def test_large_and_slow_requests_are_cut() -> None:
             writer.close()
 
 
+async def test_client_that_leaves_in_the_middle_of_a_request_is_counted_as_gone() -> None:
+    reports = MagicMock(spec=Reports)
+    async with serving(reports=reports) as url:
+        port = int(url.split(":")[2].split("/")[0])
+        _, writer = await asyncio.open_connection("127.0.0.1", port)
+        writer.write(b"POST /mcp HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 50\r\n\r\n{")
+        await writer.drain()
+        writer.close()
+        while not reports.request.called:
+            await asyncio.sleep(0.01)
+    assert reports.request.call_args.args[0] == 0
+
+
 async def _all_of(reader: asyncio.StreamReader) -> bytes:
     try:
         return await reader.read()
@@ -228,6 +243,20 @@ def test_missing_token_file_is_an_error_that_says_how_to_make_one(
     ran = kbx("mcp", "--http", "--port", "0", "--token-file", missing, "--kb", fresh_demo)
     assert (ran.code, ran.out) == (2, "")
     assert f"openssl rand -hex 32` > {missing}" in ran.err
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--workers", "2"], "--workers needs --http"),
+        (["--http", "--metrics-host", "::1"], "--metrics-host needs --metrics-port"),
+    ],
+)
+def test_option_without_an_effect_is_an_error(
+    kbx: CommandLine, options: list[str], message: str
+) -> None:
+    ran = kbx("mcp", *options)
+    assert (ran.code, ran.out, ran.err) == (2, "", f"kbx: {message}\n")
 
 
 def test_token_is_neither_printed_nor_in_the_list_of_processes(

@@ -21,7 +21,7 @@ from mcp.client.streamable_http import streamable_http_client
 
 from kbx_tui.errors import KbxError
 from kbx_tui.http_service.service_state import ServiceState
-from kbx_tui.tools.http import worker_pool
+from kbx_tui.tools.http import connection_queue, worker_pool
 from kbx_tui.tools.http.mcp_http import listen
 from kbx_tui.tools.http.mcp_options import McpOptions
 from kbx_tui.tools.http.worker_pool import WorkerPool
@@ -115,6 +115,9 @@ def test_workers_answer_as_one_server(served: Served) -> None:
     _wait(lambda: len(served.workers()) == 2)
     assert "kbx_worker_restarts_total 1.0" in served.monitored("/metrics").text
 
+    page = {**headers, "origin": "http://evil.example", "content-type": "application/json"}
+    assert httpx2.post(served.url, json=body, headers=page).status_code == 403  # not printed below
+
     workers = served.workers()
     served.process.send_signal(signal.SIGTERM)
     _, errors = served.process.communicate(timeout=SECONDS)
@@ -136,7 +139,7 @@ async def test_client_is_refused_for_a_second_while_no_worker_is_ready(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(worker_pool, "MODULE", "json.tool")  # ends only when its input does
-    monkeypatch.setattr(worker_pool, "WAIT_SECONDS", 0.1)
+    monkeypatch.setattr(connection_queue, "WAIT_SECONDS", 0.1)
     listening, url = listen("127.0.0.1", 0)
     pool = WorkerPool(McpOptions("."), 1, ServiceState())
     serving = asyncio.create_task(pool.serve(listening))

@@ -81,5 +81,9 @@ def test_address_of_the_metrics_is_loopback_unless_it_is_named() -> None:
     everywhere = listen_for_monitoring("0.0.0.0", 0)
     assert everywhere.is_open_to_others
     everywhere.socket.close()
-    with pytest.raises(ConfigError, match="cannot be used"):
+    with pytest.raises(ConfigError, match=r"cannot be used.*name another --metrics-host"):
         listen_for_monitoring("192.0.2.1", 1)
+    with pytest.raises(ConfigError, match="--metrics-host is empty"):  # it would be everywhere
+        listen_for_monitoring("", 0)
+    with pytest.raises(ConfigError, match="no name of a host"):
+        listen_for_monitoring("é" * 70, 0)

@@ -143,7 +143,11 @@ class Experts(ModeScreen):
         count = format_count(view.ranking.total_matched, "expert")
         only = " · only people" if view.people else ""
         experts.border_title = f"{count}{only} · by {view.weight}"
-        experts.empty_state = no_experts(view.topic, self.navigator.keymap.key_of("weight.next"))
+        experts.empty_state = no_experts(
+            view.topic,
+            self.navigator.keymap.key_of("weight.next"),
+            has_claims=view.ranking.in_scope > 0,
+        )
         experts.show(view)
         self.query_one(NumberSlider).show(slider_value(view.half_life_days))
 

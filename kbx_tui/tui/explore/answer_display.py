@@ -223,6 +223,7 @@ class AnswerDisplay:
         room = self._screen.size.width
         cells = sum(width_of(chip.line(room)) + 1 for chip in chips if chip.display)
         self._screen.query_one(QueryLine).leave_room(cells)
+        self._screen.query_one(ResultList).leave_room(cells)
 
     def _show_examples(self) -> None:
         recent = tuple(self._app_state.queries[:RECENT_QUERIES])

@@ -132,7 +132,8 @@ class Explore(ExplorePanes):
 
     def _add_entity(self, entity_id: str) -> None:
         if self.model.state.query:
-            self.model.update(pinned=self.model.state.pinned | {entity_id})
+            state = self.model.state
+            self.model.update(pinned=state.pinned | {entity_id}, muted=state.muted - {entity_id})
         else:
             self.reader.open_card(entity_id)
 

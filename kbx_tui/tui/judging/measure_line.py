@@ -37,7 +37,7 @@ def _candidates(judging: JudgingModel, keymap: Keymap) -> tuple[str, ...]:
     if not judging.grades.queries:
         return (
             f"{keys} grade a result, {keymap.key_of('judge.next')} goes to the next;"
-            " then nDCG@10 shows here",
+            " then search quality shows here",
             f"{keys} grade a result, {keymap.key_of('judge.next')} goes to the next",
             f"{keys} grade a result",
         )

@@ -88,6 +88,7 @@ class Welcome(Screen[Path | None]):
 
     def action_back(self) -> None:
         if self.query_one(FolderLine).display:
+            self.query_one(StatusLine).clear_error()
             self.query_one(FolderLine).display = False
             self.set_focus(self.query_one(ChoiceList))
         elif self.is_base_open:
@@ -145,6 +146,7 @@ class Welcome(Screen[Path | None]):
         return [*recent, FOLDER, DEMO, NEW] if recent else [DEMO, FOLDER, NEW]
 
     def _ask_for_folder(self, start: str) -> None:
+        self.query_one(StatusLine).clear_error()  # of a folder given before
         line = self.query_one(FolderLine)
         line.display = True
         line.value = start
@@ -154,6 +156,7 @@ class Welcome(Screen[Path | None]):
     @work(exclusive=True, exit_on_error=False)
     async def _open(self, find_root: Callable[[], Path]) -> None:
         """Find or create the base on another thread, which reads the disk, and open it."""
+        self.query_one(StatusLine).clear_error()
         self.query_one(StatusLine).show_progress("looking …")
         try:
             root = await asyncio.to_thread(find_root)

@@ -11,6 +11,7 @@ from kbx_tui.tui.explore.panes.result_list import ResultList
 from kbx_tui.tui.explore.panes.why_pane import WhyPane
 from kbx_tui.tui.widgets.status_line import StatusLine
 from tests.functional.tui.driving import NARROW, WIDE, Driver, running
+from tests.functional.tui.watched import Watched
 
 DATED = "platform sync in March 2026"
 
@@ -33,6 +34,8 @@ async def test_d_removes_the_preference_and_z_brings_it_back(demo: Path) -> None
     async with running(demo, NARROW) as driver:
         await driver.ask(DATED)
         preferred = driver.paths
+        driver.results.show_judged("1 of the first 10 judged")
+        assert "of the" not in str(driver.results.border_title)  # cut, it would read as 1 of 1
         await driver.press("escape", "t")
         await driver.until_shown(DateChip, "date words are not read", "t read them")
         await driver.press("z")
@@ -67,7 +70,15 @@ async def test_removed_date_is_read_again_in_the_next_query(demo: Path) -> None:
 
 
 async def test_keys_say_so_where_the_query_has_no_date_words(demo: Path) -> None:
-    async with running(demo, WIDE) as driver:
+    watched = Watched()
+    async with running(demo, WIDE, watched=watched) as driver:
+        watched.retrieving.clear()
+        await driver.write(DATED)
+        await driver.until(lambda: watched.queries)
+        await driver.press("escape", "t")
+        await driver.until_shown(StatusLine, "still searching")
+        watched.retrieving.set()
+        await driver.press("slash")
         await driver.ask("platform sync")
         await driver.press("escape", "t")
         await driver.until_shown(StatusLine, "the query has no date words")

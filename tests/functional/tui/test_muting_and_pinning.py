@@ -36,6 +36,15 @@ async def test_minus_mutes_and_unmutes_an_entity(demo: Path) -> None:
         assert driver.watched.calls["retrieve"] == 1
 
 
+async def test_an_entity_is_either_muted_or_pinned(demo: Path) -> None:
+    async with running(demo, WIDE) as driver:
+        await driver.ask(QUESTION)
+        await driver.press("escape", "e", "minus", "plus")
+        await driver.until(lambda: driver.state.pinned == {ALICE} and not driver.state.muted)
+        await driver.press("minus")
+        await driver.until(lambda: driver.state.muted == {ALICE} and not driver.state.pinned)
+
+
 async def test_muting_all_entities_gives_a_flat_search(demo: Path) -> None:
     async with running(demo, WIDE) as driver:
         await driver.ask(QUESTION)

@@ -71,15 +71,19 @@ class SearchSwitches:
         state, view = self._model.state, self._view()
         if state.preset != "default":
             self._show_notice("the ranking of the seed reads no date words")
+        elif self._model.is_searching and (view is None or view.query != state.query):
+            self._show_notice("still searching: a moment")
         elif state.dates != use and (view is None or view.dates is None):
             self._show_notice("the query has no date words, such as `last week` or `in March`")
         else:
             self._model.update(dates="prefer" if state.dates == use else use)
 
     def mute(self, entity_id: str) -> None:
-        """Exclude an entity from this query, or include it again."""
-        self._model.update(muted=self._model.state.muted ^ {entity_id})
+        """Exclude an entity from this query, or include it again; it is pinned no longer."""
+        state = self._model.state
+        self._model.update(muted=state.muted ^ {entity_id}, pinned=state.pinned - {entity_id})
 
     def pin(self, entity_id: str) -> None:
-        """Use an entity whatever its score, or unpin it."""
-        self._model.update(pinned=self._model.state.pinned ^ {entity_id})
+        """Use an entity whatever its score, or unpin it; it is muted no longer."""
+        state = self._model.state
+        self._model.update(pinned=state.pinned ^ {entity_id}, muted=state.muted - {entity_id})

@@ -37,17 +37,21 @@ def no_query(summary: BaseSummary | None, recent: Sequence[str] = (), key: str =
     about = titled_text("Type to search.", WITH_ENTITIES if has_entities else WITHOUT_ENTITIES)
     queries = recent or (summary.queries if summary is not None else ())
     label = "recent queries" if recent else "for example"
-    examples = [("" if index else label, query) for index, query in enumerate(queries)]
+    examples = [("" if index else label, query) for index, query in enumerate(queries)] or EXAMPLES
+    column = max(len(label) for label, _ in examples) + 2
     asks = f"{key} asks {'the next of them' if len(queries) > 1 else 'it'}"
-    hint = [(Span(f"  {'':<18}"), Span(asks, "dim"))] if key else []
+    hint = [(Span(f"  {'':<{column}}"), Span(asks, "dim"))] if key and queries else []
     return lambda width: [
         *about(width),
         BLANK,
         *(
-            (Span(f"  {label:<18}", "dim"), Span(shorten(example, max(width - 22, 8))))
-            for label, example in examples or EXAMPLES
+            (
+                Span(f"  {label:<{column}}", "dim"),
+                Span(shorten(example, max(width - column - 4, 8))),
+            )
+            for label, example in examples
         ),
-        *(hint if examples else []),
+        *hint,
         BLANK,
         *paragraph(_base_status(summary), width, "dim"),
     ]

@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 
 BAR_LOOKS: tuple[Look, ...] = ("document", "entity", "reranker")
 """The styles of the parts of a bar."""
+TITLE_MARGIN = 4
+"""Cells of the upper border that hold no title."""
 TALL = 20
 """The height from which each result has a second line with its snippet."""
 
@@ -100,6 +102,7 @@ class ResultList(RowsView[ResultRow]):
         """How much of each title its neighbours share, in characters."""
         self._sought = ""
         self._count = self._judged = ""
+        self._covered = 0
         self.marked = ""
         """Path of the result that others are compared with; empty if none is."""
 
@@ -138,6 +141,11 @@ class ResultList(RowsView[ResultRow]):
         self._count = count
         self._update_titles()
 
+    def leave_room(self, cells: int) -> None:
+        """Keep so many cells of the upper border free, for what lies over it."""
+        self._covered = cells
+        self._update_titles()
+
     def show_judged(self, judged: str) -> None:
         """Show how many results are judged; empty for none."""
         self._judged = judged
@@ -150,8 +158,11 @@ class ResultList(RowsView[ResultRow]):
     def _update_titles(self) -> None:
         """Show what is judged in the bottom border; where there is none, in the title."""
         has_bottom = self.styles.border_bottom[0] not in ("", "none")
-        above = "" if has_bottom else self._judged
-        self.border_title = " · ".join(filter(None, ("Results", self._count, above)))
+        titles = ("Results", self._count), ("Results", self._count, self._judged)
+        counted, judged = (" · ".join(filter(None, parts)) for parts in titles)
+        room = self.size.width - self._covered - TITLE_MARGIN
+        fits = not has_bottom and cell_len(judged) <= room  # else it would read as another number
+        self.border_title = judged if fits else counted
         self.border_subtitle = self._judged if has_bottom else ""
 
     def mark(self, path: str) -> None:

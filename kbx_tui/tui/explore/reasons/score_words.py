@@ -5,10 +5,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 
 from kbx_tui.formatting import FLAT_REASONS, format_score, rounded_parts
 from kbx_tui.tui.explore.view import EntityRow, ExploreView, ResultRow, Why
+
+QUOTED = re.compile("“[^”]*”")
+"""What an entity matched with, which may hold any words."""
 
 Words = tuple[str, str]
 """A number or sign as it is displayed, and what it means."""
@@ -213,7 +217,12 @@ def entity_words(entity: EntityRow, threshold: float) -> Iterator[Words]:
             ),
         )
     yield format_score(entity.score), "how sure it is that the question means it, 0 to 1."
-    found = [meaning for word, meaning in SIGNALS.items() if word in entity.signals]
+    shown = [part.strip() for part in QUOTED.sub("", entity.signals).split(",")]
+    found = [
+        meaning
+        for word, meaning in SIGNALS.items()
+        if any(part.lstrip("0123456789 ").startswith(word) for part in shown)
+    ]
     yield entity.signals or "meaning", "; ".join(found or [SIGNALS["meaning"]]) + "."
 
 

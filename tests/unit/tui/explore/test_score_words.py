@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from kbx_tui.formatting import FLAT_REASONS
@@ -124,3 +126,10 @@ def test_alpha_modes_and_entities_are_explained() -> None:
     kept, dropped = dict(entity_words(ALICE, 0.5)), dict(entity_words(PLATFORM, 0.5))
     assert kept["name “alice”, 2 facts"] == f"{SIGNALS['name']}; {SIGNALS['fact']}."
     assert dropped["why ○"] == "its score is below the threshold of .50"
+
+
+def test_only_the_signals_of_an_entity_are_explained() -> None:
+    signals = "first name “Grace” (a name here, 92 %), fact “her team has a new role”, meaning"
+    words = dict(entity_words(replace(ALICE, signals=signals), 0.5))
+    found = [SIGNALS[word] for word in ("first name", "fact", "meaning")]
+    assert words[signals] == "; ".join(found) + "."

@@ -35,9 +35,9 @@ def test_a_base_is_summed_up_and_offers_its_own_queries() -> None:
         "demo", "/demo", True, 45, 4, contents="41 notes, 4 people", queries=("who is Ann?", "plan")
     )
     shown = text_of(no_query(summary, key="↑")(80))
-    assert "for example       who is Ann?" in shown
+    assert "for example  who is Ann?" in shown
     assert "↑ asks the next of them" in shown
     assert "41 notes, 4 people" in shown
     one = text_of(no_query(summary, ("plan",), "↑")(80))
-    assert "recent queries    plan" in one
+    assert "recent queries  plan" in one
     assert "↑ asks it" in one

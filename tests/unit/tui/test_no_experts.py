@@ -1,0 +1,17 @@
+"""What the experts mode shows where it ranks nobody."""
+
+from __future__ import annotations
+
+from kbx_tui.tui.experts.expert_list import no_experts
+
+
+def text_of(*, has_claims: bool) -> str:
+    lines = no_experts("compost", "s", has_claims=has_claims)(80)
+    return " ".join("".join(span.text for span in line) for line in lines)
+
+
+def test_without_any_facts_the_list_explains_what_a_fact_is() -> None:
+    assert "No fact mentions “compost”" in text_of(has_claims=True)
+    without = text_of(has_claims=False)
+    assert "There are no facts yet." in without
+    assert "## Facts" in without

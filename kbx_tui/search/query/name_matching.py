@@ -36,6 +36,9 @@ from kbx_tui.search.query.query_words import QueryWords
 
 TYPO_WEIGHT = 0.9
 
+SHORTEST_IN_USER_NAME = 4
+"""Letters of a part of a name that show an alias to be made of it; fewer are in many words."""
+
 
 class NameMatcher:
     """Finds the names of some entities in queries."""
@@ -165,6 +168,7 @@ class NameMatcher:
                 decides = size == 1 and (
                     self._types[name.entity] != "project" or self._priors.is_name(folded[0])
                 )
+                decides = decides and not self._is_user_name(name)
                 prior = self._priors.explain(folded[0]) if decides else ""
                 score = (AMBIGUOUS if shared else 1.0) if name in meant else HINT
                 ambiguous = shared and name in meant
@@ -190,7 +194,7 @@ class NameMatcher:
             return query.all_lower and self._is_acronym_asked_about(query, index)
         if kind == "person" and query.is_in_place_of_word(index):
             return False
-        if self._priors.is_name(word.folded):
+        if self._priors.is_name(word.folded) or self._is_user_name(name):
             return True
         if kind != "project" and self._priors.is_word(word.folded):
             return query.is_surely_asked_about(index, 1)
@@ -203,6 +207,18 @@ class NameMatcher:
             return True
         written_as_name = word.text == name.text and word.is_capitalised and index > 0
         return written_as_name or query.is_asked_about(index, 1)
+
+    def _is_user_name(self, name: IndexedName) -> bool:
+        """Return whether an alias is made of a part of the name and more: `jasnell` of James Snell.
+
+        It hardly is an ordinary word, although a base always writes it in small letters.
+        """
+        if name.kind != "alias" or self._types[name.entity] != "person":
+            return False
+        alias, parts = fold(name.text), folded_words(self._entities[name.entity].name)
+        return any(
+            len(part) >= SHORTEST_IN_USER_NAME and part in alias and part != alias for part in parts
+        )
 
     def _is_acronym_asked_about(self, query: QueryWords, index: int) -> bool:
         """Return whether the query asks about an acronym in small letters.

@@ -27,6 +27,8 @@ ENTITIES = (
     person("Andrew Paprocki", "API"),
     person("J. P. Strong III"),
     person("G. Radin"),
+    person("James Snell", "jasnell"),
+    person("Rich Trott", "rich", "trott"),
     Entity("team:consensys", "Consensys", "team", "memory/teams/consensys.md"),
     Entity("team:platform", "Platform", "team", "memory/teams/platform.md"),
     Entity("project:migration", "Migration", "project", "memory/projects/migration.md"),
@@ -38,6 +40,8 @@ VOTES = {
     "scheer": NameVotes(10.0, 0.0),
     "david": NameVotes(28.0, 0.0),
     "strong": NameVotes(3.0, 0.0),
+    "jasnell": NameVotes(0.0, 40.0),
+    "rich": NameVotes(1.0, 40.0),
 }
 TEXTS = {"consensus": 900, "consensys": 4, "grading": 5}
 NAMES = NameMatcher.of(ENTITIES, VOTES, texts_with=lambda word: TEXTS.get(word, 0))
@@ -67,6 +71,7 @@ def named(query: str) -> set[str]:
         ("decorators according to kg", "Kevin Gibbons"),
         ("strong matrices", "J. P. Strong III"),
         ("consensis on decorators", "Consensys"),
+        ("jasnell http2", "James Snell"),
         ("what did platforms say about rollbacks", "Platform"),
     ],
 )
@@ -89,6 +94,7 @@ def test_names_are_found_however_they_are_written(query: str, name: str) -> None
         "COKO III plays chess",
         "Jean-Yves Tremblay said no",
         "platforms rollback",
+        "rich errors",
         "migraton rehearsal",
     ],
 )

@@ -147,9 +147,9 @@ class SortedTexts(TextColumn):
 
     __slots__ = ()
 
-    def find(self, text: str, start: int = 0) -> int:
-        """Return the row of a text that is not before `start`, or -1."""
-        row = bisect_left(self, text, start)
+    def find(self, text: str) -> int:
+        """Return the row of a text, or -1."""
+        row = bisect_left(self, text)
         return row if row < len(self) and self[row] == text else -1
 
     def __contains__(self, text: object) -> bool:
@@ -161,15 +161,6 @@ class SortedTexts(TextColumn):
         if not start <= row < (len(self) if stop is None else stop):
             raise ValueError(f"{value!r} is not in the column")
         return row
-
-    def find_each(self, ascending: Iterable[str]) -> Iterator[int]:
-        """Yield the row of each text, or -1. Fast where many follow each other in the column."""
-        following, size = 0, len(self)
-        for text in ascending:
-            is_next = following < size and self[following] == text
-            row = following if is_next else self.find(text, following)
-            following = max(following, row + 1)
-            yield row
 
 
 class RowOfText(Mapping[str, int]):

@@ -6,7 +6,6 @@ split into chunks yet counts as one text without a vector, a blank one as none.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Container
 from dataclasses import dataclass
 
 import numpy as np
@@ -66,8 +65,3 @@ def are_texts(store: Store, versions: VersionArray) -> NDArray[np.bool_]:
         return np.zeros(0, np.bool_)
     blank = store.rows("documents", ["version"], r"NOT regexp_like(body, '\S')")
     return places_of(versions, blank["version"]) < 0
-
-
-def count_profiles(hashes: Collection[str], embedded: Container[str]) -> Coverage:
-    """Count entity profiles by their hashes, and those that have no vector."""
-    return Coverage(len(hashes), sum(text_hash not in embedded for text_hash in hashes))

@@ -58,9 +58,6 @@ class ProfileVectors:
         )
 
 
-NO_PROFILES = ProfileVectors.of(np.empty((0, 1), np.float32), QuantizedVectors.empty(0, 1))
-
-
 def sources_of(profiles: VersionArray, stored: VersionArray) -> Rows | None:
     """Return the row that each profile, given by its hash, has among stored ones, -1 for none.
 

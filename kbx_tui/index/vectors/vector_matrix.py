@@ -148,10 +148,6 @@ class VectorMatrix:
             )
         return [(row, line) for _, row, line in sorted(nearest)[:count]]
 
-    def chunk_count(self) -> int:
-        """Return the number of chunks that have a vector."""
-        return sum(int(segment.chunk_counts().sum()) for segment in self.segments)
-
     def _chunks_of(self, document_row: int) -> tuple[VectorSegment, slice] | None:
         for segment in self.segments:
             if (chunks := segment.chunks_of(document_row)) is not None:

@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 
 from kbx_tui.index.vectors.coverage import Coverage
 from kbx_tui.index.vectors.document_contexts import quantize_with_context
-from kbx_tui.index.vectors.profile_vectors import NO_PROFILES
 from kbx_tui.index.vectors.vector_matrix import VectorMatrix
 from kbx_tui.index.vectors.vector_segment import VectorSegment
+from tests.no_profiles import NO_PROFILES
 
 DIMENSION, NEAREST = 32, 10
 

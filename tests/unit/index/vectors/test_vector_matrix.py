@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 from kbx_tui.index.vectors.coverage import Coverage
 from kbx_tui.index.vectors.document_contexts import document_contexts, quantize_with_context
 from kbx_tui.index.vectors.exact_products import BLOCK
-from kbx_tui.index.vectors.profile_vectors import NO_PROFILES
 from kbx_tui.index.vectors.vector_matrix import VectorMatrix
 from kbx_tui.index.vectors.vector_segment import VectorSegment
+from tests.no_profiles import NO_PROFILES
 
 DOCUMENTS, CHUNKS, DIMENSION = 700, 2 * BLOCK + 100, 8
 
@@ -144,7 +144,7 @@ def test_documents_in_two_segments_have_the_same_cosines_as_in_one(seed: int) ->
     np.testing.assert_array_equal(
         vectors.mean_vectors(with_vectors), VECTORS.mean_vectors(with_vectors)
     )
-    assert vectors.chunk_count() == CHUNKS
+    assert sum(int(segment.chunk_counts().sum()) for segment in vectors.segments) == CHUNKS
     flags = np.isin(rows, some)
     assert vectors.nearest_chunks(QUERIES[0], flags, 9) == VECTORS.nearest_chunks(
         QUERIES[0], flags, 9
@@ -158,7 +158,8 @@ def test_documents_that_are_gone_have_no_cosine_and_no_chunks() -> None:
     vectors = matrix_of(SEGMENT.renumbered(rows))
     cosines = vectors.best_cosine(QUERIES, np.ones(DOCUMENTS - 1, np.bool_))
     np.testing.assert_array_equal(cosines, np.delete(ALL_COSINES, gone, axis=1))
-    assert vectors.chunk_count() == CHUNKS - int(SEGMENT.chunk_counts()[3])
+    (segment,) = vectors.segments
+    assert int(segment.chunk_counts().sum()) == CHUNKS - int(SEGMENT.chunk_counts()[3])
     (lines, _), (expected, _) = (
         vectors.chunk_cosines(QUERIES[0], gone), VECTORS.chunk_cosines(QUERIES[0], gone + 1)
     )  # fmt: skip

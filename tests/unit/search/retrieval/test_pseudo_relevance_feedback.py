@@ -7,7 +7,6 @@ import pytest
 
 from kbx_tui.index.vectors.coverage import Coverage
 from kbx_tui.index.vectors.document_contexts import quantize_with_context
-from kbx_tui.index.vectors.profile_vectors import NO_PROFILES
 from kbx_tui.index.vectors.vector_matrix import VectorMatrix
 from kbx_tui.index.vectors.vector_segment import VectorSegment
 from kbx_tui.search.evidence.score_normalization import (
@@ -20,6 +19,7 @@ from kbx_tui.search.retrieval.pseudo_relevance_feedback import (
     best_documents,
     moved_towards,
 )
+from tests.no_profiles import NO_PROFILES
 
 DIMENSION, LEXICAL_WEIGHT = 64, 0.7
 QUERY: np.typing.NDArray[np.float32] = np.eye(1, DIMENSION, dtype=np.float32)[0]

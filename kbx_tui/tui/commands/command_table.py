@@ -65,7 +65,7 @@ COMMANDS: tuple[Command, ...] = (
     _query("query.earlier", "up", "screen.earlier_query", "previous", "recall the previous query"),
 
     _path("path.results", "down,enter", "screen.leave_field", "results",
-          "apply this path and go to the results", bar=True),
+          "apply this path, completed as shown, and go to the results", bar=True),
     _path("path.complete", "tab", "complete", "complete",
           "accept the completion; without one, go to the next pane", bar=True),
     _path("path.folders", "ctrl+t", "screen.pick_folders", "folders",

@@ -11,7 +11,7 @@ from kbx_tui.editing.state.drafts import Draft
 from kbx_tui.formatting import format_count
 from kbx_tui.safe_text import safe_line
 from kbx_tui.tui.dedup.draft_store import DraftStore, ReviewStep
-from kbx_tui.tui.dedup.messages import WriteProgress
+from kbx_tui.tui.dedup.messages import ReviewProgress
 from kbx_tui.tui.dedup.view import describe_applied
 from kbx_tui.tui.dedup.wording.undone import describe_undone, describe_undone_write
 from kbx_tui.tui.engine.client import EngineClient
@@ -116,11 +116,11 @@ class DraftWriter:
 
     def _report(self, done: int, files: int) -> None:
         words = f"writing {done} of {format_count(files, 'file')}"
-        self._client.call_on_loop(self._post, WriteProgress(words))
+        self._client.call_on_loop(self._post, ReviewProgress(words))
 
     def _finish(self) -> None:
         self.is_writing = False
-        self._post(WriteProgress(""))
+        self._post(ReviewProgress(""))
 
     def _take_back(self, step: ReviewStep, words: str) -> None:
         self._store.take_back(step)

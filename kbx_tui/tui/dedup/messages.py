@@ -54,7 +54,7 @@ class DraftPlanned(Message):
 
 
 @dataclass
-class WriteProgress(Message):
-    """The progress of writing; empty text when it has ended."""
+class ReviewProgress(Message):
+    """The progress of writing, or of a scan; empty text when it has ended."""
 
     text: str

@@ -24,6 +24,7 @@ from kbx_tui.tui.dedup.messages import (
     DraftPlanned,
     DraftsLoaded,
     ReviewChanged,
+    ReviewProgress,
     ScanEnded,
     TypedTextChecked,
 )
@@ -108,7 +109,7 @@ class ReviewModel:
 
     def scan(self, *, kept: bool = False) -> None:
         """Add the facts that the base states more than once, or those of them that are kept."""
-        self._status.show_notice("looking for facts the base states more than once …")
+        self.post(ReviewProgress("looking for facts the base states more than once …"))
         self._client.start(self._scan(kept))
 
     def drop(self, draft_id: str) -> None:
@@ -258,7 +259,10 @@ class ReviewModel:
         def scan(engine: KnowledgeBase) -> tuple[list[DraftCheck], bool]:
             return engine.scan_drafts(kept=kept), engine.kept_duplicates() > 0
 
-        checks, has_kept = await self._client.run(scan)
+        try:
+            checks, has_kept = await self._client.run(scan)
+        finally:
+            self.post(ReviewProgress(""))
         present = {draft.id for draft in self.store.drafts}
         added = [check for check in checks if check.draft.id not in present]
         if added:

@@ -32,9 +32,9 @@ from kbx_tui.tui.dedup.messages import (
     DraftPlanned,
     DraftsLoaded,
     ReviewChanged,
+    ReviewProgress,
     ScanEnded,
     TypedTextChecked,
-    WriteProgress,
 )
 from kbx_tui.tui.dedup.view import DraftRow
 from kbx_tui.tui.dedup.wording.draft_words import (
@@ -171,7 +171,7 @@ class Dedup(ModeScreen):
     def on_draft_planned(self, message: DraftPlanned) -> None:
         self.query_one(DiffPane).show(message.lines)
 
-    def on_write_progress(self, message: WriteProgress) -> None:
+    def on_review_progress(self, message: ReviewProgress) -> None:
         self.query_one(StatusLine).show_progress(message.text)
 
     def on_notice(self, message: Notice) -> None:

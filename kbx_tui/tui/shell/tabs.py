@@ -92,14 +92,16 @@ def fit_tabs(
 ) -> tuple[list[TabText], str]:
     """Return the longest wording of the tabs that fits, and what fits of the base beside it.
 
-    `base` is its name, and what it holds.
+    `base` is its name, and what it holds. Where several bases are open, the name is never left out
+    for the titles of other tabs.
     """
+    has_several = any(text.mode == "together" for text in wordings[0])
     for texts in wordings:
         room = width - width_of(tab_line(texts)) - 3
         for right in (" · ".join(filter(None, base)), base[0]):
             if width_of((Span(right),)) <= room:
                 return texts, right
-        if room >= -2:
+        if room >= -2 and not (has_several and base[0] and texts is not wordings[-1]):
             return texts, ""
     return wordings[-1], ""
 

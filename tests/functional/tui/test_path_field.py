@@ -40,6 +40,17 @@ async def test_all_completions_of_the_path_are_listed(demo: Path) -> None:
         await driver.until_shown(StatusLine, "memory/meetings/2025/ memory/meetings/2026/")
         await driver.press("down")  # leaving the field hides the completions
         await driver.until(lambda: not driver.status.display)
+        assert path_of(driver) == "memory/meetings/"  # a folder is whole without its first folder
+
+
+async def test_enter_completes_half_a_name_as_shown(demo: Path) -> None:
+    async with running(demo, WIDE) as driver:
+        await driver.press("escape", "f")
+        await driver.write("memory/meet")
+        await driver.until(lambda: driver.explore.query_one(PathLine).completion)
+        await driver.press("enter")
+        await driver.until(lambda: driver.state.path == "memory/meetings/")
+        assert path_of(driver) == "memory/meetings/"
 
 
 async def test_tab_without_a_completion_goes_to_the_next_pane(demo: Path) -> None:

@@ -29,10 +29,15 @@ class PathLine(PathInput):
 
     def __init__(self, complete: CompletePath) -> None:
         super().__init__("everywhere", complete)
+        self._completions: tuple[str, ...] = ()
+        """Those of the current text, as far as they are known."""
 
     @property
     def is_completing(self) -> bool:
         return self.has_focus
+
+    def on_path_input_completions_found(self, event: PathInput.CompletionsFound) -> None:
+        self._completions = event.completions
 
     async def action_clear_or_leave(self) -> None:
         """Clear the field, or leave it if it is empty."""
@@ -46,7 +51,11 @@ class PathLine(PathInput):
         self.request_completions()
 
     def on_blur(self) -> None:
-        self.post_message(self.Left(self.value.strip()))
+        """Apply the path; half a name, which no document has, is completed as shown."""
+        path = self.value.strip()
+        if self.completion and effective_path(path, self._completions) != path:
+            path = self.value = self.completion
+        self.post_message(self.Left(path))
 
 
 class PathField(Horizontal):

@@ -32,6 +32,14 @@ def test_tabs_shrink_with_the_width() -> None:
     assert shown(35) == " › F1 Explore   F2   F3   F4   F5 | "
 
 
+def test_the_name_is_shown_where_several_bases_are_open() -> None:
+    texts = tab_texts("dedup", Keymap(), {"together": "(2)"})
+    shorter, right = fit_tabs(texts, BASE, 80)
+    assert [text.words for text in shorter] == ["", "Drafts", "", "", "", "(2)"]
+    assert right == "acme · 5,706 documents"
+    assert fit_tabs(texts, ("", ""), 80)[0] is texts[0]
+
+
 @pytest.mark.parametrize("width", [20, 30, 50, 80, 140])
 def test_current_tab_is_always_named_and_marked(width: int) -> None:
     for tab in TABS:

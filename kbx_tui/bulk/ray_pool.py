@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -71,12 +71,13 @@ class WorkerPool:
         worker.tasks.append(reference)
         return reference
 
-    def wait(self) -> list[Any]:
-        """Return the references to finished results, perhaps none, after a second at most.
+    def wait(self, running: Iterable[Any]) -> list[Any]:
+        """Return those of the references whose results are there, perhaps none, after a second.
 
-        Raises EngineFault if no worker can be started.
+        `running` are all that have not been received, also those of workers that were replaced: the
+        tasks of a dead worker fail one after the other. Raises EngineFault if no worker can be
+        started.
         """
-        running = [reference for worker in self._workers for reference in worker.tasks]
         starting = {w.starting: w for w in self._workers if w.starting is not None}
         references = [*running, *starting]
         self._ray.wait(references, timeout=POLL_SECONDS)

@@ -131,7 +131,7 @@ class _Run:
             is_over = self._assign(limit)
             if is_over and not self._running and not self._interrupted:
                 return
-            for reference in self._pool.wait():
+            for reference in self._pool.wait(list(self._running)):
                 self._receive(reference)
             numbers = sorted(self._finished)
             if ordered:

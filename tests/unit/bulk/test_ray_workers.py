@@ -41,6 +41,7 @@ class FakeRay:
 
     def __init__(self) -> None:
         self.started = 0
+        self.most_ready: int | None = None
 
     def remote(self, **_: Any) -> Callable[[type[RayWorker]], Any]:
         return lambda worker_class: SimpleNamespace(remote=lambda model: self.start(worker_class))
@@ -62,7 +63,8 @@ class FakeRay:
     ) -> tuple[list[FakeResult], list[FakeResult]]:
         if not any(reference.is_ready() for reference in references):
             references[-1].finish()
-        return [reference for reference in references if reference.is_ready()], []
+        ready = [reference for reference in references if reference.is_ready()]
+        return ready[: self.most_ready], []
 
     def get(self, reference: FakeResult) -> Any:
         if isinstance(reference.result, Exception):
@@ -169,6 +171,12 @@ def test_tasks_of_a_dead_worker_are_finished_by_another(ray: FakeRay, ordered: b
         results = numbers(workers.map(dying(at=7, deaths=2), range(20), ordered=ordered))
     assert sorted(results) == EXPECTED
     assert ray.started == 4
+
+
+def test_tasks_of_a_dead_worker_may_fail_one_after_the_other(ray: FakeRay) -> None:
+    ray.most_ready = 1
+    with two_workers() as workers:
+        assert sorted(numbers(workers.map(dying(3, 1), range(20)))) == EXPECTED
 
 
 def test_task_at_which_workers_die_again_and_again_is_an_error(ray: FakeRay) -> None:

@@ -17,6 +17,8 @@ QUEUE = 2
 """Tasks given to a worker at a time, so that it has one while a result is written."""
 START_SECONDS = 120.0
 """Time in which a worker must start, where there is no other."""
+LOOK_SECONDS = 5.0
+"""Time without any worker after which Ray is asked whether it has machines."""
 MAX_FAILED_STARTS = 3
 POLL_SECONDS = 1.0
 
@@ -32,7 +34,7 @@ class PooledWorker:
     """References to the results of its tasks, the running one first."""
 
 
-class WorkerPool:
+class RayPool:
     """Worker processes, each with a processor of its own."""
 
     def __init__(
@@ -87,12 +89,22 @@ class WorkerPool:
                 self._started(starting[reference])
         if any(worker.starting is None for worker in self._workers):
             self._waiting_since = time.monotonic()
-        elif time.monotonic() - self._waiting_since > START_SECONDS:
+        else:
+            self._require_start(time.monotonic() - self._waiting_since)
+        return [reference for reference in ready if reference not in starting]
+
+    def _require_start(self, waited: float) -> None:
+        """Raise EngineFault if no worker can start, or none has started within the limit."""
+        if waited > LOOK_SECONDS and not any(node["Alive"] for node in self._ray.nodes()):
+            raise EngineFault(
+                "Ray has ended on all its machines, perhaps for lack of memory: what was finished "
+                "is kept, and the next run continues from there"
+            )
+        if waited > START_SECONDS:
             raise EngineFault(
                 f"no worker of Ray has started within {START_SECONDS:.0f} s: are all processors of "
                 "the cluster in use?"
             )
-        return [reference for reference in ready if reference not in starting]
 
     def _started(self, worker: PooledWorker) -> None:
         """Take a worker into use if it is as expected. Raises EngineFault."""
@@ -103,10 +115,15 @@ class WorkerPool:
             cause = getattr(error, "cause", None)
             if isinstance(cause, KbxError):  # its model
                 raise EngineFault(f"a worker of Ray cannot start: {cause}") from error
-            if self._failed_starts >= MAX_FAILED_STARTS or "No module named" in str(error):
+            if missing := re.search(r"No module named '[\w.]+'", str(error)):
                 raise EngineFault(
-                    f"workers of Ray cannot start ({_missing_module(error) or brief(error)}): "
-                    f"install kbx-tui {self._expected.version} on every machine"
+                    f"workers of Ray cannot start ({missing[0]}): install kbx-tui "
+                    f"{self._expected.version} on every machine"
+                ) from error
+            if self._failed_starts >= MAX_FAILED_STARTS:
+                raise EngineFault(
+                    f"workers of Ray cannot start ({brief(error)}): look for a lack of memory or "
+                    "disk space, or run without --engine ray"
                 ) from error
             self.replace(worker)
             return
@@ -129,8 +146,3 @@ class WorkerPool:
         if worker in self._workers:
             self._workers.remove(worker)
             self._add()
-
-
-def _missing_module(error: Exception) -> str:
-    missing = re.search(r"No module named '[\w.]+'", str(error))
-    return missing[0] if missing else ""

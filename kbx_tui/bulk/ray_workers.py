@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from kbx_tui.bulk.ray_errors import brief
-from kbx_tui.bulk.ray_pool import PooledWorker, WorkerPool
+from kbx_tui.bulk.ray_pool import PooledWorker, RayPool
 from kbx_tui.bulk.ray_session import ray_session, require_ray
 from kbx_tui.bulk.ray_worker import facts_of
 from kbx_tui.embedding.embedder import Embedder
@@ -77,7 +77,7 @@ class _RayWorkers:
         self._engine, self._embedder, self._notice = engine, embedder, notice
         self._stack = stack
         """Ends the session of Ray."""
-        self._started: tuple[Any, WorkerPool] | None = None
+        self._started: tuple[Any, RayPool] | None = None
 
     def map(
         self, task: Task[Input, Output], inputs: Iterable[Input], *, ordered: bool = True
@@ -87,7 +87,7 @@ class _RayWorkers:
             ray, pool = self._start()
             yield from _Run(ray, pool, task, chain([first], remaining)).results(ordered=ordered)
 
-    def _start(self) -> tuple[Any, WorkerPool]:
+    def _start(self) -> tuple[Any, RayPool]:
         if self._started is None:
             engine = self._engine
             count = engine.workers or usable_cores()
@@ -99,7 +99,7 @@ class _RayWorkers:
             ray = self._stack.enter_context(ray_session(engine.address, count))
             if engine.address:
                 count = engine.workers or int(ray.cluster_resources().get("CPU", 1))
-            pool = WorkerPool(ray, count, self._model, facts_of(self._embedder), self._notice)
+            pool = RayPool(ray, count, self._model, facts_of(self._embedder), self._notice)
             self._started = ray, pool
         return self._started
 
@@ -108,7 +108,7 @@ class _Run:
     """One task for many inputs."""
 
     def __init__(
-        self, ray: Any, pool: WorkerPool, task: Task[Any, Any], inputs: Iterator[Any]
+        self, ray: Any, pool: RayPool, task: Task[Any, Any], inputs: Iterator[Any]
     ) -> None:
         self._ray, self._pool, self._task = ray, pool, task
         self._inputs = (_Assignment(*numbered) for numbered in enumerate(inputs))

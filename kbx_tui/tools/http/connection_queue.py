@@ -8,7 +8,7 @@ import socket
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 
-from kbx_tui.tools.http.pooled_worker import PooledWorker
+from kbx_tui.tools.http.http_worker import HttpWorker
 
 WAIT_SECONDS = 5.0
 """Time for which a connection waits while no worker can take it."""
@@ -32,7 +32,7 @@ class ConnectionQueue:
     several to the one that was given the fewest, so that all are used and have their index open."""
 
     def __init__(
-        self, workers: Callable[[], Iterable[PooledWorker]], refused: Callable[[], object]
+        self, workers: Callable[[], Iterable[HttpWorker]], refused: Callable[[], object]
     ) -> None:
         """`refused` is called for each connection that no worker took."""
         self._workers, self._refused = workers, refused

@@ -18,8 +18,8 @@ from dataclasses import asdict, replace
 from kbx_tui.errors import KbxError
 from kbx_tui.http_service.service_state import ServiceState
 from kbx_tui.tools.http.connection_queue import ConnectionQueue
+from kbx_tui.tools.http.http_worker import HttpWorker
 from kbx_tui.tools.http.mcp_options import McpOptions, say
-from kbx_tui.tools.http.pooled_worker import PooledWorker
 from kbx_tui.tools.http.reports import StateReports
 from kbx_tui.tools.http.worker_process import ADOPTED, CLOSED, READY
 
@@ -38,7 +38,7 @@ class WorkerPool:
 
     def __init__(self, options: McpOptions, count: int, state: ServiceState) -> None:
         self._options, self._count, self._state = options, count, state
-        self._workers: dict[int, PooledWorker] = {}
+        self._workers: dict[int, HttpWorker] = {}
         self._restarts: deque[float] = deque()
         self._queue = ConnectionQueue(
             self._workers.values, lambda: state.observer.rejected("no_worker")
@@ -110,7 +110,7 @@ class WorkerPool:
             self._state.observer.restarted()
             say(f"{worker.name} ended with exit code {code}; another one is started")
 
-    async def _start(self, number: int) -> PooledWorker:
+    async def _start(self, number: int) -> HttpWorker:
         ours, theirs = socket.socketpair()
         with theirs:
             process = await asyncio.create_subprocess_exec(
@@ -124,10 +124,10 @@ class WorkerPool:
         with suppress(BrokenPipeError, ConnectionResetError):  # it has ended already
             ours.sendall(json.dumps(asdict(options)).encode() + b"\n")
         ours.setblocking(False)
-        worker = self._workers[number] = PooledWorker(f"worker {number}", process, ours)
+        worker = self._workers[number] = HttpWorker(f"worker {number}", process, ours)
         return worker
 
-    async def _follow(self, worker: PooledWorker) -> None:
+    async def _follow(self, worker: HttpWorker) -> None:
         """Read what a worker reports until it ends; end one that does not get ready, or hangs."""
         reports = StateReports(self._state, worker.name)
         reader, writer = await asyncio.open_unix_connection(sock=worker.control.dup())
@@ -167,7 +167,7 @@ class WorkerPool:
                 self._queue.add(connection)
 
 
-async def _end_if_stalled(worker: PooledWorker) -> None:
+async def _end_if_stalled(worker: HttpWorker) -> None:
     """Kill a worker once it confirms nothing of what it was given."""
     oldest, looks = None, 0
     while looks < STALL_LOOKS:

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from kbx_tui.bulk import ray_workers
+from kbx_tui.bulk import ray_pool, ray_workers
 from kbx_tui.bulk.ray_worker import RayWorker, WorkerFacts, facts_of
 from kbx_tui.bulk.ray_workers import RayEngine
 from kbx_tui.embedding.embedder import Embedder
@@ -65,6 +65,9 @@ class FakeRay:
             references[-1].finish()
         ready = [reference for reference in references if reference.is_ready()]
         return ready[: self.most_ready], []
+
+    def nodes(self) -> list[dict[str, bool]]:
+        return [{"Alive": False}]
 
     def get(self, reference: FakeResult) -> Any:
         if isinstance(reference.result, Exception):
@@ -206,9 +209,9 @@ def test_error_of_a_task_is_raised_as_it_is(ray: FakeRay) -> None:
         (EmbeddingError("no such model"), "a worker of Ray cannot start: no such model"),
         (
             ModuleNotFoundError("No module named 'kbx_tui'"),
-            r"\(No module named 'kbx_tui'\)",
+            r"\(No module named 'kbx_tui'\): install kbx-tui \d",
         ),
-        (OSError("disk full"), r"cannot start \(disk full\): install kbx-tui \d"),
+        (OSError("disk full"), r"cannot start \(disk full\): look for a lack of memory or disk"),
     ],
     ids=["model", "package", "other"],
 )
@@ -220,6 +223,13 @@ def test_workers_that_cannot_start_are_an_error(
 
     monkeypatch.setattr(RayWorker, "facts", fail)
     with two_workers() as workers, pytest.raises(EngineFault, match=message):
+        numbers(workers.map(double, [1]))
+
+
+def test_ray_that_has_ended_is_an_error(ray: FakeRay, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ray_pool, "LOOK_SECONDS", 0.0)
+    ray.most_ready = 0
+    with two_workers() as workers, pytest.raises(EngineFault, match=r"^Ray has ended on all"):
         numbers(workers.map(double, [1]))
 
 

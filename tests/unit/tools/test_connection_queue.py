@@ -13,19 +13,19 @@ import pytest
 
 from kbx_tui.tools.http import connection_queue
 from kbx_tui.tools.http.connection_queue import ConnectionQueue
-from kbx_tui.tools.http.pooled_worker import MAX_UNCONFIRMED, PooledWorker
+from kbx_tui.tools.http.http_worker import MAX_UNCONFIRMED, HttpWorker
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="connections cannot be handed over")
 
 REQUEST = b"POST /mcp HTTP/1.1\r\n\r\n"
 
 
-def make_worker(name: str = "worker 0") -> tuple[PooledWorker, socket.socket]:
+def make_worker(name: str = "worker 0") -> tuple[HttpWorker, socket.socket]:
     """Return a worker without a process, and the socket at which it receives connections."""
     ours, theirs = socket.socketpair()
     ours.setblocking(False)
     no_process: Any = None
-    return PooledWorker(name, no_process, ours, is_ready=True), theirs
+    return HttpWorker(name, no_process, ours, is_ready=True), theirs
 
 
 def connect(queue: ConnectionQueue) -> socket.socket:

@@ -15,7 +15,7 @@ MAX_UNCONFIRMED = 32
 
 
 @dataclass(eq=False)
-class PooledWorker:
+class HttpWorker:
     """A process, and the connections it has."""
 
     name: str

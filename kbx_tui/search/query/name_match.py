@@ -14,6 +14,9 @@ AMBIGUOUS = 0.8
 HINT = 0.4
 """Score of a name that the query may use as an ordinary word."""
 
+TYPO_WEIGHT = 0.9
+"""Score of a misspelled name that differs in nothing, such as one written as one word."""
+
 
 @dataclass(frozen=True, slots=True)
 class NameMatch:

@@ -1,7 +1,8 @@
 """Finds the entities that a query names, deterministically: names, aliases, parts of names, typos.
 
 Words are matched in this order, each used once: full names and aliases, longest first; misspelled
-names of several words; surnames and first names; names misspelled or written as one word.
+names of several words; surnames and first names; names misspelled or written as one word;
+misspelled parts of names.
 
 Disambiguation. A name that may also be an ordinary word ("platform", "the Blasius equation") is
 only a hint, with a score below the threshold, unless it is written or used as a name: `_is_meant`.
@@ -28,13 +29,12 @@ from kbx_tui.knowledge.records import Entity
 from kbx_tui.search.evidence.evidence import Signal
 from kbx_tui.search.query.english_words import FUNCTION_WORDS, NAMES_THAT_ARE_WORDS, has_topic
 from kbx_tui.search.query.misspelled_names import MisspelledNames
+from kbx_tui.search.query.misspelled_parts import MisspelledParts
 from kbx_tui.search.query.name_index import FoundNames, IndexedName, NameIndex, lengths_of
-from kbx_tui.search.query.name_match import AMBIGUOUS, HINT, NameMatch
+from kbx_tui.search.query.name_match import AMBIGUOUS, HINT, TYPO_WEIGHT, NameMatch
 from kbx_tui.search.query.name_parts import NamePartMatcher
 from kbx_tui.search.query.name_priors import NamePriors
 from kbx_tui.search.query.query_words import QueryWords
-
-TYPO_WEIGHT = 0.9
 
 SHORTEST_IN_USER_NAME = 4
 """Letters of a part of a name that show an alias to be made of it; fewer are in many words."""
@@ -59,6 +59,7 @@ class NameMatcher:
         self._entities, self._types = entities, entities.types
         self._names = NameIndex(names)
         self._misspelled = MisspelledNames(entities, names)
+        self._misspelled_parts = MisspelledParts(entities, texts_with)
         self._begun: tuple[QueryWords, FoundNames, list[NameMatch]] | None = None
         """What the last `find_full_names` found, which `find` continues."""
 
@@ -83,6 +84,7 @@ class NameMatcher:
         spans = [(match.start, match.end) for match in people]
         matches += parts.find_first_names(words, spans)
         matches += self._find_typos(words, sizes=(1,))
+        matches += self._misspelled_parts.find(words)
         return self._promote_hints(words, self._promote_listed(words, matches))
 
     def find_full_names(self, query: str) -> list[NameMatch]:

@@ -209,6 +209,14 @@ class QueryWords:
         is_predicate = before in _PLURAL_BE and after in _AFTER_ADJECTIVES
         return before in english.BEFORE_ADJECTIVES or is_predicate or is_verb
 
+    def is_in_place_of_name(self, index: int) -> bool:
+        """Return whether a word is where a query has a name: asked about, or with a capital."""
+        word = self.words[index]
+        is_name = index > 0 and word.is_capitalised and not (self.all_lower or self.in_title_case)
+        is_name = is_name or self.is_possessive(index) or self.is_asked_about(index, 1)
+        is_word = self.is_compound(index, 1) or self.is_in_place_of_word(index)
+        return is_name and not is_word and not self.is_part_of_longer_name(index, 1)
+
     def is_surely_asked_about(self, start: int, size: int) -> bool:
         """Return whether words are meant as a name although the base uses them otherwise.
 

@@ -43,7 +43,7 @@ VOTES = {
     "jasnell": NameVotes(0.0, 40.0),
     "rich": NameVotes(1.0, 40.0),
 }
-TEXTS = {"consensus": 900, "consensys": 4, "grading": 5}
+TEXTS = {"scherer": 1, "consensus": 900, "consensys": 4, "grading": 5}
 NAMES = NameMatcher.of(ENTITIES, VOTES, texts_with=lambda word: TEXTS.get(word, 0))
 
 
@@ -72,6 +72,8 @@ def named(query: str) -> set[str]:
         ("strong matrices", "J. P. Strong III"),
         ("consensis on decorators", "Consensys"),
         ("jasnell http2", "James Snell"),
+        ("what did ehrenburg say about decorators", "Daniel Ehrenberg"),
+        ("decorators: Ehrenburg", "Daniel Ehrenberg"),
         ("what did platforms say about rollbacks", "Platform"),
     ],
 )
@@ -95,6 +97,8 @@ def test_names_are_found_however_they_are_written(query: str, name: str) -> None
         "Jean-Yves Tremblay said no",
         "platforms rollback",
         "rich errors",
+        "ehrenburg decorators",
+        "what did scherer say about fees",
         "migraton rehearsal",
     ],
 )

@@ -65,12 +65,12 @@ def require_ray() -> None:
 
 
 @contextmanager
-def ray_session(address: str, cpus: int) -> Iterator[Any]:
+def ray_session(address: str | None, cpus: int) -> Iterator[Any]:
     """Yield the module `ray`, connected to the cluster at `address`, "auto" or HOST:PORT.
 
-    With an empty address Ray is started on this machine, for `cpus` workers, and ended afterwards;
+    Without an address Ray is started on this machine, for `cpus` workers, and ended afterwards;
     then it listens on loopback only. A connection that the program has already is used and kept.
-    Raises EngineFault and ConfigError.
+    Raises EngineFault.
     """
     require_ray()
     variables = dict(QUIET)
@@ -125,18 +125,25 @@ def _connect(ray: Any, options: dict[str, Any]) -> None:
                 raise EngineFault(f"Ray cannot be started ({brief(error)})") from error
 
 
+def require_address(address: str) -> None:
+    """Raise ConfigError for an address that is neither HOST:PORT nor "auto"."""
+    host, colon, port = address.rpartition(":")
+    is_number = port.isascii() and port.isdigit() and int(port) < 65_536
+    if address != "auto" and not (host and colon and is_number and "/" not in host):
+        raise ConfigError(
+            "--ray-address must be HOST:PORT, or auto on a machine of a cluster, not "
+            + (address or "empty")
+        )
+
+
 def _require_answer(address: str) -> None:
-    """Raise ConfigError for an address of another form, EngineFault where nothing answers."""
+    """Raise EngineFault where nothing answers."""
     if address == "auto":
         return
-    host, colon, port = address.rpartition(":")
-    if not (host and colon and port.isdigit()) or "/" in host:
-        raise ConfigError(
-            f"--ray-address must be HOST:PORT, or auto on a machine of a cluster, not {address}"
-        )
+    host, _, port = address.rpartition(":")
     try:
         socket.create_connection((host.strip("[]"), int(port)), CONNECT_SECONDS).close()
-    except (OSError, OverflowError) as error:
+    except (OSError, UnicodeError) as error:  # UnicodeError: no name of a host
         reason = getattr(error, "strerror", None) or str(error) or "no answer"
         raise EngineFault(f"no Ray cluster answers at {address} ({reason})") from error
 

@@ -12,7 +12,7 @@ from typing import Any
 
 from kbx_tui.bulk.ray_errors import brief
 from kbx_tui.bulk.ray_pool import PooledWorker, RayPool
-from kbx_tui.bulk.ray_session import ray_session, require_ray
+from kbx_tui.bulk.ray_session import ray_session, require_address, require_ray
 from kbx_tui.bulk.ray_worker import facts_of
 from kbx_tui.embedding.embedder import Embedder
 from kbx_tui.embedding.local import is_remote, usable_cores
@@ -29,8 +29,8 @@ AHEAD = 4
 class RayEngine:
     """Where a build with Ray runs."""
 
-    address: str = ""
-    """HOST:PORT of a cluster, or "auto"; empty: Ray is started on this machine for the run."""
+    address: str | None = None
+    """HOST:PORT of a cluster, or "auto"; None: Ray is started on this machine for the run."""
     workers: int | None = None
     """Worker processes; by default one per processor of the machine or cluster."""
 
@@ -41,10 +41,12 @@ class RayEngine:
         """Yield the workers of one run. Ray is imported and started when there is a first task.
 
         `model` is the setting, `embedder` that of this process. Raises ConfigError for a model
-        that is a service, and EngineFault where Ray is not installed; the workers raise
-        EngineFault, and errors of the tasks.
+        that is a service or an address of another form, and EngineFault where Ray is not
+        installed; the workers raise EngineFault, and errors of the tasks.
         """
         require_ray()
+        if self.address is not None:
+            require_address(self.address)
         if is_remote(model):
             raise ConfigError(f"[embedding] model is {model}: workers of Ray run only local models")
         with ExitStack() as stack:

@@ -143,7 +143,7 @@ def _ray_engine(engine: str, address: str | None, workers: int | None) -> RayEng
     if engine == "ray":
         from kbx_tui.bulk.ray_workers import RayEngine
 
-        return RayEngine(address or "", workers)
+        return RayEngine(address, workers)
     if address is not None or workers is not None:
         raise ConfigError("--ray-address and --ray-workers need --engine ray")
     return None

@@ -257,6 +257,13 @@ def test_processor_of_another_kind_is_noticed_once(
     assert sum("other-host" in notice for notice in notices) == 1
 
 
+@pytest.mark.parametrize("address", ["", "host", ":1", "host:", "host:65536", "ray://host:1"])
+def test_address_of_another_form_is_refused(ray: FakeRay, address: str) -> None:
+    refused = pytest.raises(ConfigError, match=r"^--ray-address must be HOST:PORT, or auto on a ma")
+    with refused, RayEngine(address).start("bundled", open_embedder(), lambda text: None):
+        pass
+
+
 def test_model_that_is_a_service_is_refused(ray: FakeRay) -> None:
     with (
         pytest.raises(ConfigError, match="only local models"),

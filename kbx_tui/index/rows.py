@@ -12,7 +12,6 @@ from typing import Any, TypeVar
 
 import msgspec
 
-from kbx_tui.index.lexical.terms import separate_cjk
 from kbx_tui.index.schema import text_hash
 from kbx_tui.knowledge.facts.strip_subject import strip_subject
 from kbx_tui.knowledge.folding import tokens
@@ -100,7 +99,7 @@ def searched_text(row: Mapping[str, Any]) -> str:
     parts += _property_texts(frontmatter)
     parts += _own_file_name(row["path"], row["title"])
     heading = [] if row["states_title"] else [row["title"]]
-    return separate_cjk("\n".join([*dict.fromkeys(parts), *heading, body]))
+    return "\n".join([*dict.fromkeys(parts), *heading, body])
 
 
 def _property_texts(frontmatter: Mapping[str, Any]) -> Iterator[str]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from kbx_tui.knowledge.folding import fold
@@ -69,6 +69,18 @@ def _function_words() -> dict[str, frozenset[str]]:
 FUNCTION_WORDS = _function_words()
 """Folded function words of each language but English."""
 
+
+def _languages_by_word() -> dict[str, list[str]]:
+    by_word: dict[str, list[str]] = {}
+    for language, words in FUNCTION_WORDS.items():
+        for word in words:
+            by_word.setdefault(word, []).append(language)
+    return by_word
+
+
+_LANGUAGES_OF = _languages_by_word()
+"""Languages of each function word, without English."""
+
 LANGUAGES = (ENGLISH, *FUNCTION_WORDS)
 """All languages that are recognised. A stored index refers to them by number: append only."""
 
@@ -80,11 +92,7 @@ def language_detector(english_words: frozenset[str]) -> Callable[[Sequence[str]]
     they are words of many languages.
     """
     english_words = frozenset(word for word in english_words if len(word) > 1)
-    languages_of: dict[str, list[str]] = {}
-    for language, words in FUNCTION_WORDS.items():
-        for word in words:
-            languages_of.setdefault(word, []).append(language)
-    letters = {word for word in languages_of if len(word) == 1}  # initials
+    letters = {word for word in _LANGUAGES_OF if len(word) == 1}  # initials
     common = english_words | NAME_PARTICLES | letters
 
     def detect(words: Sequence[str]) -> str:
@@ -94,24 +102,22 @@ def language_detector(english_words: frozenset[str]) -> Callable[[Sequence[str]]
             return ENGLISH
         if (language := _by_script(sample)) != ENGLISH:
             return language
-        held = [word for word in sample if word in languages_of]
-        counts = Counter(language for word in held for language in languages_of[word])
+        held = [word for word in sample if word in _LANGUAGES_OF]
+        counts = Counter(language for word in held for language in _LANGUAGES_OF[word])
         if not counts:
             return ENGLISH
         (language, count), *_ = counts.most_common(1)
-        different = {word for word in held if language in languages_of[word]} - common
+        different = {word for word in held if language in _LANGUAGES_OF[word]} - common
         is_sure = len(different) >= LEAST_WORDS and count >= LEAST_SHARE * len(sample)
         return language if is_sure and count > AGAINST_ENGLISH * english else ENGLISH
 
     return detect
 
 
-def language_of_query(words: Iterable[str], english_words: frozenset[str]) -> str:
+def language_of_query(words: Sequence[str], english_words: frozenset[str]) -> str:
     """Return the language of most function words of a query, empty unless it holds two of them."""
-    lists = {ENGLISH: english_words, **FUNCTION_WORDS}
-    counts = Counter(
-        language for word in words for language, listed in lists.items() if word in listed
-    )
+    counts = Counter(language for word in words for language in _LANGUAGES_OF.get(word, ()))
+    counts[ENGLISH] = sum(map(english_words.__contains__, words))
     best = counts.most_common(2)
     if not best or best[0][1] < 2 or (len(best) > 1 and best[0][1] == best[1][1]):
         return ""

@@ -55,8 +55,9 @@ class Searcher:
 
         The query is embedded while the index is opened and checked for changes.
         """
-        path, retriever = self._session.path_filter(request.path), self._retriever()
-        search = self._session.settings.search
+        retriever = self._retriever()
+        retriever.begin(request, top_k)
+        path, search = self._session.path_filter(request.path), self._session.settings.search
         is_seed = self.preset(request.preset) == "seed"  # the seed had neither feedback nor parts
         configured: dict[str, Any] = {
             "feedback": 0.0 if is_seed else search.feedback,
@@ -66,7 +67,6 @@ class Searcher:
         }
         unset = {name: configured[name] for name in configured if getattr(request, name) is None}
         request = replace(request, **unset)  # all at once, as each request is checked
-        retriever.begin(request, top_k)
         self._session.fresh_index()
         return retriever.retrieve(request, path, top_k)
 

@@ -18,8 +18,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from kbx_tui.index.lexical.postings import UNKNOWN, Postings
+from kbx_tui.index.lexical.postings import Postings
 from kbx_tui.index.lexical.terms import OF, term_of
+from kbx_tui.index.lexical.text_offsets import TextOffsets, TextsWithOffsets
 from kbx_tui.knowledge.languages import ENGLISH, LANGUAGES
 
 K1, B = 1.2, 0.75
@@ -90,20 +91,6 @@ class PostingsSegment:
         return term_id
 
 
-@dataclass(frozen=True, slots=True)
-class TextOffsets:
-    """Where the words of one text start."""
-
-    size: int
-    """Characters of the text."""
-    _segment: PostingsSegment
-    _doc_id: int
-
-    def of(self, term: str) -> list[int]:
-        """Return where each word of a term starts, ascending and at most `postings.BEYOND`."""
-        return self._segment.postings.offsets_in(self._doc_id, self._segment.term_id(term))
-
-
 class Bm25Index:
     """All texts of one generation, scored by BM25. Read-only; `size` is the number of rows."""
 
@@ -150,14 +137,17 @@ class Bm25Index:
         """Return the language of a text."""
         return LANGUAGES[int(self._languages[row])]
 
-    def offsets(self, row: int) -> TextOffsets | None:
-        """Return the offsets of the words of a text; None if they are unknown."""
-        number, doc_id = self._places[:, row].tolist()
-        if number < 0:
-            return None
-        segment = self._segments[number]
-        size = segment.postings.text_size(doc_id)
-        return None if size == UNKNOWN else TextOffsets(size, segment, doc_id)
+    def offsets(self, rows: Sequence[int]) -> list[TextOffsets | None]:
+        """Return the offsets of the words of some texts; None where they are unknown.
+
+        A negative row stands for no text.
+        """
+        numbers, doc_ids = self._places[:, rows].tolist()
+        texts = [TextsWithOffsets(segment.postings, segment.term_id) for segment in self._segments]
+        return [
+            None if min(row, number) < 0 else texts[number].add(doc_id)
+            for row, number, doc_id in zip(rows, numbers, doc_ids, strict=True)
+        ]
 
     @cached_property
     def _places(self) -> NDArray[np.int32]:

@@ -150,15 +150,18 @@ class Postings:
         """Return the number of characters of a text, or UNKNOWN if its words have no offsets."""
         return UNKNOWN if self.text_sizes is None else int(self.text_sizes[doc_id])
 
-    def offsets_in(self, doc_id: int, term_id: int) -> list[int]:
-        """Return where each word of a term starts in a text with offsets, ascending."""
+    def offsets_in(self, doc_ids: Ints, term_id: int) -> list[list[int]]:
+        """Return where each word of a term starts in each of some texts with offsets, ascending."""
         if term_id < 0 or self.offsets is None:
-            return []
+            return [[] for _ in doc_ids]
         begin, end = self.position_starts[term_id : term_id + 2].tolist()
-        text = self.text_starts[doc_id : doc_id + 2].astype(np.int32)  # another type is slow
-        first, last = self.positions[begin:end].searchsorted(text).tolist()
-        offsets: list[int] = self.offsets[begin + first : begin + last].tolist()
-        return offsets
+        bounds = np.array([self.text_starts[doc_ids], self.text_starts[doc_ids + 1]], np.int32)
+        firsts, ends = self.positions[begin:end].searchsorted(bounds).tolist()
+        offsets = self.offsets[begin:end]
+        return [
+            offsets[first:last].tolist() if first < last else []
+            for first, last in zip(firsts, ends, strict=True)
+        ]
 
     def doc_ids_at(self, positions: Ints) -> Ints:
         """Return the doc id of the text that each position lies in."""
@@ -189,7 +192,7 @@ def make_postings(
         languages.append(LANGUAGES.index(language))
         word_ids.append(np.fromiter(map(word_id_of.__getitem__, words), np.int32, len(words)))
         if with_offsets:
-            offsets = word_offsets(text, len(words))
+            offsets = word_offsets(text, words)
             text_sizes.append(UNKNOWN if offsets is None else len(text))
             offsets = np.zeros(len(words), np.int64) if offsets is None else offsets
             offsets_of_words.append(np.minimum(offsets, BEYOND).astype(np.uint16))

@@ -25,6 +25,9 @@ MAX_LENGTH = 1.001
 """Length that no vector exceeds: those of models have length 1, up to rounding."""
 BLOCK = 8192
 """Vectors quantized or compared at a time, so that intermediate results fit the CPU's cache."""
+COMPARED_EXACTLY = 4096
+"""Number of vectors up to which `nearest` reads them all: reading their codes first takes as
+long. Chosen by the experiment "few vectors" in docs/quality.md."""
 PARALLEL_FROM = 3
 """Number of blocks from which a second thread is used."""
 SUMMATION_ERROR = 1e-5
@@ -120,6 +123,9 @@ def nearest(
     rows = np.arange(len(vectors)) if within is None else np.flatnonzero(within)
     if len(rows) <= count:
         return rows
+    if len(vectors) <= COMPARED_EXACTLY:
+        products = (vectors @ query)[rows]
+        return rows[np.argpartition(products, -count)[-count:]]
     approximate, error_bound = quantized.products(query)
     approximate = approximate[rows]
     if np.isfinite(error_bound):

@@ -130,7 +130,7 @@ class VectorSegment:
             return np.full(len(rows), np.nan), NO_PRODUCTS
         if len(rows) < SPARSE_SHARE * (end - first):
             return self._approximate_cosine_of(query, rows)
-        documents, cosines = self.documents[first:end], np.full(high + 1 - low, np.nan)
+        documents = self.documents[first:end]
         first_document, end_document = int(documents[0]), int(documents[-1]) + 1
         first_chunk = int(self.starts[first_document])
         codes = self.quantized.view(first_chunk, self._chunk_end(end_document - 1))
@@ -139,8 +139,12 @@ class VectorSegment:
         best = np.maximum.reduceat(of_chunks, starts)
         if len(documents) < len(best):
             best = best[documents - first_document]
+        products = ChunkProducts(of_chunks, first_chunk, error_bound)
+        if len(rows) == len(best) == high + 1 - low:  # all documents, as in most searches
+            return best.astype(np.float64), products
+        cosines = np.full(high + 1 - low, np.nan)
         cosines[self.document_rows[first:end] - low] = best
-        return cosines[rows - low], ChunkProducts(of_chunks, first_chunk, error_bound)
+        return cosines[rows - low], products
 
     def put_best_cosine_of(
         self, query: Vector, rows: Rows, approximate: ChunkProducts | None, cosines: Cosines

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
-from kbx_tui.index.lexical.terms import CJK_CHARACTER, separate_cjk, term_of, words_in
+from kbx_tui.index.lexical.terms import CJK_CHARACTER, term_of, words_in
 from kbx_tui.knowledge.entities.common_words import is_ambiguous
 from kbx_tui.knowledge.folding import name_key
 from kbx_tui.knowledge.parsing.inline import CODE_SPAN
@@ -56,7 +56,7 @@ class MentionSearch:
 
     def terms(self, language: str) -> list[list[str]]:
         """Return the search terms of each name: a text in that language with a name has all."""
-        words = (words_in(separate_cjk(name)) for name in self._names)
+        words = (words_in(name) for name in self._names)
         return [[term for word in each if (term := term_of(word, language))] for each in words]
 
     def find(self, body: str) -> Iterator[FoundName]:

@@ -110,7 +110,7 @@ def searched_terms(
     term of another language than English. Two adjacent words of the query are a term of their own
     with a low weight. Of Chinese, Japanese and Korean, two adjacent characters count as a word.
     """
-    in_order = words_in(separate_cjk(query))
+    in_order = words_in(query)
     counts = Counter(word for typed in weighted_terms(query) for word in words_in(typed))
     ignored = words_without_topic(in_order, languages[0]) if len(languages) > 1 else frozenset()
     asked = [word for word in counts if word not in ignored] or list(counts)
@@ -170,7 +170,7 @@ def _adjacent_signs(query: str) -> list[tuple[str, str]]:
 
     Without those of two hiragana, which inflect and connect words, while others remain.
     """
-    runs = [words_in(separate_cjk(run)) for run in _CJK_RUN.findall(query)]
+    runs = [words_in(run) for run in _CJK_RUN.findall(query)]
     pairs = list(dict.fromkeys(pair for run in runs for pair in pairwise(run)))
     return [pair for pair in pairs if not _HIRAGANA.fullmatch("".join(pair))] or pairs
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
-from bisect import bisect_left
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from bisect import bisect_left, bisect_right
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import chain
+from operator import itemgetter
 
 from kbx_tui.index.lexical.terms import CJK_CHARACTER, language_of, words_in
 from kbx_tui.knowledge.folding import fold
@@ -25,7 +26,7 @@ from kbx_tui.search.results.best_passage import (
 )
 from kbx_tui.search.results.response import Snippet
 from kbx_tui.search.results.tag_lines import kind_of_line, outside, text_near
-from kbx_tui.search.results.text_sections import find_headings
+from kbx_tui.search.results.text_sections import Heading, find_headings
 from kbx_tui.search.results.word_matches import Match, OffsetsOf, TextWords
 
 SNIPPET_LENGTH = PASSAGE_LENGTH
@@ -41,7 +42,7 @@ LANGUAGE_READ = 3_000
 
 _CJK_PIECE = re.compile(f"[\u30a1-\u30ff]+|[\u3041-\u309f]+|{CJK_CHARACTER}")
 _HIRAGANA = re.compile("[\u3041-\u309f]+")
-_HEADING = re.compile(r"^(#{1,6})[ \t]+(.*?)[ \t]*#*$", re.MULTILINE)
+_HEADING = re.compile(r"#{1,6}[ \t]+(.*?)[ \t]*#*")
 _LINE_MARKS = r"""\s*(?: (?: \#{1,6} | > ) (?: [^\S\n] | (?=\n)) | \|?[-:|\ ]{3,}$ | \| )"""
 _FIRST_MARKUP = re.compile(_LINE_MARKS, re.MULTILINE | re.VERBOSE)
 _MARKUP = re.compile(
@@ -84,14 +85,15 @@ def make_snippet(
     text, stems = body[:READ_AT_MOST], topic_stems(query, language)
     wanted = wanted or WantedWords(dict.fromkeys(stems, 1.0))
     text_words = _text_words(text, stems, wanted, language, offsets_of)
-    start, matches = _find_passage(text, body_line, stems, wanted, cosines, text_words)
+    headings = find_headings(text)
+    start, matches = _find_passage(text, headings, body_line, stems, wanted, cosines, text_words)
     found = [word_stem for _, _, word_stem in matches]
     shown, spans, line_breaks, end = _cut(text, start, matches)
     line = body_line + text.count("\n", 0, start)
     return Snippet(
         text=shown,
         matches=tuple(spans),
-        heading=_heading_above(text, start),
+        heading=_heading_above(text, headings, start),
         line_start=line,
         line_end=line + text.count("\n", start, end),
         terms=tuple(
@@ -120,10 +122,11 @@ def passage_to_rerank(
     text = body[:READ_AT_MOST]
     stems = topic_stems(query, language)
     text_words = _text_words(text, stems, wanted, language, offsets_of)
-    start, _ = _find_passage(text, body_line, stems, wanted, cosines, text_words)
+    headings = find_headings(text)
+    start, _ = _find_passage(text, headings, body_line, stems, wanted, cosines, text_words)
     begin = _sentence_start(text, start)
     passage = text[begin : begin + RERANKED_LENGTH]
-    return "\n".join(filter(None, (title, _heading_above(text, begin), passage.strip())))
+    return "\n".join(filter(None, (title, _heading_above(text, headings, begin), passage.strip())))
 
 
 def _text_words(
@@ -139,6 +142,7 @@ def _text_words(
 
 def _find_passage(
     text: str,
+    headings: Sequence[Heading],
     body_line: int,
     stems: Mapping[str, str],
     wanted: WantedWords,
@@ -150,7 +154,7 @@ def _find_passage(
     A line of tags counts only without any text, a property only if no other line has a word.
     Names are looked for in headings only, as they count nowhere else.
     """
-    headings, chunks = find_headings(text), ChunkCosines(text, cosines, body_line)
+    chunks = ChunkCosines(text, cosines, body_line)
     matches = sorted(text_words.find(stems.keys() | wanted.words.keys()))
     names = text_words.find(wanted.names, [heading[:2] for heading in headings])
     all_matches = sorted(matches + names) if names else matches
@@ -300,8 +304,8 @@ def _first_text(text: str) -> int:
     return 0
 
 
-def _heading_above(text: str, start: int) -> str:
-    line = text.rfind("\n#", 0, start + 1) + 1
-    while (heading := _HEADING.match(text, line)) is None and line:
-        line = text.rfind("\n#", 0, line - 1) + 1
-    return heading.group(2) if heading else ""
+def _heading_above(text: str, headings: Sequence[Heading], offset: int) -> str:
+    """Return the text of the last heading that begins before an offset or at it."""
+    index = bisect_right(headings, offset, key=itemgetter(0)) - 1
+    heading = _HEADING.fullmatch(text, *headings[index][:2]) if index >= 0 else None
+    return heading.group(1) if heading else ""

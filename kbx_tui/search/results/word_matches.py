@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from bisect import bisect_left, bisect_right
+from bisect import bisect_left
 from collections.abc import Callable, Collection, Iterable, Sequence
 from functools import cached_property, lru_cache
 from string import punctuation, whitespace
@@ -70,21 +70,30 @@ def _within(offsets: Sequence[int], spans: Sequence[tuple[int, int]] | None) -> 
     """Return the offsets in one of some ascending spans; None stands for all of the text."""
     if spans is None:
         return offsets
-    spans = [(-1, -1), *spans]
-    starts = [start for start, _ in spans]
-    return [offset for offset in offsets if offset < spans[bisect_right(starts, offset) - 1][1]]
+    within: list[int] = []
+    place = 0
+    for start, end in spans:
+        place = bisect_left(offsets, start, place)
+        if place == len(offsets):
+            break
+        following = bisect_left(offsets, end, place)
+        within += offsets[place:following]
+        place = following
+    return within
 
 
 def words_at(text: str, offsets: Sequence[int], word_stem: str, language: str) -> list[Match]:
     """Return the words that start at ascending offsets, if `find_words` finds them too."""
     word_at = (_ASCII_WORD if text.isascii() else _WORD).match
     inside, is_found = offsets[: bisect_left(offsets, len(text))], _forms(word_stem, language)
-    return [
-        (start, start + len(word), word_stem)
-        for start in inside
-        if is_found[word := word_at(text, start)[0]]  # type: ignore[index]
-        and (not start or text[start - 1] != "_")
-    ]
+    matches = []
+    for start in inside:
+        word = word_at(text, start)[0]  # type: ignore[index]
+        if not word.isascii():  # a sign may follow directly
+            word = _WORD_WITHOUT_SIGNS.match(text, start)[0]  # type: ignore[index]
+        if is_found[word] and (not start or text[start - 1] != "_"):
+            matches.append((start, start + len(word), word_stem))
+    return matches
 
 
 def find_words(

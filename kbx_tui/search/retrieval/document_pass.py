@@ -74,7 +74,8 @@ class DocumentPass:
             return self
         other = copy(self)
         other._scoped = scoped
-        vars(other).pop("_scoring", None)
+        for computed in ("_scoring", "lexical_scores"):
+            vars(other).pop(computed, None)
         return other
 
     @cached_property
@@ -91,8 +92,9 @@ class DocumentPass:
         """BM25 of every document of the base for each query variant, shape (documents,)."""
         return self._bm25
 
+    @cached_property
     def lexical_scores(self) -> tuple[ComponentScores, ComponentScores]:
-        """Return the scores without cosines, for the query as typed and for that of pass 2."""
+        """The scores without cosines, for the query as typed and for that of pass 2."""
         scores = [self._scoring.components(query, None) for query in self._scoring.variants]
         return scores[0], scores[-1]
 

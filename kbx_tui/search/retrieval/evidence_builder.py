@@ -49,7 +49,7 @@ class EvidenceBuilder:
 
     def within(self, scoped: ScopedDocuments) -> Evidence:
         """Return the evidence for documents of the scope: all, or its candidates."""
-        as_typed, as_searched = self.documents.within(scoped).lexical_scores()
+        as_typed, as_searched = self.documents.within(scoped).lexical_scores
         links, preference, vectors = tuple(self.links), self.preference, self.vectors
         if len(scoped.rows) < len(scoped.flags):
             links = tuple(linked.within(scoped.flags, scoped.rows) for linked in links)

@@ -8,7 +8,7 @@ import numpy as np
 
 from kbx_tui.index.entities.stored_facts import StoredFacts
 from kbx_tui.index.lexical.bm25 import K1, B
-from kbx_tui.index.lexical.terms import terms_in
+from kbx_tui.index.lexical.terms import term_of, words_in
 from kbx_tui.search.evidence.evidence import Scores, highest
 from kbx_tui.search.query.query_terms import query_terms
 
@@ -35,13 +35,17 @@ class FactIndex:
         self._mean_length = total / len(facts) if total else 1.0
 
     def find(self, query: str) -> list[FoundFact]:
-        """Return the active facts that hold a term of the query, best first, at most 50.
+        """Return the best of the active facts of each entity that hold a term of the query.
 
-        Scored by the formula of `index/lexical/bm25`, only those that hold a term.
+        Best first, from the best 50 facts. Scored by the formula of `index/lexical/bm25`, only
+        those that hold a term.
         """
-        text = " ".join(query_terms(query))
+        words = words_in(" ".join(query_terms(query)))
         terms = dict.fromkeys(
-            term for language in self._languages for term in terms_in(text, language)
+            term
+            for language in self._languages
+            for word in words
+            if (term := term_of(word, language))
         )
         ids, parts = [np.empty(0, np.int32)], [np.empty(0)]
         for term in terms:
@@ -57,10 +61,10 @@ class FactIndex:
         found = np.flatnonzero((scores > 0.0) & (self._facts.active[rows] > 0))
         best = highest(scores, found, FACTS_LIMIT)
         numbers = self._facts.entities[rows[best]].tolist()
-        return [
-            FoundFact(number, self._texts[row], score)
-            for number, row, score in zip(
-                numbers, rows[best].tolist(), scores[best].tolist(), strict=True
-            )
-            if number >= 0
-        ]
+        found_facts: dict[int, FoundFact] = {}
+        for number, row, score in zip(
+            numbers, rows[best].tolist(), scores[best].tolist(), strict=True
+        ):
+            if number >= 0 and number not in found_facts:  # reading a text takes a while
+                found_facts[number] = FoundFact(number, self._texts[row], score)
+        return list(found_facts.values())

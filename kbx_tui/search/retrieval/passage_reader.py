@@ -74,20 +74,19 @@ class PassageReader:
         ]
 
     def _sources(self, rows: Sequence[int]) -> Iterator[_Source]:
-        generation = self._generation
+        snapshot, words = self._generation.snapshot, self._generation.words
         paths = [self._evidence.paths[row] for row in rows]
-        bodies = generation.bodies.read(paths, self._reader)
-        for path, body in zip(paths, bodies, strict=True):
-            row = generation.snapshot.row_of.get(path)
-            if row is None:
+        bodies = self._generation.bodies.read(paths, self._reader)
+        base_rows = [snapshot.row_of.get(path, -1) for path in paths]
+        offsets = words.offsets(base_rows)
+        for row, body, text in zip(base_rows, bodies, offsets, strict=True):
+            if row < 0:
                 yield _Source(body, ENGLISH, NO_CHUNKS, None)
                 continue
-            yield _Source(
-                body,
-                generation.words.language_of(row),
-                self._cosines(row),
-                offsets_in_body(generation.words, row, body[0], read_at_most=READ_AT_MOST),
-            )
+            language = words.language_of(row)
+            known = text if language == ENGLISH else None
+            offsets_of = offsets_in_body(known, body[0], read_at_most=READ_AT_MOST)
+            yield _Source(body, language, self._cosines(row), offsets_of)
 
     def _cosines(self, row: int) -> LinesAndCosines:
         """Return lines and cosines of the chunks of a document; none where meaning does not count.

@@ -96,6 +96,15 @@ class Retriever:
         clock.lap("words_ms")
         self._prefetch_links(named, share)
         vectors = None if fast else self._vectors()
+        topic = documents.topic()
+        full_relevance = None if topic is None else topic.full_relevance
+        preference = dates.preference(generation, scoped, full_relevance)
+        known_items = self._known_items(request.searched, named, scoped, fast=fast)
+        wide_share = None
+        if vectors is not None and not request.exact:
+            wide_share = vectors.share_of_wide_scope(scoped.flags)
+        if wide_share is None:
+            _ = documents.lexical_scores  # while the model is running, for which pass 1 waits
         candidates = with_pinned(() if fast else self._candidates(named, vectors), pinned)
         clock.lap("pass1_ms")
         links = [
@@ -105,9 +114,6 @@ class Retriever:
             for entity in candidates
         ]
         clock.lap("links_ms")
-        topic = documents.topic()
-        full_relevance = None if topic is None else topic.full_relevance
-        preference = dates.preference(generation, scoped, full_relevance)
         builder = EvidenceBuilder(
             request=request,
             generation=generation.number,
@@ -117,7 +123,7 @@ class Retriever:
             scoped=scoped,
             entities=candidates,
             links=links,
-            known_items=self._known_items(request.searched, named, scoped, fast=fast),
+            known_items=known_items,
             topic=topic,
             preference=preference,
             frecency=self._opened.frecency(snapshot.row_of),
@@ -134,7 +140,7 @@ class Retriever:
             return evidence
         feedback = FEEDBACK_WEIGHT if request.feedback is None else request.feedback
         query = documents.feedback_query(vectors, self._query_vectors.vector, feedback)
-        evidence = self._compared_in_meaning(builder, vectors, query, top_k)
+        evidence = self._compared_in_meaning(builder, vectors, query, wide_share, top_k)
         clock.lap("pass2_ms")
         return evidence
 
@@ -143,12 +149,14 @@ class Retriever:
         builder: EvidenceBuilder,
         vectors: VectorMatrix,
         query: FeedbackQuery,
+        share: float | None,
         top_k: TopKRequest | None,
     ) -> Evidence:
-        """Return the evidence with cosines, of the candidates alone in a wide scope."""
-        scoped, share = builder.scoped, None
-        if not builder.request.exact:
-            share = vectors.share_of_wide_scope(scoped.flags)
+        """Return the evidence with cosines, of the candidates alone in a wide scope.
+
+        `share` is that of the chunks in a wide scope, None in another.
+        """
+        scoped = builder.scoped
         if share is not None and vectors.lists is not None and vectors.lists.is_worth(share):
             wide = WideScope(scoped, vectors.lists, vectors, share)
             snapshot = self._index.generation().snapshot

@@ -62,8 +62,9 @@ class RoleIndex:
     def _score(self, text: int, matched: int, asked: Sequence[int]) -> float:
         if text in asked:
             return ASKED_ROLE
-        total = self._word_count(text)
-        is_whole_role = text < len(self._roles.values) and matched == total > 1
+        if (total := self._words.get(text)) is None:
+            total = self._words[text] = self._word_count(text)
+        is_whole_role = matched == total > 1 and text < len(self._roles.values)
         return WHOLE_ROLE if is_whole_role else PART_OF_ROLE * matched / total
 
     def signals(
@@ -81,6 +82,7 @@ class RoleIndex:
         of_roles, of_teams = by_text[:roles], by_text[roles:]
         numbers = sorted({*found, *self._first(scores), *self._with_both(of_roles, of_teams)})
         role_codes, team_codes = self._roles.codes[numbers], self._teams.codes[numbers]
+        signals: dict[int, Signal] = {}  # many entities have the same
         for number, role, team, role_score, team_score in zip(
             numbers,
             role_codes.tolist(),
@@ -90,18 +92,33 @@ class RoleIndex:
             strict=True,
         ):
             if role_score:
-                yield number, Signal("role", role_score, self._roles.values[role])
+                if (signal := signals.get(role)) is None:
+                    signal = signals[role] = Signal("role", role_score, self._roles.values[role])
+                yield number, signal
             if team_score:
-                yield number, Signal("team", team_score, self._teams.values[team])
+                if (signal := signals.get(roles + team)) is None:
+                    name = self._teams.values[team]
+                    signal = signals[roles + team] = Signal("team", team_score, name)
+                yield number, signal
 
-    def _first(self, scores: Mapping[int, float]) -> Iterator[int]:
-        """Yield the first entities with a role of each score, and with a team of each."""
-        groups: dict[tuple[bool, float], list[int]] = {}
+    def _first(self, scores: Mapping[int, float]) -> set[int]:
+        """Return the first entities with a role of each score, and with a team of each.
+
+        Only of the highest scores that are enough for all candidates: of the entities in none of
+        these, only those with another signal can be among them.
+        """
+        groups: dict[tuple[float, bool], list[int]] = {}
         for text, score in scores.items():
-            groups.setdefault((text < len(self._roles.values), score), []).append(text)
-        for texts in groups.values():
-            first = [self._holders(text)[:MAX_ENTITIES_LIMIT] for text in texts]
-            yield from np.sort(np.concatenate(first))[:MAX_ENTITIES_LIMIT].tolist()
+            groups.setdefault((score, text < len(self._roles.values)), []).append(text)
+        first: set[int] = set()
+        lowest = 0.0
+        for score, is_role in sorted(groups, reverse=True):
+            if len(first) >= MAX_ENTITIES_LIMIT and score < lowest:
+                break
+            holders = [self._holders(text)[:MAX_ENTITIES_LIMIT] for text in groups[score, is_role]]
+            first.update(np.sort(np.concatenate(holders))[:MAX_ENTITIES_LIMIT].tolist())
+            lowest = score
+        return first
 
     def _with_both(
         self, of_roles: NDArray[np.float64], of_teams: NDArray[np.float64]
@@ -134,12 +151,9 @@ class RoleIndex:
 
     def _word_count(self, text: int) -> int:
         """Return the number of different words of a role or team that say something."""
-        if (count := self._words.get(text)) is None:
-            roles = self._roles.values
-            words = roles[text] if text < len(roles) else self._teams.values[text - len(roles)]
-            count = len({*map(stem, folded_words(words))} - FUNCTION_WORDS)
-            self._words[text] = count
-        return count
+        roles = self._roles.values
+        words = roles[text] if text < len(roles) else self._teams.values[text - len(roles)]
+        return len({*map(stem, folded_words(words))} - FUNCTION_WORDS)
 
 
 def _who_is_asked_for(words: Sequence[str]) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from kbx_tui.index.lexical.terms import language_of, separate_cjk, term_of, words_in
+from kbx_tui.index.lexical.terms import language_of, term_of, words_in
 from kbx_tui.knowledge.languages import FUNCTION_WORDS
 from kbx_tui.knowledge.stemming import stem
 
@@ -52,7 +52,7 @@ def test_every_language_has_a_sentence_here() -> None:
     ids=["empty", "names", "initials", "code", "without-stems", "table"],
 )
 def test_what_shows_no_other_language_is_analysed_as_english(text: str) -> None:
-    assert language_of(words_in(separate_cjk(text))) == "english"
+    assert language_of(words_in(text)) == "english"
 
 
 @pytest.mark.parametrize(

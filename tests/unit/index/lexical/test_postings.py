@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -52,17 +53,27 @@ def test_offsets_are_where_the_words_of_a_term_start() -> None:
     postings = postings_of(texts)
     assert [postings.text_size(doc_id) for doc_id in range(3)] == [len(text) for text in texts]
     team = postings.term_id("team")
-    assert [postings.offsets_in(doc_id, team) for doc_id in range(3)] == [[2, 17], [], [0, 9]]
-    assert postings.offsets_in(0, postings.term_id("lodz")) == [12]
-    assert postings.offsets_in(0, -1) == []
+    assert postings.offsets_in(np.arange(3, dtype=np.int32), team) == [[2, 17], [], [0, 9]]
+    assert postings.offsets_in(np.array([2, 0], np.int32), postings.term_id("lodz")) == [[], [12]]
+    assert postings.offsets_in(np.arange(3, dtype=np.int32), -1) == [[], [], []]
 
 
 def test_offsets_are_limited() -> None:
     postings = postings_of(["x" * BEYOND + " team team"])
-    assert postings.offsets_in(0, postings.term_id("team")) == [BEYOND, BEYOND]
+    assert postings.offsets_in(np.zeros(1, np.int32), postings.term_id("team")) == [
+        [BEYOND, BEYOND]
+    ]
 
 
-@pytest.mark.parametrize("text", ["a ½ team", "E\u0301mile, a team", "a 日 本 team"])
+@pytest.mark.parametrize("text", ["a ½ team", "1½ team", "a日本team", "日 ½ team"])
+def test_a_character_that_is_a_word_or_two_has_the_offsets_of_the_others_exact(text: str) -> None:
+    postings = postings_of([text])
+    assert postings.offsets_in(np.zeros(1, np.int32), postings.term_id("team")) == [
+        [text.index("team")]
+    ]
+
+
+@pytest.mark.parametrize("text", ["E\u0301mile, a team", "5\u2103 in the room"])
 def test_a_text_that_folds_to_other_words_has_no_offsets(text: str) -> None:
     assert postings_of([text]).text_size(0) == UNKNOWN
 
@@ -71,4 +82,4 @@ def test_offsets_are_left_out_unless_asked_for() -> None:
     postings = make_postings([("v1", "a team")])
     assert postings.offsets is None
     assert postings.text_size(0) == UNKNOWN
-    assert postings.offsets_in(0, postings.term_id("team")) == []
+    assert postings.offsets_in(np.zeros(1, np.int32), postings.term_id("team")) == [[]]

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kbx_tui.index.lexical.terms import LONGEST_WORD, STOP_WORDS, separate_cjk, terms_in
+from kbx_tui.index.lexical.terms import LONGEST_WORD, STOP_WORDS, terms_in
 from kbx_tui.knowledge.folding import fold
 
 
@@ -16,11 +16,11 @@ from kbx_tui.knowledge.folding import fold
         ("The teams were migrating", ["team", "migrat"]),
         ("foo_bar 3.14 don't", ["foo", "bar", "3", "14"]),
         ("Cafés in Łódź, Straße", ["cafe", "lodz", "strass"]),
-        ("日本", ["日本"]),
+        ("plan日本", ["plan", "日", "本"]),
         ("x" * (LONGEST_WORD - 1) + " " + "y" * LONGEST_WORD, ["x" * (LONGEST_WORD - 1)]),
         ("", []),
     ],
-    ids=["stemming", "punctuation", "accents", "japanese", "long-words", "empty"],
+    ids=["stemming", "punctuation", "accents", "each-cjk-character", "long-words", "empty"],
 )
 def test_terms_are_folded_and_stemmed_words(text: str, terms: list[str]) -> None:
     assert terms_in(text) == terms
@@ -30,8 +30,3 @@ def test_terms_are_folded_and_stemmed_words(text: str, terms: list[str]) -> None
 def test_terms_do_not_depend_on_accents(text: str) -> None:
     assert terms_in(text) == terms_in(fold(text))
     assert not STOP_WORDS.intersection(terms_in(text))
-
-
-def test_each_cjk_character_becomes_a_word() -> None:
-    assert terms_in(separate_cjk("plan日本")) == ["plan", "日", "本"]
-    assert separate_cjk("no CJK characters") == "no CJK characters"

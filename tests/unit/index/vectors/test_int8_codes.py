@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import mmap
+from collections.abc import Iterator
 
 import numpy as np
 import pytest
@@ -10,11 +11,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
+from kbx_tui.index.vectors import int8_codes
 from kbx_tui.index.vectors.int8_codes import BLOCK, QuantizedVectors, nearest, quantize
 
 DIMENSION = 48
 
 Matrix = NDArray[np.float32]
+
+
+@pytest.fixture(autouse=True, scope="module")
+def few_vectors_are_compared_by_their_codes() -> Iterator[None]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(int8_codes, "COMPARED_EXACTLY", 0)
+        yield
 
 
 def random_vectors(count: int, seed: int, *, peaked: bool = False) -> Matrix:
@@ -82,6 +91,15 @@ def test_nearest_equals_an_exact_search(seed: int, count: int, peaked: bool) -> 
 def test_nearest_returns_all_rows_when_there_are_too_few() -> None:
     vectors = random_vectors(5, 1)
     assert nearest(vectors, quantize(vectors), vectors[0], 9).tolist() == [0, 1, 2, 3, 4]
+
+
+def test_nearest_of_few_vectors_needs_no_codes(monkeypatch: pytest.MonkeyPatch) -> None:
+    vectors, query = random_vectors(60, 8), random_vectors(1, 9)[0]
+    monkeypatch.setattr(int8_codes, "COMPARED_EXACTLY", 60)
+    within = np.arange(60) % 2 == 0
+    rows = nearest(vectors, QuantizedVectors.empty(0, DIMENSION), query, 3, within)
+    best = np.argsort(-np.where(within, vectors @ query, -np.inf))[:3]
+    assert set(rows.tolist()) == set(best.tolist())
 
 
 def test_products_with_zero_vectors_are_zero() -> None:

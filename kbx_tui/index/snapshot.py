@@ -6,10 +6,9 @@ in mapped arrays, their text on disk.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import repeat
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -85,8 +84,3 @@ class Snapshot:
 def generation_of(versions: Mapping[str, int]) -> int:
     """Return the generation of the index: the sum of its table versions, raised by every write."""
     return sum(versions.values())
-
-
-def rows_of(values: Iterable[Any], row_of: Mapping[Any, int]) -> Rows:
-    """Return the row of each value, -1 for one that has none."""
-    return np.array(list(map(row_of.get, values, repeat(-1))), np.int64)

@@ -10,21 +10,17 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 
 from kbx_tui.index.columns.read_snapshot import read_snapshot
-from kbx_tui.index.columns.versions import rows_of_versions, stored_versions
-from kbx_tui.index.derived_files import LISTS, is_few, vectors_file
+from kbx_tui.index.columns.versions import places_of, rows_of_versions, stored_versions
+from kbx_tui.index.derived_files import LISTS, vectors_file
 from kbx_tui.index.inverted_file import vector_lists
 from kbx_tui.index.inverted_file.vector_lists import VectorLists
-from kbx_tui.index.snapshot import Snapshot, rows_of
+from kbx_tui.index.snapshot import Snapshot
 from kbx_tui.index.store import Store
 from kbx_tui.index.vectors.coverage import Coverage
 from kbx_tui.index.vectors.profile_vectors import NO_ROWS, ProfileVectors, sources_of
 from kbx_tui.index.vectors.stored_vectors import StoredVectors
 from kbx_tui.index.vectors.vector_matrix import VectorMatrix
-from kbx_tui.index.vectors.vector_tables import (
-    hash_texts,
-    read_some_vectors,
-    read_vectors,
-)
+from kbx_tui.index.vectors.vector_tables import read_some_vectors, read_vectors
 from kbx_tui.index.vectors.write_vectors_file import write_vectors_file
 
 
@@ -41,8 +37,6 @@ def load_vectors(store: Store, snapshot: Snapshot, *, model: str, dimension: int
         return read_vectors(store, snapshot, dimension)
     rows = rows_of_versions(mapped.versions, snapshot.versions)
     missing = np.setdiff1d(np.arange(len(snapshot.versions)), rows)
-    if not is_few(len(missing), len(snapshot.versions)):
-        return read_vectors(store, snapshot, dimension)
     segments, lists = [mapped.to_segment(dimension).renumbered(rows)], _load_lists(store, mapped)
     coverage = Coverage(int(segments[0].chunk_counts().sum()), 0)
     vectors, codes = mapped.entities.reshape(-1, dimension), mapped.profile_codes(dimension)
@@ -52,12 +46,10 @@ def load_vectors(store: Store, snapshot: Snapshot, *, model: str, dimension: int
         coverage += Coverage(len(profiles), 0)
         return VectorMatrix(tuple(segments), ProfileVectors.of(vectors, codes), coverage, lists)
     without = np.flatnonzero(sources < 0) if sources is not None else NO_ROWS
-    hashes = hash_texts(profiles[without])
-    newer, found = read_some_vectors(
-        store, snapshot, missing.tolist(), sorted(set(hashes) - {""}), dimension
-    )
+    wanted = np.setdiff1d(profiles[without], [b""])
+    newer, found = read_some_vectors(store, snapshot, missing, wanted, dimension)
     segments += (segment for segment in newer.segments if len(segment.documents))
-    places = rows_of(hashes, {text: row for row, text in enumerate(found)})
+    places = places_of(profiles[without], found)
     added = newer.profiles.vectors[places[places >= 0]]
     of_entities = ProfileVectors(vectors, codes, sources, added, without[places >= 0])
     coverage += newer.coverage + Coverage(len(profiles), int(np.count_nonzero(places < 0)))

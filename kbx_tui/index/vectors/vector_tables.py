@@ -1,16 +1,17 @@
-"""Vectors read from the tables: those of a whole generation, or of a few documents."""
+"""Vectors read from the tables: those of a whole generation, or of some documents."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from kbx_tui.errors import IndexFault, IndexForeign
 from kbx_tui.index.columns.released_memory import release_memory
-from kbx_tui.index.columns.versions import places_of, version_array
+from kbx_tui.index.columns.versions import VersionArray, places_of, version_array
+from kbx_tui.index.derived_files import is_few
 from kbx_tui.index.schema import text_hash
 from kbx_tui.index.snapshot import Rows, Snapshot
 from kbx_tui.index.store import Store
@@ -38,11 +39,72 @@ def read_vectors(store: Store, snapshot: Snapshot, dimension: int) -> VectorMatr
 
     Raises IndexForeign for vectors of another dimension, IndexFault when they cannot be read.
     """
+    rows, profiles = np.arange(len(snapshot.versions)), snapshot.entities.stored.profiles
+    found = _find_in_one_pass(store, snapshot, rows, profiles, dimension)
+    coverage = coverage_of(store, snapshot, found.layout, found.of_profiles)
+    return _vectors(found.layout, coverage, found.chunks, found.titles, found.profiles)
+
+
+def read_some_vectors(
+    store: Store, snapshot: Snapshot, rows: Rows, profiles: VersionArray, dimension: int
+) -> tuple[VectorMatrix, VersionArray]:
+    """Read the vectors of the documents at `rows` and of the profiles with these hashes.
+
+    Returns the vectors, and the hashes of their `profiles`, without those that have no vector. The
+    coverage counts the chunks of the documents alone. Raises as `read_vectors`.
+    """
+    are_few = is_few(len(rows), len(snapshot.versions))
+    are_few = are_few and is_few(len(profiles), len(snapshot.entities))
+    find = _find_by_hash if are_few else _find_in_one_pass
+    found = find(store, snapshot, rows, profiles, dimension)
+    has_vector = found.of_profiles >= 0
+    coverage = coverage_of(store, snapshot, found.layout)
+    vectors = _vectors(
+        found.layout, coverage, found.chunks, found.titles, found.profiles[has_vector]
+    )
+    return vectors, profiles[has_vector]
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """Vectors of some documents and profiles."""
+
+    layout: ChunkLayout
+    of_profiles: Rows
+    """Row in the table of the vector of each profile, -1 without one."""
+    chunks: Matrix
+    titles: Matrix
+    profiles: Matrix
+    """Zeros, as in the two before, without a vector."""
+
+
+def _find_by_hash(
+    store: Store, snapshot: Snapshot, rows: Rows, profiles: VersionArray, dimension: int
+) -> _Found:
+    """Read a few vectors: time grows with their number times the size of the table."""
+    check_dimension(store, dimension)
+    versions = [snapshot.versions[row] for row in rows.tolist()]
+    chunks = _rows_by_value(store, "chunks", CHUNK_COLUMNS, "version", versions)
+    titles = (text_hash(snapshot.titles[row]) for row in rows.tolist())
+    of_entities = (each.decode() for each in profiles.tolist())
+    hashes = {*of_entities, *titles, *chunks["text_hash"].to_pylist()}
+    table = _rows_by_value(store, "vectors", ["text_hash", "vector"], "text_hash", hashes)
+    matrix = table["vector"].combine_chunks().flatten().to_numpy().reshape(-1, dimension)
+    layout = ChunkLayout.of(chunks, snapshot, rows, table["text_hash"])
+    of_profiles = places_of(profiles, table["text_hash"])
+    wanted = (layout.vectors, layout.titles, of_profiles)
+    return _Found(layout, of_profiles, *(_rows_or_zeros(matrix, each) for each in wanted))
+
+
+def _find_in_one_pass(
+    store: Store, snapshot: Snapshot, rows: Rows, profiles: VersionArray, dimension: int
+) -> _Found:
+    """Read many vectors, or all: only these are held, however many the table has."""
     check_dimension(store, dimension)
     fault = IndexFault(f"the vectors at {store.uri} keep changing; try again later")
     for _ in range(READ_ATTEMPTS):
         try:
-            vectors = _read_all(store, snapshot, dimension)
+            found = _pass_over(store, snapshot, rows, profiles, dimension)
         except TableChanged:
             continue
         except IndexFault as error:
@@ -51,33 +113,20 @@ def read_vectors(store: Store, snapshot: Snapshot, dimension: int) -> VectorMatr
             fault = error
         else:
             release_memory()
-            return vectors
+            return found
     raise fault
 
 
-def read_some_vectors(
-    store: Store, snapshot: Snapshot, rows: Sequence[int], profiles: Sequence[str], dimension: int
-) -> tuple[VectorMatrix, list[str]]:
-    """Read the vectors of the documents at `rows` and of the profiles with these hashes.
-
-    Returns the vectors, and the hashes of their `profiles`, without those that have no vector. The
-    coverage counts the chunks of the documents alone. Raises as `read_vectors`.
-    """
-    check_dimension(store, dimension)
-    versions = [snapshot.versions[row] for row in rows]
-    chunks = _rows_by_value(store, "chunks", CHUNK_COLUMNS, "version", versions)
-    titles = (text_hash(snapshot.titles[row]) for row in rows)
-    hashes = {*profiles, *titles, *chunks["text_hash"].to_pylist()}
-    table = _rows_by_value(store, "vectors", ["text_hash", "vector"], "text_hash", hashes)
-    matrix = table["vector"].combine_chunks().flatten().to_numpy().reshape(-1, dimension)
-    layout = ChunkLayout.of(chunks, snapshot, np.array(rows, np.int64), table["text_hash"])
-    of_profiles = places_of(list(profiles), table["text_hash"])
-    wanted = (layout.vectors, layout.titles, of_profiles[of_profiles >= 0])
-    coverage = coverage_of(store, snapshot, layout)
-    found = (rows_or_zeros(matrix, rows) for rows in wanted)
-    has_vector = of_profiles >= 0
-    with_vectors = [text for text, has in zip(profiles, has_vector, strict=True) if has]
-    return _vectors(layout, coverage, *found), with_vectors
+def _pass_over(
+    store: Store, snapshot: Snapshot, rows: Rows, profiles: VersionArray, dimension: int
+) -> _Found:
+    hashes = store.rows("vectors", ["text_hash"])["text_hash"]
+    layout = ChunkLayout.of(store.rows("chunks", CHUNK_COLUMNS), snapshot, rows, hashes)
+    of_profiles = places_of(profiles, hashes)
+    wanted = (layout.vectors, layout.titles, of_profiles)
+    matrices = [np.zeros((len(each), dimension), np.float32) for each in wanted]
+    gather(store, hashes, wanted, matrices)
+    return _Found(layout, of_profiles, *matrices)
 
 
 def coverage_of(
@@ -93,18 +142,6 @@ def coverage_of(
     if profiles is not None:
         coverage += Coverage(len(profiles), int(np.count_nonzero(profiles < 0)))
     return coverage
-
-
-def rows_or_zeros(matrix: Matrix, rows: Rows) -> Matrix:
-    """Return rows of a matrix, zeros for -1."""
-    chosen = np.zeros((len(rows), matrix.shape[1]), np.float32)
-    chosen[rows >= 0] = matrix[rows[rows >= 0]]
-    return chosen
-
-
-def hash_texts(hashes: NDArray[np.bytes_]) -> list[str]:
-    """Return an array of hashes as texts."""
-    return [each.decode() for each in hashes.tolist()]
 
 
 def _vectors(
@@ -134,16 +171,11 @@ def check_dimension(store: Store, dimension: int) -> None:
         )
 
 
-def _read_all(store: Store, snapshot: Snapshot, dimension: int) -> VectorMatrix:
-    hashes = store.rows("vectors", ["text_hash"])["text_hash"]
-    chunks, rows = store.rows("chunks", CHUNK_COLUMNS), np.arange(len(snapshot.versions))
-    layout = ChunkLayout.of(chunks, snapshot, rows, hashes)
-    profiles = places_of(snapshot.entities.stored.profiles, hashes)
-    wanted = (layout.vectors, layout.titles, profiles)
-    matrices = [np.zeros((len(rows), dimension), np.float32) for rows in wanted]
-    gather(store, hashes, wanted, matrices)
-    coverage = coverage_of(store, snapshot, layout, profiles)
-    return _vectors(layout, coverage, *matrices)
+def _rows_or_zeros(matrix: Matrix, rows: Rows) -> Matrix:
+    """Return rows of a matrix, zeros for -1."""
+    chosen = np.zeros((len(rows), matrix.shape[1]), np.float32)
+    chosen[rows >= 0] = matrix[rows[rows >= 0]]
+    return chosen
 
 
 def _rows_by_value(

@@ -10,7 +10,7 @@ from kbx_tui.tui.explore.panes.query_line import QueryLine
 from kbx_tui.tui.explore.panes.result_list import ResultList
 from kbx_tui.tui.explore.panes.why_pane import WhyPane
 from kbx_tui.tui.widgets.status_line import StatusLine
-from tests.functional.tui.driving import NARROW, WIDE, Driver, running
+from tests.functional.tui.driving import NARROW, TINY, WIDE, Driver, running
 from tests.functional.tui.watched import Watched
 
 DATED = "platform sync in March 2026"
@@ -99,3 +99,10 @@ async def test_time_without_documents_is_shown_as_such(demo: Path) -> None:
     async with running(demo, WIDE) as driver:
         await driver.ask("platform sync in March 2019")
         await driver.until_shown(DateChip, "no document is dated March 2019")
+
+
+async def test_a_chip_names_no_keys_where_they_would_be_cut(demo: Path) -> None:
+    async with running(demo, TINY) as driver:
+        await driver.ask(DATED)
+        await driver.until_shown(DateChip, "prefers March 2026")
+        assert "t rem" not in driver.text_of(DateChip)

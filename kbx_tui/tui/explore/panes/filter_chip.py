@@ -13,19 +13,18 @@ from textual.message import Message
 from kbx_tui.safe_text import safe_line
 from kbx_tui.tui.commands.keymap import Keymap
 from kbx_tui.tui.drawing.lines import BLANK, Line, Span, looks
-from kbx_tui.tui.widgets.line_widget import LineWidget
+from kbx_tui.tui.explore.panes.chip_line import ChipLine
 
 CLOSE = " x "
 """The end of a chip."""
 
 
-class FilterChip(LineWidget):
+class FilterChip(ChipLine):
     """Lies over the border below the query; hidden where there is nothing to show."""
 
     COMPONENT_CLASSES = looks("accent", "strong", "cursor")
     DEFAULT_CSS = "FilterChip { display: none; }"
 
-    chips: Line = BLANK
     filters: tuple[str, ...] = ()
 
     @dataclass
@@ -40,22 +39,19 @@ class FilterChip(LineWidget):
         self.filters = tuple(filters)
         self.display = bool(filters or words)
         remove = (*_key(keymap.key_of("filter.remove"), "remove last"),) if filters else BLANK
-        settings: Line = BLANK
+        settings, undo = BLANK, BLANK
         if words:
-            separator = "  · " if filters else " "
+            settings = (Span("  · " if filters else " "), Span(safe_line(words), "strong"))
             undo = _key(keymap.key_of("undo"), "undo")
-            settings = (Span(separator), Span(safe_line(words), "strong"), *undo)
         chips = [span for text in filters for span in _chip(text)]
-        shown, self.chips = self.chips, (*chips, *remove, *settings)
+        self.without_keys = (*chips, *settings)
+        shown, self.chips = self.chips, (*chips, *remove, *settings, *undo)
         if self.chips != shown:  # laying out the screen for each step of a slider would be slow
             self.refresh(layout=True)
 
     def hide(self) -> None:
         """Show nothing: there is no query."""
         self.display, self.filters = False, ()
-
-    def line(self, width: int) -> Line:
-        return self.chips
 
     def on_click(self, event: events.Click) -> None:
         ends = accumulate(sum(cell_len(span.text) for span in _chip(text)) for text in self.filters)

@@ -283,6 +283,8 @@ def _earlier_start(text: str, begin: int) -> int:
     """Return `begin`, or the start of an earlier sentence of its line if little text follows: the
     last sentence of a note is often no more than a link.
     """
+    if len(text[begin : begin + SNIPPET_LENGTH].rstrip()) >= LEAST_LENGTH:
+        return begin  # without a copy of the text
     stop, line = len(text.rstrip()), text.rfind("\n", 0, begin) + 1
     earlier = begin
     while earlier > line and stop - earlier < LEAST_LENGTH:

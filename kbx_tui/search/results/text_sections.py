@@ -73,15 +73,18 @@ def sections(text: str, headings: Sequence[Heading], matches: Sequence[Match]) -
         first = index
         while index < size and matches[index][0] < end:
             index += 1
-        own = stems_of(matches[first:index])
+        own = stems_of(matches[first:index]) if index > first else NO_STEMS
         while above and above[-1][0] >= level:
             above.pop()
-        below = own | above[-1][1] if above else own
+        below = above[-1][1] if above else NO_STEMS
+        if own:
+            below |= own
         if below:
             above.append((level, below))
         if not number and has_title:
             title = own
-        own -= title
+        if own:
+            own -= title
         begin, start, first = place, end, index
     if below or first < size:
         yield Section(begin, start, len(text), own, below, matches[first:])

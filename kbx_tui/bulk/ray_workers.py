@@ -17,6 +17,7 @@ from kbx_tui.bulk.ray_worker import facts_of
 from kbx_tui.embedding.embedder import Embedder
 from kbx_tui.embedding.local import is_remote, usable_cores
 from kbx_tui.errors import ConfigError, EngineFault, KbxError
+from kbx_tui.formatting import format_count
 from kbx_tui.index.build.workers import TEXTS_PER_TASK, Input, Output, Task, Workers
 
 MAX_DEATHS = 3
@@ -96,7 +97,7 @@ class _RayWorkers:
             self._notice(
                 f"connecting to the Ray cluster at {engine.address}"
                 if engine.address
-                else f"starting {count} workers with Ray"
+                else f"starting {format_count(count, 'worker')} with Ray"
             )
             ray = self._stack.enter_context(ray_session(engine.address, count))
             if engine.address:

@@ -8,7 +8,13 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 
-from prometheus_client import CollectorRegistry, Counter, Histogram, generate_latest
+from prometheus_client import (
+    CollectorRegistry,
+    Counter,
+    Histogram,
+    disable_created_metrics,
+    generate_latest,
+)
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
 from prometheus_client.registry import Collector
 
@@ -26,6 +32,8 @@ class ServiceMetrics:
     content_type = "text/plain; version=0.0.4; charset=utf-8"
 
     def __init__(self) -> None:
+        # Of each series it would write a time, too, which this text format does not know.
+        disable_created_metrics()  # type: ignore[no-untyped-call]
         self._registry = CollectorRegistry()
         self._requests = Counter(
             "kbx_http_requests",

@@ -135,6 +135,23 @@ async def test_workers_that_end_at_once_end_the_server(monkeypatch: pytest.Monke
     assert not pool.pids()
 
 
+async def test_worker_that_takes_no_connection_is_replaced(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The connection goes from one hanging worker to the next, until the server gives up."""
+    monkeypatch.setenv("PYTHONPATH", str(Path(__file__).parent))
+    monkeypatch.setattr(worker_pool, "MODULE", "hanging_worker")
+    monkeypatch.setattr(worker_pool, "LOOK_SECONDS", 0.01)
+    listening, _ = listen("127.0.0.1", 0)
+    pool = WorkerPool(McpOptions("."), 1, ServiceState())
+    serving = asyncio.create_task(pool.serve(listening))
+    _, writer = await asyncio.open_connection(*listening.getsockname())
+    with pytest.raises(KbxError, match=r"workers ended 6 times within 60 seconds"):
+        await asyncio.wait_for(serving, SECONDS)
+    writer.close()
+    assert capsys.readouterr().err.count("has taken no connection for 0.06 seconds") == 6
+
+
 async def test_client_is_refused_for_a_second_while_no_worker_is_ready(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

@@ -62,6 +62,7 @@ async def test_sessions_requests_and_indices_are_counted(
             'kbx_processes{process="sessions"} 1.0',
         ):
             assert line in text.splitlines()
+        assert "_created" not in text
         assert served.token() not in text
         assert await read(port, "/healthz") == (200, "ok\n")
         assert (await read(port, "/"))[0] == 404

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from kbx_tui.index.columns.item_keys import key_hash
-from kbx_tui.index.columns.text_column import TextArena
+from kbx_tui.index.columns.text_column import TextArena, TextArenaBuilder, TextColumn
 from kbx_tui.index.entities.entity_column import EntityColumn
 from kbx_tui.index.entities.name_segments import (
     Hashes,
@@ -44,28 +43,50 @@ SUFFIXES = frozenset({("jr",), ("sr",), ("ii",), ("iii",), ("iv",)})
 """Ends of a name after the surname: `J. P. Strong III`."""
 
 
-@dataclass(slots=True)
-class _Builder:
-    """Collects the names of entities in the order in which they are to be found."""
+class _Entries:
+    """Hashes of words, each with an entity and a text, in the order in which they are to be found.
 
-    full: list[tuple[int, int, int, str]] = field(default_factory=list)
-    """Hash, entity, number of the kind, text."""
-    known: dict[int, set[int]] = field(default_factory=dict)
-    """The entities with a full name, by its hash."""
-    first_names: list[tuple[int, int]] = field(default_factory=list)
-    surnames: list[tuple[int, int, str]] = field(default_factory=list)
-    most_words: int = 0
-    """Number of words of the longest name."""
+    In arrays: as Python objects, those of two million entities take gigabytes.
+    """
+
+    def __init__(self) -> None:
+        self.hashes, self._entities, self._texts = array("Q"), array("i"), TextArenaBuilder()
+
+    def add(self, found: int, number: int, text: str = "") -> None:
+        self.hashes.append(found)
+        self._entities.append(number)
+        self._texts.append(text)
+
+    def by_hash(self) -> tuple[Hashes, Ints, TextArena, NDArray[np.int64]]:
+        """Return hashes in ascending order, their entities and texts, and where each was."""
+        hashes, order = _by_hash(self.hashes)
+        texts = TextArena.of(TextColumn([self._texts.arena()], order))
+        return hashes, np.array(self._entities, np.int32)[order], texts, order
+
+
+class _Builder:
+    """Collects the names of entities, all of one entity before those of the next."""
+
+    def __init__(self) -> None:
+        self.full, self.kinds = _Entries(), array("B")
+        self.first_names, self.surnames = _Entries(), _Entries()
+        self.most_words = 0
+        """Number of words of the longest name."""
+        self._entity = -1
+        self._known: set[int] = set()
+        """Hashes of the names of the entity added last."""
 
     def add(self, number: int, kind: int, text: str) -> Words:
         words = folded_words(text)
         if words and len(words) <= LONGEST_NAME:
             found = words_hash(words)
             self.most_words = max(self.most_words, len(words))
-            holders = self.known.setdefault(found, set())
-            if number not in holders:
-                holders.add(number)
-                self.full.append((found, number, kind, text))
+            if number != self._entity:
+                self._entity, self._known = number, set()
+            if found not in self._known:
+                self._known.add(found)
+                self.full.add(found, number, text)
+                self.kinds.append(kind)
         return words
 
     def add_parts(self, number: int, name: str, words: Words) -> None:
@@ -75,7 +96,7 @@ class _Builder:
         parts = [word for token in tokens for word in token if word not in HONORIFICS]
         if len(parts) < 2 or _is_phrase(name):
             return
-        self.first_names.append((words_hash((parts[0],)), number))
+        self.first_names.add(words_hash((parts[0],)), number)
         surname = tokens[-1]
         if (
             len("".join(surname)) >= SHORTEST_SURNAME
@@ -83,17 +104,17 @@ class _Builder:
             and (len(surname) > 1 or surname[0] not in PARTICLES)
         ):
             initials = "".join(word[0] for word in parts[: -len(surname)])
-            self.surnames.append((words_hash(surname), number, initials))
+            self.surnames.add(words_hash(surname), number, initials)
             self.most_words = max(self.most_words, len(surname))
 
-    def add_spellings(self, number: int, entity: Entity, as_written: frozenset[int]) -> None:
+    def add_spellings(self, number: int, entity: Entity, as_written: Hashes) -> None:
         """Add the singular and plural of names of several words, unless it is another's name.
 
         Names of one word are left to typo matching: their plural is more often an ordinary word.
         """
         for name in (entity.name, *entity.aliases):
             for spelling in other_spellings(name) if " " in name else ():
-                if words_hash(folded_words(spelling)) not in as_written:
+                if not _holds(as_written, words_hash(folded_words(spelling))):
                     self.add(number, int(name != entity.name), spelling)
 
 
@@ -109,26 +130,24 @@ def make_names(entities: EntityColumn, state: NDArray[np.bytes_]) -> StoredNames
         joined = "".join(words)
         if len(joined) >= SHORTEST_TO_COMPARE and keys.setdefault(joined, number) == number:
             key_entities.append(number)
-    as_written = frozenset(names.known)
+    as_written = np.unique(np.array(names.full.hashes, np.uint64))
     for number, entity in enumerate(entities):
         if entity.type != "person":
             names.add_spellings(number, entity, as_written)
-    full, full_order = _by_hash([found for found, *_ in names.full])
-    first, first_order = _by_hash([found for found, _ in names.first_names])
-    surnames, surname_order = _by_hash([found for found, *_ in names.surnames])
-    texts = TextArena.of(names.full[place][3] for place in full_order.tolist())
-    initials = TextArena.of(names.surnames[place][2] for place in surname_order.tolist())
+    full, full_entities, full_texts, order = names.full.by_hash()
+    first, first_entities, _, _ = names.first_names.by_hash()
+    surnames, surname_entities, initials, _ = names.surnames.by_hash()
     return StoredNames(
         state=state,
         full_hashes=full,
-        full_entities=_ints(number for _, number, *_ in names.full)[full_order],
-        full_kinds=_ints(kind for *_, kind, _ in names.full)[full_order].astype(np.uint8),
-        full_texts=texts.data,
-        full_text_starts=texts.starts,
+        full_entities=full_entities,
+        full_kinds=np.array(names.kinds, np.uint8)[order],
+        full_texts=full_texts.data,
+        full_text_starts=full_texts.starts,
         first_hashes=first,
-        first_entities=_ints(number for _, number in names.first_names)[first_order],
+        first_entities=first_entities,
         surname_hashes=surnames,
-        surname_entities=_ints(number for _, number, _ in names.surnames)[surname_order],
+        surname_entities=surname_entities,
         initials=initials.data,
         initial_starts=initials.starts,
         most_words=np.array([names.most_words]),
@@ -207,11 +226,16 @@ def _roles(entities: EntityColumn) -> dict[str, Any]:
     }
 
 
-def _by_hash(hashes: Sequence[int] | Hashes) -> tuple[Hashes, NDArray[np.int64]]:
+def _by_hash(hashes: Sequence[int] | array[int] | Hashes) -> tuple[Hashes, NDArray[np.int64]]:
     """Return hashes in ascending order, and where each of them was."""
     array = np.array(hashes, np.uint64)
     order = np.argsort(array, kind="stable")
     return array[order], order
+
+
+def _holds(ascending: Hashes, found: int) -> bool:
+    place = int(ascending.searchsorted(np.uint64(found)))
+    return place < len(ascending) and int(ascending[place]) == found
 
 
 def _ints(numbers: Iterable[int]) -> Ints:

@@ -448,7 +448,7 @@ COMMANDS: tuple[Command, ...] = (
     _files("files.mute", "minus", "screen.mute", "mute",
            "leave the document out of every search, or leave it in again", bar=True),
     _indexing("index.undo", "z", "undo", "undo",
-              "undo the last change of the folders in scope, or of muted documents", bar=True,
+              "undo the last change of folders in scope, muted documents or settings", bar=True,
               palette=True),
     _indexing("index.back", "escape", "back", "back", "back to the files"),
 

@@ -26,7 +26,7 @@ REPORT_INTERVAL = 0.1
 GROWTH_INTERVAL = 2.0
 """Seconds between two searches of what indexing has added so far."""
 LOCK_RETRY_SECONDS = 2.0
-"""Seconds until the app tries again while another process is indexing."""
+"""Seconds until the app tries again while another run holds the lock of the index."""
 PAUSE_STEP = 0.1
 """Seconds between two looks of a paused run at whether the app has been left."""
 STOP_SECONDS = 1.0
@@ -177,8 +177,8 @@ class IndexSync:
                 self._status.show_progress("")
                 self._status.show_notice(str(error))
                 self._show_run(self.run.in_state("idle"))
-            except IndexLocked:  # another process does the work
-                self._status.show_progress("another process is indexing")
+            except IndexLocked:  # another process, or a write of this one, does the work
+                self._status.show_progress("waiting for another index run to end")
                 self._show_run(self.run.in_state("locked"))
                 asyncio.get_running_loop().call_later(LOCK_RETRY_SECONDS, self.index)
                 self._on_growth(frozenset())

@@ -20,7 +20,7 @@ STATES: dict[RunState, str] = {
     "running": "indexing",
     "paused": "paused",
     "stopped": "stopped; what is indexed stays",
-    "locked": "another process is indexing",
+    "locked": "waiting for another run to end",
     "failed": "the last run failed",
 }
 NAME = 11

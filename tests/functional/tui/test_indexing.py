@@ -120,7 +120,7 @@ async def test_index_locked_by_another_process_is_not_an_error_and_is_retried(
     with writer_lock(root):
         async with starting(root, WIDE, watched=watched) as driver:
             driver.explore.query_one(QueryLine).value = "migration"
-            await driver.until_shown(StatusLine, "another process is indexing")
+            await driver.until_shown(StatusLine, "waiting for another index run to end")
             await driver.until(lambda: watched.calls["index"] >= 2)
             assert not driver.status.error
             assert not driver.titles
@@ -138,7 +138,7 @@ async def test_documents_indexed_by_another_process_are_found(
         await driver.ask("rehearsal")
         (demo_copy / "memory/notes/new.md").write_text("# Rehearsal rehearsal\n", encoding="utf-8")
         with writer_lock(demo_copy):
-            await driver.until_shown(StatusLine, "another process is indexing")
+            await driver.until_shown(StatusLine, "waiting for another index run to end")
         await driver.until(lambda: "Rehearsal rehearsal" in driver.titles)
         await driver.until(lambda: not driver.status.progress)
 

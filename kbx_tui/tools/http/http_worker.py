@@ -22,11 +22,16 @@ class HttpWorker:
     process: asyncio.subprocess.Process
     control: socket.socket
     is_ready: bool = False
-    connections: int = 0
     given: int = 0
     """Connections that it was given since it started."""
+    closed: int = 0
+    """How many of them have ended."""
     unconfirmed: deque[socket.socket] = field(default_factory=deque)
     """Connections that it has not confirmed; if it ends before, another worker gets them."""
+
+    @property
+    def connections(self) -> int:
+        return self.given - self.closed
 
     def give(self, connection: socket.socket) -> bool:
         """Hand a connection over, which is then the worker's; return whether that was possible."""
@@ -36,7 +41,6 @@ class HttpWorker:
             socket.send_fds(self.control, [b"c"], [connection.fileno()])
         except OSError:  # it has ended, or reads nothing
             return False
-        self.connections += 1
         self.given += 1
         self.unconfirmed.append(connection)
         return True

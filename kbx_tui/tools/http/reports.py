@@ -64,9 +64,9 @@ class StateReports:
     def index(self, fields: dict[str, Any] | None) -> None:
         self.state.set_index(self.process, None if fields is None else IndexState(**fields))
 
-    def receive(self, line: bytes) -> None:
-        """Note a report that another process sent."""
-        match json.loads(line):
+    def receive(self, report: object) -> None:
+        """Note a report that another process sent, parsed."""
+        match report:
             case {"load": [requests, waiting]}:
                 self.load(requests, waiting)
             case {"request": [status, seconds]}:

@@ -21,7 +21,6 @@ from kbx_tui.tools.http.connection_queue import ConnectionQueue
 from kbx_tui.tools.http.http_worker import HttpWorker
 from kbx_tui.tools.http.mcp_options import McpOptions, say
 from kbx_tui.tools.http.reports import StateReports
-from kbx_tui.tools.http.worker_process import ADOPTED, CLOSED, READY
 
 MODULE = "kbx_tui.tools.http.worker_process"
 RESTARTS, RESTART_SECONDS = 5, 60.0
@@ -136,17 +135,18 @@ class WorkerPool:
         try:
             with suppress(OSError, ValueError):  # ValueError: a line that is not a report
                 while line := await reader.readline():
-                    if line == READY:
-                        deadline.cancel()
-                        worker.is_ready = True
-                        self._queue.hand_over()
-                    elif line == ADOPTED:
-                        worker.confirmed()
-                        self._queue.hand_over()
-                    elif line == CLOSED:
-                        worker.connections -= 1
-                    else:
-                        reports.receive(line)
+                    match json.loads(line):
+                        case {"ready": _}:
+                            deadline.cancel()
+                            worker.is_ready = True
+                            self._queue.hand_over()
+                        case {"adopted": _}:
+                            worker.confirmed()
+                            self._queue.hand_over()
+                        case {"closed": int(closed)}:
+                            worker.closed = closed
+                        case report:
+                            reports.receive(report)
         finally:
             deadline.cancel()
             watching.cancel()

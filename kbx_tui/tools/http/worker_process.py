@@ -5,8 +5,8 @@
 DESCRIPTOR is a socket of the process that listens. It sends one line of JSON, the fields of
 `McpOptions`, then one byte with each connection that it accepted. It receives the line
 `{"ready": []}`, then reports (`tools/http/reports.py`), `{"adopted": []}` for each connection and
-`{"closed": []}` when it has ended. When it closes the socket, the process
-answers what is in progress and ends.
+`{"closed": 12}` when one has ended: how many have so far, as a report may be lost. When it closes
+the socket, the process answers what is in progress and ends.
 """
 
 from __future__ import annotations
@@ -15,7 +15,9 @@ import asyncio
 import json
 import socket
 import sys
+from collections.abc import Callable
 from contextlib import suppress
+from itertools import count
 
 from kbx_tui.ending import end_soon, install, leave, on_signal
 from kbx_tui.tools.http.mcp_options import McpOptions, start_log
@@ -25,7 +27,7 @@ from kbx_tui.tools.servers.engine_worker import EngineWorker
 
 OPTION_BYTES = 65_536
 ADOPTED_AT_ONCE = 16
-READY, ADOPTED, CLOSED = b'{"ready": []}\n', b'{"adopted": []}\n', b'{"closed": []}\n'
+READY, ADOPTED = b'{"ready": []}\n', b'{"adopted": []}\n'
 
 
 def main() -> None:
@@ -44,24 +46,29 @@ def main() -> None:
 
 async def _serve(control: socket.socket, worker: EngineWorker, options: McpOptions) -> None:
     control.setblocking(False)
+    ended = count(1)
+
+    def closed() -> None:
+        _send(control, json.dumps({"closed": next(ended)}).encode() + b"\n")
+
     process = McpProcess(
         worker,
         token=options.token,
         max_requests=options.max_requests,
         reports=SentReports(lambda report: _send(control, report)),
-        closed=lambda: _send(control, CLOSED),
+        closed=closed,
     )
 
     async def ready() -> None:
         _send(control, READY)
 
     with on_signal(process.stop):
-        adopting = asyncio.create_task(_adopt(control, process))
+        adopting = asyncio.create_task(_adopt(control, process, closed))
         await process.serve(ready=ready)
         adopting.cancel()
 
 
-async def _adopt(control: socket.socket, process: McpProcess) -> None:
+async def _adopt(control: socket.socket, process: McpProcess, closed: Callable[[], object]) -> None:
     """Serve the connections that arrive, until the other side is gone."""
     loop = asyncio.get_running_loop()
     readable = asyncio.Event()
@@ -80,7 +87,8 @@ async def _adopt(control: socket.socket, process: McpProcess) -> None:
                     await loop.sock_sendall(control, ADOPTED)
             for _ in range(len(data) - len(descriptors)):  # too many open files
                 with suppress(OSError):
-                    await loop.sock_sendall(control, ADOPTED + CLOSED)
+                    await loop.sock_sendall(control, ADOPTED)
+                closed()
             if not data:
                 break
             readable.set()

@@ -69,7 +69,7 @@ async def test_worker_that_confirms_nothing_gets_no_more_connections() -> None:
     """Each connection that is not confirmed stays open here, and takes a descriptor."""
     hanging, of_hanging = make_worker("worker 0")
     working, of_working = make_worker("worker 1")
-    working.connections = 1_000
+    working.given = 1_000
     queue = ConnectionQueue(lambda: [hanging, working], lambda: pytest.fail("refused"))
     clients = [connect(queue) for _ in range(MAX_UNCONFIRMED + 5)]
     assert (len(hanging.unconfirmed), working.connections) == (MAX_UNCONFIRMED, 1_005)
@@ -87,7 +87,7 @@ async def test_workers_take_turns_where_connections_are_short() -> None:
         for worker in workers:
             while worker.unconfirmed:
                 worker.confirmed()
-                worker.connections -= 1
+                worker.closed += 1
     assert [worker.given for worker in workers] == [3, 3]
     for worker, receiver in zip(workers, receivers, strict=True):
         worker.control.close()

@@ -154,9 +154,8 @@ class DraftStore:
 
     def best_scores(self) -> tuple[float, ...]:
         """Return the best score of every draft that resembles anything known."""
-        return tuple(
-            check.matches[0].known.score for check in self._checks.values() if check.matches
-        )
+        checks = (self.check(draft.id) for draft in self.drafts)
+        return tuple(check.matches[0].known.score for check in checks if check and check.matches)
 
 
 def is_current(check: DraftCheck, draft: Draft) -> bool:

@@ -186,7 +186,10 @@ class Dedup(ModeScreen):
 
     @on(DraftList.Opened)
     def change_draft(self, event: DraftList.Opened) -> None:
-        self.line_editor.start_text(event.draft_id)
+        if self.draft is not None and self.draft.is_found:
+            self._refuse_found()
+        else:
+            self.line_editor.start_text(event.draft_id)
 
     @on(KnownList.Opened)
     async def edit_known(self) -> None:
@@ -247,12 +250,16 @@ class Dedup(ModeScreen):
         self.action_focus_line()
 
     def action_assign(self) -> None:
-        if (draft := self.draft) is not None:
+        if self.draft is not None and self.draft.is_found:
+            self._refuse_found()
+        elif (draft := self.draft) is not None:
             draft_id = draft.id
             self.navigator.pick_entity(lambda entity_id: self.model.assign(draft_id, entity_id))
 
     def action_turn_kind(self) -> None:
-        if self.draft is not None:
+        if self.draft is not None and self.draft.is_found:
+            self._refuse_found()
+        elif self.draft is not None:
             self.model.toggle_kind(self.draft.id)
 
     def action_make_page(self) -> None:
@@ -278,6 +285,8 @@ class Dedup(ModeScreen):
             self.model.choose(draft.id, None)
         elif action == "skip":
             self._decide(draft.id, Choice("skip"))
+        elif draft.is_found and action == "create":
+            self._refuse_found()
         elif not draft.has_page:
             self.show_notice("its entity has no page: e says whose it is, P creates the page")
         elif action == "create":
@@ -291,6 +300,14 @@ class Dedup(ModeScreen):
             self.line_editor.start_merge(draft.id, known.fact_id, merged)
         else:
             self._decide(draft.id, Choice(action, (known.fact_id,)))
+
+    def _refuse_found(self) -> None:
+        """Say what can be done with a fact that a scan found, in place of changing it."""
+        skip, supersede, merge = (
+            self.navigator.keymap.key_of(f"draft.{name}") for name in ("skip", "supersede", "merge")
+        )
+        what = f"{skip} keeps both, {supersede} strikes out the other, {merge} merges them"
+        self.show_notice(f"it is on its page already: {what}")
 
     def _decide(self, draft_id: str, choice: Choice) -> None:
         """Decide about a draft, and go to the next one that needs a decision."""

@@ -45,6 +45,8 @@ class DraftRow:
     """Whether its entity is known and has a page to write to."""
     reason: str
     """The reason for the state: a sentence without a full stop."""
+    is_found: bool = False
+    """Whether a scan found it: it is on its page already, and neither changed nor written."""
     hint: str = ""
     """`said of Inês Carvalho too`, where the base says of another what the draft says."""
 
@@ -114,6 +116,7 @@ def draft_row(draft: Draft, check: DraftCheck | None, verdict: Verdict | None) -
         is_sure=verdict is not None and verdict.is_sure,
         has_page=entity is not None and bool(entity.path),
         reason=safe_line(verdict.reason) if verdict is not None else "",
+        is_found=draft.stands_for is not None,
         hint=f"said of {safe_line(other.known.entity_name)} too" if other is not None else "",
     )
 

@@ -141,6 +141,11 @@ async def test_scan_adds_repeated_facts_as_drafts(demo_copy: Path) -> None:
         await review.until(lambda: drafts.has_focus and drafts.current is not None)
         assert drafts.cursor == 1  # the first that was found, not the draft above it
         kept = review.rows[1]
+        for key in ("c", "enter", "e", "K"):
+            await review.press(key)
+            await review.until(review.says("it is on its page already", "- keeps both"))
+            review.screen.query_one(StatusLine).show_notice("")
+        assert review.rows[1] == kept
         await review.press("minus")
         await review.driver.until_shown(DraftList, "keep both ✓")
         await review.press("question_mark")

@@ -26,14 +26,14 @@ VECTOR_FLOOR = 0.3
 """Cosine below which a document without any query term is not a result. Chosen by the experiment
 "vector floor" in docs/quality.md."""
 
-IDENTIFIER_SHARE, IDENTIFIER_TIMES, IDENTIFIER_WEIGHT = 1 / 3, 3, 0.95
-"""If at least this share of the words are identifiers, the query is a lookup: they count this many
-times, and the lexical score gets this weight. Chosen by the experiment "identifier lookups" in
-docs/quality.md."""
-
 REPEATS_COUNTED = 3
 """How many repetitions of a word in the query count. Chosen by the experiment "repeated query
 terms" in docs/quality.md."""
+
+IDENTIFIER_SHARE, IDENTIFIER_WEIGHT = 1 / 3, 0.95
+"""If at least this share of the words are identifiers, the query is a lookup: they count as often
+as a word can (`REPEATS_COUNTED`), and the lexical score gets this weight. Chosen by the experiment
+"identifier lookups" in docs/quality.md."""
 
 PAIR_WEIGHT = 0.3
 """Weight of a pair of words that are adjacent in query and document, as an additional term. Chosen
@@ -69,23 +69,24 @@ DATE_ALONE_WEIGHT = 0.75
 """What a document of another time loses if the query asks for people and a time, nothing else: so
 much that those of that time come first unless they are hardly linked."""
 
-MEMBER_STRENGTH = 0.8, 0.2, 2.0
-"""Link strength of a team: .8 + .2 (1 - exp(-members / 2)). Chosen by the experiment "team link
-strength" in docs/quality.md."""
-
-ABOUT_FLOOR, ABOUT_SHARE, ABOUT_PLACE = 0.5, 0.25, 0.25
-"""Link strength of attendee number p of n: .5 + .25 / sqrt(n) + .25 / p, used only for queries that
-name a person and no topic. Chosen by the experiment "person-only link strength" in
+MEMBER_STRENGTH, MENTION_STRENGTH, COUNT_SCALE = (0.8, 0.2), (0.5, 0.4), 3.0
+"""Link strength by the number of members of a team, or of mentions: floor and highest gain, of
+which 3 give 63 % (`counted_strength`). Chosen by the experiment "team link strength" in
 docs/quality.md."""
+
+ABOUT_FLOOR = 0.5
+"""Lowest link strength of an attendee (`about_strength`), used only for queries that name a person
+and no topic. Chosen by the experiment "person-only link strength" in docs/quality.md."""
 
 FULL_BM25, FULL_COSINE = 1.5, 0.5
 """BM25 per unit of idf, and cosine, of a document that answers a query fully: 1.5 is a document of
 average length that holds each word two or three times. Chosen by the experiment "full answer" in
 docs/quality.md."""
 
-ANSWER_POWER, TOPIC_POWER = 1.5, 0.75
-"""Powers of the share of a full answer: in the document's own score, and in the credit of people
-and teams. Chosen by the experiment "credit by topic" in docs/quality.md."""
+ANSWER_POWER = 1.5
+"""Power of the share of a full answer in the document's own score; the credit of people and teams
+is scaled by the square root of that. Chosen by the experiment "credit by topic" in
+docs/quality.md."""
 
 THING_SHARPNESS, THING_WEIGHT = 4, 0.85
 """Power of the link strength of things that the query names, so that passing mentions hardly count,
@@ -111,9 +112,6 @@ RERANKER_WEIGHT = 0.5
 as no trained cross-encoder was at hand: half keeps it from overruling what an entity adds. `kbx
 eval --reranker` measures a model on a base."""
 
-MENTION_STRENGTH = 0.5, 0.4, 3.0
-"""Link strength of mentions: .5 + .4 (1 - exp(-count / 3))."""
-
 
 def scale_lexical(raw_lexical: Scores) -> Scores:
     """Return BM25 on 0..1: `b / (b + 15)`, a saturation as in BM25's own term frequency."""
@@ -138,11 +136,15 @@ def fuse(lexical: Scores, vector: Scores, lexical_weight: float) -> Scores:
     return lexical_weight * lexical + (1.0 - lexical_weight) * vector
 
 
-def counted_strength(counts: NDArray[np.int32], floor: float, gain: float, scale: float) -> Scores:
-    """Return the strength of links by their number: `floor + gain (1 - exp(-count / scale))`."""
-    return floor + gain * (1.0 - np.exp(-counts / scale))
+def counted_strength(counts: NDArray[np.int32], floor: float, gain: float) -> Scores:
+    """Return the strength of links by their number: `floor + gain (1 - exp(-count / 3))`."""
+    return floor + gain * (1.0 - np.exp(-counts / COUNT_SCALE))
 
 
 def about_strength(attendees: NDArray[np.int64], place: NDArray[np.int64]) -> Scores:
-    """Return how much documents concern an attendee, shape (n,): more if listed early among few."""
-    return ABOUT_FLOOR + ABOUT_SHARE / np.sqrt(attendees) + ABOUT_PLACE / place
+    """Return how much documents concern attendee number p of n, shape (n,).
+
+    `floor + (1 - floor) * (1 / sqrt(n) + 1 / p) / 2`: 1 for the only one, more if listed early or
+    among few.
+    """
+    return ABOUT_FLOOR + (1.0 - ABOUT_FLOOR) * (1.0 / np.sqrt(attendees) + 1.0 / place) / 2.0

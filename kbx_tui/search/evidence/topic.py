@@ -18,11 +18,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from kbx_tui.search.evidence.score_normalization import (
-    ANSWER_POWER,
-    THING_SHARPNESS,
-    TOPIC_POWER,
-)
+from kbx_tui.search.evidence.score_normalization import ANSWER_POWER, THING_SHARPNESS
 
 if TYPE_CHECKING:
     from kbx_tui.search.evidence.evidence import Scores
@@ -46,15 +42,18 @@ class Topic:
 
         Of the part of the topic that is names of things, it is the higher of the share and
         `thing_strength`, the strength of the link to such a thing, to the fourth power; of the rest
-        the square root of `answered`, the share to the power of .75.
+        the square root of `answered`.
         """
-        share = self._share(relevance)
-        things = np.maximum(share, thing_strength) ** THING_SHARPNESS
-        return self.thing_share * things + (1.0 - self.thing_share) * share**TOPIC_POWER
+        things = np.maximum(self._share(relevance), thing_strength) ** THING_SHARPNESS
+        return self.thing_share * things + (1.0 - self.thing_share) * self._rest(relevance)
 
     def for_things(self, relevance: Scores) -> Scores:
         """Return the same for the credit of a thing, whose own name needs no answer."""
-        return self.thing_share + (1.0 - self.thing_share) * self._share(relevance) ** TOPIC_POWER
+        return self.thing_share + (1.0 - self.thing_share) * self._rest(relevance)
+
+    def _rest(self, relevance: Scores) -> Scores:
+        """Return how far credit counts by what documents say, not by the things they link to."""
+        return np.sqrt(self.answered(relevance))
 
     def _share(self, relevance: Scores) -> Scores:
         return np.minimum(relevance / self.full_relevance, 1.0)

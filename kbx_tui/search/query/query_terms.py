@@ -61,7 +61,7 @@ def weighted_terms(query: str) -> list[str]:
 
     Words that only phrase the request ("latest updates on") are left out while others remain. A
     word counts as often as the query repeats it, up to three times, so that a pasted log is not its
-    own best match; the identifiers of a lookup count three times.
+    own best match; the identifiers of a lookup count as if they were repeated.
     """
     terms = query_terms(query)
     topic = [term for term in terms if fold(term) not in REQUEST_WORDS]
@@ -70,8 +70,8 @@ def weighted_terms(query: str) -> list[str]:
     looked_up = identifiers(query)
     weighted = []
     for term in topic:
-        times = min(counts[term.casefold()], weights.REPEATS_COUNTED)
-        weighted += [term] * (max(times, weights.IDENTIFIER_TIMES) if term in looked_up else times)
+        times = weights.REPEATS_COUNTED if term in looked_up else counts[term.casefold()]
+        weighted += [term] * min(times, weights.REPEATS_COUNTED)
     return weighted
 
 

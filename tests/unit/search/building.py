@@ -189,7 +189,7 @@ def some_evidence(draw: st.DrawFn) -> Evidence:
 def some_tuning(draw: st.DrawFn) -> Tuning:
     return Tuning(
         hierarchy=draw(st.booleans()),
-        alpha=draw(unit),
+        alpha=draw(st.just(0.0) | st.floats(1e-9, 1.0)),  # less times a low score is 0: no result
         entity_threshold=draw(unit),
         max_entities=draw(st.integers(1, 20)),
         gate=draw(st.sampled_from(["soft", "hard"])),

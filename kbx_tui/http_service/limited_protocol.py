@@ -21,6 +21,9 @@ class Connections:
     """Connections without a complete request; a further one cuts the one that waits longest."""
     receive_seconds: float = 10.0
     """Time for a client to send a whole request, or to take what was sent of an answer."""
+    request_bytes: int = 2_000_000
+    """Size of a request as it is sent. Chunks of a byte each make it six times as large as its
+    body, and to parse megabytes of them would keep the process busy for seconds."""
     answer_seconds: float = 90.0
     """Time from a complete request to the end of its answer."""
     closed: Callable[[], object] = lambda: None
@@ -39,6 +42,8 @@ class LimitedProtocol(H11Protocol):
     """Cuts a connection that takes too long for a step, or waits while there are too many."""
 
     limits: Connections
+    _received = 0
+    """Bytes of a request that is not complete."""
     _deadline: asyncio.TimerHandle | None = None
     _unread: asyncio.TimerHandle | None = None
 
@@ -56,8 +61,13 @@ class LimitedProtocol(H11Protocol):
         self.limits.closed()
 
     def data_received(self, data: bytes) -> None:
+        self._received += len(data)
+        if self._received > self.limits.request_bytes:
+            self.transport.abort()
+            return
         super().data_received(data)
         if self._is_answering():
+            self._received = 0
             if self in self.limits.waiting:
                 del self.limits.waiting[self]
                 self._cut_after(self.limits.answer_seconds)

@@ -195,6 +195,21 @@ async def test_large_and_slow_requests_are_cut() -> None:
             writer.close()
 
 
+async def test_request_of_many_small_chunks_is_cut() -> None:
+    head = b"POST /mcp HTTP/1.1\r\nHost: 127.0.0.1\r\nTransfer-Encoding: chunked\r\n\r\n"
+    async with (
+        serving(limits=Connections(request_bytes=5_000)) as url,
+        httpx2.AsyncClient() as http,
+    ):
+        port = int(url.split(":")[2].split("/")[0])
+        reader, writer = await asyncio.open_connection("127.0.0.1", port)
+        writer.write(head + 1_000 * b"1\r\n \r\n")
+        assert await asyncio.wait_for(_all_of(reader), 5) == b""
+        writer.close()
+        for _ in range(20):  # of each request for itself
+            assert (await http.post(url, json=LIST, headers=ACCEPT)).status_code == 200
+
+
 async def test_client_that_leaves_in_the_middle_of_a_request_is_counted_as_gone() -> None:
     reports = MagicMock(spec=Reports)
     async with serving(reports=reports) as url:

@@ -344,7 +344,7 @@ COMMANDS: tuple[Command, ...] = (
     _review("draft.kind", "K", "turn_kind", "kind",
             "turn a fact into an open item, or back", palette=True),
     _review("draft.page", "P", "make_page", "create page",
-            "create the page its entity lacks", palette=True),
+            "create the page its entity lacks, or of a person you name", palette=True),
     _review("draft.drop", "delete,backspace", "drop", "drop",
             "remove the draft from the list without writing it", palette=True),
     _review("drafts.load", "f", "load", "load file",

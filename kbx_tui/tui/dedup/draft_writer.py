@@ -51,20 +51,26 @@ class DraftWriter:
             nothing = "nothing is decided: c creates, m merges, u supersedes, - skips"
             self._status.show_notice(nothing)
 
-    def create_page(self, draft_id: str) -> None:
-        """Create the page of a draft's entity, or of a person not known yet."""
+    def create_page(self, draft_id: str) -> bool:
+        """Create the page of a draft's entity, or of the person it names.
+
+        Return False, without doing anything, if the draft names nobody.
+        """
         check = self._store.check(draft_id)
         entity = check.entity if check is not None else None
         if entity is not None and entity.path:
             self._status.show_notice("its entity has a page")
-            return
+            return True
         name, kind = self._store.draft(draft_id).entity_name, "person"
         if entity is not None:
             name, kind = entity.name, entity.type
         if name:
             self._client.start(self._create_page(name, kind))
-        else:
-            self._status.show_notice("say whose it is first: e")
+        return bool(name)
+
+    def create_page_of(self, draft_id: str, name: str) -> None:
+        """Create the page of a person, and say that a draft is about them."""
+        self._client.start(self._create_page_of(draft_id, name))
 
     def undo(self) -> None:
         """Undo the last change, or the whole last write."""
@@ -111,6 +117,12 @@ class DraftWriter:
 
     async def _create_page(self, name: str, kind: str) -> None:
         written = await self._client.run(lambda engine: engine.create_page(name, kind))
+        self._status.show_notice(f"created {safe_line(written.path)}")
+        self._on_change()
+
+    async def _create_page_of(self, draft_id: str, name: str) -> None:
+        written = await self._client.run(lambda engine: engine.create_page(name, "person"))
+        self._store.replace(draft_id, entity_name=name, entity_id="", is_guessed=True, choice=None)
         self._status.show_notice(f"created {safe_line(written.path)}")
         self._on_change()
 

@@ -263,8 +263,8 @@ class Dedup(ModeScreen):
             self.model.toggle_kind(self.draft.id)
 
     def action_make_page(self) -> None:
-        if self.draft is not None:
-            self.model.writer.create_page(self.draft.id)
+        if self.draft is not None and not self.model.writer.create_page(self.draft.id):
+            self.line_editor.start_person(self.draft.id)
 
     def action_drop(self) -> None:
         if self.draft is not None:

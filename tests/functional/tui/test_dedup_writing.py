@@ -92,6 +92,18 @@ async def test_unknown_person_gets_a_page_on_request(demo_copy: Path) -> None:
         await review.until(lambda: review.rows[0].about.startswith("Zoe New ·"))
 
 
+async def test_a_person_is_named_for_a_draft_that_names_nobody(demo_copy: Path) -> None:
+    async with reviewing(demo_copy) as review:
+        await review.paste("Collects ferry models\n\nReads the tide tables\n")
+        assert review.rows[0].about.startswith("unassigned")
+        await review.press("P")
+        await review.driver.until_shown(DraftLine, "name of the person it is about")
+        await review.driver.write("Yan Ode")
+        await review.press("enter")
+        await review.until((demo_copy / "memory/people/yan-ode.md").exists)
+        await review.until(lambda: review.rows[0].about.startswith("Yan Ode ·"))
+
+
 async def test_file_edited_since_the_check_is_not_overwritten(demo_copy: Path) -> None:
     async with reviewing(demo_copy) as review:
         await review.paste("# Alice Chen\nFavours asynchronous communication via Slack\n")

@@ -176,11 +176,20 @@ def _unusable(address: str, reason: str) -> EngineFault:
 
 
 def _make_folder() -> Path:
-    """Return a new folder that only this user can read, for sockets and logs of Ray."""
+    """Return a new folder that only this user can read, for sockets and logs of Ray.
+
+    Raises EngineFault.
+    """
     parent = tempfile.gettempdir()
     if len(parent) > SOCKET_FOLDER_LENGTH and os.name == "posix":
         parent = "/tmp"
-    return Path(tempfile.mkdtemp(prefix=RAY_FOLDER, dir=parent))
+    try:
+        return Path(tempfile.mkdtemp(prefix=RAY_FOLDER, dir=parent))
+    except OSError as error:
+        raise EngineFault(
+            f"no folder for sockets and logs of Ray can be made in {parent} ({error.strerror}): "
+            "make room there, or run without --engine ray"
+        ) from error
 
 
 @contextmanager

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -10,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from kbx_tui.bulk import ray_pool, ray_workers
+from kbx_tui.bulk import ray_pool, ray_session, ray_workers
 from kbx_tui.bulk.ray_worker import RayWorker, WorkerFacts, facts_of
 from kbx_tui.bulk.ray_workers import RayEngine
 from kbx_tui.embedding.embedder import Embedder
@@ -231,6 +233,15 @@ def test_ray_that_has_ended_is_an_error(ray: FakeRay, monkeypatch: pytest.Monkey
     ray.most_ready = 0
     with two_workers() as workers, pytest.raises(EngineFault, match=r"^Ray has ended on all"):
         numbers(workers.map(double, [1]))
+
+
+def test_disk_that_is_full_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(**_: str) -> str:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(tempfile, "mkdtemp", full)
+    with pytest.raises(EngineFault, match=r"\(No space left on device\): make room there"):
+        ray_session._make_folder()
 
 
 def other_facts(monkeypatch: pytest.MonkeyPatch, **other: Any) -> None:

@@ -245,8 +245,16 @@ def _cut(
         and place[b - 1 - begin] < len(shown)
         and not any(first <= a < last for first, last in left_out)
     ]
-    breaks = [place[line.start()] for line in re.finditer("\n", raw[: len(place)])]
-    return shown, spans, tuple(breaks), max(begin, end - 1)
+    breaks = tuple(place[offset] for offset in _line_breaks(raw, len(place)))
+    return shown, spans, breaks, max(begin, end - 1)
+
+
+def _line_breaks(text: str, end: int) -> Iterator[int]:
+    """Yield where lines end before an offset."""
+    offset = text.find("\n", 0, end)
+    while offset >= 0:
+        yield offset
+        offset = text.find("\n", offset + 1, end)
 
 
 def _ends(text: str) -> bool:
@@ -272,7 +280,7 @@ def _sentence_start(text: str, start: int) -> int:
     """Return the start of the line or sentence around `start` if near, else of a word nearby."""
     near = max(0, start - SNIPPET_LENGTH // 2)
     line = text.rfind("\n", near, start) + 1
-    sentence = max(text.rfind(mark, near, start) for mark in (". ", "? ", "! "))
+    sentence = _last_end_of_sentence(text, near, start)
     begin = max(line, sentence + 2 if sentence >= 0 else 0)
     if begin or near == 0:
         return begin
@@ -294,8 +302,15 @@ def _earlier_start(text: str, begin: int) -> int:
 
 def _last_sentence_start(text: str, start: int, stop: int) -> int:
     """Return where the last sentence of a part of a line begins."""
-    end = max(text.rfind(mark, start, stop) for mark in (". ", "? ", "! "))
+    end = _last_end_of_sentence(text, start, stop)
     return start if end < 0 else end + 2
+
+
+def _last_end_of_sentence(text: str, start: int, stop: int) -> int:
+    """Return where the last mark is that ends a sentence in a part of a text, or -1."""
+    return max(
+        text.rfind(". ", start, stop), text.rfind("? ", start, stop), text.rfind("! ", start, stop)
+    )
 
 
 def _first_text(text: str) -> int:

@@ -17,13 +17,12 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from benchmarks.naming import votes_of
+from benchmarks.naming import documents_of, votes_of
 from kbx_tui.index.entities.entity_column import EntityColumn
 from kbx_tui.index.entities.make_names import SUFFIXES
 from kbx_tui.knowledge.entities.entity_pages import build_entities
 from kbx_tui.knowledge.folding import folded_words
 from kbx_tui.knowledge.parsing.kinds import CORE_ENTITY_TYPES
-from kbx_tui.knowledge.parsing.reading import parse_document
 from kbx_tui.knowledge.records import Entity
 from kbx_tui.search.evidence.tuning import Tuning
 from kbx_tui.search.query.name_matching import NameMatcher
@@ -81,10 +80,7 @@ def main() -> None:
 
 def measure(base: Path, shown: int) -> None:
     """Print a row per form of names."""
-    documents = [
-        parse_document(file.relative_to(base).as_posix(), file.read_bytes())
-        for file in sorted(base.rglob("*.md"))
-    ]
+    documents = documents_of(base)
     entities = EntityColumn.of(build_entities(documents, CORE_ENTITY_TYPES))
     matcher = NameMatcher.of(entities, votes_of(entities, documents))
     asked, found = Counter[str](), Counter[tuple[str, bool]]()

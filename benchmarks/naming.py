@@ -97,12 +97,17 @@ def main() -> None:
         measure(base, options.show)
 
 
-def measure(base: Path, shown: int) -> None:
-    """Print the rows of one base."""
-    documents = [
+def documents_of(base: Path) -> list[Document]:
+    """Parse all pages of a base."""
+    return [
         parse_document(file.relative_to(base).as_posix(), file.read_bytes())
         for file in sorted(base.rglob("*.md"))
     ]
+
+
+def measure(base: Path, shown: int) -> None:
+    """Print the rows of one base."""
+    documents = documents_of(base)
     entities = build_entities(documents, CORE_ENTITY_TYPES)
     votes = votes_of(entities, [page for page in documents if is_counted(page)])
     queries = sampled(queries_of(entities, documents))

@@ -22,7 +22,7 @@ def totals(index: IndexReport | Status) -> str:
         "chunk": index.chunks,
         "entity": index.entities,
         "fact": index.facts,
-        "link": index.links,
+        "entity link": index.links,  # not those between documents, which `kbx links` counts
     }
     return ", ".join(format_count(count, noun) for noun, count in counts.items())
 

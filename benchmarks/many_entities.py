@@ -31,7 +31,7 @@ from kbx_tui.index.schema import SCHEMAS, document_key, document_version, text_h
 from kbx_tui.index.store import Store
 from kbx_tui.index.vectors.load_vectors import refresh_vectors_file
 from kbx_tui.search.index_generation import IndexGeneration
-from kbx_tui.search.query.named_query import NamedQuery
+from kbx_tui.search.query.names.named_query import NamedQuery
 from kbx_tui.settings_file import load_settings
 
 SEED = 22

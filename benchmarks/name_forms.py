@@ -25,7 +25,7 @@ from kbx_tui.knowledge.folding import folded_words
 from kbx_tui.knowledge.parsing.kinds import CORE_ENTITY_TYPES
 from kbx_tui.knowledge.records import Entity
 from kbx_tui.search.evidence.tuning import Tuning
-from kbx_tui.search.query.name_matching import NameMatcher
+from kbx_tui.search.query.names.name_matching import NameMatcher
 
 PEOPLE = 200
 TOPICS = ("tuition fees", "the border", "error handling", "mental health in schools")

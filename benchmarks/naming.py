@@ -50,8 +50,8 @@ from kbx_tui.knowledge.parsing.kinds import CORE_ENTITY_TYPES
 from kbx_tui.knowledge.parsing.reading import parse_document
 from kbx_tui.knowledge.records import Document, Entity
 from kbx_tui.search.evidence.tuning import Tuning
-from kbx_tui.search.query.name_index import NameIndex
-from kbx_tui.search.query.name_matching import NameMatcher
+from kbx_tui.search.query.names.name_index import NameIndex
+from kbx_tui.search.query.names.name_matching import NameMatcher
 
 AROUND = 6
 """Words on each side of the name."""

@@ -33,7 +33,7 @@ from kbx_tui.search.lru_cache import LruCache
 from kbx_tui.search.query.dates.period import DocumentDates
 from kbx_tui.search.query.filters import Filters
 from kbx_tui.search.query.known_item import KnownItems
-from kbx_tui.search.query.name_match import NameMatch
+from kbx_tui.search.query.names.name_match import NameMatch
 from kbx_tui.search.query.title_words import TitleWords
 from kbx_tui.search.results.document_bodies import BodyReader
 from kbx_tui.search.retrieval.entity_documents import EntityDocuments

@@ -24,7 +24,7 @@ from kbx_tui.search.evidence.score_normalization import TITLE_BONUS
 from kbx_tui.search.evidence.scoring import QueryVariant, Scoring
 from kbx_tui.search.evidence.topic import Topic
 from kbx_tui.search.index_generation import IndexGeneration
-from kbx_tui.search.query.named_query import NamedQuery
+from kbx_tui.search.query.names.named_query import NamedQuery
 from kbx_tui.search.query.query_terms import lexical_weight, searched_terms
 from kbx_tui.search.retrieval.pseudo_relevance_feedback import FeedbackQuery
 from kbx_tui.search.retrieval.query_topic import query_topic

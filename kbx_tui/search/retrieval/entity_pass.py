@@ -21,8 +21,8 @@ from kbx_tui.index.snapshot import Snapshot
 from kbx_tui.knowledge.records import Entity
 from kbx_tui.search.evidence.evidence import EntityCandidate, Signal, SignalKind
 from kbx_tui.search.evidence.tuning import MAX_ENTITIES_LIMIT
-from kbx_tui.search.query.name_match import NameMatch
-from kbx_tui.search.query.name_matching import NameMatcher
+from kbx_tui.search.query.names.name_match import NameMatch
+from kbx_tui.search.query.names.name_matching import NameMatcher
 from kbx_tui.search.retrieval.fact_index import FoundFact
 from kbx_tui.search.retrieval.role_index import RoleIndex
 

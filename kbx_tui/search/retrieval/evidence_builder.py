@@ -18,7 +18,7 @@ from kbx_tui.search.evidence.evidence import (
     frozen,
 )
 from kbx_tui.search.evidence.topic import Topic
-from kbx_tui.search.query.named_query import NamedQuery
+from kbx_tui.search.query.names.named_query import NamedQuery
 from kbx_tui.search.request import SearchRequest
 from kbx_tui.search.retrieval.document_pass import DocumentPass
 from kbx_tui.search.retrieval.query_dates import QueryDates

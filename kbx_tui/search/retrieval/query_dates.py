@@ -18,7 +18,7 @@ from kbx_tui.search.query.dates.date_reading import DatedQuery, ReadDate, Span, 
 from kbx_tui.search.query.dates.period import DocumentDates
 from kbx_tui.search.query.english_words import DOCUMENT_WORDS, has_topic
 from kbx_tui.search.query.filters import Filters
-from kbx_tui.search.query.named_query import NamedQuery
+from kbx_tui.search.query.names.named_query import NamedQuery
 from kbx_tui.search.request import SearchRequest
 from kbx_tui.search.retrieval.date_matching import date_matches
 from kbx_tui.search.retrieval.scope import ScopedDocuments

@@ -14,7 +14,7 @@ from kbx_tui.search.evidence.score_normalization import (
     scale_lexical,
 )
 from kbx_tui.search.evidence.topic import Topic
-from kbx_tui.search.query.named_query import NamedQuery
+from kbx_tui.search.query.names.named_query import NamedQuery
 from kbx_tui.search.query.query_terms import SearchedTerms, searched_terms
 
 

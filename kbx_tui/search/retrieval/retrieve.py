@@ -20,8 +20,8 @@ from kbx_tui.search.evidence.score_normalization import FEEDBACK_WEIGHT, PROPAGA
 from kbx_tui.search.evidence.tuning import MAX_ENTITIES_LIMIT
 from kbx_tui.search.frecency import OpenedDocuments
 from kbx_tui.search.open_index import OpenIndex
-from kbx_tui.search.query.name_match import NameMatch
-from kbx_tui.search.query.named_query import NamedQuery
+from kbx_tui.search.query.names.name_match import NameMatch
+from kbx_tui.search.query.names.named_query import NamedQuery
 from kbx_tui.search.query.query_vectors import QueryVectors
 from kbx_tui.search.request import SearchRequest
 from kbx_tui.search.results.response import Snippet

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from kbx_tui.search.evidence.evidence import Signal, SignalKind
-from kbx_tui.search.query.query_words import QueryWords
+from kbx_tui.search.query.names.query_words import QueryWords
 
 AMBIGUOUS = 0.8
 """Score of each entity when several share a name: kept, but not named outright."""

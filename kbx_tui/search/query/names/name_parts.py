@@ -19,10 +19,10 @@ from kbx_tui.knowledge.entities.common_words import is_common_word
 from kbx_tui.knowledge.folding import folded_words
 from kbx_tui.search.evidence.evidence import SignalKind
 from kbx_tui.search.query.english_words import FUNCTION_WORDS, NAMES_THAT_ARE_WORDS
-from kbx_tui.search.query.name_index import MOST_NAMESAKES, FoundNames, lengths_of
-from kbx_tui.search.query.name_match import NameMatch, matches_of_part
-from kbx_tui.search.query.name_priors import NamePriors
-from kbx_tui.search.query.query_words import TITLES, QueryWords
+from kbx_tui.search.query.names.name_index import MOST_NAMESAKES, FoundNames, lengths_of
+from kbx_tui.search.query.names.name_match import NameMatch, matches_of_part
+from kbx_tui.search.query.names.name_priors import NamePriors
+from kbx_tui.search.query.names.query_words import TITLES, QueryWords
 
 Holder = tuple[int, SignalKind]
 """A person and which part of their name a word is."""

@@ -17,8 +17,8 @@ from kbx_tui.index.entities.name_segments import SIMILAR
 from kbx_tui.index.entities.stored_names import SHORTEST_TO_COMPARE
 from kbx_tui.knowledge.folding import folded_words
 from kbx_tui.search.evidence.evidence import Signal
-from kbx_tui.search.query.name_match import AMBIGUOUS, TYPO_WEIGHT, NameMatch
-from kbx_tui.search.query.query_words import QueryWords
+from kbx_tui.search.query.names.name_match import AMBIGUOUS, TYPO_WEIGHT, NameMatch
+from kbx_tui.search.query.names.query_words import QueryWords
 
 MOST_ENTITIES = 10_000
 """Entities of a base whose names are all read, once; in a larger one no part is looked for."""

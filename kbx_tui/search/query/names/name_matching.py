@@ -28,13 +28,13 @@ from kbx_tui.knowledge.folding import fold, folded_words
 from kbx_tui.knowledge.records import Entity
 from kbx_tui.search.evidence.evidence import Signal
 from kbx_tui.search.query.english_words import FUNCTION_WORDS, NAMES_THAT_ARE_WORDS, has_topic
-from kbx_tui.search.query.misspelled_names import MisspelledNames
-from kbx_tui.search.query.misspelled_parts import MisspelledParts
-from kbx_tui.search.query.name_index import FoundNames, IndexedName, NameIndex, lengths_of
-from kbx_tui.search.query.name_match import AMBIGUOUS, HINT, TYPO_WEIGHT, NameMatch
-from kbx_tui.search.query.name_parts import NamePartMatcher
-from kbx_tui.search.query.name_priors import NamePriors
-from kbx_tui.search.query.query_words import QueryWords
+from kbx_tui.search.query.names.misspelled_names import MisspelledNames
+from kbx_tui.search.query.names.misspelled_parts import MisspelledParts
+from kbx_tui.search.query.names.name_index import FoundNames, IndexedName, NameIndex, lengths_of
+from kbx_tui.search.query.names.name_match import AMBIGUOUS, HINT, TYPO_WEIGHT, NameMatch
+from kbx_tui.search.query.names.name_parts import NamePartMatcher
+from kbx_tui.search.query.names.name_priors import NamePriors
+from kbx_tui.search.query.names.query_words import QueryWords
 
 SHORTEST_IN_USER_NAME = 4
 """Letters of a part of a name that show an alias to be made of it; fewer are in many words."""

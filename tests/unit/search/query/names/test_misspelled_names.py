@@ -11,7 +11,7 @@ from kbx_tui.index.entities.make_names import make_names
 from kbx_tui.index.entities.name_segments import SIMILAR
 from kbx_tui.index.entities.stored_names import SHORTEST_TO_COMPARE
 from kbx_tui.knowledge.records import Entity
-from kbx_tui.search.query.misspelled_names import MisspelledNames
+from kbx_tui.search.query.names.misspelled_names import MisspelledNames
 
 NAMES = ("Ruth Miller", "Ruth Muller", "Jan van der Berg", "Biot Savart", "Navdeep Bains", "Biot")
 ENTITIES = [Entity(f"person:{n}", name, "person", f"{n}.md") for n, name in enumerate(NAMES)]

@@ -17,7 +17,7 @@ from kbx_tui.knowledge.records import Entity
 from kbx_tui.search.evidence.evidence import PEOPLE
 from kbx_tui.search.query import english_words as english
 from kbx_tui.search.query.english_words import asks_for_topic, has_topic, words_of
-from kbx_tui.search.query.name_match import HINT, NameMatch
+from kbx_tui.search.query.names.name_match import HINT, NameMatch
 
 Span = tuple[int, int]
 

@@ -83,7 +83,10 @@ class AnswerDisplay:
         self._show_entities(view.entities, view.threshold, is_new=is_new)
         self._facets.update()
         results = self._screen.query_one(ResultList)
-        count = view.order or f"{view.matched:,} of {view.scope.in_scope:,}"
+        scored = f"{view.scope.in_scope:,}"
+        if view.mode.candidates is not None:
+            scored = f"{view.mode.candidates:,} candidates"
+        count = view.order or f"{view.matched:,} of {scored}"
         if view.scope.left_out:
             count += f" · {format_count(view.scope.left_out, 'muted document')} left out"
         if view.gated:

@@ -194,6 +194,7 @@ async def test_the_app_compares_every_chunk_on_request(base: Path) -> None:
     async with running(base, WIDE) as driver:
         await driver.write(QUERY)
         await driver.until(lambda: driver.titles and driver.view.mode.candidates is not None)
+        assert f"of {driver.view.mode.candidates} candidates" in str(driver.results.border_title)
         await driver.press("escape", "equals_sign")
         await driver.until(lambda: driver.view.mode.candidates is None)
         await driver.until(lambda: "every chunk compared" in driver.screen_text())

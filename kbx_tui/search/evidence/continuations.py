@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Self
+from typing import Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,6 +24,8 @@ from numpy.typing import NDArray
 from kbx_tui.search.evidence.evidence import Flags, LinkedDocuments, Rows, Scores, frozen
 
 BEFORE, AFTER, NONE = 0, 1, -1
+
+Values = TypeVar("Values", Scores, Flags)
 
 Sides = NDArray[np.int8]
 """BEFORE, AFTER or NONE per document: the side from which a score propagated."""
@@ -118,9 +120,9 @@ class ScoredDocuments:
             adjacent=np.where(adjacent == NONE, NONE, np.searchsorted(scored, adjacent)),
         )
 
-    def scores_in_scope(self, scores: Scores) -> Scores:
-        """Return the scores of the documents in scope; `scores` itself if it has no others."""
-        return scores if len(self.in_scope) == len(self.rows) else scores[self.in_scope]
+    def values_in_scope(self, values: Values) -> Values:
+        """Return the values of the documents in scope; `values` itself if it has no others."""
+        return values if len(self.in_scope) == len(self.rows) else values[self.in_scope]
 
     def positions_for(self, rows: Rows) -> Rows:
         """Return the positions in `self.rows` of some documents in scope and their adjacent parts.

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from kbx_tui.search.evidence.continuations import ScoredDocuments
-from kbx_tui.search.evidence.evidence import ComponentScores, Rows, Scores, frozen
+from kbx_tui.search.evidence.evidence import ComponentScores, Flags, Rows, Scores, frozen
 from kbx_tui.search.evidence.score_normalization import (
     above_floor,
     fuse,
@@ -45,7 +45,7 @@ class Scoring:
 
         `cosine` is NaN where there is no vector, and None if there is none at all.
         """
-        variant, in_scope = self.variants[query], self.documents.scores_in_scope
+        variant, in_scope = self.variants[query], self.documents.values_in_scope
         if cosine is None:
             lexical, vector = scale_lexical(variant.raw_lexical), np.zeros(len(self.documents.rows))
             cosine, own = np.full(len(vector), np.nan), variant.lexical_weight * lexical
@@ -64,6 +64,15 @@ class Scoring:
             propagated_from=frozen(propagated_from),
             lexical_weight=variant.lexical_weight,
         )
+
+    def is_relevant(self, query: str, cosine: Scores) -> Flags:
+        """Return which documents in scope would have a `doc_relevance` above 0.
+
+        Parts propagate nothing to a document without any, and both scores have some weight.
+        """
+        raw_lexical = self.variants[query].raw_lexical
+        vector = above_floor(scale_cosine(cosine), raw_lexical)
+        return self.documents.values_in_scope((raw_lexical > 0.0) | (vector > 0.0))
 
     def relevance(self, query: str, cosine: Scores, rows: Rows) -> Scores:
         """Return `doc_relevance` of a few rows in scope, from the cosines of these rows alone."""

@@ -169,7 +169,8 @@ class Ranking(EntityChoice):
             matched &= self.is_linked
         if self.lists_linked:
             matched |= self.is_linked | self.says_something
-        matched[list(self.evidence.known_items)] = True
+        if known_items := list(self.evidence.known_items):
+            matched[known_items] = True
         return matched
 
     @cached_property
@@ -183,7 +184,7 @@ class Ranking(EntityChoice):
         relevant = self.doc_relevance > 0.0  # most often enough, without any credit
         if self.tuning.gate == "hard":
             relevant &= self.is_linked
-        return int(relevant.sum()) < FEW_RESULTS and self.total_on_topic < FEW_RESULTS
+        return int(np.count_nonzero(relevant)) < FEW_RESULTS and self.total_on_topic < FEW_RESULTS
 
     @property
     def total_on_topic(self) -> int:

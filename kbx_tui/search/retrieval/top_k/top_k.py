@@ -126,9 +126,10 @@ def top_k_evidence(
     converged = converge(bounds, final_for, top_k.limit, top_k.rule)
     if converged is None:
         return None
-    evaluated, lowest_scores = converged.evaluated, scoring.components(query, cosine - error)
-    if not _same_are_relevant(lowest_scores, highest.components):
-        lowest = ranked(lowest_scores)
+    evaluated = converged.evaluated
+    is_relevant = scoring.is_relevant(query, cosine - error)
+    if not np.array_equal(is_relevant, highest.components.doc_relevance > 0.0):
+        lowest = ranked(scoring.components(query, cosine - error))
         if lowest.lists_linked:
             return None
         undecided = np.flatnonzero(highest.matched & ~lowest.matched & ~evaluated)
@@ -145,8 +146,3 @@ def top_k_evidence(
         stopped_by=converged.stopped_by,
         only_for=top_k.tuning,
     )
-
-
-def _same_are_relevant(one: ComponentScores, other: ComponentScores) -> bool:
-    """Return whether the same documents have some relevance, so that the same are results."""
-    return np.array_equal(one.doc_relevance > 0.0, other.doc_relevance > 0.0)

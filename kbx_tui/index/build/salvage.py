@@ -17,7 +17,7 @@ import pyarrow as pa
 from kbx_tui.errors import IndexFault
 from kbx_tui.index import schema
 from kbx_tui.index.integrity.noted_state import changed_files, read_noted_state
-from kbx_tui.index.integrity.verified_files import verified_files
+from kbx_tui.index.integrity.verified_files import VerifiedFiles
 from kbx_tui.index.store import BATCH, Store
 from kbx_tui.index.store_errors import translate_errors
 from kbx_tui.removal import SALVAGE, remove_salvage
@@ -99,7 +99,8 @@ def _damaged_files(store: Store) -> set[str]:
         noted = read_noted_state(store)
     except IndexFault:
         noted = None
-    files = noted.files if noted else verified_files(store.uri).digests()
+    # From the file: another process may have compared more than this one knows.
+    files = noted.files if noted else VerifiedFiles(Path(store.uri)).digests()
     of_vectors = {k: v for k, v in files.items() if k.startswith("vectors.lance/")}
     return set(changed_files(store, of_vectors))
 

@@ -100,5 +100,9 @@ class TerminalApp(App[None]):
         return True
 
     def redraw_screen(self) -> None:
-        """Draw every cell again: another program has used the terminal, or it is another one."""
-        self.screen.refresh(Region(0, 0, *self.size))
+        """Draw every cell again: another program has used the terminal, or it is another one.
+
+        Draws nothing while the app ends: its screens are gone, and a timer may still ask for it.
+        """
+        if self.screen_stack:
+            self.screen.refresh(Region(0, 0, *self.size))

@@ -110,9 +110,11 @@ async def test_key_bar_and_click_offer_nothing_of_the_machine(demo: Path) -> Non
 async def test_a_new_size_is_drawn_whole(demo: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     async with visiting(demo) as visit:
         drawn = []
-        monkeypatch.setattr(visit.app, "redraw_screen", lambda: drawn.append(visit.app.size))
-        await visit.pilot.resize_terminal(100, 39)
-        await visit.until(lambda: drawn == [(100, 39)])
+        with monkeypatch.context() as patch:
+            patch.setattr(visit.app, "redraw_screen", lambda: drawn.append(visit.app.size))
+            await visit.pilot.resize_terminal(100, 39)
+            await visit.until(lambda: drawn == [(100, 39)])
+    visit.app.redraw_screen()  # as the timer of a size that was new just before the end
 
 
 async def test_visitor_does_not_learn_where_the_base_is(demo: Path) -> None:

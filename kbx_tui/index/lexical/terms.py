@@ -45,7 +45,7 @@ def separate_cjk(text: str) -> str:
 
 def words_in(text: str) -> list[str]:
     """Return the folded words of a text, in order; each CJK character is one (`separate_cjk`)."""
-    return _WORD.findall(fold(separate_cjk(text)))
+    return _WORD.findall(separate_cjk(fold(text)))
 
 
 @lru_cache(maxsize=4096)  # a query looks its words up in every language of the base

@@ -69,7 +69,8 @@ def _keeps_words(run: str) -> bool:
 
     They may change letters and the length of what is between words.
     """
-    return not _CJK.search(run) and _pattern(run) == _pattern(fold(run))
+    folded = fold(run)
+    return not _CJK.search(folded) and _pattern(run) == _pattern(folded)
 
 
 def _pattern(text: str) -> list[bool]:

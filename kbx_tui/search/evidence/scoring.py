@@ -68,7 +68,8 @@ class Scoring:
     def is_relevant(self, query: str, cosine: Scores) -> Flags:
         """Return which documents in scope would have a `doc_relevance` above 0.
 
-        Parts propagate nothing to a document without any, and both scores have some weight.
+        Parts propagate nothing to a document without any, and both scores have some weight. No
+        BM25 is so low that it becomes 0 on the scale of 0..1.
         """
         raw_lexical = self.variants[query].raw_lexical
         vector = above_floor(scale_cosine(cosine), raw_lexical)

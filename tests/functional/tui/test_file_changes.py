@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from kbx_tui.errors import KbxError
+from kbx_tui.tui.explore.panes.entity_card import EntityCard
 from kbx_tui.tui.explore.panes.entity_list import EntityList
 from kbx_tui.tui.explore.panes.query_line import QueryLine
 from kbx_tui.tui.explore.panes.result_list import ResultList
@@ -77,6 +78,26 @@ async def test_page_of_a_new_person_becomes_an_entity(demo_copy: Path) -> None:
         person = demo_copy / "memory/people/zora-quill.md"
         person.write_text("# Zora Quill\n\n## Recent Facts\n- Keeps quokkas\n", encoding="utf-8")
         await driver.until_shown(EntityList, "● Zora Quill person 1.00")
+
+
+async def test_open_card_shows_the_new_facts_of_an_edited_page(demo_copy: Path) -> None:
+    async with running(demo_copy, WIDE) as driver:
+        await watching(driver)
+        await driver.ask("Alice Chen")
+        await driver.press("escape", "e", "enter")
+        await driver.until_focused(EntityCard)
+        card = driver.explore.query_one(EntityCard)
+        page = demo_copy / "memory" / "people" / "alice-chen.md"
+        text = page.read_text(encoding="utf-8")
+        fact = "- [2026-05-01] Keeps a quokka\n"
+        page.write_text(text.replace("## Recent Facts\n", f"## Recent Facts\n\n{fact}"), "utf-8")
+        await driver.until(
+            lambda: (
+                card.card is not None
+                and any(each.text == "Keeps a quokka" for each in card.card.facts)
+            )
+        )
+        assert driver.has_focus(EntityCard)
 
 
 async def test_file_deleted_while_read_shows_a_message_and_leaves_the_results(

@@ -342,6 +342,19 @@ async def test_unreadable_document_shows_a_message_in_its_pane(demo: Path) -> No
         await driver.until_focused(ResultList)
 
 
+async def test_resizing_keeps_the_message_of_an_unreadable_document(demo: Path) -> None:
+    async with running(demo, WIDE) as driver:
+        await read_first(driver)
+        await driver.press("escape")
+        driver.explore.reader.open_document("memory/gone.md", focus=True)
+        await driver.until_shown(PreviewPane, "memory/gone.md can no longer be read")
+        await driver.pilot.resize_terminal(*NARROW)
+        await driver.until(lambda: driver.explore.has_class("-narrow"))
+        await driver.until_shown(PreviewPane, "memory/gone.md can no longer be read")
+        await driver.pilot.pause(0.1)  # time for a layout of the document read before
+        assert pane_of(driver).path == "memory/gone.md"
+
+
 async def test_document_that_opens_late_does_not_take_typed_letters(
     demo: Path,
 ) -> None:

@@ -89,7 +89,7 @@ class Reader:
 
     def follow(self, target: str, source: str) -> None:
         """Open the target of a link, given as written in the document at `source`."""
-        self._takes_focus = True
+        self._takes_focus, self._replaces = True, False
         self._reading.follow(target, source, self._pane.text_width)
 
     def lay_out(self, width: int) -> None:
@@ -100,13 +100,16 @@ class Reader:
             self.follow_cursor()
 
     def reload(self, paths: frozenset[str]) -> None:
-        """Read the open document again if it is among these files."""
+        """Read the open document again if it is among these files, and an open card in any case."""
         self._live.forget()
-        path = self._pane.path
-        if self._pane_switch.panes.read == "document" and path in paths:
-            self._reading.reload(path)
-        elif path in paths:
-            self.follow_cursor()
+        path, card = self._pane.path, self._screen.query_one(EntityCard).card
+        match self._pane_switch.panes.read:
+            case "card" if card is not None:
+                self._reading.reload_card(card.id)
+            case "document" if path in paths:
+                self._reading.reload(path)
+            case None if path in paths:
+                self.follow_cursor()
 
     # Arriving.
 

@@ -37,6 +37,7 @@ class ReadingModel:
         self._width = 0
         """Cells of the pane that a document is laid out for."""
         self._preview: Preview | None = None
+        """The document on the screen; None before the first, and for one that cannot be read."""
 
     def open_document(self, path: str, width: int, line: int = 0) -> None:
         """Read a document, and lay it out for a pane of `width` cells.
@@ -59,6 +60,11 @@ class ReadingModel:
         """Read the document on the screen again, unless another has been requested."""
         if not self._requests.is_running:
             self._requests.start(self._read_document(path))
+
+    def reload_card(self, entity_id: str) -> None:
+        """Read the card on the screen again, unless something else has been requested."""
+        if not self._requests.is_running:
+            self.open_card(entity_id)
 
     def lay_out(self, width: int) -> None:
         """Lay out the document on the screen for a pane of another width."""
@@ -95,6 +101,7 @@ class ReadingModel:
         try:
             self._show(await self._client.run(read))
         except NotFound as error:
+            self._preview = None
             self.post(PreviewGone(safe_line(path), safe_line(str(error))))
 
     async def _lay_out(self, preview: Preview) -> None:

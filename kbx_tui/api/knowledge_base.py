@@ -1382,6 +1382,10 @@ class KnowledgeBase:
         """Remove a snapshot of knobs, if it is still there. Raises WriteFault."""
         self._tuner.snapshots.remove(snapshot)
 
+    def restore_tuning_snapshot(self, snapshot: TuningSnapshot) -> None:
+        """Store a snapshot of knobs again that was removed. Raises WriteFault."""
+        self._tuner.snapshots.restore(snapshot)
+
     def query_history(self) -> tuple[PastQuery, ...]:
         """Return the queries asked in the app, each once, the most recent first; at most 1,000."""
         return self._past_searches.history.read()

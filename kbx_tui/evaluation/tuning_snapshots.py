@@ -66,6 +66,11 @@ class TuningSnapshots:
         with self._locked():
             self._write([one for one in self.read() if one != snapshot])
 
+    def restore(self, snapshot: TuningSnapshot) -> None:
+        """Put a removed snapshot back in its place by time. Raises WriteFault."""
+        with self._locked():
+            self._write(sorted([*self.read(), snapshot], key=lambda one: one.when))
+
     def _records(self) -> list[tuple[str, TuningSnapshot | None]]:
         return read_records(self._root / FILE, TuningSnapshot, self._notice)
 

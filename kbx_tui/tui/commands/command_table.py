@@ -413,7 +413,8 @@ COMMANDS: tuple[Command, ...] = (
           bar=True, palette=True),
     _tune("snapshot.take", "r", "take_snapshot", "keep",
           "keep the current settings as a snapshot", bar=True, palette=True),
-    _tune("tune.undo", "z", "undo", "undo", "undo the last change of settings, or the last grade",
+    _tune("tune.undo", "z", "undo", "undo",
+          "undo the last change of settings, the last grade, or a dropped snapshot",
           bar=True, palette=True),
     _tune("tune.back", "escape", "back", "back", "back to the queries"),
 

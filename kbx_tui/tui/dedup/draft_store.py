@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 
 MAX_STEPS = 100
+StepKind = Literal["change", "threshold", "write"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +25,7 @@ class ReviewStep:
 
     drafts: tuple[Draft, ...]
     threshold: float | None
-    kind: Literal["change", "threshold", "write"] = "change"
+    kind: StepKind = "change"
     """The kind of step. Successive moves of the threshold are one step."""
     entry: int | None = None
     """Number of the journal entry that was written; None when there was nothing to write."""
@@ -43,9 +44,9 @@ class DraftStore:
         self._checks: dict[str, DraftCheck] = {}
         self._steps: list[ReviewStep] = []
 
-    def draft(self, draft_id: str) -> Draft:
-        """Return a draft. Raises StopIteration for an unknown id."""
-        return next(draft for draft in self.drafts if draft.id == draft_id)
+    def draft(self, draft_id: str) -> Draft | None:
+        """Return a draft; None if it is gone: it may have been written since it was shown."""
+        return next((draft for draft in self.drafts if draft.id == draft_id), None)
 
     def check(self, draft_id: str) -> DraftCheck | None:
         """Return the newest check of a draft; None while it is being checked."""
@@ -53,16 +54,18 @@ class DraftStore:
 
     # Changes by the user: each is a step that can be undone.
 
-    def change(self, drafts: Iterable[Draft]) -> None:
-        """Replace all drafts."""
-        self.push_step(ReviewStep(self.drafts, self.threshold))
+    def change(self, drafts: Iterable[Draft], *, entry: int | None = None) -> None:
+        """Replace all drafts; `entry` is the journal entry that was written with the change."""
+        kind: StepKind = "change" if entry is None else "write"
+        self.push_step(ReviewStep(self.drafts, self.threshold, kind, entry))
         self.drafts = tuple(drafts)
 
-    def replace(self, draft_id: str, **changes: Any) -> None:
-        """Change fields of one draft."""
-        self.change(
+    def replace(self, draft_id: str, *, entry: int | None = None, **changes: Any) -> None:
+        """Change fields of one draft; `entry` as in `change`."""
+        drafts = (
             replace(draft, **changes) if draft.id == draft_id else draft for draft in self.drafts
         )
+        self.change(drafts, entry=entry)
 
     def move_threshold(self, threshold: float) -> None:
         """Set the threshold, which may change the verdicts on all drafts."""

@@ -56,21 +56,21 @@ class DraftWriter:
 
         Return False, without doing anything, if the draft names nobody.
         """
-        check = self._store.check(draft_id)
+        check, draft = self._store.check(draft_id), self._store.draft(draft_id)
         entity = check.entity if check is not None else None
         if entity is not None and entity.path:
             self._status.show_notice("its entity has a page")
             return True
-        name, kind = self._store.draft(draft_id).entity_name, "person"
+        name, kind = draft.entity_name if draft is not None else "", "person"
         if entity is not None:
             name, kind = entity.name, entity.type
         if name:
-            self._client.start(self._create_page(name, kind))
+            self._start_page(name, kind)
         return bool(name)
 
     def create_page_of(self, draft_id: str, name: str) -> None:
         """Create the page of a person, and say that a draft is about them."""
-        self._client.start(self._create_page_of(draft_id, name))
+        self._start_page(name, "person", draft_id)
 
     def undo(self) -> None:
         """Undo the last change, or the whole last write."""
@@ -115,15 +115,23 @@ class DraftWriter:
             step, describe_undone_write(paths, len(step.drafts) - len(self._store.drafts))
         )
 
-    async def _create_page(self, name: str, kind: str) -> None:
-        written = await self._client.run(lambda engine: engine.create_page(name, kind))
-        self._status.show_notice(f"created {safe_line(written.path)}")
-        self._on_change()
+    def _start_page(self, name: str, kind: str, draft_id: str = "") -> None:
+        if self.is_writing:
+            self._status.show_notice("still writing")
+        else:
+            self.is_writing = True
+            self._client.start(self._create_page(name, kind, draft_id))
 
-    async def _create_page_of(self, draft_id: str, name: str) -> None:
-        written = await self._client.run(lambda engine: engine.create_page(name, "person"))
-        self._store.replace(draft_id, entity_name=name, entity_id="", is_guessed=True, choice=None)
-        self._status.show_notice(f"created {safe_line(written.path)}")
+    async def _create_page(self, name: str, kind: str, draft_id: str) -> None:
+        """Create a page; the draft `draft_id`, if any, is about it from then on."""
+        try:
+            written = await self._client.run(lambda engine: engine.create_page(name, kind))
+        finally:
+            self._finish()
+        self._on_write([written.path])
+        named = {"entity_name": name, "entity_id": "", "is_guessed": True, "choice": None}
+        self._store.replace(draft_id, entry=written.entry, **(named if draft_id else {}))
+        self._status.show_notice(f"created {safe_line(written.path)}; z undoes it")
         self._on_change()
 
     def _report(self, done: int, files: int) -> None:

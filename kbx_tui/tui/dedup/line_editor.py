@@ -39,8 +39,9 @@ class LineEditor:
 
     def start_text(self, draft_id: str) -> None:
         """Put the text of a draft into the line, to be changed."""
-        self._draft_id = draft_id
-        self._start("text", self._model.store.draft(draft_id).text)
+        if (draft := self._model.store.draft(draft_id)) is not None:
+            self._draft_id = draft_id
+            self._start("text", draft.text)
 
     def start_merge(self, draft_id: str, fact_id: int, text: str) -> None:
         """Put a text into the line that will replace both a draft and a fact."""

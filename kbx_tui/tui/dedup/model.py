@@ -131,9 +131,10 @@ class ReviewModel:
 
     def toggle_kind(self, draft_id: str) -> None:
         """Turn a fact into an open item, and an open item into a fact."""
-        kind = "open_item" if self.store.draft(draft_id).kind == "fact" else "fact"
-        self.store.replace(draft_id, kind=kind, choice=None)
-        self._save_and_check()
+        if (draft := self.store.draft(draft_id)) is not None:
+            kind = "open_item" if draft.kind == "fact" else "fact"
+            self.store.replace(draft_id, kind=kind, choice=None)
+            self._save_and_check()
 
     def choose(self, draft_id: str, choice: Choice | None) -> None:
         """Decide about a draft; None withdraws the decision."""

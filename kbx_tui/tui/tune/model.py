@@ -210,10 +210,19 @@ class TuneModel:
         await self.snapshots.compare(tuning)
 
     def drop_snapshot(self, snapshot: TuningSnapshot) -> None:
-        """Remove a snapshot."""
+        """Remove a snapshot; undo brings it back."""
         self._client.start(self._drop_snapshot(snapshot))
 
     async def _drop_snapshot(self, snapshot: TuningSnapshot) -> None:
         await self.snapshots.drop(snapshot)
+        self.explore.remember(lambda: self._client.start(self._restore_snapshot(snapshot)))
+        await self._compare_snapshots()
+
+    async def _restore_snapshot(self, snapshot: TuningSnapshot) -> None:
+        await self.snapshots.restore(snapshot)
+        self._status.show_notice("the snapshot is back in the list")
+        await self._compare_snapshots()
+
+    async def _compare_snapshots(self) -> None:
         if (tuning := self.tuning) is not None:
             await self.snapshots.compare(tuning)

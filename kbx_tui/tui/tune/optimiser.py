@@ -62,6 +62,9 @@ class Optimiser:
             advice = await self._evidence.run(advise)
         except _StoppedError:
             return
+        except Exception:
+            self.stop()
+            raise
         self.advice, self.progress = advice, None
         self._on_change()
 

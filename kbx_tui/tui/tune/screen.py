@@ -285,7 +285,8 @@ class Tune(JudgingScreen):
     def action_drop(self) -> None:
         if (row := self.query_one(SnapshotList).current) is not None:
             self.model.drop_snapshot(row.snapshot)
-            self.show_notice(f"the snapshot of {row.when} is dropped")
+            undo = self.navigator.keymap.key_of("tune.undo")
+            self.show_notice(f"the snapshot of {row.when} is dropped; {undo} takes that back")
 
     def action_take_snapshot(self) -> None:
         self.model.take_snapshot()

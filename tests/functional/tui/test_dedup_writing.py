@@ -102,6 +102,10 @@ async def test_a_person_is_named_for_a_draft_that_names_nobody(demo_copy: Path) 
         await review.press("enter")
         await review.until((demo_copy / "memory/people/yan-ode.md").exists)
         await review.until(lambda: review.rows[0].about.startswith("Yan Ode ·"))
+        await review.press("z")
+        await review.until(lambda: not (demo_copy / "memory/people/yan-ode.md").exists())
+        await review.driver.until_shown(StatusLine, "undid the write to people/yan-ode.md")
+        await review.until(lambda: review.rows[0].about.startswith("unassigned"))
 
 
 async def test_file_edited_since_the_check_is_not_overwritten(demo_copy: Path) -> None:

@@ -92,6 +92,11 @@ async def test_keys_and_clicks_move_the_knob_of_the_curve(judged_demo: Path) -> 
         assert driver.state.alpha == 0.56
         await driver.press("home")
         await driver.until_shown(CurvePane, "alpha .00 now ")
+        await driver.press("right")
+        await driver.until_shown(CurvePane, "alpha .05 now ")
+        await driver.press("left", "right")  # faster than a curve can be drawn
+        await driver.until_shown(CurvePane, "alpha .05 now ")
+        assert driver.state.alpha == 0.05
         pane = driver.app.screen.query_one(CurvePane)
         await driver.pilot.click(CurvePane, offset=(pane.size.width - 1, 4))
         await driver.until_shown(CurvePane, "alpha 1.00 now ")
@@ -144,6 +149,10 @@ async def test_snapshots_are_kept_compared_pinned_and_dropped(judged_demo: Path)
         await driver.press("z")
         await driver.until(lambda: driver.state.alpha == 0.5)
         await driver.press("delete")
+        await driver.until_shown(SnapshotList, "Snapshots (1)")
+        await driver.press("z")
+        await driver.until_shown(SnapshotList, "Snapshots (2)", "alpha .05")
+        await driver.press("home", "delete")
         await driver.until_shown(SnapshotList, "Snapshots (1)")
     with KnowledgeBase(judged_demo) as kb:
         (left,) = kb.tuning_snapshots()

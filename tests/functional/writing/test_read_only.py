@@ -84,6 +84,7 @@ WRITES: dict[str, Call] = {
     "mute_documents": lambda kb: kb.mute_documents([ALICE]),
     "take_tuning_snapshot": lambda kb: kb.take_tuning_snapshot(kb.tuning(alpha=0.2)),
     "remove_tuning_snapshot": lambda kb: kb.remove_tuning_snapshot(kb.tuning_snapshots()[0]),
+    "restore_tuning_snapshot": lambda kb: kb.restore_tuning_snapshot(kb.tuning_snapshots()[0]),
     "clear_query_history": lambda kb: kb.clear_query_history(),
     "save_query": lambda kb: kb.save_query("other", "migration"),
     "remove_saved_query": lambda kb: kb.remove_saved_query("mine"),

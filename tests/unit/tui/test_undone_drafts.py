@@ -36,3 +36,4 @@ def test_an_undone_write_names_its_files() -> None:
     assert describe_undone_write(paths, 3) == (
         "undid the write to people/alice.md, teams/mobile.md; 3 drafts here again"
     )
+    assert describe_undone_write(paths[:1], 0) == "undid the write to people/alice.md"

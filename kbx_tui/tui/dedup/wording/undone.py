@@ -21,7 +21,8 @@ def describe_undone_write(paths: Sequence[str], settled: int) -> str:
     """Return what a write changed that is undone: `undid the write to people/alice-chen.md`."""
     names = [safe_line(path).removeprefix("memory/") for path in paths]
     files = join_limited(names) if names else "no file"
-    return f"undid the write to {files}; {format_count(settled, 'draft')} here again"
+    again = f"; {format_count(settled, 'draft')} here again" if settled else ""
+    return f"undid the write to {files}{again}"
 
 
 def describe_undone(drafts: Sequence[Draft], threshold: float | None, step: ReviewStep) -> str:

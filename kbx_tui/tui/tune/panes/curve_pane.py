@@ -81,8 +81,7 @@ class CurvePane(LineDrawing, Widget, can_focus=True, inherit_bindings=False):
 
     def action_move(self, steps: int) -> None:
         if self.curve is not None:
-            value = self.curve.current if self._value is None else self._value
-            self._move_to(self.curve.knob.moved(value, steps))
+            self._move_to(self.curve.knob.moved(self._value_of(self.curve), steps))
 
     def action_move_to_end(self, right: bool) -> None:
         if self.curve is not None:
@@ -106,7 +105,10 @@ class CurvePane(LineDrawing, Widget, can_focus=True, inherit_bindings=False):
             area = plot_area(width - 2 * MARGIN, height)
             self._move_to(self.curve.knob.value_at(area.position(x - MARGIN)))
 
+    def _value_of(self, curve: Curve) -> Value:
+        return curve.current if self._value is None else self._value
+
     def _move_to(self, value: Value) -> None:
-        if self.curve is not None and value != (self._value or self.curve.current):
+        if self.curve is not None and value != self._value_of(self.curve):
             self._value = value
             self.post_message(self.Moved(value))

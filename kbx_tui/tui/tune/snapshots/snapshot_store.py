@@ -44,6 +44,11 @@ class SnapshotStore:
         await self._client.run(lambda engine: engine.remove_tuning_snapshot(snapshot))
         await self.load()
 
+    async def restore(self, snapshot: TuningSnapshot) -> None:
+        """Store a removed snapshot again. Raises WriteFault."""
+        await self._client.run(lambda engine: engine.restore_tuning_snapshot(snapshot))
+        await self.load()
+
     async def compare(self, tuning: Tuning) -> None:
         """Compare these knobs, which are current, with all snapshots."""
 

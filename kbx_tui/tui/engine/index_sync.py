@@ -64,6 +64,8 @@ class IndexSync:
         self._indexing: asyncio.Task[object] | None = None
         self._watching: threading.Event | None = None
         """Ends the watching that is going on; None while files are not watched."""
+        self._retry: asyncio.TimerHandle | None = None
+        """Begins the next attempt while another run holds the lock."""
         self._index_again = False
         self._changed: frozenset[str] = frozenset()
         self._maybe_changed: frozenset[str] = frozenset()
@@ -180,7 +182,7 @@ class IndexSync:
             except IndexLocked:  # another process, or a write of this one, does the work
                 self._status.show_progress("waiting for another index run to end")
                 self._show_run(self.run.in_state("locked"))
-                asyncio.get_running_loop().call_later(LOCK_RETRY_SECONDS, self.index)
+                self._retry_later()
                 self._on_growth(frozenset())
             except Exception as error:
                 self._status.show_progress("")
@@ -196,6 +198,13 @@ class IndexSync:
                 self._show_run(self.run.in_state("stopped" if is_halted else "idle"))
                 self._confirmed = False
                 self._on_growth(frozenset() if self._index_again else self._take_changes())
+
+    def _retry_later(self) -> None:
+        """Try again in a while: once, however many files change until then."""
+        if self._retry is not None:
+            self._retry.cancel()
+        loop = asyncio.get_running_loop()
+        self._retry = loop.call_later(LOCK_RETRY_SECONDS, self.index)
 
     def _take_changes(self) -> frozenset[str]:
         """Announce how many files changed; return these and those that may have changed."""

@@ -9,7 +9,10 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast
 
+import pytest
+
 from kbx_tui.api import KnowledgeBase
+from kbx_tui.errors import IndexLocked
 from kbx_tui.index.build.new_files import IndexQuestion
 from kbx_tui.index.build.progress import Progress
 from kbx_tui.tui.engine.client import EngineClient
@@ -23,12 +26,15 @@ class BlockingEngine:
         self.has_begun = threading.Event()
         self.runs = self.steps = 0
         self.question: IndexQuestion | None = None
+        self.is_locked = False
 
     def index(
         self, listen: Callable[[Progress], None], *, cancelled: Callable[[], bool], **options: Any
     ) -> object:
         self.runs += 1
         self.has_begun.set()
+        if self.is_locked:
+            raise IndexLocked("another run is indexing")
         while not cancelled():
             listen(Progress("reading", self.steps, 100, 1.0, 1.0, False))
             self.steps += 1
@@ -147,4 +153,19 @@ async def test_run_to_confirm_begins_with_the_answer() -> None:
     await until(lambda: not indexing.sync.is_indexing)
     indexing.sync.answer(confirmed=True)
     await until(lambda: indexing.engine.runs == 1)
+    await indexing.close()
+
+
+async def test_changes_during_another_run_do_not_multiply_the_attempts_after_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("kbx_tui.tui.engine.index_sync.LOCK_RETRY_SECONDS", 0.03)
+    indexing = Indexing()
+    indexing.engine.is_locked = True
+    for _ in range(8):
+        indexing.sync.index()
+        await until(lambda: not indexing.sync.is_indexing)
+    before = indexing.engine.runs
+    await asyncio.sleep(0.3)
+    assert 1 <= indexing.engine.runs - before <= 12
     await indexing.close()

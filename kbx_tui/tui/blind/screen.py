@@ -19,9 +19,6 @@ from kbx_tui.tui.judging.preference_step import vote_sentences
 from kbx_tui.tui.widgets.line_widget import LineWidget
 from kbx_tui.tui.widgets.lines_view import dim_text, titled_text
 
-ANSWERS = {"first": "1", "second": "2", "neither": "neither"}
-
-
 BOX = 150
 """Width of the box in cells, where there is room, as in `styles/blind.tcss`."""
 

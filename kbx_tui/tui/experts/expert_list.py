@@ -161,7 +161,7 @@ def no_topic(topics: Sequence[str] = ()) -> EmptyState:
     ]
 
 
-def no_experts(topic: str, key: str, *, has_claims: bool) -> EmptyState:
+def no_experts(topic: str, weight: str, key: str, *, has_claims: bool) -> EmptyState:
     """Return what the list shows when no entity has a fact on the topic.
 
     `key` chooses another weight; `has_claims`: whether anything is known of any entity.
@@ -172,10 +172,10 @@ def no_experts(topic: str, key: str, *, has_claims: bool) -> EmptyState:
             "Experts are ranked by facts: list items below ## Facts or ## Recent Facts on the page"
             " of a person, a project or another entity.",
         )
-    return titled_text(
-        f"No fact mentions “{shorten(topic, 40)}”.",
-        f"Try another word, or {key} until the weight is relevance, which also counts documents.",
-    )
+    advice = "Try another word"
+    if weight != "relevance":
+        advice += f", or {key} until the weight is relevance, which also counts documents"
+    return titled_text(f"No fact mentions “{shorten(topic, 40)}”.", f"{advice}.")
 
 
 def _ranks(view: ExpertsView | None) -> dict[str, int]:

@@ -97,7 +97,8 @@ class Experts(ModeScreen):
             experts.rebuild_lines()
 
     def on_experts_ready(self, message: ExpertsReady) -> None:
-        self._show(message.view)
+        if message.view is self.model.view:  # else the topic was cleared after it was posted
+            self._show(message.view)
 
     @on(TopicLine.Changed)
     def change_topic(self, event: TopicLine.Changed) -> None:
@@ -145,6 +146,7 @@ class Experts(ModeScreen):
         experts.border_title = f"{count}{only} · by {view.weight}"
         experts.empty_state = no_experts(
             view.topic,
+            view.weight,
             self.navigator.keymap.key_of("weight.next"),
             has_claims=view.ranking.in_scope > 0,
         )

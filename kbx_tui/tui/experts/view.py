@@ -73,7 +73,8 @@ class ExpertsView:
             if is_expanded:
                 receipts = sorted(expert.receipts, key=lambda receipt: receipt.date, reverse=True)
                 receipts.sort(key=lambda receipt: -receipt.contribution)
-                rows += [_claim_row(expert, claim) for claim in (*receipts, *expert.excluded)]
+                rows += [_claim_row(expert, claim, counts=True) for claim in receipts]
+                rows += [_claim_row(expert, claim, counts=False) for claim in expert.excluded]
         return tuple(rows)
 
 
@@ -106,8 +107,7 @@ def _expert_row(expert: Expert, rank: int, best: float, *, is_expanded: bool) ->
     )
 
 
-def _claim_row(expert: Expert, receipt: Receipt) -> ClaimRow:
-    counts = receipt in expert.receipts
+def _claim_row(expert: Expert, receipt: Receipt, *, counts: bool) -> ClaimRow:
     return ClaimRow(
         expert_id=expert.entity_id,
         text=safe_line(receipt.text),

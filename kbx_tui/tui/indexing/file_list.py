@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from rich.cells import cell_len
 from textual.message import Message
 
 from kbx_tui.tui.commands.bindings import bindings
 from kbx_tui.tui.drawing.cell_text import fit, shorten, wrap
 from kbx_tui.tui.drawing.lines import BLANK, Line, Look, Span, fit_line, looks
+from kbx_tui.tui.drawing.wrapping import shorten_start
 from kbx_tui.tui.indexing.file_rows import FileGroup, FileRow, Kind
 from kbx_tui.tui.widgets.rows_view import RowsView, Slot
 
@@ -98,20 +100,18 @@ class FileList(RowsView[FileRow]):
     def _rest(self, row: int) -> list[str]:
         """Return further lines of a row: the text under the cursor, where it does not fit."""
         text, width = self.rows[row].text if row == self.cursor else "", self.line_width
-        is_cut = len(text) > width - self._place_width(width) - AROUND
+        is_cut = cell_len(text) > width - self._place_width(width) - AROUND
         return wrap(text, max(width - 6, 10)) if is_cut else []
 
     def _place_width(self, width: int) -> int:
-        longest = max((len(row.place) for row in self.rows), default=0)
+        longest = max((cell_len(row.place) for row in self.rows), default=0)
         return min(longest, max((width - AROUND) // 2, 8))
 
 
 def file_line(row: FileRow, text: str, width: int, marker: str, place_width: int) -> Line:
     """Return `› ! memory/people/ida.md:12  the date cannot be read`."""
     sign, look = SIGNS[row.kind]
-    place = row.place
-    if len(place) > place_width:  # the end says more than the beginning
-        place = f"…{place[len(place) - place_width + 1 :]}"
+    place = shorten_start(row.place, place_width)
     text = shorten(text, max(width - place_width - AROUND, 1))
     return fit_line(
         (

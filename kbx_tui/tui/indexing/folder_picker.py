@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
-
 from textual import on
 from textual.app import ComposeResult
 from textual.content import Content
@@ -23,7 +21,6 @@ class FolderPicker(BoxScreen[None]):
     BINDINGS = bindings("picker")
     SCOPES = ("folders", "list", "picker", "app")
     AUTO_FOCUS = "FolderList"
-    CSS_CLASS: ClassVar = "picker"
 
     def __init__(self, model: IndexModel, keymap: Keymap) -> None:
         super().__init__()

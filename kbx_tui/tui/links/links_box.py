@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -142,7 +143,7 @@ class LinksBox(BoxScreen[LinkRow | None]):
         if written.entry is not None:
             number = written.entry
             self._explore.model.remember(lambda: client.start(self._take_back(number)))
-        self._explore.session.index_sync.index(maybe_changed=[mention.path])
+        self._index([mention.path])
         self._notice = f"linked in {safe_line(f'{mention.path}:{mention.line}')}"
         if self.is_attached:
             await self._read()
@@ -150,12 +151,18 @@ class LinksBox(BoxScreen[LinkRow | None]):
     async def _take_back(self, number: int) -> None:
         client = self._explore.session.client
         entry = await client.run(lambda engine: engine.undo(number))
-        changed = [change.path for change in entry.changes]
-        self._explore.session.index_sync.index(maybe_changed=changed)
+        self._index([change.path for change in entry.changes])
         self._notice = ""
         words = f"undone: {safe_line(entry.description)}"
         if self.is_attached:
             await self._read()
+        if self.is_attached:  # it may have been closed while it was read
             self._box.border_subtitle = Content(words)
         else:
             self._explore.show_notice(words)
+
+    def _index(self, written: Sequence[str]) -> None:
+        """Index files that were written here, without announcing them as changed on disk."""
+        index_sync = self._explore.session.index_sync
+        index_sync.expect(written)
+        index_sync.index(maybe_changed=written)

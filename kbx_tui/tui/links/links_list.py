@@ -10,6 +10,7 @@ from textual.message import Message
 from kbx_tui.tui.commands.bindings import bindings
 from kbx_tui.tui.drawing.cell_text import fit, shorten
 from kbx_tui.tui.drawing.lines import BLANK, Line, Span, highlight, looks
+from kbx_tui.tui.drawing.wrapping import shorten_start
 from kbx_tui.tui.links.link_rows import LinkRow, group_title
 from kbx_tui.tui.widgets.rows_view import RowsView, Slot
 
@@ -57,7 +58,7 @@ class LinksList(RowsView[LinkRow]):
             return (Span(" " * INDENT), *self._text(each, width - INDENT - 1))
         room = max(width - 4 - min(cell_len(each.place), width // 2), 8)
         title = fit(shorten(each.title, room), room)
-        place = _end_of(each.place, width - room - 4)
+        place = shorten_start(each.place, width - room - 4)
         return (
             Span(" › " if row == self.cursor else "   ", "accent"),
             Span(title, "bad" if each.kind == "broken" else "strong"),
@@ -80,13 +81,3 @@ class LinksList(RowsView[LinkRow]):
     def row_opened(self) -> None:
         if self.current is not None:
             self.post_message(self.Opened(self.current))
-
-
-def _end_of(place: str, room: int) -> str:
-    """Return a place cut at its beginning, because its end has the file name and the line."""
-    if cell_len(place) <= room:
-        return place
-    end = place
-    while end and cell_len(end) >= room:
-        end = end[1:]
-    return f"…{end}"

@@ -218,7 +218,8 @@ class RecallBox(ModalScreen[Recalled | None]):
         explore.show_notice(f"saved as {saved.name}; {key} lists it")
 
     async def _open(self, row: RecallRow, state: SearchState) -> None:
-        name = next(one.name for one in self._saved if safe_line(one.name) == row.name)
+        names = (one.name for one in self._saved if safe_line(one.name) == row.name)
+        name = next(names, row.name)  # it may just have been removed
 
         def read(engine: KnowledgeBase) -> News:
             return engine.open_saved_query(name, state.request())

@@ -49,7 +49,7 @@ def recall_rows(
 ) -> list[RecallRow]:
     """Return the rows of saved queries by name, then of past ones, the most recent first.
 
-    Settings that equal `usual` are not told.
+    Settings that equal `usual` are left out.
     """
     now = time.time() if now is None else now
     rows = []

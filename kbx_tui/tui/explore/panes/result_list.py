@@ -98,6 +98,8 @@ class ResultList(RowsView[ResultRow]):
         self._timer: Timer | None = None
         self._more = 0
         self._grades: Mapping[str, int | None] = {}
+        self._best = 1.0
+        """The highest score, whose bar fills its column."""
         self._shared: list[int] = []
         """How much of each title its neighbours share, in characters."""
         self._sought = ""
@@ -113,6 +115,7 @@ class ResultList(RowsView[ResultRow]):
         """
         current = self.current
         self.rows, self._more = results, more
+        self._best = max((result.score for result in results), default=1.0)
         self._shared = shared_lengths([result.title for result in results])
         ranks = ranks_of(results)
         if fresh:
@@ -230,7 +233,6 @@ class ResultList(RowsView[ResultRow]):
             move = self._moves.get(result.path, 0)
             sign = "◆" if result.path == self.marked else "›" if row == self.cursor else " "
             grade = grade_sign(self._grades, result.path)
-            best = max(row.score for row in self.rows)
             return result_line(
                 result,
                 columns,
@@ -238,7 +240,7 @@ class ResultList(RowsView[ResultRow]):
                 sign,
                 grade,
                 shared=self._shared[row],
-                best=best,
+                best=self._best,
                 badge=self.badge_of(result),
             )
         if (snippet := self._snippets.get(result.path)) is None:

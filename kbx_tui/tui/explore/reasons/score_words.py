@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 
-from kbx_tui.formatting import FLAT_REASONS, format_score, rounded_parts
+from kbx_tui.formatting import FLAT_REASONS, format_count, format_score, rounded_parts
 from kbx_tui.tui.explore.view import EntityRow, ExploreView, ResultRow, Why
 
 QUOTED = re.compile("“[^”]*”")
@@ -172,7 +172,8 @@ def threshold_note(entities: tuple[EntityRow, ...], threshold: float, mode: str)
     if not free:
         return "threshold has no effect: all entities are pinned or muted"
     count = sum(entity.score >= threshold for entity in entities)
-    return f"{count} of {len(entities)} entities reach it"
+    verb = "reaches" if len(entities) == 1 else "reach"
+    return f"{count} of {format_count(len(entities), 'entity')} {verb} it"
 
 
 def mode_words(view: ExploreView) -> Iterator[Words]:

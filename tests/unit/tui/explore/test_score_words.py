@@ -95,6 +95,7 @@ def test_each_line_of_the_why_pane_has_a_sentence() -> None:
     ("entities", "mode", "note"),
     [
         ((ALICE, PLATFORM), "two-pass", "1 of 2 entities reach it"),
+        ((PLATFORM,), "flat", "0 of 1 entity reaches it"),
         ((ALICE,), "fast", "threshold has no effect on a fast search"),
         ((), "flat", "threshold has no effect: no entity is found"),
     ],

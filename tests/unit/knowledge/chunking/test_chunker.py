@@ -2,7 +2,7 @@ import time
 from collections.abc import Sequence
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from kbx_tui.knowledge.chunking import segments
@@ -71,6 +71,7 @@ def test_documents_have_the_same_chunks_split_together_or_one_by_one(
 
 
 @given(markdown_bodies, counters, limits)
+@example("---\n---\n\xa0", count_words, 1)  # blank below its front matter
 def test_chunks_of_a_large_body_join_to_it_and_none_is_too_long(
     body: str, count: CountTokens, limit: int
 ) -> None:
@@ -79,7 +80,8 @@ def test_chunks_of_a_large_body_join_to_it_and_none_is_too_long(
         patch.setattr(segments, "LARGE", 0)
         patch.setattr(markdown, "MAX_LINES", 5)
         chunks = split(document, count, limit)
-    assert "".join(chunk.text for chunk in chunks) == (document.body if body.strip() else "")
+    expected = document.body if document.body.strip() else ""
+    assert "".join(chunk.text for chunk in chunks) == expected
     for chunk in chunks:
         assert count([chunk.text])[0] <= limit or len(chunk.text.strip()) == 1
 

@@ -7,18 +7,21 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
 import obstore
+from obstore.exceptions import BaseError
 from obstore.store import S3Store
 
 BUCKET = "kbx-test"
 ACCESS_KEY, SECRET_KEY = "kbx-test-access", "kbx-test-secret"
 CONFIGURATION = f"""{{"identities": [{{"name": "kbx", "actions": ["Admin", "Read", "Write", "List"],
 "credentials": [{{"accessKey": "{ACCESS_KEY}", "secretKey": "{SECRET_KEY}"}}]}}]}}"""
+SERVICES = ("master", "volume", "filer", "s3")
 START_SECONDS = 60.0
+TRIES = 3
 
 
 def server_program() -> str | None:
@@ -32,22 +35,52 @@ def s3_server(folder: Path) -> Iterator[dict[str, str]]:
 
     It has the bucket `BUCKET`.
     """
-    program = server_program()
-    assert program is not None
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "s3.json").write_text(CONFIGURATION, encoding="utf-8")
-    services = ("master", "volume", "filer", "s3")
-    ports = _free_ports(2 * len(services))
+    port, server = _start(folder)
+    try:
+        yield {
+            "AWS_ENDPOINT_URL": f"http://127.0.0.1:{port}",
+            "AWS_ACCESS_KEY_ID": ACCESS_KEY,
+            "AWS_SECRET_ACCESS_KEY": SECRET_KEY,
+            "AWS_REGION": "us-east-1",
+        }
+    finally:
+        server.kill()
+        server.wait()
+
+
+def _start(folder: Path) -> tuple[int, subprocess.Popen[bytes]]:
+    """Start a server and return its port and process.
+
+    It ends at once where another program has taken one of its ports since they were found free;
+    then other ports are tried. Raises RuntimeError if it does not start.
+    """
+    for _ in range(TRIES):
+        ports = _free_ports(2 * len(SERVICES))
+        server = _process(folder, ports)
+        try:
+            if _is_ready(ports[-2], server):
+                return ports[-2], server
+        except BaseException:
+            server.kill()
+            raise
+    raise RuntimeError(f"the S3 server did not start: {(folder / 'log').read_text()[-2_000:]}")
+
+
+def _process(folder: Path, ports: Sequence[int]) -> subprocess.Popen[bytes]:
+    program = server_program()
+    assert program is not None
     arguments = [
         option
-        for number, service in enumerate(services)
+        for number, service in enumerate(SERVICES)
         for option in (
             f"-{service}.port={ports[2 * number]}",
             f"-{service}.port.grpc={ports[2 * number + 1]}",
         )
     ]
     with (folder / "log").open("wb") as log:
-        server = subprocess.Popen(
+        return subprocess.Popen(
             [
                 program,
                 *("server", f"-dir={folder}", "-ip=127.0.0.1", "-ip.bind=127.0.0.1"),
@@ -60,32 +93,6 @@ def s3_server(folder: Path) -> Iterator[dict[str, str]]:
             stdout=log,
             stderr=subprocess.STDOUT,
         )
-    try:
-        _wait_for(ports[-2], server)
-        endpoint = f"http://127.0.0.1:{ports[-2]}"
-        _make_bucket(endpoint)
-        yield {
-            "AWS_ENDPOINT_URL": endpoint,
-            "AWS_ACCESS_KEY_ID": ACCESS_KEY,
-            "AWS_SECRET_ACCESS_KEY": SECRET_KEY,
-            "AWS_REGION": "us-east-1",
-        }
-    finally:
-        server.kill()
-        server.wait()
-
-
-def _make_bucket(endpoint: str) -> None:
-    """Write the first object, with which this server makes a bucket."""
-    bucket = S3Store(
-        BUCKET,
-        endpoint=endpoint,
-        access_key_id=ACCESS_KEY,
-        secret_access_key=SECRET_KEY,
-        region="us-east-1",
-        client_options={"allow_http": True},
-    )
-    obstore.put(bucket, "ready", b"")
 
 
 def _free_ports(count: int) -> list[int]:
@@ -99,14 +106,28 @@ def _free_ports(count: int) -> list[int]:
             each.close()
 
 
-def _wait_for(port: int, server: subprocess.Popen[bytes]) -> None:
-    """Wait until the server accepts connections. Raises RuntimeError if it does not."""
+def _is_ready(port: int, server: subprocess.Popen[bytes]) -> bool:
+    """Wait until the server has the bucket, and return False if it ends before.
+
+    Raises RuntimeError if it does neither.
+    """
+    bucket = S3Store(
+        BUCKET,
+        endpoint=f"http://127.0.0.1:{port}",
+        access_key_id=ACCESS_KEY,
+        secret_access_key=SECRET_KEY,
+        region="us-east-1",
+        client_options={"allow_http": True, "timeout": "5s"},
+        retry_config={"max_retries": 0},
+    )
     deadline = time.monotonic() + START_SECONDS
-    while time.monotonic() < deadline and server.poll() is None:
+    while time.monotonic() < deadline:
+        if server.poll() is not None:
+            return False
         try:
-            socket.create_connection(("127.0.0.1", port), timeout=0.2).close()
-        except OSError:
+            obstore.put(bucket, "ready", b"")  # the first object makes the bucket
+        except BaseError:
             time.sleep(0.05)
         else:
-            return
+            return True
     raise RuntimeError("the S3 server did not start")

@@ -14,6 +14,7 @@ from kbx_tui.cli.open_kb import open_kb, selected_root
 from kbx_tui.cli.options import json_option
 from kbx_tui.cli.output import console, print_json, say
 from kbx_tui.cli.writing.write_output import prints_written
+from kbx_tui.safe_text import safe_line
 
 if TYPE_CHECKING:
     from kbx_tui.drafting.plans import Written
@@ -95,7 +96,10 @@ def _said_if_unchanged(written: Written, *, dry_run: bool) -> Written:
 
 
 def print_settings(settings: list[SettingInfo]) -> None:
-    """Print the settings by section, in the syntax of kbx.toml."""
+    """Print the settings by section, in the syntax of kbx.toml.
+
+    The file may come from someone else, so no control character of it gets to the terminal.
+    """
     from rich.text import Text
 
     out = console()
@@ -107,8 +111,9 @@ def print_settings(settings: list[SettingInfo]) -> None:
             section = name
             out.print(Text(f"[{section}]", style="bold"))
         changed = setting.source != "default"
-        line = Text(f"  {key:<{width}} = ")
-        line.append(json.dumps(setting.value, ensure_ascii=False), "bold cyan" if changed else "")
-        line.append(f"   {setting.source}", "" if changed else "dim")
+        value = safe_line(json.dumps(setting.value, ensure_ascii=False))
+        line = Text(safe_line(f"  {key:<{width}} = "))
+        line.append(value, "bold cyan" if changed else "")
+        line.append(safe_line(f"   {setting.source}"), "" if changed else "dim")
         out.print(line)
         out.print(Text(f"  {'':<{width}}   {setting.help}; {setting.valid}", style="dim"))

@@ -104,3 +104,14 @@ def test_keys_are_changed_where_the_file_sets_them() -> None:
         without_setting(data, "keys.alpha.more")
     with pytest.raises(ConfigError):
         without_setting(data, "keys")
+
+
+def test_control_characters_of_kbx_toml_do_not_reach_the_terminal(
+    kbx: CommandLine, base: Path
+) -> None:
+    (base / "kbx.toml").write_text(
+        '[index]\nexclude = ["\u009b31mred", "\u202eright"]\n', encoding="utf-8"
+    )
+    shown = kbx("config", "--kb", base).out
+    assert 'exclude                    = ["red", "right"]' in shown
+    assert not {"\u009b", "\u202e"} & set(shown)

@@ -43,7 +43,7 @@ class Facets:
     values: tuple[FacetValue, ...]
     """Types, tags, people, folders, in this order; of each the most frequent first."""
     months: tuple[tuple[str, int], ...]
-    """Months from the first to the last that a result is dated in, `2026-03`, and how many are."""
+    """Months that a result is dated in, `2026-03`, in order, and how many are."""
     undated: int
     """Number of results without a date."""
 
@@ -127,7 +127,7 @@ class FacetIndex:
         dated = dict(zip(months.tolist(), counts.tolist(), strict=True))
         undated = dated.pop("", 0)
         values = [value for column in self._columns for value in column.counts(flags)]
-        return Facets(len(rows), tuple(values), _without_gaps(dated), undated)
+        return Facets(len(rows), tuple(values), tuple(dated.items()), undated)
 
 
 def _folders(paths: Sequence[str]) -> _Column:
@@ -144,16 +144,3 @@ def _folders(paths: Sequence[str]) -> _Column:
         if count < len(paths) and count != counts[folder.rpartition("/")[0]]
     }
     return _Column.of("in", [(row, folder) for row, folder in pairs if folder in kept], kept)
-
-
-def _without_gaps(dated: Mapping[str, int]) -> tuple[tuple[str, int], ...]:
-    """Return the counts of all months from the first to the last."""
-    if not dated:
-        return ()
-    first, last = min(dated), max(dated)
-    year, month = int(first[:4]), int(first[5:7])
-    months = []
-    while (name := f"{year:04}-{month:02}") <= last:
-        months.append((name, dated.get(name, 0)))
-        year, month = (year, month + 1) if month < 12 else (year + 1, 1)
-    return tuple(months)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Self
 
@@ -29,14 +30,21 @@ class DateStrip:
 
     @classmethod
     def of(cls, months: Sequence[tuple[str, int]], width: int = MONTHS) -> Self:
-        """Return a strip of months, or of years where these are more than `width` cells."""
-        width = min(width, MONTHS)
-        if len(months) <= width:
-            return cls(tuple(months), width=width)
-        years: dict[str, int] = {}
-        for month, count in months:
-            years[month[:4]] = years.get(month[:4], 0) + count
-        return cls(tuple(years.items())[-max(width, 1) :], width=width)
+        """Return a strip of months, or of years where these are more than `width` cells.
+
+        `months` are those with a result, in order. Of more years than fit, those are shown that
+        hold the most results: a single wrong date may be centuries away.
+        """
+        width = max(min(width, MONTHS), 1)
+        by_month = {12 * int(month[:4]) + int(month[5:7]) - 1: count for month, count in months}
+        if not months or max(by_month) - min(by_month) < width:
+            filled = _without_gaps(by_month)
+            return cls(tuple((f"{n // 12:04}-{n % 12 + 1:02}", c) for n, c in filled), width=width)
+        years: Counter[int] = Counter()
+        for month, count in by_month.items():
+            years[month // 12] += count
+        filled = _without_gaps(_fullest(years, width))
+        return cls(tuple((f"{year:04}", count) for year, count in filled), width=width)
 
     @property
     def span(self) -> tuple[str, str] | None:
@@ -86,3 +94,18 @@ class DateStrip:
         last = len(self.times) - 1
         start, end = sorted(max(0, min(at, last)) for at in (one, other))
         return replace(self, start=start, end=end) if self.times else self
+
+
+def _fullest(counts: Mapping[int, int], width: int) -> dict[int, int]:
+    """Return the counts within `width` numbers that are the most together; of equals, the last."""
+    spans = (
+        {number: count for number, count in counts.items() if first <= number < first + width}
+        for first in sorted(counts, reverse=True)
+    )
+    return max(spans, key=lambda span: sum(span.values()))
+
+
+def _without_gaps(counts: Mapping[int, int]) -> Iterator[tuple[int, int]]:
+    """Yield all numbers from the first to the last, and their counts."""
+    if counts:
+        yield from ((n, counts.get(n, 0)) for n in range(min(counts), max(counts) + 1))

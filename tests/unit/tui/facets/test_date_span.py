@@ -20,6 +20,19 @@ def test_many_months_are_shown_as_years() -> None:
     assert [len(DateStrip.of(months[:5], width).bars) for width in (60, 28, 5)] == [30, 25, 5]
 
 
+def test_a_wrong_date_centuries_away_does_not_hide_the_others() -> None:
+    months = [("0001-01", 1), ("2024-12", 3), ("2026-02", 5), ("9999-12", 1)]
+    assert DateStrip.of(months).times == (("2024", 3), ("2025", 0), ("2026", 5))
+
+
+def test_months_without_a_result_are_filled_in() -> None:
+    assert DateStrip.of([("2025-12", 1), ("2026-02", 8)]).times == (
+        ("2025-12", 1),
+        ("2026-01", 0),
+        ("2026-02", 8),
+    )
+
+
 def test_keys_select_and_extend_a_span_within_the_strip() -> None:
     strip = DateStrip.of(QUARTER)
     assert (strip.span, strip.words) == (None, "")

@@ -67,6 +67,7 @@ def measure(
     elif mode == "two_pass":  # with entities of any score
         tuning = replace(tuning, entity_threshold=0.0)
     results, share, highest = [], 1.0, highest_grade(queries)
+    by_candidates = 0
     for query in _judged_queries(queries, progress):
         start = time.perf_counter()
         evidence = retrieve(query.text)
@@ -74,9 +75,10 @@ def measure(
         top = ranking.best_paths(DEPTH)
         milliseconds = round((time.perf_counter() - start) * 1000, 3)
         share = float(evidence.vector_share)
+        by_candidates += not evidence.scope.complete
         results.append(_result(query, ranking, top, milliseconds, highest))
     skipped = len(queries) - len(results)
-    return Run(base, mode, preset, tuple(doc_types), tuple(results), skipped, vector_share=share)
+    return Run(base, mode, preset, tuple(doc_types), tuple(results), skipped, share, by_candidates)
 
 
 def sweep(

@@ -81,6 +81,8 @@ class Run(msgspec.Struct, frozen=True):
     """Number of queries left out because no document is judged relevant."""
     vector_share: float
     """Share of the texts that have a vector."""
+    by_candidates: int = 0
+    """Number of queries of which only candidates were scored: the scope is too wide for all."""
 
     @property
     def groups(self) -> dict[str, list[QueryResult]]:

@@ -117,6 +117,9 @@ def command(
         )
     if mode != "fast" and run.vector_share < 1.0:
         say(f"only {run.vector_share:.0%} of the texts have vectors; `kbx index` computes the rest")
+    if run.by_candidates:
+        count = format_count(run.by_candidates, "query")
+        say(f"{count} scored by candidates, as a search in more than a million chunks is")
     if run.skipped:
         say(f"left out {run.skipped} queries without a document judged relevant")
     if save:
@@ -142,6 +145,7 @@ def run_json(run: Run, changes: Sequence[GroupDifference] | None) -> dict[str, A
         "doc_types": list(run.doc_types),
         "skipped": run.skipped,
         "vector_share": run.vector_share,
+        "by_candidates": run.by_candidates,
         "groups": [_rounded(asdict(row)) for row in group_metrics(run)],
         "queries": [
             _rounded(msgspec.to_builtins(result) | {"top": list(result.top[:CUTOFF])})

@@ -54,6 +54,17 @@ def test_run_holds_the_metrics_of_each_query() -> None:
     assert (run.skipped, run.doc_types, run.vector_share) == (1, ("note",), 1.0)
 
 
+def test_run_counts_the_queries_of_which_only_candidates_were_scored() -> None:
+    def wide(query: str) -> Evidence:
+        found = FakeRetrieval()(query)
+        return (
+            replace(found, scope=replace(found.scope, candidates=2)) if query == "lunch" else found
+        )
+
+    run = measure([PERSON, TOPIC], wide, Tuning(), base="b")
+    assert run.by_candidates == 1
+
+
 def test_group_metrics_are_means_per_group_and_overall() -> None:
     run = measure([PERSON, TOPIC], FakeRetrieval(), Tuning(), base="b", mode="flat")
     person, topic, everything = group_metrics(run)

@@ -60,6 +60,13 @@ def _shown(line: str) -> str:
     return click.style(safe, dim=True) if is_dim else safe  # `echo` leaves it out of a pipe
 
 
+def padded(text: str, width: int) -> str:
+    """Return `text` with blanks up to `width` cells, of which wide characters take two."""
+    from rich.cells import cell_len
+
+    return text + " " * max(width - cell_len(text), 0)
+
+
 def say(text: str) -> None:
     """Print a one-line message on stderr."""
     click.echo(f"kbx: {safe_line(text)}", err=True)

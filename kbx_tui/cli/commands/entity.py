@@ -12,7 +12,7 @@ from kbx_tui.cli.base_command import Group
 from kbx_tui.cli.completers import complete_entity
 from kbx_tui.cli.open_kb import open_kb
 from kbx_tui.cli.options import json_option, threshold_option
-from kbx_tui.cli.output import Greyed, print_json, print_result, say
+from kbx_tui.cli.output import Greyed, padded, print_json, print_result, say
 from kbx_tui.knowledge.folding import slug
 from kbx_tui.tools.json.similarity_json import field_json
 
@@ -58,7 +58,7 @@ def list_entities(kind: str | None, as_json: bool) -> None:
     if entities and not listed:
         types = ", ".join(sorted({entity.type for entity in entities}))
         say(f"no entity has type {kind!r}; existing types: {types}")
-    lines = (f"{entity.type:<9} {entity.name:<30} {entity.id}" for entity in listed)
+    lines = (f"{padded(each.type, 9)} {padded(each.name, 30)} {each.id}" for each in listed)
     print_result([name_json(entity) for entity in listed], lines, as_json=as_json)
 
 

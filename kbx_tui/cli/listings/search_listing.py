@@ -49,8 +49,7 @@ def print_listing(response: SearchResponse, *, explain: bool) -> None:
     fast = response.meta.search_mode_reason == "fast"
     for rank, result in enumerate(response.results, 1):
         lines += [Text(), *result_lines(rank, result, width, rank_width)]
-        for line in score_reasons(result.explain or {}, fast=fast).lines() if explain else []:
-            lines += _indented(Text(line, DIM), width, rank_width)
+        lines += reason_lines(result, width, rank_width, fast=fast) if explain else []
     out.print(*lines, sep="\n")
 
 
@@ -138,6 +137,12 @@ def result_lines(rank: int, result: SearchResult, width: int, rank_width: int) -
     if result.is_cut:
         snippet.append(" …", DIM)
     return [first, place, *_indented(snippet, width, rank_width)]
+
+
+def reason_lines(result: SearchResult, width: int, rank_width: int, *, fast: bool) -> list[Text]:
+    """Return how the score of a result adds up; `fast` says that no meaning was compared."""
+    reasons = score_reasons(result.explain or {}, fast=fast).lines()
+    return [row for line in reasons for row in _indented(Text(line, DIM), width, rank_width)]
 
 
 def highlighted(text: str, matches: Iterable[Sequence[int]]) -> Text:

@@ -9,7 +9,7 @@ import click
 from kbx_tui.cli.base_command import Group
 from kbx_tui.cli.open_kb import open_kb
 from kbx_tui.cli.options import json_option, text_argument
-from kbx_tui.cli.output import print_result, say
+from kbx_tui.cli.output import padded, print_result, say
 from kbx_tui.formatting import format_count
 
 
@@ -110,8 +110,7 @@ def list_saved(as_json: bool) -> None:
     ]
     width = max((cell_len(query.name) for query in saved), default=0)
     lines = (
-        f"{query.name}{' ' * (width - cell_len(query.name))}  {row['opened'] or '':<19}  "
-        f"{query.query}"
+        f"{padded(query.name, width)}  {row['opened'] or '':<19}  {query.query}"
         for query, row in zip(saved, data, strict=True)
     )
     print_result(data, lines, as_json=as_json)

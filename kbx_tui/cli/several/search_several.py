@@ -75,7 +75,6 @@ def print_several(response: SeveralResponse, *, explain: bool) -> None:
     from rich.text import Text
 
     from kbx_tui.cli.listings import search_listing as listing
-    from kbx_tui.search.results.score_sums import score_reasons
 
     for note in response.notes:
         say(note)
@@ -94,6 +93,7 @@ def print_several(response: SeveralResponse, *, explain: bool) -> None:
         indent = len(place.plain) - len(place.plain.lstrip())
         owned = Text(" " * indent).append(f"{safe_line(own.base)}  ", listing.ENTITY)
         lines += [Text(), first, owned.append(place.plain.lstrip(), listing.DIM), *snippet]
-        for line in score_reasons(own.result.explain or {}).lines() if explain else []:
-            lines.append(Text(f"{' ' * indent}{line}", listing.DIM))
+        if explain:
+            fast = response.responses[own.base].meta.search_mode_reason == "fast"
+            lines += listing.reason_lines(own.result, width, rank_width, fast=fast)
     out.print(*lines, sep="\n")

@@ -31,8 +31,9 @@ def test_results_of_several_bases_are_merged_and_say_whose_they_are(
     assert (second["base"], second["path"]) == (two[3], "notes/a.md")
     assert first["explain"] is None
     assert set(answer["bases"]) == {two[1], two[3]}
-    listing = kbx("search", "rollback", "--fast", *two).out
+    listing = kbx("search", "rollback", "--fast", "--explain", *two).out
     assert f"{two[3]}  notes/a.md" in listing
+    assert "meaning (not used)" in " ".join(listing.split())
     assert (
         len(kbx("search", "rollback", "--fast", "--json", "--limit", "1", *two).json["results"])
         == 1

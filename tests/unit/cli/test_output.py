@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kbx_tui.cli.output import json_text
+from kbx_tui.cli.output import json_text, padded
 
 CONTROLS = [chr(code) for code in (*range(0x20), *range(0x7F, 0xA0), *range(0x202A, 0x202F))]
 
@@ -35,3 +35,11 @@ def test_json_prints_a_span_on_one_line() -> None:
 
 def test_json_with_a_lone_surrogate_can_be_encoded() -> None:
     json_text(["\udc80"]).encode("utf-8")
+
+
+def test_wide_characters_are_padded_by_cells() -> None:
+    assert [padded(text, 6) for text in ("Mira", "田中", "Alexander")] == [
+        "Mira  ",
+        "田中  ",
+        "Alexander",
+    ]

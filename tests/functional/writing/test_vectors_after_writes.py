@@ -19,6 +19,12 @@ QUERY = "porcelain ledger attic"
 PAGE = "memory/people/alice-chen.md"
 
 
+@pytest.fixture(autouse=True)
+def no_time_limit(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let writes embed all they wrote, however busy the machine is."""
+    monkeypatch.setattr("kbx_tui.api.file_writer.EMBEDDING_SECONDS", 600.0)
+
+
 def cosine_of_page(kb: KnowledgeBase) -> float | None:
     response = kb.search(QUERY, path=PAGE, explain=True)
     (result,) = response.results

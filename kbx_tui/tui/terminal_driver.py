@@ -2,8 +2,9 @@
 
 When the terminal is gone, Textual's driver reads the end of its input again and again, its writing
 thread dies at the first error, after which the app blocks, and a process that is continued starts
-to read even if the app has ended. Here a terminal that is gone ends the app, errors of writing are
-ignored, and another thread can restore the terminal at any moment.
+to read even if the app has ended or reads already. Here a terminal that is gone ends the app,
+errors of writing are ignored, each thing is started once, and another thread can restore the
+terminal at any moment.
 """
 
 from __future__ import annotations
@@ -14,7 +15,8 @@ import signal
 import sys
 import termios
 import threading
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from queue import Queue
 from typing import Any
 
@@ -39,7 +41,7 @@ class TerminalDriver(LinuxDriver):
 
     def __init__(self, *arguments: Any, **options: Any) -> None:
         self._switching = threading.RLock()
-        self._is_active = False
+        self._is_active = self._is_switching = self._is_suspending = self._has_ended = False
         self._writer: _Writer | None = None
         super().__init__(*arguments, **options)  # from here on, signals may switch the terminal
         threading.Thread(
@@ -47,24 +49,49 @@ class TerminalDriver(LinuxDriver):
         ).start()
 
     def start_application_mode(self) -> None:
-        """Switch the terminal, unless the process was continued only to end."""
+        """Switch the terminal, unless the app has ended or the process was continued to end.
+
+        Where it is switched, the process was stopped without being asked, and other programs may
+        have used the terminal meanwhile: it is restored before, and the app is drawn again.
+        """
         with self._switching:
-            if is_ending():
+            if is_ending() or self._has_ended or self._is_switching:
                 return
-            self._writer = _Writer()
-            self._writer.start()
-            self._is_active = True
-            restore_with(self.restore)
-            super().start_application_mode()  # type: ignore[no-untyped-call]
-            # It gives up at once when the terminal is gone or belongs to another program.
-            self._is_active = self._writer.is_used
+            if was_active := self._is_active:
+                self.suspend_application_mode()
+            with self._while_switching():
+                self._writer = _Writer()
+                self._writer.start()
+                self._is_active = True
+                restore_with(self.restore)
+                super().start_application_mode()  # type: ignore[no-untyped-call]
+                # It gives up at once when the terminal is gone or belongs to another program.
+                self._is_active = self._writer.is_used
+            if was_active:
+                self.send_message(self.SignalResume())
+
+    def suspend_application_mode(self) -> None:
+        """Restore the terminal until the app continues."""
+        self._is_suspending = True
+        super().suspend_application_mode()
+        self._is_suspending = False
 
     def stop_application_mode(self) -> None:
-        """Restore the terminal."""
-        with self._switching:
+        """Restore the terminal, for good unless the app is being suspended."""
+        with self._switching, self._while_switching():
+            self._has_ended = self._has_ended or not self._is_suspending
             super().stop_application_mode()
             self._is_active = False
             restore_with(None)
+
+    @contextmanager
+    def _while_switching(self) -> Iterator[None]:
+        """Ignore meanwhile that the process is continued."""
+        self._is_switching = True
+        try:
+            yield
+        finally:
+            self._is_switching = False
 
     def close(self) -> None:
         """Wait until everything is written."""

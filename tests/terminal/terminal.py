@@ -30,7 +30,7 @@ KEYS: Mapping[str, bytes] = {
     "ctrl+z": b"\x1a",
 }
 APP = [sys.executable, "-m", "kbx_tui"]
-TIMEOUT = 30.0
+TIMEOUT = 60.0
 """Seconds to wait for output or for the end of a program, on a busy machine."""
 
 _ESCAPE = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[PX^_].*?\x1b\\|.)")

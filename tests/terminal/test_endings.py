@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import random
 import signal
+import termios
 from pathlib import Path
 
 import psutil
@@ -48,6 +49,23 @@ def test_app_that_is_continued_without_a_terminal_ends(demo_copy: Path) -> None:
         app.hang_up()
         os.kill(app.process.pid, signal.SIGCONT)
         assert app.process.wait(30) == 129
+
+
+def test_app_that_was_stopped_from_outside_continues_and_restores_the_terminal(
+    demo_copy: Path,
+) -> None:
+    with terminal([*APP, "--kb", str(demo_copy)]) as app:
+        app.wait_for("63 documents")
+        before = len(app.written)
+        os.kill(app.process.pid, signal.SIGSTOP)
+        wait_for_state(app.process, psutil.STATUS_STOPPED)
+        os.kill(app.process.pid, signal.SIGCONT)
+        app.wait_for("63 documents", after=before)  # drawn again
+        app.type("rollback plan")
+        app.wait_for("exact title", after=before)
+        app.press("escape", "q")
+        assert app.wait_for_exit() == 0
+        assert termios.tcgetattr(app.master)[3] & termios.ECHO
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])

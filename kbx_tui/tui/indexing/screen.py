@@ -111,10 +111,15 @@ class Index(ModeScreen):
             files.show(file_groups(self.model.overview, often.found, often.muted))
             if often.queries is not None and not self._is_settled:
                 self._is_settled = True
-                if not files.rows and files.has_focus:  # nothing can be done with no file
-                    self.set_focus(self.query_one(FolderList))
+                self._leave_empty_list(files)
         self.query_one(KeyBar).show(*self.scopes())
         self.show_run()
+
+    def _leave_empty_list(self, files: FileList) -> None:
+        """Move the focus to the folders if nothing can be done with files, and both are on the screen."""
+        folders = self.query_one(FolderList)
+        if not files.rows and files.has_focus and folders.rows and self.has_class("-wide"):
+            self.set_focus(folders)
 
     @on(FoldersChanged)
     def show_folders(self) -> None:

@@ -58,6 +58,15 @@ async def test_files_with_problems_are_shown_with_line_and_reason(demo_copy: Pat
         await driver.until_shown(FileList, "1 problem", "memory/notes/odd.md:", "not valid YAML")
 
 
+async def test_a_narrow_terminal_shows_the_state_of_the_index_first(demo: Path) -> None:
+    async with running(demo, NARROW) as driver:
+        await open_index(driver)
+        await driver.until_shown(FileList, "Nothing needs attention.")
+        await driver.until(lambda: driver.explore.session.index.over_retrieved.queries is not None)
+        await driver.until_shown(RunPane, "up to date")
+        assert driver.has_focus(FileList)
+
+
 async def test_folders_show_hits_and_narrow_the_search(demo: Path) -> None:
     async with running(demo, WIDE) as driver:
         await driver.ask("migration")

@@ -60,7 +60,10 @@ def no_query(summary: BaseSummary | None, recent: Sequence[str] = (), key: str =
 def no_results(view: ExploreView, keymap: Keymap) -> EmptyState:
     """Return what the results pane shows without results: the cause, and what to try."""
     scope, fast = view.scope, view.mode.name == "fast"
-    if view.filters and not scope.in_scope:
+    if not scope.total:
+        reason = "This knowledge base holds no document."
+        advice = "Files of markdown in its folder are found as soon as they are indexed."
+    elif view.filters and not scope.in_scope:
         named = " and ".join(shorten(text, 40) for text in view.filters)
         reason = f"There is no document with {named}{' there' if scope.path else ''}."
         advice = f"{keymap.key_of('filter.remove')} removes the last filter."

@@ -30,6 +30,12 @@ def test_a_query_of_common_words_is_said_to_be_one() -> None:
     assert "None of the 63 documents" not in shown
 
 
+def test_a_base_without_documents_is_said_to_have_none() -> None:
+    mode = Mode("flat", "no entity named", "default", 5.0, 1.0)
+    view = ExploreView("plan", mode, 0.5, (), (), 0, ScopeView("", 0, 0), "", "")
+    assert "This knowledge base holds no document." in text_of(no_results(view, Keymap())(200))
+
+
 def test_a_base_is_summed_up_and_offers_its_own_queries() -> None:
     summary = BaseSummary(
         "demo", "/demo", True, 45, 4, contents="41 notes, 4 people", queries=("who is Ann?", "plan")

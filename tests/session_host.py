@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 from textual.message import Message
 
+from kbx_tui.tui.commands.keymap import Keymap
+
 if TYPE_CHECKING:
     from kbx_tui.config import Settings
     from kbx_tui.index.build.new_files import IndexQuestion
@@ -26,6 +28,9 @@ class RecordingHost:
 
     def show_progress(self, text: str) -> None:
         pass
+
+    def key_of(self, command_id: str) -> str:
+        return Keymap().key_of(command_id)
 
     def broadcast(self, message: Message) -> None:
         pass

@@ -327,6 +327,10 @@ class KbxApp(OverlayApp):
         """Show an error until something works again."""
         self._post_to_front(Failure(text))
 
+    def key_of(self, command_id: str) -> str:
+        """Return the first key of a command, for a sentence."""
+        return self.keymap.key_of(command_id)
+
     def show_progress(self, text: str) -> None:
         """Show the progress of indexing in all modes."""
         self.broadcast(IndexProgress(text))

@@ -13,6 +13,7 @@ from kbx_tui.log_file import logger
 from kbx_tui.safe_text import safe_line
 from kbx_tui.tui.engine.client import EngineClient, OpenEngine
 from kbx_tui.tui.engine.index_upkeep import index_upkeep
+from kbx_tui.tui.engine.status import KeyedStatus
 from kbx_tui.tui.entity_offer import EntityOffer, OfferHost
 from kbx_tui.tui.experts.model import ExpertSearch
 from kbx_tui.tui.explore.documents.live_preview import PAUSE_SECONDS, LivePreview
@@ -39,7 +40,7 @@ CLOSE_SECONDS = 1.0
 """Seconds the screen stays while drafts are saved and the engine closes."""
 
 
-class SessionHost(JudgingHost, OfferHost, Protocol):
+class SessionHost(JudgingHost, OfferHost, KeyedStatus, Protocol):
     """The interface that a session needs from the app."""
 
     def configure(self, settings: Settings) -> None:

@@ -15,7 +15,7 @@ from kbx_tui.tui.dedup.messages import ReviewProgress
 from kbx_tui.tui.dedup.view import describe_applied
 from kbx_tui.tui.dedup.wording.undone import describe_undone, describe_undone_write
 from kbx_tui.tui.engine.client import EngineClient
-from kbx_tui.tui.engine.status import Status
+from kbx_tui.tui.engine.status import KeyedStatus
 
 if TYPE_CHECKING:
     from kbx_tui.api import KnowledgeBase
@@ -29,7 +29,7 @@ class DraftWriter:
         self,
         client: EngineClient,
         store: DraftStore,
-        status: Status,
+        status: KeyedStatus,
         *,
         post: Callable[[Message], object],
         on_write: Callable[[Iterable[str]], object],
@@ -48,8 +48,12 @@ class DraftWriter:
             self.is_writing = True
             self._client.start(self._apply(settled, self._store.drafts))
         else:
-            nothing = "nothing is decided: c creates, m merges, u supersedes, - skips"
-            self._status.show_notice(nothing)
+            create, merge, supersede, skip = (
+                self._status.key_of(f"draft.{name}")
+                for name in ("create", "merge", "supersede", "skip")
+            )
+            keys = f"{create} creates, {merge} merges, {supersede} supersedes, {skip} skips"
+            self._status.show_notice(f"nothing is decided: {keys}")
 
     def create_page(self, draft_id: str) -> bool:
         """Create the page of a draft's entity, or of the person it names.
@@ -97,8 +101,7 @@ class DraftWriter:
             self._finish()
         self._store.settle(before, applied.entry, applied.done)
         words = describe_applied(applied, (*plan.problems, *applied.failed))
-        words += "; z undoes it" if applied.entry is not None else ""
-        self._status.show_notice(words)
+        self._show_written(words, applied.entry)
         self._on_change()
 
     async def _undo(self, step: ReviewStep, number: int) -> None:
@@ -131,8 +134,13 @@ class DraftWriter:
         self._on_write([written.path])
         named = {"entity_name": name, "entity_id": "", "is_guessed": True, "choice": None}
         self._store.replace(draft_id, entry=written.entry, **(named if draft_id else {}))
-        self._status.show_notice(f"created {safe_line(written.path)}; z undoes it")
+        self._show_written(f"created {safe_line(written.path)}", written.entry)
         self._on_change()
+
+    def _show_written(self, words: str, entry: int | None) -> None:
+        """Say what was written, and which key undoes it if there is a journal entry."""
+        undo = f"; {self._status.key_of('review.undo')} undoes it" if entry is not None else ""
+        self._status.show_notice(words + undo)
 
     def _report(self, done: int, files: int) -> None:
         words = f"writing {done} of {format_count(files, 'file')}"

@@ -31,7 +31,7 @@ from kbx_tui.tui.dedup.messages import (
 from kbx_tui.tui.dedup.view import ReviewView, plan_lines
 from kbx_tui.tui.dedup.wording.review_labels import describe_saved, describe_threshold
 from kbx_tui.tui.engine.client import EngineClient, LatestOnly
-from kbx_tui.tui.engine.status import Status
+from kbx_tui.tui.engine.status import KeyedStatus
 
 if TYPE_CHECKING:
     from kbx_tui.api import KnowledgeBase
@@ -48,7 +48,7 @@ class ReviewModel:
     def __init__(
         self,
         client: EngineClient,
-        status: Status,
+        status: KeyedStatus,
         *,
         on_write: Callable[[Iterable[str]], object],
     ) -> None:

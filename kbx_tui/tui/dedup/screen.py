@@ -288,7 +288,9 @@ class Dedup(ModeScreen):
         elif draft.is_found and action == "create":
             self._refuse_found()
         elif not draft.has_page:
-            self.show_notice("its entity has no page: e says whose it is, P creates the page")
+            key = self.navigator.keymap.key_of
+            words = f"{key('draft.assign')} says whose it is, {key('draft.page')} creates the page"
+            self.show_notice(f"its entity has no page: {words}")
         elif action == "create":
             self._decide(draft.id, Choice("create"))
         elif known is None or known.fact_id is None:
@@ -320,7 +322,10 @@ class Dedup(ModeScreen):
         if self.draft is not None and self.known is not None:
             self.model.label(self.draft.id, self.known, same=same)
         else:
-            self.show_notice("no pair to label: y and n are for a draft and a known text")
+            keys = " and ".join(
+                self.navigator.keymap.key_of(f"pair.{name}") for name in ("same", "different")
+            )
+            self.show_notice(f"no pair to label: {keys} are for a draft and a known text")
 
     def action_apply(self) -> None:
         self.model.apply()

@@ -19,3 +19,11 @@ class Status(Protocol):
     def show_progress(self, text: str) -> None:
         """Show the progress of indexing; empty text removes it."""
         ...
+
+
+class KeyedStatus(Status, Protocol):
+    """A status line that knows the keys of commands, which kbx.toml may change."""
+
+    def key_of(self, command_id: str) -> str:
+        """Return the first key of a command, for a sentence."""
+        ...

@@ -16,14 +16,18 @@ WEIGHTS: Mapping[str, str] = {
 }
 
 
-def row_words(row: Row, weight: str) -> Meanings:
-    """Return what the figures of an expert or of a claim mean under a weight."""
+def row_words(row: Row, weight: str, edit_key: str) -> Meanings:
+    """Return what the figures of an expert or of a claim mean under a weight.
+
+    `edit_key` opens a claim in an editor; empty where there is none.
+    """
     if isinstance(row, ClaimRow):
         sign = "–" if row.status else "+"
+        opens = f"; {edit_key} opens it in your editor" if edit_key else ""
         counts = f"It does not count: {row.status}." if row.status else WEIGHTS[weight]
         return (
             (f"{sign} {row.contribution:.2f}", f"What this claim adds to the score. {counts}"),
-            (row.place, "Where the claim stands; o opens it in your editor."),
+            (row.place, f"Where the claim stands{opens}."),
         )
     return _expert_words(row, weight)
 

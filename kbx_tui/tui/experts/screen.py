@@ -87,7 +87,9 @@ class Experts(ModeScreen):
             case NumberSlider() as slider:
                 return half_life_words(f"{half_life_at(slider.value):.0f}d", weight)
             case ExpertList() as experts if experts.current is not None:
-                return row_words(experts.current, weight)
+                keymap = self.navigator.keymap
+                edit = keymap.key_of("claim.edit") if keymap.offers("claim.edit") else ""
+                return row_words(experts.current, weight, edit)
         return ()
 
     def on_topics_found(self, message: TopicsFound) -> None:

@@ -26,7 +26,13 @@ from kbx_tui.tui.explore.panes.query_line import QueryLine
 from kbx_tui.tui.explore.panes.result_list import ResultList
 from kbx_tui.tui.explore.panes.why_pane import WhyPane
 from kbx_tui.tui.explore.search_labels import mode_candidates
-from kbx_tui.tui.explore.view import EntityRow, ExploreView, ResultRow, ScopeView
+from kbx_tui.tui.explore.view import (
+    EXPERTS_KEY,
+    EntityRow,
+    ExploreView,
+    ResultRow,
+    ScopeView,
+)
 from kbx_tui.tui.reading.preview_pane import PreviewPane
 from kbx_tui.tui.widgets.line_widget import LineWidget
 from kbx_tui.tui.widgets.lines_view import EmptyState, blank
@@ -63,7 +69,7 @@ class AnswerDisplay:
         self.view = view
         status = self._screen.query_one(StatusLine)
         status.clear_error()
-        status.show_note(view.note)
+        status.show_note(view.note.replace(EXPERTS_KEY, keymap.key_of("mode.experts")))
         self._show_badge(mode_candidates(view.mode))
         self.show_scope(view.scope)
         chip = self._screen.query_one(DateChip)

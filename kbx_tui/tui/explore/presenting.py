@@ -32,6 +32,7 @@ from kbx_tui.search.results.response import Snippet
 from kbx_tui.tui.explore.search_labels import left_out_words, mode_words, signal_words
 from kbx_tui.tui.explore.search_state import SearchState
 from kbx_tui.tui.explore.view import (
+    EXPERTS_KEY,
     CardDocument,
     CardFact,
     CardItem,
@@ -54,7 +55,7 @@ MAX_RESULTS = 200
 """Results shown; nobody scrolls further, and every slider move presents them again."""
 TOP_RESULTS = 10
 """Results whose order decides where the next change of alpha is."""
-EXPERTS_NOTE = "these are documents; F3 ranks people by what they know about a topic"
+EXPERTS_NOTE = f"these are documents; {EXPERTS_KEY} ranks people by what they know about a topic"
 
 
 def present(ranking: Ranking, state: SearchState, alpha_note: str = "") -> ExploreView:

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+EXPERTS_KEY = "{experts}"
+"""Stands in a note for the key of the experts mode, which kbx.toml or a browser may change."""
+
 
 @dataclass(frozen=True, slots=True)
 class ResultRow:

@@ -1,4 +1,4 @@
-"""Saves the current settings to kbx.toml, after the user has seen the diff; `z` takes it back."""
+"""Saves the current settings to kbx.toml, after the user has seen the diff; undo takes it back."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from kbx_tui.errors import WriteFault
 from kbx_tui.tui.engine.client import EngineClient
-from kbx_tui.tui.engine.status import Status
+from kbx_tui.tui.engine.status import KeyedStatus
 
 if TYPE_CHECKING:
     from kbx_tui.api import KnowledgeBase
@@ -22,7 +22,7 @@ class SettingsSaver:
     def __init__(
         self,
         client: EngineClient,
-        status: Status,
+        status: KeyedStatus,
         *,
         remember: Callable[[Callable[[], object]], object],
         on_saved: Callable[[Tuning], object],
@@ -62,7 +62,8 @@ class SettingsSaver:
         if number is not None:
             self._remember(lambda: self._client.start(self._undo(number)))
         self._on_saved(saved)
-        self._status.show_notice("saved to kbx.toml; z undoes it")
+        undo = self._status.key_of("undo")
+        self._status.show_notice(f"saved to kbx.toml; {undo} undoes it")
 
     async def _undo(self, number: int) -> None:
         def undo(engine: KnowledgeBase) -> tuple[JournalEntry, Tuning]:

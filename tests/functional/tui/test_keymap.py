@@ -54,6 +54,15 @@ async def test_key_bar_help_and_palette_show_the_configured_key(
         assert any("ctrl+t" in line and "switch between two-pass" in line for line in lines)
 
 
+async def test_sentences_name_the_configured_keys(demo_copy: Path) -> None:
+    configure(demo_copy, 'mode.experts = "f9"\ndraft.create = "ctrl+g"')
+    async with running(demo_copy, WIDE) as driver:
+        await driver.ask("who knows about the migration")
+        await driver.until_shown(StatusLine, "these are documents; f9 ranks people")
+        driver.explore.session.review.writer.apply([])
+        await driver.until_shown(StatusLine, "nothing is decided: ctrl+g creates, m merges")
+
+
 async def test_click_on_the_key_bar_works_with_a_configured_key(demo_copy: Path) -> None:
     configure(demo_copy, 'mode.next = "ctrl+t"')
     async with running(demo_copy, WIDE) as driver:

@@ -116,7 +116,7 @@ class Index(ModeScreen):
         self.show_run()
 
     def _leave_empty_list(self, files: FileList) -> None:
-        """Move the focus to the folders if nothing can be done with files, and both are on the screen."""
+        """Move the focus to the folders where both are shown and no file needs attention."""
         folders = self.query_one(FolderList)
         if not files.rows and files.has_focus and folders.rows and self.has_class("-wide"):
             self.set_focus(folders)

@@ -39,9 +39,11 @@ async def test_no_step_of_a_held_key_is_lost(demo: Path) -> None:
 async def test_moved_row_shows_its_rank_change_for_a_moment(demo: Path) -> None:
     async with running(demo, WIDE) as driver:
         await driver.ask(QUESTION)
-        driver.results.SETTLE_SECONDS = 0.5
+        driver.results.SETTLE_SECONDS = 600.0
         await driver.press("down", *["right_square_bracket"] * 10)
         await driver.until_shown(ResultList, "▲", "▼")
+        driver.results.SETTLE_SECONDS = 0.1
+        await driver.press("left_square_bracket")
         await driver.until(lambda: "▲" not in driver.text_of(ResultList))
 
 

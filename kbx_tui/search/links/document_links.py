@@ -36,6 +36,9 @@ MOST_MENTIONS = 200
 """Mentions listed of one document."""
 LINE_LENGTH = 200
 """Characters of a line that are shown."""
+REACH = 2_000
+"""Characters of a line before and after a place that are read for that: the longest link fits in,
+and a line of megabytes with a link in every phrase costs no more than others."""
 MOST_LINKED = 10
 """Documents listed in an overview."""
 
@@ -133,8 +136,10 @@ class LinkIndex:
                 if target.destination is not None and target.destination.path == path
             }
             title, date = self._title_and_date(source)
+            seen = set[tuple[int, str]]()
             for link, line in _links_with_lines(body, first_line):
-                if link.target in leading:
+                if link.target in leading and (line, link.target) not in seen:
+                    seen.add((line, link.target))
                     yield Backlink(
                         source, title, date, line, _line_at(body, link.start), link.target
                     )
@@ -246,9 +251,10 @@ def _links_with_lines(body: str, first_line: int) -> Iterator[tuple[WrittenLink,
 
 def _line_at(body: str, offset: int) -> str:
     """Return the line around an offset, cut if long, with links replaced by their labels."""
-    start = body.rfind("\n", 0, offset) + 1
-    end = body.find("\n", offset)
-    line = body[start : end if end >= 0 else len(body)]
+    first, last = max(offset - REACH, 0), offset + REACH
+    start = body.rfind("\n", first, offset) + 1 or first
+    end = body.find("\n", offset, last)
+    line = body[start : end if end >= 0 else last]
     parts, done, place = list[str](), 0, offset - start
     for link in find_written_links(line):
         if link.start < offset - start:

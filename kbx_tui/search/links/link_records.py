@@ -77,7 +77,7 @@ class DocumentLinks:
     path: str
     title: str
     backlinks: tuple[Backlink, ...]
-    """Newest document first."""
+    """Newest document first; a line once, however often it links."""
     mentions: tuple[UnlinkedMention, ...]
     """Newest document first, at most `MOST_MENTIONS`."""
     outgoing: tuple[OutgoingLink, ...]

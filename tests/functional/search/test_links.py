@@ -189,3 +189,14 @@ def test_links_after_each_edit_equal_those_of_a_reopened_base(tmp_path: Path) ->
 
 def links_of_all(kb: KnowledgeBase) -> list[object]:
     return [kb.links(path) for path in kb.document_paths()] + list(kb.broken_links())
+
+
+def test_a_line_full_of_links_is_one_backlink_and_read_around_its_first(tmp_path: Path) -> None:
+    links = "garden and soil [[Plan]] " * 12_000
+    root = write_vault(tmp_path / "kb", {"plan.md": "# Plan\n", "long.md": f"# Long\n{links}\n"})
+    with KnowledgeBase(root) as kb:
+        kb.index(fast=True)
+        (backlink,) = kb.links("plan.md").backlinks
+    assert (backlink.path, backlink.line) == ("long.md", 2)
+    assert backlink.text.startswith("garden and soil Plan garden and soil Plan")
+    assert 150 <= len(backlink.text) <= 200

@@ -134,6 +134,8 @@ if TYPE_CHECKING:
 EVIDENCE_BYTES = 512 * 1024 * 1024
 """Memory that the evidence of judged queries takes at most."""
 
+_SEARCH_OPTIONS = [field.name for field in fields(SearchRequest) if field.name != "query"]
+
 
 class KnowledgeBase:
     """One knowledge base. Cheap to open; index and model load on first use.
@@ -1547,9 +1549,9 @@ class KnowledgeBase:
 
 def _search_request(query: str | SearchRequest, options: Mapping[str, Any]) -> SearchRequest:
     """Return a request for `query`, or the given one with some of its fields replaced."""
-    valid = [field.name for field in fields(SearchRequest) if field.name != "query"]
-    if unknown := sorted(set(options).difference(valid)):
-        raise TypeError(f"unknown search option {unknown[0]!r}; valid: {', '.join(valid)}")
+    if unknown := sorted(set(options).difference(_SEARCH_OPTIONS)):
+        valid = ", ".join(_SEARCH_OPTIONS)
+        raise TypeError(f"unknown search option {unknown[0]!r}; valid: {valid}")
     if isinstance(query, SearchRequest):
         return replace(query, **options)
     return SearchRequest(query, **options)

@@ -19,6 +19,7 @@ from kbx_tui.search.query.filters import Dates, Filters, type_names
 from kbx_tui.search.query.typed_filters import TypedQuery, read_filters
 
 Sort = Literal["score", "date"]
+_PRESETS, _SORTS, _DATES = (get_args(choices) for choices in (Preset, Sort, Dates))
 MAX_QUERY = 2000
 """Characters of a query that are searched for: names are looked for at every word."""
 
@@ -122,14 +123,14 @@ class SearchRequest:
         for name, share in (("feedback", self.feedback), ("parts", self.parts)):
             if share is not None and not 0.0 <= share <= 1.0:  # also rejects NaN
                 raise OutOfRange(f"{name} must be within 0..1, got {share}")
-        if self.preset not in (None, *get_args(Preset)):
-            choices = " or ".join(get_args(Preset))
+        if self.preset not in (None, *_PRESETS):
+            choices = " or ".join(_PRESETS)
             raise ConfigError(f"preset must be {choices}, got {self.preset!r}")
-        if self.sort not in get_args(Sort):
-            choices = " or ".join(get_args(Sort))
+        if self.sort not in _SORTS:
+            choices = " or ".join(_SORTS)
             raise ConfigError(f"sort must be {choices}, got {self.sort!r}")
-        if self.dates not in (None, *get_args(Dates)):
-            choices = ", ".join(get_args(Dates))
+        if self.dates not in (None, *_DATES):
+            choices = ", ".join(_DATES)
             raise ConfigError(f"dates must be one of {choices}, got {self.dates!r}")
         _ = self.filters  # raises ConfigError before anything is searched
 

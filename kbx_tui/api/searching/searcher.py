@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -11,6 +11,7 @@ from kbx_tui.api.session import Session
 from kbx_tui.errors import ConfigError, IndexDamaged
 from kbx_tui.search.evidence.evidence import Evidence
 from kbx_tui.search.evidence.reranking import RERANKED
+from kbx_tui.search.evidence.score_normalization import FEEDBACK_WEIGHT, PROPAGATION_SHARE
 from kbx_tui.search.evidence.tuning import Tuning
 from kbx_tui.search.frecency import OpenedDocuments
 from kbx_tui.search.ranking.rank import Ranking, rank
@@ -26,6 +27,14 @@ if TYPE_CHECKING:
     from kbx_tui.api.searching.pending_reranking import PendingReranking, RerankerTrial
     from kbx_tui.search.reranker import Reranker
     from kbx_tui.search.results.facets import Facets
+
+MEANT_BY_NONE: Mapping[str, Any] = {
+    "feedback": FEEDBACK_WEIGHT,
+    "parts": PROPAGATION_SHARE,
+    "dates": "prefer",
+    "muted_documents": (),
+}
+"""What `Retriever.retrieve` takes None of a request for."""
 
 
 class Searcher:
@@ -65,8 +74,13 @@ class Searcher:
             "dates": "off" if is_seed else search.dates,
             "muted_documents": search.muted_documents,
         }
-        unset = {name: configured[name] for name in configured if getattr(request, name) is None}
-        request = replace(request, **unset)  # all at once, as each request is checked
+        unset = {
+            name: value
+            for name, value in configured.items()
+            if getattr(request, name) is None and value != MEANT_BY_NONE[name]
+        }
+        if unset:
+            request = replace(request, **unset)  # all at once, as each request is checked
         self._session.fresh_index()
         return retriever.retrieve(request, path, top_k)
 

@@ -10,6 +10,7 @@ then only those that the bound leaves in question exactly: the result is that of
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,7 +35,7 @@ SUMMATION_ERROR = 1e-5
 """More than the order of summation can change in a product of a few thousand numbers."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)  # without slots: the largest error is kept
 class QuantizedVectors:
     """Vectors of length at most 1 as int8 codes with one scale each (scalar quantization)."""
 
@@ -75,27 +76,36 @@ class QuantizedVectors:
         target.errors[:] = np.linalg.norm(vectors - codes * target.scales[:, None], axis=1)
         target.codes[:] = np.nan_to_num(codes).astype(np.int8)
 
-    def products(self, query: Vector) -> tuple[Matrix, float]:
+    @cached_property
+    def max_error(self) -> float:
+        """The largest of `errors`; for vectors of which no more are put."""
+        return float(self.errors.max())
+
+    def products(
+        self, query: Vector, begin: int = 0, end: int | None = None
+    ) -> tuple[Matrix, float]:
         """Return the approximate product of `query` with each vector, and an error bound.
 
-        The products have shape (n,). The bound is infinite where a vector or the query holds NaN.
+        The products have shape (n,), those of the vectors from `begin` to `end`. The bound is
+        infinite where a vector or the query holds NaN.
         """
-        if not len(self):
+        end = len(self) if end is None else end
+        if begin >= end:
             return np.zeros(0, np.float32), 0.0
         import simsimd
 
         quantized_query = quantize(query[None])
-        products: Matrix = np.empty(len(self), np.float32)
+        products: Matrix = np.empty(end - begin, np.float32)
 
-        def scan(begin: int) -> None:
-            block = slice(begin, begin + BLOCK)
-            codes = self.codes[block]
+        def scan(first: int) -> None:
+            block = slice(first, min(first + BLOCK, end))
+            codes, scaled = self.codes[block], products[None, block.start - begin :][:, :BLOCK]
             dots = simsimd.cdist(quantized_query.codes, codes, "dot", out_dtype="float32")
-            np.multiply(np.asarray(dots), self.scales[block], out=products[None, block])
+            np.multiply(np.asarray(dots), self.scales[block], out=scaled)
+            scaled *= quantized_query.scales
 
-        parallel_scan(range(0, len(self), BLOCK), scan, parallel_from=PARALLEL_FROM)
-        products *= quantized_query.scales
-        error, query_error = float(self.errors.max()), float(quantized_query.errors[0])
+        parallel_scan(range(begin, end, BLOCK), scan, parallel_from=PARALLEL_FROM)
+        error, query_error = self.max_error, float(quantized_query.errors[0])
         bound = float(np.linalg.norm(query)) * error + query_error * (MAX_LENGTH + error)
         return products, bound + SUMMATION_ERROR if np.isfinite(bound) else np.inf
 

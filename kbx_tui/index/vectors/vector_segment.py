@@ -133,8 +133,8 @@ class VectorSegment:
         documents = self.documents[first:end]
         first_document, end_document = int(documents[0]), int(documents[-1]) + 1
         first_chunk = int(self.starts[first_document])
-        codes = self.quantized.view(first_chunk, self._chunk_end(end_document - 1))
-        of_chunks, error_bound = codes.products(query)
+        end_chunk = self._chunk_end(end_document - 1)
+        of_chunks, error_bound = self.quantized.products(query, first_chunk, end_chunk)
         starts = self.starts[first_document:end_document] - first_chunk
         best = np.maximum.reduceat(of_chunks, starts)
         if len(documents) < len(best):

@@ -75,9 +75,10 @@ class Retriever:
     ) -> Evidence:
         """Return everything `rank` needs to order the documents in scope.
 
-        With `top_k` it may hold only what that one ranking needs (`Evidence.only_for`). Where
-        `feedback` and `parts` of the request are None, their default applies. Raises NotFound for
-        the id of an entity that does not exist, pinned or filtered by.
+        With `top_k` it may hold only what that one ranking needs (`Evidence.only_for`). Where the
+        request has None, dates are preferred, no document is muted, and `feedback` and `parts` are
+        `FEEDBACK_WEIGHT` and `PROPAGATION_SHARE`. Raises NotFound for the id of an entity that does
+        not exist, pinned or filtered by.
         """
         clock, fast = _Clock(), request.fast
         share = PROPAGATION_SHARE if request.parts is None else request.parts

@@ -95,9 +95,11 @@ def _load(source: str) -> LoadedYaml:
 def _salvage(source: str) -> dict[str, Any]:
     """Return the entries of invalid YAML that can be read on their own.
 
-    kbx writes titles unquoted, so a colon in one invalidates the whole block.
+    kbx writes titles unquoted, so a colon in one invalidates the whole block. Together they have
+    as many values as valid YAML may: each entry could repeat itself that often.
     """
     values: dict[str, Any] = {}
+    copier = _JsonCopier()
     for entry in _entries(source):
         try:
             loaded = load_yaml(entry).value
@@ -105,7 +107,9 @@ def _salvage(source: str) -> dict[str, Any]:
             plain = _PLAIN_VALUE.match(entry)
             loaded = {plain[1].strip(): plain[2].strip()} if plain else None
         if isinstance(loaded, dict):
-            values |= _JsonCopier().mapping(loaded, 0)
+            values |= copier.mapping(loaded, 0)
+        if copier.remaining <= 0:
+            break
     return values
 
 

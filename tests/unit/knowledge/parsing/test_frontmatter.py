@@ -93,6 +93,13 @@ def test_exponential_yaml_aliases_are_bounded() -> None:
     assert front.body == "Body"
 
 
+def test_the_entries_of_invalid_yaml_are_bounded_together() -> None:
+    entries = "".join(f"k{n}: &a [*a, *a]\n" for n in range(100))
+    front = read_frontmatter(f"---\ntitle: One\n{entries}bad: [\n---\nBody")
+    assert front.values["title"] == "One"
+    assert len(front.values) < 5  # the first that contains itself takes the number allowed
+
+
 @pytest.mark.parametrize("mark", ["[", "{a: ", "- ", "? "])
 def test_extreme_nesting_does_not_crash_the_process(mark: str) -> None:
     front = read_frontmatter("---\n" + mark * 200_000 + "\n---\nBody")

@@ -9,6 +9,7 @@ terminal at any moment.
 
 from __future__ import annotations
 
+import asyncio
 import os
 import select
 import signal
@@ -30,6 +31,8 @@ LEAVE = (
     "\x1b[<u\x1b[?1049l\x1b[?25h\x1b[?1004l"  # keyboard protocol, screen, cursor, focus
 )
 """Undoes what `LinuxDriver.start_application_mode` turns on."""
+AGAIN = "\x1b[?2004h\x1b[?25l\x1b[?7l"
+"""Bracketed paste, no cursor, no line wrap: what shells change while they have the terminal."""
 LOCK_SECONDS = 0.5
 """Longest wait for another thread that is using the terminal, before it is restored anyway."""
 QUEUED_WRITES = 30
@@ -43,22 +46,22 @@ class TerminalDriver(LinuxDriver):
         self._switching = threading.RLock()
         self._is_active = self._is_switching = self._is_suspending = self._has_ended = False
         self._writer: _Writer | None = None
+        self._switched: list[Any] | None = None
+        """The attributes of the terminal while the app has it."""
         super().__init__(*arguments, **options)  # from here on, signals may switch the terminal
         threading.Thread(
             target=_wait_for_hang_up, args=(self.fileno,), name="kbx-terminal", daemon=True
         ).start()
 
     def start_application_mode(self) -> None:
-        """Switch the terminal, unless the app has ended or the process was continued to end.
-
-        Where it is switched, the process was stopped without being asked, and other programs may
-        have used the terminal meanwhile: it is restored before, and the app is drawn again.
-        """
+        """Switch the terminal, unless the app has ended or the process was continued to end."""
         with self._switching:
             if is_ending() or self._has_ended or self._is_switching:
                 return
-            if was_active := self._is_active:
-                self.suspend_application_mode()
+            loop = asyncio.get_running_loop()
+            if self._is_active:
+                loop.call_soon_threadsafe(self._switch_again)  # a handler of signals must not write
+                return
             with self._while_switching():
                 self._writer = _Writer()
                 self._writer.start()
@@ -67,8 +70,26 @@ class TerminalDriver(LinuxDriver):
                 super().start_application_mode()  # type: ignore[no-untyped-call]
                 # It gives up at once when the terminal is gone or belongs to another program.
                 self._is_active = self._writer.is_used
-            if was_active:
-                self.send_message(self.SignalResume())
+                self._switched = self._attributes()
+
+    def _switch_again(self) -> None:
+        """Undo what a shell changed while the process was stopped without being asked.
+
+        Keys that were typed meanwhile are kept. In the background, the system stops the process.
+        """
+        if not self._is_active:
+            return  # the app has ended since
+        if self._switched is not None:
+            with suppress(termios.error):
+                termios.tcsetattr(self.fileno, termios.TCSANOW, self._switched)
+        self.write(AGAIN)
+        self.send_message(self.SignalResume())
+
+    def _attributes(self) -> list[Any] | None:
+        try:
+            return termios.tcgetattr(self.fileno)
+        except termios.error:
+            return None
 
     def suspend_application_mode(self) -> None:
         """Restore the terminal until the app continues."""

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from kbx_tui.search.evidence.powers import power
 from kbx_tui.search.evidence.score_normalization import ANSWER_POWER, THING_SHARPNESS
 
 if TYPE_CHECKING:
@@ -35,7 +36,7 @@ class Topic:
 
     def answered(self, relevance: Scores) -> Scores:
         """Return how fully documents of some relevance answer the topic, 0..1; 0 for none."""
-        return self._share(relevance) ** ANSWER_POWER
+        return power(self._share(relevance), ANSWER_POWER)
 
     def for_people(self, relevance: Scores, thing_strength: Scores) -> Scores:
         """Return the factor of the credit of people and teams, 0..1, for each document.
@@ -44,8 +45,11 @@ class Topic:
         `thing_strength`, the strength of the link to such a thing, to the fourth power; of the rest
         the square root of `answered`.
         """
-        things = np.maximum(self._share(relevance), thing_strength) ** THING_SHARPNESS
-        return self.thing_share * things + (1.0 - self.thing_share) * self._rest(relevance)
+        rest = self._rest(relevance)
+        if not self.thing_share:
+            return rest
+        things = power(np.maximum(self._share(relevance), thing_strength), THING_SHARPNESS)
+        return self.thing_share * things + (1.0 - self.thing_share) * rest
 
     def for_things(self, relevance: Scores) -> Scores:
         """Return the same for the credit of a thing, whose own name needs no answer."""

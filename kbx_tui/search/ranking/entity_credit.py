@@ -21,6 +21,7 @@ from functools import cached_property
 import numpy as np
 
 from kbx_tui.search.evidence.evidence import Flags, LinkedDocuments, Rows, Scores
+from kbx_tui.search.evidence.powers import power
 from kbx_tui.search.evidence.score_normalization import THING_SHARPNESS, THING_WEIGHT
 from kbx_tui.search.ranking.kept_entities import EntityChoice
 
@@ -78,7 +79,7 @@ class EntityCredit:
             Credit(
                 weight=weight,
                 entity_score=choice.entity_score(index),
-                link_strength=strength**THING_SHARPNESS if is_thing else strength,
+                link_strength=power(strength, THING_SHARPNESS) if is_thing else strength,
                 answered=for_things if is_thing else for_people,
             )
             for index, strength, is_thing, weight in zip(

@@ -9,6 +9,7 @@ which is never negative; k1 = 1.2, b = .75, as in LanceDB.
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -30,6 +31,10 @@ TERMS_KEPT = 1000
 
 FREQUENT = 20
 """Terms with the same beginning that are of use to complete a word."""
+
+USUAL_SHARE = 2 / 3
+"""Share of the texts that hold a usual word. Chosen by the experiment "topics that tell little" in
+docs/quality.md."""
 
 PlainTerm = str | tuple[str, str]
 """A term, or a pair of terms of which the second directly follows the first."""
@@ -114,6 +119,8 @@ class Bm25Index:
         self.languages = tuple(LANGUAGES[number] for number in by_texts)
         """Languages that the texts are in, that of most texts first."""
         mean = lengths[in_statistics].mean() if lengths[in_statistics].any() else 1.0
+        self.telling_idf = 0.5 * math.log(max(self._count, 2))
+        """The idf of a word that as many texts hold as the square root of their number."""
         self._norms = K1 * (1.0 - B + B * lengths / mean)
         self._rarities: dict[Term, tuple[float, bool]] = {}
         """The idf of terms of the latest queries, and whether any text holds them."""
@@ -185,10 +192,22 @@ class Bm25Index:
         """Return the rows of the texts that hold a term, in any order."""
         return self._lookup(term)[0]
 
-    def texts_with(self, word: str) -> int:
-        """Return how many texts hold a folded word, in the language that most do; 0 if none may."""
-        terms = {term_of(word, language) for language in self.languages} - {""}
+    def texts_with(self, word: str, following: str = "", /) -> int:
+        """Return how many texts hold a folded word, in the language that most do; 0 if none may.
+
+        With `following`, how many hold that one directly after it.
+        """
+        terms: set[Term] = set()
+        for language in self.languages:
+            first, second = term_of(word, language), following and term_of(following, language)
+            if first and (second or not following):
+                terms.add((first, second) if second else first)
         return max((len(self.rows_holding(term)) for term in terms), default=0)
+
+    def is_usual(self, word: str) -> bool:
+        """Return whether so many texts hold a folded word that it says little of one."""
+        terms = {term_of(word, language) for language in self.languages} - {""}
+        return any(self._rarity(term)[0] <= -math.log(USUAL_SHARE) for term in terms)
 
     def occurrences(self, term: Term) -> tuple[int, int]:
         """Return how many texts hold a term, and how often it stands in them."""

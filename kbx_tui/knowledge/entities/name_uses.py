@@ -146,7 +146,7 @@ def _use(pieces: Sequence[str], index: int, part: _NamePart, *, cased: bool) -> 
         return None
     is_before = _is_space(gap) or (gap[:1] == "." and _is_space(gap[1:]))
     before = previous.lower() if is_before else ""
-    is_determined = part.of_person and before in DETERMINERS
+    is_determined = part.of_person and _is_space(gap) and before in DETERMINERS  # not `A. Blair`
     if before in TITLES:
         return "name"
     if written.islower():

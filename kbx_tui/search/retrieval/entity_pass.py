@@ -21,7 +21,7 @@ from kbx_tui.index.snapshot import Snapshot
 from kbx_tui.knowledge.records import Entity
 from kbx_tui.search.evidence.evidence import EntityCandidate, Signal, SignalKind
 from kbx_tui.search.evidence.tuning import MAX_ENTITIES_LIMIT
-from kbx_tui.search.query.names.name_match import NameMatch
+from kbx_tui.search.query.names.name_match import NameMatch, TextsWith, no_texts
 from kbx_tui.search.query.names.name_matching import NameMatcher
 from kbx_tui.search.retrieval.fact_index import FoundFact
 from kbx_tui.search.retrieval.role_index import RoleIndex
@@ -41,8 +41,7 @@ _STRENGTH = attrgetter("score")
 class EntityPass:
     """Pass 1 over the entities of one generation. Pure: facts and cosines are arguments."""
 
-    def __init__(self, snapshot: Snapshot, texts_with: Callable[[str], int] = lambda _: 0) -> None:
-        """`texts_with` returns how many documents hold a folded word."""
+    def __init__(self, snapshot: Snapshot, texts_with: TextsWith = no_texts) -> None:
         self._entities, names = snapshot.entities, snapshot.names
         self.names = NameMatcher(snapshot.entities, names, snapshot.name_uses, texts_with)
         self._roles = RoleIndex(snapshot.entities, snapshot.names)

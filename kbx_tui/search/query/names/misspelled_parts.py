@@ -7,7 +7,6 @@ be a topic.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable
 from functools import cached_property
 
 from rapidfuzz import fuzz, process
@@ -17,7 +16,7 @@ from kbx_tui.index.entities.name_segments import SIMILAR
 from kbx_tui.index.entities.stored_names import SHORTEST_TO_COMPARE
 from kbx_tui.knowledge.folding import folded_words
 from kbx_tui.search.evidence.evidence import Signal
-from kbx_tui.search.query.names.name_match import AMBIGUOUS, TYPO_WEIGHT, NameMatch
+from kbx_tui.search.query.names.name_match import AMBIGUOUS, TYPO_WEIGHT, NameMatch, TextsWith
 from kbx_tui.search.query.names.query_words import QueryWords
 
 MOST_ENTITIES = 10_000
@@ -27,8 +26,7 @@ MOST_ENTITIES = 10_000
 class MisspelledParts:
     """The first names and surnames of the people among some entities."""
 
-    def __init__(self, entities: EntityColumn, texts_with: Callable[[str], int]) -> None:
-        """`texts_with` returns how many documents hold a folded word."""
+    def __init__(self, entities: EntityColumn, texts_with: TextsWith) -> None:
         self._entities, self._texts_with = entities, texts_with
 
     def find(self, query: QueryWords) -> list[NameMatch]:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Protocol
 
 from kbx_tui.search.evidence.evidence import Signal, SignalKind
 from kbx_tui.search.query.names.query_words import QueryWords
@@ -18,6 +19,17 @@ TYPO_WEIGHT = 0.9
 """Score of a misspelled name that differs in nothing, such as one written as one word."""
 
 
+class TextsWith(Protocol):
+    """Returns how many documents hold a folded word, or hold it with another directly after it."""
+
+    def __call__(self, word: str, following: str = "", /) -> int: ...
+
+
+def no_texts(word: str, following: str = "", /) -> int:
+    """Know nothing of the documents."""
+    return 0
+
+
 @dataclass(frozen=True, slots=True)
 class NameMatch:
     """Words of the query that name an entity."""
@@ -30,6 +42,11 @@ class NameMatch:
     """Span in the query, including an honorific before the name."""
     named: bool
     """True when this entity, and no other, is named."""
+
+
+def as_hint(match: NameMatch) -> NameMatch:
+    """Return a match of the same words that names nothing outright."""
+    return replace(match, signal=replace(match.signal, score=HINT), named=False)
 
 
 def matches_of_part(

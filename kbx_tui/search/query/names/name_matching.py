@@ -14,7 +14,7 @@ so a capital in the query may support a name but never decides against what the 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
 from typing import Self
@@ -31,7 +31,14 @@ from kbx_tui.search.query.english_words import FUNCTION_WORDS, NAMES_THAT_ARE_WO
 from kbx_tui.search.query.names.misspelled_names import MisspelledNames
 from kbx_tui.search.query.names.misspelled_parts import MisspelledParts
 from kbx_tui.search.query.names.name_index import FoundNames, IndexedName, NameIndex, lengths_of
-from kbx_tui.search.query.names.name_match import AMBIGUOUS, HINT, TYPO_WEIGHT, NameMatch
+from kbx_tui.search.query.names.name_match import (
+    AMBIGUOUS,
+    HINT,
+    TYPO_WEIGHT,
+    NameMatch,
+    TextsWith,
+    no_texts,
+)
 from kbx_tui.search.query.names.name_parts import NamePartMatcher
 from kbx_tui.search.query.names.name_priors import NamePriors
 from kbx_tui.search.query.names.query_words import QueryWords
@@ -48,12 +55,9 @@ class NameMatcher:
         entities: EntityColumn,
         names: StoredNames,
         votes: Mapping[str, NameVotes] = MappingProxyType({}),
-        texts_with: Callable[[str], int] = lambda _: 0,
+        texts_with: TextsWith = no_texts,
     ) -> None:
-        """`votes` show how the documents use the words of these names, by folded word.
-
-        `texts_with` returns how many documents hold a folded word.
-        """
+        """`votes` show how the documents use the words of these names, by folded word."""
         self._texts_with = texts_with
         self._priors = NamePriors(votes)
         self._entities, self._types = entities, entities.types
@@ -68,7 +72,7 @@ class NameMatcher:
         cls,
         entities: Iterable[Entity],
         votes: Mapping[str, NameVotes] = MappingProxyType({}),
-        texts_with: Callable[[str], int] = lambda _: 0,
+        texts_with: TextsWith = no_texts,
     ) -> Self:
         """Return one of entities that are not those of an index, by their index."""
         column = EntityColumn.of(entities)
@@ -77,7 +81,7 @@ class NameMatcher:
     def find(self, query: str) -> list[NameMatch]:
         """Return the names in a query; no two use the same word."""
         (words, names, matches), self._begun = self._begin(query), None
-        parts = NamePartMatcher(names, self._priors, self._entities)
+        parts = NamePartMatcher(names, self._priors, self._entities, self._texts_with)
         matches += self._find_typos(words, sizes=(2, 3))
         matches += parts.find_surnames(words)
         people = [m for m in matches if m.named and self._types[m.entity] == "person"]
@@ -204,6 +208,8 @@ class NameMatcher:
             is_single_name = kind == "person" and name.kind == "name"
             may_be_a_word = word.folded in NAMES_THAT_ARE_WORDS if is_first else is_single_name
             may_be_a_word = may_be_a_word or is_common_word(word.folded)
+            if kind == "person" and name.text[:1].isupper():  # not a user name
+                may_be_a_word = may_be_a_word or self._priors.may_be_word(word.folded)
             return not may_be_a_word or query.is_asked_about(index, 1)
         if not is_common_word(word.folded):
             return True

@@ -20,9 +20,13 @@ from kbx_tui.knowledge.folding import folded_words
 from kbx_tui.search.evidence.evidence import SignalKind
 from kbx_tui.search.query.english_words import FUNCTION_WORDS, NAMES_THAT_ARE_WORDS
 from kbx_tui.search.query.names.name_index import MOST_NAMESAKES, FoundNames, lengths_of
-from kbx_tui.search.query.names.name_match import NameMatch, matches_of_part
-from kbx_tui.search.query.names.name_priors import NamePriors
+from kbx_tui.search.query.names.name_match import NameMatch, TextsWith, matches_of_part
+from kbx_tui.search.query.names.name_priors import SEVERAL, NamePriors
 from kbx_tui.search.query.names.query_words import TITLES, QueryWords
+
+TERM_SHARE = 0.25
+"""Share of the documents with a word that write another beside it, if both are a term. Chosen by
+the experiment "bases that nobody tuned on" in docs/quality.md."""
 
 Holder = tuple[int, SignalKind]
 """A person and which part of their name a word is."""
@@ -31,9 +35,15 @@ Holder = tuple[int, SignalKind]
 class NamePartMatcher:
     """Finds the parts of the names of some people in one query."""
 
-    def __init__(self, names: FoundNames, priors: NamePriors, entities: EntityColumn) -> None:
+    def __init__(
+        self,
+        names: FoundNames,
+        priors: NamePriors,
+        entities: EntityColumn,
+        texts_with: TextsWith,
+    ) -> None:
         """`names` are those of the query that is searched."""
-        self._names = names
+        self._names, self._texts_with = names, texts_with
         self._priors = priors
         self._entities = entities
 
@@ -53,6 +63,7 @@ class NamePartMatcher:
             if people:
                 first, length = index - len(initials), size + len(initials)
                 certain = bool(initials) or self._is_surname(query, index, size)
+                certain = certain and not (size == 1 and self._is_in_term(query, index))
                 prior = self._priors.explain(folded[0]) if size == 1 and not initials else ""
                 holders: list[Holder] = [(each, "surname") for each in people[:MOST_NAMESAKES]]
                 matches += matches_of_part(query, first, length, holders, certain, prior)
@@ -71,7 +82,7 @@ class NamePartMatcher:
         if query.before(index) in TITLES:
             return True
         is_word = query.is_compound(index, size) or word.folded in FUNCTION_WORDS
-        if is_word or query.is_part_of_longer_name(index, size):
+        if is_word or self._is_part_of_longer_name(query, index, size):
             return False
         if size > 1 and self._is_hardly_phrase(query.folded[index : index + size]):
             return True
@@ -90,6 +101,20 @@ class NamePartMatcher:
             )
         return word.is_capitalised and (index > 0 or not is_common_word(word.folded))
 
+    def _is_part_of_longer_name(self, query: QueryWords, index: int, size: int) -> bool:
+        """Return whether an adjacent word makes a surname part of another name: `Gerard Salton`.
+
+        Not one after it that documents hold, but never right after it, and that names nobody:
+        `Salton LaTeX macros`.
+        """
+        after = query.after(index + size)
+        if query.may_be_first_name(index - 1) or not query.may_be_surname(index + size):
+            return query.may_be_first_name(index - 1)
+        if after in self._names.first_names or (after,) in self._names.surnames:
+            return True
+        last = query.folded[index + size - 1]
+        return not self._texts_with(after) or self._texts_with(last, after) > 0
+
     def _is_surname(self, query: QueryWords, index: int, size: int) -> bool:
         """Return whether words that may be a surname are one."""
         word = query.folded[index]
@@ -100,6 +125,17 @@ class NamePartMatcher:
         if size > 1 and self._is_hardly_phrase(query.folded[index : index + size]):
             return True
         return self._is_asked_about(query, index, size)
+
+    def _is_in_term(self, query: QueryWords, index: int) -> bool:
+        """Return whether a word and its neighbour are a term of the base: `Hamming distance`.
+
+        A quarter of the documents with the word must write them so, and two at least.
+        """
+        word, before, after = query.folded[index], query.before(index), query.after(index + 1)
+        pairs = [(word, after)] if query.is_before_topic(index) else []
+        pairs += [(before, word)] if query.is_after_topic(index) else []
+        most = max((self._texts_with(*pair) for pair in pairs), default=0)
+        return most >= SEVERAL and most >= TERM_SHARE * self._texts_with(word)
 
     def _is_hardly_phrase(self, words: Sequence[str]) -> bool:
         """Return whether words of one name hardly are a phrase: `Finch-Saunders`.
@@ -121,7 +157,8 @@ class NamePartMatcher:
             return query.is_asked_about(index, size)
         if self._priors.is_word(word):
             return query.is_surely_asked_about(index, size) or self._is_source(query, index, size)
-        if self._priors.may_be_word(word) and query.is_modifier(index, size):
+        is_verb = query.is_infinitive(index)
+        if self._priors.may_be_word(word) and (is_verb or query.is_modifier(index, size)):
             return query.is_surely_asked_about(index, size)
         is_owner = self._priors.is_likelier_name(word) and query.is_possessive(index)
         return is_owner or query.is_asked_about(index, size)
@@ -160,6 +197,7 @@ class NamePartMatcher:
                 certain = not query.all_lower or asked_about or is_name
                 certain |= not self._priors.may_be_word(word.folded)
                 certain = certain and not self._is_someone_else(query, index)
+                certain = certain and not self._is_in_term(query, index)
                 prior = self._priors.explain(word.folded)
                 matches += matches_of_part(query, index, 1, namesakes, certain, prior)
         found = [(match.start, match.end) for match in matches if match.named]

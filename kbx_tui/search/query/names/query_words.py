@@ -20,6 +20,10 @@ _NEVER_NAMES = HONORIFICS | FUNCTION_WORDS | english.OFFICES
 TITLES = HONORIFICS - {"the"}
 """Words that are part of the name they precede."""
 
+_INTERROGATIVES = frozenset(
+    {"how", "what", "when", "where", "which", "who", "whom", "whose", "why"}
+)
+_SUBJECT_PRONOUNS = frozenset({"he", "i", "it", "she", "they", "we", "you"})
 _PLURAL_BE = frozenset({"are", "were"})
 _AFTER_ADJECTIVES = frozenset({"about", "at", "by", "for", "from", "in", "of", "on", "to", "with"})
 
@@ -132,7 +136,7 @@ class QueryWords:
 
         `Gerard Salton` is not J. M. Gerard.
         """
-        return self._may_be_first_name(start - 1) or self.may_be_surname(start + size)
+        return self.may_be_first_name(start - 1) or self.may_be_surname(start + size)
 
     def may_be_surname(self, index: int) -> bool:
         """Return whether a word looks like the surname of the first name right before it."""
@@ -141,7 +145,8 @@ class QueryWords:
             and self.folded[index] not in english.DAYS_AND_MONTHS
         )
 
-    def _may_be_first_name(self, index: int) -> bool:
+    def may_be_first_name(self, index: int) -> bool:
+        """Return whether a word looks like the first name of the surname right after it."""
         dates = english.DAYS_AND_MONTHS - english.NAMES_THAT_ARE_WORDS
         return self._looks_like_name(index, index) and self.folded[index] not in dates
 
@@ -228,7 +233,7 @@ class QueryWords:
             return True
         is_written_as_name = not self.all_lower and self._is_written_as_name(start)
         is_asked_after = after in english.ASKING_AFTER or self.is_possessive(start + size - 1)
-        signs = (before in english.ASKING_BEFORE, is_asked_after, is_written_as_name)
+        signs = (self._is_asked_before(start), is_asked_after, is_written_as_name)
         return not self.is_in_place_of_word(start) and sum(signs) > 1
 
     def _is_written_as_name(self, index: int) -> bool:
@@ -259,6 +264,27 @@ class QueryWords:
         is_noun = after not in english.ASKING_AFTER and has_topic([after])
         return gap == " " and is_noun and not is_verb
 
+    def is_infinitive(self, index: int) -> bool:
+        """Return whether a word is where a verb is after `to`: `to skip over`, `to mark paths`.
+
+        Not at the end of a clause, nor after `according to`.
+        """
+        is_last = not self.after(index + 1) or self._gap(index)[:1] in _SENTENCE_ENDS
+        is_after_to = self.before(index) == "to" and self.before(index - 1) != "according"
+        return is_after_to and not is_last and not self.words[index].is_capitalised
+
+    def is_before_topic(self, index: int) -> bool:
+        """Return whether a word that may be a topic directly follows."""
+        after = self.after(index + 1)
+        is_space = self._gap(index) == " "
+        return is_space and after not in english.ASKING_AFTER and has_topic([after])
+
+    def is_after_topic(self, index: int) -> bool:
+        """Return whether a word that may be a topic, and no title or office, directly precedes."""
+        before = self.before(index)
+        is_space = index > 0 and self._gap(index - 1) == " "
+        return is_space and has_topic([before]) and before not in _BEFORE_NAMES
+
     def is_subject(self, start: int, size: int) -> bool:
         """Return whether words are where only the subject of a query is: `did X say`, `X on Y`."""
         is_first = not start or self.before(start) in english.ASKING_BEFORE
@@ -277,9 +303,24 @@ class QueryWords:
     def is_asked_about(self, start: int, size: int) -> bool:
         """Return whether the words are where a person or group is: `did X say`, `X on Y`."""
         before, after = self.before(start), self.after(start + size)
-        if before in TITLES or before in english.ASKING_BEFORE or after in english.ASKING_AFTER:
+        if before in TITLES or self._is_asked_before(start) or after in english.ASKING_AFTER:
             return True
         return not has_topic((*self.folded[:start], *self.folded[start + size :]))
+
+    def _is_asked_before(self, start: int) -> bool:
+        """Return whether the word before is one before whoever a query asks about: `did X`, `by X`.
+
+        One that a verb may follow is only in the order of a question: `what can X do`, not `you can
+        skip`.
+        """
+        before = self.before(start)
+        if before not in english.VERB_FOLLOWS or start < 2:
+            return before in english.ASKING_BEFORE
+        subject, earlier = self.folded[start - 2], self.folded[: start - 1]
+        if subject in english.CONJUNCTIONS or self._gap(start - 2) != " ":
+            return True
+        is_question = not _INTERROGATIVES.isdisjoint(earlier)
+        return is_question and subject not in _SUBJECT_PRONOUNS
 
 
 def _is_all_capitals(word: Word) -> bool:

@@ -72,6 +72,7 @@ def test_counts_as_a_word(text: str, word: str) -> None:
 @pytest.mark.parametrize(
     "text",
     [
+        "It came from A. Blair in May.",
         "Bill passed. Bill passed again.",
         "# Bill\n\n- Bill\n\n| Bill |",
         "They asked Senator Bill Smith.",  # between capitals

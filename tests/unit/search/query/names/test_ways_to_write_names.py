@@ -43,8 +43,18 @@ VOTES = {
     "jasnell": NameVotes(0.0, 40.0),
     "rich": NameVotes(1.0, 40.0),
 }
-TEXTS = {"scherer": 1, "consensus": 900, "consensys": 4, "grading": 5}
-NAMES = NameMatcher.of(ENTITIES, VOTES, texts_with=lambda word: TEXTS.get(word, 0))
+TEXTS = {
+    "scherer": 1, "consensus": 900, "consensys": 4, "grading": 5,
+    "duclos": 9, "scheer": 10, "bacon": 3, "budgets": 4, "distance": 30, "scheer distance": 3,
+    "parliament": 8, "scheer parliament": 1,
+}  # fmt: skip
+
+
+def texts_with(word: str, following: str = "") -> int:
+    return TEXTS.get(f"{word} {following}".strip(), 0)
+
+
+NAMES = NameMatcher.of(ENTITIES, VOTES, texts_with=texts_with)
 
 
 def found(query: str) -> dict[str, NameMatch]:
@@ -75,6 +85,8 @@ def named(query: str) -> set[str]:
         ("what did ehrenburg say about decorators", "Daniel Ehrenberg"),
         ("decorators: Ehrenburg", "Daniel Ehrenberg"),
         ("what did platforms say about rollbacks", "Platform"),
+        ("Scheer Bacon budgets", "Andrew Scheer"),  # documents hold Bacon, nobody is called so
+        ("scheer parliament", "Andrew Scheer"),
     ],
 )
 def test_names_are_found_however_they_are_written(query: str, name: str) -> None:
@@ -121,3 +133,13 @@ def test_doubtful_name_beside_a_certain_one_is_one() -> None:
 
     assert named("Trudeau and Scheer on the deficit") == {"Justin Trudeau", "Andrew Scheer"}
     assert named("kg, scheer on fees") == {"Kevin Gibbons", "Andrew Scheer"}
+
+
+@pytest.mark.parametrize("query", ["Scheer distance", "what is the scheer distance of budgets"])
+def test_name_in_a_term_of_the_base_is_a_hint(query: str) -> None:
+    assert found(query)["Andrew Scheer"].signal.score == HINT
+
+
+@pytest.mark.parametrize("query", ["Scheer Whitlock budgets", "Scheer Duclos budgets"])
+def test_capitalised_word_that_may_be_a_surname_makes_another_name(query: str) -> None:
+    assert "Andrew Scheer" not in found(query)

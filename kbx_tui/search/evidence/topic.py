@@ -7,6 +7,9 @@ where the full relevance is that of a document of average length that holds ever
 two or three times and has a cosine of .5. It depends on the query and the base only, not on what
 else was found. The power keeps documents apart that mention the topic and that are about it.
 
+A topic whose words are in many documents tells little, so credit depends less on how fully they
+answer it (`Topic.weight`).
+
 Where the topic is the name of a thing, such as a project, the link between document and thing tells
 more than the words: many documents mention a project in passing, few are about it.
 """
@@ -33,6 +36,9 @@ class Topic:
     """Relevance from which a document answers the topic fully, above 0."""
     thing_share: float = 0.0
     """Share of the topic, by how rare its words are, that is names of things; 0..1."""
+    weight: float = 1.0
+    """How much the topic tells, above 0 and at most 1: less than 1 if many documents hold its
+    words, as `programming` in a base on computers. Then credit depends less on the answer."""
 
     def answered(self, relevance: Scores) -> Scores:
         """Return how fully documents of some relevance answer the topic, 0..1; 0 for none."""
@@ -56,8 +62,12 @@ class Topic:
         return self.thing_share + (1.0 - self.thing_share) * self._rest(relevance)
 
     def _rest(self, relevance: Scores) -> Scores:
-        """Return how far credit counts by what documents say, not by the things they link to."""
-        return np.sqrt(self.answered(relevance))
+        """Return how far credit counts by what documents say, not by the things they link to.
+
+        0 for those that say nothing, whatever the weight of the topic.
+        """
+        unanswered = 1.0 - np.sqrt(self.answered(relevance))
+        return np.where(relevance > 0.0, 1.0 - self.weight * unanswered, 0.0)
 
     def _share(self, relevance: Scores) -> Scores:
         return np.minimum(relevance / self.full_relevance, 1.0)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -42,6 +42,7 @@ COMPOUNDS = _LISTS["COMPOUNDS"]
 """Compounds of dictionaries that begin with one of `NAMES_THAT_ARE_WORDS`, hyphenated."""
 
 CONJUNCTIONS = frozenset({"and", "or"})
+_PERFECT = frozenset({"had", "has", "have"})
 ARTICLES = frozenset({"the", "a", "an", "our"})
 ASKING_WHO = frozenset({("who", "is"), ("who", "s"), ("who", "was"), ("who", "are")})
 ASKING_FOR_ONE = ASKING_WHO | {("what", "is"), ("what", "s"), ("about",), ("tell", "me", "about")}
@@ -75,12 +76,18 @@ def words_of(text: str) -> Sequence[Word]:
 def asks_for_topic(words: Sequence[str]) -> bool:
     """Return whether the folded words of a query, without the names in it, ask for a topic.
 
-    `what did present` does not: the verb says little, and `what` asks for everything.
+    `what did present` does not: the verb says little, and `what` asks for everything. Nor do words
+    for documents of any kind: `everything about`, `meetings with`.
     """
     match [word for word in words if word not in CONJUNCTIONS]:
-        case ["what", auxiliary, _] if auxiliary in VERB_FOLLOWS:
+        case ["what", auxiliary, _] if auxiliary in VERB_FOLLOWS or auxiliary in _PERFECT:
             return False
-    return has_topic(words)
+    return any(True for _ in topic_words_of(words))
+
+
+def topic_words_of(words: Iterable[str]) -> Iterator[str]:
+    """Yield those of the folded words of a query, without names, that may be a topic."""
+    return (word for word in words if has_topic((word,)) and word not in DOCUMENT_WORDS)
 
 
 def topic_words(text: str) -> str:

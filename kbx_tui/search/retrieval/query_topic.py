@@ -38,7 +38,8 @@ def query_topic(
             and searched_terms(named.words_asked, words.languages, words.holds).words
         )
         thing_share = 1.0 - _share(asked or (), idf)
-    return Topic(float(full), thing_share)
+    weight = min(1.0, sum(idf.values()) / words.telling_idf) if idf else 1.0
+    return Topic(float(full), thing_share, weight)
 
 
 def _share(terms: Iterable[Term], idf: Mapping[Term, float]) -> float:

@@ -20,7 +20,7 @@ from kbx_tui.search.evidence.score_normalization import FEEDBACK_WEIGHT, PROPAGA
 from kbx_tui.search.evidence.tuning import MAX_ENTITIES_LIMIT
 from kbx_tui.search.frecency import OpenedDocuments
 from kbx_tui.search.open_index import OpenIndex
-from kbx_tui.search.query.names.name_match import NameMatch
+from kbx_tui.search.query.names.name_match import NameMatch, as_hint
 from kbx_tui.search.query.names.named_query import NamedQuery
 from kbx_tui.search.query.query_vectors import QueryVectors
 from kbx_tui.search.request import SearchRequest
@@ -67,7 +67,8 @@ class Retriever:
         query, generation = request.searched, None if as_typed else self._index.in_memory
         if generation is not None:
             matches, entities = generation.names_if_ready(query), generation.snapshot.entities
-            query = NamedQuery.of(query, matches, entities).document_query
+            is_usual = generation.words.is_usual
+            query = NamedQuery.of(query, matches, entities, is_usual).document_query
         self._query_vectors.begin(query)
 
     def retrieve(
@@ -192,8 +193,25 @@ class Retriever:
         return recent[0] if recent else generation.entity_pass.names.find(query)
 
     def _named(self, query: str, *, fast: bool) -> NamedQuery:
-        names = () if fast else self._names(query)
-        return NamedQuery.of(query, names, self._index.generation().snapshot.entities)
+        generation, names = self._index.generation(), () if fast else self._names(query)
+        entities, is_usual = generation.snapshot.entities, generation.words.is_usual
+        named = NamedQuery.of(query, names, entities, is_usual)
+        if not named.names_things or named.asked_for:
+            return named
+        unlinked = {each for each in named.things if not self._is_linked(entities[each])}
+        if not unlinked:
+            return named
+        names = [as_hint(name) if name.entity in unlinked else name for name in names]
+        return NamedQuery.of(query, names, entities, is_usual)
+
+    def _is_linked(self, entity: Entity) -> bool:
+        """Return whether any document but its own page is linked to an entity.
+
+        If none is, its name is a topic like any other: no link shows what concerns it.
+        """
+        generation = self._index.generation()
+        rows = generation.entity_documents.linked(entity.id).rows
+        return any(row != generation.snapshot.row_of.get(entity.path, -1) for row in rows[:2])
 
     def _candidates(
         self, named: NamedQuery, vectors: VectorMatrix | None

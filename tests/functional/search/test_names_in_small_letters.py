@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from kbx_tui import KnowledgeBase
+from tests.functional.vaults import write_vault
 
 ALICE = "memory/people/alice-chen.md"
 
@@ -42,3 +43,21 @@ def test_misspelled_full_name_asks_for_the_page(demo_kb_path: Path) -> None:
         for text in ("Alcie Chen", "alcie chen"):
             first = kb.search(text).results[0]
             assert (first.path, first.score) == (ALICE, 1.0)
+
+
+def test_project_that_no_document_is_linked_to_is_a_topic_like_any_other(tmp_path: Path) -> None:
+    files = {
+        f"memory/{kind}/{name.lower().replace(' ', '-')}.md": f"---\nname: {name}\n---\n# {name}\n"
+        for kind, name in [("people", "Ada Stone"), ("projects", "Random")]
+    }
+    for number, who in enumerate(("Ada Stone", "Ben Vale", "Eva Moss")):
+        text = "A random number, and another random number." if number else "How random it is."
+        files[f"memory/notes/{number}.md"] = f"# Draw {number}\n\n{text} By {who}.\n"
+    with KnowledgeBase(write_vault(tmp_path / "base", files)) as kb:
+        kb.index()
+        response = kb.search("Ada Stone's work on random", explain=True, doc_types=("note",))
+        assert response.results[0].path == "memory/notes/0.md"
+        assert [entity["name"] for entity in (response.results[0].explain or {})["entities"]] == [
+            "Ada Stone"
+        ]
+        assert kb.search("random", limit=1).results[0].path == "memory/projects/random.md"

@@ -8,7 +8,7 @@ projects stay: they are the topic.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Self
 
@@ -44,8 +44,18 @@ class NamedQuery:
     """What is left without the names of people, teams and things; empty without a topic word."""
 
     @classmethod
-    def of(cls, text: str, matches: Sequence[NameMatch], entities: Sequence[Entity]) -> Self:
-        """Create one; `matches` refer to `entities` by index."""
+    def of(
+        cls,
+        text: str,
+        matches: Sequence[NameMatch],
+        entities: Sequence[Entity],
+        is_usual: Callable[[str], bool] = lambda _: False,
+    ) -> Self:
+        """Create one; `matches` refer to `entities` by index.
+
+        `is_usual` returns whether a folded word is in most documents: such words do not
+        count as a topic beside the name of a person or team.
+        """
         kinds = tuple(entities[match.entity].type for match in matches)
         spans = tuple(
             (match.start, match.end)
@@ -53,7 +63,10 @@ class NamedQuery:
             if match.named and kind in PEOPLE
         )
         rest = _without(text, spans) if spans else text
-        rest_has_topic = asks_for_topic(folded_words(rest))
+        words = folded_words(rest)
+        rest_has_topic = asks_for_topic(words)
+        if spans and rest_has_topic:
+            rest_has_topic = not all(map(is_usual, english.topic_words_of(words)))
         things = ((match.start, match.end) for match in matches if match.named)
         words_asked = _without(text, {*spans, *things})
         if not has_topic(folded_words(words_asked)):
@@ -74,11 +87,18 @@ class NamedQuery:
         return list(dict.fromkeys((self.text, self.document_query)))
 
     @property
+    def things(self) -> tuple[int, ...]:
+        """Indices of the entities named outright that are neither people nor teams."""
+        return tuple(
+            match.entity
+            for match in self.matches
+            if match.named and (match.start, match.end) not in self.spans
+        )
+
+    @property
     def names_things(self) -> bool:
         """Whether it names anything besides people and teams, such as a project."""
-        return any(
-            match.named and (match.start, match.end) not in self.spans for match in self.matches
-        )
+        return bool(self.things)
 
     @property
     def subject(self) -> str:

@@ -30,6 +30,15 @@ def test_link_of_a_person_is_scaled_by_how_fully_the_document_answers() -> None:
     assert rank(found, Tuning()).parent_entity_score[0] == pytest.approx(0.8 * SHARE**0.75)
 
 
+def test_topic_that_tells_little_scales_the_link_of_a_person_less() -> None:
+    scores = components([0.0, 0.0], [0.6, 0.0])
+    topic = Topic(float(scores.doc_relevance[0]) / 0.25, weight=0.4)
+    found = evidence(scores, entities=[(ADA, {0: 0.8, 1: 0.8})], topic=topic)
+    answered = 1.0 - 0.4 * (1.0 - 0.25**0.75)
+    credit = rank(found, Tuning()).parent_entity_score
+    assert credit.tolist() == pytest.approx([0.8 * answered, 0.0])  # the second says nothing
+
+
 def test_things_weigh_a_little_less_and_passing_mentions_hardly_count() -> None:
     ada, ferry = rank(found_with(topic=Topic(0.25)), Tuning()).credit.credits(
         slice(None), HALF.doc_relevance

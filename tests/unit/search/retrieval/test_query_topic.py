@@ -67,3 +67,16 @@ def test_share_of_things_is_that_of_their_rarity() -> None:
     assert share_of_things("Ada Stone on the tide") == 0.0
     assert share_of_things("Night Ferry") == pytest.approx(1.0)
     assert 0.3 < share_of_things("Ada Stone on Night Ferry and the tide") < 0.9
+
+
+def test_topic_weighs_less_if_many_documents_hold_its_words() -> None:
+    texts = ["tide lamps", *["tide"] * 8, *["night"] * 7]
+    postings = make_postings(("", text) for text in texts)
+    words = Bm25Index([PostingsSegment(postings, np.arange(len(texts)))], len(texts))
+    weights = []
+    for query in ("tide", "tide and lamps", "zebra"):
+        named = NamedQuery.of(query, (), ENTITIES)
+        topic = query_topic(named, searched_terms(query), words, WEIGHT)
+        assert topic is not None
+        weights.append(topic.weight)
+    assert weights == [pytest.approx(words.idf("tide") / np.log(4)), 1.0, 1.0]

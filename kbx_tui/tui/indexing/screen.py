@@ -78,6 +78,14 @@ class Index(ModeScreen):
     def fit(self, size: Size) -> None:
         self.set_class(size.height < 24, "-low")
         self._show_pane_of_focus()
+        self._name_hidden_pane()
+
+    def _name_hidden_pane(self) -> None:
+        """Say in the borders which key shows the other pane, where there is room for one."""
+        key = self.navigator.keymap.key_of("screen.next")
+        for pane, other in ((FileList, "folders"), (FolderList, "files")):
+            hint = "" if self.has_class("-wide") else f"{key}: {other}"
+            self.query_one(pane).border_subtitle = hint
 
     def on_descendant_focus(self) -> None:
         self._show_pane_of_focus()

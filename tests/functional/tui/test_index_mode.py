@@ -65,6 +65,7 @@ async def test_a_narrow_terminal_shows_the_state_of_the_index_first(demo: Path) 
         await driver.until(lambda: driver.explore.session.index.over_retrieved.queries is not None)
         await driver.until_shown(RunPane, "up to date")
         assert driver.has_focus(FileList)
+        await driver.until_shown(FileList, "tab: folders")
 
 
 async def test_folders_show_hits_and_narrow_the_search(demo: Path) -> None:

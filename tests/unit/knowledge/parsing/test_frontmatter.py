@@ -109,9 +109,9 @@ def test_extreme_nesting_does_not_crash_the_process(mark: str) -> None:
 
 def test_huge_frontmatter_is_skipped_quickly() -> None:
     block = "".join(f"key{n}: value {n}\n" for n in range(200_000))
-    started = time.perf_counter()
+    started = time.process_time()
     front = read_frontmatter(f"---\n{block}---\nBody")
-    assert time.perf_counter() - started < 5
+    assert time.process_time() - started < 5
     assert front.body == "Body"
     assert front.fault == "frontmatter is larger than 1 MiB"
 

@@ -66,8 +66,10 @@ class Topic:
 
         0 for those that say nothing, whatever the weight of the topic.
         """
-        unanswered = 1.0 - np.sqrt(self.answered(relevance))
-        return np.where(relevance > 0.0, 1.0 - self.weight * unanswered, 0.0)
+        answered = np.sqrt(self.answered(relevance))
+        if self.weight == 1.0:
+            return answered
+        return np.where(relevance > 0.0, 1.0 - self.weight * (1.0 - answered), 0.0)
 
     def _share(self, relevance: Scores) -> Scores:
         return np.minimum(relevance / self.full_relevance, 1.0)

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Self
 
+from kbx_tui.index.entities.stored_names import Words
 from kbx_tui.knowledge.folding import folded_words
 from kbx_tui.knowledge.records import Entity
 from kbx_tui.search.evidence.evidence import PEOPLE
@@ -66,7 +67,7 @@ class NamedQuery:
         words = folded_words(rest)
         rest_has_topic = asks_for_topic(words)
         if spans and rest_has_topic:
-            rest_has_topic = not all(map(is_usual, english.topic_words_of(words)))
+            rest_has_topic = _tells_documents_apart(words, is_usual)
         things = ((match.start, match.end) for match in matches if match.named)
         words_asked = _without(text, {*spans, *things})
         if not has_topic(folded_words(words_asked)):
@@ -132,6 +133,17 @@ class NamedQuery:
         if skipped >= len(words):
             return 0, len(self.text)
         return words[skipped].start, len(self.text.rstrip(_PUNCTUATION))
+
+
+def _tells_documents_apart(words: Words, is_usual: Callable[[str], bool]) -> bool:
+    """Return whether folded words, without names, ask for a topic besides usual words.
+
+    The verb of `what did add to Python` does not, in a base on Python.
+    """
+    topics = list(english.topic_words_of(words))
+    rare = [word for word in topics if not is_usual(word)]
+    is_verb_alone = len(rare) < len(topics) and rare == list(words[2:3])
+    return bool(rare) and not (is_verb_alone and not asks_for_topic(words[:3]))
 
 
 def _without(query: str, spans: Iterable[Span]) -> str:

@@ -109,6 +109,9 @@ def test_entities_whose_name_is_the_whole_query(query: str, entities: list[int])
         ("meetings with Ada Stone", True),
         ("boats of Ada Stone", True),  # most documents hold the word
         ("boats of Ada Stone at night", False),
+        ("what did Ada Stone paint at the harbour", True),
+        ("what did Ada Stone paint at night", False),
+        ("what did Ada Stone paint at night in the harbour", False),
         ("what did Ada Stone say about the tide", False),
         ("what did Ada Stone present in May", False),
         ("why did Ada Stone resign", False),

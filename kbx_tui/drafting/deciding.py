@@ -68,9 +68,9 @@ def _decide_new(check: DraftCheck) -> Verdict:
     elif not entity.path:
         reason = f"{entity.name} has no page yet; create one first"
     elif not entity.is_named and check.draft.is_guessed:
-        reason = f"nothing similar is known about {entity.name}, its likely entity"
+        reason = f"nothing similar enough is known about {entity.name}, its likely entity"
     else:
-        is_sure, reason = True, f"nothing similar is known about {entity.name}"
+        is_sure, reason = True, f"nothing similar enough is known about {entity.name}"
     if (other := check.of_another) is not None:
         reason += f"; the same is said of {other.known.entity_name}: {other.known.text!r}"
     return Verdict("new", Choice("create"), is_sure, reason)

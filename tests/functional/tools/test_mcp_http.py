@@ -31,6 +31,8 @@ from kbx_tui.tools.servers.engine_worker import MOST_CALLS, EngineWorker
 from kbx_tui.tools.servers.mcp_server import tool_of
 from tests.command_line import CommandLine, program_environment
 
+SECONDS = 30.0
+"""Seconds until a test gives up waiting."""
 TOKEN = "correct-horse-battery-staple"
 ACCEPT = {"accept": "application/json, text/event-stream"}
 INITIALIZE = {
@@ -129,7 +131,7 @@ async def test_request_beyond_the_limit_is_refused_with_the_time_to_try_again() 
     search = {"name": "kb_search", "arguments": {"query": "roadmap"}}
     call = {"jsonrpc": "2.0", "id": 3, "method": "tools/call", "params": search}
     worker = EngineWorker(open_slowly)
-    async with serving(worker, max_requests=2) as url, httpx2.AsyncClient(timeout=30) as http:
+    async with serving(worker, max_requests=2) as url, httpx2.AsyncClient(timeout=SECONDS) as http:
         calls = [asyncio.create_task(http.post(url, json=call, headers=ACCEPT)) for _ in range(2)]
         await asyncio.to_thread(blocked.wait, 30)
         while (refused := await http.post(url, json=LIST, headers=ACCEPT)).status_code == 200:
@@ -187,7 +189,7 @@ async def test_large_and_slow_requests_are_cut() -> None:
         for sent in (b"", head, head + b"\r\n{"):
             reader, writer = await asyncio.open_connection("127.0.0.1", port)
             writer.write(sent)
-            assert await asyncio.wait_for(_all_of(reader), 10) == b""
+            assert await asyncio.wait_for(_all_of(reader), SECONDS) == b""
             writer.close()
         flood = [await asyncio.open_connection("127.0.0.1", port) for _ in range(5)]
         assert (await http.post(url, json=LIST, headers=ACCEPT)).status_code == 200
@@ -204,7 +206,7 @@ async def test_request_of_many_small_chunks_is_cut() -> None:
         port = int(url.split(":")[2].split("/")[0])
         reader, writer = await asyncio.open_connection("127.0.0.1", port)
         writer.write(head + 1_000 * b"1\r\n \r\n")
-        assert await asyncio.wait_for(_all_of(reader), 5) == b""
+        assert await asyncio.wait_for(_all_of(reader), SECONDS) == b""
         writer.close()
         for _ in range(20):  # of each request for itself
             assert (await http.post(url, json=LIST, headers=ACCEPT)).status_code == 200

@@ -13,7 +13,7 @@ from yarl import URL
 
 from kbx_tui.log_file import logger
 from kbx_tui.web.sessions.browser_session import Closing
-from tests.functional.web.running import SHORT, Page, Running, stranger, visitor
+from tests.functional.web.running import SECONDS, SHORT, Page, Running, stranger, visitor
 
 ROUTES = ("", "static/app.js", "socket", "nothing/here")
 
@@ -22,7 +22,7 @@ async def send_raw(served: Running, text: str) -> str:
     """Send bytes as they are; return all that the server answers before it hangs up."""
     reader, writer = await asyncio.open_connection("127.0.0.1", served.server.listening.port)
     writer.write(text.encode("latin-1"))
-    answer = await asyncio.wait_for(reader.read(), 10)
+    answer = await asyncio.wait_for(reader.read(), SECONDS)
     writer.close()
     return answer.decode("latin-1")
 
@@ -188,12 +188,10 @@ async def test_a_page_that_is_gone_before_its_session_starts_takes_no_place(
         assert socket._response.connection is not None
         assert socket._response.connection.transport is not None
         socket._response.connection.transport.abort()
-        for is_there in (True, False):
-            for _ in range(300):
-                if bool(len(registry)) is is_there:
-                    break
-                await asyncio.sleep(0.01)
-            assert bool(len(registry)) is is_there
+        async with asyncio.timeout(SECONDS):
+            for is_there in (True, False):
+                while bool(len(registry)) is not is_there:
+                    await asyncio.sleep(0.01)
 
 
 async def test_an_oversized_frame_closes_the_socket(served: Running) -> None:
@@ -240,9 +238,7 @@ async def test_a_socket_that_opens_no_session_is_closed(served: Running) -> None
 
 
 async def test_a_request_that_comes_too_slowly_is_cut(served: Running) -> None:
-    started = asyncio.get_running_loop().time()
     assert await send_raw(served, "GET / HTTP/1.1\r\nHost: 127.0.0.1\r\nX-Slow: ") == ""
-    assert asyncio.get_running_loop().time() - started < SHORT.request_seconds + 3
 
 
 async def test_a_frame_that_comes_byte_by_byte_is_cut(served: Running) -> None:
@@ -257,7 +253,7 @@ async def test_a_frame_that_comes_byte_by_byte_is_cut(served: Running) -> None:
     opening = b'["open", {"width": 80, "height": 24}]'
     writer.write(b"\x81" + bytes([0x80 | len(opening)]) + bytes(4) + opening)
     writer.write(b"\x81\xfe\x40\x00" + bytes(4))  # says that 16 KB follow
-    deadline = asyncio.get_running_loop().time() + 10
+    deadline = asyncio.get_running_loop().time() + SECONDS
     while not reader.at_eof():
         assert asyncio.get_running_loop().time() < deadline
         writer.write(b"x")

@@ -91,11 +91,10 @@ async def test_the_page_in_a_browser(served: Running, tmp_path: Path) -> None:
         await tab.until_text("─ 9/10 · ")  # the match that is shown
 
         session = next(iter(served.server.registry))
+        requests = len(tab.requests)
         async with asyncio.timeout(SECONDS):
             served.server.call(served.server.guard.close_all)
-            while session.left_at is None:
-                await asyncio.sleep(0.01)
-            while session.left_at is not None:
+            while len(tab.requests) == requests or session.left_at is not None:
                 await asyncio.sleep(0.01)
         await tab.type("n")
         await tab.until_text("─ 10/10 · ")  # the next one

@@ -13,7 +13,7 @@ import pytest
 
 from kbx_tui.web.sessions.app_process import SOCKET, app_command
 from kbx_tui.web.sessions.browser_session import Closing
-from tests.functional.web.running import SHORT, Page, Running, running, visitor
+from tests.functional.web.running import SECONDS, SHORT, Page, Running, running, visitor
 
 
 async def leave(*pages: Page) -> None:
@@ -103,10 +103,9 @@ async def test_a_session_ends_when_its_page_stays_away(served: Running) -> None:
     async with visitor(served) as known:
         page = await known.open()
         await page.socket.close()
-        for _ in range(100):
-            if not len(served.server.registry):
-                break
-            await asyncio.sleep(0.03)
+        async with asyncio.timeout(SECONDS):
+            while len(served.server.registry):
+                await asyncio.sleep(0.03)
         again = await known.open(page.session)
         assert not again.resumed
         await leave(again)
@@ -169,7 +168,7 @@ async def test_a_page_that_reads_nothing_does_not_hold_up_the_next_one(served: R
 async def test_a_session_ends_even_if_its_page_has_stopped_reading(served: Running) -> None:
     async with visitor(served) as known:
         await stall(await known.open())
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(SECONDS):
             while len(served.server.registry):
                 await asyncio.sleep(0.05)
 
@@ -181,7 +180,7 @@ async def test_a_page_that_reads_nothing_does_not_hold_up_the_end_of_the_server(
         async with visitor(server) as known:
             await stall(await known.open())
             server.server.stop()
-            async with asyncio.timeout(5):
+            async with asyncio.timeout(SECONDS):
                 while len(server.server.registry):
                     await asyncio.sleep(0.05)
 

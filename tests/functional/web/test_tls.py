@@ -12,7 +12,7 @@ import aiohttp
 import pytest
 
 from kbx_tui.web.listening import listen
-from tests.functional.web.running import SHORT, Page, Running, running, stranger
+from tests.functional.web.running import SECONDS, SHORT, Page, Running, running, stranger
 
 
 @pytest.fixture(scope="module")
@@ -97,7 +97,9 @@ async def test_connections_that_never_encrypt_leave_room_for_the_others(
         ]
         async with stranger() as other:
             assert (await enter(encrypted, other, trusting)).status == 200
-        ends = [asyncio.wait_for(reader.read(), 5) for reader, _ in silent[: SHORT.connections]]
+        ends = [
+            asyncio.wait_for(reader.read(), SECONDS) for reader, _ in silent[: SHORT.connections]
+        ]
         assert set(await asyncio.gather(*ends, return_exceptions=True)) <= {b""}
         await page.type("still here?")
         await page.until("typed:still here?")
@@ -111,7 +113,7 @@ async def test_connections_that_never_encrypt_leave_room_for_the_others(
 async def test_who_does_not_agree_on_keys_is_dropped(encrypted: Running, sent: bytes) -> None:
     reader, writer = await asyncio.open_connection("127.0.0.1", encrypted.server.listening.port)
     writer.write(sent)
-    assert b"HTTP" not in await asyncio.wait_for(reader.read(), 5)
+    assert b"HTTP" not in await asyncio.wait_for(reader.read(), SECONDS)
     writer.close()
 
 
@@ -132,7 +134,7 @@ async def test_a_request_in_one_piece_with_the_handshake_is_answered(
     writer.write(outgoing.read())  # the last part of the handshake, and the request
     answer = b""
     while b"</html>" not in answer:
-        incoming.write(await asyncio.wait_for(reader.read(65_536), 5))
+        incoming.write(await asyncio.wait_for(reader.read(65_536), SECONDS))
         try:
             while part := client.read(65_536):
                 answer += part

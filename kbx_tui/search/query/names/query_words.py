@@ -27,6 +27,7 @@ _SUBJECT_PRONOUNS = frozenset({"he", "i", "it", "she", "they", "we", "you"})
 _PLURAL_BE = frozenset({"are", "were"})
 _AFTER_ADJECTIVES = frozenset({"about", "at", "by", "for", "from", "in", "of", "on", "to", "with"})
 
+_AFTER_RECIPIENTS = english.CONJUNCTIONS | {"about", "for", "on"}
 _SOURCES = frozenset({"by", "from"})
 """Words before whoever did, said or gave something."""
 _PARTICIPLES = ("ing", "ed")
@@ -267,9 +268,10 @@ class QueryWords:
     def is_infinitive(self, index: int) -> bool:
         """Return whether a word is where a verb is after `to`: `to skip over`, `to mark paths`.
 
-        Not at the end of a clause, nor after `according to`.
+        Not at the end of a clause, nor in `talk to X about` and `according to`.
         """
-        is_last = not self.after(index + 1) or self._gap(index)[:1] in _SENTENCE_ENDS
+        after, mark = self.after(index + 1), self._gap(index)[:1]
+        is_last = not after or mark in _SENTENCE_ENDS or after in _AFTER_RECIPIENTS
         is_after_to = self.before(index) == "to" and self.before(index - 1) != "according"
         return is_after_to and not is_last and not self.words[index].is_capitalised
 

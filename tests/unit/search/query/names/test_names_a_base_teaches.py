@@ -82,6 +82,7 @@ TAUGHT = NameMatcher.of(BILL, VOTES)
         ("up to minor details of exports", set()),
         ("exports that you can minor in", set()),
         ("the wish to minor in exports", set()),
+        ("talks to guy about exports", {"Guy Berg"}),
         ("what can minor do on exports", {"Dan Minor"}),
         ("minor exports", set()),
         ("storm exports", set()),

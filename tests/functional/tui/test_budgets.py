@@ -25,7 +25,7 @@ MAX_LAYOUTS = 3
 
 
 async def test_a_burst_of_keys_retrieves_once_and_ranks_once(demo: Path) -> None:
-    async with running(demo, WIDE, debounce=0.3) as driver:
+    async with running(demo, WIDE, debounce=1.0) as driver:
         await driver.write(QUESTION)
         await driver.until(lambda: driver.titles)
         assert driver.watched.queries == [QUESTION]

@@ -28,7 +28,7 @@ from kbx_tui.search.reranker import Reranker
 from kbx_tui.search.results.response import SearchResponse, Snippet
 from kbx_tui.tui.bases import Bases
 
-GATE_TIMEOUT = 30.0
+GATE_TIMEOUT = 120.0
 """Seconds after which a closed gate raises."""
 
 

@@ -170,6 +170,6 @@ def writer(writable: Path) -> Iterator[EngineWorker]:
 
 def everything(folder: Path) -> dict[str, bytes]:
     """Return the content of all files except the record of openings and what reading caches."""
-    cached = {"usage.jsonl", "VERIFIED", "file-hashes.json"}
+    cached = {"usage.jsonl", "usage.lock", "VERIFIED", "file-hashes.json"}
     files = (file for file in folder.rglob("*") if file.is_file() and file.name not in cached)
     return {str(file): file.read_bytes() for file in files}

@@ -11,7 +11,7 @@ for Hefin David no more than for David Rees.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from kbx_tui.index.entities.entity_column import EntityColumn
 from kbx_tui.index.entities.stored_names import Words
@@ -63,7 +63,7 @@ class NamePartMatcher:
             if people:
                 first, length = index - len(initials), size + len(initials)
                 certain = bool(initials) or self._is_surname(query, index, size)
-                certain = certain and not (size == 1 and self._is_in_term(query, index))
+                certain = certain and not (size == 1 and self._is_in_term(query, index, people))
                 prior = self._priors.explain(folded[0]) if size == 1 and not initials else ""
                 holders: list[Holder] = [(each, "surname") for each in people[:MOST_NAMESAKES]]
                 matches += matches_of_part(query, first, length, holders, certain, prior)
@@ -110,7 +110,7 @@ class NamePartMatcher:
         after = query.after(index + size)
         if query.may_be_first_name(index - 1) or not query.may_be_surname(index + size):
             return query.may_be_first_name(index - 1)
-        if after in self._names.first_names or (after,) in self._names.surnames:
+        if self._is_known(after):
             return True
         last = query.folded[index + size - 1]
         return not self._texts_with(after) or self._texts_with(last, after) > 0
@@ -126,16 +126,27 @@ class NamePartMatcher:
             return True
         return self._is_asked_about(query, index, size)
 
-    def _is_in_term(self, query: QueryWords, index: int) -> bool:
-        """Return whether a word and its neighbour are a term of the base: `Hamming distance`.
+    def _is_in_term(self, query: QueryWords, index: int, people: Iterable[int]) -> bool:
+        """Return whether a name of `people` is in a term of the base: `Hamming distance`.
 
-        A quarter of the documents with the word must write them so, and two at least.
+        A quarter of the documents with the word must write it beside its neighbour, and two at
+        least. A name beside another, as in lists of attendees, is not a term, nor are the words of
+        one name.
         """
         word, before, after = query.folded[index], query.before(index), query.after(index + 1)
-        pairs = [(word, after)] if query.is_before_topic(index) else []
-        pairs += [(before, word)] if query.is_after_topic(index) else []
-        most = max((self._texts_with(*pair) for pair in pairs), default=0)
-        return most >= SEVERAL and most >= TERM_SHARE * self._texts_with(word)
+        pairs = [(word, after, after)] if query.is_modifier(index, 1) else []
+        pairs += [(before, word, before)] if query.is_after_topic(index) else []
+        least = max(SEVERAL, TERM_SHARE * self._texts_with(word)) if pairs else 0.0
+        return any(
+            not self._is_known(neighbour)
+            and self._texts_with(first, second) >= least
+            and not any(neighbour in self._words_of(person) for person in people)
+            for first, second, neighbour in pairs
+        )
+
+    def _is_known(self, word: str) -> bool:
+        """Return whether a word is a first name or surname of someone."""
+        return word in self._names.first_names or (word,) in self._names.surnames
 
     def _is_hardly_phrase(self, words: Sequence[str]) -> bool:
         """Return whether words of one name hardly are a phrase: `Finch-Saunders`.
@@ -197,7 +208,7 @@ class NamePartMatcher:
                 certain = not query.all_lower or asked_about or is_name
                 certain |= not self._priors.may_be_word(word.folded)
                 certain = certain and not self._is_someone_else(query, index)
-                certain = certain and not self._is_in_term(query, index)
+                certain = certain and not self._is_in_term(query, index, dict(namesakes))
                 prior = self._priors.explain(word.folded)
                 matches += matches_of_part(query, index, 1, namesakes, certain, prior)
         found = [(match.start, match.end) for match in matches if match.named]
@@ -235,6 +246,9 @@ class NamePartMatcher:
                 matches += matches_of_part(query, index, 2, holders, certain, "")
         return matches
 
+    def _words_of(self, person: int) -> Words:
+        return folded_words(self._entities[person].name)
+
     def _first_name(self, person: int) -> Words:
         return folded_words(self._entities[person].name.split()[0])
 
@@ -257,6 +271,6 @@ class NamePartMatcher:
         """Return whether an unknown surname follows a first name."""
         if not query.may_be_surname(index + 1):
             return False
-        word, names = query.folded[index + 1], self._names
-        known = word in names.first_names or (word,) in names.surnames or (word,) in names.full
+        word = query.folded[index + 1]
+        known = self._is_known(word) or (word,) in self._names.full
         return not known and query.has_other_surname(index)

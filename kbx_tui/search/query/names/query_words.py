@@ -275,12 +275,6 @@ class QueryWords:
         is_after_to = self.before(index) == "to" and self.before(index - 1) != "according"
         return is_after_to and not is_last and not self.words[index].is_capitalised
 
-    def is_before_topic(self, index: int) -> bool:
-        """Return whether a word that may be a topic directly follows."""
-        after = self.after(index + 1)
-        is_space = self._gap(index) == " "
-        return is_space and after not in english.ASKING_AFTER and has_topic([after])
-
     def is_after_topic(self, index: int) -> bool:
         """Return whether a word that may be a topic, and no title or office, directly precedes."""
         before = self.before(index)

@@ -38,6 +38,7 @@ VOTES = {
     "api": NameVotes(0.0, 16.0),
     "trudeau": NameVotes(2.0, 1.0),
     "scheer": NameVotes(10.0, 0.0),
+    "duclos": NameVotes(9.0, 0.0),
     "david": NameVotes(28.0, 0.0),
     "strong": NameVotes(3.0, 0.0),
     "jasnell": NameVotes(0.0, 40.0),
@@ -46,7 +47,8 @@ VOTES = {
 TEXTS = {
     "scherer": 1, "consensus": 900, "consensys": 4, "grading": 5,
     "duclos": 9, "scheer": 10, "bacon": 3, "budgets": 4, "distance": 30, "scheer distance": 3,
-    "parliament": 8, "scheer parliament": 1,
+    "parliament": 8, "scheer parliament": 1, "scheer gibbons": 4, "yves duclos": 8,
+    "scheer approve": 5,
 }  # fmt: skip
 
 
@@ -143,3 +145,15 @@ def test_name_in_a_term_of_the_base_is_a_hint(query: str) -> None:
 @pytest.mark.parametrize("query", ["Scheer Whitlock budgets", "Scheer Duclos budgets"])
 def test_capitalised_word_that_may_be_a_surname_makes_another_name(query: str) -> None:
     assert "Andrew Scheer" not in found(query)
+
+
+@pytest.mark.parametrize(
+    ("query", "name"),
+    [
+        ("scheer gibbons on budgets", "Andrew Scheer"),  # side by side in lists of attendees
+        ("yves duclos budgets", "Jean-Yves Duclos"),
+        ("did scheer approve budgets", "Andrew Scheer"),
+    ],
+)
+def test_name_beside_a_name_or_before_its_verb_is_in_no_term(query: str, name: str) -> None:
+    assert found(query)[name].named

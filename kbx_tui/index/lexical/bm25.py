@@ -197,17 +197,25 @@ class Bm25Index:
 
         With `following`, how many hold that one directly after it.
         """
-        terms: set[Term] = set()
-        for language in self.languages:
-            first, second = term_of(word, language), following and term_of(following, language)
-            if first and (second or not following):
-                terms.add((first, second) if second else first)
-        return max((len(self.rows_holding(term)) for term in terms), default=0)
+        first, second = self._terms_of(word), self._terms_of(following)
+        terms: dict[str, PlainTerm] = dict(first)
+        if following:
+            terms = {each: (first[each], second[each]) for each in first if each in second}
+        return max((len(self.rows_holding(term)) for term in set(terms.values())), default=0)
 
     def is_usual(self, word: str) -> bool:
         """Return whether so many texts hold a folded word that it says little of one."""
-        terms = {term_of(word, language) for language in self.languages} - {""}
+        terms = self._terms_of(word).values()
         return any(self._rarity(term)[0] <= -math.log(USUAL_SHARE) for term in terms)
+
+    def _terms_of(self, word: str) -> dict[str, str]:
+        """Return the term of a folded word in each language that some text may hold it in."""
+        terms = {language: term_of(word, language) for language in self.languages}
+        return {
+            language: term
+            for language, term in terms.items()
+            if term and (OF not in term or self.holds(term))
+        }
 
     def occurrences(self, term: Term) -> tuple[int, int]:
         """Return how many texts hold a term, and how often it stands in them."""

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kbx_tui.index.lexical.bm25 import Bm25Index, PostingsSegment, Term
+from kbx_tui.index.lexical.bm25 import Bm25Index, PostingsSegment, Rows, Scores, Term
 from kbx_tui.index.lexical.postings import make_postings
 from kbx_tui.index.lexical.terms import terms_in
 
@@ -110,3 +110,52 @@ def test_idf_is_that_of_the_formula_for_terms_that_a_text_holds() -> None:
     expected = {"team": log(1 + 1.5 / 2.5), "plan": log(1 + 2.5 / 1.5)}
     assert index.idf_of_held(["team", "plan", "zebra"]) == pytest.approx(expected)
     assert index.idf("team") == pytest.approx(expected["team"])
+
+
+def in_languages(*texts: tuple[str, str]) -> Bm25Index:
+    """Return an index of texts, each given with its language."""
+    postings = make_postings(texts, lambda language, _: language)
+    return Bm25Index([PostingsSegment(postings, np.arange(len(texts)))], len(texts))
+
+
+@pytest.mark.parametrize(
+    ("words", "count"),
+    [
+        (["plans"], 2),
+        (["schiffe"], 1),
+        (["2026"], 3),
+        (["team", "plan"], 2),
+        (["plan", "2026"], 1),
+        (["team", "schiff"], 0),
+        (["storm"], 0),
+    ],
+)
+def test_texts_with_words_are_counted_in_the_language_that_most_are_in(
+    words: list[str], count: int
+) -> None:
+    index = in_languages(
+        ("english", "team plans 2026"), ("english", "2026 team plan"), ("german", "Schiffe 2026")
+    )
+    assert index.texts_with(*words) == count
+
+
+@pytest.mark.parametrize(("word", "is_usual"), [("plan", True), ("2026", True), ("team", False)])
+def test_word_that_two_thirds_of_the_texts_hold_is_usual(word: str, is_usual: bool) -> None:
+    index = in_languages(*(("german", f"plan 2026 {each}") for each in ("", "", "team", "team")))
+    assert index.is_usual(word) is is_usual
+
+
+def test_terms_that_no_text_in_their_language_holds_are_not_looked_up() -> None:
+    index = in_languages(("english", "team plan"), ("german", "schiff"))
+    looked_up = list[object]()
+
+    class Recording(PostingsSegment):
+        def lookup(self, term: Term) -> tuple[Rows, Scores]:
+            looked_up.append(term)
+            return super().lookup(term)
+
+    segment = index._segments[0]
+    index._segments = (Recording(segment.postings, segment.rows),)
+    assert index.texts_with("team", "plan") == 1
+    assert not index.is_usual("team")
+    assert looked_up == [("team", "plan"), "team"]

@@ -196,7 +196,7 @@ class Retriever:
         generation, names = self._index.generation(), () if fast else self._names(query)
         entities, is_usual = generation.snapshot.entities, generation.words.is_usual
         named = NamedQuery.of(query, names, entities, is_usual)
-        if not named.names_things or named.asked_for:
+        if not named.spans or not named.names_things or named.asked_for:
             return named
         unlinked = {each for each in named.things if not self._is_linked(entities[each])}
         if not unlinked:
@@ -207,7 +207,8 @@ class Retriever:
     def _is_linked(self, entity: Entity) -> bool:
         """Return whether any document but its own page is linked to an entity.
 
-        If none is, its name is a topic like any other: no link shows what concerns it.
+        If none is, its name beside that of a person or team is a topic like any other: no link
+        shows what concerns it, and it would take half of the credit.
         """
         generation = self._index.generation()
         rows = generation.entity_documents.linked(entity.id).rows

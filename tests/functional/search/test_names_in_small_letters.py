@@ -45,7 +45,9 @@ def test_misspelled_full_name_asks_for_the_page(demo_kb_path: Path) -> None:
             assert (first.path, first.score) == (ALICE, 1.0)
 
 
-def test_project_that_no_document_is_linked_to_is_a_topic_like_any_other(tmp_path: Path) -> None:
+def test_project_that_no_document_is_linked_to_is_a_topic_beside_the_name_of_a_person(
+    tmp_path: Path,
+) -> None:
     files = {
         f"memory/{kind}/{name.lower().replace(' ', '-')}.md": f"---\nname: {name}\n---\n# {name}\n"
         for kind, name in [("people", "Ada Stone"), ("projects", "Random")]
@@ -61,3 +63,5 @@ def test_project_that_no_document_is_linked_to_is_a_topic_like_any_other(tmp_pat
             "Ada Stone"
         ]
         assert kb.search("random", limit=1).results[0].path == "memory/projects/random.md"
+        meta = kb.search("status of Random").meta  # the name of nobody else is in the query
+        assert [(entity.name, entity.score) for entity in meta.pass1_entities] == [("Random", 1.0)]

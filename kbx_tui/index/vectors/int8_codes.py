@@ -78,7 +78,7 @@ class QuantizedVectors:
 
     @cached_property
     def max_error(self) -> float:
-        """The largest of `errors`; for vectors of which no more are put."""
+        """The largest of `errors`, for vectors that no longer change."""
         return float(self.errors.max())
 
     def products(

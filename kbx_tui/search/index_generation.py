@@ -146,6 +146,13 @@ class IndexGeneration:
         """The full-text index of the documents."""
         return load_bm25(self._store, self.snapshot)
 
+    def is_usual(self, word: str) -> bool:
+        """Return whether a folded word says little of one document (`Bm25Index.is_usual`).
+
+        `words` is read when the first word is asked about.
+        """
+        return self.words.is_usual(word)
+
     @cached_property
     def bodies(self) -> BodyReader:
         """The reader of document bodies."""

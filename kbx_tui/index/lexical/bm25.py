@@ -87,6 +87,10 @@ class PostingsSegment:
         current = rows >= 0
         return rows[current], frequencies[current].astype(np.float64)
 
+    def most_texts_with(self, term: str) -> int:
+        """Return how many texts hold a term, those included that are not part of the generation."""
+        return len(self.postings.postings_of(self.term_id(term))[0])
+
     def term_id(self, term: str) -> int:
         """Return the number of a term in the postings, or -1."""
         if (term_id := self._term_ids.get(term)) is None:
@@ -204,9 +208,21 @@ class Bm25Index:
         return max((len(self.rows_holding(term)) for term in set(terms.values())), default=0)
 
     def is_usual(self, word: str) -> bool:
-        """Return whether so many texts hold a folded word that it says little of one."""
-        terms = self._terms_of(word).values()
-        return any(self._rarity(term)[0] <= -math.log(USUAL_SHARE) for term in terms)
+        """Return whether so many texts hold a folded word that it says little of one.
+
+        In the language of most texts: no other is that of so many.
+        """
+        term = term_of(word, self._usual_language)
+        at_most = sum(segment.most_texts_with(term) for segment in self._segments)
+        if not term or at_most < USUAL_SHARE * self._count:  # as nearly all: quickly answered
+            return False
+        return self._rarity(term)[0] <= -math.log(USUAL_SHARE)
+
+    @cached_property
+    def _usual_language(self) -> str:
+        """The language of most texts that count in the statistics."""
+        counts = np.bincount(self._languages[self.in_statistics], minlength=1)
+        return LANGUAGES[int(counts.argmax())]
 
     def _terms_of(self, word: str) -> dict[str, str]:
         """Return the term of a folded word in each language that some text may hold it in."""

@@ -67,8 +67,7 @@ class Retriever:
         query, generation = request.searched, None if as_typed else self._index.in_memory
         if generation is not None:
             matches, entities = generation.names_if_ready(query), generation.snapshot.entities
-            is_usual = generation.words.is_usual
-            query = NamedQuery.of(query, matches, entities, is_usual).document_query
+            query = NamedQuery.of(query, matches, entities, generation.is_usual).document_query
         self._query_vectors.begin(query)
 
     def retrieve(
@@ -194,15 +193,15 @@ class Retriever:
 
     def _named(self, query: str, *, fast: bool) -> NamedQuery:
         generation, names = self._index.generation(), () if fast else self._names(query)
-        entities, is_usual = generation.snapshot.entities, generation.words.is_usual
-        named = NamedQuery.of(query, names, entities, is_usual)
+        entities = generation.snapshot.entities
+        named = NamedQuery.of(query, names, entities, generation.is_usual)
         if not named.spans or not named.names_things or named.asked_for:
             return named
         unlinked = {each for each in named.things if not self._is_linked(entities[each])}
         if not unlinked:
             return named
         names = [as_hint(name) if name.entity in unlinked else name for name in names]
-        return NamedQuery.of(query, names, entities, is_usual)
+        return NamedQuery.of(query, names, entities, generation.is_usual)
 
     def _is_linked(self, entity: Entity) -> bool:
         """Return whether any document but its own page is linked to an entity.

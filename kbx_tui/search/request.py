@@ -53,6 +53,9 @@ class SearchRequest:
     """Paths of documents that do not exist for whoever asks: neither results nor counted."""
     hidden_names: Collection[tuple[str, str]] = frozenset()
     """Names in filters of the query, and ids of entities that do not have them for whoever asks."""
+    usual_words: bool = True
+    """False takes words that most documents hold for a topic, too: that they do may not be known to
+    whoever asks."""
     muted_documents: Collection[str] | None = None
     """Paths of documents left out of the results and counted; None: those of kbx.toml."""
     dates: str | None = None

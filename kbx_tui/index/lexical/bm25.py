@@ -32,9 +32,10 @@ TERMS_KEPT = 1000
 FREQUENT = 20
 """Terms with the same beginning that are of use to complete a word."""
 
-USUAL_SHARE = 2 / 3
-"""Share of the texts that hold a usual word. Chosen by the experiment "topics that tell little" in
-docs/quality.md."""
+USUAL_SHARE, USUAL_FROM = 2 / 3, 30
+"""Share of the texts that hold a usual word, chosen by the experiment "topics that tell little" in
+docs/quality.md, and number of texts from which there are such: of few, most hold any word of their
+subject."""
 
 PlainTerm = str | tuple[str, str]
 """A term, or a pair of terms of which the second directly follows the first."""
@@ -212,6 +213,8 @@ class Bm25Index:
 
         In the language of most texts: no other is that of so many.
         """
+        if self._count < USUAL_FROM:
+            return False
         term = term_of(word, self._usual_language)
         at_most = sum(segment.most_texts_with(term) for segment in self._segments)
         if not term or at_most < USUAL_SHARE * self._count:  # as nearly all: quickly answered

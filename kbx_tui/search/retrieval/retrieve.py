@@ -19,6 +19,7 @@ from kbx_tui.search.evidence.evidence import EntityCandidate, Evidence, LinkedDo
 from kbx_tui.search.evidence.score_normalization import FEEDBACK_WEIGHT, PROPAGATION_SHARE
 from kbx_tui.search.evidence.tuning import MAX_ENTITIES_LIMIT
 from kbx_tui.search.frecency import OpenedDocuments
+from kbx_tui.search.index_generation import IndexGeneration
 from kbx_tui.search.open_index import OpenIndex
 from kbx_tui.search.query.names.name_match import NameMatch, as_hint
 from kbx_tui.search.query.names.named_query import NamedQuery
@@ -67,7 +68,8 @@ class Retriever:
         query, generation = request.searched, None if as_typed else self._index.in_memory
         if generation is not None:
             matches, entities = generation.names_if_ready(query), generation.snapshot.entities
-            query = NamedQuery.of(query, matches, entities, generation.is_usual).document_query
+            is_usual = _is_usual(request, generation)
+            query = NamedQuery.of(query, matches, entities, is_usual).document_query
         self._query_vectors.begin(query)
 
     def retrieve(
@@ -84,13 +86,13 @@ class Retriever:
         share = PROPAGATION_SHARE if request.parts is None else request.parts
         generation = self._index.generation()
         snapshot = generation.snapshot
-        dates = QueryDates.of(request, generation, partial(self._named, fast=fast))
+        dates = QueryDates.of(request, generation, partial(self._named, request))
         pinned = [generation.entity(entity_id) for entity_id in request.pinned]
         for entity_id in dates.filters.entities:
             generation.entity(entity_id)
         scoped = generation.scope(path, dates.filters)
         clock.lap("open_ms")
-        named = self._named(dates.text, fast=fast)
+        named = self._named(request, dates.text)
         if not fast:
             self._query_vectors.begin(named.document_query)
         documents = DocumentPass(generation, named, scoped, fast=fast, propagation_share=share)
@@ -191,17 +193,17 @@ class Retriever:
         recent = generation.pass_one.get(query)
         return recent[0] if recent else generation.entity_pass.names.find(query)
 
-    def _named(self, query: str, *, fast: bool) -> NamedQuery:
-        generation, names = self._index.generation(), () if fast else self._names(query)
-        entities = generation.snapshot.entities
-        named = NamedQuery.of(query, names, entities, generation.is_usual)
+    def _named(self, request: SearchRequest, query: str) -> NamedQuery:
+        generation, names = self._index.generation(), () if request.fast else self._names(query)
+        entities, is_usual = generation.snapshot.entities, _is_usual(request, generation)
+        named = NamedQuery.of(query, names, entities, is_usual)
         if not named.spans or not named.names_things or named.asked_for:
             return named
         unlinked = {each for each in named.things if not self._is_linked(entities[each])}
         if not unlinked:
             return named
         names = [as_hint(name) if name.entity in unlinked else name for name in names]
-        return NamedQuery.of(query, names, entities, generation.is_usual)
+        return NamedQuery.of(query, names, entities, is_usual)
 
     def _is_linked(self, entity: Entity) -> bool:
         """Return whether any document but its own page is linked to an entity.
@@ -275,6 +277,10 @@ class Retriever:
             if row >= 0 and scoped.flags[row]:
                 known_items.setdefault(row, what)
         return known_items
+
+
+def _is_usual(request: SearchRequest, generation: IndexGeneration) -> Callable[[str], bool]:
+    return generation.is_usual if request.usual_words else lambda _: False
 
 
 def _listed_by_filters(request: SearchRequest, dates: QueryDates, count: int) -> Mapping[int, str]:

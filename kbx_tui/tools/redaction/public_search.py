@@ -35,6 +35,8 @@ def public_search(kb: KnowledgeBase, pages: VisiblePages, request: SearchRequest
         for names in (request.entities, request.pinned, request.muted)
     )
     request = replace(request, entities=entities, pinned=pinned, muted=muted)
+    if pages.hold_redacted_text():  # which may be why most documents hold a word
+        request = replace(request, usual_words=False)
     if names := _hidden_names(kb, pages, request):
         request = replace(request, hidden_names=names)
     while True:

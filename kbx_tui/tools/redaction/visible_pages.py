@@ -129,6 +129,10 @@ class VisiblePages:
             self._hidden = (documents, paths, self._hidden_pages(paths))
         return self._hidden[2]
 
+    def hold_redacted_text(self) -> bool:
+        """Return whether any page of the index is hidden or has text that is redacted."""
+        return bool(self._kb.documents_containing(REDACTED))
+
     def _hidden_pages(self, paths: frozenset[str]) -> HiddenPages:
         if not paths:
             return HiddenPages()

@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from itertools import count
 from pathlib import Path
 
 import pytest
 
 from kbx_tui.api import KnowledgeBase
-from kbx_tui.evaluation.judgments import read_judgments
+from kbx_tui.evaluation.judgments import JudgedQuery, read_judgments
 from kbx_tui.evaluation.tuning_snapshots import FILE as SNAPSHOTS
+from kbx_tui.search.evidence.evidence import Evidence
+from kbx_tui.search.evidence.tuning import Preset
 from kbx_tui.search.query_history import QueryHistory
 from kbx_tui.tui.explore.panes.knobs import Knobs
 from kbx_tui.tui.explore.panes.query_line import QueryLine
 from kbx_tui.tui.explore.screen import Explore
+from kbx_tui.tui.judging.evidence_keeper import EvidenceKeeper
 from kbx_tui.tui.judging.save_screen import SaveSettings
 from kbx_tui.tui.shell.help_screen import HelpText
 from kbx_tui.tui.tune.model import TuneModel
@@ -271,14 +276,28 @@ async def test_broken_snapshots_are_reported_and_kept(judged_demo: Path) -> None
 
 
 @pytest.mark.slow
-async def test_keys_are_answered_while_500_judged_queries_are_read(demo_copy: Path) -> None:
+async def test_keys_are_answered_while_500_judged_queries_are_read(
+    demo_copy: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     judge_as_labelled(demo_copy, copies=9)
+    retrieve, last = EvidenceKeeper._retrieve, asyncio.Event()
+    numbers = count(1)
+
+    async def wait_for_the_last(
+        self: EvidenceKeeper, query: JudgedQuery, preset: Preset
+    ) -> Evidence:
+        if next(numbers) == 500:
+            await last.wait()
+        return await retrieve(self, query, preset)
+
+    monkeypatch.setattr(EvidenceKeeper, "_retrieve", wait_for_the_last)
     async with running(demo_copy, TALL) as driver:
         await driver.press("f4")
         await driver.until(lambda: len(driver.app.screen.query_one(QueryTable).rows) > 500)
         assert model(driver).curve is None  # they are still being read
         await driver.press("down", "down")
         assert driver.app.screen.query_one(QueryTable).cursor == 2
+        last.set()
         await driver.until(lambda: model(driver).curve is not None, seconds=240.0)
         await driver.press("left_square_bracket")
         await driver.until_shown(CurvePane, "alpha .45 now ")

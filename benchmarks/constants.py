@@ -37,7 +37,7 @@ from benchmarks.common import row
 from benchmarks.evaluating import KINDS
 from kbx_tui import KnowledgeBase
 from kbx_tui.evaluation.judgments import JudgedQuery
-from kbx_tui.evaluation.measure import measure
+from kbx_tui.evaluation.runs import measure
 from kbx_tui.evaluation.significance import bootstrap_interval
 
 

@@ -31,13 +31,12 @@ from kbx_tui.index.lexical.bm25 import K1, AnyOf, B, Bm25Index, Term
 from kbx_tui.index.lexical.postings import Postings
 from kbx_tui.index.vectors.vector_matrix import VectorMatrix
 from kbx_tui.search.evidence.evidence import ComponentScores, Evidence
-from kbx_tui.search.evidence.score_normalization import FEEDBACK_WEIGHT, TITLE_BONUS
+from kbx_tui.search.evidence.scores import FEEDBACK_WEIGHT, TITLE_BONUS
 from kbx_tui.search.query.filters import Filters
 from kbx_tui.search.query.query_terms import searched_terms
 from kbx_tui.search.ranking.rank import rank
 from kbx_tui.search.request import SearchRequest
-from kbx_tui.search.retrieval.pseudo_relevance_feedback import best_documents, moved_towards
-from kbx_tui.search.retrieval.top_k.top_k import TopKRequest
+from kbx_tui.search.retrieval.document_pass import TopKRequest, best_documents, moved_towards
 
 LIMIT = 10
 GROUP = 1 << 16

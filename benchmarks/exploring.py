@@ -23,8 +23,8 @@ from textual.pilot import Pilot
 
 from benchmarks.common import median, resident_mb, row
 from kbx_tui.tui.app import KbxApp
-from kbx_tui.tui.explore.panes.query_line import QueryLine
-from kbx_tui.tui.explore.panes.result_list import ResultList
+from kbx_tui.tui.explore.inputs import QueryLine
+from kbx_tui.tui.explore.result_list import ResultList
 from kbx_tui.tui.explore.screen import Explore
 from kbx_tui.tui.explore.view import ExploreView
 

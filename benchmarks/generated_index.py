@@ -33,14 +33,14 @@ from kbx_tui import KnowledgeBase
 from kbx_tui.api import session
 from kbx_tui.config import Settings
 from kbx_tui.embedding.local import open_embedder
-from kbx_tui.embedding.source import BUNDLED
-from kbx_tui.index import rows
-from kbx_tui.index.document_rows import embedded_text
-from kbx_tui.index.entity_settings import noted_settings
-from kbx_tui.index.integrity.noted_state import note_state
-from kbx_tui.index.inverted_file.build_lists import refresh_vector_lists
-from kbx_tui.index.lexical.load_bm25 import refresh_text_files
-from kbx_tui.index.schema import (
+from kbx_tui.embedding.model_files import BUNDLED
+from kbx_tui.index import tables
+from kbx_tui.index.build.document_stage import embedded_text
+from kbx_tui.index.index_status import noted_settings
+from kbx_tui.index.lexical.text_files import refresh_text_files
+from kbx_tui.index.noted_state import note_state
+from kbx_tui.index.store import Store
+from kbx_tui.index.tables import (
     SCHEMA_VERSION,
     TEXT_RULES,
     document_key,
@@ -48,7 +48,7 @@ from kbx_tui.index.schema import (
     text_hash,
     vectors_schema,
 )
-from kbx_tui.index.store import Store
+from kbx_tui.index.vectors.build_lists import refresh_vector_lists
 from kbx_tui.index.vectors.load_vectors import refresh_vectors_file
 from kbx_tui.knowledge.records import Entity, Fact
 from kbx_tui.search.results.response import SearchResponse
@@ -190,8 +190,8 @@ def write_rows(store: Store, generator: Generator) -> None:
     for fact in facts:
         of_entity[fact.entity_id].append(fact)
     by_id = {entity.id: entity for entity in generator.entities}
-    entity_rows = [rows.entity_row(each, of_entity[each.id]) for each in generator.entities]
-    fact_rows = [rows.fact_row(fact, by_id[fact.entity_id]) for fact in facts]
+    entity_rows = [tables.entity_row(each, of_entity[each.id]) for each in generator.entities]
+    fact_rows = [tables.fact_row(fact, by_id[fact.entity_id]) for fact in facts]
     store.replace("entities", entity_rows)
     store.replace("facts", fact_rows)
     vectors.add((each["text_hash"],) * 2 for each in (*entity_rows, *fact_rows))

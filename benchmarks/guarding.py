@@ -27,11 +27,11 @@ from benchmarks.common import median, processor_milliseconds, row
 from benchmarks.searching import make_queries, read_queries
 from kbx_tui import KnowledgeBase
 from kbx_tui.api.session import Session
-from kbx_tui.search.index_generation import IndexGeneration
-from kbx_tui.tools.contracts.answers import Answer
-from kbx_tui.tools.redaction.redaction_filter import RedactionFilter
-from kbx_tui.tools.redaction.visible_pages import VisiblePages
-from kbx_tui.tools.servers.dispatch import call
+from kbx_tui.search.open_index import IndexGeneration
+from kbx_tui.tools.answers import Answer
+from kbx_tui.tools.dispatch import call
+from kbx_tui.tools.redaction_filter import RedactionFilter
+from kbx_tui.tools.visible_pages import VisiblePages
 
 REPEATS = 3
 
@@ -111,7 +111,7 @@ def without_guards() -> Iterator[None]:
 
     with (
         without_looks(),
-        mock.patch("kbx_tui.tools.kb_search.public_search", searched),
+        mock.patch("kbx_tui.tools.handlers.public_search", searched),
         mock.patch.object(RedactionFilter, "pass_on", passed),
     ):
         yield

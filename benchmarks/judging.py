@@ -21,7 +21,7 @@ from pathlib import Path
 
 from benchmarks.common import copy_of, row
 from kbx_tui import KnowledgeBase
-from kbx_tui.demo.install import SHIPPED
+from kbx_tui.demo import SHIPPED
 from kbx_tui.evaluation.judgments import read_judgments
 from tests.terminal.terminal import APP, Terminal, terminal
 

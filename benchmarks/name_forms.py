@@ -18,14 +18,14 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from benchmarks.naming import documents_of, votes_of
-from kbx_tui.index.entities.entity_column import EntityColumn
-from kbx_tui.index.entities.make_names import SUFFIXES
-from kbx_tui.knowledge.entities.entity_pages import build_entities
+from kbx_tui.index.stored_entities import EntityColumn
+from kbx_tui.index.stored_names import SUFFIXES
+from kbx_tui.knowledge.entity_pages import build_entities
+from kbx_tui.knowledge.fields import CORE_ENTITY_TYPES
 from kbx_tui.knowledge.folding import folded_words
-from kbx_tui.knowledge.parsing.kinds import CORE_ENTITY_TYPES
 from kbx_tui.knowledge.records import Entity
 from kbx_tui.search.evidence.tuning import Tuning
-from kbx_tui.search.query.names.name_matching import NameMatcher
+from kbx_tui.search.query.name_matching import NameMatcher
 
 PEOPLE = 200
 TOPICS = ("tuition fees", "the border", "error handling", "mental health in schools")

@@ -12,9 +12,9 @@ import argparse
 import time
 from collections.abc import Callable, Mapping, Sequence
 
-from kbx_tui.knowledge.chunking.chunker import split_documents
-from kbx_tui.knowledge.facts.fact_sections import read_facts
-from kbx_tui.knowledge.parsing.reading import parse_document
+from kbx_tui.knowledge.chunker import split_documents
+from kbx_tui.knowledge.fact_sections import read_facts
+from kbx_tui.knowledge.reading import parse_document
 
 Content = Callable[[int], str]
 

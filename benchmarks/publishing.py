@@ -34,8 +34,8 @@ from benchmarks.searching import make_queries
 from kbx_tui.api import KnowledgeBase
 from kbx_tui.knowledge.vault import walked_folder
 from kbx_tui.object_store import published_index
-from kbx_tui.object_store.garbage import sweep
 from kbx_tui.object_store.object_client import ObjectClient
+from kbx_tui.object_store.publish import sweep
 from kbx_tui.object_store.published_version import (
     FILES,
     HEAD,
@@ -46,7 +46,7 @@ from kbx_tui.object_store.published_version import (
 from kbx_tui.object_store.store_check import check_store
 from kbx_tui.object_store.store_uri import parse_store_uri
 from kbx_tui.object_store.writer_lease import acquire
-from kbx_tui.tools.json.search_json import search_json
+from kbx_tui.tools.json_output import search_json
 from tests.functional.object_store.machines import Machine, client_of
 from tests.functional.object_store.s3_server import BUCKET, s3_server
 from tests.functional.object_store.slow_network import slow_network

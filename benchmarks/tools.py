@@ -28,9 +28,9 @@ from mcp import Client
 
 from benchmarks.common import median, milliseconds, resident_mb, row
 from kbx_tui import KnowledgeBase
-from kbx_tui.tools.servers.engine_worker import EngineWorker
-from kbx_tui.tools.servers.jsonl_server import serve
-from kbx_tui.tools.servers.mcp_server import make_server
+from kbx_tui.tools.engine_worker import EngineWorker
+from kbx_tui.tools.jsonl_server import serve
+from kbx_tui.tools.mcp_server import make_server
 
 CLIENTS, CALLS_EACH = 8, 20
 HELLO = {

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kbx_tui.embedding.embedder import Embedder, Vector, Vectors
-from kbx_tui.index.schema import text_hash
+from kbx_tui.index.tables import text_hash
 
 DIMENSION, TOPICS = 384, 4000
 MEAN_LENGTH, OWN_SHARE, QUERY_SHARE = 0.37, 0.5, 0.7

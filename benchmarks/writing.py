@@ -25,13 +25,12 @@ from pathlib import Path
 
 from benchmarks.common import copy_of, median, row
 from kbx_tui import KnowledgeBase
+from kbx_tui.drafting.drafts import new_draft
 from kbx_tui.editing import journal
+from kbx_tui.editing.fact_edits import AddFact, apply_fact_edit
 from kbx_tui.editing.file_change import read_file
-from kbx_tui.editing.file_edits import FileEdit, write_files
+from kbx_tui.editing.file_edits import FileEdit, undo, write_files
 from kbx_tui.editing.journal import finish_interrupted
-from kbx_tui.editing.pages.fact_edits import AddFact, apply_fact_edit
-from kbx_tui.editing.state.drafts import new_draft
-from kbx_tui.editing.undo import undo
 from kbx_tui.errors import WriteFault
 
 PAGES = tuple(f"memory/people/p{number}.md" for number in range(5))

@@ -21,30 +21,28 @@ __version__ = "0.1.0"
 
 _NAMES = {
     "kbx_tui.api": "KnowledgeBase",
-    "kbx_tui.drafting.checks": "DraftCheck Verdict",
-    "kbx_tui.drafting.plans": "Applied Plan Written",
+    "kbx_tui.drafting.records": "Applied DraftCheck Plan Verdict Written",
     "kbx_tui.editing.journal": "JournalEntry",
-    "kbx_tui.editing.state.drafts": "Choice Draft",
+    "kbx_tui.drafting.drafts": "Choice Draft",
     "kbx_tui.errors": (
         "Ambiguous ConfigError EmbeddingAuth EmbeddingError EmbeddingRateLimited "
         "EmbeddingUnavailable EngineFault FileChanged IndexDamaged IndexElsewhere IndexFault "
         "IndexForeign IndexLocked KbxError NotConfirmed NotFound NotTrusted OutOfRange ReadOnly "
         "RecordDamaged RerankerError StoreFault UnknownEntity WriteFault"
     ),
-    "kbx_tui.evaluation.judgment_log": "Judgment UndoneJudgment",
-    "kbx_tui.evaluation.judgments": "JudgedQuery",
+    "kbx_tui.evaluation.judgments": "JudgedQuery Judgment UndoneJudgment",
     "kbx_tui.experts.expert_ranking": "Expert ExpertRanking",
     "kbx_tui.index.build.progress": "IndexReport Progress",
     "kbx_tui.index.index_status": "Status",
-    "kbx_tui.search.browsing.card": "EntityCard EntityName",
-    "kbx_tui.search.browsing.destination": "Destination",
+    "kbx_tui.search.browse": "EntityCard EntityName",
+    "kbx_tui.search.link_graph": "Destination",
     "kbx_tui.search.evidence.evidence": "Evidence",
     "kbx_tui.search.evidence.tuning": "Tuning",
     "kbx_tui.search.ranking.rank": "Ranking",
     "kbx_tui.search.results.response": "SearchResponse",
     "kbx_tui.similarity.duplicate_scan": "DuplicateScan",
     "kbx_tui.similarity.matches": "FieldSimilarity SimilarityCheck SimilarityMatch",
-    "kbx_tui.similarity.scoring.pair_score": "PairSimilarity",
+    "kbx_tui.similarity.pair_score": "PairSimilarity",
 }
 """Module -> public names it defines."""
 _MODULE_OF = {name: module for module, names in _NAMES.items() for name in names.split()}

@@ -20,8 +20,7 @@ from typing import Any, TypeVar
 
 import msgspec
 
-from kbx_tui.errors import WriteFault
-from kbx_tui.read_only import require_writable
+from kbx_tui.errors import ReadOnly, WriteFault
 from kbx_tui.removal import remove_temporary
 
 Notice = Callable[[str], object]
@@ -153,3 +152,21 @@ def _unique_keys(pairs: Iterable[tuple[str, Any]]) -> dict[str, Any]:
             raise ValueError(f"the key {key[:60]!r} occurs twice")
         unique[key] = value
     return unique
+
+
+_Path: type[Path] = type(Path())  # `Path` itself cannot be a base class before Python 3.12
+
+
+class ReadOnlyPath(_Path):  # type: ignore[misc, valid-type]
+    """A path in a base that is open for reading only."""
+
+
+def is_read_only(path: Path) -> bool:
+    """Return whether a path is in a base that is open for reading only."""
+    return isinstance(path, ReadOnlyPath)
+
+
+def require_writable(path: Path) -> None:
+    """Raise ReadOnly for a path in a base that is open for reading only."""
+    if is_read_only(path):
+        raise ReadOnly("the knowledge base is open for reading only, so nothing is written")

@@ -30,10 +30,16 @@ from numpy.typing import NDArray
 
 from benchmarks.labelled_pairs import LabelledPairs, average_precision, f1_by_cut, read_pairs
 from kbx_tui.embedding.local import open_embedder
-from kbx_tui.similarity.scoring.calibration import TABLES, Calibration, Curve
-from kbx_tui.similarity.scoring.pair_score import DUPLICATE, PairSimilarity, pair_similarity
-from kbx_tui.similarity.scoring.signals import Form, Signals
-from kbx_tui.similarity.scoring.thresholds import precision_recall_f1
+from kbx_tui.similarity.compared_words import Form, Signals
+from kbx_tui.similarity.matches import precision_recall_f1
+from kbx_tui.similarity.pair_score import (
+    DUPLICATE,
+    TABLES,
+    Calibration,
+    Curve,
+    PairSimilarity,
+    pair_similarity,
+)
 
 USED: Mapping[Form, tuple[str, ...]] = {
     "label": ("cosine", "tokens", "shares_word"),

@@ -12,11 +12,11 @@ import tempfile
 from pathlib import Path
 
 from kbx_tui import KnowledgeBase
-from kbx_tui.demo.install import FOLDER_VARIABLE, install_demo
+from kbx_tui.demo import FOLDER_VARIABLE, install_demo
 from kbx_tui.tui.app import KbxApp
-from kbx_tui.tui.dedup.draft_list import DraftList
+from kbx_tui.tui.dedup.panes import DraftList
 from kbx_tui.tui.experts.screen import TopicLine
-from kbx_tui.tui.explore.panes.query_line import QueryLine
+from kbx_tui.tui.explore.inputs import QueryLine
 
 QUERY = "what did the platform team decide about migration?"
 SHOTS: tuple[tuple[str, str, tuple[int, int], tuple[str, ...]], ...] = (

@@ -18,7 +18,7 @@ from datetime import date
 from pathlib import Path
 
 from kbx_tui import KnowledgeBase
-from kbx_tui.experts.weights import WEIGHTS
+from kbx_tui.experts.expert_ranking import WEIGHTS
 from kbx_tui.search.evidence.tuning import Tuning
 from kbx_tui.search.ranking.rank import rank
 from tests.conftest import copy_demo

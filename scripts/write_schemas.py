@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from kbx_tui.tools.servers.schemas import all_schemas
+from kbx_tui.tools.methods import all_schemas
 
 FOLDER = Path(__file__).parent.parent / "docs" / "schemas"
 

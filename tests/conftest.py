@@ -13,7 +13,7 @@ from filelock import FileLock
 from hypothesis import HealthCheck, settings
 
 from kbx_tui import KnowledgeBase
-from kbx_tui.demo.install import SHIPPED, shipped_files
+from kbx_tui.demo import SHIPPED, shipped_files
 from tests.command_line import CommandLine
 from tests.memory_folder import memory_folder
 from tests.usual_signals import restore_signals

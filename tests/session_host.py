@@ -11,7 +11,7 @@ from kbx_tui.tui.commands.keymap import Keymap
 
 if TYPE_CHECKING:
     from kbx_tui.config import Settings
-    from kbx_tui.index.build.new_files import IndexQuestion
+    from kbx_tui.index.index_status import IndexQuestion
 
 
 class RecordingHost:

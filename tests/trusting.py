@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from kbx_tui.base_trust import grant, requests_of
 from kbx_tui.settings_file import load_settings
-from kbx_tui.trust.trust_requests import requests_of
-from kbx_tui.trust.trust_store import grant
 
 
 def configure_trusted(root: Path, text: str) -> None:

@@ -27,7 +27,7 @@ from benchmarks.common import copy_of, row
 from benchmarks.endings.outcome import Outcome, is_failed
 from benchmarks.endings.tries import run_tries
 from benchmarks.endings.ways import KBX, WAYS, Way
-from kbx_tui.demo.install import SHIPPED
+from kbx_tui.demo import SHIPPED
 from tests.usual_signals import restore_signals
 
 

@@ -11,9 +11,9 @@ from typing import Any
 from benchmarks.common import copy_of, row
 from benchmarks.faults.victims import Kill, run_forked
 from kbx_tui import KnowledgeBase
-from kbx_tui.index.entities.table_state import TABLES_ID
 from kbx_tui.index.index_folder import index_uri
 from kbx_tui.index.store import Store
+from kbx_tui.index.versions import TABLES_ID
 from kbx_tui.removal import INDEX_TABLES
 
 OF_ONE_RUN = ("indexed_at", TABLES_ID)

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from benchmarks.faults.campaign import Skipped, ask, differences, judged, pages_of
 from kbx_tui import KbxError, KnowledgeBase
-from kbx_tui.editing.state.drafts import new_draft
+from kbx_tui.drafting.drafts import new_draft
 
 DISK_MB = 24
 MOST_FREE = 600_000

@@ -18,8 +18,8 @@ from pathlib import Path
 from benchmarks.faults.campaign import Answers, ask, differences, pages_of
 from benchmarks.faults.victims import Ending, Kill, run_command, run_forked
 from kbx_tui import KnowledgeBase, program
+from kbx_tui.drafting.drafts import Choice, drafts_from_text, new_draft
 from kbx_tui.editing.journal import entries
-from kbx_tui.editing.state.drafts import Choice, drafts_from_text, new_draft
 
 EDITED = "Prefers mornings for the budget"
 ADDED = "Plays the cello in the evening"

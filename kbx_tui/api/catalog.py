@@ -10,30 +10,27 @@ from dataclasses import dataclass
 
 from kbx_tui.api.session import NameTable, Naming, Session
 from kbx_tui.errors import ConfigError, NotFound
-from kbx_tui.index.chunk_lines import LineRange
-from kbx_tui.index.files.excluded_files import excluded_files
-from kbx_tui.index.files.stored_page import STORED_PAGE_COLUMNS, MarkedPages, stored_page
-from kbx_tui.index.rows import DOCUMENT_COLUMNS, document_from_row
-from kbx_tui.index.schema import document_version
-from kbx_tui.index.where_clause import is_one_of, quoted
-from kbx_tui.knowledge.facts.public_page import PublicPage
-from kbx_tui.knowledge.obsidian.vault_settings import DailyNotes, read_vault_settings
-from kbx_tui.knowledge.parsing.dates import iso_date
-from kbx_tui.knowledge.parsing.decoding import decode
-from kbx_tui.knowledge.parsing.kinds import CORE_ENTITY_TYPES
-from kbx_tui.knowledge.parsing.reading import parse_document
+from kbx_tui.index.excluded_files import excluded_files
+from kbx_tui.index.load_snapshot import LineRange
+from kbx_tui.index.store import is_one_of, quoted
+from kbx_tui.index.stored_page import STORED_PAGE_COLUMNS, MarkedPages, stored_page
+from kbx_tui.index.tables import DOCUMENT_COLUMNS, document_from_row, document_version
+from kbx_tui.knowledge.dates import iso_date
+from kbx_tui.knowledge.decoding import decode
+from kbx_tui.knowledge.fields import CORE_ENTITY_TYPES
+from kbx_tui.knowledge.obsidian_vault import DailyNotes, read_vault_settings
+from kbx_tui.knowledge.public_page import PublicPage
+from kbx_tui.knowledge.reading import parse_document
 from kbx_tui.knowledge.records import Document, Entity, Fact
 from kbx_tui.knowledge.vault import locate, read_page
 from kbx_tui.safe_text import replace_surrogates
-from kbx_tui.search.browsing import browse
-from kbx_tui.search.browsing.card import EntityCard, EntityName
-from kbx_tui.search.browsing.contents import BaseContents, contents_of
-from kbx_tui.search.browsing.destination import Destination
-from kbx_tui.search.browsing.document_lookup import DocumentName
-from kbx_tui.search.browsing.filter_completion import FilterCompletions, complete_filter
-from kbx_tui.search.browsing.word_completion import complete_last_word
+from kbx_tui.search import browse
+from kbx_tui.search.browse import BaseContents, EntityCard, EntityName, contents_of
+from kbx_tui.search.completion import FilterCompletions, complete_filter, complete_last_word
+from kbx_tui.search.link_graph import Destination
+from kbx_tui.search.name_lookup import DocumentName
+from kbx_tui.search.query.filters import UnfinishedFilter
 from kbx_tui.search.query.query_terms import searched_terms
-from kbx_tui.search.query.typed_filters import UnfinishedFilter
 from kbx_tui.similarity.entity_finder import EntityFinder
 
 _WORD = re.compile(r"\w+")

@@ -6,9 +6,9 @@ import time
 from dataclasses import dataclass
 
 from kbx_tui.api.session import Session
-from kbx_tui.editing.state.check_state import unreadable_state_files
+from kbx_tui.editing.state_files import unreadable_state_files
 from kbx_tui.errors import NotFound
-from kbx_tui.index.integrity.check_index import Fault, check_index
+from kbx_tui.index.check_index import Fault, check_index
 
 KEEP = "move it away; what it holds is skipped until then"
 

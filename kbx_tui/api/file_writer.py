@@ -9,18 +9,15 @@ from functools import partial
 from pathlib import Path
 
 from kbx_tui.api.session import Session
-from kbx_tui.drafting.applying import rebase_edits
-from kbx_tui.drafting.planning import file_diff
-from kbx_tui.drafting.plans import Written
+from kbx_tui.drafting.planning import file_diff, rebase_edits
+from kbx_tui.drafting.records import Written
 from kbx_tui.editing import journal
 from kbx_tui.editing.atomic_write import write_fault
+from kbx_tui.editing.fact_edits import AddFact, ChangeFact
 from kbx_tui.editing.file_change import read_file
-from kbx_tui.editing.file_edits import FileEdit, write_files
-from kbx_tui.editing.git_commit import commit_files
+from kbx_tui.editing.file_edits import FileEdit, commit_files, undo, write_files
 from kbx_tui.editing.journal import JournalEntry, finish_interrupted
-from kbx_tui.editing.pages.fact_edits import AddFact, ChangeFact
-from kbx_tui.editing.pages.page_edits import PageEdit, apply_edits
-from kbx_tui.editing.undo import undo
+from kbx_tui.editing.page_edits import PageEdit, apply_edits
 from kbx_tui.embedding.local import is_remote
 from kbx_tui.errors import (
     EmbeddingError,
@@ -30,12 +27,12 @@ from kbx_tui.errors import (
     KbxError,
     NotFound,
 )
-from kbx_tui.knowledge.facts.fact_sections import first_new_fact, read_facts
-from kbx_tui.knowledge.parsing.decoding import content_hash
-from kbx_tui.knowledge.parsing.reading import parse_document
+from kbx_tui.knowledge.decoding import content_hash
+from kbx_tui.knowledge.fact_sections import first_new_fact, read_facts
+from kbx_tui.knowledge.reading import parse_document
 from kbx_tui.knowledge.vault import CONFIG_NAME
-from kbx_tui.read_only import is_read_only, require_writable
-from kbx_tui.search.browsing.browse import indexed_hash
+from kbx_tui.search.browse import indexed_hash
+from kbx_tui.state_file import is_read_only, require_writable
 
 INDEX_LOCK_SECONDS = 2.0
 """Longest wait for another process that writes the index; after that the index follows later."""

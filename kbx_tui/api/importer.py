@@ -9,20 +9,25 @@ from kbx_tui.api.file_writer import FileWriter
 from kbx_tui.api.session import Session
 from kbx_tui.editing.file_change import read_file
 from kbx_tui.errors import ConfigError
-from kbx_tui.importing.attendee_matching import Answer, AttendeeMatcher
 from kbx_tui.importing.import_formats import read_documents
-from kbx_tui.importing.import_planning import ImportPlan, ImportPlanner, imported_people
+from kbx_tui.importing.import_planning import (
+    ID_FIELD,
+    Answer,
+    AttendeeMatcher,
+    ImportPlan,
+    ImportPlanner,
+    imported_people,
+)
 from kbx_tui.importing.imported_document import Format, Imported, ImportProblem
-from kbx_tui.importing.imported_page_text import ID_FIELD
-from kbx_tui.importing.okf_export import OkfExport, write_okf
+from kbx_tui.importing.okf import OkfExport, write_okf
 from kbx_tui.importing.source_files import read_source
-from kbx_tui.index.files.excluded_files import excluded_files
-from kbx_tui.knowledge.parsing.decoding import decode
-from kbx_tui.knowledge.parsing.fields import text_of
-from kbx_tui.knowledge.parsing.frontmatter import read_frontmatter
+from kbx_tui.index.excluded_files import excluded_files
+from kbx_tui.knowledge.decoding import decode
+from kbx_tui.knowledge.fields import text_of
+from kbx_tui.knowledge.reading import read_frontmatter
 from kbx_tui.knowledge.records import Entity
 from kbx_tui.knowledge.vault import VaultFile, read_page, walk, walked_folder
-from kbx_tui.read_only import require_writable
+from kbx_tui.state_file import require_writable
 
 
 class Importer:

@@ -19,12 +19,13 @@ from typing import TYPE_CHECKING, Any, Self
 from msgspec.structs import replace as replace_struct
 
 from kbx_tui.api.session import Notice, Session
+from kbx_tui.base_trust import GIT_COMMITS, OBSIDIAN, RERANKER, TrustRequest, refusal, requests_of
 from kbx_tui.config import Settings
 from kbx_tui.editing.journal import PENDING
 from kbx_tui.errors import OutOfRange
 from kbx_tui.index.build.progress import Cancelled, IndexReport, ProgressListener
 from kbx_tui.index.build.watch import watch
-from kbx_tui.index.files.excluded_files import excluded_files
+from kbx_tui.index.excluded_files import excluded_files
 from kbx_tui.index.index_status import (
     IndexSummary,
     Status,
@@ -32,9 +33,8 @@ from kbx_tui.index.index_status import (
     read_status,
     read_summary,
 )
-from kbx_tui.knowledge.obsidian.vault_settings import obsidian_address
+from kbx_tui.knowledge.obsidian_vault import obsidian_address
 from kbx_tui.knowledge.vault import CONFIG_NAME, find_root
-from kbx_tui.read_only import ReadOnlyPath, is_read_only
 from kbx_tui.safe_text import replace_surrogates
 from kbx_tui.search.frecency import OpenedDocuments
 from kbx_tui.search.ranking.alpha import alpha_note, next_changes, swap_points
@@ -42,14 +42,7 @@ from kbx_tui.search.ranking.explain import Explanation, explain
 from kbx_tui.search.ranking.rank import Ranked, Ranking, rank
 from kbx_tui.search.request import MAX_QUERY, SearchRequest
 from kbx_tui.settings_file import knowledge_base_from_environment, load_settings
-from kbx_tui.trust.trust_requests import (
-    GIT_COMMITS,
-    OBSIDIAN,
-    RERANKER,
-    TrustRequest,
-    refusal,
-    requests_of,
-)
+from kbx_tui.state_file import ReadOnlyPath, is_read_only
 
 if TYPE_CHECKING:
     import threading
@@ -57,78 +50,67 @@ if TYPE_CHECKING:
 
     from kbx_tui.api.catalog import Catalog, DocumentView
     from kbx_tui.api.checker import CheckReport
-    from kbx_tui.api.draft_review import DraftReview
-    from kbx_tui.api.evaluator import Evaluator
+    from kbx_tui.api.drafts import DraftReview
     from kbx_tui.api.file_writer import FileWriter
     from kbx_tui.api.importer import Importer
-    from kbx_tui.api.judging import Judging
+    from kbx_tui.api.judging import Evaluator, Judging, Tuner
     from kbx_tui.api.link_browser import LinkBrowser
     from kbx_tui.api.page_writer import PageWriter
     from kbx_tui.api.publishing import Publication
-    from kbx_tui.api.searching.past_searches import PastSearches
-    from kbx_tui.api.searching.pending_reranking import PendingReranking, RerankerTrial
-    from kbx_tui.api.searching.searcher import Searcher
-    from kbx_tui.api.searching.why_not_finder import WhyNotFinder
+    from kbx_tui.api.queries import PastSearches, WhyNotFinder
+    from kbx_tui.api.reranking import PendingReranking, RerankerTrial
+    from kbx_tui.api.searcher import Searcher
     from kbx_tui.api.similarity_checks import SimilarityChecks
-    from kbx_tui.api.tuner import Tuner
     from kbx_tui.bulk.ray_workers import RayEngine
-    from kbx_tui.drafting.checks import DraftCheck, DraftMatch, Verdict
+    from kbx_tui.drafting.decided_pairs import LabelledScore, ThresholdMetrics
     from kbx_tui.drafting.differences import Difference
-    from kbx_tui.drafting.labels import LabelledScore, ThresholdMetrics
-    from kbx_tui.drafting.plans import Applied, Plan, Written
+    from kbx_tui.drafting.drafts import Draft
+    from kbx_tui.drafting.records import Applied, DraftCheck, DraftMatch, Plan, Verdict, Written
     from kbx_tui.editing.file_edits import ProgressCallback
     from kbx_tui.editing.journal import JournalEntry
-    from kbx_tui.editing.pages.field_edits import Value
-    from kbx_tui.editing.state.drafts import Draft
+    from kbx_tui.editing.page_edits import Value
+    from kbx_tui.evaluation.blind_preferences import Better, Preference, ShownList, Votes
     from kbx_tui.evaluation.exchange import Format, JudgmentImport
     from kbx_tui.evaluation.judged_evidence import JudgedEvidence
     from kbx_tui.evaluation.judged_evidence import Progress as TuningProgress
-    from kbx_tui.evaluation.judgment_log import Judgment, UndoneJudgment
-    from kbx_tui.evaluation.judgments import JudgedQuery
-    from kbx_tui.evaluation.measure import Knob, Mode, Sweep
-    from kbx_tui.evaluation.measure import ProgressCallback as QueryProgress
+    from kbx_tui.evaluation.judgments import JudgedQuery, Judgment, UndoneJudgment
     from kbx_tui.evaluation.optimise import Advice
-    from kbx_tui.evaluation.preferences.preference import Better, Preference, ShownList, Votes
-    from kbx_tui.evaluation.runs import Run
-    from kbx_tui.evaluation.threshold_observatory import ThresholdObservatory
+    from kbx_tui.evaluation.past_queries import ThresholdObservatory
+    from kbx_tui.evaluation.runs import Knob, Mode, Run, Sweep
+    from kbx_tui.evaluation.runs import ProgressCallback as QueryProgress
     from kbx_tui.evaluation.tuning_snapshots import TuningSnapshot
     from kbx_tui.experts.expert_ranking import ExpertRanking
-    from kbx_tui.importing.attendee_matching import Answer
-    from kbx_tui.importing.import_planning import ImportPlan
+    from kbx_tui.importing.import_planning import Answer, ImportPlan
     from kbx_tui.importing.imported_document import Format as ImportFormat
-    from kbx_tui.importing.okf_export import OkfExport
-    from kbx_tui.index.build.new_files import IndexQuestion
-    from kbx_tui.index.chunk_lines import LineRange
-    from kbx_tui.index.index_overview import IndexOverview
-    from kbx_tui.knowledge.entities.topics import EntityProposal
-    from kbx_tui.knowledge.facts.public_page import PublicPage
+    from kbx_tui.importing.okf import OkfExport
+    from kbx_tui.index.index_status import IndexOverview, IndexQuestion
+    from kbx_tui.index.load_snapshot import LineRange
+    from kbx_tui.knowledge.public_page import PublicPage
     from kbx_tui.knowledge.records import Document, Entity, Fact, FactKind
-    from kbx_tui.search.browsing.card import EntityCard, EntityName
-    from kbx_tui.search.browsing.contents import BaseContents
-    from kbx_tui.search.browsing.destination import Destination
-    from kbx_tui.search.browsing.document_lookup import DocumentName
-    from kbx_tui.search.browsing.filter_completion import FilterCompletions
-    from kbx_tui.search.comparing.comparison import Comparison
-    from kbx_tui.search.comparing.score_parts import PairExplanation
-    from kbx_tui.search.comparing.why_not import WhyNot
+    from kbx_tui.knowledge.topics import EntityProposal
+    from kbx_tui.search.browse import BaseContents, EntityCard, EntityName
+    from kbx_tui.search.completion import FilterCompletions
     from kbx_tui.search.evidence.evidence import Evidence
     from kbx_tui.search.evidence.tuning import Tuning
-    from kbx_tui.search.links.link_records import (
+    from kbx_tui.search.link_graph import Destination
+    from kbx_tui.search.link_records import (
         BrokenLink,
         DocumentLinks,
         LinkedDocument,
         LinkOverview,
         UnlinkedMention,
     )
-    from kbx_tui.search.query.typed_filters import UnfinishedFilter
-    from kbx_tui.search.query_history import PastQuery
+    from kbx_tui.search.name_lookup import DocumentName
+    from kbx_tui.search.query.filters import UnfinishedFilter
+    from kbx_tui.search.query_history import News, PastQuery, SavedQuery
+    from kbx_tui.search.ranking.explain import Comparison, PairExplanation
     from kbx_tui.search.results.facets import Facets
     from kbx_tui.search.results.response import SearchResponse, Snippet
-    from kbx_tui.search.saved_queries import News, SavedQuery
-    from kbx_tui.similarity.conflicts.conflict_guard import Conflict
+    from kbx_tui.search.why_not import WhyNot
+    from kbx_tui.similarity.conflict_guard import Conflict
     from kbx_tui.similarity.duplicate_scan import DuplicateScan
     from kbx_tui.similarity.matches import FieldSimilarity, SimilarityCheck, SimilarityMatch
-    from kbx_tui.similarity.scoring.pair_score import PairSimilarity
+    from kbx_tui.similarity.pair_score import PairSimilarity
 
 
 EVIDENCE_BYTES = 512 * 1024 * 1024
@@ -214,7 +196,7 @@ class KnowledgeBase:
         """Return what is not allowed; raise NotTrusted if the base cannot be opened without it."""
         if not (requests := requests_of(self.root, self.settings)):
             return ()
-        from kbx_tui.trust.trust_store import ungranted  # few bases need it
+        from kbx_tui.base_trust import ungranted  # few bases need it
 
         missing = ungranted(self.root, requests)
         if blocking := [request for request in missing if request.blocks]:
@@ -272,7 +254,7 @@ class KnowledgeBase:
         It is asked before more than 2,000 new files, and before the first run in a folder of the
         system. `index` does not ask, a search that indexes the base first raises NotConfirmed.
         """
-        from kbx_tui.index.build.new_files import index_question
+        from kbx_tui.index.index_status import index_question
 
         if self._session.published is not None:
             return None
@@ -348,7 +330,7 @@ class KnowledgeBase:
 
         Faster than `status`: it reads only files that changed, and looks for no damage.
         """
-        from kbx_tui.index.index_overview import read_overview
+        from kbx_tui.index.index_status import read_overview
 
         overview = read_overview(self.root, self._session.store(), self.settings)
         published = self._session.published
@@ -702,9 +684,11 @@ class KnowledgeBase:
         from, by default the newest in the base. Raises ConfigError (empty topic), OutOfRange,
         IndexFault and EmbeddingError.
         """
-        from kbx_tui.experts.expert_engine import ExpertEngine  # only experts need it
-        from kbx_tui.experts.expert_notes import with_notes
-        from kbx_tui.experts.weights import parse_weight
+        from kbx_tui.experts.expert_engine import (
+            ExpertEngine,  # only experts need it
+            with_notes,
+        )
+        from kbx_tui.experts.expert_ranking import parse_weight
 
         if half_life_days is None:
             half_life_days = self.settings.experts.half_life_days
@@ -1269,7 +1253,7 @@ class KnowledgeBase:
         remove is not set, WriteFault and FileChanged.
         """
         from kbx_tui.editing.file_change import read_file
-        from kbx_tui.settings_edit import parse_setting, split_key, with_settings, without_setting
+        from kbx_tui.settings_file import parse_setting, split_key, with_settings, without_setting
 
         before = read_file(self.root, CONFIG_NAME)
         if value is None:
@@ -1302,7 +1286,7 @@ class KnowledgeBase:
         index, ConfigError and IndexFault.
         """
         from kbx_tui.index.build.entity_stage import read_topics
-        from kbx_tui.settings_edit import has_section
+        from kbx_tui.settings_file import has_section
 
         if self._session.snapshot().entities or has_section(self._kbx_toml(), "entities"):
             return None
@@ -1314,7 +1298,7 @@ class KnowledgeBase:
         Comments and order stay. With `dry_run` only the diff is made. `undo` reverts it. Raises
         ConfigError, WriteFault and FileChanged.
         """
-        from kbx_tui.settings_edit import with_settings
+        from kbx_tui.settings_file import with_settings
 
         before = self._kbx_toml()
         after = with_settings(before, "entities", proposal.settings)
@@ -1435,7 +1419,7 @@ class KnowledgeBase:
 
     def compare(self, before: Ranking, after: Ranking, limit: int = 10) -> Comparison:
         """Return the top `limit` of two rankings of one query, what moved, and why. Pure."""
-        from kbx_tui.search.comparing.comparison import compare
+        from kbx_tui.search.ranking.explain import compare
 
         return compare(before, after, limit)
 
@@ -1444,7 +1428,7 @@ class KnowledgeBase:
 
         Raises OutOfRange if one is not a result.
         """
-        from kbx_tui.search.comparing.score_parts import explain_pair
+        from kbx_tui.search.ranking.explain import explain_pair
 
         return explain_pair(ranking, row, other)
 
@@ -1476,25 +1460,25 @@ class KnowledgeBase:
 
     @cached_property
     def _drafts(self) -> DraftReview:
-        from kbx_tui.api.draft_review import DraftReview
+        from kbx_tui.api.drafts import DraftReview
 
         return DraftReview(self._session)
 
     @cached_property
     def _evaluator(self) -> Evaluator:
-        from kbx_tui.api.evaluator import Evaluator
+        from kbx_tui.api.judging import Evaluator
 
         return Evaluator(self._session)
 
     @cached_property
     def _tuner(self) -> Tuner:
-        from kbx_tui.api.tuner import Tuner
+        from kbx_tui.api.judging import Tuner
 
         return Tuner(self._session)
 
     @cached_property
     def _why_not_finder(self) -> WhyNotFinder:
-        from kbx_tui.api.searching.why_not_finder import WhyNotFinder
+        from kbx_tui.api.queries import WhyNotFinder
 
         return WhyNotFinder(self._session)
 
@@ -1518,7 +1502,7 @@ class KnowledgeBase:
 
     @cached_property
     def _past_searches(self) -> PastSearches:
-        from kbx_tui.api.searching.past_searches import PastSearches
+        from kbx_tui.api.queries import PastSearches
 
         return PastSearches(self._session)
 
@@ -1536,7 +1520,7 @@ class KnowledgeBase:
 
     @cached_property
     def _searcher(self) -> Searcher:
-        from kbx_tui.api.searching.searcher import Searcher
+        from kbx_tui.api.searcher import Searcher
 
         return Searcher(self._session)
 

@@ -8,15 +8,15 @@ from functools import partial
 from kbx_tui.api.catalog import Catalog
 from kbx_tui.api.file_writer import FileWriter
 from kbx_tui.api.session import Session
-from kbx_tui.drafting.plans import Written
-from kbx_tui.editing.pages.link_edits import LinkName
+from kbx_tui.drafting.records import Written
+from kbx_tui.editing.page_edits import LinkName
 from kbx_tui.errors import NotFound
-from kbx_tui.knowledge.obsidian.attachments import list_attachments
-from kbx_tui.knowledge.parsing.decoding import decode
-from kbx_tui.knowledge.parsing.link_syntax import is_in_table
+from kbx_tui.knowledge.decoding import decode
+from kbx_tui.knowledge.inline import is_in_table
+from kbx_tui.knowledge.obsidian_vault import list_attachments
 from kbx_tui.safe_text import replace_surrogates
-from kbx_tui.search.links.document_links import LinkIndex
-from kbx_tui.search.links.link_records import (
+from kbx_tui.search.document_links import LinkIndex
+from kbx_tui.search.link_records import (
     MOST_DOCUMENTS,
     BrokenLink,
     DocumentLinks,

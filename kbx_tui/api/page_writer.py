@@ -12,27 +12,34 @@ from kbx_tui.api.catalog import Catalog, require_iso_date
 from kbx_tui.api.file_writer import FileWriter
 from kbx_tui.api.session import Session
 from kbx_tui.api.similarity_checks import SimilarityChecks
+from kbx_tui.drafting.checking import check_with_entity
 from kbx_tui.drafting.deciding import known_matches
-from kbx_tui.drafting.draft_checking import check_with_entity
+from kbx_tui.drafting.drafts import Draft, new_draft
 from kbx_tui.drafting.planning import file_diff
-from kbx_tui.drafting.plans import Written
+from kbx_tui.drafting.records import Written
+from kbx_tui.editing import fact_edits
+from kbx_tui.editing.fact_edits import AddFact, fact_identity
 from kbx_tui.editing.file_change import read_file
 from kbx_tui.editing.file_edits import FileEdit
-from kbx_tui.editing.pages import fact_edits
-from kbx_tui.editing.pages.fact_edits import AddFact, fact_identity
-from kbx_tui.editing.pages.field_edits import SetFields, Value, field_value, shown_value
-from kbx_tui.editing.pages.page_edits import PageEdit, new_page, page_path
-from kbx_tui.editing.state.drafts import Draft, new_draft
+from kbx_tui.editing.page_edits import (
+    PageEdit,
+    SetFields,
+    Value,
+    field_value,
+    new_page,
+    page_path,
+    shown_value,
+)
 from kbx_tui.errors import ConfigError, FileChanged, NotFound, UnknownEntity, WriteFault
 from kbx_tui.formatting import format_score
-from kbx_tui.knowledge.facts.fact_sections import ID_LIMIT
-from kbx_tui.knowledge.parsing.reading import parse_document
+from kbx_tui.knowledge.fact_sections import ID_LIMIT
+from kbx_tui.knowledge.reading import parse_document
 from kbx_tui.knowledge.records import Entity, Fact, FactKind
 from kbx_tui.knowledge.vault import walked_folder
 from kbx_tui.safe_text import replace_surrogates
-from kbx_tui.search.browsing.browse import facts_by_id
+from kbx_tui.search.browse import facts_by_id
 from kbx_tui.similarity.matches import SimilarityMatch
-from kbx_tui.similarity.scoring.pair_score import require_text, too_long_for_a_fact
+from kbx_tui.similarity.pair_score import require_text, too_long_for_a_fact
 
 GONE_LIMIT = 200
 """Journal entries searched, newest first, for what happened to an id."""

@@ -12,15 +12,14 @@ from uuid import uuid4
 from kbx_tui.api.session import Session
 from kbx_tui.errors import IndexElsewhere, IndexFault, StoreFault
 from kbx_tui.index.build.writer_lock import writer_lock
-from kbx_tui.index.files.stored_page import write_marked_pages
 from kbx_tui.index.index_folder import DEFAULT, store_of
 from kbx_tui.index.store import BUILD, Store
-from kbx_tui.object_store.garbage import sweep_if_due
+from kbx_tui.index.stored_page import write_marked_pages
 from kbx_tui.object_store.object_client import ObjectClient
-from kbx_tui.object_store.publish import Progress, PublishReport, publish
+from kbx_tui.object_store.publish import Progress, PublishReport, publish, sweep_if_due
 from kbx_tui.object_store.published_index import files_here, note_publisher
 from kbx_tui.object_store.writer_lease import WriterLease, writer_lease
-from kbx_tui.read_only import require_writable
+from kbx_tui.state_file import require_writable
 
 
 class Publication:

@@ -27,26 +27,25 @@ from kbx_tui.errors import (
     StoreFault,
     UnknownEntity,
 )
-from kbx_tui.index.build.new_files import index_question, refusal_to_index
+from kbx_tui.index.array_file import leave_unwritten
 from kbx_tui.index.build.progress import Cancelled, IndexReport, ProgressListener
 from kbx_tui.index.build.writer_lock import is_being_written
-from kbx_tui.index.entity_settings import entities_outdated
 from kbx_tui.index.index_folder import index_location, index_uri, store_of
-from kbx_tui.index.integrity.verified_files import leave_unwritten
-from kbx_tui.index.paths.path_filter import PathFilter
+from kbx_tui.index.index_status import entities_outdated, index_question, refusal_to_index
+from kbx_tui.index.path_filter import PathFilter
 from kbx_tui.index.store import Store
-from kbx_tui.index.vectors.coverage import Coverage, read_coverage
+from kbx_tui.index.vectors.vector_matrix import Coverage, read_coverage
 from kbx_tui.object_store.published_index import PublishedIndex, files_here, publishes_from_here
-from kbx_tui.read_only import is_read_only, require_writable
 from kbx_tui.safe_text import replace_surrogates
 from kbx_tui.search.results.outdated_notes import OutdatedNotes
 from kbx_tui.settings_file import load_settings
+from kbx_tui.state_file import is_read_only, require_writable
 
 if TYPE_CHECKING:
     from kbx_tui.bulk.ray_workers import RayEngine
-    from kbx_tui.editing.state.drafts import Draft
+    from kbx_tui.drafting.drafts import Draft
     from kbx_tui.index.snapshot import Snapshot
-    from kbx_tui.knowledge.facts.public_page import PublicPage
+    from kbx_tui.knowledge.public_page import PublicPage
     from kbx_tui.knowledge.records import Document, Entity
     from kbx_tui.search.open_index import OpenIndex
 
@@ -321,7 +320,7 @@ class Session:
             except StoreFault as error:
                 return (f"the copy of the index is damaged: {error}",)
             return ("the copy of the index was damaged and was fetched again",)
-        from kbx_tui.index.build.derived_repair import rewrite_damaged_files
+        from kbx_tui.index.build.repair import rewrite_damaged_files
 
         return rewrite_damaged_files(self.root, store)
 

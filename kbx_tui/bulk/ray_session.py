@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import os
+import re
 import secrets
 import signal
 import socket
@@ -17,7 +18,6 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from kbx_tui.bulk.ray_errors import brief
 from kbx_tui.errors import ConfigError, EngineFault
 from kbx_tui.removal import RAY_FOLDER, remove_ray_folder
 
@@ -201,3 +201,18 @@ def _own_signals() -> Iterator[None]:
     finally:
         with suppress(ValueError):  # not on the main thread, where Ray replaces none
             signal.signal(signal.SIGTERM, before)
+
+
+_CONTROL = re.compile(r"\x1b\[[0-9;]*m")
+
+
+def brief(error: BaseException | str) -> str:
+    """Return what an error, or its text, says, on one line of at most 160 characters.
+
+    That is its last line where it holds the traceback of another process.
+    """
+    lines = [line for text in str(error).splitlines() if (line := _CONTROL.sub("", text).strip())]
+    if not lines:
+        return "no reason was given" if isinstance(error, str) else type(error).__name__
+    is_traceback = any("Traceback" in line for line in lines)
+    return lines[-1 if is_traceback else 0][:160].rstrip(". ")

@@ -10,10 +10,8 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
-from kbx_tui.bulk.ray_errors import brief
-from kbx_tui.bulk.ray_pool import PooledWorker, RayPool
-from kbx_tui.bulk.ray_session import ray_session, require_address, require_ray
-from kbx_tui.bulk.ray_worker import facts_of
+from kbx_tui.bulk.ray_pool import PooledWorker, RayPool, facts_of
+from kbx_tui.bulk.ray_session import brief, ray_session, require_address, require_ray
 from kbx_tui.embedding.embedder import Embedder
 from kbx_tui.embedding.local import is_remote, usable_cores
 from kbx_tui.errors import ConfigError, EngineFault, KbxError

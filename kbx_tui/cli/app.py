@@ -10,9 +10,8 @@ from io import StringIO
 from pathlib import Path
 from typing import Literal
 
-from kbx_tui.cli.base_command import global_options
+from kbx_tui.cli.base_command import InternalError, global_options
 from kbx_tui.cli.open_kb import selected_folder, selected_folders, selected_root
-from kbx_tui.cli.runner import InternalError
 from kbx_tui.ending import on_signal
 from kbx_tui.errors import KbxError, NotFound
 
@@ -56,8 +55,8 @@ def run_app(
         raise KbxError("the app needs a terminal; `kbx search QUERY` works without one")
     from rich.console import Console
 
-    from kbx_tui.log_file import log_path, logger, open_log
     from kbx_tui.tui.app import KbxApp
+    from kbx_tui.user_files import log_path, logger, open_log
 
     open_log()
     app = KbxApp(

@@ -9,33 +9,24 @@ from pathlib import Path
 import click
 
 from kbx_tui import __version__
-from kbx_tui.cli import app, shell_scripts
-from kbx_tui.cli.base_command import Group
+from kbx_tui.cli import app, completion
+from kbx_tui.cli.base_command import Group, run
 from kbx_tui.cli.commands import (
-    check,
-    completion,
-    config,
-    demo,
-    entity,
-    experts,
-    index,
-    keys,
-    links,
-    search,
-    status,
-    trust,
-)
-from kbx_tui.cli.measuring import (
-    eval,  # noqa: A004  # the command's name
+    dedup,
+    entities,
+    evaluation,
     history,
+    import_export,
+    index,
     judgments,
-    reranker,
-    tune,
+    links,
+    memory,
+    search,
+    servers,
+    settings,
+    start,
+    web,
 )
-from kbx_tui.cli.runner import run
-from kbx_tui.cli.serving import jsonl, mcp, store, tool, web
-from kbx_tui.cli.several import bases
-from kbx_tui.cli.writing import dedup, export_base, import_files, init, memory, page, undo
 
 
 @click.group(
@@ -64,43 +55,43 @@ def kbx(context: click.Context) -> None:
 
 
 for command in (
-    search.command,
-    entity.command,
-    experts.command,
+    search.search_command,
+    entities.entity_command,
+    entities.experts_command,
     links.command,
-    memory.command,
+    memory.memory_command,
     dedup.command,
-    import_files.command,
-    export_base.command,
-    undo.command,
-    *map(page.group_of, page.FIELDS),
-    init.command,
-    bases.command,
-    index.command,
-    status.command,
-    check.command,
-    config.command,
-    trust.command,
-    keys.command,
-    reranker.command,
+    import_export.import_command,
+    import_export.export_command,
+    history.undo_command,
+    *map(entities.group_of, entities.FIELDS),
+    start.init_command,
+    search.bases_command,
+    index.index_command,
+    index.status_command,
+    index.check_command,
+    settings.config_command,
+    settings.trust_command,
+    settings.keys_command,
+    evaluation.reranker_command,
     judgments.command,
-    eval.command,
-    tune.command,
-    history.command,
-    mcp.command,
-    jsonl.command,
-    tool.command,
+    evaluation.eval_command,
+    evaluation.tune_command,
+    history.history_command,
+    servers.mcp_command,
+    servers.jsonl_command,
+    servers.tool_command,
     web.command,
-    store.command,
-    demo.command,
-    completion.command,
+    index.store_command,
+    start.demo_command,
+    completion.completion_command,
 ):
     kbx.add_command(command)
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line; the entry point of both programs."""
-    shell_scripts.register()
+    completion.register()
     name = Path(sys.argv[0]).stem
     names = completion.PROGRAM_NAMES
     return run(kbx, argv, name if name in names else names[0])

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import gc
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,7 +14,7 @@ from kbx_tui.errors import ConfigError
 
 if TYPE_CHECKING:
     from kbx_tui.api import KnowledgeBase
-    from kbx_tui.tools.servers.engine_worker import EngineWorker
+    from kbx_tui.tools.engine_worker import EngineWorker
 
 
 def open_kb(root: Path | None = None) -> KnowledgeBase:
@@ -32,7 +35,7 @@ def open_worker(*, allow_writes: bool, warm: bool) -> EngineWorker:
     """
     root = selected_root(may_be_empty=True)
     trust = global_options().trust  # read here: the worker's thread has no options
-    from kbx_tui.tools.servers.engine_worker import EngineWorker
+    from kbx_tui.tools.engine_worker import EngineWorker
 
     def opened() -> KnowledgeBase:
         from kbx_tui.api import KnowledgeBase
@@ -79,3 +82,26 @@ def warn_if_outdated(kb: KnowledgeBase) -> None:
 
     for note in outdated_notes(kb.count_newer_files(), entities=kb.entities_outdated()):
         say(note)
+
+
+ALLOCATIONS_BEFORE_COLLECTION = 1_000_000
+"""More allocations than a search makes; indexing makes more and so stays bounded in memory.
+
+Chosen by the experiment "garbage collection in one-shot commands" in docs/quality.md.
+"""
+
+
+@contextmanager
+def gc_disabled() -> Iterator[None]:
+    """Raise the collection threshold inside the block, and freeze what is alive at its end.
+
+    Each collection would scan every loaded object and free none; freezing keeps the interpreter
+    from scanning them again at exit.
+    """
+    thresholds = gc.get_threshold()
+    gc.set_threshold(ALLOCATIONS_BEFORE_COLLECTION, *thresholds[1:])
+    try:
+        yield
+    finally:
+        gc.set_threshold(*thresholds)
+        gc.freeze()

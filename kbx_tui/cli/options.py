@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from kbx_tui.cli.completers import Completer, complete_entity, complete_type
+from kbx_tui.cli.completion import Completer, complete_entity, complete_type
 
 Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 

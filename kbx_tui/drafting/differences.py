@@ -12,7 +12,7 @@ from typing import Literal
 from rapidfuzz.distance import LCSseq
 
 from kbx_tui.knowledge.folding import fold
-from kbx_tui.similarity.conflicts.conflict_guard import Conflict
+from kbx_tui.similarity.conflict_guard import Conflict
 
 Mark = Literal["same", "differs", "conflict"]
 

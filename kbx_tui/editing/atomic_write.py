@@ -7,8 +7,8 @@ from contextlib import suppress
 from pathlib import Path
 
 from kbx_tui.errors import WriteFault
-from kbx_tui.read_only import require_writable
 from kbx_tui.removal import remove_temporary
+from kbx_tui.state_file import require_writable
 
 
 def write_atomically(target: Path, data: bytes) -> None:

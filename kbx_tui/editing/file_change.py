@@ -10,7 +10,7 @@ from pathlib import Path
 
 from kbx_tui.editing.atomic_write import sync_folder, write_fault, write_synced
 from kbx_tui.errors import FileChanged, WriteFault
-from kbx_tui.knowledge.parsing.decoding import content_hash, decode
+from kbx_tui.knowledge.decoding import content_hash, decode
 from kbx_tui.knowledge.vault import CONFIG_NAME, locate, read_page, resolve_links
 from kbx_tui.removal import remove_page, remove_temporary
 

@@ -14,10 +14,8 @@ from pathlib import Path
 
 import numpy as np
 
-from kbx_tui.embedding.error_text import brief
 from kbx_tui.embedding.local import usable_cores
-from kbx_tui.embedding.source import find_model_file
-from kbx_tui.embedding.tokens import encodable, load_tokenizer
+from kbx_tui.embedding.model_files import brief, encodable, find_model_file, load_tokenizer
 from kbx_tui.errors import RerankerError
 
 MAX_TOKENS = 512
@@ -97,7 +95,7 @@ def open_cross_encoder(
     if not folder.is_dir():
         if Path(model).is_absolute() or model.startswith((".", "~")):
             raise RerankerError(f"the folder {folder} does not exist")
-        from kbx_tui.embedding.cross_encoder_download import cached  # loads fastembed
+        from kbx_tui.embedding.download import cached  # loads fastembed
 
         return CrossEncoder(*cached(model, cache_dir))
     folder = folder.resolve()

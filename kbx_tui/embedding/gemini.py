@@ -19,9 +19,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from kbx_tui.embedding.embedder import Vector, Vectors, normalize
-from kbx_tui.embedding.error_text import OFFLINE_HINT, brief
-from kbx_tui.embedding.source import BUNDLED
-from kbx_tui.embedding.tokens import TokenCounter, encodable
+from kbx_tui.embedding.model_files import BUNDLED, OFFLINE_HINT, TokenCounter, brief, encodable
 from kbx_tui.errors import (
     RATE_LIMIT_SECONDS,
     EmbeddingAuth,

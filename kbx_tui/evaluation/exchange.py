@@ -1,18 +1,21 @@
-"""Import and export of judgments in the formats of other tools."""
+"""Judgments and runs in the formats of other tools: TREC, Quepid, OpenSearch."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
-from dataclasses import dataclass
+import csv
+import io
+import json
+import math
+import re
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal, NamedTuple
+from urllib.parse import unquote
 
-from kbx_tui.errors import ConfigError
-from kbx_tui.evaluation.formats.graded_file import Grade, GradedFile, read_file, write_file
-from kbx_tui.evaluation.formats.opensearch import read_opensearch, write_opensearch
-from kbx_tui.evaluation.formats.quepid import is_quepid, read_quepid, write_quepid
-from kbx_tui.evaluation.formats.trec import read_qrels, read_topics, write_qrels, write_topics
-from kbx_tui.evaluation.judgment_log import Judgment, StandingJudgments, now
+from kbx_tui.errors import ConfigError, KbxError, NotFound
+from kbx_tui.evaluation.judgments import MAX_GRADE, SIZE_LIMIT, Judgment, StandingJudgments, now
+from kbx_tui.state_file import read_regular_file
 
 Format = Literal["qrels", "quepid", "opensearch"]
 
@@ -139,3 +142,353 @@ def _recognise(data: bytes) -> Format:
         return "opensearch"
     first = start.partition(b"\n")[0].decode("utf-8", "replace")
     return "quepid" if is_quepid(first) else "qrels"
+
+
+class Grade(NamedTuple):
+    """A grade as a file has it."""
+
+    place: str
+    """Where in the file: `line 7`."""
+    query: str
+    path: str
+    grade: int
+
+
+@dataclass(slots=True)
+class GradedFile:
+    """The grades of a file, in order, and a sentence about each part that cannot be read."""
+
+    grades: list[Grade] = field(default_factory=list)
+    problems: list[str] = field(default_factory=list)
+
+    def add(self, place: str, query: str, path: str, rating: object, scale: float | None) -> None:
+        """Add a grade, or what is wrong with it."""
+        try:
+            if not query.strip() or not path.strip():
+                raise ValueError("the query or the document is missing")
+            self.grades.append(Grade(place, query, path, grade_of(rating, scale)))
+        except ValueError as error:
+            self.problems.append(f"{place}: {error}")
+
+
+def grade_of(rating: object, scale: float | None = None) -> int:
+    """Return a rating as a grade of 0..3. Raises ValueError.
+
+    With `scale`, the highest rating, 0..scale is mapped to 0..3 and rounded. A negative rating,
+    which TREC uses for spam, is not relevant.
+    """
+    try:
+        number = float(str(rating))
+    except ValueError:
+        number = math.nan
+    if not math.isfinite(number):
+        raise ValueError(f"{str(rating)[:40]!r} is not a number")
+    if number <= 0:
+        return 0
+    if scale is not None:
+        number = math.floor(number / scale * MAX_GRADE + 0.5)
+    elif number != int(number):
+        raise ValueError(
+            f"{rating} is not a whole number; `--scale` with the highest rating maps it"
+        )
+    if number > MAX_GRADE:
+        raise ValueError(
+            f"{rating} is above {MAX_GRADE if scale is None else scale}; "
+            "`--scale` with the highest rating maps all"
+        )
+    return int(number)
+
+
+def read_file(file: Path) -> bytes:
+    """Return the content of a file of the user. Raises NotFound and ConfigError."""
+    try:
+        return read_regular_file(file, limit=SIZE_LIMIT, follow_links=True)
+    except FileNotFoundError as error:
+        raise NotFound(f"{file} does not exist") from error
+    except OSError as error:
+        raise ConfigError(f"{file} cannot be read: {error.strerror}") from error
+
+
+def lines_of(data: bytes, problems: list[str]) -> Iterator[tuple[int, str]]:
+    """Yield number and text of each non-blank line; one that is not UTF-8 becomes a problem."""
+    for number, line in enumerate(data.removeprefix(b"\xef\xbb\xbf").split(b"\n"), 1):
+        try:
+            text = line.decode("utf-8").rstrip("\r")
+        except UnicodeDecodeError as error:
+            problems.append(f"line {number}: not UTF-8 from byte {error.start + 1} on")
+            continue
+        if text.strip():
+            yield number, text
+
+
+def write_file(file: Path, text: str) -> None:
+    """Write a file that the user asked for. Raises KbxError."""
+    try:
+        file.write_bytes(text.encode("utf-8", "replace"))
+    except OSError as error:
+        raise KbxError(f"cannot write {file}: {error.strerror}") from error
+
+
+_BLANK = re.compile(r"[\s%\x00-\x1f\x7f]")
+_FIELDS = re.compile(r"[ \t\v\f\r]+")
+"""What separates fields for tools in C; a no-break space does not."""
+_TOPIC = re.compile(r"<top>(.*?)</top>", re.DOTALL)
+_NUMBER = re.compile(r"<num>\s*(?:Number:)?\s*([^\s<]+)")
+_TITLE = re.compile(r"<title>\s*(?:Topic:)?\s*([^<]+)")
+_IDS, _TEXTS = ("id", "qid", "query_id", "_id"), ("text", "query", "title")
+
+Topics = Mapping[str, str]
+"""Text of a query by its id."""
+
+
+def escape(text: str) -> str:
+    """Return a text without blanks, from which `decode` restores it."""
+    return _BLANK.sub(lambda found: "".join(f"%{byte:02X}" for byte in found[0].encode()), text)
+
+
+def unescape(field: str) -> str:
+    """Return the text of a field."""
+    return unquote(field)
+
+
+def read_qrels(data: bytes, topics: Topics | None = None, scale: float | None = None) -> GradedFile:
+    """Return the grades of qrels: lines of query id, an unused field, document and grade.
+
+    Raises ConfigError without topics if all ids are numbers, instead of texts of queries.
+    """
+    file = GradedFile()
+    ids = set()
+    for number, line in lines_of(data, file.problems):
+        place, fields = f"line {number}", _FIELDS.split(line.strip(" \t\v\f\r"))
+        if len(fields) != 4:
+            file.problems.append(f"{place}: not query id, 0, document and grade: {line[:60]!r}")
+            continue
+        query_id, _, document, rating = fields
+        ids.add(query_id)
+        if topics is not None and query_id not in topics:
+            file.problems.append(f"{place}: no topic has the id {query_id[:60]!r}")
+            continue
+        query = unescape(query_id) if topics is None else topics[query_id]
+        file.add(place, query, unescape(document), rating, scale)
+    if topics is None and ids and all(map(str.isdecimal, ids)):
+        raise ConfigError("the queries are only numbers there; `--topics` names a file with texts")
+    return file
+
+
+def write_qrels(grades: Iterable[Grade]) -> str:
+    """Return grades as qrels."""
+    return "".join(
+        f"{escape(grade.query)} 0 {escape(grade.path)} {grade.grade}\n" for grade in grades
+    )
+
+
+def read_topics(data: bytes) -> tuple[dict[str, str], list[str]]:
+    """Return topics, and a sentence about each line that cannot be read.
+
+    They are JSON lines (`id` and `text`), lines of id, tab and text, or TREC's `<top>` elements.
+    """
+    topics: dict[str, str] = {}
+    problems: list[str] = []
+    if data.lstrip().startswith(b"<"):
+        for found in _TOPIC.finditer(data.decode("utf-8", "replace")):
+            query_id, title = _NUMBER.search(found[1]), _TITLE.search(found[1])
+            if query_id and title:
+                topics[query_id[1]] = " ".join(title[1].split())
+            else:
+                problems.append(f"a topic without number or title: {found[1].strip()[:60]!r}")
+        return topics, problems
+    for number, line in lines_of(data, problems):
+        topic = _json_topic(line) if line.lstrip().startswith("{") else _tab_topic(line)
+        if topic is None:
+            problems.append(f"line {number}: not a topic with id and text: {line[:60]!r}")
+        else:
+            topics[topic[0]] = topic[1]
+    return topics, problems
+
+
+def write_topics(queries: Iterable[str]) -> str:
+    """Return queries as JSON lines of topics, with the ids that qrels and runs have."""
+    lines = ({"id": escape(query), "text": query} for query in queries)
+    return "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines)
+
+
+def read_run(data: bytes) -> tuple[dict[str, list[str]], list[str]]:
+    """Return the documents of a run by query id, best first, and what cannot be read.
+
+    Lines have query id, Q0, document, rank, score and tag. As in trec_eval the score decides; equal
+    scores are ordered by rank.
+    """
+    rows: dict[str, dict[str, tuple[float, float]]] = {}
+    problems: list[str] = []
+    for number, line in lines_of(data, problems):
+        fields = _FIELDS.split(line.strip(" \t\v\f\r"))
+        try:
+            query_id, _, document, rank, score, _ = fields
+            place = -float(score), float(rank)
+        except ValueError:
+            problems.append(
+                f"line {number}: not query id, Q0, document, rank, score and tag: {line[:60]!r}"
+            )
+            continue
+        if any(value != value for value in place):  # NaN has no place in an order
+            problems.append(f"line {number}: rank or score is not a number")
+            continue
+        rows.setdefault(unescape(query_id), {}).setdefault(unescape(document), place)
+    return {query: sorted(found, key=found.__getitem__) for query, found in rows.items()}, problems
+
+
+def write_run(ranked: Mapping[str, Sequence[str]], tag: str) -> str:
+    """Return a run; scores count down, so that tools that sort by score keep our order."""
+    return "".join(
+        f"{escape(query)} Q0 {escape(path)} {rank} {len(paths) - rank + 1} {escape(tag) or 'kbx'}\n"
+        for query, paths in ranked.items()
+        for rank, path in enumerate(paths, 1)
+    )
+
+
+def _json_topic(line: str) -> tuple[str, str] | None:
+    try:
+        fields = json.loads(line)
+    except (ValueError, RecursionError):
+        return None
+    if not isinstance(fields, dict):
+        return None
+    found = [next((fields[key] for key in keys if key in fields), None) for keys in (_IDS, _TEXTS)]
+    return _topic(*(str(value) if isinstance(value, str | int) else "" for value in found))
+
+
+def _tab_topic(line: str) -> tuple[str, str] | None:
+    query_id, _, text = line.partition("\t")
+    return _topic(query_id, text)
+
+
+def _topic(query_id: str, text: str) -> tuple[str, str] | None:
+    query_id, text = query_id.strip(), text.strip()
+    return (query_id, text) if query_id and text else None
+
+
+COLUMNS = ("query", "docid", "rating")
+_OTHER_NAMES = {"query text": "query", "doc id": "docid", "document id": "docid"}
+MAX_LINES = 20
+"""Lines that one record may have; a quotation mark that is not closed after them is a mistake."""
+
+
+def is_quepid(first_line: str) -> bool:
+    """Return whether a first line names the three columns, among others."""
+    return set(COLUMNS) <= set(_names(next(csv.reader([first_line]), [])))
+
+
+def read_quepid(data: bytes, scale: float | None = None) -> GradedFile:
+    """Return the grades of a file; rows with an empty rating are not judged and left out.
+
+    Raises ConfigError without the three columns.
+    """
+    file = GradedFile()
+    records = _records(list(lines_of(data, file.problems)), file.problems)
+    names = _names(next(records, (0, []))[1])
+    if not set(COLUMNS) <= set(names):
+        raise ConfigError("the first line has to name the columns query, docid and rating")
+    query, document, rating = map(names.index, COLUMNS)
+    for number, cells in records:
+        if len(cells) != len(names):
+            file.problems.append(f"line {number}: {len(cells)} columns, not {len(names)}")
+        elif cells[rating].strip():
+            file.add(f"line {number}", cells[query], cells[document], cells[rating], scale)
+    return file
+
+
+def write_quepid(grades: Iterable[Grade]) -> str:
+    """Return grades as CSV."""
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(COLUMNS)
+    writer.writerows((grade.query, grade.path, grade.grade) for grade in grades)
+    return text.getvalue()
+
+
+def _names(cells: list[str]) -> list[str]:
+    lowered = (cell.strip().lower() for cell in cells)
+    return [_OTHER_NAMES.get(name, name) for name in lowered]
+
+
+def _records(lines: list[tuple[int, str]], problems: list[str]) -> Iterator[tuple[int, list[str]]]:
+    """Yield number of the first line and cells of each record.
+
+    A quotation mark that is not closed costs its own line, not the rest of the file.
+    """
+    at, columns = 0, 0
+    while at < len(lines):
+        number = lines[at][0]
+        for end in range(at + 1, min(at + MAX_LINES, len(lines)) + 1):
+            text = "\n".join(line for _, line in lines[at:end])
+            if text.count('"') % 2:
+                continue
+            try:
+                rows = list(csv.reader(io.StringIO(text), strict=True))
+            except csv.Error:
+                continue
+            if len(rows) == 1 and (end == at + 1 or len(rows[0]) == columns):
+                columns = columns or len(rows[0])
+                yield number, rows[0]
+                at = end
+                break
+        else:
+            problems.append(f"line {number}: a quotation mark is not closed or not doubled")
+            at += 1
+
+
+def read_opensearch(data: bytes, scale: float | None = None) -> GradedFile:
+    """Return the grades of a file; a part of it that cannot be read is named by its place.
+
+    Raises ConfigError for what is not JSON, or has no `judgmentRatings`.
+    """
+    file = GradedFile()
+    ratings = _decode(data)
+    for index, entry in enumerate(ratings):
+        place = f"judgmentRatings[{index}]"
+        query = entry.get("query") if isinstance(entry, dict) else None
+        documents = entry.get("ratings") if isinstance(entry, dict) else None
+        if not isinstance(query, str) or not isinstance(documents, list):
+            file.problems.append(f"{place}: not a query with ratings")
+            continue
+        for number, row in enumerate(documents):
+            where = f"{place}.ratings[{number}]"
+            document = row.get("docId") if isinstance(row, dict) else None
+            if not isinstance(document, str):
+                file.problems.append(f"{where}: no docId")
+            else:
+                file.add(where, query, document, row.get("rating"), scale)
+    return file
+
+
+def write_opensearch(grades: Iterable[Grade]) -> str:
+    """Return grades as the body of a request that imports them."""
+    by_query: dict[str, list[dict[str, str]]] = {}
+    for grade in grades:
+        rating = {"docId": grade.path, "rating": f"{grade.grade:.3f}"}
+        by_query.setdefault(grade.query, []).append(rating)
+    body = {
+        "name": "kbx judgments",
+        "description": "Judgments exported by kbx",
+        "type": "IMPORT_JUDGMENT",
+        "judgmentRatings": [
+            {"query": query, "ratings": ratings} for query, ratings in by_query.items()
+        ],
+    }
+    return json.dumps(body, ensure_ascii=False, indent=1) + "\n"
+
+
+def _decode(data: bytes) -> list[Any]:
+    try:
+        body = json.loads(data.decode("utf-8-sig"))
+    except json.JSONDecodeError as error:
+        raise ConfigError(f"line {error.lineno} is not JSON: {error.msg}") from error
+    except UnicodeDecodeError as error:
+        line = data[: error.start].count(b"\n") + 1
+        raise ConfigError(f"line {line} is not UTF-8") from error
+    except RecursionError as error:
+        raise ConfigError("the JSON is nested too deeply") from error
+    ratings = body.get("judgmentRatings") if isinstance(body, dict) else body
+    if not isinstance(ratings, list):
+        raise ConfigError("there is no list judgmentRatings in it")
+    return ratings

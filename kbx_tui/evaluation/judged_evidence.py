@@ -1,28 +1,29 @@
 """The Evidence of judged queries, to measure any setting of the knobs without searching again.
 
-Settings that differ in alpha only, or that keep the same entities, share their score lines
-(`score_lines`), and all queries are ranked together (`line_pool`).
+Settings that differ in alpha only, or that keep the same entities, share their score lines, which
+are padded to a width of 16, 32, 64 ... documents; those of one width are one array, so that
+hundreds of queries are ranked under an alpha each in a few array operations.
 """
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, replace
 from itertools import compress
 
 import numpy as np
+from numpy.typing import NDArray
 
-from kbx_tui.evaluation.judgments import JudgedQuery
-from kbx_tui.evaluation.line_pool import LinePool, Slots
-from kbx_tui.evaluation.measure import Retrieve
+from kbx_tui.evaluation.judgments import Grades, JudgedQuery
 from kbx_tui.evaluation.metrics import CUTOFF, ideal_gain
+from kbx_tui.evaluation.runs import Retrieve
 from kbx_tui.search.evidence.compact import EvidenceCompactor
-from kbx_tui.search.evidence.evidence import Evidence, Scores
-from kbx_tui.search.evidence.tuning import Tuning
-from kbx_tui.search.ranking.kept_entities import choose_entities
+from kbx_tui.search.evidence.evidence import Evidence, Flags, Scores
+from kbx_tui.search.evidence.tuning import Preset, Tuning
+from kbx_tui.search.ranking.alpha import NO_RESULT, ScoreLines, lines_key, without_alpha
+from kbx_tui.search.ranking.entities import choose_entities
 from kbx_tui.search.ranking.rank import Ranking
-from kbx_tui.search.ranking.rank_many import lines_key, without_alpha
-from kbx_tui.search.ranking.score_lines import ScoreLines
 
 POOL_LIMIT = 64 * 1024 * 1024
 """Bytes of score lines from which they are computed again."""
@@ -165,3 +166,159 @@ class JudgedEvidence:
 def _thresholds(evidence: Evidence) -> set[float]:
     """Return a threshold for every choice of entities by their score."""
     return {1.0, *(min(entity.score, 1.0) for entity in evidence.entities)}
+
+
+NARROWEST = 16
+AT_ONCE = 2048
+"""How many rankings are computed at a time: few enough for their arrays to stay in the cache."""
+FIELDS = 7
+ANSWERED, PARENT, OPENED, KNOWN_ITEM, ALWAYS, GAIN, JUDGED = range(FIELDS)
+DISCOUNTS = np.log2(np.arange(2, CUTOFF + 2))
+
+Slots = NDArray[np.int64]
+"""Numbers of lines in the pool."""
+
+
+@dataclass(frozen=True, slots=True)
+class TopTen:
+    """What the first 10 results of some rankings are worth; arrays have shape (m,)."""
+
+    gain: Scores
+    """Discounted cumulative gain, gain `2^grade - 1`."""
+    judged: Scores
+    """How many of the first 10 are judged."""
+    found: Scores
+    """How many results there are, up to 10."""
+
+
+class LinePool:
+    """Score lines by number, in order of addition."""
+
+    def __init__(self) -> None:
+        self._width: list[int] = []
+        self._position: list[int] = []
+        self._tables: defaultdict[int, list[Scores]] = defaultdict(list)
+        self._factors: list[float] = []
+        self._is_flat: list[bool] = []
+        self._stacked: dict[int, Scores] = {}
+
+    def __len__(self) -> int:
+        return len(self._width)
+
+    @property
+    def bytes(self) -> int:
+        """Bytes that the lines take, as pieces and stacked."""
+        return sum(2 * 8 * FIELDS * width for width in self._width)
+
+    def add(self, lines: ScoreLines, paths: Sequence[str], grades: Grades) -> int:
+        """Add the lines of a query and return their number; `paths` are those of its Evidence."""
+        width = NARROWEST
+        while width < len(lines):
+            width *= 2
+        table = np.zeros((FIELDS, width))
+        table[ANSWERED, : len(lines)] = lines.answered
+        table[PARENT, : len(lines)] = lines.parent
+        table[OPENED, : len(lines)] = lines.opened
+        table[KNOWN_ITEM, : len(lines)] = lines.is_known_item
+        table[ALWAYS, : len(lines)] = lines.is_always_result
+        for place, row in enumerate(lines.rows.tolist()):
+            grade = grades.get(paths[row])
+            if grade is not None:
+                table[GAIN, place], table[JUDGED, place] = 2.0**grade - 1.0, 1.0
+        self._position.append(len(self._tables[width]))
+        self._tables[width].append(table)
+        self._stacked.pop(width, None)
+        self._width.append(width)
+        self._factors.append(lines.factor)
+        self._is_flat.append(lines.is_flat)
+        return len(self._width) - 1
+
+    def top_ten(self, slots: Slots, alphas: Scores) -> TopTen:
+        """Return the worth of the first 10 results of lines under alphas; both of shape (m,)."""
+        gain, judged, found = (np.zeros(len(slots)) for _ in range(3))
+        widths = np.array(self._width)[slots]
+        positions, factors = np.array(self._position)[slots], np.array(self._factors)[slots]
+        alphas = np.where(np.array(self._is_flat)[slots], 1.0, alphas)
+        for width in np.unique(widths).tolist():
+            numbers = np.flatnonzero(widths == width)
+            tables = self._table(width)
+            for start in range(0, len(numbers), AT_ONCE):
+                some = numbers[start : start + AT_ONCE]
+                batch = tables[positions[some]]
+                final = _final(batch, factors[some], alphas[some])
+                gain[some], judged[some], found[some] = _first_ten(final, batch)
+        return TopTen(gain, judged, found)
+
+    def _table(self, width: int) -> Scores:
+        if width not in self._stacked:
+            self._stacked[width] = np.stack(self._tables[width])
+        return self._stacked[width]
+
+
+def _final(tables: Scores, factors: Scores, alphas: Scores) -> Scores:
+    """Return the final scores as `ScoreLines.final` does, of one alpha per table; shape (m, n)."""
+    alpha = alphas[:, None]
+    blended = alpha * tables[:, ANSWERED] + (1.0 - alpha) * tables[:, PARENT]
+    final = factors[:, None] * blended + tables[:, OPENED]
+    final[tables[:, KNOWN_ITEM] > 0.0] = 1.0
+    is_result: Flags = (blended > 0.0) | (tables[:, ALWAYS] > 0.0)
+    final[~is_result] = NO_RESULT
+    return final
+
+
+def _first_ten(final: Scores, tables: Scores) -> tuple[Scores, Scores, Scores]:
+    """Return gain, number judged and number of the first 10 results; changes `final`.
+
+    Taking the highest ten times is faster than sorting, and takes the first of those that tie.
+    """
+    numbers = np.arange(len(final))
+    gain, judged, found = (np.zeros(len(final)) for _ in range(3))
+    for discount in DISCOUNTS.tolist():
+        best = np.argmax(final, axis=1)
+        is_result = final[numbers, best] > NO_RESULT
+        gain += np.where(is_result, tables[numbers, GAIN, best], 0.0) / discount
+        judged += np.where(is_result, tables[numbers, JUDGED, best], 0.0)
+        found += is_result
+        final[numbers, best] = NO_RESULT
+    return gain, judged, found
+
+
+LIMIT = 256 * 1024 * 1024
+"""Bytes of memory for the Evidence of one preset, unless a caller says otherwise."""
+
+
+class KeptEvidence:
+    """Retrieves each query once for each preset. To rank, not to explain (`compact`)."""
+
+    def __init__(self, retrieve: Callable[[str, Preset], Evidence]) -> None:
+        """`retrieve` searches for a query with a preset."""
+        self._retrieve = retrieve
+        self._kept: dict[Preset, tuple[int, dict[str, Evidence]]] = {}
+        """By preset, the generation of the index with the Evidence by query."""
+
+    def read(
+        self,
+        queries: Sequence[str],
+        preset: Preset,
+        generation: int,
+        *,
+        limit: int = LIMIT,
+        progress: Progress | None = None,
+    ) -> dict[str, Evidence]:
+        """Return the Evidence of each query, in their order, and forget that of all others.
+
+        `generation` is that of the index. Stops at `limit` bytes, or where `progress` returns True.
+        """
+        before, known = self._kept.get(preset, (generation, {}))
+        if before != generation:
+            known = {}
+        asked = list(dict.fromkeys(queries))
+        compactor, found = EvidenceCompactor(), dict[str, Evidence]()
+        for number, text in enumerate(asked):
+            if (progress and progress(number, len(asked))) or compactor.bytes >= limit:
+                break
+            if text not in known:
+                known[text] = self._retrieve(text, preset)
+            found[text] = known[text] = compactor.compact(known[text])
+        self._kept[preset] = generation, {text: known[text] for text in asked if text in known}
+        return found

@@ -1,20 +1,39 @@
-"""Relevance judgments (qrels): which documents answer which query, read from files.
+"""Relevance judgments (qrels): which documents answer which query, from files and by the user.
 
-A labelled folder holds `queries.jsonl` (id, text, and a `form` or `kind` to group by),
-`qrels.tsv` (query id, path, grade) and optionally `entities.tsv` (query id, page of an entity the
-query names, grade). The user's own judgments are read by `judgment_log`.
+A labelled folder holds `queries.jsonl` (id, text, and a `form` or `kind` to group by), `qrels.tsv`
+(query id, path, grade) and optionally `entities.tsv` (query id, page of an entity the query names,
+grade).
+
+The user's own judgments of a base are in `.kbx/judgments.jsonl`, one line per grade:
+
+    {"query": "rollback plan", "path": "memory/notes/plan.md", "grade": 2, "when":
+     "2026-03-17T09:41:05Z", "knobs": {"alpha": 0.5, ...}, "generation": 41}
+
+`grade` is 0 to 3, or "unsure". The last line of a query and path counts. Lines are only appended,
+under a lock and flushed to disk, so that no grade is lost when a process dies or several write.
+Undoing appends a line with `"undo": true` and the grade that holds again, null for none. Of a line,
+only `query`, `path` and `grade` are required. Lines that cannot be read are named and left out.
 """
 
 from __future__ import annotations
 
+import json
+import time
+import unicodedata
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
-from kbx_tui.errors import ConfigError, NotFound
-from kbx_tui.state_file import decode_json, read_regular_file
+import msgspec
+
+from kbx_tui.editing.state_files import LockedLog, read_records
+from kbx_tui.errors import ConfigError, NotFound, OutOfRange, WriteFault
+from kbx_tui.safe_text import replace_surrogates
+from kbx_tui.search.evidence.tuning import Tuning
+from kbx_tui.state_file import Notice, decode_json, read_regular_file
 
 SIZE_LIMIT = 1024 * 1024 * 1024
 """Largest file of judgments or queries, in bytes."""
@@ -119,3 +138,231 @@ def _grade(value: object, place: str) -> int:
     if grade < 0:
         raise ConfigError(f"{place} needs a grade of 0 or more, got {value!r}")
     return grade
+
+
+FILE = Path(".kbx", "judgments.jsonl")
+"""Relative to the root."""
+LOCK_NAME = "judgments.lock"
+GROUP = "own"
+MAX_GRADE = 3
+UNSURE: Literal["unsure"] = "unsure"
+"""The grade "not sure" in the file."""
+
+Pair = tuple[str, str]
+"""Query and path."""
+
+
+@dataclass(frozen=True, slots=True)
+class Judgment:
+    """A grade that the user gave a document for a query."""
+
+    query: str
+    path: str
+    grade: int | None
+    """0 not relevant, 1 slightly, 2 relevant, 3 just what was wanted; None: not sure."""
+    when: str = ""
+    """UTC, `2026-03-17T09:41:05Z`; empty when not known."""
+    knobs: Mapping[str, Any] = field(default_factory=dict, hash=False)
+    """The fields of the Tuning that ranked the document when it was judged."""
+    generation: int | None = None
+    """Of the index at that time."""
+
+    def __post_init__(self) -> None:
+        """Raise ConfigError for a blank query or path, OutOfRange for an unknown grade."""
+        object.__setattr__(self, "query", query_key(self.query))
+        path = unicodedata.normalize("NFC", replace_surrogates(self.path))
+        object.__setattr__(self, "path", path)
+        if not self.query or not self.path.strip():
+            raise ConfigError("a judgment needs a query and the path of a document")
+        if self.grade is not None and not 0 <= self.grade <= MAX_GRADE:
+            raise OutOfRange(f"a grade is a number of 0..{MAX_GRADE}, got {self.grade}")
+
+    @property
+    def pair(self) -> Pair:
+        """The query and the path."""
+        return self.query, self.path
+
+
+@dataclass(frozen=True, slots=True)
+class UndoneJudgment:
+    """A judgment that was undone, and the one that counts again, if any."""
+
+    undone: Judgment
+    restored: Judgment | None
+
+
+class _Line(msgspec.Struct):
+    query: str
+    path: str
+    grade: int | Literal["unsure"] | None
+    when: str = ""
+    knobs: dict[str, Any] = {}
+    generation: int | None = None
+    undo: bool = False
+
+    def __post_init__(self) -> None:
+        if self.grade is None and not self.undo:
+            raise ValueError(f'`grade` is a number of 0..{MAX_GRADE} or "{UNSURE}"')
+        try:
+            self.judgment()
+        except ConfigError as error:
+            raise ValueError(str(error)) from error
+
+    def judgment(self) -> Judgment:
+        grade = self.grade if isinstance(self.grade, int) else None
+        return Judgment(self.query, self.path, grade, self.when, self.knobs, self.generation)
+
+
+class StandingJudgments:
+    """The judgments that count, with those they replaced, so that they can be undone."""
+
+    def __init__(self, lines: Iterable[_Line] = ()) -> None:
+        self._standing: dict[int, Judgment] = {}
+        """By number of the line, those not undone; the older ones of a pair included."""
+        self._numbers: dict[Pair, list[int]] = {}
+        for number, line in enumerate(lines):
+            self._add(number, line)
+
+    def __iter__(self) -> Iterator[Judgment]:
+        """Yield the judgment that counts of each pair, in the order they were first judged."""
+        return (self._standing[numbers[-1]] for numbers in self._numbers.values())
+
+    def __len__(self) -> int:
+        return len(self._numbers)
+
+    def get(self, pair: Pair) -> Judgment | None:
+        """Return the judgment of a query and path that counts, if any."""
+        numbers = self._numbers.get(pair)
+        return self._standing[numbers[-1]] if numbers else None
+
+    def last(self) -> Judgment | None:
+        """Return the last judgment that was not undone, if any."""
+        return self._standing[next(reversed(self._standing))] if self._standing else None
+
+    def before(self, judgment: Judgment) -> Judgment | None:
+        """Return the judgment that undoing a standing one restores, if any."""
+        numbers = self._numbers[judgment.pair]
+        return self._standing[numbers[-2]] if len(numbers) > 1 else None
+
+    def _add(self, number: int, line: _Line) -> None:
+        judgment = line.judgment()
+        numbers = self._numbers.setdefault(judgment.pair, [])
+        if line.undo and numbers:
+            del self._standing[numbers.pop()]
+        if line.grade is None:  # whatever could not be read before: the last line counts
+            for older in self._numbers.pop(judgment.pair):
+                del self._standing[older]
+        elif not line.undo or not numbers or self._standing[numbers[-1]].grade != judgment.grade:
+            numbers.append(number)
+            self._standing[number] = judgment
+
+
+class JudgmentLog:
+    """The file of judgments of one base; rereads it when it has changed. For one thread."""
+
+    def __init__(self, root: Path, notice: Notice) -> None:
+        self._file, self._notice = LockedLog(root, FILE, LOCK_NAME), notice
+        self._version: tuple[int, ...] | None = None
+        self._standing = StandingJudgments()
+
+    def read(self) -> StandingJudgments:
+        """Return the judgments that count; none if there is no file, or it cannot be read."""
+        version = self._file.version()
+        if version is None or version != self._version:
+            records = read_records(self._file.file, _Line, self._notice) if version else ()
+            self._standing = StandingJudgments(line for _, line in records if line)
+            self._version = version
+        return self._standing
+
+    def add(self, judgments: Sequence[Judgment]) -> None:
+        """Append judgments in one write. Raises WriteFault, changing nothing."""
+        with self.locked():
+            self.append(judgments)
+
+    def append(self, judgments: Sequence[Judgment]) -> None:
+        """As `add`, for a caller that holds the lock."""
+        self._file.append([_encode(judgment) for judgment in judgments])
+
+    def undo(self, judgment: Judgment | None = None) -> UndoneJudgment:
+        """Undo a judgment, by default the last one that is not undone.
+
+        Raises WriteFault when there is none, or its document was judged again since.
+        """
+        with self.locked():
+            standing = self.read()
+            if judgment is None:
+                judgment = standing.last()
+                if judgment is None:
+                    raise WriteFault("there is no judgment to undo")
+            elif standing.get(judgment.pair) != judgment:
+                raise WriteFault(
+                    f"{judgment.path} was judged again for this query since, so that judgment "
+                    "cannot be undone"
+                )
+            restored = standing.before(judgment)
+            if restored is None:
+                gone = {"query": judgment.query, "path": judgment.path, "grade": None}
+                self._file.append([_json(gone | {"undo": True})])
+            else:
+                self._file.append([_encode(restored, undo=True)])
+        return UndoneJudgment(judgment, restored)
+
+    def locked(self) -> AbstractContextManager[None]:
+        """Hold the lock of the file, so that what is read still holds when it is written."""
+        return self._file.locked()
+
+
+def query_key(query: str) -> str:
+    """Return a query as it is stored: NFC, without superfluous blanks."""
+    return " ".join(unicodedata.normalize("NFC", replace_surrogates(query)).split())
+
+
+def judged_queries(judgments: Iterable[Judgment]) -> tuple[JudgedQuery, ...]:
+    """Return the queries with their grades, in the order they were first judged."""
+    grades: dict[str, dict[str, int]] = {}
+    unsure: dict[str, set[str]] = {}
+    for judgment in judgments:
+        graded = grades.setdefault(judgment.query, {})
+        if judgment.grade is None:
+            unsure.setdefault(judgment.query, set()).add(judgment.path)
+        else:
+            graded[judgment.path] = judgment.grade
+    return tuple(
+        JudgedQuery(text, text, GROUP, graded, frozenset(), frozenset(unsure.get(text, ())))
+        for text, graded in grades.items()
+    )
+
+
+def knobs_of(tuning: Tuning) -> dict[str, Any]:
+    """Return the fields of a tuning as JSON can hold them."""
+    return {
+        name: sorted(value) if isinstance(value, frozenset) else value
+        for name, value in asdict(tuning).items()
+    }
+
+
+def now() -> str:
+    """Return the current time as `Judgment.when` has it."""
+    return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
+
+
+def _encode(judgment: Judgment, *, undo: bool = False) -> bytes:
+    """Return the line of a judgment, without its line break."""
+    fields: dict[str, Any] = {
+        "query": judgment.query,
+        "path": judgment.path,
+        "grade": UNSURE if judgment.grade is None else judgment.grade,
+    }
+    if judgment.when:
+        fields["when"] = judgment.when
+    if judgment.knobs:
+        fields["knobs"] = dict(judgment.knobs)
+    if judgment.generation is not None:
+        fields["generation"] = judgment.generation
+    if undo:
+        fields["undo"] = True
+    return _json(fields)
+
+
+def _json(fields: Mapping[str, Any]) -> bytes:
+    return json.dumps(fields, ensure_ascii=False).encode()

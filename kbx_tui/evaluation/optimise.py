@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kbx_tui.evaluation.judged_evidence import JudgedEvidence
-from kbx_tui.evaluation.measure import ProgressCallback
+from kbx_tui.evaluation.runs import ProgressCallback
 from kbx_tui.evaluation.significance import (
     EQUAL,
     NOTICEABLE,

@@ -8,8 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from kbx_tui.editing.state.state_folder import read_records, write_records
-from kbx_tui.editing.state.state_lock import state_lock
+from kbx_tui.editing.state_files import read_records, state_lock, write_records
 from kbx_tui.errors import KbxError
 from kbx_tui.search.evidence.tuning import Tuning
 from kbx_tui.state_file import Notice

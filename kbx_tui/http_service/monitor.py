@@ -13,9 +13,14 @@ from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 
 from kbx_tui.errors import KbxError
-from kbx_tui.http_service.listening_socket import ipv4_of_localhost, listen_on
-from kbx_tui.http_service.same_origin import HostRules, host_rules, is_loopback
-from kbx_tui.http_service.service_state import ServiceState
+from kbx_tui.http_service.hosts import (
+    HostRules,
+    host_rules,
+    ipv4_of_localhost,
+    is_loopback,
+    listen_on,
+)
+from kbx_tui.http_service.server_process import ServiceState
 
 WAITING_CONNECTIONS = 16
 
@@ -63,10 +68,8 @@ async def monitored(port: MonitorPort | None, state: ServiceState) -> AsyncItera
         yield
         return
     # uvicorn and prometheus_client are loaded only where there is such a port.
-    from kbx_tui.http_service.http_server import HttpServer
-    from kbx_tui.http_service.limited_protocol import Connections
-    from kbx_tui.http_service.monitor_app import MonitorApp
-    from kbx_tui.http_service.service_metrics import ServiceMetrics
+    from kbx_tui.http_service.http_server import Connections, HttpServer
+    from kbx_tui.http_service.monitor_app import MonitorApp, ServiceMetrics
 
     metrics = ServiceMetrics()
     metrics.show(state)

@@ -1,17 +1,32 @@
-"""The application of the port for health and metrics."""
+"""The application of the port for health and metrics, in the format of Prometheus.
+
+Metrics are counts and times: no text, path or name from a base. Needs the extra `metrics`: nothing
+else of the package imports prometheus_client.
+"""
 
 from __future__ import annotations
 
 import asyncio
 import json
+import time
+from collections.abc import Iterator
 
+from prometheus_client import (
+    CollectorRegistry,
+    Counter,
+    Histogram,
+    disable_created_metrics,
+    generate_latest,
+)
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
+from prometheus_client.registry import Collector
 from starlette.datastructures import Headers
 from starlette.responses import PlainTextResponse, Response
 from starlette.types import Receive, Scope, Send
 
-from kbx_tui.http_service.same_origin import HostRules, refusal
-from kbx_tui.http_service.service_metrics import ServiceMetrics
-from kbx_tui.http_service.service_state import ServiceState
+from kbx_tui import __version__
+from kbx_tui.http_service.hosts import HostRules, refusal
+from kbx_tui.http_service.server_process import ServiceState, process_usage
 
 
 class MonitorApp:
@@ -52,3 +67,145 @@ class MonitorApp:
                 metrics = await asyncio.to_thread(self._metrics.text)  # reads files of the system
                 return Response(metrics, media_type=self._metrics.content_type)
         return PlainTextResponse("there is /healthz, /readyz and /metrics\n", 404)
+
+
+SECONDS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0)
+"""Upper bounds of the buckets of times."""
+
+
+class ServiceMetrics:
+    """Counts what happens to a server, and writes it with the state of the server."""
+
+    content_type = "text/plain; version=0.0.4; charset=utf-8"
+
+    def __init__(self) -> None:
+        # Of each series it would write a time, too, which this text format does not know.
+        disable_created_metrics()  # type: ignore[no-untyped-call]
+        self._registry = CollectorRegistry()
+        self._requests = Counter(
+            "kbx_http_requests",
+            "HTTP requests answered, by route and status.",
+            ["route", "status"],
+            registry=self._registry,
+        )
+        self._request_seconds = Histogram(
+            "kbx_http_request_seconds",
+            "Time from a complete request to the end of its answer.",
+            ["route"],
+            buckets=SECONDS,
+            registry=self._registry,
+        )
+        self._calls = Counter(
+            "kbx_tool_calls",
+            "Calls of tools, by tool and result: ok, or the type of the failure.",
+            ["tool", "result"],
+            registry=self._registry,
+        )
+        self._call_seconds = Histogram(
+            "kbx_tool_call_seconds",
+            "Time of a call, waiting for the engine included.",
+            ["tool"],
+            buckets=SECONDS,
+            registry=self._registry,
+        )
+        self._rejected = Counter(
+            "kbx_rejected",
+            "Requests and sessions refused because a limit was reached.",
+            ["reason"],
+            registry=self._registry,
+        )
+        self._restarts = Counter(
+            "kbx_worker_restarts",
+            "Processes started again after they ended unasked.",
+            registry=self._registry,
+        )
+
+    def request(self, route: str, status: int, seconds: float) -> None:
+        """Count an HTTP request."""
+        self._requests.labels(route, str(status)).inc()
+        self._request_seconds.labels(route).observe(seconds)
+
+    def call(self, tool: str, result: str, seconds: float) -> None:
+        """Count a call of a tool."""
+        self._calls.labels(tool, result).inc()
+        self._call_seconds.labels(tool).observe(seconds)
+
+    def rejected(self, reason: str) -> None:
+        """Count what was refused because a limit was reached."""
+        self._rejected.labels(reason).inc()
+
+    def restarted(self) -> None:
+        """Count the replacement of a process."""
+        self._restarts.inc()
+
+    def show(self, state: ServiceState) -> None:
+        """Write this state, too, as it is at each reading."""
+        self._registry.register(_StateCollector(state))
+
+    def text(self) -> bytes:
+        """Return all metrics in the text format of Prometheus."""
+        return generate_latest(self._registry)
+
+
+class _StateCollector(Collector):
+    """Reads the state of a server."""
+
+    def __init__(self, state: ServiceState) -> None:
+        self._state = state
+
+    def collect(self) -> Iterator[Metric]:
+        state = self._state
+        build = GaugeMetricFamily("kbx_build_info", "The version that runs.", labels=["version"])
+        build.add_metric([__version__], 1)
+        yield build
+        ready = float(state.readiness()[0])
+        yield GaugeMetricFamily("kbx_ready", "1 while searches are answered.", ready)
+        yield from self._processes()
+        yield from self._indices()
+        running = _by_process("kbx_requests_in_progress", "HTTP requests in progress.")
+        waiting = _by_process("kbx_calls_waiting", "Calls that wait for the engine.")
+        for name, (requests, calls) in list(state.load.items()):  # another thread changes it
+            running.add_metric([name], requests)
+            waiting.add_metric([name], calls)
+        yield running
+        yield waiting
+        if state.sessions is not None:
+            now, most = state.sessions()
+            yield GaugeMetricFamily("kbx_sessions", "Sessions that are open.", now)
+            yield GaugeMetricFamily("kbx_sessions_limit", "Sessions that may be open.", most)
+
+    def _processes(self) -> Iterator[Metric]:
+        count = _by_process("kbx_processes", "Processes that run.")
+        private = _by_process(
+            "kbx_private_memory_bytes", "Memory that a process wrote and has alone."
+        )
+        shared = _by_process("kbx_proportional_memory_bytes", "All memory, what is shared in part.")
+        cpu = CounterMetricFamily(
+            "kbx_cpu_seconds", "Processor time of a process.", labels=["process"]
+        )
+        for name, pids in self._state.pids().items():
+            count.add_metric([name], len(pids))
+            usages = [usage for pid in pids if (usage := process_usage(pid)) is not None]
+            if usages:
+                private.add_metric([name], sum(usage.private_bytes for usage in usages))
+                shared.add_metric([name], sum(usage.proportional_bytes for usage in usages))
+            if usages and name != "sessions":  # their sum falls when one ends
+                cpu.add_metric([name], sum(usage.cpu_seconds for usage in usages))
+        yield from (count, private, shared, cpu)
+
+    def _indices(self) -> Iterator[Metric]:
+        generation = _by_process("kbx_index_generation", "Generation of the index that is open.")
+        pages = _by_process("kbx_index_pages", "Pages in that index.")
+        chunks = _by_process("kbx_index_chunks", "Chunks in that index.")
+        age = _by_process("kbx_index_age_seconds", "Time since a run last changed its text.")
+        for name, index in list(self._state.indices.items()):  # another thread changes it
+            generation.add_metric([name], index.generation)
+            pages.add_metric([name], index.pages)
+            chunks.add_metric([name], index.chunks)
+            if index.indexed_at is not None:
+                age.add_metric([name], max(time.time() - index.indexed_at, 0.0))
+        yield from (generation, pages, chunks, age)
+
+
+def _by_process(name: str, text: str) -> GaugeMetricFamily:
+    return GaugeMetricFamily(name, text, labels=["process"])

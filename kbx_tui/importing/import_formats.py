@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from kbx_tui.errors import ConfigError
+from kbx_tui.importing.calendars_contacts import read_calendar, read_contacts
+from kbx_tui.importing.chat_exports import is_chatgpt, is_claude, read_chatgpt, read_claude
 from kbx_tui.importing.imported_document import (
     FORMATS,
     Format,
@@ -13,27 +15,23 @@ from kbx_tui.importing.imported_document import (
     ImportProblem,
     SourceFile,
 )
-from kbx_tui.importing.readers.calendar_events import read_calendar
-from kbx_tui.importing.readers.captions import read_srt, read_vtt
-from kbx_tui.importing.readers.chat_exports import is_chatgpt, is_claude, read_chatgpt, read_claude
-from kbx_tui.importing.readers.contacts import read_contacts
-from kbx_tui.importing.readers.fathom import (
+from kbx_tui.importing.note_apps import is_logseq, is_notion, read_logseq, read_notion
+from kbx_tui.importing.okf import is_okf, read_okf
+from kbx_tui.importing.reading_help import json_of_file, text_of_file
+from kbx_tui.importing.transcripts import (
     is_fathom_json,
-    looks_like_fathom,
-    read_fathom_json,
-    read_fathom_text,
-)
-from kbx_tui.importing.readers.granola import (
     is_granola_json,
     is_granola_markdown,
+    looks_like_fathom,
+    looks_like_otter,
+    read_fathom_json,
+    read_fathom_text,
     read_granola_json,
     read_granola_markdown,
+    read_otter,
+    read_srt,
+    read_vtt,
 )
-from kbx_tui.importing.readers.logseq import is_logseq, read_logseq
-from kbx_tui.importing.readers.notion import is_notion, read_notion
-from kbx_tui.importing.readers.open_knowledge_format import is_okf, read_okf
-from kbx_tui.importing.readers.otter import looks_like_otter, read_otter
-from kbx_tui.importing.readers.reading_help import json_of_file, text_of_file
 
 _TREES: tuple[tuple[Format, Callable[[Sequence[SourceFile]], bool]], ...] = (
     ("logseq", is_logseq),

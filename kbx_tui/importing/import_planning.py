@@ -4,27 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
+
+import yaml
+from rapidfuzz import fuzz
 
 from kbx_tui.drafting.planning import file_diff
 from kbx_tui.editing.file_edits import FileEdit
-from kbx_tui.importing.attendee_matching import AttendeeMatcher, AttendeeQuestion
+from kbx_tui.editing.lossless_text import one_line
 from kbx_tui.importing.imported_document import (
     Imported,
     ImportedDocument,
     ImportedPage,
     ImportProblem,
 )
-from kbx_tui.importing.imported_page_text import (
-    page_bytes,
-    page_stem,
-    page_suffix,
-    stored_id,
-)
-from kbx_tui.knowledge.entities.entity_pages import page_entity
-from kbx_tui.knowledge.entities.entity_resolver import EntityResolver
+from kbx_tui.knowledge.entity_names import EntityResolver
+from kbx_tui.knowledge.entity_pages import page_entity
+from kbx_tui.knowledge.fields import text_of
 from kbx_tui.knowledge.folding import name_key, slug
-from kbx_tui.knowledge.parsing.reading import parse_document
+from kbx_tui.knowledge.reading import parse_document
 from kbx_tui.knowledge.records import Attendee, Entity
+from kbx_tui.safe_text import replace_surrogates
 
 ReadPage = Callable[[str], bytes | None]
 """Returns what a path of the base holds, None for no file."""
@@ -155,3 +155,178 @@ def imported_people(imported: Imported, prefix: str) -> tuple[Entity, ...]:
             page = parse_document(path, page_bytes(document))
             people.append(page_entity(page, page.id))
     return tuple(people)
+
+
+SIMILAR = 88.0
+"""Similarity of two names, 0..100, from which one may be a misspelling of the other. Two letters
+exchanged in a name of twelve give 91, two people of one family name at most 80."""
+
+
+@dataclass(frozen=True, slots=True)
+class AttendeeQuestion:
+    """An attendee who may be one of some people."""
+
+    attendee: Attendee
+    candidates: tuple[Entity, ...]
+    """The most likely first."""
+    title: str
+    """Title of the first document that names them."""
+
+
+Answer = Callable[[AttendeeQuestion], Entity | None]
+"""Returns who an attendee is; None keeps the name as it is written."""
+
+
+def keep_as_written(_question: AttendeeQuestion) -> None:
+    """Answer no question: the safe choice."""
+
+
+class AttendeeMatcher:
+    """Matches attendees to people; asks about each uncertain one once."""
+
+    def __init__(self, people: Sequence[Entity], answer: Answer = keep_as_written) -> None:
+        self._people, self._answer = people, answer
+        self._resolver = EntityResolver(people)
+        self._answers: dict[tuple[str, str], Entity | None] = {}
+        self.questions: list[AttendeeQuestion] = []
+        """Every question that came up."""
+        self.unknown: list[Attendee] = []
+        """Attendees who are nobody here and resemble nobody, each once."""
+
+    def match(self, attendee: Attendee, title: str) -> Attendee:
+        """Return the attendee by the name of their page, or as they are written."""
+        person = self._known(attendee)
+        if person is None:
+            key = (name_key(attendee.name), attendee.email.lower())
+            if key not in self._answers:
+                self._answers[key] = self._ask(attendee, title)
+            person = self._answers[key]
+        if person is None:
+            return attendee
+        return Attendee(person.name, attendee.email or next(iter(person.emails), ""))
+
+    def _known(self, attendee: Attendee) -> Entity | None:
+        """Return the one person that an attendee certainly is."""
+        indices = self._resolver.by_attendee(attendee)
+        if not indices and (name := _name_in_address(attendee)):
+            indices = self._resolver.by_attendee(Attendee(name))
+        return self._people[indices[0]] if len(indices) == 1 else None
+
+    def _ask(self, attendee: Attendee, title: str) -> Entity | None:
+        candidates = self._candidates(attendee)
+        if not candidates:
+            self.unknown.append(attendee)
+            return None
+        question = AttendeeQuestion(attendee, candidates, title)
+        self.questions.append(question)
+        return self._answer(question)
+
+    def _candidates(self, attendee: Attendee) -> tuple[Entity, ...]:
+        """Return those of the same name, the same first or last name, or a similar name."""
+        if indices := self._resolver.by_attendee(attendee):
+            return tuple(self._people[index] for index in indices)
+        key = name_key(_name_in_address(attendee) or attendee.name)
+        if not key:
+            return ()
+        scored = [(score, person) for person in self._people if (score := _likeness(key, person))]
+        scored.sort(key=lambda pair: (-pair[0], pair[1].id))
+        return tuple(person for _, person in scored[:9])
+
+
+def _likeness(key: str, person: Entity) -> float:
+    """Return how much a name resembles that of a person, 0..100; 0 if not enough."""
+    names = [name_key(name) for name in (person.name, *person.aliases)]
+    words = names[0].split()
+    if key in (words[:1] + words[-1:]):
+        return 99.0
+    best = max((fuzz.ratio(key, name) for name in names), default=0.0)
+    return best if best >= SIMILAR and len(key) > 4 else 0.0
+
+
+def _name_in_address(attendee: Attendee) -> str:
+    """Return the name in `alice.chen@…` of an attendee who has no other name, else nothing."""
+    if "@" not in attendee.name:
+        return ""
+    local = attendee.name.split("@")[0].split("+")[0]
+    name = " ".join(part for part in local.replace("_", ".").replace("-", ".").split(".") if part)
+    return name if " " in name else ""
+
+
+ID_FIELD = "import_id"
+"""The frontmatter field by which a page is known to be imported."""
+MAX_NAME, MAX_NAME_BYTES = 80, 180
+"""Characters and bytes (in UTF-8) of the longest name made from a title. File systems take 255
+bytes, of which a date, a number, the suffix and the name of a temporary file need some."""
+
+
+def page_stem(document: ImportedDocument) -> str:
+    """Return the path of a page below `memory/`, without suffix."""
+    stem = _short(document.stem or slug(document.title) or slug(document.import_id))
+    if document.kind == "person":
+        return f"people/{stem}"
+    if document.kind == "meeting":
+        return "/".join(filter(None, ("meetings", document.date.replace("-", "/"), stem)))
+    folders = map(_short, document.folder.split("/"))
+    is_dated = document.date and not document.stem
+    name = f"{document.date}-{stem}" if is_dated else stem
+    return "/".join(filter(None, ("notes", *folders, name)))
+
+
+def page_suffix(document: ImportedDocument) -> str:
+    """Return what the name of a page ends in; that of a transcript says so."""
+    return ".transcript.md" if document.subtype == "transcript" else ".md"
+
+
+def stored_id(document: ImportedDocument) -> str:
+    """Return the id of a document as a page gives it back: without line breaks, for one."""
+    return text_of(replace_surrogates(document.import_id))
+
+
+def page_bytes(document: ImportedDocument) -> bytes:
+    """Return the page: frontmatter, a heading for entities, notes and events, and the text."""
+    title = one_line(document.title)
+    fields: dict[str, Any] = {}
+    if document.kind == "meeting":
+        fields["title"] = title
+    if document.date:
+        fields["date"] = document.date
+    if document.subtype:
+        fields["type"] = document.subtype
+    fields |= {key: value for key, value in document.fields.items() if key not in fields}
+    if document.attendees:
+        fields["attendees"] = [
+            {"name": who.name, "email": who.email} if who.email else who.name
+            for who in document.attendees
+        ]
+    fields[ID_FIELD] = stored_id(document)
+    head = "".join(_field(name, value) for name, value in fields.items())
+    heading = "" if document.kind == "meeting" else f"# {title}\n"
+    between = "\n" if heading and document.body else ""
+    return replace_surrogates(f"---\n{head}---\n{heading}{between}{document.body}").encode()
+
+
+def _short(name: str) -> str:
+    """Return a name cut to what file systems take."""
+    return name[:MAX_NAME].encode()[:MAX_NAME_BYTES].decode(errors="ignore").strip("-")
+
+
+def _field(name: str, value: Any) -> str:
+    """Return one field of frontmatter; only what is in a list is on one line with others."""
+    return yaml.safe_dump(
+        {name: _plain(value)},
+        sort_keys=False,
+        allow_unicode=True,
+        default_flow_style=None if isinstance(value, list) else False,
+        width=10_000,
+    )
+
+
+def _plain(value: Any) -> Any:
+    """Return a value without lone surrogates, which YAML would escape and nobody could read."""
+    if isinstance(value, str):
+        return replace_surrogates(value)
+    if isinstance(value, list):
+        return [_plain(entry) for entry in value]
+    if isinstance(value, dict):
+        return {name: _plain(entry) for name, entry in value.items()}
+    return value

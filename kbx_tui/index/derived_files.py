@@ -22,21 +22,23 @@ from uuid import uuid4
 import numpy as np
 from numpy.typing import NDArray
 
-from kbx_tui.index.array_files.array_format import Damaged, map_arrays, map_unverified
-from kbx_tui.index.array_files.array_writer import ArrayWriter
-from kbx_tui.index.columns.stored_documents import StoredDocuments
-from kbx_tui.index.columns.versions import VersionArray, count_differing
-from kbx_tui.index.entities.stored_entities import StoredEntities
-from kbx_tui.index.entities.stored_facts import StoredFacts
-from kbx_tui.index.entities.stored_links import StoredLinks
-from kbx_tui.index.entities.stored_names import StoredNames
-from kbx_tui.index.integrity.verified_files import FileState, state_of
-from kbx_tui.index.inverted_file.vector_lists import VectorLists
-from kbx_tui.index.lexical.bodies import Bodies
+from kbx_tui.index.array_file import (
+    ArrayWriter,
+    Damaged,
+    FileState,
+    map_arrays,
+    map_unverified,
+    state_of,
+)
 from kbx_tui.index.lexical.postings import Postings
-from kbx_tui.index.store import Store
-from kbx_tui.index.store_errors import translate_errors
-from kbx_tui.index.vectors.stored_vectors import StoredVectors
+from kbx_tui.index.snapshot import StoredLinks
+from kbx_tui.index.store import Store, translate_errors
+from kbx_tui.index.stored_documents import Bodies, StoredDocuments
+from kbx_tui.index.stored_entities import StoredEntities, StoredFacts
+from kbx_tui.index.stored_names import StoredNames
+from kbx_tui.index.vectors.vector_lists import VectorLists
+from kbx_tui.index.vectors.vector_segment import StoredVectors
+from kbx_tui.index.versions import VersionArray, count_differing
 from kbx_tui.removal import DERIVED_FILES, remove_index_file, remove_temporary
 
 if TYPE_CHECKING:

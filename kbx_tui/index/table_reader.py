@@ -14,7 +14,7 @@ from threading import Thread, current_thread
 from typing import Any, TypeVar
 from weakref import finalize
 
-from kbx_tui.index.store_errors import READ_ATTEMPTS, is_store_error, translate_errors
+from kbx_tui.index.store import READ_ATTEMPTS, is_store_error, translate_errors
 from kbx_tui.removal import INDEX_TABLES
 
 Result = TypeVar("Result")

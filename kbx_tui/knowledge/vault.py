@@ -1,21 +1,26 @@
-"""Discovery of the root of a knowledge base and of its markdown files."""
+"""Discovery of the root of a knowledge base and of its markdown files; what is left out."""
 
 from __future__ import annotations
 
 import errno
 import os
 import sys
+import tempfile
 import unicodedata
 from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
+from typing import TYPE_CHECKING
 
-from kbx_tui.errors import NotFound
-from kbx_tui.knowledge.ignore_rules import GITIGNORE, IgnoreRules
+from kbx_tui.errors import ConfigError, NotFound
 from kbx_tui.knowledge.records import Problem
 from kbx_tui.safe_text import replace_surrogates
 from kbx_tui.state_file import read_regular_file
+
+if TYPE_CHECKING:
+    from pathspec import GitIgnoreSpec
+
 
 CONFIG_NAME = "kbx.toml"
 MEMORY = "memory"
@@ -246,3 +251,116 @@ def locate(root: Path, path: str, exclude: Sequence[str] = ()) -> Path:
         if candidate.path == path:
             return candidate.absolute
     raise FileNotFoundError(path)
+
+
+GITIGNORE = ".gitignore"
+
+
+class IgnoreRules:
+    """Ignore patterns collected while walking down a tree.
+
+    The ``exclude`` patterns win over any ``.gitignore``; of those, the deepest that matches.
+    """
+
+    def __init__(self, exclude: Sequence[str] = ()) -> None:
+        try:
+            self._exclude = _compile(exclude) if exclude else None
+        except ValueError as error:
+            raise ConfigError(f"[index] exclude has an invalid pattern: {error}") from error
+        self._specs: list[tuple[str, GitIgnoreSpec]] = []
+
+    def read_folder(self, folder: Path, prefix: str, *, keep: str = "") -> bool:
+        """Add the rules in the ``.gitignore`` of a folder; return whether it has one.
+
+        ``prefix`` is its path relative to the root, ending with a slash. A file that would ignore
+        the path ``keep``, the folder of the knowledge base, is skipped: many users keep their notes
+        out of git.
+        """
+        try:
+            data = read_regular_file(folder / GITIGNORE, follow_links=True)
+            lines = data.decode("utf-8", "replace").splitlines()
+        except OSError:
+            return False
+        spec = _compile_valid(lines)
+        if not (keep and spec.match_file(keep)):
+            self._specs.append((prefix, spec))
+        return True
+
+    def ignores_file(self, path: str) -> bool:
+        """Return whether the rules leave out the file at ``path``, relative to the root."""
+        if self._exclude is not None and self._exclude.match_file(path):
+            return True
+        for prefix, spec in reversed(self._specs):
+            if path.startswith(prefix):
+                is_ignored = spec.check_file(path[len(prefix) :]).include
+                if is_ignored is not None:
+                    return is_ignored
+        return False
+
+    def ignores_folder(self, path: str) -> bool:
+        """Return whether the rules leave out everything below the folder at ``path``."""
+        return self.ignores_file(path + "/")
+
+
+def _compile_valid(lines: Sequence[str]) -> GitIgnoreSpec:
+    """Compile the valid patterns only, as git does; pathspec would raise."""
+    valid = []
+    for line in lines:
+        try:
+            _compile([line])
+        except ValueError:
+            continue
+        valid.append(line)
+    return _compile(valid)
+
+
+def _compile(lines: Sequence[str]) -> GitIgnoreSpec:
+    from pathspec import GitIgnoreSpec  # late: finding the root needs no patterns
+
+    return GitIgnoreSpec.from_lines(lines)
+
+
+SYSTEM_TREES = (
+    *("/bin", "/boot", "/etc", "/lib", "/lib32", "/lib64", "/proc", "/sbin", "/sys"),
+    *("/usr/bin", "/usr/include", "/usr/lib", "/usr/lib64", "/usr/libexec", "/usr/local/lib"),
+    *("/usr/local/share", "/usr/sbin", "/usr/share", "/var/cache", "/var/log", "/nix/store"),
+    *("/System", "/Library", "/Applications", "/private/etc", "/opt/homebrew"),
+    *("C:/Windows", "C:/Program Files", "C:/Program Files (x86)", "C:/ProgramData"),
+)
+"""Folders of a system, with everything below them."""
+SHARED_FOLDERS = (
+    *("/dev", "/home", "/media", "/mnt", "/opt", "/run", "/srv", "/usr", "/usr/local"),
+    *("/usr/src", "/var", "/var/lib", "/root", "/Users", "/Volumes", "/private", "/private/var"),
+    "C:/Users",
+)
+"""Folders that hold those of many users or programs: one of these may be a base, not all of them.
+"""
+TEMPORARY_FOLDERS = ("/tmp", "/var/tmp", "/private/tmp", "/private/var/tmp", "/dev/shm")
+PACKAGE_FOLDERS = frozenset(
+    {
+        *("node_modules", "bower_components", "site-packages", "dist-packages", "__pycache__"),
+        *(".cache", ".cargo", ".conda", ".gradle", ".m2", ".npm", ".nuget", ".nvm", ".pyenv"),
+        *(".rbenv", ".rustup", ".venv", "Caches", "Caskroom", "Cellar"),
+    }
+)
+"""Names of folders in which a package manager or a cache keeps its files."""
+
+
+def describe_system_folder(folder: Path) -> str:
+    """Return what an absolute folder is if it hardly holds notes, `your home folder`; else empty.
+
+    Only its name counts: nothing is read.
+    """
+    if folder == Path(folder.anchor):
+        return "a whole disk"
+    if folder == Path.home():
+        return "your home folder"
+    if folder in (*map(Path, TEMPORARY_FOLDERS), Path(tempfile.gettempdir())):
+        return "a folder of temporary files"
+    if PACKAGE_FOLDERS.intersection(folder.parts):
+        return "a folder of a package manager or a cache"
+    if folder in map(Path, SHARED_FOLDERS):
+        return "a folder of the system"
+    if any(folder.is_relative_to(tree) for tree in SYSTEM_TREES):
+        return "a folder of the system"
+    return ""

@@ -15,10 +15,10 @@ from pathlib import Path
 
 import msgspec
 
-from kbx_tui.editing.state.state_folder import STATE, replace_state_file, state_folder
+from kbx_tui.editing.state_files import STATE, replace_state_file, state_folder
 from kbx_tui.errors import NotFound, StoreFault
 from kbx_tui.formatting import format_minute, format_size
-from kbx_tui.object_store.mirror_folder import MirroredVersion, mirror_of
+from kbx_tui.object_store.mirror import MirroredVersion, mirror_of
 from kbx_tui.object_store.store_uri import OFFLINE, StoreUri
 from kbx_tui.state_file import decode_json, read_regular_file
 

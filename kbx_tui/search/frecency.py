@@ -2,20 +2,35 @@
 
     frecency = sigmoid(ln(1 + opens)) * 2^(-days / 7)
 
-with the days since the document was last opened; 0 if it never was.
+with the days since the document was last opened; 0 if it never was. Openings are logged in
+`.kbx/usage.jsonl`, one line each. A long log is compacted to one line per document, which has the
+number of its openings and the time of the last: all that frecency needs. A lock keeps an opening by
+another process from being lost meanwhile. Lines that cannot be read are kept as they are.
 """
 
 from __future__ import annotations
 
 import time
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 
+import msgspec
 import numpy as np
+from filelock import FileLock, Timeout
 
+from kbx_tui.editing.atomic_write import write_atomically
+from kbx_tui.editing.state_files import append_lines, state_folder
+from kbx_tui.errors import WriteFault
 from kbx_tui.search.evidence.evidence import Scores
-from kbx_tui.search.usage_log import UsageLog
-from kbx_tui.state_file import Notice, ignore
+from kbx_tui.state_file import (
+    Notice,
+    ignore,
+    invalid_lines,
+    is_read_only,
+    read_regular_file,
+    unreadable,
+)
 
 HALF_LIFE_DAYS = 7.0
 DAY = 86_400.0
@@ -42,3 +57,99 @@ class OpenedDocuments:
                 frequency = (1 + opens) / (2 + opens)  # sigmoid(ln(1 + opens))
                 frecency[row_of[path]] = frequency * 2.0 ** (-days / HALF_LIFE_DAYS)
         return frecency
+
+
+USAGE_NAME = "usage.jsonl"
+LOCK_NAME = "usage.lock"
+LOCK_SECONDS = 2.0
+"""Longest wait of an opening for another process, which compacts the log."""
+
+COMPACTED_LINES = 2_000
+"""Lines in excess of one per document from which the log is compacted."""
+CHECKED_BYTES = 128 * 1024
+"""Size from which `add` looks whether the log is to be compacted."""
+
+MAX_OPENS = 10**12
+"""Openings per document that are counted: more would be damage."""
+
+
+class _Line(msgspec.Struct):
+    path: str
+    at: float
+    """Seconds since 1970."""
+    opens: int = 1
+
+
+_DECODER = msgspec.json.Decoder(_Line)
+
+
+class UsageLog:
+    """The log of one base."""
+
+    def __init__(self, root: Path, notice: Notice) -> None:
+        self._root, self._file, self._notice = root, root / ".kbx" / USAGE_NAME, notice
+        self._file_version: tuple[int, int] | None = None
+        self._opens: dict[str, tuple[int, float]] = {}
+
+    def add(self, path: str, at: float) -> None:
+        """Add an opening. Write errors are ignored: an opening is not worth an error."""
+        line = msgspec.json.encode({"path": path.encode("utf-8", "replace").decode(), "at": at})
+        with suppress(OSError, WriteFault, Timeout):
+            folder = state_folder(self._root)
+            with FileLock(folder / LOCK_NAME, timeout=LOCK_SECONDS):
+                size = append_lines(self._file, [line])
+            if size > CHECKED_BYTES:
+                self.read()
+
+    def read(self) -> Mapping[str, tuple[int, float]]:
+        """Return the number of openings and the last time, by path; rereads a changed file."""
+        try:
+            status = self._file.lstat()
+        except OSError:
+            return {}
+        version = (status.st_mtime_ns, status.st_size)
+        if self._file_version != version:
+            self._file_version, self._opens = version, {}
+            try:
+                data = read_regular_file(self._file)
+            except OSError as error:
+                self._notice(unreadable(self._file, error))
+                return self._opens
+            self._opens, invalid = _count(data)
+            if invalid:
+                self._notice(invalid_lines(self._file, len(invalid)))
+            is_long = data.count(b"\n") - len(self._opens) - len(invalid) > COMPACTED_LINES
+            if is_long and not is_read_only(self._root):
+                self._compact()
+        return self._opens
+
+    def _compact(self) -> None:
+        """Rewrite the log with one line per document, unless another process holds the lock."""
+        with (
+            suppress(OSError, WriteFault, Timeout),
+            FileLock(self._file.with_name(LOCK_NAME), timeout=0),
+        ):
+            opens, invalid = _count(read_regular_file(self._file))  # as it is under the lock
+            lines = [
+                msgspec.json.encode({"path": path, "at": last, "opens": count})
+                for path, (count, last) in opens.items()
+            ]
+            write_atomically(self._file, b"".join(line + b"\n" for line in (*lines, *invalid)))
+
+
+def _count(data: bytes) -> tuple[dict[str, tuple[int, float]], list[bytes]]:
+    """Return the openings and the last time by path, and the lines that cannot be read."""
+    opens: dict[str, tuple[int, float]] = {}
+    invalid = []
+    for text in data.split(b"\n"):
+        try:
+            line = _DECODER.decode(text)
+            if not 0 < line.opens <= MAX_OPENS:
+                raise ValueError("not a number of openings")
+        except (msgspec.MsgspecError, ValueError, RecursionError):
+            if text.strip():
+                invalid.append(text)
+            continue
+        count, last = opens.get(line.path, (0, 0.0))
+        opens[line.path] = (count + line.opens, max(last, line.at))
+    return opens, invalid

@@ -1,12 +1,50 @@
-"""An open index: its tables, and its newest generation in memory."""
+"""An open index: its tables, and its newest generation in memory.
+
+A generation is the snapshot, the vectors and everything derived from them.
+"""
 
 from __future__ import annotations
 
-from kbx_tui.index.integrity.noted_state import undamaged_versions
-from kbx_tui.index.store import Store
-from kbx_tui.index.store_errors import translate_errors
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kbx_tui.errors import NotFound
+from kbx_tui.index.derived_files import BODIES, changed_in_place, file_states
+from kbx_tui.index.lexical.bm25 import Bm25Index
+from kbx_tui.index.lexical.text_files import load_bm25, load_facts
+from kbx_tui.index.load_snapshot import ChunkLines, read_chunk_lines, read_snapshot
+from kbx_tui.index.noted_state import undamaged_versions
+from kbx_tui.index.path_filter import PathFilter
+from kbx_tui.index.snapshot import Snapshot, generation_of
+from kbx_tui.index.store import Store, is_one_of, translate_errors
+from kbx_tui.index.stored_documents import Bodies, Body
+from kbx_tui.index.stored_entities import EntitiesById
 from kbx_tui.index.table_reader import TableReader
-from kbx_tui.search.index_generation import IndexGeneration
+from kbx_tui.index.vectors.load_vectors import load_vectors
+from kbx_tui.index.vectors.vector_matrix import VectorMatrix
+from kbx_tui.index.versions import rows_of_versions
+from kbx_tui.knowledge.records import Entity
+from kbx_tui.search.evidence.evidence import EntityCandidate, Scope, UnknownName
+from kbx_tui.search.evidence.scoring import ScoredDocuments
+from kbx_tui.search.lru_cache import LruCache
+from kbx_tui.search.name_lookup import DocumentNames, EntityNames
+from kbx_tui.search.query.filters import Filters
+from kbx_tui.search.query.named_documents import KnownItems, TitleWords
+from kbx_tui.search.query.named_query import NameMatch
+from kbx_tui.search.query.periods import DocumentDates
+from kbx_tui.search.retrieval.entity_documents import EntityDocuments
+from kbx_tui.search.retrieval.entity_pass import EntityPass, FactIndex
+from kbx_tui.search.retrieval.scope import ScopedDocuments, find_scope
+
+if TYPE_CHECKING:
+    from kbx_tui.search.link_graph import Destinations
+    from kbx_tui.search.results.facets import FacetIndex
 
 
 class OpenIndex:
@@ -75,3 +113,251 @@ class OpenIndex:
             self._store.check_compatible()
             before = None if self._generation is None else self._generation.known_destinations
             return IndexGeneration(self._store, versions, before)
+
+
+TEXT_TABLES = ("documents", "entities", "facts", "links", "name_uses", "meta")
+SCOPES_KEPT = 8
+SIMILAR_NAMES = 5
+"""Names of which the best visible one is suggested for a name that no entity has."""
+PASS_ONE_KEPT, PASS_ONE_SECONDS = 256, 60.0
+PATIENCE = 10.0
+"""Changed vectors are reread only after this many times the duration of the last read."""
+
+
+PassOne = tuple[Sequence[NameMatch], tuple[EntityCandidate, ...]]
+"""The result of pass 1: the names in a query, and its candidate entities."""
+
+
+class IndexGeneration:
+    """One generation in memory. Everything derived from it is computed lazily and cached."""
+
+    def __init__(
+        self,
+        store: Store,
+        versions: Mapping[str, int],
+        known_destinations: Destinations | None = None,
+    ) -> None:
+        """Read the text of a compatible index, whose tables have these versions.
+
+        `known_destinations` are those of an earlier generation.
+        """
+        self._store, self.versions = store, versions
+        self.known_destinations = known_destinations
+        """Those of this generation once they are asked for, until then those before."""
+        self._file_states = file_states(store)
+        self.snapshot = read_snapshot(store, versions)
+        self.entities = EntitiesById(self.snapshot.entities)
+        self.entity_documents = EntityDocuments(self.snapshot)
+        self._scopes: LruCache[tuple[PathFilter, Filters], ScopedDocuments] = LruCache(SCOPES_KEPT)
+        self._scored_documents: LruCache[Scope, ScoredDocuments] = LruCache(SCOPES_KEPT)
+        self._vectors: VectorMatrix | None = None
+        self._vectors_read = self._reading_took = 0.0
+        self._clear_pass_one()
+
+    @property
+    def number(self) -> int:
+        """The number of this generation; it grows with every change of the index."""
+        return generation_of(self.versions)
+
+    def was_damaged(self) -> bool:
+        """Return whether files that are mapped into memory were changed in place."""
+        return changed_in_place(self._store, self._file_states)
+
+    def has_text_of(self, versions: Mapping[str, int]) -> bool:
+        """Return whether the tables of text have these versions; vectors may differ."""
+        return all(versions[name] == self.versions[name] for name in TEXT_TABLES)
+
+    def refresh_vectors(self, versions: Mapping[str, int], *, now: bool) -> bool:
+        """Drop the vectors if the tables have other `versions`; return whether it did.
+
+        Without `now`, changed vectors may be read later: a long indexing run changes them every few
+        seconds, and reading all of them takes part of a second.
+        """
+        waited = time.monotonic() - self._vectors_read
+        may_wait = self._vectors is not None and not now and waited < PATIENCE * self._reading_took
+        if may_wait or versions == self.versions:
+            return False
+        self.versions, self._vectors = versions, None
+        self._clear_pass_one()
+        return True
+
+    def _clear_pass_one(self) -> None:
+        self.pass_one: LruCache[str, PassOne] = LruCache(PASS_ONE_KEPT, seconds=PASS_ONE_SECONDS)
+
+    def vectors(self, *, model: str, dimension: int) -> VectorMatrix:
+        """Return the vectors of this generation. Raises IndexForeign if another model made them."""
+        if self._vectors is None:
+            self._store.check_compatible(model=model)
+            began = time.monotonic()
+            self._vectors = load_vectors(
+                self._store, self.snapshot, model=model, dimension=dimension
+            )
+            self._vectors_read = time.monotonic()
+            self._reading_took = self._vectors_read - began
+        return self._vectors
+
+    @cached_property
+    def entity_pass(self) -> EntityPass:
+        """Pass 1 over the entities of this generation."""
+        return EntityPass(self.snapshot, self.words.texts_with)
+
+    def names_if_ready(self, query: str) -> Sequence[NameMatch]:
+        """Return the names in a query that are found quickly, without building an index.
+
+        All of them for a recent query; otherwise full names, if `entity_pass` was used before.
+        """
+        if recent := self.pass_one.get(query):
+            return recent[0]
+        was_used = "entity_pass" in vars(self)
+        return self.entity_pass.names.find_full_names(query) if was_used else ()
+
+    @cached_property
+    def words(self) -> Bm25Index:
+        """The full-text index of the documents."""
+        return load_bm25(self._store, self.snapshot)
+
+    def is_usual(self, word: str) -> bool:
+        """Return whether a folded word says little of one document (`Bm25Index.is_usual`).
+
+        `words` is read when the first word is asked about.
+        """
+        return self.words.is_usual(word)
+
+    @cached_property
+    def bodies(self) -> BodyReader:
+        """The reader of document bodies."""
+        return BodyReader(self.snapshot, BODIES.map(self._store))
+
+    @cached_property
+    def chunk_lines(self) -> ChunkLines:
+        """The lines of the chunks of every document."""
+        return read_chunk_lines(self._store, self.snapshot)
+
+    @cached_property
+    def facts(self) -> FactIndex:
+        """The full-text index of the facts."""
+        return FactIndex(load_facts(self._store, self.snapshot))
+
+    def chunk_cosines(self, row: int, query: NDArray[np.float32]) -> tuple[list[int], list[float]]:
+        """Return the lines and cosines of the chunks of a document; none if it has no vectors."""
+        return ([], []) if self._vectors is None else self._vectors.chunk_cosines(query, row)
+
+    def scope(self, path: PathFilter, filters: Filters) -> ScopedDocuments:
+        """Return the documents in scope."""
+        if scoped := self._scopes.get((path, filters)):
+            return scoped
+        named = {name: self._ids_of(name, filters) for name in filters.typed_names}
+        flags, scope = find_scope(self.snapshot, path, filters, named)
+        unknown = tuple(self._unknown(name, filters) for name, ids in named.items() if not ids)
+        scoped = ScopedDocuments.of(self.snapshot, flags, replace(scope, unknown_names=unknown))
+        return self._scopes.put((path, filters), scoped)
+
+    def _ids_of(self, name: str, filters: Filters) -> list[str]:
+        """Return the ids of the entities with a name, without those hidden by the filters."""
+        found = self.entity_names.named(name)
+        return [entity.id for entity in found if _is_visible(entity, name, filters)]
+
+    def _unknown(self, name: str, filters: Filters) -> UnknownName:
+        similar = self.entity_names.find(name, SIMILAR_NAMES)
+        visible = (entity.name for entity in similar if _is_visible(entity, name, filters))
+        return UnknownName(name, next(visible, ""))
+
+    def scored_documents(self, scoped: ScopedDocuments, share: float) -> ScoredDocuments:
+        """Return the documents to score: those in scope and, with a `share`, adjacent parts."""
+        if not share:
+            return ScoredDocuments.without_continuations(scoped.flags, scoped.rows)
+        continuations = self.entity_documents.continuations
+        if not scoped.scope.complete:  # every query has other candidates
+            return ScoredDocuments.of(continuations, scoped.flags, scoped.rows)
+        if documents := self._scored_documents.get(scoped.scope):
+            return documents
+        documents = ScoredDocuments.of(continuations, scoped.flags, scoped.rows)
+        return self._scored_documents.put(scoped.scope, documents)
+
+    def entity(self, entity_id: str) -> Entity:
+        """Return the entity with this id. Raises NotFound."""
+        entity = self.entities.get(entity_id)
+        if entity is None:
+            raise NotFound(
+                f"no entity has the id {entity_id!r}; ids look like person:alice-chen, and pages "
+                "below people, projects and teams have one"
+            )
+        return entity
+
+    @cached_property
+    def entity_names(self) -> EntityNames:
+        """The names of all entities, for completion."""
+        counts = zip(self.snapshot.entities.ids, self.snapshot.links.counts().tolist(), strict=True)
+        return EntityNames(self.snapshot.entities, dict(counts))
+
+    @cached_property
+    def document_names(self) -> DocumentNames:
+        """The titles and paths of all documents, for picking one."""
+        return DocumentNames(self.snapshot)
+
+    @cached_property
+    def destinations(self) -> Destinations:
+        """The resolver of link targets; that before if no name has changed."""
+        from kbx_tui.search.link_graph import Destinations  # imports a markdown parser
+
+        before = self.known_destinations
+        if before is None or not before.hold_for(self.snapshot):
+            self.known_destinations = before = Destinations(self.snapshot)
+        return before
+
+    @cached_property
+    def facets(self) -> FacetIndex:
+        """The types, tags, dates and people of all documents, to be counted."""
+        from kbx_tui.search.results.facets import FacetIndex  # not for a first search
+
+        return FacetIndex(self.snapshot)
+
+    @cached_property
+    def known_items(self) -> KnownItems:
+        """The documents by path, id, title and date."""
+        return KnownItems(self.snapshot.segments, self.snapshot.entity_pages)
+
+    @cached_property
+    def document_dates(self) -> DocumentDates:
+        """The dates of the documents."""
+        return DocumentDates(self.snapshot.dates)
+
+    @cached_property
+    def title_words(self) -> TitleWords:
+        """The titles of the documents by their words."""
+        return TitleWords(self.snapshot.segments, self.words.language_of)
+
+
+def _is_visible(entity: Entity, name: str, filters: Filters) -> bool:
+    """Return whether an entity may be found by a name typed in a filter."""
+    return entity.path not in filters.hidden and (name, entity.id) not in filters.hidden_names
+
+
+MISSING: Body = ("", 1)
+
+
+class BodyReader:
+    """Reads bodies of the documents of one generation."""
+
+    def __init__(self, snapshot: Snapshot, file: Bodies | None) -> None:
+        self._row_of, self._file = snapshot.row_of, file
+        self._index_in_file = np.full(len(snapshot.versions), -1, np.int32)
+        if file is not None:
+            rows = rows_of_versions(file.versions, snapshot.versions)
+            kept = np.flatnonzero(rows >= 0)
+            self._index_in_file[rows[kept]] = kept
+
+    def read(self, paths: Sequence[str], reader: TableReader) -> list[Body]:
+        """Return the bodies in the order of `paths`, empty for a deleted one. Raises IndexFault."""
+        bodies: dict[str, Body] = {}
+        for path in paths:
+            row = self._row_of.get(path)
+            index = -1 if row is None else int(self._index_in_file[row])
+            if index >= 0 and self._file is not None:
+                bodies[path] = self._file[index]
+        missing = [path for path in dict.fromkeys(paths) if path not in bodies]
+        if missing:
+            where = is_one_of("path", missing)
+            for row in reader.rows("documents", ["path", "body", "body_line"], where).to_pylist():
+                bodies[row["path"]] = (row["body"], row["body_line"])
+        return [bodies.get(path, MISSING) for path in paths]

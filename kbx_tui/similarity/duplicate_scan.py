@@ -18,12 +18,10 @@ from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
 from kbx_tui.knowledge.records import Fact
-from kbx_tui.similarity.conflicts.conflict_guard import Conflict
+from kbx_tui.similarity.conflict_guard import Conflict
 from kbx_tui.similarity.fact_vectors import FactVectors, Flags, Rows
-from kbx_tui.similarity.matches import DuplicateFact
-from kbx_tui.similarity.scoring.calibration import Calibration
-from kbx_tui.similarity.scoring.pair_score import PairSimilarity, score_pair
-from kbx_tui.similarity.scoring.thresholds import Thresholds
+from kbx_tui.similarity.matches import DuplicateFact, Thresholds
+from kbx_tui.similarity.pair_score import Calibration, PairSimilarity, score_pair
 
 BLOCK = 2048
 STRETCH = 64

@@ -1,13 +1,14 @@
-"""Finds the entity a user refers to by name, or raises an error that says what to type."""
+"""The entity that a user names, or that a text begins with."""
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable, Sequence
 
 from kbx_tui.errors import Ambiguous, ConfigError, UnknownEntity
 from kbx_tui.knowledge.folding import name_key, tokens
 from kbx_tui.knowledge.records import Entity
-from kbx_tui.search.browsing.entity_lookup import EntityNames
+from kbx_tui.search.name_lookup import EntityNames
 
 MAX_CANDIDATES_LISTED = 6
 """Maximum number of candidates listed in an error message."""
@@ -68,3 +69,25 @@ def _listed(entities: Sequence[Entity]) -> str:
     if len(entities) > MAX_CANDIDATES_LISTED:
         shown.append(f"{len(entities) - MAX_CANDIDATES_LISTED} more")
     return ", ".join(shown)
+
+
+LONGEST_NAME = 8
+"""Maximum number of words in a name that a text may begin with."""
+
+
+class SubjectIndex:
+    """Entities by the names that a text may begin with."""
+
+    def __init__(self, entities: Sequence[Entity]) -> None:
+        self._by_name: defaultdict[str, dict[str, Entity]] = defaultdict(dict)
+        for entity in entities:
+            for name in (entity.name, *entity.aliases):
+                self._by_name[name_key(name)][entity.id] = entity
+
+    def subject_of(self, text: str) -> Entity | None:
+        """Return the entity with the longest name the text begins with; None if several have it."""
+        words = tokens(text)
+        for count in range(min(len(words), LONGEST_NAME), 0, -1):
+            if entities := self._by_name.get(" ".join(words[:count])):
+                return next(iter(entities.values())) if len(entities) == 1 else None
+        return None

@@ -1,12 +1,13 @@
-"""Facts and open items with their vectors, in memory, read once per index generation.
+"""Facts and open items with their vectors, and the texts that are compared with them.
 
-Only active facts are compared: superseded, archived and redacted ones are left out.
+Facts are read once per index generation. Only active ones are compared: superseded, archived and
+redacted ones are left out.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -14,14 +15,13 @@ from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
 from kbx_tui.embedding.embedder import Embedder, Vector, Vectors
-from kbx_tui.index.rows import FACT_COLUMNS, fact_from_row
-from kbx_tui.index.store import wrong_model_error
+from kbx_tui.index.store import is_one_of, quoted, wrong_model_error
+from kbx_tui.index.tables import FACT_COLUMNS, fact_from_row
 from kbx_tui.index.vectors.int8_codes import QuantizedVectors, nearest, quantize
-from kbx_tui.index.where_clause import is_one_of, quoted
-from kbx_tui.knowledge.facts.strip_subject import strip_subject
+from kbx_tui.knowledge.entity_names import strip_subject
 from kbx_tui.knowledge.records import Entity, Fact
 from kbx_tui.search.open_index import OpenIndex
-from kbx_tui.similarity.scoring.compared_words import normal_form
+from kbx_tui.similarity.compared_words import normal_form
 
 MAX_EMBEDDED_ON_READ = 2000
 """Maximum number of facts to embed on the spot; more are left to `kbx index`."""
@@ -162,3 +162,79 @@ class FactVectorCache:
         model = json.loads(made_with[0]) if made_with else self._embedder.model
         if model != self._embedder.model:
             raise wrong_model_error(model, self._embedder.model)
+
+
+@dataclass(frozen=True, slots=True)
+class CandidateText:
+    """A text with its unit vector, as given and as compared with facts of its own entity.
+
+    Those are stored without the entity's name too. Facts of others are compared with the whole
+    text: what Alice prefers says nothing about Bob.
+    """
+
+    text: str
+    vector: Vector
+    owner: str = ""
+    """Id of the entity it is about; empty when that is not known."""
+    own_text: str = ""
+    """The text without the entity's name at its beginning; empty when it does not begin with it."""
+    own_vector: Vector | None = None
+    """The unit vector of `own_text`."""
+
+    def compared_with(self, entity_id: str) -> tuple[str, Vector]:
+        """Return text and vector as compared with what is known about an entity."""
+        if self.own_vector is not None and entity_id == self.owner:
+            return self.own_text, self.own_vector
+        return self.text, self.vector
+
+    def variants(
+        self, facts: FactVectors, within: Flags | None
+    ) -> Iterator[tuple[str, Vector, Flags | None]]:
+        """Yield text and vector with a mask of the facts they are compared with; None for all."""
+        if self.own_vector is None:
+            yield self.text, self.vector, within
+            return
+        own = facts.owned_by(self.owner)
+        for text, vector, mask in (
+            (self.own_text, self.own_vector, own),
+            (self.text, self.vector, ~own),
+        ):
+            mask = mask if within is None else mask & within
+            if mask.any():
+                yield text, vector, mask
+
+
+def candidate_texts(
+    texts: Sequence[str], subjects: Sequence[Entity | None], vectors: TextVectors
+) -> Iterator[CandidateText]:
+    """Yield each text, with and without the name of the entity it is about."""
+    stripped = [strip_subject(text, subject) for text, subject in zip(texts, subjects, strict=True)]
+    rows = vectors.of([*texts, *stripped])
+    for row, (text, own, subject) in enumerate(zip(texts, stripped, subjects, strict=True)):
+        owner = subject.id if subject else ""
+        if own == text:
+            yield CandidateText(text, rows[row], owner)
+        else:
+            yield CandidateText(text, rows[row], owner, own, rows[len(texts) + row])
+
+
+VECTOR_CACHE_SIZE = 1024
+"""Vectors kept: while one draft is edited, the others do not change."""
+
+
+class TextVectors:
+    """Embeds texts, each once while it is recent."""
+
+    def __init__(self, embedder: Embedder) -> None:
+        self._embedder = embedder
+        self._vector_of: dict[str, NDArray[np.float32]] = {}
+
+    def of(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """Return the vector of each text, shape (texts, dimension). Raises EmbeddingError."""
+        new = sorted({text for text in texts if text not in self._vector_of})
+        if new:
+            self._vector_of |= zip(new, self._embedder.embed(new), strict=True)
+        vectors = [self._vector_of[text] for text in texts]
+        while len(self._vector_of) > VECTOR_CACHE_SIZE:
+            del self._vector_of[next(iter(self._vector_of))]
+        return np.stack(vectors) if vectors else np.zeros((0, self._embedder.dimension), np.float32)

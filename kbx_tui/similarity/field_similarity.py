@@ -10,22 +10,21 @@ import numpy as np
 
 from kbx_tui.embedding.embedder import Embedder
 from kbx_tui.errors import ConfigError
-from kbx_tui.index.where_clause import quoted
-from kbx_tui.knowledge.facts.strip_subject import strip_subject
+from kbx_tui.index.store import quoted
+from kbx_tui.knowledge.entity_names import strip_subject
 from kbx_tui.knowledge.records import Entity, FactKind
 from kbx_tui.search.open_index import OpenIndex
 from kbx_tui.similarity.fact_comparison import MIN_COMPARED
 from kbx_tui.similarity.fact_vectors import FactVectorCache, FactVectors
 from kbx_tui.similarity.field_values import value_texts
-from kbx_tui.similarity.matches import FieldSimilarity
-from kbx_tui.similarity.scoring.calibration import calibration_of
-from kbx_tui.similarity.scoring.pair_score import (
+from kbx_tui.similarity.matches import FieldSimilarity, Thresholds
+from kbx_tui.similarity.pair_score import (
     PairSimilarity,
+    calibration_of,
     pair_similarity,
     require_text,
     similarity,
 )
-from kbx_tui.similarity.scoring.thresholds import Thresholds
 
 LISTS: Mapping[str, FactKind] = {
     "facts": "fact",

@@ -16,15 +16,13 @@ from typing import Any
 import msgspec
 
 from kbx_tui.embedding.embedder import Vectors
-from kbx_tui.index.where_clause import is_one_of
+from kbx_tui.index.store import is_one_of
 from kbx_tui.knowledge.records import Entity
 from kbx_tui.search.open_index import OpenIndex
-from kbx_tui.similarity.candidate_text import CandidateText
-from kbx_tui.similarity.matches import Nearest, SimilarityMatch
-from kbx_tui.similarity.scoring.calibration import Calibration
-from kbx_tui.similarity.scoring.compared_words import analyse_words
-from kbx_tui.similarity.scoring.pair_score import PairScore, score_pair
-from kbx_tui.similarity.scoring.thresholds import Thresholds
+from kbx_tui.similarity.compared_words import analyse_words
+from kbx_tui.similarity.fact_vectors import CandidateText
+from kbx_tui.similarity.matches import Nearest, SimilarityMatch, Thresholds
+from kbx_tui.similarity.pair_score import Calibration, PairScore, score_pair
 
 MAX_COMPARED = 64
 """Values compared with one text: those with the most words in common."""

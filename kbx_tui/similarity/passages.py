@@ -14,15 +14,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kbx_tui.embedding.embedder import Embedder
-from kbx_tui.index.where_clause import is_one_of
-from kbx_tui.knowledge.facts.fact_line import read_fact_line
+from kbx_tui.index.store import is_one_of
+from kbx_tui.knowledge.fact_line import read_fact_line
 from kbx_tui.search.open_index import OpenIndex
+from kbx_tui.similarity.compared_words import analyse_words, normal_form
 from kbx_tui.similarity.fact_comparison import Comparison, best_first, top_nearest
-from kbx_tui.similarity.matches import Nearest, SimilarityMatch
-from kbx_tui.similarity.scoring.calibration import calibration_of
-from kbx_tui.similarity.scoring.compared_words import analyse_words, normal_form
-from kbx_tui.similarity.scoring.pair_score import similarity
-from kbx_tui.similarity.scoring.thresholds import Thresholds
+from kbx_tui.similarity.matches import Nearest, SimilarityMatch, Thresholds
+from kbx_tui.similarity.pair_score import calibration_of, similarity
 
 NEAREST_CHUNKS = 8
 """Nearest chunks split per text."""

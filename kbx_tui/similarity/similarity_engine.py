@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from itertools import chain
 
 import numpy as np
@@ -11,38 +12,43 @@ from numpy.typing import NDArray
 from kbx_tui.config import DedupSettings
 from kbx_tui.embedding.embedder import Embedder
 from kbx_tui.errors import OutOfRange
-from kbx_tui.index.paths.path_filter import PathFilter
-from kbx_tui.knowledge.facts.strip_subject import strip_subject
+from kbx_tui.index.path_filter import PathFilter
+from kbx_tui.index.snapshot import Snapshot
+from kbx_tui.knowledge.entity_names import strip_subject
 from kbx_tui.knowledge.records import Entity
 from kbx_tui.search.open_index import OpenIndex
 from kbx_tui.search.results.notes import vector_notes
 from kbx_tui.search.retrieval.scope import find_scope
-from kbx_tui.similarity.candidate_text import CandidateText, candidate_texts
-from kbx_tui.similarity.comparison_scope import ComparisonScope
-from kbx_tui.similarity.duplicate_scan import (
-    NOTHING_KEPT,
-    DuplicateScan,
-    KeptPairs,
-    find_clusters,
-)
+from kbx_tui.similarity.compared_words import normal_form
+from kbx_tui.similarity.duplicate_scan import NOTHING_KEPT, DuplicateScan, KeptPairs, find_clusters
+from kbx_tui.similarity.entity_finder import EntityFinder, SubjectIndex
 from kbx_tui.similarity.fact_comparison import (
     Comparison,
+    NearFact,
     find_identical_facts,
     find_similar_facts,
+    near_facts,
     shown_matches,
 )
-from kbx_tui.similarity.fact_vectors import FactVectorCache, FactVectors, Flags
+from kbx_tui.similarity.fact_vectors import (
+    CandidateText,
+    FactVectorCache,
+    FactVectors,
+    Flags,
+    TextVectors,
+    candidate_texts,
+)
 from kbx_tui.similarity.field_similarity import check_field
-from kbx_tui.similarity.field_values import FieldValue, ScoredField, score_fields
-from kbx_tui.similarity.known_entities import KnownEntities
-from kbx_tui.similarity.matches import FieldSimilarity, Nearest, SimilarityCheck, SimilarityMatch
-from kbx_tui.similarity.nearby import NearFact, near_facts
+from kbx_tui.similarity.field_values import FieldValue, FieldValues, ScoredField, score_fields
+from kbx_tui.similarity.matches import (
+    FieldSimilarity,
+    Nearest,
+    SimilarityCheck,
+    SimilarityMatch,
+    Thresholds,
+)
+from kbx_tui.similarity.pair_score import Calibration, calibration_of, require_text
 from kbx_tui.similarity.passages import find_passages
-from kbx_tui.similarity.scoring.calibration import Calibration, calibration_of
-from kbx_tui.similarity.scoring.compared_words import normal_form
-from kbx_tui.similarity.scoring.pair_score import require_text
-from kbx_tui.similarity.scoring.thresholds import Thresholds
-from kbx_tui.similarity.text_vectors import TextVectors
 
 
 class SimilarityEngine:
@@ -307,3 +313,82 @@ def _decisive(
     similar = (match.threshold for match in shown if match.is_similar)
     best = (match.threshold for match in shown)
     return next(chain(similar, best, (text.threshold for text in nearest)), thresholds.default)
+
+
+@dataclass(frozen=True, slots=True)
+class ComparisonScope:
+    """The facts and passages a text is compared with."""
+
+    entity: Entity | None
+    path: PathFilter
+    documents: Flags
+    """Documents in scope, shape (documents,)."""
+    with_passages: bool
+
+    def as_dict(self) -> dict[str, str]:
+        """Return the `scope` of an answer: entity name and path, where given."""
+        named = {"entity": self.entity.name} if self.entity else {}
+        return named | ({"path": self.path.text} if self.path.text else {})
+
+    def notes(self) -> tuple[str, ...]:
+        """Return a note if no document is under the path."""
+        if self.documents.any() or not self.path.text:
+            return ()
+        return (f"no document matches the path {self.path.text}",)
+
+    def facts_in(self, facts: FactVectors, snapshot: Snapshot) -> Flags | None:
+        """Return which facts belong to a document in scope, shape (facts,); None for all."""
+        if self.path.is_all:
+            return None
+        rows = [snapshot.row_of.get(fact.path, -1) for fact in facts.facts]
+        return np.append(self.documents, False)[np.array(rows, np.int64)]  # -1 is the last
+
+
+class KnownEntities:
+    """Entities by id, by name, and by the name a text begins with; and what their fields hold.
+
+    Every method reads the newest generation.
+    """
+
+    def __init__(self, index: OpenIndex) -> None:
+        self._index = index
+        self._snapshot: Snapshot | None = None
+        self._finder, self._subjects = EntityFinder(()), SubjectIndex(())
+        self._by_id: Mapping[str, Entity] = {}
+        self._names: dict[str, str] = {}
+        self._fields = FieldValues(index, ())
+
+    def find(self, name: str) -> Entity:
+        """Return the entity with a name, alias or id. Raises NotFound and Ambiguous."""
+        self._refresh()
+        return self._finder.find(name)
+
+    def get(self, entity_id: str) -> Entity | None:
+        """Return the entity with an id, None if there is none."""
+        self._refresh()
+        return self._by_id.get(entity_id)
+
+    def names(self) -> dict[str, str]:
+        """Return the names of all entities by id."""
+        self._refresh()
+        return self._names
+
+    def subject_of(self, text: str) -> Entity | None:
+        """Return the entity that a text is about, by the name it begins with."""
+        self._refresh()
+        return self._subjects.subject_of(text)
+
+    def fields(self) -> FieldValues:
+        """Return the values of all fields."""
+        self._refresh()
+        return self._fields
+
+    def _refresh(self) -> None:
+        generation = self._index.generation()
+        snapshot = generation.snapshot
+        if snapshot is not self._snapshot:
+            self._finder, self._snapshot = EntityFinder(snapshot.entities), snapshot
+            self._subjects = SubjectIndex(snapshot.entities)
+            self._by_id = generation.entities
+            self._names = {entity.id: entity.name for entity in snapshot.entities}
+            self._fields = FieldValues(self._index, snapshot.entities)

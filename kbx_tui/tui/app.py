@@ -1,15 +1,21 @@
-"""The app. Imports no engine: a session opens it after the first paint."""
+"""The app on one knowledge base, or on several.
+
+Imports no engine: a session opens it after the first paint.
+
+The modes on top of explore, and the boxes over it, are imported when one is first opened.
+"""
 
 from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from textual import events
+from textual.app import SystemCommand
 from textual.message import Message
 from textual.screen import Screen
 from textual.theme import Theme
@@ -17,30 +23,117 @@ from textual.theme import Theme
 from kbx_tui.ending import end_soon
 from kbx_tui.errors import ConfigError
 from kbx_tui.safe_text import safe_line
-from kbx_tui.tui.address_opener import open_address
 from kbx_tui.tui.app_state import AppState
-from kbx_tui.tui.base_questions import BaseQuestions
 from kbx_tui.tui.base_session import BaseSession
 from kbx_tui.tui.bases import Bases
 from kbx_tui.tui.commands.bindings import bindings
-from kbx_tui.tui.commands.keymap import Keymap
-from kbx_tui.tui.commands.offer import EVERYTHING, Offer
-from kbx_tui.tui.editor import open_editor
+from kbx_tui.tui.commands.keymap import EVERYTHING, Keymap, Offer
+from kbx_tui.tui.desktop import open_address, open_editor, save_page
 from kbx_tui.tui.explore.screen import Explore
 from kbx_tui.tui.explore.search_run import DEBOUNCE_SECONDS
-from kbx_tui.tui.mode_screens import MODES
-from kbx_tui.tui.page_saver import save_page
-from kbx_tui.tui.shell.frame_screen import FrameScreen
+from kbx_tui.tui.shell.frame_screen import FrameScreen, ModeScreen
 from kbx_tui.tui.shell.messages import Failure, IndexProgress, Notice
-from kbx_tui.tui.shell.overlay_app import OverlayApp
-from kbx_tui.tui.stylesheets import stylesheets
+from kbx_tui.tui.shell.questions import BaseQuestions
+from kbx_tui.tui.terminal_app import TerminalApp, stylesheets
 
 if TYPE_CHECKING:
     from kbx_tui.config import Settings
-    from kbx_tui.index.build.new_files import IndexQuestion
+    from kbx_tui.index.index_status import IndexQuestion
+    from kbx_tui.search.evidence.tuning import Tuning
     from kbx_tui.tui.engine.client import OpenEngine
+    from kbx_tui.tui.navigator import Navigator
     from kbx_tui.tui.shell.welcome_screen import Welcome
     from kbx_tui.tui.together.screen import Together
+
+
+class OverlayApp(TerminalApp):
+    """An app with boxes, each imported when it is first shown; those over explore need a base.
+
+    The methods are those of `Navigator`, where they are described.
+    """
+
+    def __init__(self, theme: str, offer: Offer) -> None:
+        super().__init__(theme)
+        self.offer = offer
+        self.keymap = Keymap(offer=offer)
+        self.explore: Explore | None = None
+        """The explore screen of the open base."""
+
+    def show_help(self) -> None:
+        from kbx_tui.tui.shell.help_screen import Help
+
+        self.push_screen(Help(self.screen, self.keymap))
+
+    def action_help(self) -> None:
+        self.show_help()
+
+    def pick_entity(self, pick: Callable[[str], None]) -> None:
+        from kbx_tui.tui.commands.entity_picker import entity_palette
+
+        if self.explore is not None:
+            self.push_screen(entity_palette(self.explore.model.completions.entities, pick))
+
+    def pick_folders(self) -> None:
+        from kbx_tui.tui.indexing.folder_list import FolderPicker
+
+        if self.explore is not None:
+            self.push_screen(FolderPicker(self.explore.session.index, self.keymap))
+
+    def ask_why_not(self) -> None:
+        from kbx_tui.tui.boxes.why_not_box import open_box
+
+        if self.explore is not None:
+            open_box(self.explore, self.keymap)
+
+    def ask_blind(self, before: Tuning, after: Tuning) -> None:
+        from kbx_tui.tui.judging.blind import BlindModel, BlindScreen
+
+        if self.explore is not None:
+            session, query = self.explore.session, self.explore.model.state.query
+            model = BlindModel(session.client, session.judging, query, (before, after))
+            self.push_screen(BlindScreen(model, self.keymap))
+
+    def recall(self, *, naming: bool = False) -> None:
+        from kbx_tui.tui.boxes.recall_box import open_recall
+
+        if self.explore is not None:
+            open_recall(self.explore, naming=naming)
+
+    def show_facets(self) -> None:
+        from kbx_tui.tui.boxes.facet_box import open_facets
+
+        if self.explore is not None:
+            open_facets(self.explore)
+
+    def show_links(self, path: str) -> None:
+        from kbx_tui.tui.boxes.links_box import open_links
+
+        if self.explore is not None:
+            open_links(self.explore, path)
+
+    # The palette.
+
+    def get_system_commands(self, screen: Screen[Any]) -> Iterable[SystemCommand]:
+        yield SystemCommand("Theme", "change the colours", self.action_change_theme)
+        yield SystemCommand("Screenshot", "save the screen as SVG", self.deliver_screenshot)
+        if isinstance(screen, FrameScreen):
+            for command in self.keymap.commands_in(*screen.palette_scopes, "app"):
+                if command.palette:
+                    target: OverlayApp | FrameScreen = self if command.scope == "app" else screen
+                    yield SystemCommand(
+                        command.label.capitalize(),
+                        f"{command.help} ({self.keymap.display_keys(command)})",
+                        partial(self._run_command, screen, target, command.action),
+                    )
+        yield SystemCommand("Quit", "leave the app", self.action_quit)
+
+    async def _run_command(
+        self, screen: FrameScreen, target: OverlayApp | FrameScreen, action: str
+    ) -> None:
+        """Run an action as its key does outside fields, even if the palette was opened in one."""
+        screen.leave_field()
+        await target.run_action(action)
+
 
 TourWish = Literal["no", "first", "always"]
 WIDTH_CLASSES: list[tuple[int, str]] | None = [(0, "-small"), (80, "-narrow"), (110, "-wide")]
@@ -349,7 +442,7 @@ class KbxApp(OverlayApp):
     # The clipboard and the editor.
 
     async def copy(self, name: str, text: str) -> str:
-        from kbx_tui.tui.clipboard import copy_text
+        from kbx_tui.tui.desktop import copy_text
 
         self.copy_to_clipboard(text)  # also where a program takes it: only the terminal is always
         return await asyncio.to_thread(copy_text, name, text, os.environ)  # on the user's machine
@@ -375,3 +468,45 @@ class KbxApp(OverlayApp):
             if command.label == "quit"
         )
         self.show_notice(f"{keys} leaves the app")
+
+
+MakeScreen = Callable[["BaseSession", "AppState", "Navigator"], ModeScreen]
+
+
+def _compare(session: BaseSession, app_state: AppState, navigator: Navigator) -> ModeScreen:
+    from kbx_tui.tui.comparing.screen import Compare
+
+    return Compare(session, app_state, navigator)
+
+
+def _dedup(session: BaseSession, app_state: AppState, navigator: Navigator) -> ModeScreen:
+    from kbx_tui.tui.dedup.screen import Dedup
+
+    return Dedup(session, app_state, navigator)
+
+
+def _experts(session: BaseSession, app_state: AppState, navigator: Navigator) -> ModeScreen:
+    from kbx_tui.tui.experts.screen import Experts
+
+    return Experts(session, app_state, navigator)
+
+
+def _index(session: BaseSession, app_state: AppState, navigator: Navigator) -> ModeScreen:
+    from kbx_tui.tui.indexing.screen import Index
+
+    return Index(session, app_state, navigator)
+
+
+def _tune(session: BaseSession, app_state: AppState, navigator: Navigator) -> ModeScreen:
+    from kbx_tui.tui.tune.screen import Tune
+
+    return Tune(session, app_state, navigator)
+
+
+MODES: dict[str, MakeScreen] = {
+    "dedup": _dedup,
+    "experts": _experts,
+    "tune": _tune,
+    "index": _index,
+    "compare": _compare,
+}

@@ -19,7 +19,6 @@ from typing import Annotated, TypeVar
 import msgspec
 
 from kbx_tui.errors import WriteFault
-from kbx_tui.log_file import logger
 from kbx_tui.removal import remove_temporary
 from kbx_tui.safe_text import safe_line
 from kbx_tui.search.query_history import LIMIT, PastQuery, QueryHistory
@@ -31,7 +30,7 @@ from kbx_tui.state_file import (
     set_aside,
     unreadable,
 )
-from kbx_tui.user_folders import user_state_folder
+from kbx_tui.user_files import logger, user_state_folder
 
 RECENT_BASES = 12
 SIZE_LIMIT = 8 * 1024 * 1024

@@ -3,38 +3,116 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Protocol
 
 from kbx_tui.errors import KbxError, NotTrusted
 from kbx_tui.formatting import format_count
-from kbx_tui.log_file import logger
 from kbx_tui.safe_text import safe_line
-from kbx_tui.tui.engine.client import EngineClient, OpenEngine
-from kbx_tui.tui.engine.index_upkeep import index_upkeep
-from kbx_tui.tui.engine.status import KeyedStatus
-from kbx_tui.tui.entity_offer import EntityOffer, OfferHost
+from kbx_tui.tui.engine.client import EngineClient, KeyedStatus, OpenEngine, Status
+from kbx_tui.tui.engine.index_sync import IndexUpkeep, index_upkeep
 from kbx_tui.tui.experts.model import ExpertSearch
-from kbx_tui.tui.explore.documents.live_preview import PAUSE_SECONDS, LivePreview
-from kbx_tui.tui.explore.documents.reading_model import ReadingModel
 from kbx_tui.tui.explore.model import ExploreModel
+from kbx_tui.tui.explore.reading_model import PAUSE_SECONDS, LivePreview, ReadingModel
 from kbx_tui.tui.explore.search_run import DEBOUNCE_SECONDS
+from kbx_tui.tui.explore.search_state import UndoCall
 from kbx_tui.tui.explore.view import BaseSummary
 from kbx_tui.tui.gc_pauses import loading
 from kbx_tui.tui.indexing.model import IndexModel
 from kbx_tui.tui.judging.model import JudgingHost, JudgingModel
-from kbx_tui.tui.judging.search_settings import SearchSettings
-from kbx_tui.tui.judging.settings_saver import SettingsSaver
+from kbx_tui.tui.judging.search_settings import SearchSettings, SettingsSaver
 from kbx_tui.tui.shell.messages import TabsChanged
 from kbx_tui.tui.tune.model import TuneModel
+from kbx_tui.user_files import logger
 
 if TYPE_CHECKING:
     from kbx_tui.api import KnowledgeBase
     from kbx_tui.config import Settings
-    from kbx_tui.index.build.new_files import IndexQuestion
+    from kbx_tui.index.index_status import IndexQuestion
+    from kbx_tui.knowledge.topics import EntityProposal
     from kbx_tui.search.evidence.tuning import Tuning
     from kbx_tui.tui.dedup.model import ReviewModel
+
+
+NAMES_SHOWN = 6
+"""Names of each type in the question."""
+
+
+class OfferHost(Status, Protocol):
+    """The interface that the offer needs from the app."""
+
+    @property
+    def may_ask_for_entities(self) -> bool:
+        """Whether the user has not answered for this base, and is doing nothing else."""
+        ...
+
+    def ask_for_entities(
+        self, sentence: str, names: Sequence[str], answer: Callable[[bool], object]
+    ) -> None:
+        """Ask whether to use them as entities; `answer` receives whether the user says so.
+
+        `names` are lines with the most frequent ones.
+        """
+        ...
+
+
+class EntityOffer:
+    """The question of `kbx init` for a base that is opened in the app."""
+
+    def __init__(
+        self,
+        client: EngineClient,
+        host: OfferHost,
+        index_sync: IndexUpkeep,
+        *,
+        remember: Callable[[UndoCall], object],
+    ) -> None:
+        """`remember` receives what takes the change back."""
+        self._client, self._host, self._index_sync = client, host, index_sync
+        self._remember = remember
+        self._is_decided = False
+
+    async def consider(self, summary: BaseSummary) -> None:
+        """Ask, if there is something to propose and the user is doing nothing else."""
+        if self._is_decided or not summary.documents or summary.entities:
+            return
+        if not self._host.may_ask_for_entities:
+            return
+        proposal = await self._client.run(lambda engine: engine.entity_proposal())
+        if proposal is None:
+            self._is_decided = True
+        elif self._host.may_ask_for_entities and not self._is_decided:
+            self._is_decided = True
+            self._host.ask_for_entities(
+                proposal.sentence,
+                proposal.lines(NAMES_SHOWN),
+                lambda wanted: self._answer(proposal, wanted=wanted),
+            )
+
+    def _answer(self, proposal: EntityProposal, *, wanted: bool) -> None:
+        if wanted:
+            self._client.start(self._use(proposal))
+
+    async def _use(self, proposal: EntityProposal) -> None:
+        written = await self._client.run(lambda engine: engine.use_entities(proposal))
+        if (number := written.entry) is not None:
+            self._remember(lambda: self._client.start(self._undo(number)))
+        self._index([written.path])
+        self._host.show_notice(
+            safe_line(f"{proposal.sentence}: written to kbx.toml; kbx undo takes it back")
+        )
+
+    async def _undo(self, number: int) -> None:
+        undone = await self._client.run(lambda engine: engine.undo(number))
+        self._index(change.path for change in undone.changes)
+        self._host.show_notice("kbx.toml names no entities, as before")
+
+    def _index(self, written: Iterable[str]) -> None:
+        """Index again, without announcing the files written here as changed on disk."""
+        self._index_sync.expect(written)
+        self._index_sync.index()
+
 
 CLOSE_SECONDS = 1.0
 """Seconds the screen stays while drafts are saved and the engine closes."""

@@ -13,7 +13,7 @@ from kbx_tui.safe_text import safe_line
 if TYPE_CHECKING:
     from kbx_tui.api import KnowledgeBase
     from kbx_tui.api.session import Notice
-    from kbx_tui.trust.trust_requests import TrustRequest
+    from kbx_tui.base_trust import TrustRequest
 
 
 class Bases:
@@ -37,9 +37,8 @@ class Bases:
 
         What was declined is asked again when the base cannot be opened without it.
         """
+        from kbx_tui.base_trust import is_declined, requests_of, ungranted
         from kbx_tui.settings_file import load_settings
-        from kbx_tui.trust.trust_requests import requests_of
-        from kbx_tui.trust.trust_store import is_declined, ungranted
 
         requests = ungranted(root, requests_of(root, load_settings(root)))
         is_open = not any(request.blocks for request in requests)
@@ -47,13 +46,13 @@ class Bases:
 
     def answer(self, root: Path, requests: Sequence[TrustRequest], *, allowed: bool) -> None:
         """Store whether the user allowed these requests. Raises KbxError."""
-        from kbx_tui.trust.trust_store import decline, grant
+        from kbx_tui.base_trust import decline, grant
 
         (grant if allowed else decline)(root, requests)
 
     def demo(self) -> Path:
         """Return the root of the demo, installed if need be."""
-        from kbx_tui.demo.install import install_demo
+        from kbx_tui.demo import install_demo
 
         return install_demo()
 
@@ -65,8 +64,8 @@ class Bases:
 
     def new(self, folder: str) -> Path:
         """Create a base in a folder and return its root. Raises KbxError."""
-        from kbx_tui.editing.new_base import create_base
-        from kbx_tui.trust.trust_store import trust_made_here
+        from kbx_tui.base_discovery import create_base
+        from kbx_tui.base_trust import trust_made_here
 
         root = create_base(Path(folder).expanduser())
         with suppress(KbxError):  # the base is made, and asks when it needs trust

@@ -10,8 +10,13 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from kbx_tui.errors import ConfigError
-from kbx_tui.http_service.listening_socket import ipv4_of_localhost, listen_on
-from kbx_tui.http_service.same_origin import HostRules, host_rules, is_loopback
+from kbx_tui.http_service.hosts import (
+    HostRules,
+    host_rules,
+    ipv4_of_localhost,
+    is_loopback,
+    listen_on,
+)
 
 WAITING_CONNECTIONS = 64
 DEFAULT_PORTS = {"http": 80, "https": 443}

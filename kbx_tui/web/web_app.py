@@ -3,23 +3,25 @@
 from __future__ import annotations
 
 import asyncio
+import gzip
+import hashlib
 import secrets
 import time
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
+from dataclasses import dataclass
+from importlib.resources import files
+from importlib.resources.abc import Traversable
 
 from aiohttp import WSMsgType, web
 
-from kbx_tui.http_service.same_origin import HostRules, refusal
-from kbx_tui.http_service.service_state import ServiceState
-from kbx_tui.log_file import logger
-from kbx_tui.web.page_files import read_page_files
-from kbx_tui.web.sessions.browser_session import Closing
-from kbx_tui.web.sessions.page_messages import BadMessage, Opening, parse_opening
-from kbx_tui.web.sessions.page_socket import PageSocket
-from kbx_tui.web.sessions.session_registry import NoSession, SessionRegistry
-from kbx_tui.web.visitors import Visitors
-from kbx_tui.web.web_limits import Limits
+from kbx_tui.http_service.hosts import HostRules, refusal
+from kbx_tui.http_service.server_process import ServiceState
+from kbx_tui.user_files import logger
+from kbx_tui.web.browser_session import Closing, NoSession, PageSocket, SessionRegistry
+from kbx_tui.web.connection_guard import Limits
+from kbx_tui.web.links import Visitors
+from kbx_tui.web.page_messages import BadMessage, Opening, parse_opening
 
 Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 ROUTES = {"_page": "page", "_enter": "enter", "_file": "static", "_socket": "socket"}
@@ -216,3 +218,47 @@ async def _set_headers(request: web.Request, response: web.StreamResponse) -> No
 
 def _sentence(status: int, text: str) -> web.Response:
     return web.Response(status=status, text=f"{text}\n", headers={"Cache-Control": "no-store"})
+
+
+TYPES = {
+    "css": "text/css",
+    "html": "text/html",
+    "js": "text/javascript",
+    "mjs": "text/javascript",
+    "svg": "image/svg+xml",
+    "woff2": "font/woff2",
+}
+"""Kinds of files that are served, by suffix."""
+COMPRESSED = frozenset(("css", "js", "mjs"))
+
+
+@dataclass(frozen=True, slots=True)
+class PageFile:
+    """One file that the server can send."""
+
+    body: bytes
+    compressed: bytes | None
+    """The same with gzip, for what becomes smaller."""
+    content_type: str
+    etag: str
+
+
+def read_page_files() -> dict[str, PageFile]:
+    """Return the files of the page by name."""
+    folder = files("kbx_tui.web").joinpath("page")
+    return {
+        file.name: _read(file)
+        for part in (folder, folder.joinpath("vendor"))
+        for file in part.iterdir()
+        if _suffix(file) in TYPES
+    }
+
+
+def _read(file: Traversable) -> PageFile:
+    body = file.read_bytes()
+    compressed = gzip.compress(body, mtime=0) if _suffix(file) in COMPRESSED else None
+    return PageFile(body, compressed, TYPES[_suffix(file)], hashlib.sha256(body).hexdigest()[:32])
+
+
+def _suffix(file: Traversable) -> str:
+    return file.name.rpartition(".")[2]

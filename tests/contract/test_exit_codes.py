@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from kbx_tui.index.build import new_files
+from kbx_tui.index import index_status
 from tests.command_line import CommandLine, Ran
 from tests.trusting import configure_trusted
 
@@ -61,6 +61,6 @@ def test_exit_code_is_8_when_the_base_is_not_trusted(kbx: CommandLine, fresh_dem
 def test_exit_code_is_9_where_the_user_is_to_be_asked_first(
     kbx: CommandLine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(new_files, "ASK_ABOVE", 0)
+    monkeypatch.setattr(index_status, "ASK_ABOVE", 0)
     (tmp_path / "a.md").write_text("# A\n", encoding="utf-8")
     assert_one_line(kbx("index", "--kb", tmp_path), 9)

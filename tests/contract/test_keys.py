@@ -5,9 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from kbx_tui.tui.commands.keymap import Keymap
-from kbx_tui.tui.commands.offer import BROWSER_KEYS, Offer
-from kbx_tui.tui.commands.registry import command_by_id
+from kbx_tui.tui.commands.keymap import BROWSER_KEYS, Keymap, Offer, command_by_id
 from tests.command_line import CHECKOUT, CommandLine, run_program
 
 

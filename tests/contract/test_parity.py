@@ -17,12 +17,11 @@ from mcp import Client
 
 from kbx_tui import KnowledgeBase
 from kbx_tui.cli.main import kbx as program
-from kbx_tui.tools.servers import jsonl_server
-from kbx_tui.tools.servers.dispatch import call
-from kbx_tui.tools.servers.engine_worker import EngineWorker
-from kbx_tui.tools.servers.mcp_server import make_server
-from kbx_tui.tools.servers.method_table import METHODS
-from kbx_tui.tools.servers.schemas import failure_schema, output_schema
+from kbx_tui.tools import jsonl_server
+from kbx_tui.tools.dispatch import call
+from kbx_tui.tools.engine_worker import EngineWorker
+from kbx_tui.tools.mcp_server import make_server
+from kbx_tui.tools.methods import METHODS, failure_schema, output_schema
 from tests.command_line import CommandLine
 
 VARYING = {"timings", "duration_ms"}

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from kbx_tui.tools.contracts.answers import ErrorCode, ErrorType
-from kbx_tui.tools.servers.method_table import METHODS
+from kbx_tui.tools.answers import ErrorCode, ErrorType
+from kbx_tui.tools.methods import METHODS
 from tests.command_line import CHECKOUT, CommandLine
 
 DOCS = CHECKOUT / "docs"

@@ -6,11 +6,10 @@ from typing import Any
 
 import pytest
 
-from kbx_tui.tools.contracts.answers import Answer, ResourceList, ResourceText
-from kbx_tui.tools.contracts.provenance import Passage
-from kbx_tui.tools.redaction.answer_fields import undeclared_texts
-from kbx_tui.tools.servers.handlers import HANDLERS
-from kbx_tui.tools.servers.method_table import METHODS
+from kbx_tui.tools.answers import Answer, Passage, ResourceList, ResourceText
+from kbx_tui.tools.handlers import HANDLERS
+from kbx_tui.tools.methods import METHODS
+from kbx_tui.tools.redaction_filter import undeclared_texts
 
 
 class Inner(Answer):

@@ -21,7 +21,7 @@ from kbx_tui.index.derived_files import (
     VECTORS_NAME,
     WORDS,
 )
-from kbx_tui.index.schema import SCHEMAS
+from kbx_tui.index.tables import SCHEMAS
 
 PACKAGE = Path(kbx_tui.__file__).parent
 

@@ -9,8 +9,7 @@ from typing import Any
 import pytest
 from jsonschema import Draft202012Validator
 
-from kbx_tui.tools.servers.method_table import METHODS
-from kbx_tui.tools.servers.schemas import input_schema, output_schema
+from kbx_tui.tools.methods import METHODS, input_schema, output_schema
 from scripts.write_schemas import FOLDER, schema_texts
 
 

@@ -10,17 +10,17 @@ from tests.contract.test_imports import loaded_modules, loaded_packages, run_com
 
 ENGINE = {"fastembed", "lancedb", "numpy", "onnxruntime", "pyarrow", "textual", "tokenizers"}
 SERVERS = {"mcp", "mcp_types", "starlette", "uvicorn", "google"}
-LATE = {"kbx_tui.api", "kbx_tui.tools.servers.handlers", "kbx_tui.tools.redaction.redaction_filter"}
+LATE = {"kbx_tui.api", "kbx_tui.tools.handlers", "kbx_tui.tools.redaction_filter"}
 
 
 def test_the_mcp_server_starts_without_the_engine() -> None:
-    modules = loaded_modules("import kbx_tui.tools.servers.mcp_server")
+    modules = loaded_modules("import kbx_tui.tools.mcp_server")
     assert "mcp" in modules
     assert modules.isdisjoint(ENGINE | LATE)
 
 
 def test_the_jsonl_server_needs_neither_engine_nor_sdk() -> None:
-    modules = loaded_modules("import kbx_tui.tools.servers.jsonl_server")
+    modules = loaded_modules("import kbx_tui.tools.jsonl_server")
     assert modules.isdisjoint(ENGINE | SERVERS | LATE)
 
 
@@ -49,7 +49,7 @@ def test_the_first_search_of_a_server_that_was_warm_loads_nothing(demo_kb_path: 
     code = f"""
 from functools import partial
 from kbx_tui import KnowledgeBase
-from kbx_tui.tools.servers.engine_worker import EngineWorker
+from kbx_tui.tools.engine_worker import EngineWorker
 worker = EngineWorker(partial(KnowledgeBase, {str(demo_kb_path)!r}), warms=True)
 worker.begin()
 for _ in range(2):  # the second step of loading begins when the first has ended

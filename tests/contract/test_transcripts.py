@@ -15,9 +15,8 @@ from typing import Any
 import pytest
 
 from kbx_tui import FieldSimilarity, KnowledgeBase, SimilarityMatch
-from kbx_tui.tools.servers.engine_worker import EngineWorker
-from kbx_tui.tools.servers.method_table import METHODS
-from kbx_tui.tools.servers.schemas import input_schema
+from kbx_tui.tools.engine_worker import EngineWorker
+from kbx_tui.tools.methods import METHODS, input_schema
 from tests.command_line import CommandLine
 from tests.conftest import copy_demo
 

@@ -11,10 +11,10 @@ from pathlib import Path
 import pytest
 
 from kbx_tui import KnowledgeBase, WriteFault
+from kbx_tui.drafting.drafts import new_draft, write_drafts
 from kbx_tui.editing.file_edits import FileEdit, write_files
 from kbx_tui.editing.journal import FOLDER, PENDING
-from kbx_tui.editing.state.drafts import new_draft, write_drafts
-from kbx_tui.evaluation.preferences.preference import ShownList
+from kbx_tui.evaluation.blind_preferences import ShownList
 from kbx_tui.search.query_history import PastQuery
 from kbx_tui.tui.app_state import AppState, user_file
 from tests.command_line import CommandLine

@@ -6,9 +6,9 @@ import hashlib
 from pathlib import Path
 
 from kbx_tui import KnowledgeBase
-from kbx_tui.index.entities.table_state import TABLES_ID
 from kbx_tui.index.index_folder import index_uri
 from kbx_tui.index.store import Store
+from kbx_tui.index.versions import TABLES_ID
 
 ALICE = """---
 role: Director of Engineering

@@ -8,8 +8,8 @@ import pytest
 from textual.pilot import Pilot
 
 from kbx_tui.tui.app import KbxApp
-from kbx_tui.tui.experts.expert_list import ExpertList
-from kbx_tui.tui.explore.panes.result_list import ResultList
+from kbx_tui.tui.experts.screen import ExpertList
+from kbx_tui.tui.explore.result_list import ResultList
 from kbx_tui.tui.widgets.status_line import StatusLine
 from tests.functional.tui.driving import Driver, Size, is_counted
 from tests.functional.tui.watched import Watched

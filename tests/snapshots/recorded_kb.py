@@ -22,36 +22,27 @@ from kbx_tui.api.catalog import DocumentView
 from kbx_tui.api.session import Notice
 from kbx_tui.config import Settings
 from kbx_tui.drafting.planning import file_diff
-from kbx_tui.drafting.plans import Written
+from kbx_tui.drafting.records import Written
 from kbx_tui.errors import NotFound
-from kbx_tui.evaluation.judgment_log import Judgment
-from kbx_tui.evaluation.judgments import JudgedQuery
-from kbx_tui.evaluation.preferences.preference import (
-    Better,
-    Preference,
-    ShownList,
-    Votes,
-    count_votes,
-)
-from kbx_tui.evaluation.threshold_observatory import ThresholdObservatory, observe_thresholds
+from kbx_tui.evaluation.blind_preferences import Better, Preference, ShownList, Votes, count_votes
+from kbx_tui.evaluation.judgments import JudgedQuery, Judgment
+from kbx_tui.evaluation.past_queries import ThresholdObservatory, observe_thresholds
 from kbx_tui.evaluation.tuning_snapshots import TuningSnapshot
 from kbx_tui.index.build.progress import IndexReport, Progress
-from kbx_tui.index.paths.path_completion import complete
-from kbx_tui.knowledge.facts.public_page import PublicPage
-from kbx_tui.search.browsing.card import EntityCard, EntityName
-from kbx_tui.search.browsing.contents import BaseContents
-from kbx_tui.search.browsing.document_lookup import DocumentName
-from kbx_tui.search.comparing.comparison import Comparison, compare
-from kbx_tui.search.comparing.why_not import WhyNot, why_not
+from kbx_tui.index.path_filter import complete
+from kbx_tui.knowledge.public_page import PublicPage
+from kbx_tui.search.browse import BaseContents, EntityCard, EntityName
 from kbx_tui.search.evidence.evidence import Evidence
 from kbx_tui.search.evidence.tuning import Tuning
+from kbx_tui.search.name_lookup import DocumentName
 from kbx_tui.search.query_history import PastQuery
 from kbx_tui.search.ranking.alpha import alpha_note, next_changes
-from kbx_tui.search.ranking.explain import Explanation, explain
+from kbx_tui.search.ranking.explain import Comparison, Explanation, compare, explain
 from kbx_tui.search.ranking.rank import Ranked, Ranking, rank
 from kbx_tui.search.request import SearchRequest
 from kbx_tui.search.results.response import Snippet
 from kbx_tui.search.results.snippets import match_spans
+from kbx_tui.search.why_not import WhyNot, why_not
 from kbx_tui.tui.bases import Bases
 from tests.snapshots.recorded_review import RecordedReview, Review
 

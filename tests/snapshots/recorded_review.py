@@ -8,14 +8,12 @@ from typing import Any
 
 import msgspec
 
-from kbx_tui.drafting.checks import DraftCheck, DraftMatch, Verdict
-from kbx_tui.drafting.deciding import decide
+from kbx_tui.drafting.deciding import decide, merged_text
 from kbx_tui.drafting.differences import Difference, difference
-from kbx_tui.drafting.merging import merged_text
-from kbx_tui.drafting.plans import Applied, Plan, PlannedFile
-from kbx_tui.editing.state.drafts import Draft
+from kbx_tui.drafting.drafts import Draft
+from kbx_tui.drafting.records import Applied, DraftCheck, DraftMatch, Plan, PlannedFile, Verdict
 from kbx_tui.experts.expert_ranking import ExpertRanking
-from kbx_tui.similarity.conflicts.conflict_guard import Conflict
+from kbx_tui.similarity.conflict_guard import Conflict
 
 
 class Review(msgspec.Struct):

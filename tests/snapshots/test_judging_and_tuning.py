@@ -6,23 +6,18 @@ from collections.abc import Awaitable, Callable
 from random import Random
 
 import pytest
+from kbx_tui.tui.tune.panes import CurvePane, DecisionPane, QueryTable, SnapshotList
 from syrupy.assertion import SnapshotAssertion
 from syrupy.extensions.single_file import SingleFileSnapshotExtension, WriteMode
 
 from kbx_tui.search.query_history import PastQuery
 from kbx_tui.tui.app import KbxApp
-from kbx_tui.tui.blind.model import BlindModel
-from kbx_tui.tui.blind.screen import BlindScreen
-from kbx_tui.tui.comparing.lost_and_gained import LostAndGained
-from kbx_tui.tui.explore.panes.result_list import ResultList
-from kbx_tui.tui.judging.save_screen import SaveSettings
+from kbx_tui.tui.boxes.why_not_box import AnswerList, DocumentList
+from kbx_tui.tui.comparing.screen import LostAndGained
+from kbx_tui.tui.explore.result_list import ResultList
+from kbx_tui.tui.judging.blind import BlindModel, BlindScreen
+from kbx_tui.tui.judging.judging_screen import SaveSettings
 from kbx_tui.tui.reading.preview_pane import PreviewPane
-from kbx_tui.tui.tune.panes.curve_pane import CurvePane
-from kbx_tui.tui.tune.panes.decision_pane import DecisionPane
-from kbx_tui.tui.tune.panes.query_table import QueryTable
-from kbx_tui.tui.tune.panes.snapshot_list import SnapshotList
-from kbx_tui.tui.why_not.answer_list import AnswerList
-from kbx_tui.tui.why_not.document_list import DocumentList
 from kbx_tui.tui.widgets.status_line import StatusLine
 from tests.functional.tui.driving import Driver, Size, is_counted, rendered_text
 from tests.functional.tui.watched import Watched

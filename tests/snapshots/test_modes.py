@@ -2,23 +2,18 @@
 
 from __future__ import annotations
 
+from kbx_tui.tui.tune.panes import CurvePane, QueryTable, SnapshotList
+
+from kbx_tui.base_trust import TrustRequest
 from kbx_tui.evaluation.judgments import JudgedQuery
 from kbx_tui.evaluation.tuning_snapshots import TuningSnapshot
 from kbx_tui.search.query_history import PastQuery
 from kbx_tui.search.request import SearchRequest
-from kbx_tui.trust.trust_requests import TrustRequest
-from kbx_tui.tui.dedup.diff_pane import DiffPane
-from kbx_tui.tui.dedup.draft_line import DraftLine
-from kbx_tui.tui.dedup.draft_list import DraftList
-from kbx_tui.tui.dedup.known_list import KnownList
+from kbx_tui.tui.dedup.panes import DiffPane, DraftLine, DraftList, KnownList
 from kbx_tui.tui.dedup.screen import Dedup
-from kbx_tui.tui.experts.expert_list import ExpertList
-from kbx_tui.tui.experts.screen import Experts, TopicLine
-from kbx_tui.tui.shell.trust_screen import TrustQuestion
-from kbx_tui.tui.tune.panes.curve_pane import CurvePane
-from kbx_tui.tui.tune.panes.query_table import QueryTable
-from kbx_tui.tui.tune.panes.snapshot_list import SnapshotList
-from kbx_tui.tui.widgets.choice_list import ChoiceList
+from kbx_tui.tui.experts.screen import ExpertList, Experts, TopicLine
+from kbx_tui.tui.shell.questions import TrustQuestion
+from kbx_tui.tui.widgets.rows_view import ChoiceList
 from tests.functional.tui.driving import NARROW, TINY, Driver, Size
 from tests.snapshots.questions import DATED, FLAT, TOPIC, TWO_PASS, Question
 from tests.snapshots.recorded_kb import RecordedKb

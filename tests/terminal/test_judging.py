@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from kbx_tui.evaluation.judgment_log import LOCK_NAME
+from kbx_tui.evaluation.judgments import LOCK_NAME
 from tests.terminal.terminal import APP, TIMEOUT, Terminal, terminal
 
 QUERY = "rollback plan"

@@ -16,7 +16,7 @@ from kbx_tui.formatting import (
     join_limited,
     stacked_bar,
 )
-from kbx_tui.search.ranking.kept_entities import Reason
+from kbx_tui.search.ranking.entities import Reason
 
 
 def test_every_reason_of_a_flat_search_has_a_text() -> None:

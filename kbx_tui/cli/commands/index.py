@@ -1,29 +1,34 @@
-"""`kbx index`: bring the index up to date with the files."""
+"""`kbx index`, `kbx status`, `kbx check` and `kbx store`: the index, and what is wrong with it."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from threading import Event
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from kbx_tui.cli.asking import chose_entities, confirmed, may_ask
-from kbx_tui.cli.base_command import Command
-from kbx_tui.cli.listings.index_listing import problem_rows, totals
+from kbx_tui.cli.base_command import EXIT_INTERRUPTED, Command, Group
 from kbx_tui.cli.open_kb import open_kb
 from kbx_tui.cli.options import json_option
 from kbx_tui.cli.output import print_result, say
-from kbx_tui.cli.runner import EXIT_INTERRUPTED
+from kbx_tui.cli.write_output import chose_entities, confirmed, may_ask
 from kbx_tui.ending import on_signal
-from kbx_tui.errors import ConfigError, IndexLocked, NotConfirmed
-from kbx_tui.formatting import format_count, format_size
+from kbx_tui.errors import ConfigError, IndexFault, IndexLocked, NotConfirmed, StoreFault
+from kbx_tui.formatting import format_count, format_percent, format_size
+from kbx_tui.user_files import log_path
 
 if TYPE_CHECKING:
     from kbx_tui.api import KnowledgeBase
+    from kbx_tui.api.checker import CheckReport
     from kbx_tui.bulk.ray_workers import RayEngine
     from kbx_tui.index.build.progress import IndexReport
+    from kbx_tui.index.index_status import Status
+    from kbx_tui.knowledge.records import Problem
     from kbx_tui.object_store.publish import PublishReport
+    from kbx_tui.object_store.store_check import StoreCheck
+
 
 INTERRUPTED = "interrupted; what is indexed is searchable, and the next run continues from there"
 
@@ -54,7 +59,7 @@ INTERRUPTED = "interrupted; what is indexed is searchable, and the next run cont
     help="Worker processes of --engine ray.  [default: one per processor]",
 )
 @json_option
-def command(
+def index_command(
     full: bool,
     fast: bool,
     yes: bool,
@@ -91,7 +96,7 @@ def command(
       kbx index --engine ray --ray-address 10.0.0.5:6379
       kbx index --json | jq .seconds
     """
-    from kbx_tui.cli.listings.progress import show_progress, show_steps
+    from kbx_tui.cli.output import show_progress, show_steps
 
     workers = _ray_engine(engine, ray_address, ray_workers)
     stopped = Event()
@@ -163,7 +168,7 @@ def _confirm(kb: KnowledgeBase) -> None:
     Where nobody can be asked, an update goes on and a first run raises NotConfirmed. Raises Abort
     if the answer is no.
     """
-    from kbx_tui.index.build.new_files import refusal_to_index
+    from kbx_tui.index.index_status import refusal_to_index
 
     question = kb.index_question()
     if question is None or not (may_ask() or question.is_first):
@@ -212,3 +217,199 @@ def _seconds(report: IndexReport) -> str:
     ]
     detail = f" ({', '.join(stages)})" if stages else ""
     return f"{report.seconds['total']:.1f} s{detail}"
+
+
+Rows = list[tuple[str, str]]
+"""Labels and values; an empty label continues the row above."""
+
+
+@click.command(name="status", cls=Command)
+@json_option
+def status_command(as_json: bool) -> None:
+    """Show what is indexed and what is out of date.
+
+    Files that could not be read completely are listed too; --json lists all of them.
+
+    \b
+    Examples:
+      kbx status
+      kbx status --json | jq .stale
+    """
+    with open_kb() as kb:
+        status = kb.status()
+    print_result(status_json(status), status_lines(status), as_json=as_json)
+
+
+def status_json(status: Status) -> dict[str, Any]:
+    """Return what `--json` prints."""
+    return asdict(status) | {
+        "root": str(status.root),
+        "log": str(log_path()),
+        "vector_share": round(status.vector_share, 4),
+        "stale": [{"path": path, "change": change} for path, change in status.stale],
+    }
+
+
+def status_lines(status: Status) -> Iterator[str]:
+    """Yield the status as labelled lines of text."""
+    rows: Rows = [("root", str(status.root))]
+    if status.indexed:
+        rows += [
+            ("index", f"{status.index_path}, {format_size(status.size_bytes)}"),
+            *([("published", status.published)] if status.published else []),
+            ("indexed", status.indexed_at.replace("T", " ") or "not finished yet"),
+            ("holds", totals(status)),
+            ("meaning", _vector_coverage(status)),
+            ("model", status.model),
+        ]
+    elif not status.damage:
+        rows.append(("index", "none yet; `kbx index` or the first search builds it"))
+    rows += [("damage" if row == 0 else "", line) for row, line in enumerate(status.damage)]
+    if status.entities_outdated:
+        rows.append(("entities", "[entities] in kbx.toml changed; `kbx index` applies it"))
+    rows += [*_stale_rows(status), *_problem_rows(status), ("log", str(log_path()))]
+    return (f"{name:<9} {value}".rstrip() for name, value in rows)
+
+
+def _vector_coverage(status: Status) -> str:
+    """Return the share of texts that can be found by meaning."""
+    coverage = f"{format_percent(status.vector_share)}, {status.vectors:,} vectors"
+    if not status.without_vector:
+        return coverage
+    missing = format_count(status.without_vector, "text")
+    return f"{coverage}; {missing} without one, `kbx index` computes the rest"
+
+
+def _stale_rows(status: Status) -> Rows:
+    if not status.indexed:
+        return [("files", f"{format_count(len(status.stale), 'document')} to index")]
+    if not status.stale:
+        return [("stale", "nothing")]
+    lines = first_lines([f"{change} {path}" for path, change in status.stale])
+    head = f"{format_count(len(status.stale), 'file')}; `kbx index` updates the index"
+    return [("stale", head), *(("", line) for line in lines)]
+
+
+def _problem_rows(status: Status) -> Rows:
+    (_, faults), (_, left_out) = problem_rows(status.problems)
+    count = sum(not problem.on_purpose for problem in status.problems)
+    rows = [("problems", f"{count:,}" if faults else "none"), *(("", line) for line in faults)]
+    return [*rows, *(("left out" * (not row), line) for row, line in enumerate(left_out))]
+
+
+@click.command(name="check", cls=Command)
+@click.option("--read-data", is_flag=True, help="Read and compare every byte and every row.")
+@json_option
+def check_command(read_data: bool, as_json: bool) -> None:
+    """Check that index and state files are what was written.
+
+    Compares structure, versions and the digests of files that changed; --read-data compares
+    everything again. It only reads. The exit code is 5 if there is a fault, and each line says what
+    mends it.
+
+    \b
+    Examples:
+      kbx check
+      kbx check --read-data        after a crash of the system or the disk
+    """
+    with open_kb() as kb:
+        report = kb.check(read_data=read_data)
+    print_result(asdict(report), check_lines(report), as_json=as_json)
+    if not report.sound:
+        click.get_current_context().exit(IndexFault.exit_code)
+
+
+def check_lines(report: CheckReport) -> Iterator[str]:
+    """Yield a line for each fault, then what was compared."""
+    for fault in report.faults:
+        yield f"{fault.where}: {fault.what}; mended by: {fault.remedy}"
+    compared = f"{format_count(report.files, 'file')} and {format_count(report.rows, 'row')}"
+    found = format_count(len(report.faults), "fault") if report.faults else "no fault"
+    yield f"{found} in {compared}, {report.seconds:.1f} s"
+
+
+@click.group(name="store", cls=Group)
+def store_command() -> None:
+    """Object stores to which an index can be published.
+
+    \b
+    Examples:
+      kbx store check s3://bucket/base
+    """
+
+
+@store_command.command(name="check", cls=Command)
+@click.argument("uri", metavar="URI")
+@json_option
+def check_store_command(uri: str, as_json: bool) -> None:
+    """Check that an object store loses no write.
+
+    Lets 32 conditional writes race several times, to create and to replace an object, and measures
+    how long requests take. A store where not exactly one of them wins is refused with exit code 5:
+    two machines that publish to it could overwrite each other. Writes below URI/check, and
+    deletes that again. Credentials come from the environment.
+
+    \b
+    Examples:
+      kbx store check s3://bucket/base
+      kbx store check az://container/base --json
+    """
+    from kbx_tui.object_store.object_client import ObjectClient
+    from kbx_tui.object_store.store_check import check_store
+    from kbx_tui.object_store.store_uri import parse_store_uri
+
+    report = check_store(ObjectClient(parse_store_uri(uri), retries=0))
+    print_result(asdict(report) | {"is_fit": report.is_fit}, _store_lines(report), as_json=as_json)
+    if not report.is_fit:
+        click.get_current_context().exit(StoreFault.exit_code)
+
+
+def _store_lines(report: StoreCheck) -> Iterator[str]:
+    yield from report.faults
+    verdict = "loses no write" if report.is_fit else "is not fit for an index: writes may be lost"
+    yield f"{report.uri} {verdict} ({report.writes} conditional writes)"
+    yield (
+        f"median request: read {report.read_ms:.1f} ms, write {report.write_ms:.1f} ms, "
+        f"list {report.list_ms:.1f} ms"
+    )
+
+
+SHOWN = 10
+
+
+def totals(index: IndexReport | Status) -> str:
+    """Return `63 documents, 317 chunks, ...`."""
+    counts = {
+        "document": index.documents,
+        "chunk": index.chunks,
+        "entity": index.entities,
+        "fact": index.facts,
+        "entity link": index.links,  # not those between documents, which `kbx links` counts
+    }
+    return ", ".join(format_count(count, noun) for noun, count in counts.items())
+
+
+def problem_rows(problems: Sequence[Problem]) -> list[tuple[str, list[str]]]:
+    """Return the problems, then what is left out on purpose: a count with its noun, and lines.
+
+    There is a line for each of the first ten, then the number of further ones.
+    """
+    faults = [_problem_line(problem) for problem in problems if not problem.on_purpose]
+    left_out = [f"{each.path}: {each.reason}" for each in problems if each.on_purpose]
+    return [
+        (format_count(len(faults), "problem") if faults else "", first_lines(faults)),
+        (f"{len(left_out):,} left out on purpose" if left_out else "", first_lines(left_out)),
+    ]
+
+
+def first_lines(lines: Sequence[str]) -> list[str]:
+    """Return the first ten of `lines`, then the number of further ones."""
+    if len(lines) <= SHOWN:
+        return list(lines)
+    return [*lines[:SHOWN], f"and {len(lines) - SHOWN:,} more; `kbx status --json` lists all"]
+
+
+def _problem_line(problem: Problem) -> str:
+    line = f":{problem.line}" if problem.line else ""
+    skipped = " (not indexed)" if problem.skipped else ""
+    return f"{problem.path}{line}: {problem.reason}{skipped}"

@@ -12,10 +12,10 @@ from kbx_tui.cli.open_kb import open_kb
 from kbx_tui.cli.options import json_option
 from kbx_tui.cli.output import print_result, say
 from kbx_tui.formatting import format_count
-from kbx_tui.tools.json.links_json import broken_json, links_json
+from kbx_tui.tools.json_output import broken_json, links_json
 
 if TYPE_CHECKING:
-    from kbx_tui.search.links.link_records import BrokenLink, DocumentLinks, LinkOverview
+    from kbx_tui.search.link_records import BrokenLink, DocumentLinks, LinkOverview
 
 EXIT_BROKEN = 1
 

@@ -1,23 +1,23 @@
-"""`kbx search`: find documents from the shell."""
+"""`kbx search`, in one knowledge base or several, and `kbx bases`, which lists them."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 from click.core import ParameterSource
 
 from kbx_tui.cli.base_command import Command, global_options
-from kbx_tui.cli.completers import (
+from kbx_tui.cli.completion import (
     complete_entity,
     complete_path,
     complete_saved_query,
     complete_tag,
 )
-from kbx_tui.cli.gc_disabled import gc_disabled
-from kbx_tui.cli.open_kb import open_kb
+from kbx_tui.cli.open_kb import gc_disabled, open_kb
 from kbx_tui.cli.options import (
     count_option,
     json_option,
@@ -27,13 +27,15 @@ from kbx_tui.cli.options import (
     types_option,
     unit_option,
 )
-from kbx_tui.cli.output import print_json
-from kbx_tui.cli.result_page import PageTarget
+from kbx_tui.cli.output import console, print_json, print_result, say
 from kbx_tui.errors import ConfigError
+from kbx_tui.safe_text import safe_line
 
 if TYPE_CHECKING:
     from kbx_tui.api import KnowledgeBase
+    from kbx_tui.api.several_bases import SeveralResponse
     from kbx_tui.search.request import SearchRequest
+    from kbx_tui.sharing.shared_search import SharedSearch
 
 
 @click.command(name="search", cls=Command)
@@ -149,7 +151,7 @@ if TYPE_CHECKING:
     " - is stdout.",
 )
 @click.option("--force", is_flag=True, help="Let --html replace a file.")
-def command(
+def search_command(
     query: str,
     saved: str | None,
     explain: bool,
@@ -201,7 +203,6 @@ def command(
     if len(folders := list(dict.fromkeys(global_options().kb))) > 1:
         if saved is not None:
             raise click.UsageError("--saved NAME is a query of one base; give --kb once")
-        from kbx_tui.cli.several.search_several import search_several
 
         request = replace(_request(query, given), explain=explain or not as_json)
         with gc_disabled():
@@ -216,11 +217,11 @@ def command(
             return
         response = kb.search(replace(request, explain=explain or not as_json))
     if as_json:
-        from kbx_tui.tools.json.search_json import search_json
+        from kbx_tui.tools.json_output import search_json
 
         print_json(search_json(response))
     else:
-        from kbx_tui.cli.listings.search_listing import print_listing
+        from kbx_tui.cli.text_output import print_listing
 
         print_listing(response, explain=explain)
 
@@ -236,7 +237,7 @@ def _saved_request(kb: KnowledgeBase, name: str, fields: Mapping[str, Any]) -> S
 
     Raises NotFound, and ConfigError for settings of a newer or damaged file.
     """
-    from kbx_tui.tui.explore.stored_settings import state_of
+    from kbx_tui.tui.explore.search_state import state_of
 
     query = kb.saved_query(name)
     state = state_of(query.query, query.settings)
@@ -253,3 +254,147 @@ def _saved_request(kb: KnowledgeBase, name: str, fields: Mapping[str, Any]) -> S
     if context.params["no_dates"]:
         given["dates"] = "off"
     return replace(state.request(), limit=fields["limit"], **given)
+
+
+def search_several(
+    folders: Sequence[Path],
+    request: SearchRequest,
+    *,
+    explain: bool,
+    as_json: bool,
+    page: PageTarget | None,
+) -> None:
+    """Search the bases in some folders, and print the results or write `page`. Raises KbxError."""
+    from kbx_tui.api.several_bases import SeveralBases
+    from kbx_tui.base_discovery import find_base
+
+    roots = [find_base(folder) for folder in folders]
+    with SeveralBases(roots, notice=say, trust=global_options().trust) as bases:
+        if page is not None:
+            from kbx_tui.sharing.shared_search import share_several
+
+            page.write(share_several(bases, request))
+            return
+        response = bases.search(request)
+        if as_json:
+            print_json(several_json(response, bases.roots))
+        else:
+            print_several(response, explain=explain)
+
+
+def several_json(response: SeveralResponse, roots: Mapping[str, Path]) -> dict[str, Any]:
+    """Return the JSON: results with the name of their `base`, and the `meta` of every base."""
+    from kbx_tui.tools.json_output import search_json
+
+    answers = {name: search_json(answer) for name, answer in response.responses.items()}
+    by_path = {
+        (name, result["path"]): result
+        for name, answer in answers.items()
+        for result in answer["results"]
+    }
+    return {
+        "query": response.query,
+        "results": [
+            {
+                "base": own.base,
+                **by_path[own.base, own.result.path],
+                "explain": own.result.explain,
+            }
+            for own in response.results
+        ],
+        "bases": {
+            name: {"path": str(roots[name]), "meta": answer["meta"]}
+            for name, answer in answers.items()
+        },
+        "notes": list(response.notes),
+    }
+
+
+def print_several(response: SeveralResponse, *, explain: bool) -> None:
+    """Print the results, each with the name of its base, and the notes on stderr."""
+    from rich.text import Text
+
+    from kbx_tui.cli import text_output as listing
+
+    for note in response.notes:
+        say(note)
+    if not response.results:
+        return
+    out = console()
+    width = min(out.width, listing.MAX_WIDTH)
+    rank_width = len(str(len(response.results)))
+    lines: list[Text] = []
+    for name, answer in response.responses.items():
+        lines.append(Text.assemble((safe_line(name), "bold"), " · ", listing.heading(answer)))
+        if answer.meta.pass1_entities:
+            lines.append(listing.entity_line(answer.meta, width))
+    for rank, own in enumerate(response.results, 1):
+        first, place, *snippet = listing.result_lines(rank, own.result, width, rank_width)
+        indent = len(place.plain) - len(place.plain.lstrip())
+        owned = Text(" " * indent).append(f"{safe_line(own.base)}  ", listing.ENTITY)
+        lines += [Text(), first, owned.append(place.plain.lstrip(), listing.DIM), *snippet]
+        if explain:
+            fast = response.responses[own.base].meta.search_mode_reason == "fast"
+            lines += listing.reason_lines(own.result, width, rank_width, fast=fast)
+    out.print(*lines, sep="\n")
+
+
+STDOUT = "-"
+
+
+@dataclass(frozen=True, slots=True)
+class PageTarget:
+    """Where the page goes. Raises WriteFault where it could not be written."""
+
+    name: str
+    """The path of a file, or `-` for stdout."""
+    overwrite: bool
+
+    def __post_init__(self) -> None:
+        if self.name != STDOUT:  # before anything is searched
+            from kbx_tui.sharing.page_file import require_free
+
+            require_free(Path(self.name), overwrite=self.overwrite)
+
+    def write(self, shared: SharedSearch) -> None:
+        """Write the page, and print the notes on stderr. Raises WriteFault."""
+        from kbx_tui.formatting import format_count
+        from kbx_tui.sharing.page_file import write_page
+        from kbx_tui.sharing.search_page import search_page
+
+        for note in shared.answer.notes:
+            say(note)
+        page = search_page(shared)
+        if self.name == STDOUT:
+            click.echo(page.encode())
+            return
+        write_page(Path(self.name), page, overwrite=self.overwrite)
+        say(f"{format_count(len(shared.answer.results), 'result')} written to {self.name}")
+
+
+@click.command(name="bases", cls=Command)
+@json_option
+def bases_command(as_json: bool) -> None:
+    """List the knowledge bases that the app has opened, the most recent first.
+
+    Several are searched together by giving --kb more than once, in the app too.
+
+    \b
+    Examples:
+      kbx bases
+      kbx bases --json | jq -r '.[].path'
+      kbx --kb ~/notes --kb ~/work                   open the app on both
+      kbx --kb ~/notes --kb ~/work search rollback
+    """
+    from kbx_tui.api.several_bases import base_names
+    from kbx_tui.tui.app_state import AppState
+
+    bases = [
+        {"name": name, "path": str(root), "exists": root.is_dir()}
+        for name, root in base_names([Path(root) for root in AppState().user.bases]).items()
+    ]
+    lines = [
+        f"{base['name']}  {base['path']}{'' if base['exists'] else '  (not there)'}"
+        for base in bases
+    ]
+    print_result(bases, lines or ["the app has opened no knowledge base yet"], as_json=as_json)

@@ -4,7 +4,7 @@ Documents, entities, facts and links come first and can be searched within secon
 vectors follow. A run can be killed at any moment: the index stays searchable and the next run
 continues. That relies on the order of commits: documents, in batches; then the tables derived from
 all of them; last the digest `derived_from` of the files they were derived from. An index that is
-damaged or unfinished is replaced by another (`index/build/replacement.py`).
+damaged or unfinished is replaced by another (`index/build/repair.py`).
 """
 
 from __future__ import annotations
@@ -20,35 +20,42 @@ from kbx_tui.config import Settings
 from kbx_tui.embedding.embedder import Embedder
 from kbx_tui.embedding.local import SMALL_BATCH
 from kbx_tui.errors import IndexDamaged
-from kbx_tui.index import schema
-from kbx_tui.index.build.compaction import compact, compact_if_short_of_space
-from kbx_tui.index.build.derived_repair import rewritten_note
+from kbx_tui.index import tables
 from kbx_tui.index.build.document_stage import write_documents
 from kbx_tui.index.build.entity_stage import topic_rules, write_entities_and_links
 from kbx_tui.index.build.file_changes import Changes, find_changes
 from kbx_tui.index.build.progress import Cancelled, IndexReport, ProgressListener, ProgressMeter
-from kbx_tui.index.build.replacement import new_index, put_in_place, sweep_leftovers
-from kbx_tui.index.build.salvage import model_of, salvage_vectors
-from kbx_tui.index.build.vector_stage import write_chunks, write_vectors
+from kbx_tui.index.build.repair import (
+    model_of,
+    new_index,
+    put_in_place,
+    rewritten_note,
+    salvage_vectors,
+    sweep_leftovers,
+)
+from kbx_tui.index.build.vector_stage import (
+    compact,
+    compact_if_short_of_space,
+    write_chunks,
+    write_vectors,
+)
 from kbx_tui.index.build.workers import OwnProcess, Workers
 from kbx_tui.index.build.writer_lock import writer_lock
 from kbx_tui.index.derived_files import delete_derived_files
-from kbx_tui.index.entities.table_state import TABLES_ID
-from kbx_tui.index.entity_settings import entity_types, noted_settings
 from kbx_tui.index.index_folder import index_uri
-from kbx_tui.index.index_status import stored_problems
-from kbx_tui.index.integrity.noted_state import find_damage, note_state
-from kbx_tui.index.inverted_file.build_lists import refresh_vector_lists
-from kbx_tui.index.lexical.load_bm25 import refresh_text_files
-from kbx_tui.index.schema import text_hash
+from kbx_tui.index.index_status import entity_types, noted_settings, stored_problems
+from kbx_tui.index.lexical.text_files import refresh_text_files
+from kbx_tui.index.noted_state import find_damage, note_state
 from kbx_tui.index.snapshot import generation_of
 from kbx_tui.index.store import Store, wrong_model_error
+from kbx_tui.index.tables import text_hash
+from kbx_tui.index.vectors.build_lists import refresh_vector_lists
 from kbx_tui.index.vectors.load_vectors import refresh_vectors_file
-from kbx_tui.knowledge.entities.suppressions import load_suppressions
-from kbx_tui.knowledge.entities.topics import TopicRules
-from kbx_tui.knowledge.obsidian.file_lookup import FileLookup
-from kbx_tui.knowledge.obsidian.vault_settings import read_vault_settings
-from kbx_tui.knowledge.parsing.reading import parse_document
+from kbx_tui.index.versions import TABLES_ID
+from kbx_tui.knowledge.linking import load_suppressions
+from kbx_tui.knowledge.obsidian_vault import FileLookup, read_vault_settings
+from kbx_tui.knowledge.reading import parse_document
+from kbx_tui.knowledge.topics import TopicRules
 
 REPLACED_TABLES = ("entities", "facts", "links", "name_uses", "meta")
 """Tables that a run replaces, which leaves the files of the former ones."""
@@ -123,8 +130,8 @@ def _outdated(store: Store, embedder: Embedder) -> list[str]:
     found = meta.get("schema_version")
     if meta.get("model") != embedder.model or not isinstance(found, int):
         return []
-    is_current = found == schema.SCHEMA_VERSION and meta.get("text_rules") == schema.TEXT_RULES
-    if is_current or found > schema.SCHEMA_VERSION:
+    is_current = found == tables.SCHEMA_VERSION and meta.get("text_rules") == tables.TEXT_RULES
+    if is_current or found > tables.SCHEMA_VERSION:
         return []
     return ["an older version of this program read the texts in the index; `kbx index` reads them"]
 
@@ -282,7 +289,7 @@ def _write_text(
     if changes and not write_documents(store, changes, parse, workers, meter):
         return changes, False
     new_meta = {
-        "schema_version": schema.SCHEMA_VERSION,
+        "schema_version": tables.SCHEMA_VERSION,
         "model": meta["model"],
         "dimension": meta["dimension"],
         "text_rules": meta.get("text_rules", 1),

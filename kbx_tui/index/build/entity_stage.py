@@ -12,22 +12,20 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from kbx_tui.config import Settings
-from kbx_tui.index import rows
+from kbx_tui.index import tables
 from kbx_tui.index.build.file_changes import Changes
 from kbx_tui.index.build.progress import ProgressMeter
-from kbx_tui.index.entities.load_entities import stored_entities
-from kbx_tui.index.entity_settings import entity_types
-from kbx_tui.index.schema import SCHEMAS
-from kbx_tui.index.store import Store
-from kbx_tui.index.where_clause import batched_clauses, is_one_of, quoted
-from kbx_tui.knowledge.entities.entity_pages import build_entities
-from kbx_tui.knowledge.entities.linking import Linker
-from kbx_tui.knowledge.entities.name_uses import NameUseCounter
-from kbx_tui.knowledge.entities.suppressions import load_suppressions
-from kbx_tui.knowledge.entities.topics import NoteOutline, TopicRules, Topics
-from kbx_tui.knowledge.facts.fact_sections import read_facts
-from kbx_tui.knowledge.obsidian.file_lookup import FileLookup, file_name_of
+from kbx_tui.index.index_status import entity_types
+from kbx_tui.index.load_snapshot import stored_entities
+from kbx_tui.index.store import Store, batched_clauses, is_one_of, quoted
+from kbx_tui.index.tables import SCHEMAS
+from kbx_tui.knowledge.entity_pages import build_entities
+from kbx_tui.knowledge.fact_sections import read_facts
+from kbx_tui.knowledge.linking import Linker, load_suppressions
+from kbx_tui.knowledge.name_uses import NameUseCounter
+from kbx_tui.knowledge.obsidian_vault import FileLookup, file_name_of
 from kbx_tui.knowledge.records import Document, Entity, Fact
+from kbx_tui.knowledge.topics import NoteOutline, TopicRules, Topics
 
 BATCH = 1000
 """Documents read at once."""
@@ -101,8 +99,8 @@ def write_entities_and_links(
     if whole or not pages_changed.isdisjoint(entity.path for entity in entities):
         of_entity = {entity.id: entity for entity in entities}
         facts = [fact for entity in entities for fact in facts_of[entity.id]]
-        store.replace("entities", [rows.entity_row(each, facts_of[each.id]) for each in entities])
-        store.replace("facts", [rows.fact_row(fact, of_entity[fact.entity_id]) for fact in facts])
+        store.replace("entities", [tables.entity_row(each, facts_of[each.id]) for each in entities])
+        store.replace("facts", [tables.fact_row(fact, of_entity[fact.entity_id]) for fact in facts])
     for name, derived in (("links", links), ("name_uses", name_uses)):
         if derived is not None:
             store.replace(name, derived)
@@ -122,8 +120,8 @@ def _derive_facts(
     page_at = {page.path: page for page in pages}
     touched = {*changes.added, *changes.changed, *changes.deleted}
     stored: dict[str, list[Fact]] = defaultdict(list)
-    for row in store.rows("facts", rows.FACT_COLUMNS).to_pylist() if old else ():
-        stored[row["entity_id"]].append(rows.fact_from_row(row))
+    for row in store.rows("facts", tables.FACT_COLUMNS).to_pylist() if old else ():
+        stored[row["entity_id"]].append(tables.fact_from_row(row))
 
     def facts_of(entity: Entity) -> list[Fact]:
         before = old.get(entity.id)
@@ -155,8 +153,8 @@ def _derive_links(
     name_uses: list[dict[str, Any]] = []
     meter.begin("entities", len(touched))
     for count, document in enumerate(_documents(store, clauses), 1):
-        links += map(rows.field_values, linker.links(document))
-        name_uses += map(rows.field_values, counter.uses(document))
+        links += map(tables.field_values, linker.links(document))
+        name_uses += map(tables.field_values, counter.uses(document))
         if count % REPORT_EVERY == 0:
             meter.report(count)
     outdated = pa.array(sorted(touched.union(changes.deleted)), pa.string())
@@ -194,6 +192,6 @@ def _linking_to(store: Store, paths: Collection[str]) -> set[str]:
 def _documents(store: Store, clauses: Iterable[str | None]) -> Iterator[Document]:
     """Yield the documents that match one of the where clauses."""
     for clause in clauses:
-        table = store.rows("documents", rows.DOCUMENT_COLUMNS, clause)
+        table = store.rows("documents", tables.DOCUMENT_COLUMNS, clause)
         for batch in table.to_batches(max_chunksize=BATCH):
-            yield from map(rows.document_from_row, batch.to_pylist())
+            yield from map(tables.document_from_row, batch.to_pylist())

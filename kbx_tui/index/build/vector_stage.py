@@ -8,21 +8,29 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Sequence
+from contextlib import suppress
+from pathlib import Path
+from shutil import disk_usage
 from typing import Any
 
 from kbx_tui.embedding.embedder import Embedder, Vectors
-from kbx_tui.index import rows, schema
-from kbx_tui.index.build.compaction import compact
+from kbx_tui.errors import IndexFault
+from kbx_tui.index import tables
+from kbx_tui.index.build.document_stage import CHUNK_TEXT_COLUMNS, chunk_rows, read_chunk_texts
 from kbx_tui.index.build.progress import ProgressMeter
 from kbx_tui.index.build.workers import Workers
-from kbx_tui.index.chunk_texts import CHUNK_TEXT_COLUMNS, read_chunk_texts
-from kbx_tui.index.document_rows import chunk_rows
-from kbx_tui.index.entities.load_entities import stored_entities
-from kbx_tui.index.store import Store
-from kbx_tui.index.store_errors import translate_errors
-from kbx_tui.index.where_clause import is_one_of
-from kbx_tui.knowledge.chunking.chunker import split_documents
-from kbx_tui.knowledge.facts.strip_subject import strip_subject
+from kbx_tui.index.load_snapshot import stored_entities
+from kbx_tui.index.store import (
+    INDEXED_BY_PATH,
+    PATH_INDEX,
+    Store,
+    bytes_in,
+    is_one_of,
+    translate_errors,
+)
+from kbx_tui.knowledge.chunker import split_documents
+from kbx_tui.knowledge.entity_names import strip_subject
+from kbx_tui.removal import INDEX_TABLES
 
 DOCUMENTS_PER_BATCH = 500
 FIRST_BATCH, TEXTS_PER_BATCH = 64, 512
@@ -70,12 +78,12 @@ def _read_unsplit(
         if meter.cancelled():
             return
         batch = is_one_of("path", paths[start : start + DOCUMENTS_PER_BATCH])
-        yield store.rows("documents", rows.DOCUMENT_COLUMNS, batch).to_pylist()
+        yield store.rows("documents", tables.DOCUMENT_COLUMNS, batch).to_pylist()
 
 
 def _split(embedder: Embedder, documents: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """Return the rows of the chunks of documents, given as rows."""
-    parsed = sorted(map(rows.document_from_row, documents), key=lambda document: document.path)
+    parsed = sorted(map(tables.document_from_row, documents), key=lambda document: document.path)
     max_tokens = embedder.max_tokens - 2
     chunks_of = split_documents(parsed, embedder.count_tokens, max_tokens=max_tokens)
     return [
@@ -164,7 +172,7 @@ def _texts_to_embed(store: Store, only: Collection[str] | None = None) -> dict[s
     documents = store.rows("documents", ["path", "title", "date"], where)
     for title in documents["title"].to_pylist():
         if title.strip():
-            table_of.setdefault(schema.text_hash(title), "documents")
+            table_of.setdefault(tables.text_hash(title), "documents")
     dates = dict(zip(documents["path"].to_pylist(), documents["date"].to_pylist(), strict=True))
     chunks = store.rows("chunks", ["path", "text_hash"], where)
     pairs = zip(chunks["path"].to_pylist(), chunks["text_hash"].to_pylist(), strict=True)
@@ -187,7 +195,7 @@ def _read_texts(store: Store, table_of: dict[str, str]) -> dict[str, str]:
     if hashes := hashes_of["chunks"]:
         texts |= _chunk_texts(store, is_one_of("text_hash", hashes))
     if "documents" in hashes_of:
-        titles = {schema.text_hash(title): title for title in store.column("documents", "title")}
+        titles = {tables.text_hash(title): title for title in store.column("documents", "title")}
         texts |= {key: titles[key] for key in titles if table_of.get(key) == "documents"}
     return texts
 
@@ -221,7 +229,52 @@ def _add_vectors(store: Store, embedded: Sequence[tuple[Texts, Vectors]]) -> Non
     flat = pa.array(vectors.astype(np.float16).reshape(-1))
     table = pa.table(
         [pa.array(hashes), pa.FixedSizeListArray.from_arrays(flat, vectors.shape[1])],
-        schema=schema.vectors_schema(vectors.shape[1]),
+        schema=tables.vectors_schema(vectors.shape[1]),
     )
     with translate_errors("write vectors", store.uri):
         store.table("vectors").add(table)
+
+
+MAX_FRAGMENTS = 8
+"""Files of rows up to which a table is not compacted: a run adds one, and compacting copies all."""
+MAX_STALE = 0.1
+"""Share of rows that may be deleted, or missing in the index of their table."""
+MAX_UNUSED, FEW_BYTES = 0.1, 200_000
+"""Share of a table that may lie in files it no longer needs, and what does not matter anyway."""
+
+
+def compact(store: Store, name: str) -> None:
+    """Optimize a table if what that saves is worth copying it."""
+    if _is_wasteful(store, name):
+        store.optimize(name)
+
+
+def _is_wasteful(store: Store, name: str) -> bool:
+    with translate_errors(f"read table {name}", store.uri):
+        table = store.table(name)
+        stats = table.stats()
+        count, needed = int(stats["num_rows"]), int(stats["total_bytes"])
+        fragments = int(stats["fragment_stats"]["num_fragments"])
+        stale = fragments * int(stats["fragment_stats"]["lengths"]["mean"]) - count  # deleted rows
+        if name in INDEXED_BY_PATH:
+            stale += int(table.index_stats(PATH_INDEX).num_unindexed_rows)
+        unused = bytes_in(Path(store.uri) / f"{name}.lance") - needed
+    return (
+        fragments > MAX_FRAGMENTS
+        or stale > MAX_STALE * count
+        or unused > MAX_UNUSED * needed + FEW_BYTES
+    )
+
+
+def compact_if_short_of_space(store: Store) -> None:
+    """Compact all tables when the disk could not hold a second copy.
+
+    Never fails: compacting needs some space itself.
+    """
+    if not store.exists():
+        return
+    with suppress(OSError):
+        if disk_usage(store.uri).free < store.size_bytes():
+            for name in INDEX_TABLES:
+                with suppress(IndexFault):
+                    store.optimize(name)

@@ -14,11 +14,10 @@ from typing import Any
 
 from filelock import FileLock, Timeout
 
-from kbx_tui.editing.state.state_folder import replace_state_file, state_folder
+from kbx_tui.editing.state_files import replace_state_file, state_folder
 from kbx_tui.errors import IndexFault, IndexLocked, WriteFault
-from kbx_tui.read_only import is_read_only
 from kbx_tui.removal import remove_state_file
-from kbx_tui.state_file import decode_json, read_regular_file
+from kbx_tui.state_file import decode_json, is_read_only, read_regular_file
 
 POLL_SECONDS = 0.2
 LOCK = "writer.lock"

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -19,9 +19,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from kbx_tui.index.lexical.postings import Postings
+from kbx_tui.index.lexical.postings import UNKNOWN, Postings
 from kbx_tui.index.lexical.terms import OF, term_of
-from kbx_tui.index.lexical.text_offsets import TextOffsets, TextsWithOffsets
 from kbx_tui.knowledge.languages import ENGLISH, LANGUAGES
 
 K1, B = 1.2, 0.75
@@ -289,3 +288,43 @@ def _concatenated(matches: Sequence[tuple[Rows, Scores]]) -> tuple[Rows, Scores]
     rows = [rows for rows, _ in matches] or [np.empty(0, np.int64)]
     frequencies = [frequencies for _, frequencies in matches] or [np.empty(0)]
     return np.concatenate(rows), np.concatenate(frequencies)
+
+
+class TextsWithOffsets:
+    """Some texts of one Postings, all of which are added before a term is looked up."""
+
+    def __init__(self, postings: Postings, term_id: Callable[[str], int]) -> None:
+        """`term_id` returns the number of a term in `postings`, or -1."""
+        self._postings, self._term_id = postings, term_id
+        self._doc_ids: list[int] = []
+        self._offsets: dict[str, list[list[int]]] = {}
+
+    def add(self, doc_id: int) -> TextOffsets | None:
+        """Return the offsets of the words of a text; None if they are unknown."""
+        size = self._postings.text_size(doc_id)
+        if size == UNKNOWN:
+            return None
+        self._doc_ids.append(doc_id)
+        return TextOffsets(size, self, len(self._doc_ids) - 1)
+
+    def offsets_of(self, term: str) -> Sequence[Sequence[int]]:
+        """Return where each word of a term starts in each text, in the order of `add`."""
+        if (offsets := self._offsets.get(term)) is None:
+            doc_ids = np.array(self._doc_ids, np.int32)
+            offsets = self._postings.offsets_in(doc_ids, self._term_id(term))
+            self._offsets[term] = offsets
+        return offsets
+
+
+@dataclass(frozen=True, slots=True)
+class TextOffsets:
+    """Where the words of one text start."""
+
+    size: int
+    """Characters of the text."""
+    _texts: TextsWithOffsets
+    _number: int
+
+    def of(self, term: str) -> Sequence[int]:
+        """Return where each word of a term starts, ascending and at most `postings.BEYOND`."""
+        return self._texts.offsets_of(term)[self._number]

@@ -18,8 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kbx_tui.errors import IndexFault
-from kbx_tui.index.lexical.terms import language_of, term_of, words_in
-from kbx_tui.index.lexical.word_offsets import word_offsets
+from kbx_tui.index.lexical.terms import language_of, term_of, word_offsets, words_in
 from kbx_tui.knowledge.languages import LANGUAGES
 
 Ints = NDArray[np.int32]

@@ -1,25 +1,32 @@
-"""Vectors quantized to int8: a quarter of the bytes to scan, with a bound on the error.
+"""Products of vectors with queries: exact ones, and those of int8 codes with a bound on the error.
 
     x = s c + e,  q = t d + f       with scales s, t, codes c, d and rounding errors e, f
     |q.x - s t (c.d)| <= |e| |q| + |s c| |f| <= |e| |q| + (|x| + |e|) |f|    (Cauchy-Schwarz)
 
-Comparing vectors takes as long as reading them from memory. So all are compared by their codes,
-then only those that the bound leaves in question exactly: the result is that of comparing all.
+Comparing vectors takes as long as reading them from memory. Where only the nearest are wanted, all
+are compared by their codes, a quarter of the bytes, then only those that the bound leaves in
+question exactly: the result is that of comparing all.
+
+Exact products have the same bits wherever a vector lies: BLAS multiplies full groups of rows
+differently from a remainder, so a remainder is padded.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from kbx_tui.index.vectors.parallel_scan import parallel_scan
+from kbx_tui.index.snapshot import Rows
 
 Matrix = NDArray[np.float32]
 Vector = NDArray[np.float32]
-Rows = NDArray[np.int64]
+VectorRows = NDArray[np.int64]
 
 MAX_CODE = 127
 MAX_LENGTH = 1.001
@@ -63,7 +70,7 @@ class QuantizedVectors:
         rows = slice(begin, end)
         return QuantizedVectors(self.codes[rows], self.scales[rows], self.errors[rows])
 
-    def take(self, rows: Rows) -> QuantizedVectors:
+    def take(self, rows: VectorRows) -> QuantizedVectors:
         """Return a copy of some vectors."""
         return QuantizedVectors(self.codes[rows], self.scales[rows], self.errors[rows])
 
@@ -124,7 +131,7 @@ def nearest(
     query: Vector,
     count: int,
     within: NDArray[np.bool_] | None = None,
-) -> Rows:
+) -> VectorRows:
     """Return the rows of the `count` vectors with the highest products, in no particular order.
 
     `quantized` holds the codes of `vectors`, row by row; `within`, shape (n,), flags the rows to
@@ -143,3 +150,71 @@ def nearest(
         rows = rows[approximate >= lowest]
     exact = vectors[rows] @ query
     return rows[np.argpartition(exact, -count)[-count:]]
+
+
+Flags = NDArray[np.bool_]
+
+EXACT_BLOCK = 1024
+"""Vectors compared with all queries before the next ones are read from memory."""
+
+GROUP = 8
+"""Rows per group: BLAS computes full groups bit-identically wherever they are. 4 would suffice."""
+
+EXACT_PARALLEL_FROM = 16
+"""Number of blocks from which a second thread is used."""
+
+
+def products(vectors: Matrix, queries: Matrix, wanted: Flags) -> Matrix:
+    """Return the product of each query with each vector; blocks without a wanted one are left 0."""
+    found = np.zeros((len(queries), len(vectors)), np.float32)
+    grouped = len(vectors) - len(vectors) % GROUP
+    blocks = [
+        begin
+        for begin in range(0, grouped, EXACT_BLOCK)
+        if wanted[begin : begin + EXACT_BLOCK].any()
+    ]
+
+    def scan(begin: int) -> None:
+        block = slice(begin, min(begin + EXACT_BLOCK, grouped))
+        for row, query in enumerate(queries):
+            np.dot(vectors[block], query, out=found[row, block])
+
+    parallel_scan(blocks, scan, parallel_from=EXACT_PARALLEL_FROM)
+    rest = np.arange(grouped, len(vectors))
+    for row, query in enumerate(queries):
+        found[row, rest] = products_of(vectors, rest, query)
+    return found
+
+
+def products_of(vectors: Matrix, rows: Rows, query: Vector) -> Matrix:
+    """Return the products of some vectors, bit-identical to those of `products`."""
+    padded = np.resize(rows, len(rows) + -len(rows) % GROUP)
+    found: Matrix = (vectors[padded] @ query)[: len(rows)]
+    return found
+
+
+Block = TypeVar("Block")
+
+
+def parallel_scan(
+    blocks: Sequence[Block], work: Callable[[Block], None], *, parallel_from: int
+) -> None:
+    """Call `work` on every block, with at least `parallel_from` blocks on two threads.
+
+    `work` should release the GIL most of the time. Raises what `work` raises.
+    """
+    remaining = iter(blocks)  # shared: whichever thread is free takes the next block
+
+    def run() -> None:
+        for block in remaining:
+            work(block)
+
+    helper = _helper().submit(run) if len(blocks) >= parallel_from else None
+    run()
+    if helper is not None and not helper.cancel():
+        helper.result()
+
+
+@lru_cache(maxsize=1)
+def _helper() -> ThreadPoolExecutor:
+    return ThreadPoolExecutor(1, "kbx-vectors")

@@ -8,17 +8,25 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Self
 
 import numpy as np
+from numpy.typing import NDArray
 
-from kbx_tui.index.inverted_file import vector_lists
-from kbx_tui.index.inverted_file.vector_lists import VectorLists
 from kbx_tui.index.snapshot import Rows
-from kbx_tui.index.vectors.coverage import Coverage
-from kbx_tui.index.vectors.exact_products import Flags
-from kbx_tui.index.vectors.int8_codes import Matrix, Vector
-from kbx_tui.index.vectors.profile_vectors import ProfileVectors
+from kbx_tui.index.store import Store
+from kbx_tui.index.vectors import vector_lists
+from kbx_tui.index.vectors.int8_codes import (
+    Flags,
+    Matrix,
+    QuantizedVectors,
+    Vector,
+    nearest,
+    products_of,
+)
+from kbx_tui.index.vectors.vector_lists import VectorLists
 from kbx_tui.index.vectors.vector_segment import ChunkProducts, Cosines, VectorSegment
+from kbx_tui.index.versions import VersionArray, equal_until, places_of, stored_versions
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,3 +161,126 @@ class VectorMatrix:
             if (chunks := segment.chunks_of(document_row)) is not None:
                 return segment, chunks
         return None
+
+
+NO_ROWS = np.empty(0, np.int64)
+
+
+@dataclass(frozen=True, slots=True)
+class ProfileVectors:
+    """The vectors of profiles: those mapped from a file, and the few newer than it."""
+
+    vectors: Matrix
+    """Those of the file, shape (n, dimension); zeros without a vector."""
+    quantized: QuantizedVectors
+    """The codes of `vectors`."""
+    sources: Rows | None
+    """The row in `vectors` of each entity, -1 for none of them; None where it is the same row."""
+    newer: Matrix
+    newer_entities: Rows
+    """The entity of each of `newer`."""
+
+    @classmethod
+    def of(cls, vectors: Matrix, quantized: QuantizedVectors) -> Self:
+        """Return those of all entities, by row."""
+        return cls(vectors, quantized, None, vectors[:0], NO_ROWS)
+
+    def nearest(self, query: Vector, count: int) -> tuple[Rows, Vector]:
+        """Return the entities whose profiles have the highest cosines with a query, and these.
+
+        In no particular order, at least `count` where there are as many.
+        """
+        used = None
+        if self.sources is not None:
+            used = np.zeros(len(self.vectors), np.bool_)
+            used[self.sources[self.sources >= 0]] = True
+        rows = np.sort(nearest(self.vectors, self.quantized, query, count, used))
+        cosines = products_of(self.vectors, rows, query) if len(rows) else self.vectors[:0, 0]
+        entities = rows
+        if self.sources is not None:
+            places = np.minimum(rows.searchsorted(self.sources), max(len(rows) - 1, 0))
+            entities = np.flatnonzero(rows[places] == self.sources) if len(rows) else NO_ROWS
+            cosines = cosines[places[entities]]
+        if not len(self.newer):
+            return entities, cosines
+        return (
+            np.concatenate((entities, self.newer_entities)),
+            np.concatenate((cosines, self.newer @ query)),
+        )
+
+
+def sources_of(profiles: VersionArray, stored: VersionArray) -> Rows | None:
+    """Return the row that each profile, given by its hash, has among stored ones, -1 for none.
+
+    None where they are the same. Several entities may have the same profile.
+    """
+    if np.array_equal(profiles, stored):
+        return None
+    size = min(len(profiles), len(stored))
+    before = equal_until(profiles[:size], stored[:size])
+    after = equal_until(profiles[::-1][: size - before], stored[::-1][: size - before])
+    end = len(profiles) - after
+    sources = np.full(len(profiles), -1, np.int64)
+    sources[:before] = np.arange(before)
+    sources[end:] = np.arange(len(stored) - after, len(stored))
+    wanted = np.unique(profiles[before:end])
+    if len(wanted):
+        places = np.minimum(wanted.searchsorted(stored), len(wanted) - 1)
+        found = np.flatnonzero(wanted[places] == stored)
+        rows = np.full(len(wanted), -1, np.int64)
+        rows[places[found]] = found
+        sources[before:end] = rows[wanted.searchsorted(profiles[before:end])]
+    return sources
+
+
+Counts = NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True)
+class Coverage:
+    """How many texts there are to embed, and how many of them have no vector."""
+
+    texts: int
+    missing: int
+
+    def __add__(self, other: Coverage) -> Coverage:
+        return Coverage(self.texts + other.texts, self.missing + other.missing)
+
+    @property
+    def share(self) -> float:
+        """Share of the texts that have a vector, 0..1; 1 when there is nothing to embed."""
+        return 1.0 - self.missing / self.texts if self.texts else 1.0
+
+
+def read_coverage(store: Store) -> Coverage:
+    """Count the texts of an index and those without a vector. Raises IndexFault."""
+    texts, missing, profiles = count_texts(store, stored_versions(store))
+    return Coverage(int(texts.sum()), int(missing.sum())) + profiles
+
+
+def count_texts(store: Store, versions: VersionArray) -> tuple[Counts, Counts, Coverage]:
+    """Return how many texts each document with these versions has, and how many lack a vector.
+
+    And the coverage of the profiles of entities. Raises IndexFault.
+    """
+    hashes = store.rows("vectors", ["text_hash"])["text_hash"]
+    chunks = store.rows("chunks", ["version", "text_hash"])
+    documents = places_of(chunks["version"], versions)
+    lacks_vector = places_of(chunks["text_hash"], hashes) < 0
+    counted = documents >= 0
+    texts = np.bincount(documents[counted], minlength=len(versions))
+    missing = np.bincount(documents[counted & lacks_vector], minlength=len(versions))
+    unsplit = np.flatnonzero(texts == 0)
+    unsplit = unsplit[are_texts(store, versions[unsplit])]
+    texts[unsplit] = missing[unsplit] = 1
+    profiles = store.rows("entities", ["text_hash"])["text_hash"]
+    lacking = int(np.count_nonzero(places_of(profiles, hashes) < 0))
+    return texts, missing, Coverage(len(profiles), lacking)
+
+
+def are_texts(store: Store, versions: VersionArray) -> NDArray[np.bool_]:
+    """Return which documents without a chunk count as a text: those that are not blank."""
+    if not len(versions):
+        return np.zeros(0, np.bool_)
+    blank = store.rows("documents", ["version"], r"NOT regexp_like(body, '\S')")
+    return places_of(versions, blank["version"]) < 0

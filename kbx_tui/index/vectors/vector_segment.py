@@ -8,10 +8,17 @@ from typing import Self
 import numpy as np
 from numpy.typing import NDArray
 
-from kbx_tui.index.inverted_file.vector_lists import VectorLists
 from kbx_tui.index.snapshot import Rows
-from kbx_tui.index.vectors.exact_products import Flags, products, products_of
-from kbx_tui.index.vectors.int8_codes import Matrix, QuantizedVectors, Vector
+from kbx_tui.index.vectors.int8_codes import (
+    Flags,
+    Matrix,
+    QuantizedVectors,
+    Vector,
+    products,
+    products_of,
+    quantize,
+)
+from kbx_tui.index.vectors.vector_lists import VectorLists
 
 Cosines = NDArray[np.float64]
 
@@ -241,3 +248,51 @@ class VectorSegment:
     def _chunk_end(self, document: int) -> int:
         is_last = document + 1 == len(self.starts)
         return len(self.chunks) if is_last else int(self.starts[document + 1])
+
+
+@dataclass(frozen=True, slots=True)
+class StoredVectors:
+    """The vectors of one generation by one model, flattened to one dimension. Read-only.
+
+    Fields that VectorSegment has too are as there, with indices into `versions` as document rows.
+    """
+
+    versions: NDArray[np.bytes_]
+    """Versions of all documents, including those without a chunk."""
+    document_rows: Rows
+    starts: Rows
+    lines: NDArray[np.int32]
+    chunks: NDArray[np.float32]
+    contexts: NDArray[np.float32]
+    chunk_weights: NDArray[np.float32]
+    codes: NDArray[np.int8]
+    code_scales: NDArray[np.float32]
+    code_errors: NDArray[np.float32]
+    profiles: NDArray[np.bytes_]
+    """Hash of the profile of each row of `entities`, empty without a vector."""
+    entities: NDArray[np.float32]
+    entity_codes: NDArray[np.int8] | None = None
+    """The codes of `entities`, with scales and errors; None in a file of a former version."""
+    entity_scales: NDArray[np.float32] | None = None
+    entity_errors: NDArray[np.float32] | None = None
+
+    def profile_codes(self, dimension: int) -> QuantizedVectors:
+        """Return the codes of the profiles, made here where the file has none."""
+        codes, scales, errors = self.entity_codes, self.entity_scales, self.entity_errors
+        if codes is None or scales is None or errors is None:
+            return quantize(self.entities.reshape(-1, dimension))
+        return QuantizedVectors(codes.reshape(-1, dimension), scales, errors)
+
+    def to_segment(self, dimension: int) -> VectorSegment:
+        """Return a segment of views of the arrays, with document rows as stored."""
+        return VectorSegment.of(
+            chunks=self.chunks.reshape(-1, dimension),
+            lines=self.lines,
+            starts=self.starts,
+            contexts=self.contexts.reshape(-1, dimension),
+            chunk_weights=self.chunk_weights,
+            quantized=QuantizedVectors(
+                self.codes.reshape(-1, dimension), self.code_scales, self.code_errors
+            ),
+            document_rows=self.document_rows,
+        )

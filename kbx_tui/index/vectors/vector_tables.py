@@ -2,33 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
+from numpy.typing import NDArray
 
 from kbx_tui.errors import IndexFault, IndexForeign
-from kbx_tui.index.columns.released_memory import release_memory
-from kbx_tui.index.columns.versions import VersionArray, places_of, version_array
 from kbx_tui.index.derived_files import is_few
-from kbx_tui.index.schema import text_hash
 from kbx_tui.index.snapshot import Rows, Snapshot
-from kbx_tui.index.store import Store
-from kbx_tui.index.store_errors import READ_ATTEMPTS, is_missing_file
-from kbx_tui.index.vectors.chunk_layout import (
-    CHUNK_COLUMNS,
-    ChunkLayout,
-    TableChanged,
-    gather,
+from kbx_tui.index.store import (
+    READ_ATTEMPTS,
+    Store,
+    batched_clauses,
+    is_missing_file,
+    release_memory,
 )
-from kbx_tui.index.vectors.coverage import Coverage, are_texts
-from kbx_tui.index.vectors.document_contexts import document_contexts, quantize_with_context
-from kbx_tui.index.vectors.int8_codes import Matrix, quantize
-from kbx_tui.index.vectors.profile_vectors import ProfileVectors
-from kbx_tui.index.vectors.vector_matrix import VectorMatrix
+from kbx_tui.index.tables import text_hash
+from kbx_tui.index.vectors.int8_codes import BLOCK, Matrix, QuantizedVectors, Vector, quantize
+from kbx_tui.index.vectors.vector_matrix import Coverage, ProfileVectors, VectorMatrix, are_texts
 from kbx_tui.index.vectors.vector_segment import VectorSegment
-from kbx_tui.index.where_clause import batched_clauses
+from kbx_tui.index.versions import VersionArray, places_of, version_array
 
 CLAUSE_SIZE = 500
 """Values in one where clause."""
@@ -186,3 +181,119 @@ def _rows_by_value(
 
     clauses = list(batched_clauses(column, sorted(values), CLAUSE_SIZE)) or ["false"]
     return pa.concat_tables([store.rows(name, columns, clause) for clause in clauses])
+
+
+CHUNK_COLUMNS = ["version", "ordinal", "text_hash", "line_start"]
+"""Columns of table chunks that `ChunkLayout.of` needs."""
+
+
+class TableChanged(Exception):
+    """The table of vectors changed between two reads."""
+
+
+@dataclass(frozen=True, slots=True)
+class ChunkLayout:
+    """The chunks of a VectorSegment, with the rows of their vectors in the table."""
+
+    document_rows: Rows
+    starts: Rows
+    lines: NDArray[np.int32]
+    vectors: Rows
+    """Row in the table of each chunk's vector."""
+    titles: Rows
+    """Row in the table of the vector of each document's title, -1 without a vector."""
+    missing: int
+    """Chunks of the documents that have no vector."""
+    unsplit: Rows
+    """Rows of the documents without a chunk."""
+
+    @classmethod
+    def of(cls, chunks: Any, snapshot: Snapshot, rows: Rows, hashes: Any) -> Self:
+        """Order the chunks of the documents at some rows by row, then position in the document.
+
+        `chunks` is a pyarrow Table with `CHUNK_COLUMNS`; `hashes`, a pyarrow column, those of the
+        texts that have a vector, in the order of the table.
+        """
+        documents = places_of(chunks["version"], version_array(snapshot.versions)[rows])
+        vectors = places_of(chunks["text_hash"], hashes)
+        is_wanted = documents >= 0
+        order = np.flatnonzero(is_wanted & (vectors >= 0))
+        order = order[np.lexsort((chunks["ordinal"].to_numpy()[order], documents[order]))]
+        present, starts = np.unique(documents[order], return_index=True)
+        titles = [text_hash(snapshot.titles[row]) for row in rows[present].tolist()]
+        return cls(
+            document_rows=rows[present],
+            starts=starts,
+            lines=chunks["line_start"].to_numpy()[order],
+            vectors=vectors[order],
+            titles=places_of(titles, hashes),
+            missing=int(np.count_nonzero(is_wanted & (vectors < 0))),
+            unsplit=rows[np.bincount(documents[is_wanted], minlength=len(rows)) == 0],
+        )
+
+
+def gather(store: Store, hashes: Any, wanted: Sequence[Rows], matrices: Sequence[Matrix]) -> None:
+    """Copy vectors of the table into matrices: for each of `wanted`, one by its rows in the table.
+
+    Where a row is -1, the matrix stays as it is. `hashes` is the column by which the rows were
+    chosen. Raises TableChanged when the table no longer has it, and IndexFault.
+    """
+    orders = [np.argsort(rows, kind="stable") for rows in wanted]
+    ascending = [rows[order] for rows, order in zip(wanted, orders, strict=True)]
+    dimension = matrices[0].shape[1]
+
+    def copy(batches: Iterable[Any]) -> None:
+        begin = 0
+        for batch in batches:
+            end = begin + len(batch)
+            if not batch["text_hash"].equals(_slice(hashes, begin, len(batch))):
+                raise TableChanged
+            vectors = batch["vector"].flatten().to_numpy().reshape(-1, dimension)
+            for rows, order, matrix in zip(ascending, orders, matrices, strict=True):
+                first, last = rows.searchsorted((begin, end)).tolist()
+                matrix[order[first:last]] = vectors[rows[first:last] - begin]
+            begin = end
+        if begin < len(hashes):
+            raise TableChanged
+
+    store.read_batches("vectors", ["text_hash", "vector"], copy)
+
+
+def _slice(column: Any, begin: int, length: int) -> Any:
+    """Return a part of a pyarrow column as an array."""
+    part = column.slice(begin, length)
+    return part.chunk(0) if part.num_chunks == 1 else part.combine_chunks()
+
+
+CHUNK_WEIGHT, DOCUMENT_WEIGHT, TITLE_WEIGHT = 0.7, 0.1, 0.2
+"""Weights of best chunk, mean of all chunks, and title in the cosine of a document."""
+
+
+def document_contexts(chunks: Matrix, starts: Rows, titles: Matrix) -> tuple[Matrix, Vector]:
+    """Return `VectorSegment.contexts` and `VectorSegment.chunk_weights`.
+
+    `titles` has a row per document, zeros without a vector; then the title's weight is shared out
+    among chunk and document.
+    """
+    if not len(starts):
+        return titles, np.zeros(0, np.float32)
+    contexts = np.add.reduceat(chunks, starts, axis=0)
+    lengths = np.linalg.norm(contexts, axis=1, keepdims=True)
+    contexts *= DOCUMENT_WEIGHT / np.maximum(lengths, 1e-9)
+    weights = np.where(titles.any(axis=1), 1.0, CHUNK_WEIGHT + DOCUMENT_WEIGHT).astype(np.float32)
+    contexts += TITLE_WEIGHT * titles
+    contexts /= weights[:, None]
+    return contexts, (CHUNK_WEIGHT / weights).astype(np.float32)
+
+
+def quantize_with_context(
+    chunks: Matrix, starts: Rows, contexts: Matrix, chunk_weights: Vector
+) -> QuantizedVectors:
+    """Return the codes of weighted chunk plus context, for each chunk."""
+    quantized = QuantizedVectors.empty(*chunks.shape)
+    documents = np.repeat(np.arange(len(starts)), np.diff(starts, append=len(chunks)))
+    for begin in range(0, len(chunks), BLOCK):
+        block = slice(begin, begin + BLOCK)
+        document = documents[block]
+        quantized.put(begin, chunks[block] * chunk_weights[document, None] + contexts[document])
+    return quantized

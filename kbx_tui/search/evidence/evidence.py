@@ -16,11 +16,10 @@ from typing import Any, Literal, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from kbx_tui.search.evidence.date_preference import DatePreference
 from kbx_tui.search.evidence.reranking import RerankerScores
-from kbx_tui.search.evidence.topic import Topic
+from kbx_tui.search.evidence.topic import DatePreference, Topic
 from kbx_tui.search.evidence.tuning import Tuning
-from kbx_tui.search.query.typed_filters import TypedFilter
+from kbx_tui.search.query.filters import TypedFilter
 
 Scores = NDArray[np.float64]
 Rows = NDArray[np.int64]
@@ -233,8 +232,7 @@ class Evidence:
     fast: bool
     """True when neither vectors nor entities were used."""
     vector_share: float
-    """Share of the texts that can be found by meaning, 0..1 (`index/vectors/coverage.py`); 0 for a
-    search that uses no vectors."""
+    """Share of the texts that can be found by meaning, 0..1; 0 for a search without vectors."""
     timings: Mapping[str, float]
     """Milliseconds per stage."""
     evaluated: Flags | None = None

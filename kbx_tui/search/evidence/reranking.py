@@ -17,16 +17,21 @@ Source of the combination: two independent chances that a document is relevant, 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import time
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from threading import Lock
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
-from kbx_tui.search.evidence.score_normalization import RERANKER_WEIGHT
+from kbx_tui.errors import RerankerError
+from kbx_tui.search.evidence.scores import RERANKER_WEIGHT
+from kbx_tui.search.lru_cache import LruCache
 
 if TYPE_CHECKING:
     from kbx_tui.search.evidence.evidence import Scores
+
 
 RERANKED = 20
 """How many results are reranked."""
@@ -54,3 +59,65 @@ def answer_probability(logit: float) -> float:
 def reranked(scores: Scores, probabilities: Scores) -> Scores:
     """Return the scores, 0..1, with what the reranker adds; shapes (n,)."""
     return np.maximum(scores, 1.0 - (1.0 - scores) * (1.0 - RERANKER_WEIGHT * probabilities))
+
+
+KEPT = 2_000
+"""Scores kept: those of a hundred queries."""
+RETRY_SECONDS = 30.0
+"""Seconds after which a model that could not be loaded is tried again."""
+
+
+class PairScorer(Protocol):
+    """What is needed of a cross-encoder. Thread-safe."""
+
+    def score(self, query: str, text: str) -> float:
+        """Return how well a text answers a query, unbounded. Raises RerankerError."""
+
+
+class Reranker:
+    """Scores passages for queries. Thread-safe.
+
+    A score depends only on the model, the query and the passage. So what was scored once is not
+    scored again, whatever was retrieved or ranked in between.
+    """
+
+    def __init__(self, name: str, open_model: Callable[[], PairScorer]) -> None:
+        """`open_model` loads the model; it raises RerankerError."""
+        self.name = name
+        self._open_model = open_model
+        self._model: PairScorer | None = None
+        self._failed: tuple[float, RerankerError] | None = None
+        self._scores: LruCache[tuple[str, str], float] = LruCache(KEPT)
+        self._loading, self._reading = Lock(), Lock()
+
+    def scores(
+        self, query: str, passages: Sequence[str], cancelled: Callable[[], bool] = lambda: False
+    ) -> list[float] | None:
+        """Return how well each passage answers the query, 0..1; None when `cancelled` between two.
+
+        Raises RerankerError.
+        """
+        scores = []
+        for passage in passages:
+            with self._reading:
+                score = self._scores.get((query, passage))
+            if score is None:
+                if cancelled():
+                    return None
+                score = answer_probability(self._loaded().score(query, passage))
+                with self._reading:
+                    self._scores.put((query, passage), score)
+            scores.append(score)
+        return scores
+
+    def _loaded(self) -> PairScorer:
+        with self._loading:  # two threads must not load it twice
+            if self._model is None:
+                if self._failed is not None and time.monotonic() - self._failed[0] < RETRY_SECONDS:
+                    raise self._failed[1]
+                try:
+                    self._model = self._open_model()
+                except RerankerError as error:
+                    self._failed = time.monotonic(), error
+                    raise
+            return self._model

@@ -1,18 +1,25 @@
-"""Filters of a search other than its path: document types, dates, tags, entities. Pure.
+"""Filters of a search other than its path, and how they are typed in a query. Pure.
 
 Filters of different kinds are combined with AND, several values of one kind with OR. Those typed in
-the query (`typed_filters`) narrow the documents further.
+the query, `type:meeting tag:ops from:2026-03 in:memory/notes @alice`, narrow the documents further.
+
+A typed filter is at the beginning of a query or after a space, and ends before the next. Values
+with spaces are quoted: `tag:"road map"`, `@"Alice Chen"`. A comma means "or": `type:meeting,note`.
+
+Everything else is words: other keys (`note: call Bob`, `http://x`, `error:5032`), keys without a
+value, what is within quotation marks (`"type:meeting"`), and dates that are none (`from:Bob`).
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal, Self
+from functools import lru_cache
+from typing import Literal, Self, cast
 
 from kbx_tui.errors import ConfigError
 from kbx_tui.knowledge.folding import fold, slug
-from kbx_tui.search.query.typed_filters import DATE, Key, TypedFilter
 
 Dates = Literal["prefer", "filter", "off"]
 """What date words of a query do: prefer documents of that time, filter by it, or nothing."""
@@ -131,3 +138,164 @@ def _date(name: str, value: str | None) -> str:
             f"{name} must be a date such as 2026-03-17, 2026-03 or 2026, got {text!r}"
         )
     return text
+
+
+Key = Literal["type", "tag", "from", "to", "in", "@"]
+KEYS: tuple[Key, ...] = ("type", "tag", "from", "to", "in", "@")
+
+DATE = re.compile(r"\d{4}(-(0[1-9]|1[0-2])(-(0[1-9]|[12]\d|3[01]))?)?")
+"""A date, or a prefix of one."""
+
+_FILTER_OR_QUOTED = re.compile(
+    r"""
+    (?<!\S) (?: (?P<key>type|tag|from|to|in) : | @(?=["\w]) )
+            (?: "(?P<quoted>[^"]*)" | (?P<bare>[^\s"]+) ) (?!\S)
+    | "[^"]*" | “[^“”]*”
+    """,
+    re.VERBOSE,
+)
+_UNFINISHED = re.compile(
+    r"""
+    (?<!\S) (?: (?P<key>type|tag|from|to|in) : | @ )
+            (?P<quoted>")? (?P<value> (?(quoted) [^"]* | [^\s"]* ) ) $
+    """,
+    re.VERBOSE,
+)
+_CLOSING = ",;.?!"
+"""Punctuation after a value that belongs to the sentence."""
+_POSSESSIVE = re.compile(r"['’]s$")
+_NEEDS_QUOTES = re.compile(rf"[\s,]|[{_CLOSING}]$|['’]s$")
+
+
+@dataclass(frozen=True, slots=True)
+class TypedFilter:
+    """A filter as it was typed."""
+
+    key: Key
+    values: tuple[str, ...]
+    """At least one; a document must match one of them."""
+
+    def __str__(self) -> str:
+        """Return it as it would be typed."""
+        values = map(_quoted, self.values) if len(self.values) == 1 else iter(self.values)
+        return f"{_start(self.key)}{','.join(values)}"
+
+
+@dataclass(frozen=True, slots=True)
+class TypedQuery:
+    """A query, read."""
+
+    text: str
+    """The words, without the filters."""
+    filters: tuple[TypedFilter, ...] = ()
+    """In the order of the query."""
+    spans: tuple[tuple[int, int], ...] = ()
+    """Where each filter stands in the query."""
+    not_dates: tuple[str, ...] = ()
+    """What looks like a filter by date but holds no date, as typed."""
+
+    def values(self, key: Key) -> Iterator[str]:
+        """Yield the values of all filters with this key."""
+        return (value for each in self.filters if each.key == key for value in each.values)
+
+
+@lru_cache(maxsize=256)
+def read_filters(query: str) -> TypedQuery:
+    """Return the words and the filters of a query."""
+    filters: list[TypedFilter] = []
+    spans: list[tuple[int, int]] = []
+    not_dates: list[str] = []
+    for match in _FILTER_OR_QUOTED.finditer(query):
+        if match["quoted"] is None and match["bare"] is None:
+            continue
+        key = cast("Key", match["key"] or "@")
+        values = _values(key, match["quoted"], match["bare"])
+        if values and key in ("from", "to") and not DATE.fullmatch(values[0]):
+            not_dates.append(match[0])
+        elif values:
+            filters.append(TypedFilter(key, values))
+            spans.append(match.span())
+    if not filters:
+        return TypedQuery(query, not_dates=tuple(not_dates))
+    return TypedQuery(_cut(query, spans), tuple(filters), tuple(spans), tuple(not_dates))
+
+
+@dataclass(frozen=True, slots=True)
+class UnfinishedFilter:
+    """A filter at the very end of a query, which may still be typed."""
+
+    key: Key
+    value: str
+    """What is typed of its last value; may be empty."""
+    before: str
+    """The query up to that value."""
+    is_quoted: bool
+    """Whether the value begins with a quotation mark that is not closed."""
+
+    @property
+    def rest(self) -> str:
+        """The query without the filter."""
+        return self.before[: self.before.rfind(_start(self.key))].rstrip()
+
+    def completed(self, value: str) -> str:
+        """Return the query with a whole value in place of what is typed."""
+        if self.is_quoted:
+            return f'{self.before}{value}"'
+        return self.before + (_quoted(value) if "," not in self.before.split()[-1] else value)
+
+
+def unfinished_filter(query: str) -> UnfinishedFilter | None:
+    """Return the filter at the end of a query; None if there is none, or a space after it."""
+    match = _UNFINISHED.search(query)
+    if match is None or query.count('"', 0, match.start()) % 2:
+        return None
+    key, start = cast("Key", match["key"] or "@"), match.start("value")
+    if not match["quoted"] and key in ("type", "tag", "@"):
+        start += match["value"].rfind(",") + 1
+    return UnfinishedFilter(key, query[start:], query[:start], bool(match["quoted"]))
+
+
+def with_filter(query: str, key: Key, value: str) -> str:
+    """Return a query with one more filter at its end.
+
+    At its beginning, where a quotation mark that is not closed would take it for quoted words.
+    """
+    added = str(TypedFilter(key, (value,)))
+    appended = f"{query.rstrip()} {added}".lstrip()
+    is_read = len(read_filters(appended).filters) > len(read_filters(query).filters)
+    return appended if is_read else f"{added} {query.strip()}"
+
+
+def without_filter(query: str, number: int) -> str:
+    """Return a query without one of its filters, counted from 0. Raises IndexError."""
+    return _cut(query, [read_filters(query).spans[number]])
+
+
+def _cut(query: str, spans: list[tuple[int, int]]) -> str:
+    """Return the rest of a query, joined by single spaces where something was cut out."""
+    edges = [0, *(edge for span in spans for edge in span), len(query)]
+    rest = [query[start:end].strip() for start, end in zip(edges[::2], edges[1::2], strict=True)]
+    return " ".join(filter(None, rest))
+
+
+def _values(key: Key, quoted: str | None, bare: str | None) -> tuple[str, ...]:
+    """Return the values of a filter; none if there is nothing in it."""
+    if bare is None:
+        return tuple(filter(None, [(quoted or "").strip()]))
+    if key == "in":  # a glob may hold any of these signs
+        return (bare,)
+    bare = bare.rstrip(_CLOSING)
+    if key == "@":
+        bare = _POSSESSIVE.sub("", bare)
+    if key in ("from", "to"):
+        return (bare,)
+    return tuple(dict.fromkeys(filter(None, bare.split(","))))
+
+
+def _start(key: Key) -> str:
+    return key if key == "@" else f"{key}:"
+
+
+def _quoted(value: str) -> str:
+    value = value.replace('"', " ").strip()
+    return f'"{value}"' if _NEEDS_QUOTES.search(value) else value

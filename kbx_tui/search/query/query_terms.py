@@ -20,7 +20,7 @@ from kbx_tui.index.lexical.terms import (
 )
 from kbx_tui.knowledge.folding import fold
 from kbx_tui.knowledge.languages import ENGLISH
-from kbx_tui.search.evidence import score_normalization as weights
+from kbx_tui.search.evidence import scores as weights
 from kbx_tui.search.query.english_words import MONTHS, REQUEST_WORDS, has_topic
 
 MAX_TERMS = 64

@@ -1,12 +1,24 @@
-"""How the score of a document adds up, in exact and in rounded numbers. Pure."""
+"""How a score adds up, why one document is before another, how two rankings differ. Pure.
+
+Every part of a score is weighted as it counts, so that the parts sum to the score, and the
+differences of the parts of two documents to that of their scores.
+
+The two rankings of a comparison may be of different Evidence of one query, retrieved with other
+filters, another preset or without vectors: documents are matched by path.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Literal
 
 import numpy as np
 
-from kbx_tui.search.evidence.continuations import SIDE_NAMES
+from kbx_tui.errors import OutOfRange
+from kbx_tui.formatting import format_change, format_score, rounded_parts
+from kbx_tui.search.evidence.scoring import SIDE_NAMES
 from kbx_tui.search.ranking.rank import Ranked, Ranking
 
 
@@ -123,3 +135,238 @@ def _shares(ranking: Ranking, row: int) -> tuple[EntityShare, ...]:
     if not ranking.is_coverage:  # only the best counts, the others are shown with share 0
         shares[1:] = [replace(other, share=0.0) for other in shares[1:]]
     return tuple(shares)
+
+
+DIGITS = 3
+"""Decimals of a difference: many are below .01."""
+
+TieRule = Literal["", "known item", "relevance", "date", "path"]
+
+
+@dataclass(frozen=True, slots=True)
+class PartDifference:
+    """How much more of one part the document ahead has."""
+
+    name: str
+    """`words`, `meaning`, `adjacent part`, `time`, `entity`, `opened`, `reranker`, `known item`."""
+    exact: float
+    shown: float
+    """Rounded to three decimals so that all parts sum to the difference as shown."""
+
+
+@dataclass(frozen=True, slots=True)
+class PairExplanation:
+    """Why one document of a ranking is before another."""
+
+    ahead: Ranked
+    behind: Ranked
+    difference: float
+    """Score of the document ahead minus that of the one behind, 0 or more."""
+    parts: tuple[PartDifference, ...]
+    """Parts with a difference as shown, largest first."""
+    tie_rule: TieRule
+    """What decides between equal scores; empty where the scores decide."""
+
+    def text(self, ahead: str, behind: str) -> str:
+        """Return it as a sentence: `A beats B by .041: entity +.060, words -.019`.
+
+        `ahead` and `behind` are the names to show.
+        """
+        if self.tie_rule:
+            return f"{ahead} ties with {behind} and comes first by {_TIE_WORDS[self.tie_rule]}"
+        parts = ", ".join(f"{part.name} {format_change(part.shown, DIGITS)}" for part in self.parts)
+        reasons = f": {parts}" if parts else ""
+        return f"{ahead} beats {behind} by {format_score(self.difference, DIGITS)}{reasons}"
+
+
+_TIE_WORDS: Mapping[str, str] = {
+    "known item": "being named in full",
+    "relevance": "its relevance",
+    "date": "its date",
+    "path": "its path",
+}
+
+
+def score_parts(ranking: Ranking, row: int) -> Mapping[str, float]:
+    """Return the parts of the score of one row by name; they sum to the score."""
+    explanation = explain(ranking, ranking.ranked(row, rank=0))
+    ranked = explanation.ranked
+    weight = ranked.document_part / ranked.answered if ranked.answered else 0.0
+    parts = {
+        "words": weight * explanation.lexical_part,
+        "meaning": weight * explanation.vector_part,
+        "adjacent part": weight * explanation.propagated,
+        "time": weight * explanation.date_part,
+        "entity": ranked.entity_part,
+        "opened": ranked.frecency_part,
+        "reranker": ranked.reranker_part,
+    }
+    parts["known item"] = ranked.score - sum(parts.values()) if ranked.known_item else 0.0
+    return parts
+
+
+def explain_pair(ranking: Ranking, row: int, other: int) -> PairExplanation:
+    """Return why one of two rows is before the other. Raises OutOfRange if one is not a result."""
+    places = {place: rank for rank, place in enumerate(ranking.order.tolist(), 1)}
+    for one in (row, other):
+        if one not in places:
+            raise OutOfRange(f"{ranking.evidence.paths[one]} is not a result: it has no rank")
+    ahead, behind = (
+        ranking.ranked(one, places[one]) for one in sorted((row, other), key=places.__getitem__)
+    )
+    more, less = score_parts(ranking, ahead.row), score_parts(ranking, behind.row)
+    exact = {name: more[name] - less[name] for name in more}
+    difference = ahead.score - behind.score
+    shown = rounded_parts(difference, list(exact.values()), DIGITS)
+    parts = [
+        PartDifference(name, value, rounded)
+        for (name, value), rounded in zip(exact.items(), shown, strict=True)
+        if rounded
+    ]
+    parts.sort(key=lambda part: -abs(part.shown))
+    tie_rule = _tie_rule(ranking, ahead, behind) if difference == 0.0 else ""
+    return PairExplanation(ahead, behind, difference, tuple(parts), tie_rule)
+
+
+def _tie_rule(ranking: Ranking, ahead: Ranked, behind: Ranked) -> TieRule:
+    """Return what decides between equal scores, in the order in which `Ranking` asks."""
+    if bool(ahead.known_item) != bool(behind.known_item):
+        return "known item"
+    if ahead.doc_relevance != behind.doc_relevance:
+        return "relevance"
+    dates = ranking.evidence.dates
+    return "path" if dates[ahead.row] == dates[behind.row] else "date"
+
+
+TOP = 10
+LEAST_CHANGE = 0.0005
+"""Smallest change of a score or part that is shown with three decimals."""
+
+
+@dataclass(frozen=True, slots=True)
+class RankChange:
+    """Where one document stands under two settings."""
+
+    path: str
+    title: str
+    before: int | None
+    """Rank under the first setting, also below the top; None where it is not a result."""
+    after: int | None
+    reason: str
+    """Why it was lost or gained; empty for a document that is in the top of both."""
+
+    @property
+    def distance(self) -> int:
+        """How many places it rose; negative if it fell. 0 without both ranks."""
+        return 0 if self.before is None or self.after is None else self.before - self.after
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """The top results of one query under two settings."""
+
+    before: tuple[Ranked, ...]
+    """The top under the first setting, best first."""
+    after: tuple[Ranked, ...]
+    kept: tuple[RankChange, ...]
+    """Documents in both, by their rank under the second setting."""
+    lost: tuple[RankChange, ...]
+    """Documents only in the first, by rank."""
+    gained: tuple[RankChange, ...]
+    """Documents only in the second, by rank."""
+
+    @property
+    def moved(self) -> tuple[RankChange, ...]:
+        """Those of `kept` with another rank."""
+        return tuple(change for change in self.kept if change.distance)
+
+
+def compare(before: Ranking, after: Ranking, limit: int = TOP) -> Comparison:
+    """Return the top `limit` results of two rankings of one query, and how they differ."""
+    one, other = _Standings(before, limit), _Standings(after, limit)
+    return Comparison(
+        before=one.top,
+        after=other.top,
+        kept=tuple(_change(one, other, path, "") for path in other.paths if path in one.paths),
+        lost=tuple(
+            _change(one, other, path, _why_left(one, other, path))
+            for path in one.paths
+            if path not in other.paths
+        ),
+        gained=tuple(
+            _change(one, other, path, _why_entered(one, other, path))
+            for path in other.paths
+            if path not in one.paths
+        ),
+    )
+
+
+class _Standings:
+    """Where the documents of one ranking stand, by path."""
+
+    def __init__(self, ranking: Ranking, limit: int) -> None:
+        self.ranking, self.limit = ranking, limit
+        self.top = ranking.top(limit)
+        self.paths = [ranking.evidence.paths[ranked.row] for ranked in self.top]
+
+    @cached_property
+    def rows(self) -> dict[str, int]:
+        return {path: row for row, path in enumerate(self.ranking.evidence.paths)}
+
+    @cached_property
+    def ranks(self) -> dict[int, int]:
+        return {row: rank for rank, row in enumerate(self.ranking.order.tolist(), 1)}
+
+    def rank(self, path: str) -> int | None:
+        return self.ranks.get(self.rows.get(path, -1))
+
+    def score(self, path: str) -> float:
+        return float(self.ranking.final[self.rows[path]])
+
+    def title(self, path: str) -> str | None:
+        row = self.rows.get(path)
+        return None if row is None else self.ranking.evidence.titles[row]
+
+    def why_no_result(self, path: str) -> str:
+        """Return why a document without a rank is not a result."""
+        row, ranking = self.rows.get(path), self.ranking
+        if row is None:
+            return "left out by a filter"
+        hard = bool(ranking.kept) and ranking.tuning.gate == "hard"
+        if hard and not ranking.is_linked[row]:
+            return "not linked to a kept entity, which the hard gate requires"
+        return "says nothing of what is asked"
+
+
+def _change(one: _Standings, other: _Standings, path: str, reason: str) -> RankChange:
+    title = other.title(path) or one.title(path) or path
+    return RankChange(path, title, one.rank(path), other.rank(path), reason)
+
+
+def _why_left(one: _Standings, other: _Standings, path: str) -> str:
+    if other.rank(path) is None:
+        return other.why_no_result(path)
+    return _score_words(one, other, path, falls=True)
+
+
+def _why_entered(one: _Standings, other: _Standings, path: str) -> str:
+    if one.rank(path) is None:
+        return f"was not a result: {one.why_no_result(path)}"
+    return _score_words(one, other, path, falls=False)
+
+
+def _score_words(one: _Standings, other: _Standings, path: str, *, falls: bool) -> str:
+    """Return what changed the score of a document, or else that others passed or fell behind it."""
+    before, after = one.score(path), other.score(path)
+    sign = -1.0 if falls else 1.0
+    if sign * (after - before) < LEAST_CHANGE:
+        if falls:
+            last = float(other.ranking.final[other.top[-1].row])
+            place = f"place {len(other.top)} needs {format_score(last)}"
+            return f"others passed it: {place}, it has {format_score(after)}"
+        return f"others fell behind it: it has {format_score(after)}"
+    old = score_parts(one.ranking, one.rows[path])
+    new = score_parts(other.ranking, other.rows[path])
+    name = max(old, key=lambda part: sign * (new[part] - old[part]))
+    change = format_change(new[name] - old[name])
+    return f"score {format_score(before)} to {format_score(after)}: {name} {change}"

@@ -29,13 +29,11 @@ from functools import cached_property
 import numpy as np
 
 from kbx_tui.errors import OutOfRange
-from kbx_tui.search.evidence.date_preference import DatePreference
 from kbx_tui.search.evidence.evidence import Evidence, FeedbackDocument, Flags, Rows, Scores
 from kbx_tui.search.evidence.reranking import RERANKED, reranked
+from kbx_tui.search.evidence.topic import DatePreference
 from kbx_tui.search.evidence.tuning import Tuning
-from kbx_tui.search.ranking.entity_credit import EntityCredit
-from kbx_tui.search.ranking.kept_entities import EntityChoice, choose_entities
-from kbx_tui.search.ranking.sorting import descending_order
+from kbx_tui.search.ranking.entities import EntityChoice, EntityCredit, choose_entities
 
 FEW_RESULTS = 10
 """Where fewer documents say something of the topic, those linked to the entities follow them: for
@@ -389,3 +387,28 @@ def _require_fit(evidence: Evidence, tuning: Tuning) -> None:
             "this evidence holds only what one search needed; to rank with other knobs, use "
             "retrieve(), which evaluates all documents"
         )
+
+
+def descending_order(rows: Rows, keys: Sequence[Scores | Flags], dates: Sequence[str]) -> Rows:
+    """Return the order of `rows`, which must ascend, as indices into `rows`.
+
+    `keys` have the shape of `rows`, the last one counts first; `dates` are those of all documents.
+    """
+    order = np.lexsort((rows, *(-key.astype(float) for key in keys)))
+    tied = np.ones(max(len(rows) - 1, 0), dtype=np.bool_)
+    for key in keys:
+        tied &= key[order[1:]] == key[order[:-1]]
+    return _newest_first(rows, order, tied, dates) if tied.any() else order
+
+
+def _newest_first(rows: Rows, order: Rows, tied: Flags, dates: Sequence[str]) -> Rows:
+    """Return `order` with runs of ties sorted by date; compares dates within ties only.
+
+    `tied` flags positions that tie with the next one.
+    """
+    starts = np.flatnonzero(tied & ~np.concatenate(([False], tied[:-1])))
+    ends = np.flatnonzero(tied & ~np.concatenate((tied[1:], [False]))) + 2
+    for start, end in zip(starts, ends, strict=True):
+        run = order[start:end].tolist()  # sorted by path, which a stable sort preserves
+        order[start:end] = sorted(run, key=lambda index: dates[int(rows[index])], reverse=True)
+    return order

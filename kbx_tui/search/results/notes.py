@@ -20,12 +20,10 @@ from kbx_tui.formatting import (
 from kbx_tui.safe_text import safe_line
 from kbx_tui.search.evidence.evidence import Evidence, Scope
 from kbx_tui.search.query.english_words import topic_words
-from kbx_tui.search.query.filters import type_names
-from kbx_tui.search.query.typed_filters import read_filters
+from kbx_tui.search.query.filters import read_filters, type_names
 from kbx_tui.search.ranking.rank import Ranking
 from kbx_tui.search.request import MAX_QUERY
-from kbx_tui.search.results.meta_words import candidates_words
-from kbx_tui.search.results.response import FewAnswers
+from kbx_tui.search.results.response import FewAnswers, candidates_words
 
 MAX_TOPIC = 80
 """Characters of a topic that a note repeats."""

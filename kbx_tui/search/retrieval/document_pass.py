@@ -1,35 +1,64 @@
-"""Pass 2: BM25 and cosines of the documents in scope, for each variant of the query."""
+"""Pass 2: BM25 and cosines of the documents in scope, for each variant of the query.
+
+Pseudo-relevance feedback moves the query vector towards the documents that fit it best:
+
+    q' = (q + w * m) / (1 + w)
+
+with the weight w (`[search] feedback`, 0 = off) and the mean vector m of these documents. A cosine
+with q' is the weighted mean of those with the query and with m. The documents are chosen from the
+whole base, before any filter, so that a score depends on no filter, batch or pool. The vectors of a
+few documents are read for it. Source: Rocchio 1971, "Relevance Feedback in Information Retrieval";
+for embeddings Li et al. 2021, https://arxiv.org/abs/2108.11044.
+
+Top-k retrieval, for one tuning, computes exact cosines only for documents that can enter the top k.
+Cosines with quantized vectors (`int8_codes`) have a known maximum error. They bound the final score
+of every document, and decide for nearly all whether they are results, so that few documents need
+exact cosines.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from copy import copy
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from kbx_tui.embedding.embedder import Vector
+from kbx_tui.index.lexical.bm25 import Bm25Index, Term
 from kbx_tui.index.vectors.vector_matrix import ApproximateCosines, VectorMatrix
 from kbx_tui.search.evidence.evidence import (
     ComponentScores,
+    EntityCandidate,
     Evidence,
     FeedbackDocument,
+    Flags,
     Rows,
     Scores,
     frozen,
+    highest,
 )
-from kbx_tui.search.evidence.score_normalization import TITLE_BONUS
+from kbx_tui.search.evidence.scores import (
+    FEEDBACK_CANDIDATES,
+    FEEDBACK_DOCUMENTS,
+    FULL_BM25,
+    FULL_COSINE,
+    TITLE_BONUS,
+    fuse,
+    scale_cosine,
+    scale_lexical,
+)
 from kbx_tui.search.evidence.scoring import QueryVariant, Scoring
 from kbx_tui.search.evidence.topic import Topic
-from kbx_tui.search.index_generation import IndexGeneration
-from kbx_tui.search.query.names.named_query import NamedQuery
-from kbx_tui.search.query.query_terms import lexical_weight, searched_terms
-from kbx_tui.search.retrieval.pseudo_relevance_feedback import FeedbackQuery
-from kbx_tui.search.retrieval.query_topic import query_topic
+from kbx_tui.search.evidence.tuning import Tuning
+from kbx_tui.search.open_index import IndexGeneration
+from kbx_tui.search.query.named_query import NamedQuery
+from kbx_tui.search.query.query_terms import SearchedTerms, lexical_weight, searched_terms
+from kbx_tui.search.retrieval.convergence import WORTH_FROM, WORTH_SHARE, Rule, converge
 from kbx_tui.search.retrieval.scope import ScopedDocuments
-from kbx_tui.search.retrieval.top_k.top_k import TopKRequest, top_k_evidence
 
 
 class DocumentPass:
@@ -170,3 +199,217 @@ class DocumentPass:
             if top_k.rank(best, top_k.tuning).lists_linked:  # in the order of the query as typed
                 best = replace(best, as_typed=evidence.as_typed)
         return best
+
+
+def query_topic(
+    named: NamedQuery, terms: SearchedTerms, words: Bm25Index, lexical_weight: float
+) -> Topic | None:
+    """Return the topic of a query, None if it names people or teams and asks nothing else.
+
+    `terms` are those of `named.document_query`, and `lexical_weight` is the weight of BM25 in the
+    relevance. Terms that no document holds do not count.
+    """
+    if named.names_only:
+        return None
+    idf = words.idf_of_held(terms.words)
+    bm25 = FULL_BM25 * sum(terms.weights[term] * value for term, value in idf.items())
+    full = fuse(scale_lexical(np.array(bm25)), np.array(FULL_COSINE), lexical_weight)
+    thing_share = 0.0
+    if named.names_things:
+        asked = (
+            named.words_asked
+            and searched_terms(named.words_asked, words.languages, words.holds).words
+        )
+        thing_share = 1.0 - _share(asked or (), idf)
+    weight = min(1.0, sum(idf.values()) / words.telling_idf) if idf else 1.0
+    return Topic(float(full), thing_share, weight)
+
+
+def _share(terms: Iterable[Term], idf: Mapping[Term, float]) -> float:
+    """Return the share of the sum of `idf` that some terms make up, 0 if it is 0."""
+    total = sum(idf.values())
+    return sum(idf.get(term, 0.0) for term in terms) / total if total else 0.0
+
+
+class FeedbackQuery:
+    """The vectors of the variants of one query, each computed once.
+
+    Only the query as typed is moved. Without names, it would also match documents of other people,
+    and links already show which documents belong to an entity.
+    """
+
+    def __init__(
+        self,
+        query: str,
+        raw_lexical: Scores,
+        lexical_weight: float,
+        embed: Callable[[str], Vector],
+        vectors: VectorMatrix,
+        weight: float,
+    ) -> None:
+        """Take BM25 of every document of the base (0: not eligible) and its weight in relevance."""
+        self._query, self._raw_lexical, self._weight = query, raw_lexical, weight
+        self._lexical_weight = lexical_weight
+        self._embed, self._vectors = embed, vectors
+        self._made: dict[str, Vector] = {}
+        self.feedback_rows: list[int] = []
+        """Rows of the documents the query was moved towards, best first; set by `vector`."""
+
+    def vector(self, variant: str) -> Vector:
+        """Return the vector of a query variant, of length 1 or slightly less."""
+        if variant not in self._made:
+            vector = self._embed(variant)
+            if variant == self._query and self._weight:
+                rows = best_documents(
+                    vector, self._raw_lexical, self._lexical_weight, self._vectors
+                )
+                self.feedback_rows = rows.tolist()
+                vector = moved_towards(vector, rows, self._vectors, self._weight)
+            self._made[variant] = vector
+        return self._made[variant]
+
+
+def best_documents(
+    query: Vector, raw_lexical: Scores, lexical_weight: float, vectors: VectorMatrix
+) -> Rows:
+    """Return the rows of the most relevant documents of the base, best first, at most 3.
+
+    They hold a term of the query (`raw_lexical` above 0) and have a vector.
+    """
+    rows = highest(raw_lexical, np.flatnonzero(raw_lexical > 0.0), FEEDBACK_CANDIDATES)
+    cosine = vectors.best_cosine_of(query, rows)
+    rows, cosine = rows[~np.isnan(cosine)], cosine[~np.isnan(cosine)]
+    relevance = fuse(scale_lexical(raw_lexical[rows]), scale_cosine(cosine), lexical_weight)
+    return rows[np.argsort(-relevance, kind="stable")[:FEEDBACK_DOCUMENTS]]
+
+
+def moved_towards(query: Vector, rows: Rows, vectors: VectorMatrix, weight: float) -> Vector:
+    """Return `query` moved towards the mean of some documents; `query` itself if there are none."""
+    if not len(rows):
+        return query
+    mean = vectors.mean_vectors(rows).mean(axis=0)
+    mean /= max(float(np.linalg.norm(mean)), 1e-9)
+    moved: Vector = (query + np.float32(weight) * mean) / np.float32(1 + weight)
+    return moved
+
+
+ApproximateCosine = Callable[[str], tuple[Scores, float]]
+"""Returns approximate cosines of a query variant with all scored documents, NaN where there is no
+vector, and the maximum error. Called before `ExactCosine`."""
+ExactCosine = Callable[[str, Rows], Scores]
+"""Returns the cosines of a query variant with the scored documents at some positions."""
+
+UNDECIDED_SHARE = 1 / 3
+"""Share of documents above which a full scan is faster, if quantized vectors leave undecided which
+of them are results. Chosen by the experiment "undecided documents in top-k retrieval" in
+docs/quality.md."""
+
+
+class RankedScores(Protocol):
+    """The scores of one ranking, shape (n,) over the rows of its Evidence."""
+
+    @property
+    def components(self) -> ComponentScores:
+        """The component scores that the ranking uses."""
+
+    @property
+    def final(self) -> Scores:
+        """Final scores, 0..1."""
+
+    @property
+    def matched(self) -> Flags:
+        """Rows that are results."""
+
+    @property
+    def lists_linked(self) -> bool:
+        """Whether all documents linked to kept entities are results: few others would be."""
+
+    def final_for(self, rows: Rows, relevance: Scores) -> Scores:
+        """Return the final scores that `rows` would have with a lower relevance."""
+
+
+@dataclass(frozen=True, slots=True)
+class TopKRequest:
+    """Asks for the best `limit` documents of one ranking only."""
+
+    tuning: Tuning
+    limit: int
+    rank: Callable[[Evidence, Tuning], RankedScores]
+    """Ranks the documents; scores should be lazy, as `query_variant` needs none."""
+    rule: Rule = "exact"
+
+    @property
+    def uses_query_as_typed(self) -> bool:
+        """True when names stay in the query, whatever entities are named."""
+        return not self.tuning.hierarchy or self.tuning.keep_names
+
+    def may_keep(self, entity: EntityCandidate) -> bool:
+        """Return whether the ranking may keep an entity: by its score, or because it is pinned."""
+        tuning = self.tuning
+        return entity.score >= tuning.entity_threshold or entity.id in tuning.pinned
+
+    def query_variant(self, evidence: Evidence) -> str:
+        """Return the query variant whose scores the ranking uses."""
+        return self.rank(evidence, self.tuning).components.query
+
+
+def top_k_evidence(
+    evidence: Evidence,
+    top_k: TopKRequest,
+    scoring: Scoring,
+    approximate_cosine: ApproximateCosine,
+    exact_cosine: ExactCosine,
+) -> Evidence | None:
+    """Return evidence that ranks the top k and counts the results as a full scan would.
+
+    `evidence` lacks cosines only. Documents that were not evaluated keep their approximate cosine.
+    None if a full scan would be faster.
+    """
+    largest_limit = int(WORTH_SHARE * len(evidence))
+    if len(evidence) < WORTH_FROM or top_k.limit > largest_limit:
+        return None
+    query = top_k.query_variant(evidence)
+    cosine, error = approximate_cosine(query)
+    if not np.isfinite(error):
+        return None
+
+    def ranked(scores: ComponentScores) -> RankedScores:
+        with_scores = replace(evidence, as_typed=scores, as_searched=scores)
+        return top_k.rank(with_scores, top_k.tuning)
+
+    highest = ranked(scoring.components(query, cosine + error))
+    if highest.lists_linked:
+        return None  # other documents may be the results: `Ranking.matched`
+
+    def evaluate(rows: Rows) -> None:
+        positions = scoring.documents.positions_for(rows)
+        cosine[positions] = exact_cosine(query, positions)
+
+    def final_for(rows: Rows) -> Scores:
+        evaluate(rows)
+        return highest.final_for(rows, scoring.relevance(query, cosine, rows))
+
+    bounds = np.where(highest.matched, highest.final, -np.inf)
+    converged = converge(bounds, final_for, top_k.limit, top_k.rule)
+    if converged is None:
+        return None
+    evaluated = converged.evaluated
+    is_relevant = scoring.is_relevant(query, cosine - error)
+    if not np.array_equal(is_relevant, highest.components.doc_relevance > 0.0):
+        lowest = ranked(scoring.components(query, cosine - error))
+        if lowest.lists_linked:
+            return None
+        undecided = np.flatnonzero(highest.matched & ~lowest.matched & ~evaluated)
+        if len(undecided) > UNDECIDED_SHARE * len(evidence):
+            return None
+        evaluate(undecided)
+        evaluated[undecided] = True
+    scores = scoring.components(query, cosine)
+    return replace(
+        evidence,
+        as_typed=scores,
+        as_searched=scores,
+        evaluated=frozen(evaluated),
+        stopped_by=converged.stopped_by,
+        only_for=top_k.tuning,
+    )

@@ -1,41 +1,49 @@
-"""Retrieval: does all I/O of a search and returns Evidence."""
+"""Retrieval: does all I/O of a search, returns Evidence, and reads the best passages of results."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import partial
+from functools import cached_property, partial
 from types import MappingProxyType
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from kbx_tui.embedding.embedder import Embedder
-from kbx_tui.index.paths.path_filter import PathFilter
+from kbx_tui.embedding.embedder import Embedder, Vector
+from kbx_tui.index.lexical.terms import term_of_stem
+from kbx_tui.index.path_filter import PathFilter
+from kbx_tui.index.stored_documents import Body
 from kbx_tui.index.vectors.vector_matrix import VectorMatrix
+from kbx_tui.knowledge.languages import ENGLISH
 from kbx_tui.knowledge.records import Entity
 from kbx_tui.search.evidence.evidence import EntityCandidate, Evidence, LinkedDocuments
-from kbx_tui.search.evidence.score_normalization import FEEDBACK_WEIGHT, PROPAGATION_SHARE
+from kbx_tui.search.evidence.scores import FEEDBACK_WEIGHT, PROPAGATION_SHARE
 from kbx_tui.search.evidence.tuning import MAX_ENTITIES_LIMIT
 from kbx_tui.search.frecency import OpenedDocuments
-from kbx_tui.search.index_generation import IndexGeneration
-from kbx_tui.search.open_index import OpenIndex
-from kbx_tui.search.query.names.name_match import NameMatch, as_hint
-from kbx_tui.search.query.names.named_query import NamedQuery
+from kbx_tui.search.open_index import IndexGeneration, OpenIndex
+from kbx_tui.search.query.named_query import NamedQuery, NameMatch, as_hint
 from kbx_tui.search.query.query_vectors import QueryVectors
 from kbx_tui.search.request import SearchRequest
 from kbx_tui.search.results.response import Snippet
-from kbx_tui.search.retrieval.document_pass import DocumentPass
+from kbx_tui.search.results.snippets import (
+    NO_CHUNKS,
+    READ_AT_MOST,
+    LinesAndCosines,
+    WantedWords,
+    make_snippet,
+    passage_to_rerank,
+    wanted_words,
+)
+from kbx_tui.search.results.text_words import OffsetsOf, offsets_in_body
+from kbx_tui.search.retrieval.document_pass import DocumentPass, FeedbackQuery, TopKRequest
+from kbx_tui.search.retrieval.entity_documents import NOTHING_LINKED
 from kbx_tui.search.retrieval.entity_pass import with_pinned
-from kbx_tui.search.retrieval.evidence_builder import EvidenceBuilder
-from kbx_tui.search.retrieval.link_strength import NOTHING_LINKED
-from kbx_tui.search.retrieval.passage_reader import PassageReader
-from kbx_tui.search.retrieval.pseudo_relevance_feedback import FeedbackQuery
 from kbx_tui.search.retrieval.query_dates import QueryDates
 from kbx_tui.search.retrieval.scope import ScopedDocuments
-from kbx_tui.search.retrieval.top_k.top_k import TopKRequest
-from kbx_tui.search.retrieval.wide_scope import WideScope, narrow
+from kbx_tui.search.retrieval.wide_scope import EvidenceBuilder, WideScope, narrow
 
 
 class Retriever:
@@ -304,3 +312,90 @@ class _Clock:
         now = time.perf_counter()
         self.laps[name] = round((now - self._last) * 1000, 3)
         self._last = now
+
+
+class _Source(NamedTuple):
+    """What passages of a document are chosen from."""
+
+    body: Body
+    language: str
+    cosines: LinesAndCosines
+    offsets_of: OffsetsOf | None
+
+
+class PassageReader:
+    """Chooses passages of the documents of one Evidence."""
+
+    def __init__(self, index: OpenIndex, evidence: Evidence, query_vectors: QueryVectors) -> None:
+        self._generation, self._reader = index.generation(), index.reader
+        self._evidence, self._query_vectors = evidence, query_vectors
+        self._wanted: dict[str, WantedWords] = {}
+
+    def snippets(self, rows: Sequence[int]) -> list[Snippet]:
+        """Return the best passage of some documents, in the order of `rows`."""
+        query = self._evidence.document_query
+        return [
+            make_snippet(
+                *source.body,
+                query,
+                wanted=self._wanted_words(source.language),
+                cosines=source.cosines,
+                language=source.language,
+                offsets_of=source.offsets_of,
+            )
+            for source in self._sources(rows)
+        ]
+
+    def passages_to_rerank(self, rows: Sequence[int]) -> list[str]:
+        """Return what a reranker reads of some documents, in the order of `rows`."""
+        evidence = self._evidence
+        return [
+            passage_to_rerank(
+                evidence.titles[row],
+                *source.body,
+                evidence.document_query,
+                self._wanted_words(source.language),
+                source.cosines,
+                source.language,
+                source.offsets_of,
+            )
+            for row, source in zip(rows, self._sources(rows), strict=True)
+        ]
+
+    def _sources(self, rows: Sequence[int]) -> Iterator[_Source]:
+        snapshot, words = self._generation.snapshot, self._generation.words
+        paths = [self._evidence.paths[row] for row in rows]
+        bodies = self._generation.bodies.read(paths, self._reader)
+        base_rows = [snapshot.row_of.get(path, -1) for path in paths]
+        offsets = words.offsets(base_rows)
+        for row, body, text in zip(base_rows, bodies, offsets, strict=True):
+            if row < 0:
+                yield _Source(body, ENGLISH, NO_CHUNKS, None)
+                continue
+            language = words.language_of(row)
+            known = text if language == ENGLISH else None
+            offsets_of = offsets_in_body(known, body[0], read_at_most=READ_AT_MOST)
+            yield _Source(body, language, self._cosines(row), offsets_of)
+
+    def _cosines(self, row: int) -> LinesAndCosines:
+        """Return lines and cosines of the chunks of a document; none where meaning does not count.
+
+        It does not in a fast search, nor with a query that was never embedded.
+        """
+        if self._vector is None:
+            return NO_CHUNKS
+        return self._generation.chunk_cosines(row, self._vector)
+
+    @cached_property
+    def _vector(self) -> Vector | None:
+        query = self._evidence.document_query
+        return None if self._evidence.fast or not query else self._query_vectors.known(query)
+
+    def _wanted_words(self, language: str) -> WantedWords:
+        if (wanted := self._wanted.get(language)) is None:
+            idf = self._generation.words.idf
+            query, typed = self._evidence.document_query, self._evidence.query
+            wanted = self._wanted[language] = wanted_words(
+                query, typed, lambda stem: idf(term_of_stem(stem, language)), language
+            )
+        return wanted

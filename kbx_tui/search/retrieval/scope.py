@@ -12,14 +12,11 @@ from typing import Any, Self
 import numpy as np
 
 from kbx_tui.errors import ConfigError
-from kbx_tui.index.columns.coded_column import CodedColumn
-from kbx_tui.index.columns.text_column import TextColumn
-from kbx_tui.index.paths.globs import literal_prefix
-from kbx_tui.index.paths.path_filter import PathFilter
+from kbx_tui.index.path_filter import PathFilter, literal_prefix
 from kbx_tui.index.snapshot import Snapshot
+from kbx_tui.index.text_columns import CodedColumn, TextColumn
 from kbx_tui.search.evidence.evidence import Flags, Rows, Scope, frozen
-from kbx_tui.search.query.filters import Filters
-from kbx_tui.search.query.typed_filters import TypedFilter
+from kbx_tui.search.query.filters import Filters, TypedFilter
 
 _NOBODY: Mapping[str, Sequence[str]] = MappingProxyType({})
 

@@ -12,20 +12,32 @@ So only a document that neither words nor links find can be missed.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from types import MappingProxyType
 
 import numpy as np
 
 from kbx_tui.embedding.embedder import Vector
-from kbx_tui.index.inverted_file.vector_lists import VectorLists
 from kbx_tui.index.snapshot import Snapshot
+from kbx_tui.index.vectors.vector_lists import VectorLists
 from kbx_tui.index.vectors.vector_matrix import VectorMatrix
-from kbx_tui.search.evidence.evidence import Flags, LinkedDocuments, Rows, Scores, highest
-from kbx_tui.search.retrieval.evidence_builder import EvidenceBuilder
-from kbx_tui.search.retrieval.pseudo_relevance_feedback import FeedbackQuery
+from kbx_tui.search.evidence.evidence import (
+    EntityCandidate,
+    Evidence,
+    Flags,
+    LinkedDocuments,
+    Rows,
+    Scores,
+    frozen,
+    highest,
+)
+from kbx_tui.search.evidence.topic import DatePreference, Topic
+from kbx_tui.search.query.named_query import NamedQuery
+from kbx_tui.search.request import SearchRequest
+from kbx_tui.search.retrieval.document_pass import DocumentPass, FeedbackQuery, TopKRequest
+from kbx_tui.search.retrieval.query_dates import QueryDates
 from kbx_tui.search.retrieval.scope import ScopedDocuments
-from kbx_tui.search.retrieval.top_k.top_k import TopKRequest
 
 BY_WORDS, BY_MEANING = 1000, 5000
 """Documents taken by BM25 and by meaning, for each variant of the query. With 1,000 of each, those
@@ -116,3 +128,65 @@ def narrow(
         variants = [top_k.query_variant(builder.within(wide.candidates(snapshot, rows)))]
     rows += [wide.by_meaning(query.vector(variant)) for variant in variants]
     return wide.candidates(snapshot, rows, builder.request.also)
+
+
+@dataclass(frozen=True, slots=True)
+class EvidenceBuilder:
+    """What one search found, by row of the base."""
+
+    request: SearchRequest
+    generation: int
+    named: NamedQuery
+    dates: QueryDates
+    documents: DocumentPass
+    scoped: ScopedDocuments
+    """The documents that pass the filters."""
+    entities: tuple[EntityCandidate, ...]
+    links: Sequence[LinkedDocuments]
+    """Parallel to `entities`."""
+    known_items: Mapping[int, str]
+    topic: Topic | None
+    preference: DatePreference | None
+    """Parallel to `scoped.rows`."""
+    frecency: Scores
+    vectors: VectorMatrix | None
+    timings: Mapping[str, float]
+
+    def within(self, scoped: ScopedDocuments) -> Evidence:
+        """Return the evidence for documents of the scope: all, or its candidates."""
+        as_typed, as_searched = self.documents.within(scoped).lexical_scores
+        links, preference, vectors = tuple(self.links), self.preference, self.vectors
+        if len(scoped.rows) < len(scoped.flags):
+            links = tuple(linked.within(scoped.flags, scoped.rows) for linked in links)
+        if preference is not None and scoped is not self.scoped:
+            matches = preference.matches[np.searchsorted(self.scoped.rows, scoped.rows)]
+            preference = replace(preference, matches=frozen(matches))
+        fast = self.request.fast
+        return Evidence(
+            query=self.request.query,
+            document_query=self.named.document_query,
+            generation=self.generation,
+            scope=scoped.scope,
+            entities=self.entities,
+            links=links,
+            paths=scoped.paths,
+            titles=scoped.titles,
+            dates=scoped.dates,
+            kinds=scoped.kinds,
+            as_typed=as_typed,
+            as_searched=as_searched,
+            topic=None if fast else self.topic,
+            known_items=MappingProxyType(
+                {
+                    int(np.searchsorted(scoped.rows, row)): what
+                    for row, what in self.known_items.items()
+                }
+            ),
+            frecency=frozen(self.frecency[scoped.rows]),
+            fast=fast,
+            vector_share=vectors.coverage.share if vectors else 0.0,
+            without_vector=vectors.coverage.missing if vectors else 0,
+            timings=MappingProxyType(self.timings),
+            date_preference=preference,
+            undated=self.dates.undated,
+        )

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from textual.binding import Binding, BindingType
 
-from kbx_tui.tui.commands.command import Scope
-from kbx_tui.tui.commands.registry import commands_in
+from kbx_tui.tui.commands.command_table import Scope
+from kbx_tui.tui.commands.keymap import commands_in
 
 
 def bindings(*scopes: Scope) -> list[BindingType]:

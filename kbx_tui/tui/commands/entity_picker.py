@@ -12,7 +12,7 @@ from textual.content import Content
 from kbx_tui.safe_text import safe_line
 
 if TYPE_CHECKING:
-    from kbx_tui.search.browsing.card import EntityName
+    from kbx_tui.search.browse import EntityName
 
 FindEntities = Callable[[str], Awaitable["Sequence[EntityName]"]]
 PickEntity = Callable[[str], None]

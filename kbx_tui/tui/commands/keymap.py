@@ -1,17 +1,101 @@
-"""The offered commands and their keys: of the command table, or `[keys]` in kbx.toml. Pure."""
+"""Which commands are offered, with which keys, and which scopes are active together. Pure.
+
+Bindings, key bar, help and palette read the commands here; kbx.toml (`[keys]`) and a browser change
+their keys.
+"""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from difflib import get_close_matches
 
 from kbx_tui.errors import ConfigError
 from kbx_tui.safe_text import safe_line
-from kbx_tui.tui.commands.command import Command, Scope
-from kbx_tui.tui.commands.command_table import COMMANDS
-from kbx_tui.tui.commands.offer import EVERYTHING, Offer
-from kbx_tui.tui.commands.registry import ACTIVE_TOGETHER, command_by_id, commands_in
+from kbx_tui.tui.commands.command_table import COMMANDS, Command, Scope
+
+
+@dataclass(frozen=True, slots=True)
+class Offer:
+    """The commands of the command table, apart from those that are refused."""
+
+    refused: Mapping[str, str] = field(default_factory=dict)
+    """Why a command is refused, by its id: neither key bar nor palette nor help shows it."""
+    keys: Mapping[str, str] = field(default_factory=dict)
+    """Keys in place of those of the command table, by command id."""
+
+
+EVERYTHING = Offer()
+"""What the app offers in a terminal."""
+
+NO_EDITOR = "a browser opens no editor: copy the path and edit the file where it is"
+NO_FILES = "a browser reads no file of the server: paste the lines instead"
+NO_OTHER_BASE = "this visit is for the knowledge bases given at its start"
+CLOSE_THE_PAGE = "close the page to leave"
+
+NOT_IN_A_BROWSER: Mapping[str, str] = {
+    **dict.fromkeys(("edit", "claim.edit", "known.edit", "files.mend", "index.edit"), NO_EDITOR),
+    "drafts.load": NO_FILES,
+    **dict.fromkeys(("base.switch", "base.forget", "base.recall"), NO_OTHER_BASE),
+    "app.suspend": "a browser has no shell to go back to",
+    "app.leave": CLOSE_THE_PAGE,
+}
+"""Why a browser offers no command that acts on the machine where the app runs."""
+
+READ_ONLY = "this visit is read-only: the owner allows changes with `kbx web --allow-writes`"
+
+WRITES = (
+    *("grade.0", "grade.1", "grade.2", "grade.3", "grade.unsure", "judge.blind"),
+    *("settings.save", "save.write", "query.save", "recall.drop", "links.make"),
+    *("blind.first", "blind.second", "blind.neither", "blind.later", "blind.undo"),
+    *("draft_line.take", "drafts.rewrite", "drafts.apply", "drafts.scan", "drafts.kept"),
+    *("review.undo", "draft.create", "draft.merge", "draft.supersede", "draft.skip"),
+    *("draft.assign", "draft.kind", "draft.page", "draft.drop", "pair.same", "pair.different"),
+    *("snapshot.take", "snapshot.drop", "files.mute"),
+    *("index.refresh", "together.refresh", "index.run", "index.pause", "index.stop", "index.watch"),
+)
+"""Ids of the commands that change the knowledge base, its index or its other files.
+
+The engine of a read-only base refuses each of these changes, too.
+"""
+
+BROWSER_KEYS: Mapping[str, str] = {
+    "mode.explore": "5,f1",
+    "mode.dedup": "6,f2",
+    "mode.experts": "7,f3",
+    "mode.tune": "8,f4",
+    "mode.index": "9,f5",
+    "mode.together": "4,f6",
+    "app.palette": "f8,ctrl+p",
+    "query.history": "alt+up,ctrl+up,ctrl+r",
+    "history.open": "alt+up,ctrl+up,ctrl+r",
+    "path.folders": "alt+down,ctrl+down,ctrl+t",
+    "why_not.read": "alt+down,ctrl+down,ctrl+o",
+}
+"""Keys of commands whose own keys a browser keeps to itself, or a keyboard without F keys lacks.
+
+Those of the command table come last: they work where the browser passes them on. Digits work
+outside fields. Some terminals in a browser send alt+up as ctrl+up.
+"""
+
+KEPT_BY_BROWSERS = frozenset(
+    [f"f{number}" for number in (1, 3, 5, 6, 7, 9, 10, 11, 12)]
+    + [f"ctrl+{letter}" for letter in "defghjklnopqrstuw"]
+    + ["ctrl+tab", "ctrl+pageup", "ctrl+pagedown", "alt+left", "alt+right", "alt+home"]
+)
+"""Keys with a meaning in some browser, which does not pass all of them on."""
+
+
+def offer_in_browser(*, allow_writes: bool, has_several_bases: bool) -> Offer:
+    """Return what the app offers a visitor."""
+    refused = dict(NOT_IN_A_BROWSER)
+    if not has_several_bases:
+        refused["mode.together"] = NO_OTHER_BASE
+    if not allow_writes:
+        refused |= dict.fromkeys(WRITES, READ_ONLY)
+    return Offer(refused, BROWSER_KEYS)
+
 
 DISPLAY_NAMES: Mapping[str, str] = {
     "up": "↑",
@@ -139,3 +223,109 @@ def _rename(key: str, names: Mapping[str, str]) -> str:
     """Return `key` with the part after its modifiers looked up in `names`."""
     *modifiers, last = key.split("+") if key != "+" else ["+"]
     return "+".join([*modifiers, names.get(last, last)])
+
+
+SCOPE_TITLES: dict[Scope, str] = {
+    "query": "In the query line",
+    "path": "In the path field",
+    "results": "In the results",
+    "entities": "In the entities",
+    "list": "In any list",
+    "preview": "In a document",
+    "card": "On an entity card",
+    "text": "In any text",
+    "slider": "On a slider",
+    "welcome": "On the welcome screen",
+    "question": "On the question about entities",
+    "bases": "In the recent knowledge bases",
+    "screen": "In explore, outside query and path",
+    "judging": "Where results are judged",
+    "saving": "When settings are saved",
+    "blind": "When two lists are compared blind",
+    "why_not": "In why not",
+    "recall": "In the queries asked before",
+    "facets": "In the facets",
+    "facet_box": "In the box of facets",
+    "links": "In the links",
+    "side_by_side": "In two results side by side",
+    "compare": "In compare",
+    "draft_line": "In the draft line",
+    "drafts": "In the drafts",
+    "known": "In the known facts",
+    "review": "In drafts, outside the draft line",
+    "topic": "In the topic line",
+    "expert_list": "In the experts",
+    "experts": "In experts, outside the topic line",
+    "judged_queries": "In the judged queries",
+    "snapshots": "In the snapshots",
+    "decision": "On an offer, or a change of kbx.toml",
+    "tune": "In tune",
+    "files": "In the files that need attention",
+    "folders": "In the folders",
+    "picker": "In the folders to search in",
+    "indexing": "In index",
+    "together_line": "In the query line of several bases",
+    "together_results": "In the results of several bases",
+    "together_bases": "In the bases searched together",
+    "together": "In several bases, outside the query line",
+    "mode": "In every mode",
+    "app": "Everywhere",
+    "overlay": "In the help",
+}
+"""Section titles, in the order of the help screen and of `docs/keys.md`."""
+
+ACTIVE_TOGETHER: tuple[tuple[Scope, ...], ...] = (
+    ("query", "app"),
+    ("path", "app"),
+    ("results", "list", "judging", "screen", "mode", "app"),
+    ("entities", "list", "judging", "screen", "mode", "app"),
+    ("text", "judging", "screen", "mode", "app"),
+    ("preview", "text", "judging", "screen", "mode", "app"),
+    ("card", "list", "judging", "screen", "mode", "app"),
+    ("slider", "judging", "screen", "mode", "app"),
+    ("why_not", "app"),
+    ("recall", "app"),
+    ("facets", "list", "facet_box", "app"),
+    ("facets", "list", "judging", "screen", "mode", "app"),
+    ("links", "list", "app"),
+    ("side_by_side", "list", "judging", "compare", "mode", "app"),
+    ("text", "judging", "compare", "mode", "app"),
+    ("slider", "judging", "compare", "mode", "app"),
+    ("draft_line", "app"),
+    ("drafts", "list", "review", "mode", "app"),
+    ("known", "list", "review", "mode", "app"),
+    ("text", "review", "mode", "app"),
+    ("slider", "review", "mode", "app"),
+    ("topic", "app"),
+    ("expert_list", "list", "experts", "mode", "app"),
+    ("slider", "experts", "mode", "app"),
+    ("judged_queries", "list", "tune", "judging", "mode", "app"),
+    ("slider", "tune", "judging", "mode", "app"),
+    ("text", "tune", "judging", "mode", "app"),
+    ("snapshots", "list", "tune", "judging", "mode", "app"),
+    ("decision", "text", "tune", "judging", "mode", "app"),
+    ("files", "list", "indexing", "mode", "app"),
+    ("folders", "list", "indexing", "mode", "app"),
+    ("folders", "list", "picker", "app"),
+    ("together_line", "app"),
+    ("together_results", "list", "together", "mode", "app"),
+    ("together_bases", "list", "together", "mode", "app"),
+    ("welcome", "list", "bases", "app"),
+    ("welcome", "list", "question", "app"),
+    ("overlay", "text", "app"),
+    ("saving", "text", "app"),
+    ("blind", "text", "app"),
+)
+"""Scopes that receive keys at the same time, innermost first; the innermost one wins a key."""
+
+_BY_ID = {command.id: command for command in COMMANDS}
+
+
+def command_by_id(command_id: str) -> Command:
+    """Return the command with this id. Raises KeyError."""
+    return _BY_ID[command_id]
+
+
+def commands_in(*scopes: Scope) -> Iterator[Command]:
+    """Yield the commands of `scopes`, in the order of the command table."""
+    return (command for command in COMMANDS if command.scope in scopes)

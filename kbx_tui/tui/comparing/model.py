@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import replace
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from itertools import zip_longest
 from typing import TYPE_CHECKING
 
 from textual.message import Message
 
 from kbx_tui.safe_text import safe_line
-from kbx_tui.tui.comparing.messages import Compared
-from kbx_tui.tui.comparing.view import CompareView
+from kbx_tui.search.ranking.explain import Comparison, RankChange
+from kbx_tui.search.ranking.rank import Ranked, Ranking
+from kbx_tui.tui.drawing.ranked_rows import move_text
 from kbx_tui.tui.engine.client import EngineClient, LatestOnly
 from kbx_tui.tui.explore.displayed_search import tuning_of
 from kbx_tui.tui.explore.model import ExploreModel
@@ -20,7 +22,7 @@ from kbx_tui.tui.judging.model import JudgingModel
 if TYPE_CHECKING:
     from kbx_tui.api import KnowledgeBase
     from kbx_tui.search.evidence.evidence import Evidence
-    from kbx_tui.search.ranking.rank import Ranking
+
 
 LIMIT = 10
 """The first results, which are compared."""
@@ -103,7 +105,6 @@ class CompareModel:
     def _view(
         self, engine: KnowledgeBase, state: SearchState, evidence: Evidence, current: Evidence
     ) -> CompareView:
-        from kbx_tui.tui.comparing.present_comparison import present_comparison
         from kbx_tui.tui.judging.search_settings import SearchSettings
 
         rankings, words = [], []
@@ -120,3 +121,104 @@ class CompareModel:
 
 def _key(state: SearchState, generation: int) -> tuple[object, ...]:
     return (*state.retrieval_key, generation)
+
+
+@dataclass(frozen=True, slots=True)
+class ComparedResult:
+    """One of the first results under one setting."""
+
+    path: str
+    """As indexed."""
+    title: str
+    score: float
+    document_part: float
+    entity_part: float
+    move: str
+    """From A to B: `▲3`, `▼2`, `lost`, `new`; empty if it stays where it is."""
+
+
+@dataclass(frozen=True, slots=True)
+class RankRow:
+    """What is at one rank under A and under B; None below the last result."""
+
+    rank: int
+    before: ComparedResult | None
+    after: ComparedResult | None
+
+
+@dataclass(frozen=True, slots=True)
+class Reason:
+    """Why a document was lost or gained."""
+
+    title: str
+    ranks: str
+    """Its ranks under A and B: `4 to 17`, `4 to none`."""
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class CompareView:
+    """One query under two settings."""
+
+    query: str
+    before: str
+    """The settings A in words."""
+    after: str
+    """The settings B in words."""
+    rows: tuple[RankRow, ...]
+    lost: tuple[Reason, ...]
+    gained: tuple[Reason, ...]
+    moved: int
+    """Number of documents that are in both at another rank."""
+
+
+def present_comparison(
+    before: Ranking, after: Ranking, comparison: Comparison, settings: tuple[str, str]
+) -> CompareView:
+    """Return what the screen shows; `settings` are those of A and B in words."""
+    moves = {change.path: move_text(change.distance).strip() for change in comparison.kept}
+    moves |= {change.path: "lost" for change in comparison.lost}
+    moves |= {change.path: "new" for change in comparison.gained}
+    columns = zip_longest(
+        (_result(before, ranked, moves) for ranked in comparison.before),
+        (_result(after, ranked, moves) for ranked in comparison.after),
+    )
+    return CompareView(
+        query=safe_line(after.evidence.query),
+        before=settings[0],
+        after=settings[1],
+        rows=tuple(RankRow(rank, *pair) for rank, pair in enumerate(columns, 1)),
+        lost=tuple(map(_reason, comparison.lost)),
+        gained=tuple(map(_reason, comparison.gained)),
+        moved=len(comparison.moved),
+    )
+
+
+def _result(ranking: Ranking, ranked: Ranked, moves: Mapping[str, str]) -> ComparedResult:
+    path = ranking.evidence.paths[ranked.row]
+    known_item = bool(ranked.known_item)  # shown first, as if the document scored 1
+    return ComparedResult(
+        path=path,
+        title=safe_line(ranking.evidence.titles[ranked.row]) or safe_line(path),
+        score=ranked.score,
+        document_part=1.0 if known_item else ranked.document_part,
+        entity_part=0.0 if known_item else ranked.entity_part,
+        move=moves[path],
+    )
+
+
+def _reason(change: RankChange) -> Reason:
+    before, after = (rank or "none" for rank in (change.before, change.after))
+    title = safe_line(change.title) or safe_line(change.path)
+    return Reason(title, f"{before} to {after}", safe_line(change.reason))
+
+
+@dataclass
+class Compared(Message):
+    """The query has been ranked under both settings."""
+
+    view: CompareView | None
+    """None without a query."""
+
+    def can_replace(self, message: Message) -> bool:
+        return isinstance(message, Compared)

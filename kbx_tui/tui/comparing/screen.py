@@ -2,29 +2,208 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import ClassVar
 
 from textual import on
 from textual.app import ComposeResult
 from textual.content import Content
+from textual.message import Message
+from textual.reactive import reactive
+from textual.screen import Screen
 
+from kbx_tui.formatting import format_count, format_score, stacked_bar
 from kbx_tui.safe_text import safe_line
 from kbx_tui.tui.app_state import AppState
 from kbx_tui.tui.base_session import BaseSession
 from kbx_tui.tui.commands.bindings import bindings
-from kbx_tui.tui.comparing.compare_judge import CompareJudge
-from kbx_tui.tui.comparing.lost_and_gained import LostAndGained
-from kbx_tui.tui.comparing.messages import Compared
-from kbx_tui.tui.comparing.model import CompareModel
-from kbx_tui.tui.comparing.settings_line import SettingsLine
-from kbx_tui.tui.comparing.side_by_side import SideBySide
-from kbx_tui.tui.explore.panes.knobs import Knobs
+from kbx_tui.tui.commands.keymap import Keymap
+from kbx_tui.tui.comparing.model import (
+    Compared,
+    ComparedResult,
+    CompareModel,
+    CompareView,
+    RankRow,
+    Reason,
+)
+from kbx_tui.tui.drawing.cell_text import fit, wrap
+from kbx_tui.tui.drawing.lines import BLANK, Line, Look, Span, looks, paragraph, width_of
+from kbx_tui.tui.explore.inputs import Knobs
 from kbx_tui.tui.explore.search_state import MODES, PRESETS
-from kbx_tui.tui.judging.judging_screen import JudgingScreen
+from kbx_tui.tui.judging.grades import grade_sign
+from kbx_tui.tui.judging.judging_screen import JudgedDocument, JudgingScreen
 from kbx_tui.tui.navigator import Navigator
-from kbx_tui.tui.widgets.lines_view import titled_text
+from kbx_tui.tui.widgets.lines_view import EmptyState, LineWidget, TextPane, titled_text
 from kbx_tui.tui.widgets.number_slider import NumberSlider
+from kbx_tui.tui.widgets.rows_view import RowsView
 from kbx_tui.tui.widgets.status_line import StatusLine
+
+BOTH_FROM = 60
+"""The width from which both lists are shown."""
+BARS_FROM = 120
+"""The width from which scores are shown, too."""
+BAR = 12
+MOVE = 4
+"""Cells of `lost`, `▲12`."""
+
+
+class SideBySide(RowsView[RankRow]):
+    """A line per rank: A on the left, B on the right; the cursor is on one of them."""
+
+    COMPONENT_CLASSES = looks(
+        "strong", "accent", "document", "entity", "rule", "bad", "grade", "cursor"
+    )
+    BINDINGS = bindings("side_by_side")
+
+    on_left: reactive[bool] = reactive(False)
+    """Whether the cursor is on the result of A."""
+
+    @dataclass
+    class Opened(Message):
+        """The user opened the result under the cursor."""
+
+        result: ComparedResult
+
+    class Highlighted(Message):
+        """The cursor is on another result."""
+
+    @property
+    def result(self) -> ComparedResult | None:
+        """The result under the cursor."""
+        row = self.current
+        if row is None:
+            return None
+        is_left = self.on_left and self.line_width >= BOTH_FROM
+        return row.before if is_left else row.after
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._grades: Mapping[str, int | None] = {}
+        self.marked = ""
+        """Path of the result that others are compared with; empty for none."""
+
+    def paths(self, left: bool) -> list[str]:
+        """Return the paths of A or B by row, empty below the last result."""
+        results = [row.before if left else row.after for row in self.rows]
+        return [result.path if result is not None else "" for result in results]
+
+    def go_to(self, row: int, *, left: bool) -> None:
+        """Move the cursor to a result of A or B."""
+        self.on_left = left
+        self.choose(row)
+
+    def show_grades(self, grades: Mapping[str, int | None]) -> None:
+        """Show grades by path; None is not sure."""
+        self._grades = grades
+        self.refresh()
+
+    def mark(self, path: str) -> None:
+        """Mark this result in both lists; an empty path marks none."""
+        self.marked = path
+        self.refresh()
+
+    def show(self, rows: tuple[RankRow, ...]) -> None:
+        """Show these rows; the cursor stays at its rank."""
+        self.rows = rows
+        self.set_reactive(RowsView.cursor, self.validate_cursor(self.cursor))
+        self.rebuild_lines()
+        self.show_cursor()
+
+    def show_empty(self, empty_state: EmptyState) -> None:
+        """Show this text instead of rows."""
+        self.rows, self.empty_state = (), empty_state
+        self.rebuild_lines()
+
+    def watch_on_left(self) -> None:
+        self.refresh()
+        self.cursor_moved()
+
+    def cursor_moved(self) -> None:
+        self.post_message(self.Highlighted())
+
+    def row_line(self, row: int, part: int, width: int) -> Line:
+        pair, is_here = self.rows[row], row == self.cursor
+        if width < BOTH_FROM:
+            return self._side(pair.rank, pair.after, width, here=is_here)
+        half = (width - 3) // 2
+        left = self._side(pair.rank, pair.before, half, here=is_here and self.on_left)
+        right = self._side(pair.rank, pair.after, half, here=is_here and not self.on_left)
+        return (*left, Span(" │ ", "rule"), *right)
+
+    def row_opened(self) -> None:
+        if (result := self.result) is not None:
+            self.post_message(self.Opened(result))
+
+    def action_side(self, left: bool) -> None:
+        self.on_left = left
+
+    def _side(self, rank: int, result: ComparedResult | None, width: int, *, here: bool) -> Line:
+        """Return one result in exactly `width` cells."""
+        if result is None:
+            return (Span(" " * width),)
+        sign = "◆" if result.path == self.marked else "›" if here else " "
+        line = [Span(sign, "accent"), Span(f"{rank:>2} ", "dim")]
+        if width >= BARS_FROM // 2 - 2:
+            document, entity, _ = stacked_bar(result.document_part, result.entity_part, BAR)
+            rest = BAR - len(document) - len(entity) + 1
+            line += [
+                Span(f"{format_score(result.score):>4} "),
+                Span(document, "document"),
+                Span(entity, "entity"),
+                Span(" " * rest),
+            ]
+        grade = grade_sign(self._grades, result.path)
+        line += [Span(grade, "grade" if grade.strip() else "text"), Span(" ")]
+        move = Span(f" {result.move:<{MOVE}}", "bad" if result.move == "lost" else "accent")
+        room = max(width - width_of((*line, move)), 0)
+        return (*line, Span(fit(result.title, room), "strong"), move)
+
+
+class LostAndGained(TextPane):
+    """Two lists of titles, each with ranks and reason."""
+
+    COMPONENT_CLASSES = looks("strong", "accent", "bad")
+
+    view: CompareView | None = None
+    pair: tuple[str, ...] = ()
+    """Why the marked result is before or behind the one at the cursor, under A and under B."""
+
+    def show(self, view: CompareView | None) -> None:
+        """Show the lists of this comparison; nothing for None."""
+        self.view = view
+        self.rebuild_lines()
+
+    def show_pair(self, pair: tuple[str, ...]) -> None:
+        """Show these sentences on two results above the lists."""
+        if pair != self.pair:
+            self.pair = pair
+            self.rebuild_lines()
+            self.scroll_to_line(0)
+
+    def build(self, width: int) -> list[Line]:
+        lines = [line for text in self.pair for line in paragraph(text, width)]
+        return [*lines, *([BLANK] if lines else []), *self._lists(width)]
+
+    def _lists(self, width: int) -> list[Line]:
+        view = self.view
+        if view is None:
+            return []
+        moved = f"{format_count(view.moved, 'document')} of both moved" if view.moved else ""
+        if not (view.lost or view.gained):
+            return paragraph(f"Both find the same. {moved or 'Nothing moved'}.", width)
+        lines = [*_list("Lost", "bad", view.lost, width)]
+        lines += _list("Gained", "accent", view.gained, width)
+        return [*lines, BLANK, *paragraph(f"{moved}.", width, "dim")] if moved else lines
+
+
+def _list(name: str, look: Look, reasons: Sequence[Reason], width: int) -> Iterator[Line]:
+    for number, reason in enumerate(reasons):
+        label = Span(f"{name if number == 0 else '':<7}", look)
+        text = f"{reason.title}  {reason.ranks}"
+        lines = wrap(f"{text}: {reason.reason}", max(width - 8, 1))
+        yield (label, Span(lines[0]))
+        yield from ((Span(" " * 7), Span(line, "dim")) for line in lines[1:])
 
 
 class Compare(JudgingScreen):
@@ -156,3 +335,69 @@ class Compare(JudgingScreen):
 
     def action_next_pane(self, step: int) -> None:
         self.focus_next() if step > 0 else self.focus_previous()
+
+
+class CompareJudge:
+    """Grades the results of both lists: those of B first, then those that only A has."""
+
+    def __init__(self, screen: Screen[None], session: BaseSession) -> None:
+        self._screen, self._explore, self._judging = screen, session.explore, session.judging
+
+    @property
+    def _list(self) -> SideBySide:
+        return self._screen.query_one(SideBySide)
+
+    def show(self, keymap: Keymap) -> None:
+        """Show the grades of the query."""
+        self._list.show_grades(self._judging.grades.of(self._explore.state.query))
+
+    def current(self) -> JudgedDocument | str:
+        """Return the result under the cursor, or why there is none."""
+        result, ranking = self._list.result, self._explore.displayed.ranking
+        if result is None or ranking is None:
+            return "no document is chosen: go to one first"
+        return JudgedDocument(ranking.evidence.query, result.path, result.title, ranking.tuning)
+
+    def move_on(self, graded: JudgedDocument) -> str:
+        """Go to the first result of either list that has no grade, if any."""
+        return self.next()
+
+    def next(self) -> str:
+        """Go to the first result of either list that has no grade."""
+        judged = self._judging.judged_paths(self._explore.state.query)
+        for on_left, paths in enumerate((self._list.paths(False), self._list.paths(True))):
+            for row, path in enumerate(paths):
+                if path and path not in judged:
+                    self._list.go_to(row, left=bool(on_left))
+                    return ""
+        return "all results of both lists are judged" if self._list.rows else "nothing to judge"
+
+    def return_to(self, query: str, path: str) -> None:
+        """Go back to the result whose grade was taken back, if it is in one of the lists."""
+        for left in (False, True):
+            if query == self._explore.state.query and path in (paths := self._list.paths(left)):
+                self._list.go_to(paths.index(path), left=left)
+                return
+
+
+class SettingsLine(LineWidget):
+    """A on the left, B on the right; where only B is listed, B alone."""
+
+    COMPONENT_CLASSES = looks("strong", "accent")
+
+    view: CompareView | None = None
+
+    def show(self, view: CompareView | None) -> None:
+        """Show the settings of this comparison; nothing for None."""
+        self.view = view
+        self.refresh()
+
+    def line(self, width: int) -> Line:
+        view = self.view
+        if view is None:
+            return BLANK
+        after: Line = (Span("B ", "accent"), Span(view.after, "strong"))
+        if width < BOTH_FROM:
+            return (Span(" "), *after)
+        half = (width - 5) // 2
+        return (Span("  "), Span("A ", "accent"), Span(fit(view.before, half), "dim"), *after)

@@ -6,13 +6,12 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 
-from kbx_tui.editing.state.drafts import Draft
-from kbx_tui.tui.dedup.known_rows import KnownRow, known_rows
-from kbx_tui.tui.dedup.view import DraftRow, draft_row
+from kbx_tui.drafting.drafts import Draft
+from kbx_tui.tui.dedup.rows import DraftRow, KnownRow, draft_row, known_rows
 
 if TYPE_CHECKING:
     from kbx_tui.api import KnowledgeBase
-    from kbx_tui.drafting.checks import DraftCheck, Verdict
+    from kbx_tui.drafting.records import DraftCheck, Verdict
 
 
 MAX_STEPS = 100

@@ -12,31 +12,29 @@ from typing import TYPE_CHECKING
 
 from textual.message import Message
 
-from kbx_tui.drafting.draft_file_completion import complete_file
-from kbx_tui.editing.state.drafts import Choice, Draft, drafts_from_text, new_draft
+from kbx_tui.drafting.drafts import Choice, Draft, complete_file, drafts_from_text, new_draft
 from kbx_tui.formatting import format_count
 from kbx_tui.safe_text import safe_line
-from kbx_tui.tui.dedup.draft_saver import DraftSaver
 from kbx_tui.tui.dedup.draft_store import DraftStore
-from kbx_tui.tui.dedup.draft_writer import DraftWriter
-from kbx_tui.tui.dedup.known_rows import KnownRow
-from kbx_tui.tui.dedup.messages import (
+from kbx_tui.tui.dedup.draft_writer import DraftSaver, DraftWriter
+from kbx_tui.tui.dedup.rows import (
     DraftPlanned,
     DraftsLoaded,
+    KnownRow,
     ReviewChanged,
     ReviewProgress,
+    ReviewView,
     ScanEnded,
     TypedTextChecked,
+    plan_lines,
 )
-from kbx_tui.tui.dedup.view import ReviewView, plan_lines
-from kbx_tui.tui.dedup.wording.review_labels import describe_saved, describe_threshold
-from kbx_tui.tui.engine.client import EngineClient, LatestOnly
-from kbx_tui.tui.engine.status import KeyedStatus
+from kbx_tui.tui.dedup.words import describe_saved, describe_threshold
+from kbx_tui.tui.engine.client import EngineClient, KeyedStatus, LatestOnly
 
 if TYPE_CHECKING:
     from kbx_tui.api import KnowledgeBase
-    from kbx_tui.drafting.checks import DraftCheck
-    from kbx_tui.drafting.labels import LabelledScore
+    from kbx_tui.drafting.decided_pairs import LabelledScore
+    from kbx_tui.drafting.records import DraftCheck
 
 TYPING_PAUSE = 0.15
 """Seconds without a key before the text being typed is checked."""

@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+import math
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, replace
 from itertools import islice
 from typing import TYPE_CHECKING
 
 from textual.message import Message
 
+from kbx_tui.formatting import format_count
+from kbx_tui.safe_text import safe_line
+from kbx_tui.tui.drawing.cell_text import format_place
 from kbx_tui.tui.engine.client import EngineClient, LatestOnly
-from kbx_tui.tui.experts.messages import ExpertsReady, TopicsFound
-from kbx_tui.tui.experts.view import ExpertsView
 
 if TYPE_CHECKING:
     from kbx_tui.api import KnowledgeBase
-    from kbx_tui.experts.expert_ranking import ExpertRanking
+    from kbx_tui.experts.expert_ranking import Expert, ExpertRanking, Receipt
+
 
 WEIGHTS = ("count", "recency", "citation", "relevance")
 LIMIT = 50
@@ -103,3 +106,126 @@ class ExpertSearch:
         days, ranking = await self._client.run(find)
         self.view = ExpertsView(question.topic, question.weight, days, ranking, question.people)
         self.post(ExpertsReady(self.view))
+
+
+LEAST_DAYS, MOST_DAYS = 1.0, 900.0
+"""The range of the half-life slider; its scale is logarithmic, with 30 days in the middle."""
+
+
+@dataclass(frozen=True, slots=True)
+class ExpertRow:
+    """One expert."""
+
+    id: str
+    rank: int
+    name: str
+    type: str
+    score: float
+    share: float
+    """The share of the best score, 0..1: the length of the bar."""
+    counts: str
+    """`5 claims · 4 sources · last 2026-04-16`."""
+    is_expanded: bool
+
+
+@dataclass(frozen=True, slots=True)
+class ClaimRow:
+    """A claim and its contribution to the score of its expert."""
+
+    expert_id: str
+    text: str
+    contribution: float
+    status: str
+    """Empty if it counts, else why it does not."""
+    date: str
+    place: str
+    path: str
+    line: int
+
+
+Row = ExpertRow | ClaimRow
+
+
+@dataclass(frozen=True, slots=True)
+class ExpertsView:
+    """A ranking with the settings that produced it."""
+
+    topic: str
+    weight: str
+    half_life_days: float
+    ranking: ExpertRanking
+    people: bool = False
+    """Whether only people are ranked."""
+
+    def rows(self, expanded_ids: Collection[str]) -> tuple[Row, ...]:
+        """Return the experts, with claims below those whose ids are in `expanded_ids`."""
+        best = max((expert.score for expert in self.ranking.experts), default=0.0) or 1.0
+        rows: list[Row] = []
+        for rank, expert in enumerate(self.ranking.experts, 1):
+            is_expanded = expert.entity_id in expanded_ids
+            rows.append(_expert_row(expert, rank, best, is_expanded=is_expanded))
+            if is_expanded:
+                receipts = sorted(expert.receipts, key=lambda receipt: receipt.date, reverse=True)
+                receipts.sort(key=lambda receipt: -receipt.contribution)
+                rows += [_claim_row(expert, claim, counts=True) for claim in receipts]
+                rows += [_claim_row(expert, claim, counts=False) for claim in expert.excluded]
+        return tuple(rows)
+
+
+def half_life_at(value: float) -> float:
+    """Return the half-life in days at a slider value in 0..1."""
+    return float(round(LEAST_DAYS * (MOST_DAYS / LEAST_DAYS) ** value))
+
+
+def slider_value(days: float) -> float:
+    """Return the slider value of a half-life in days, limited to 0..1."""
+    value = math.log(max(days, LEAST_DAYS) / LEAST_DAYS) / math.log(MOST_DAYS / LEAST_DAYS)
+    return min(value, 1.0)
+
+
+def _expert_row(expert: Expert, rank: int, best: float, *, is_expanded: bool) -> ExpertRow:
+    last = max((receipt.date for receipt in expert.receipts), default="")
+    claims = format_count(expert.claim_count, "claim")
+    sources = format_count(expert.citation_count, "source")
+    partly = "" if expert.full_claim_count else "on a part of the topic"
+    counts = (claims, sources, f"last {safe_line(last)}" if last else "", partly)
+    return ExpertRow(
+        id=expert.entity_id,
+        rank=rank,
+        name=safe_line(expert.name),
+        type=safe_line(expert.type),
+        score=expert.score,
+        share=expert.score / best,
+        counts=" · ".join(filter(None, counts)),
+        is_expanded=is_expanded,
+    )
+
+
+def _claim_row(expert: Expert, receipt: Receipt, *, counts: bool) -> ClaimRow:
+    return ClaimRow(
+        expert_id=expert.entity_id,
+        text=safe_line(receipt.text),
+        contribution=receipt.contribution,
+        status="" if counts else receipt.status,
+        date=safe_line(receipt.date) + " (file)" * receipt.has_file_date,
+        place=format_place(receipt.path, receipt.line),
+        path=receipt.path,
+        line=receipt.line,
+    )
+
+
+@dataclass
+class ExpertsReady(Message):
+    """The experts on the current topic have been ranked."""
+
+    view: ExpertsView
+
+    def can_replace(self, message: Message) -> bool:
+        return isinstance(message, ExpertsReady)
+
+
+@dataclass
+class TopicsFound(Message):
+    """Topics with experts."""
+
+    topics: tuple[str, ...]

@@ -16,7 +16,7 @@ import numpy as np
 from kbx_tui.formatting import format_score, format_size, join_limited
 from kbx_tui.knowledge.records import Fact
 from kbx_tui.safe_text import safe_line, safe_lines
-from kbx_tui.search.browsing.card import EntityCard
+from kbx_tui.search.browse import EntityCard
 from kbx_tui.search.evidence.evidence import Evidence
 from kbx_tui.search.ranking.rank import Ranked, Ranking
 from kbx_tui.search.results.notes import (
@@ -29,7 +29,7 @@ from kbx_tui.search.results.notes import (
 )
 from kbx_tui.search.results.order import in_order
 from kbx_tui.search.results.response import Snippet
-from kbx_tui.tui.explore.search_labels import left_out_words, mode_words, signal_words
+from kbx_tui.tui.explore.chips import left_out_words, mode_words, signal_words
 from kbx_tui.tui.explore.search_state import SearchState
 from kbx_tui.tui.explore.view import (
     EXPERTS_KEY,
@@ -43,10 +43,8 @@ from kbx_tui.tui.explore.view import (
     ResultRow,
     ScopeView,
 )
-from kbx_tui.tui.reading.embeds import MOST_EMBEDS, Passage, with_passages
-from kbx_tui.tui.reading.front_summary import front_summary
-from kbx_tui.tui.reading.hidden_markup import InlineText, render_inline
-from kbx_tui.tui.reading.preview import Place, Preview
+from kbx_tui.tui.reading.embeds import MOST_EMBEDS, Passage, front_summary, with_passages
+from kbx_tui.tui.reading.markdown_lines import InlineText, Place, Preview, render_inline
 
 if TYPE_CHECKING:
     from kbx_tui.api.catalog import DocumentView

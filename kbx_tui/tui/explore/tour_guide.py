@@ -7,13 +7,11 @@ from collections.abc import Callable
 from textual.screen import Screen
 
 from kbx_tui.tui.app_state import AppState
-from kbx_tui.tui.commands.keymap import Keymap
-from kbx_tui.tui.commands.registry import command_by_id
+from kbx_tui.tui.commands.keymap import Keymap, command_by_id
 from kbx_tui.tui.explore.answer_display import AnswerDisplay
+from kbx_tui.tui.explore.inputs import QueryLine
 from kbx_tui.tui.explore.model import ExploreModel
-from kbx_tui.tui.explore.panes.query_line import QueryLine
-from kbx_tui.tui.shell.tour import ALPHA_STEP, Tour
-from kbx_tui.tui.shell.tour_bubble import TourBubble
+from kbx_tui.tui.shell.tour import ALPHA_STEP, Tour, TourBubble
 
 
 class TourGuide:

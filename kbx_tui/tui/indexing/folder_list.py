@@ -5,14 +5,19 @@ Only the folders that are unfolded have a row, and only the rows in view are dra
 
 from __future__ import annotations
 
+from textual import on
+from textual.app import ComposeResult
+from textual.content import Content
 from textual.message import Message
 
 from kbx_tui.safe_text import safe_line
 from kbx_tui.tui.commands.bindings import bindings
+from kbx_tui.tui.commands.keymap import Keymap
 from kbx_tui.tui.drawing.cell_text import fit
 from kbx_tui.tui.drawing.lines import Line, Span, fit_line, looks
 from kbx_tui.tui.indexing.folder_tree import FolderRow, FolderTree, Mark, folders_to
-from kbx_tui.tui.indexing.model import IndexModel
+from kbx_tui.tui.indexing.model import FoldersChanged, IndexModel
+from kbx_tui.tui.shell.frame_screen import BoxScreen
 from kbx_tui.tui.widgets.lines_view import titled_text
 from kbx_tui.tui.widgets.rows_view import RowsView
 
@@ -113,3 +118,43 @@ def folder_line(row: FolderRow, width: int, marker: str) -> Line:
         ),
         width,
     )
+
+
+class FolderPicker(BoxScreen[None]):
+    """The tree of the Index mode alone. Each choice applies at once."""
+
+    BINDINGS = bindings("picker")
+    SCOPES = ("folders", "list", "picker", "app")
+    AUTO_FOCUS = "FolderList"
+
+    def __init__(self, model: IndexModel, keymap: Keymap) -> None:
+        super().__init__()
+        self.model, self._keymap = model, keymap
+
+    def compose(self) -> ComposeResult:
+        yield FolderList(self.model)
+
+    def on_mount(self) -> None:
+        self.model.post = self.post_message
+        self.show_folders()
+        self.model.read_folders()
+
+    def on_unmount(self) -> None:
+        self.model.close()
+
+    @on(FoldersChanged)
+    def show_folders(self) -> None:
+        folders, path, key = self.query_one(FolderList), self.model.path, self._keymap.key_of
+        folders.border_title = Content(f"Search in {safe_line(path) or 'everything'}")
+        folders.border_subtitle = Content(
+            f"{key('folders.toggle')} in or out · {key('folders.take')} only here"
+            f" · {key('picker.close')} closes"
+        )
+        folders.refresh_folders()
+
+    @on(FolderList.Taken)
+    def leave_for_results(self) -> None:
+        self.dismiss()
+
+    def action_close(self) -> None:
+        self.dismiss()

@@ -14,14 +14,12 @@ from kbx_tui.safe_text import safe_line
 from kbx_tui.tui.app_state import AppState
 from kbx_tui.tui.base_session import BaseSession
 from kbx_tui.tui.commands.bindings import bindings
-from kbx_tui.tui.commands.command import Scope
-from kbx_tui.tui.indexing.file_list import FileList
-from kbx_tui.tui.indexing.file_rows import file_groups
+from kbx_tui.tui.commands.command_table import Scope
 from kbx_tui.tui.indexing.folder_list import FolderList
-from kbx_tui.tui.indexing.messages import FilesRead, FoldersChanged, RunChanged
-from kbx_tui.tui.indexing.run_pane import RunPane
+from kbx_tui.tui.indexing.model import FilesRead, FoldersChanged, RunChanged
+from kbx_tui.tui.indexing.panes import FileList, RunPane, file_groups
 from kbx_tui.tui.navigator import Navigator
-from kbx_tui.tui.shell.mode_screen import ModeScreen
+from kbx_tui.tui.shell.frame_screen import ModeScreen
 from kbx_tui.tui.widgets.key_bar import KeyBar
 from kbx_tui.tui.widgets.lines_view import dim_text, titled_text
 

@@ -5,11 +5,19 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
-from kbx_tui.tui.commands.keymap import Keymap
-from kbx_tui.tui.judging.grade_store import GradeStep
-from kbx_tui.tui.judging.messages import GradeTakenBack
-from kbx_tui.tui.judging.save_screen import SaveSettings
-from kbx_tui.tui.shell.mode_screen import ModeScreen
+from textual.app import ComposeResult
+from textual.screen import ModalScreen
+
+from kbx_tui.safe_text import safe_lines
+from kbx_tui.tui.commands.bindings import bindings
+from kbx_tui.tui.commands.keymap import Keymap, command_by_id
+from kbx_tui.tui.drawing.cell_text import wrap
+from kbx_tui.tui.drawing.lines import Line, Look, Span, looks
+from kbx_tui.tui.judging.grades import GradeStep
+from kbx_tui.tui.judging.live_measure import measure_candidates
+from kbx_tui.tui.judging.model import GradeTakenBack, JudgingModel
+from kbx_tui.tui.shell.frame_screen import ModeScreen
+from kbx_tui.tui.widgets.lines_view import LineWidget, TextPane
 from kbx_tui.tui.widgets.status_line import StatusLine
 
 if TYPE_CHECKING:
@@ -125,3 +133,90 @@ class JudgingScreen(ModeScreen):
     def _show_reason(self, reason: str) -> None:
         if reason:
             self.show_notice(reason)
+
+
+class MeasureLine(LineWidget):
+    """One line; says what to do while there is nothing to measure."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.candidates: tuple[str, ...] = ()
+        """Wordings, the longest first."""
+
+    def show(self, judging: JudgingModel, keymap: Keymap) -> None:
+        """Show the newest measure."""
+        self.candidates = _candidates(judging, keymap)
+        self.refresh()
+
+    def line(self, width: int) -> Line:
+        fitting = (text for text in self.candidates if len(text) <= width - 2)
+        text = next(fitting, self.candidates[-1] if self.candidates else "")
+        return (Span(f" {text}", "dim"),)
+
+
+def _candidates(judging: JudgingModel, keymap: Keymap) -> tuple[str, ...]:
+    lowest, highest = (keymap.display_keys(command_by_id(f"grade.{grade}")) for grade in (0, 3))
+    keys = f"{lowest}-{highest}"
+    if not judging.grades.queries and not keymap.offers("grade.0"):
+        return ()
+    if not judging.grades.queries:
+        return (
+            f"{keys} grade a result, {keymap.key_of('judge.next')} goes to the next;"
+            " then search quality shows here",
+            f"{keys} grade a result, {keymap.key_of('judge.next')} goes to the next",
+            f"{keys} grade a result",
+        )
+    if any(settings and settings.is_fast for settings in (judging.pinned, judging.current)):
+        return ("a fast search is not measured",)
+    if judging.measured is not None:
+        return measure_candidates(judging.measured)
+    if not any(query.is_measurable for query in judging.grades.queries):
+        return (f"no result is graded 1-{highest}, so there is nothing to measure",)
+    return ("reading the judged queries …",)
+
+
+class SaveSettings(ModalScreen[bool]):
+    """An overlay with a diff. Dismissed with whether to write it."""
+
+    BINDINGS = bindings("saving")
+
+    def __init__(self, diff: str, keys: str) -> None:
+        """`keys` says which keys write and cancel."""
+        super().__init__()
+        self.diff, self.keys = diff, keys
+
+    def compose(self) -> ComposeResult:
+        yield SettingsDiff(self.diff)
+
+    def on_mount(self) -> None:
+        pane = self.query_one(SettingsDiff)
+        pane.border_title, pane.border_subtitle = "Save to kbx.toml?", self.keys
+
+    def action_write(self) -> None:
+        self.dismiss(True)
+
+    def action_cancel(self) -> None:
+        self.dismiss(False)
+
+
+class SettingsDiff(TextPane):
+    """A unified diff."""
+
+    COMPONENT_CLASSES = looks("entity", "bad", "rule")
+
+    def __init__(self, diff: str) -> None:
+        super().__init__()
+        self.lines = safe_lines(diff)
+
+    def build(self, width: int) -> list[Line]:
+        return [
+            (Span(f" {row}", _look(line)),)
+            for line in self.lines
+            for row in wrap(line, max(width - 1, 8))
+        ]
+
+
+def _look(line: str) -> Look:
+    if line.startswith(("+++", "---", "@@")):
+        return "rule"
+    return "entity" if line.startswith("+") else "bad" if line.startswith("-") else "dim"

@@ -1,13 +1,26 @@
-"""What the current settings are worth on the judged queries, beside A. Pure."""
+"""The measure of the current settings on the judged queries, beside A, from kept Evidence."""
 
 from __future__ import annotations
 
+import asyncio
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import partial
 from statistics import fmean
+from typing import TYPE_CHECKING, TypeVar
 
 from kbx_tui.evaluation.judgments import JudgedQuery
 from kbx_tui.formatting import format_count, format_percent, format_score
+from kbx_tui.tui.engine.client import EngineClient
 from kbx_tui.tui.judging.search_settings import SearchSettings
+
+if TYPE_CHECKING:
+    from kbx_tui.api import KnowledgeBase
+    from kbx_tui.evaluation.judged_evidence import JudgedEvidence
+    from kbx_tui.search.evidence.evidence import Evidence
+    from kbx_tui.search.evidence.tuning import Preset, Tuning
+
 
 EQUAL = 1e-12
 """As in `evaluation.significance`, which needs numpy."""
@@ -58,4 +71,125 @@ def measure_candidates(measure: LiveMeasure) -> tuple[str, ...]:
         f"nDCG@10 {now} (start {start}), {changes}, judged@10 {judged}",
         f"nDCG {now} (start {start}), {changes}, {judged}",
         f"nDCG {now} ({start}), {changes}",
+    )
+
+
+T = TypeVar("T")
+LIMIT = 256 * 1024 * 1024
+"""Bytes of memory for the Evidence of one preset; A and the current settings may have two."""
+PAUSE_SECONDS = 0.005
+"""Pause between two background searches, for the event loop and for the user's own searches."""
+REPORT_FROM = 20
+"""Number of queries to read from which the progress is reported."""
+
+
+class EvidenceKeeper:
+    """The Evidence of the judged queries by preset.
+
+    It is read query by query, so that a search of the user waits for one of them at most. Only the
+    measuring thread touches it.
+    """
+
+    def __init__(self, client: EngineClient, on_progress: Callable[[str], object]) -> None:
+        self._client, self._on_progress = client, on_progress
+        self._pool = ThreadPoolExecutor(max_workers=1, thread_name_prefix="kbx-measure")
+        self._kept: dict[Preset, JudgedEvidence] = {}
+
+    def get(self, preset: Preset) -> JudgedEvidence | None:
+        """Return what is kept for a preset, if anything; use it within `run` only."""
+        return self._kept.get(preset)
+
+    async def run(self, call: Callable[[], T]) -> T:
+        """Return what `call` returns on the measuring thread; calls run one after the other."""
+        return await asyncio.wrap_future(self._pool.submit(call))
+
+    def close(self) -> None:
+        """Skip the calls that have not begun."""
+        self._pool.shutdown(wait=False, cancel_futures=True)
+
+    async def read(self, tuning: Tuning, queries: Sequence[JudgedQuery], *, check: bool) -> None:
+        """Bring what is kept for the preset of `tuning` up to date with the judged queries.
+
+        `check` searches for one query at least, to notice that the index has another generation.
+        """
+        measurable = [query for query in queries if query.is_measurable]
+        kept = self._kept.get(tuning.preset)
+        if measurable and (kept is None or check):
+            generation = (await self._retrieve(measurable[0], tuning.preset)).generation
+            if kept is None or kept.generation != generation:
+                kept = self._begin(tuning.preset, generation)
+        if kept is None:
+            return
+        missing = await self.run(partial(kept.regrade, measurable, tuning))
+        if not await self._add(kept, missing, tuning):
+            await self.read(tuning, queries, check=True)
+
+    async def _add(
+        self, kept: JudgedEvidence, missing: Sequence[JudgedQuery], tuning: Tuning
+    ) -> bool:
+        """Add queries, as many as there is memory for; False if the index changed meanwhile."""
+        total = len(missing)
+        try:
+            for number, query in enumerate(missing):
+                kept.left_out = total - number
+                if kept.bytes >= LIMIT:
+                    return True
+                if total >= REPORT_FROM:
+                    self._on_progress(f"reading judged queries, {number:,} of {total:,}")
+                evidence = await self._retrieve(query, tuning.preset)
+                if evidence.generation != kept.generation:
+                    return False
+                await self.run(partial(kept.add, query, evidence, tuning))
+                await asyncio.sleep(PAUSE_SECONDS)
+        finally:
+            if total >= REPORT_FROM:
+                self._on_progress("")
+        kept.left_out = 0
+        return True
+
+    async def measure(self, pinned: SearchSettings, current: SearchSettings) -> LiveMeasure | None:
+        """Return what two settings are worth; None without judged queries, or for a fast search."""
+        before, after = self.get(pinned.tuning.preset), self.get(current.tuning.preset)
+        if not before or not after or pinned.is_fast or current.is_fast:
+            return None
+        return await self.run(lambda: _measure(before, after, pinned, current))
+
+    def _begin(self, preset: Preset, generation: int) -> JudgedEvidence:
+        from kbx_tui.evaluation.judged_evidence import JudgedEvidence
+
+        kept = self._kept[preset] = JudgedEvidence(generation)
+        return kept
+
+    async def _retrieve(self, query: JudgedQuery, preset: Preset) -> Evidence:
+        def retrieve(engine: KnowledgeBase) -> Evidence:
+            from kbx_tui.search.request import SearchRequest
+
+            return engine.retrieve(SearchRequest(query.text, preset=preset))
+
+        return await self._client.run(retrieve)
+
+
+def _measure(
+    before: JudgedEvidence, after: JudgedEvidence, pinned: SearchSettings, current: SearchSettings
+) -> LiveMeasure | None:
+    if before is after:
+        both = before.measure([pinned.tuning, current.tuning])
+        start, now, judged = both.ndcg[0], both.ndcg[1], both.judged[1]
+    else:
+        start = before.measure([pinned.tuning]).ndcg[0]
+        alone = after.measure([current.tuning])
+        now, judged = alone.ndcg[0], alone.judged[0]
+    known = {query.text: value for query, value in zip(before.queries, start.tolist(), strict=True)}
+    rows = [number for number, query in enumerate(after.queries) if query.text in known]
+    if not rows:
+        return None
+    queries = tuple(after.queries[row] for row in rows)
+    return LiveMeasure(
+        pinned,
+        current,
+        queries,
+        tuple(known[query.text] for query in queries),
+        tuple(now[rows].tolist()),
+        tuple(judged[rows].tolist()),
+        max(before.left_out, after.left_out),
     )

@@ -6,23 +6,21 @@ Explore, tune and compare share it; `GradesChanged` and `MeasureChanged` tell th
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
 from textual.message import Message
 
+from kbx_tui.formatting import format_count, format_p
 from kbx_tui.safe_text import safe_line
-from kbx_tui.tui.engine.client import EngineClient, LatestOnly
-from kbx_tui.tui.engine.status import Status
-from kbx_tui.tui.judging.evidence_keeper import EvidenceKeeper
-from kbx_tui.tui.judging.grade_store import GradeStep, GradeStore
-from kbx_tui.tui.judging.live_measure import LiveMeasure
-from kbx_tui.tui.judging.messages import GradesChanged, GradeTakenBack, MeasureChanged
-from kbx_tui.tui.judging.preference_step import PreferenceStep
+from kbx_tui.tui.engine.client import EngineClient, LatestOnly, Status
+from kbx_tui.tui.judging.grades import GradeStep, GradeStore, WriteQueue
+from kbx_tui.tui.judging.live_measure import EvidenceKeeper, LiveMeasure
 from kbx_tui.tui.judging.search_settings import SearchSettings
-from kbx_tui.tui.judging.write_queue import WriteQueue
 
 if TYPE_CHECKING:
     from kbx_tui.api import KnowledgeBase
+    from kbx_tui.evaluation.blind_preferences import Better, Preference, ShownList, Votes
     from kbx_tui.search.evidence.tuning import Preset
 
 
@@ -217,3 +215,71 @@ class JudgingModel:
                 measured_for = wanted
         finally:
             self._is_measuring = False
+
+
+SIGNIFICANCE = 0.05
+"""As in `evaluation.significance`, which needs numpy."""
+
+
+@dataclass(eq=False, slots=True)
+class PreferenceStep:
+    """An answer of the user to which of two lists is better."""
+
+    query: str
+    first: ShownList
+    second: ShownList
+    better: Better
+    stored: Preference | None = None
+    """None until it is on disk."""
+
+
+def vote_words(votes: Votes) -> tuple[str, ...]:
+    """Return how often each setting was preferred, the longest wording first; () for never.
+
+    `preferred: A 1, current 8, neither 2 (sign test p .039)`.
+    """
+    if not (votes.wins_a or votes.wins_b or votes.neither):
+        return ()
+    counts = f"preferred: A {votes.wins_a}, current {votes.wins_b}, neither {votes.neither}"
+    p = format_p(votes.p)
+    short = f"preferred {votes.wins_a}:{votes.wins_b}"
+    return f"{counts} (sign test p {p})", f"{short} (p {p})", short
+
+
+def vote_sentences(votes: Votes) -> tuple[str, ...]:
+    """Return what the preferences for two settings show, in sentences."""
+    if not (words := vote_words(votes)):
+        return ("There is no preference between these two settings yet.",)
+    decided = votes.wins_a + votes.wins_b
+    first = f"{words[0][0].upper()}{words[0][1:]}."
+    if not decided:
+        return first, "That speaks for neither of them."
+    better = "A" if votes.wins_a > votes.wins_b else "the current settings"
+    if votes.p <= SIGNIFICANCE:
+        return first, f"If both were equally good, such a difference would be rare: {better} win."
+    return first, (
+        f"With {format_count(decided, 'query')} decided, that may be chance: keep what you have, or"
+        " ask more queries."
+    )
+
+
+class GradesChanged(Message):
+    """Grades were stored, taken back or read; `JudgingModel.grades` has them."""
+
+    def can_replace(self, message: Message) -> bool:
+        return isinstance(message, GradesChanged)
+
+
+@dataclass
+class GradeTakenBack(Message):
+    """The user took back the grade of a document."""
+
+    query: str
+    path: str
+
+
+class MeasureChanged(Message):
+    """A or the current settings are others, or there is a new measure: `JudgingModel.measured`."""
+
+    def can_replace(self, message: Message) -> bool:
+        return isinstance(message, MeasureChanged)

@@ -1,6 +1,7 @@
-"""Passages of other notes that a document embeds: `![[note]]`, `![[note#heading]]`. Pure.
+"""Passages of other notes that a document embeds, and the summary of its frontmatter. Pure.
 
-They are shown as quotes below the line that embeds them, and do not show what they embed in turn.
+`![[note]]` and `![[note#heading]]` are shown as quotes below the line that embeds them, and do not
+show what they embed in turn.
 """
 
 from __future__ import annotations
@@ -10,8 +11,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from kbx_tui.formatting import format_count
-from kbx_tui.tui.reading.hidden_markup import InlineText, render_inline
-from kbx_tui.tui.reading.markdown_lines import Kind, Mark, line_kinds
+from kbx_tui.knowledge.fields import tags_of
+from kbx_tui.knowledge.reading import read_frontmatter
+from kbx_tui.safe_text import safe_line
+from kbx_tui.tui.drawing.cell_text import shorten
+from kbx_tui.tui.reading.markdown_lines import InlineText, Kind, Mark, line_kinds, render_inline
 
 MOST_LINES = 12
 """Lines of a note that are shown where it is embedded."""
@@ -127,3 +131,24 @@ def _level(line: str) -> int:
 
 def _is_title(line: str) -> bool:
     return line.startswith("# ")
+
+
+MOST_TYPE = 20
+"""Cells of the type."""
+
+
+def front_summary(text: str, kinds: Sequence[Kind]) -> str:
+    """Return `frontmatter: 6 lines, type meeting, 3 tags`; empty without frontmatter.
+
+    `kinds` says what each line of `text` is.
+    """
+    lines = next((number for number, kind in enumerate(kinds) if kind != "front"), len(kinds))
+    if not lines:
+        return ""
+    values = read_frontmatter(text.replace("\r\n", "\n")).values
+    kind, tags = values.get("type"), tags_of(values)
+    facts = [format_count(max(lines - 2, 0), "line")]
+    if isinstance(kind, str) and kind.strip():
+        facts.append(f"type {shorten(safe_line(kind), MOST_TYPE)}")
+    facts += [format_count(len(tags), "tag")] if tags else []
+    return f"frontmatter: {', '.join(facts)}"

@@ -15,16 +15,18 @@ from textual.message import Message
 
 from kbx_tui.safe_text import safe_line
 from kbx_tui.tui.commands.bindings import bindings
-from kbx_tui.tui.drawing.cell_text import shorten
+from kbx_tui.tui.drawing.cell_text import shorten, shorten_start
 from kbx_tui.tui.drawing.lines import BLANK, Line, fit_line, fit_to_height, looks, paragraph
-from kbx_tui.tui.drawing.wrapping import shorten_start
-from kbx_tui.tui.reading.preview import Place, Preview
-from kbx_tui.tui.reading.reading_layout import TextLayout, first_from, lay_out, place_at
-from kbx_tui.tui.reading.reading_position import (
+from kbx_tui.tui.reading.markdown_lines import Place, Preview
+from kbx_tui.tui.reading.reading_layout import (
     NO_PLACE,
+    TextLayout,
+    first_from,
     first_match,
     is_empty,
     keeps_position,
+    lay_out,
+    place_at,
     restored_index,
     restored_line,
 )

@@ -1,4 +1,4 @@
-"""The frame of every mode: tabs, status line, key bar, and what their keys do."""
+"""What screens share: the frame of a mode (tabs, status line, key bar), and boxes above one."""
 
 from __future__ import annotations
 
@@ -6,24 +6,25 @@ import asyncio
 from abc import abstractmethod
 from collections.abc import Iterable, Mapping
 from functools import cache
-from typing import ClassVar
+from typing import ClassVar, TypeVar
 
 from textual import events, on
 from textual.app import ComposeResult
 from textual.geometry import Size
-from textual.screen import Screen
+from textual.screen import ModalScreen, Screen
 from textual.widget import Widget
 from textual.widgets import Input
 
-from kbx_tui.tui.commands.command import Scope
-from kbx_tui.tui.commands.keymap import Keymap
-from kbx_tui.tui.commands.registry import commands_in
+from kbx_tui.tui.app_state import AppState
+from kbx_tui.tui.base_session import BaseSession
+from kbx_tui.tui.commands.command_table import Scope
+from kbx_tui.tui.commands.keymap import Keymap, commands_in
 from kbx_tui.tui.navigator import Navigator
 from kbx_tui.tui.shell.messages import Failure, IndexProgress, Notice
 from kbx_tui.tui.shell.mode_tabs import ModeTabs
+from kbx_tui.tui.widgets.input_fields import PathInput
 from kbx_tui.tui.widgets.key_bar import KeyBar
 from kbx_tui.tui.widgets.lines_view import LinesView
-from kbx_tui.tui.widgets.path_input import PathInput
 from kbx_tui.tui.widgets.status_line import StatusLine
 
 LAYOUT_PAUSE = 0.001
@@ -237,3 +238,44 @@ class FrameScreen(Screen[None]):
 
     def action_leave(self) -> None:
         self.app.exit()
+
+
+class ModeScreen(FrameScreen):
+    """A mode of the open base."""
+
+    def __init__(self, session: BaseSession, app_state: AppState, navigator: Navigator) -> None:
+        super().__init__(navigator)
+        self.session, self.app_state = session, app_state
+
+    @property
+    def tab_counts(self) -> Mapping[str, str]:
+        return self.session.tab_counts
+
+    @property
+    def base_words(self) -> tuple[str, str]:
+        return self.session.base_words
+
+    async def edit_file(self, path: str, line: int) -> bool:
+        """Open a file of the base in the user's editor, then index it; False without a file.
+
+        Where the settings say so, Obsidian opens it instead, beside the app.
+        """
+        summary = self.session.explore.summary
+        if not path or summary is None:
+            return False
+        if address := await self.session.client.run(lambda engine: engine.obsidian_address(path)):
+            self.navigator.open_beside(address)
+            return True
+        await self.navigator.edit(summary.root, path, line)
+        self.session.index_sync.index(maybe_changed=[path])
+        return True
+
+
+ResultT = TypeVar("ResultT")
+
+
+class BoxScreen(ModalScreen[ResultT]):
+    """Has keys of its own, which the help shows first."""
+
+    SCOPES: ClassVar[tuple[Scope, ...]]
+    """The scopes of its keys, innermost first."""

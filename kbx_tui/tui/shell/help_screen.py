@@ -10,13 +10,11 @@ from textual.app import ComposeResult
 from textual.screen import ModalScreen, Screen
 
 from kbx_tui.tui.commands.bindings import bindings
-from kbx_tui.tui.commands.command import Scope
-from kbx_tui.tui.commands.keymap import Keymap
-from kbx_tui.tui.commands.registry import SCOPE_TITLES
+from kbx_tui.tui.commands.command_table import Scope
+from kbx_tui.tui.commands.keymap import SCOPE_TITLES, Keymap
 from kbx_tui.tui.drawing.cell_text import fit, wrap
 from kbx_tui.tui.drawing.lines import BLANK, Line, Look, Span, looks
-from kbx_tui.tui.shell.box_screen import BoxScreen
-from kbx_tui.tui.shell.frame_screen import FrameScreen
+from kbx_tui.tui.shell.frame_screen import BoxScreen, FrameScreen
 from kbx_tui.tui.widgets.lines_view import TextPane
 
 KEY_WIDTH = 12

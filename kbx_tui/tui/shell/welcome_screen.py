@@ -17,11 +17,11 @@ from kbx_tui.tui.app_state import AppState
 from kbx_tui.tui.base_session import error_line
 from kbx_tui.tui.bases import Bases, complete_folder, is_folder
 from kbx_tui.tui.commands.bindings import bindings
-from kbx_tui.tui.commands.command import Scope
+from kbx_tui.tui.commands.command_table import Scope
 from kbx_tui.tui.navigator import Navigator
-from kbx_tui.tui.widgets.choice_list import Choice, ChoiceList
+from kbx_tui.tui.widgets.input_fields import PathInput
 from kbx_tui.tui.widgets.key_bar import KeyBar
-from kbx_tui.tui.widgets.path_input import PathInput
+from kbx_tui.tui.widgets.rows_view import Choice, ChoiceList
 from kbx_tui.tui.widgets.status_line import StatusLine
 
 DEMO = Choice("demo", "Open the demo", "a fictional company, to look around in")

@@ -4,23 +4,29 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from textual.message import Message
 
-from kbx_tui.errors import KbxError
+from kbx_tui.errors import KbxError, NotTrusted
+from kbx_tui.formatting import format_count
 from kbx_tui.safe_text import safe_line
 from kbx_tui.tui.base_session import CLOSE_SECONDS
-from kbx_tui.tui.engine.client import LatestOnly, OpenEngine
-from kbx_tui.tui.together.messages import AnswersMerged, BasesChanged, QueryRefused
-from kbx_tui.tui.together.together_base import TogetherBase
-from kbx_tui.tui.together.view import BaseRow, found_words, together_view
+from kbx_tui.tui.drawing.cell_text import shorten
+from kbx_tui.tui.engine.client import EngineClient, LatestOnly, OpenEngine
+from kbx_tui.tui.engine.index_sync import index_upkeep
+from kbx_tui.user_files import logger
 
 if TYPE_CHECKING:
-    from kbx_tui.api.several_bases import Answer
+    from kbx_tui.api import KnowledgeBase
+    from kbx_tui.api.several_bases import Answer, SeveralResponse
+    from kbx_tui.index.index_status import IndexQuestion
     from kbx_tui.search.request import SearchRequest
+    from kbx_tui.search.results.response import SearchResponse
+
 
 LIMIT = 50
 """Results shown, and asked for in each base."""
@@ -161,3 +167,228 @@ class TogetherModel:
         if isinstance(answer, KbxError):
             return safe_line(str(answer))
         return "" if answer is None else found_words(answer)
+
+
+class TogetherBase:
+    """A base whose index is kept up to date while several are searched.
+
+    What it has to say it says in its row, so that it is the `Status` of its own indexing.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        root: Path,
+        open_engine: OpenEngine,
+        *,
+        writes: bool,
+        on_change: Callable[[], object],
+        on_content: Callable[[], object],
+    ) -> None:
+        """`on_change` is called when `words` change, `on_content` when the base has other content.
+
+        Opens nothing yet.
+        """
+        self.name, self.root = name, root
+        self._on_change, self._on_content = on_change, on_content
+        self.client = EngineClient(open_engine, on_error=self._take_error)
+        self.index_sync = index_upkeep(
+            self.client,
+            open_engine,
+            self,
+            writes=writes,
+            on_growth=lambda changed: self._start_count(),
+            on_question=self._take_question,
+        )
+        self.is_searchable = False
+        """Whether it is open and has an index."""
+        self._problem = self._progress = ""
+        self._is_asked = False
+        self._documents: int | None = None
+
+    @property
+    def words(self) -> str:
+        """What it holds, or why it cannot be searched."""
+        if self._problem:
+            return self._problem
+        holds = "" if self._documents is None else format_count(self._documents, "document")
+        return " · ".join(filter(None, (holds, self._progress))) or "opening …"
+
+    def start(self) -> None:
+        """Open the base, or try again; index what is missing, and watch its files."""
+        self._problem = ""
+        if self._is_asked:  # it may have been indexed, or declined, in the meantime
+            self._is_asked = False
+            self.index_sync.answer(confirmed=False)
+        self.client.start(self._open())
+
+    def note_answer(self) -> None:
+        """Forget an error of an earlier search: the base has answered."""
+        if not self._is_asked:
+            self._problem = ""
+
+    def rest(self) -> None:
+        """Stop watching: the base is open alone, or is not looked at."""
+        self.index_sync.stop_watching()
+
+    # The status of indexing.
+
+    def show_notice(self, text: str) -> None:
+        """Ignore a notice: what changed is found by the next search."""
+
+    def show_error(self, text: str) -> None:
+        """Show an error in place of what the base holds."""
+        self._problem = safe_line(text)
+        self._on_change()
+
+    def show_progress(self, text: str) -> None:
+        """Show the progress of indexing; an empty text removes it."""
+        self._progress = safe_line(text)
+        self._on_change()
+
+    # Opening and counting.
+
+    async def _open(self) -> None:
+        await self._count()
+        if self.is_searchable:
+            await self.client.run(lambda engine: engine.warm())
+        self.index_sync.index(by_user=True)
+        self.index_sync.watch()
+
+    def _start_count(self) -> None:
+        self.client.start(self._count())
+
+    async def _count(self) -> None:
+        def count(engine: KnowledgeBase) -> int | None:
+            return engine.count_scope("")[1] if engine.is_indexed() else None
+
+        self._documents = await self.client.run(count)
+        self.is_searchable = self._documents is not None
+        self._problem = ""
+        self._on_change()
+        self._on_content()
+
+    def _take_question(self, question: IndexQuestion) -> None:
+        self._is_asked = True
+        self.show_error(f"{question.count} to index: enter opens it alone, and asks")
+
+    def _take_error(self, error: Exception) -> None:
+        if isinstance(error, NotTrusted):
+            self.show_error("asks for your permission: enter opens it alone, and shows for what")
+            return
+        if not isinstance(error, KbxError):
+            logger().error("%s", error, exc_info=error)
+        self.show_error(str(error).strip() or type(error).__name__)
+
+
+NAME_WIDTH = 18
+"""The widest name of a base that is shown whole, in cells."""
+
+
+@dataclass(frozen=True, slots=True)
+class OwnedRow:
+    """A result, and the base that it is of."""
+
+    rank: int
+    base: str
+    path: str
+    title: str
+    date: str
+    score: float
+    is_known_item: bool
+    snippet: str
+    matches: tuple[tuple[int, int], ...]
+    """Spans of `snippet` that match a word of the query."""
+
+
+@dataclass(frozen=True, slots=True)
+class BaseRow:
+    """One of the bases."""
+
+    name: str
+    holds: str
+    """What it holds, or why it cannot be searched yet."""
+    found: str = ""
+    """What it has for the query; empty before it has answered."""
+
+
+@dataclass(frozen=True, slots=True)
+class TogetherView:
+    """The results of those bases that have answered."""
+
+    query: str
+    rows: tuple[OwnedRow, ...]
+    matched: int
+    """Documents that match in all these bases; `rows` are the best of them."""
+    notes: tuple[str, ...]
+    is_complete: bool
+    """Whether every base that can be searched has answered."""
+
+
+def together_view(response: SeveralResponse, *, is_complete: bool) -> TogetherView:
+    """Return what bases answered as rows."""
+    rows = tuple(
+        OwnedRow(
+            rank=rank,
+            base=own.base,
+            path=own.result.path,
+            title=safe_line(own.result.title),
+            date=safe_line(own.result.date),
+            score=own.result.score,
+            is_known_item=own.is_known_item,
+            snippet=own.result.snippet,
+            matches=own.result.matches,
+        )
+        for rank, own in enumerate(response.results, 1)
+    )
+    matched = sum(answer.meta.total_matched for answer in response.responses.values())
+    notes = tuple(
+        safe_line(f"{name}: {note}")
+        for name, answer in response.responses.items()
+        if answer.results  # else its row says that nothing was found
+        for note in answer.meta.notes
+    )
+    return TogetherView(response.query, rows, matched, notes, is_complete)
+
+
+def found_words(answer: SearchResponse) -> str:
+    """Return what a base has for a query: `12 found · Alice Chen, Migration`."""
+    kept = (answer.meta.explain or {}).get("kept_entities", ())
+    names = ", ".join(
+        safe_line(entity.name) for entity in answer.meta.pass1_entities if entity.id in kept
+    )
+    found = f"{answer.meta.total_matched:,} found"
+    return " · ".join(filter(None, (found, shorten(names, 60))))
+
+
+def count_words(view: TogetherView) -> str:
+    """Return the title of the results: `Results · 50 best of 188`."""
+    if not view.rows:
+        return "Results"
+    if view.matched > len(view.rows):
+        return f"Results · {len(view.rows)} best of {view.matched:,}"
+    return format_count(len(view.rows), "result").capitalize()
+
+
+class BasesChanged(Message):
+    """What a base holds, or what is done to it, has changed."""
+
+    def can_replace(self, message: Message) -> bool:
+        return isinstance(message, BasesChanged)
+
+
+@dataclass
+class AnswersMerged(Message):
+    """Some or all bases have answered the query."""
+
+    view: TogetherView
+
+    def can_replace(self, message: Message) -> bool:
+        return isinstance(message, AnswersMerged)
+
+
+@dataclass
+class QueryRefused(Message):
+    """No base can answer the query as it is typed."""
+
+    reason: str

@@ -1,17 +1,101 @@
-"""A measure over the values of one knob, with the other knobs as they are. Pure.
-
-`curve_reading` computes it.
-"""
+"""A measure over the values of one knob, and its plot. Pure; `curve_reading` computes it."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from math import ceil, floor
-from typing import Literal
+from typing import Any, Literal
 
 from kbx_tui.formatting import format_p, format_score
-from kbx_tui.search.evidence.tuning import Tuning
-from kbx_tui.tui.tune.tunable import Tunable, Value
+from kbx_tui.search.evidence.tuning import MAX_ENTITIES_LIMIT, Tuning
+from kbx_tui.tui.drawing.braille import DOTS_ACROSS, DOTS_DOWN, BrailleCanvas
+from kbx_tui.tui.drawing.lines import Line, Span
+
+Value = float | int | str
+
+
+@dataclass(frozen=True, slots=True)
+class Tunable:
+    """A knob, with the values that are measured."""
+
+    name: str
+    """In words."""
+    state_field: str
+    """Its field of `SearchState`."""
+    tuning_field: str
+    """Its field of `Tuning`."""
+    values: tuple[Value, ...]
+    """Ascending, in equal steps; or the choices."""
+
+    @property
+    def is_continuous(self) -> bool:
+        """Whether the values between those measured are values, too."""
+        return isinstance(self.values[0], float)
+
+    def value_in(self, tuning: Tuning) -> Value:
+        """Return its value in `tuning`."""
+        value: Value = getattr(tuning, self.tuning_field)
+        return value
+
+    def with_value(self, tuning: Tuning, value: Value) -> Tuning:
+        """Return `tuning` with another value of this knob."""
+        changes: dict[str, Any] = {self.tuning_field: value}
+        return replace(tuning, **changes)
+
+    def position(self, value: Value) -> float:
+        """Return where a value is between the first and the last one, 0..1."""
+        if isinstance(value, str):
+            return self.values.index(value) / (len(self.values) - 1)
+        first, last = float(self.values[0]), float(self.values[-1])
+        return min(max((value - first) / (last - first), 0.0), 1.0)
+
+    def value_at(self, position: float) -> Value:
+        """Return the value at a position of 0..1; of two decimals, or one of the choices."""
+        if not self.is_continuous:
+            return self.values[round(position * (len(self.values) - 1))]
+        first, last = float(self.values[0]), float(self.values[-1])
+        return round(first + position * (last - first), 2)
+
+    def moved(self, value: Value, steps: int) -> Value:
+        """Return the value `steps` hundredths away, or one choice away in that direction."""
+        if isinstance(value, float):
+            moved = round(value + steps / 100, 2)
+            return min(max(moved, float(self.values[0])), float(self.values[-1]))
+        direction = 1 if steps > 0 else -1
+        place = self.values.index(value) + direction
+        return self.values[min(max(place, 0), len(self.values) - 1)]
+
+    def text(self, value: Value) -> str:
+        """Return a value as it is displayed."""
+        return format_score(value) if isinstance(value, float) else str(value)
+
+
+UNIT = tuple(step / 20 for step in range(21))
+
+TUNABLES = (
+    Tunable("alpha", "alpha", "alpha", UNIT),
+    Tunable("threshold", "threshold", "entity_threshold", UNIT),
+    Tunable(
+        "entities kept", "max_entities", "max_entities", tuple(range(1, MAX_ENTITIES_LIMIT + 1))
+    ),
+    Tunable("gate", "gate", "gate", ("soft", "hard")),
+    Tunable("parent score", "parent", "parent", ("coverage", "max")),
+    Tunable(
+        "weight of openings",
+        "hotness_weight",
+        "hotness_weight",
+        tuple(step / 20 for step in range(7)),
+    ),
+)
+"""In the order in which a key switches between them."""
+
+
+def tunables_for(tuning: Tuning) -> Sequence[Tunable]:
+    """Return the knobs that can be moved; the ranking of the seed has its own gate and parent."""
+    seed_has = () if tuning.preset == "default" else ("gate", "parent")
+    return [one for one in TUNABLES if one.tuning_field not in seed_has]
+
 
 Measure = Literal["ndcg", "judged"]
 MEASURES: dict[Measure, str] = {"ndcg": "nDCG@10", "judged": "judged@10"}
@@ -92,3 +176,97 @@ def y_range(curve: Curve) -> tuple[float, float]:
     low = min(max(floor(min(*curve.low, curve.now_low) * 20 + 1e-9) / 20, 0.0), 0.95)
     high = ceil(max(*curve.high, curve.now_high) * 20 - 1e-9) / 20
     return low, min(max(high, low + 0.05), 1.0)
+
+
+LABEL = 5
+"""Cells of the labels of the y axis."""
+NOW, BEST = "●", "◆"
+LABELS_EVERY = 4
+"""Lines from one label of the y axis to the next."""
+
+
+@dataclass(frozen=True, slots=True)
+class PlotArea:
+    """The cells of the curve, right of the labels."""
+
+    width: int
+    height: int
+
+    def x(self, position: float) -> int:
+        """Return the dot at a position of 0..1."""
+        return round(position * (self.width * DOTS_ACROSS - 1))
+
+    def position(self, cell: int) -> float:
+        """Return the position of 0..1 at a cell, counted from the left of the plot."""
+        return min(max((cell - LABEL) / max(self.width - 1, 1), 0.0), 1.0)
+
+
+def plot_area(width: int, height: int) -> PlotArea:
+    """Return the area of the curve in a plot of `width` x `height` cells with its x axis."""
+    return PlotArea(max(width - LABEL, 2), max(height - 2, 1))
+
+
+def plot_lines(curve: Curve, steps: Sequence[float], width: int, height: int) -> list[Line]:
+    """Return the lines of a plot of exactly `height` lines, at most `width` cells wide."""
+    area, (low, high) = plot_area(width, height), y_range(curve)
+    canvas, tall = BrailleCanvas(area.width, area.height), area.height * DOTS_DOWN - 1
+
+    def y(figure: float) -> int:
+        return round((high - figure) / (high - low) * tall)
+
+    xs = [area.x(curve.knob.position(value)) for value in curve.values]
+    _draw_band(canvas, xs, [y(each) for each in curve.high], [y(each) for each in curve.low])
+    canvas.path([(x, y(mean)) for x, mean in zip(xs, curve.means, strict=True)], "document")
+    if curve.has_gain:
+        canvas.sign(xs[curve.best], y(curve.means[curve.best]), BEST, "entity")
+    here = area.x(curve.knob.position(curve.current))
+    canvas.sign(here, y(curve.now), NOW, "accent")
+    canvas.rule(here, "┊", "rule")
+    labels = [_y_label(row, area.height, low, high) for row in range(area.height)]
+    lines = [(label, *line) for label, line in zip(labels, canvas.lines(), strict=True)]
+    return [*lines, _axis(area, steps, curve), _x_labels(area, curve)]
+
+
+def _draw_band(
+    canvas: BrailleCanvas, xs: Sequence[int], tops: Sequence[int], bottoms: Sequence[int]
+) -> None:
+    """Draw the interval as sparse dots between its ends."""
+    for place in range(len(xs) - 1):
+        start, end = xs[place], xs[place + 1]
+        for x in range(start, end + 1):
+            share = (x - start) / max(end - start, 1)
+            top = round(tops[place] + share * (tops[place + 1] - tops[place]))
+            bottom = round(bottoms[place] + share * (bottoms[place + 1] - bottoms[place]))
+            for dot in range(top, bottom + 1):
+                if x % 2 == 0 and dot % 4 == (x // 2 % 2) * 2:
+                    canvas.dot(x, dot, "rule")
+
+
+def _y_label(row: int, rows: int, low: float, high: float) -> Span:
+    if row not in (0, rows - 1) and (row % LABELS_EVERY or row > rows - 3):
+        return Span("    │", "dim")
+    figure = high - (high - low) * row / max(rows - 1, 1)
+    return Span(f"{format_score(figure):>4}┤"[-LABEL:], "dim")
+
+
+def _axis(area: PlotArea, steps: Sequence[float], curve: Curve) -> Line:
+    cells = {area.x(curve.knob.position(step)) // DOTS_ACROSS for step in steps}
+    line = "".join("┴" if cell in cells else "─" for cell in range(area.width))
+    return (Span("    └", "dim"), Span(line, "rule"))
+
+
+def _x_labels(area: PlotArea, curve: Curve) -> Line:
+    """Return values below their places, as many as fit without touching."""
+    cells = [" "] * (area.width + LABEL)
+    last = len(curve.values) - 1
+    order = [0, last, *(place for place in range(1, last) if last < 8 or place % 5 == 0)]
+    taken: list[tuple[int, int]] = []
+    for place in order:
+        text = curve.knob.text(curve.values[place])
+        middle = LABEL + area.x(curve.knob.position(curve.values[place])) // DOTS_ACROSS
+        start = min(max(middle - len(text) // 2, 0), len(cells) - len(text))
+        end = start + len(text)
+        if all(end < other or start > stop for other, stop in taken):
+            taken.append((start, end))
+            cells[start:end] = text
+    return (Span("".join(cells), "dim"),)

@@ -7,8 +7,7 @@ from kbx_tui.evaluation.significance import bootstrap_band, randomisation_p
 from kbx_tui.search.evidence.tuning import Tuning
 from kbx_tui.search.ranking.alpha import swap_points
 from kbx_tui.search.ranking.rank import rank
-from kbx_tui.tui.tune.curve import Curve, Measure
-from kbx_tui.tui.tune.tunable import Tunable
+from kbx_tui.tui.tune.curve import Curve, Measure, Tunable
 
 DEPTH = 10
 """Results whose order the steps are about: as many as the measures read."""

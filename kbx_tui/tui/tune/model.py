@@ -7,33 +7,28 @@ is measured by searching again.
 from __future__ import annotations
 
 import asyncio
+import threading
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from textual.message import Message
 
-from kbx_tui.tui.engine.client import EngineClient, LatestOnly
-from kbx_tui.tui.engine.status import Status
+from kbx_tui.tui.engine.client import EngineClient, LatestOnly, Status
 from kbx_tui.tui.explore.model import ExploreModel
 from kbx_tui.tui.explore.search_state import knobs_of
+from kbx_tui.tui.judging.live_measure import EvidenceKeeper
 from kbx_tui.tui.judging.model import JudgingModel
-from kbx_tui.tui.tune.messages import (
-    AdviceChanged,
-    CurveChanged,
-    PastQueriesChanged,
-    SnapshotsChanged,
-)
-from kbx_tui.tui.tune.optimiser import Optimiser
-from kbx_tui.tui.tune.past_queries import PastQueries
-from kbx_tui.tui.tune.past_query_reader import PastQueryReader
-from kbx_tui.tui.tune.snapshots.snapshot_store import SnapshotStore
-from kbx_tui.tui.tune.tunable import TUNABLES, Tunable, Value, tunables_for
+from kbx_tui.tui.tune.curve import TUNABLES, Tunable, Value, tunables_for
+from kbx_tui.tui.tune.past_queries import PastQueries, PastQueryReader
+from kbx_tui.tui.tune.snapshots import SnapshotStore
 
 if TYPE_CHECKING:
-    from kbx_tui.evaluation.preferences.preference import Votes
+    from kbx_tui.evaluation.blind_preferences import Votes
+    from kbx_tui.evaluation.optimise import Advice
     from kbx_tui.evaluation.tuning_snapshots import TuningSnapshot
     from kbx_tui.search.evidence.tuning import Tuning
     from kbx_tui.tui.tune.curve import Curve, Measure
+
 
 SETTLE_SECONDS = 0.2
 """Seconds without a change before p-values are computed, which takes longer than a curve."""
@@ -226,3 +221,91 @@ class TuneModel:
     async def _compare_snapshots(self) -> None:
         if (tuning := self.tuning) is not None:
             await self.snapshots.compare(tuning)
+
+
+class _StoppedError(Exception):
+    """The user stopped the search."""
+
+
+class Optimiser:
+    """The newest advice, and how far the search for it is."""
+
+    def __init__(
+        self, client: EngineClient, evidence: EvidenceKeeper, on_change: Callable[[], object]
+    ) -> None:
+        self._client, self._evidence, self._on_change = client, evidence, on_change
+        self._running = LatestOnly(client)
+        self._stopped = threading.Event()
+        self.advice: Advice | None = None
+        self.progress: tuple[int, int] | None = None
+        """Number of coordinate searches done, and the total; None while none is running."""
+
+    def start(self, tuning: Tuning) -> None:
+        """Look for knobs that are better than `tuning`; stops an earlier search."""
+        self.stop()
+        self.progress = (0, 1)
+        self._stopped = threading.Event()
+        self._running.start(self._run(tuning, self._stopped))
+        self._on_change()
+
+    def stop(self) -> None:
+        """Stop the search, if one is running, and drop its advice."""
+        self._stopped.set()
+        self._running.cancel()
+        self.progress = self.advice = None
+        self._on_change()
+
+    async def _run(self, tuning: Tuning, stopped: threading.Event) -> None:
+        def advise() -> Advice | None:
+            from kbx_tui.evaluation import optimise
+
+            kept = self._evidence.get(tuning.preset)
+            return optimise.advise(kept, tuning, progress=tell) if kept else None
+
+        def tell(done: int, total: int) -> None:
+            if stopped.is_set():
+                raise _StoppedError
+            self._client.call_on_loop(self._show_progress, stopped, done, total)
+
+        try:
+            advice = await self._evidence.run(advise)
+        except _StoppedError:
+            return
+        except Exception:
+            self.stop()
+            raise
+        self.advice, self.progress = advice, None
+        self._on_change()
+
+    def _show_progress(self, stopped: threading.Event, done: int, total: int) -> None:
+        if not stopped.is_set() and self.progress is not None:
+            self.progress = done, total
+            self._on_change()
+
+
+class CurveChanged(Message):
+    """There is another curve, or its p-value is known: `TuneModel.curve`."""
+
+    def can_replace(self, message: Message) -> bool:
+        return isinstance(message, CurveChanged)
+
+
+class PastQueriesChanged(Message):
+    """More past queries were read, or other thresholds are compared: `TuneModel.past`."""
+
+    def can_replace(self, message: Message) -> bool:
+        return isinstance(message, PastQueriesChanged)
+
+
+class SnapshotsChanged(Message):
+    """Snapshots were read, taken, dropped or compared: `TuneModel.snapshots`."""
+
+    def can_replace(self, message: Message) -> bool:
+        return isinstance(message, SnapshotsChanged)
+
+
+class AdviceChanged(Message):
+    """Optimising has got further or ended: `TuneModel.optimiser`."""
+
+    def can_replace(self, message: Message) -> bool:
+        return isinstance(message, AdviceChanged)

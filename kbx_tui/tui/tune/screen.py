@@ -15,25 +15,77 @@ from textual.widget import Widget
 from kbx_tui.tui.app_state import AppState
 from kbx_tui.tui.base_session import BaseSession
 from kbx_tui.tui.commands.bindings import bindings
+from kbx_tui.tui.commands.keymap import Keymap
 from kbx_tui.tui.drawing.cell_text import longest_fitting
-from kbx_tui.tui.judging.judging_screen import JudgingScreen
+from kbx_tui.tui.judging.judging_screen import JudgedDocument, JudgingScreen
 from kbx_tui.tui.navigator import Navigator
-from kbx_tui.tui.tune import tune_words
 from kbx_tui.tui.tune.curve import MEASURES
-from kbx_tui.tui.tune.decision import advice_lines, awaiting_lines, progress_lines
-from kbx_tui.tui.tune.panes.curve_pane import CurvePane
-from kbx_tui.tui.tune.panes.decision_pane import DecisionPane
-from kbx_tui.tui.tune.panes.query_table import QueryTable
-from kbx_tui.tui.tune.panes.snapshot_list import SnapshotList
-from kbx_tui.tui.tune.panes.threshold_pane import ThresholdPane
-from kbx_tui.tui.tune.query_judge import QueryJudge
-from kbx_tui.tui.tune.tune_empty_states import no_curve, no_judged_query, no_past_query, no_snapshot
-from kbx_tui.tui.tune.view import comparison_words, query_rows, title_words
+from kbx_tui.tui.tune.panes import (
+    CurvePane,
+    DecisionPane,
+    QueryTable,
+    SnapshotList,
+    ThresholdPane,
+    advice_lines,
+    awaiting_lines,
+    comparison_words,
+    no_curve,
+    no_judged_query,
+    no_past_query,
+    no_snapshot,
+    progress_lines,
+    query_rows,
+    title_words,
+)
 from kbx_tui.tui.widgets.lines_view import blank
 from kbx_tui.tui.widgets.status_line import StatusLine
 
 if TYPE_CHECKING:
     from kbx_tui.search.evidence.tuning import Tuning
+
+
+Meanings = tuple[tuple[str, str], ...]
+
+NDCG = (
+    "How good the first ten results are, 0 to 1: graded documents count by their grade, and more"
+    " the higher they stand. 1 is the best order there is."
+)
+QUERIES: Meanings = (
+    ("nDCG@10", NDCG),
+    ("3 2 1 0 ?", "How many documents of the query have each grade; ? is not sure."),
+    ("A → now", "nDCG@10 under the settings A, and under the current ones: ▲ better, ▼ worse."),
+    ("judged@10", "The share of the first ten that have a grade; the rest count as not relevant."),
+    ("(.61 to .77)", "The 95 % interval: with other queries of this kind it would lie in there."),
+)
+CURVE: Meanings = (
+    ("the line", "The measure at each value of the knob, over all judged queries."),
+    ("dots", "Its 95 % interval. Values whose intervals overlap widely are hardly different."),
+    ("● and ◆", "The current value, and the best one."),
+    ("┴", "Values at which the first ten of the query under the cursor change; none between them."),
+    (
+        "p",
+        "How probable so large a gain is, if both values were equally good: .05 and less counts.",
+    ),
+)
+THRESHOLDS: Meanings = (
+    ("bars", "Your past queries by the score of their best entity; the line is the threshold."),
+    ("two-pass, flat", "How many are answered with entities, and how many without."),
+    ("changes", "Queries that the threshold of A answers otherwise than the current one."),
+)
+SNAPSHOTS: Meanings = (
+    ("wins, ties, losses", "On how many judged queries the current settings are better or worse."),
+    ("+.02 (-.01 to .05)", "The mean difference in nDCG@10, with its 95 % interval."),
+    ("p", "As for the curve, made stricter for the number of snapshots (Holm)."),
+)
+DECISION: Meanings = (
+    (
+        "queries that did not choose it",
+        "Each fifth of the queries is measured with the settings that the rest chooses: what is"
+        " chosen and measured by the same queries always looks too good.",
+    ),
+    ("keep what you have", "No setting is better on those, or it may be chance (p above .05)."),
+)
+
 
 PANES: dict[str, type[Widget]] = {
     "queries": QueryTable,
@@ -43,12 +95,12 @@ PANES: dict[str, type[Widget]] = {
     "decision": DecisionPane,
 }
 """In the order of Tab; a small terminal shows one of them, the decision only while there is one."""
-MEANINGS: dict[str, tune_words.Meanings] = {
-    "queries": tune_words.QUERIES,
-    "curve": tune_words.CURVE,
-    "thresholds": tune_words.THRESHOLDS,
-    "snapshots": tune_words.SNAPSHOTS,
-    "decision": tune_words.DECISION,
+MEANINGS: dict[str, Meanings] = {
+    "queries": QUERIES,
+    "curve": CURVE,
+    "thresholds": THRESHOLDS,
+    "snapshots": SNAPSHOTS,
+    "decision": DECISION,
 }
 """What the help says of each pane."""
 
@@ -349,3 +401,29 @@ class Tune(JudgingScreen):
         if not self.has_class(f"-pane-{name}"):
             self.remove_class(*(f"-pane-{other}" for other in PANES), update=False)
             self.add_class(f"-pane-{name}")
+
+
+GRADE_HINT = "open the query first: its results are what is graded"
+
+
+class QueryJudge:
+    """Leads from the query under the cursor to its results."""
+
+    def __init__(self, show: Callable[[], object], open_query: Callable[[], bool]) -> None:
+        """`open_query` opens the query under the cursor, and returns whether there is one."""
+        self._show, self._open_query = show, open_query
+
+    def show(self, keymap: Keymap) -> None:
+        self._show()
+
+    def current(self) -> JudgedDocument | str:
+        return GRADE_HINT
+
+    def move_on(self, graded: JudgedDocument) -> str:
+        return ""
+
+    def next(self) -> str:
+        return "" if self._open_query() else "no query is judged yet"
+
+    def return_to(self, query: str, path: str) -> None:
+        """Stay in the list of queries."""

@@ -20,8 +20,8 @@ def main() -> NoReturn:
     options = _options()
     for name, value in COLORS.items():
         os.environ.setdefault(name, value)
-    from kbx_tui.log_file import open_log
     from kbx_tui.tui.visitor.visitor_app import VisitorApp
+    from kbx_tui.user_files import open_log
 
     open_log()
     app = VisitorApp(options.kb, allow_writes=options.allow_writes, scheme=options.scheme)

@@ -19,7 +19,7 @@ from textual.app import App
 from textual.drivers.web_driver import WebDriver
 
 from kbx_tui.ending import end_by
-from kbx_tui.log_file import logger
+from kbx_tui.user_files import logger
 
 LARGEST = (600, 300)
 """Columns and rows beyond which a window is drawn no larger: each cell costs memory."""

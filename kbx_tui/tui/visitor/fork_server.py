@@ -90,7 +90,7 @@ def _become(
     """Become the process of a visitor."""
     try:
         from kbx_tui.tui.visitor import __main__ as visitor
-        from kbx_tui.web.sessions.limited_process import limit_memory
+        from kbx_tui.web.limited_process import limit_memory
 
         signal.set_wakeup_fd(-1)
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)

@@ -11,7 +11,7 @@ from kbx_tui.errors import NotFound
 
 if TYPE_CHECKING:
     from kbx_tui.api.session import Notice
-    from kbx_tui.editing.state.drafts import Draft
+    from kbx_tui.drafting.drafts import Draft
     from kbx_tui.search.query_history import PastQuery
 
 

@@ -6,10 +6,10 @@ from collections.abc import Iterable
 
 from textual import events
 
-from kbx_tui.tui.commands.command import Command, Scope
+from kbx_tui.tui.commands.command_table import Command, Scope
 from kbx_tui.tui.commands.keymap import Keymap
 from kbx_tui.tui.drawing.lines import Line, Span, looks, width_of
-from kbx_tui.tui.widgets.line_widget import LineWidget
+from kbx_tui.tui.widgets.lines_view import LineWidget
 
 ALWAYS_SHOWN = ("help", "quit")
 """Labels that stay even where the bar is too short for all."""

@@ -1,4 +1,4 @@
-"""Scrolling panes of lines: no widget is mounted per line, and only visible lines are drawn."""
+"""Widgets that draw lines: a single one, and scrolling panes that mount no widget per line."""
 
 from __future__ import annotations
 
@@ -8,9 +8,19 @@ from textual import events
 from textual.geometry import Size
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
+from textual.widget import Widget
 
 from kbx_tui.tui.commands.bindings import bindings
-from kbx_tui.tui.drawing.lines import BLANK, Line, LineDrawing, fit_to_height, looks, paragraph
+from kbx_tui.tui.drawing.lines import (
+    BLANK,
+    Line,
+    LineDrawing,
+    fit_line,
+    fit_to_height,
+    looks,
+    paragraph,
+    width_of,
+)
 
 EmptyState = Callable[[int], list[Line]]
 """Returns the lines of an empty pane, given its width."""
@@ -131,3 +141,21 @@ class TextPane(LinesView):
 
     def action_scroll_to_end(self, bottom: bool) -> None:
         self.scroll_to_line(self.virtual_size.height if bottom else 0)
+
+
+class LineWidget(LineDrawing, Widget):
+    """Draws the line returned by `line`, cut to the width of the widget."""
+
+    COMPONENT_CLASSES = looks()
+    DEFAULT_CSS = "LineWidget { height: 1; }"
+
+    def line(self, width: int) -> Line:
+        """Return the line to draw in `width` cells."""
+        raise NotImplementedError
+
+    def get_content_width(self, container: Size, viewport: Size) -> int:
+        return width_of(self.line(container.width)) + 1
+
+    def render_line(self, y: int) -> Strip:
+        width = self.size.width
+        return self.draw(fit_line(self.line(width), width), width)

@@ -14,7 +14,7 @@ from kbx_tui.formatting import format_score
 from kbx_tui.tui.commands.bindings import bindings
 from kbx_tui.tui.drawing.cell_text import fit
 from kbx_tui.tui.drawing.lines import Line, Span, fit_line, looks
-from kbx_tui.tui.widgets.line_widget import LineWidget
+from kbx_tui.tui.widgets.lines_view import LineWidget
 
 STEPS = 100
 """Steps from 0 to 1: as fine as the two decimals of the scores on screen."""

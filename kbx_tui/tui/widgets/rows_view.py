@@ -1,14 +1,18 @@
-"""A scrolling list of rows with a cursor."""
+"""Scrolling lists of rows with a cursor: their base, the list of a box, and a list of choices."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from typing import Generic, TypeVar
 
 from textual import events
+from textual.message import Message
 from textual.reactive import reactive
 
 from kbx_tui.tui.commands.bindings import bindings
-from kbx_tui.tui.drawing.lines import BLANK, Line
+from kbx_tui.tui.drawing.cell_text import shorten
+from kbx_tui.tui.drawing.lines import BLANK, Line, Span, fit_line, fit_to_height, looks, paragraph
 from kbx_tui.tui.widgets.lines_view import LinesView
 
 Slot = tuple[int, int]
@@ -135,3 +139,130 @@ class RowsView(LinesView, Generic[RowT]):
             self.choose(row)
             if event.chain == 2:
                 self.action_open()
+
+
+class BoxList(RowsView[RowT], can_focus=False):
+    """One line per row; keys reach it through the screen, because a field has the focus."""
+
+    COMPONENT_CLASSES = looks("strong", "accent", "cursor")
+
+    @dataclass
+    class Opened(Message):
+        """The user chose a row with the mouse."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._around: list[Line] = []
+        """The lines above the rows, then those below them."""
+
+    def show(self, rows: Iterable[RowT]) -> None:
+        """Show these rows, with the cursor on the first."""
+        self.rows = tuple(rows)
+        self.set_reactive(RowsView.cursor, 0)
+        self.rebuild_lines()
+        self.scroll_to_line(0)
+
+    def lines_above(self, width: int) -> list[Line]:
+        """Return the lines above the rows."""
+        return []
+
+    def lines_below(self, width: int) -> list[Line]:
+        """Return the lines below the rows: details of the row under the cursor."""
+        return []
+
+    def line_of_row(self, row: int, width: int) -> Line:
+        """Return the line of a row."""
+        raise NotImplementedError
+
+    def cursor_moved(self) -> None:
+        self.rebuild_lines()
+
+    def row_opened(self) -> None:
+        self.post_message(self.Opened())
+
+    def slots(self) -> list[Slot]:
+        above, below = self.lines_above(self.line_width), self.lines_below(self.line_width)
+        self._around, first = [*above, *below], len(above)
+        return [
+            *((-1, part) for part in range(first)),
+            *super().slots(),
+            *((-1, first + part) for part in range(len(below))),
+        ]
+
+    def row_line(self, row: int, part: int, width: int) -> Line:
+        return self._around[part] if row < 0 else self.line_of_row(row, width)
+
+
+LINES_PER_CHOICE = 3
+"""Title, description and a blank line."""
+INTRO, OUTRO = -1, -2
+"""Stand for rows, of paragraphs above and below the choices."""
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """An entry of the list."""
+
+    id: str
+    title: str
+    description: str
+
+
+class ChoiceList(RowsView[Choice]):
+    """Introductory paragraphs, then the choices, then what can be read after them."""
+
+    COMPONENT_CLASSES = looks("strong", "accent", "cursor")
+    BINDINGS = bindings("welcome")
+
+    @dataclass
+    class Chosen(Message):
+        """The user opened a choice."""
+
+        choice: Choice
+
+    def __init__(self, choices: Sequence[Choice]) -> None:
+        super().__init__()
+        self.rows = tuple(choices)
+        self.intro: tuple[str, ...] = ()
+        """Paragraphs above the choices; without blank lines where these would not fit below."""
+        self.outro: tuple[str, ...] = ()
+        """Paragraphs below the choices."""
+        self._paragraphs: dict[int, list[Line]] = {}
+
+    def row_heights(self) -> list[int]:
+        return [LINES_PER_CHOICE] * len(self.rows)
+
+    def slots(self) -> list[Slot]:
+        choices = super().slots()
+        room = max(self.visible_height - len(choices) + 1, 1)
+        intro, outro = self._lines_of(self.intro), self._lines_of(self.outro)
+        self._paragraphs = {INTRO: fit_to_height(intro, room), OUTRO: outro}
+        above, below = (
+            [(row, part) for part in range(len(lines))] for row, lines in self._paragraphs.items()
+        )
+        return [*above, *choices, *below]
+
+    def _lines_of(self, texts: Sequence[str]) -> list[Line]:
+        """Return the lines of paragraphs, each with a blank line after it."""
+        return [
+            line
+            for text in filter(None, texts)
+            for line in (*paragraph(text, self.line_width - 1), BLANK)
+        ]
+
+    def row_line(self, row: int, part: int, width: int) -> Line:
+        if row < 0:
+            return self._paragraphs[row][part]
+        choice = self.rows[row]
+        if part == 0:
+            marker = " › " if row == self.cursor else "   "
+            return fit_line((Span(marker, "accent"), Span(choice.title, "strong")), width)
+        if part == 1:
+            return (Span("   "), Span(shorten(choice.description, width - 4), "dim"))
+        return BLANK
+
+    def is_cursor_line(self, y: int) -> bool:
+        return super().is_cursor_line(y) and self.slot_at(y)[1] < LINES_PER_CHOICE - 1
+
+    def row_opened(self) -> None:
+        self.post_message(self.Chosen(self.rows[self.cursor]))

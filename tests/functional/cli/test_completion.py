@@ -9,8 +9,8 @@ import pytest
 from click.shell_completion import CompletionItem, ShellComplete, get_completion_class
 
 from kbx_tui.cli.base_command import GlobalOptions
+from kbx_tui.cli.completion import register
 from kbx_tui.cli.main import kbx as program
-from kbx_tui.cli.shell_scripts import register
 from tests.command_line import CommandLine
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from kbx_tui.errors import ConfigError, NotFound
-from kbx_tui.settings_edit import parse_setting, with_settings, without_setting
+from kbx_tui.settings_file import parse_setting, with_settings, without_setting
 from tests.command_line import CommandLine, Ran
 
 TOML = """\

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from kbx_tui.demo.install import install_demo
+from kbx_tui.demo import install_demo
 from tests.command_line import CommandLine, run_program
 
 

@@ -6,8 +6,8 @@ from dataclasses import replace
 from pathlib import Path
 
 from kbx_tui import KnowledgeBase
-from kbx_tui.evaluation.judgment_log import knobs_of
-from kbx_tui.evaluation.preferences.preference import Better, ShownList
+from kbx_tui.evaluation.blind_preferences import Better, ShownList
+from kbx_tui.evaluation.judgments import knobs_of
 from tests.command_line import CommandLine
 
 QUERY = "what did Alice Chen decide about the rollback plan"

@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from kbx_tui.cli.writing import memory_add, write_output
+from kbx_tui.cli import write_output
+from kbx_tui.cli.commands import memory
 from kbx_tui.editing.file_edits import WriteOutcome, write_files
 from tests.command_line import CommandLine
 
@@ -59,7 +60,7 @@ def test_answer_on_a_terminal_decides_whether_to_write(
     kbx: CommandLine, demo_copy: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     questions: list[str] = []
-    for module in (memory_add, write_output):
+    for module in (memory, write_output):
         monkeypatch.setattr(module, "may_ask", lambda: True)
     for answer, code in ((False, 3), (True, 0)):
 
@@ -67,7 +68,7 @@ def test_answer_on_a_terminal_decides_whether_to_write(
             questions.append(question)
             return answer
 
-        for module in (memory_add, write_output):
+        for module in (memory, write_output):
             monkeypatch.setattr(module, "confirmed", confirmed)
         line = ("memory", "add", "Prefers async Slack over email", "--entity", "Alice Chen")
         assert kbx(*line, "--kb", demo_copy).code == code

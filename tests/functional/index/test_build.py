@@ -9,8 +9,8 @@ import pyarrow as pa
 import pytest
 
 from kbx_tui import IndexDamaged, IndexForeign, KnowledgeBase, Progress
-from kbx_tui.index.entities.load_entities import stored_entities
-from kbx_tui.index.schema import TEXT_RULES
+from kbx_tui.index.load_snapshot import stored_entities
+from kbx_tui.index.tables import TEXT_RULES
 from kbx_tui.removal import INDEX_TABLES
 from tests.functional.vaults import (
     BOB,

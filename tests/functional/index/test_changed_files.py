@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from kbx_tui.api import KnowledgeBase
-from kbx_tui.index.files import file_hashes
-from kbx_tui.index.files.file_hashes import FILE, FileHashes
+from kbx_tui.index.build import file_changes
+from kbx_tui.index.build.file_changes import FILE, FileHashes
 from kbx_tui.knowledge.vault import read_page
 
 FILES = 20
@@ -21,7 +21,7 @@ FILES = 20
 @pytest.fixture
 def base(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[KnowledgeBase]:
     """An indexed base; ticks of the clock are small, so that its new files are remembered."""
-    monkeypatch.setattr(file_hashes, "TICK_NS", -1)
+    monkeypatch.setattr(file_changes, "TICK_NS", -1)
     for number in range(FILES):
         page = tmp_path / f"memory/{number}.md"
         page.parent.mkdir(exist_ok=True)
@@ -40,7 +40,7 @@ def read(monkeypatch: pytest.MonkeyPatch) -> list[str]:
         paths.append(file.name)
         return read_page(file)
 
-    monkeypatch.setattr(file_hashes, "read_page", record)
+    monkeypatch.setattr(file_changes, "read_page", record)
     return paths
 
 
@@ -130,8 +130,8 @@ def test_file_that_has_just_changed_is_read_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Its next change could have the same time."""
-    monkeypatch.setattr(file_hashes, "TICK_NS", 10**15)
-    monkeypatch.setattr(file_hashes, "COARSE_TICK_NS", 10**15)
+    monkeypatch.setattr(file_changes, "TICK_NS", 10**15)
+    monkeypatch.setattr(file_changes, "COARSE_TICK_NS", 10**15)
     file = tmp_path / "a.md"
     file.write_bytes(b"one")
     (tmp_path / ".kbx").mkdir()

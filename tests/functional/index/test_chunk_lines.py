@@ -7,12 +7,11 @@ from pathlib import Path
 import pytest
 
 from kbx_tui import KnowledgeBase
-from kbx_tui.index.chunk_lines import read_chunk_lines
-from kbx_tui.index.columns.read_snapshot import read_snapshot
 from kbx_tui.index.index_folder import index_uri
+from kbx_tui.index.load_snapshot import read_chunk_lines, read_snapshot
 from kbx_tui.index.store import Store
 from kbx_tui.index.table_reader import TableReader
-from kbx_tui.tools.servers.dispatch import call
+from kbx_tui.tools.dispatch import call
 
 
 def test_lines_are_those_of_the_table(demo_copy: Path) -> None:

@@ -18,8 +18,8 @@ from numpy.typing import NDArray
 from benchmarks.faults.file_damage import KINDS, damage_files
 from benchmarks.faults.small_base import write_small_base
 from kbx_tui import IndexDamaged, IndexForeign, KnowledgeBase
-from kbx_tui.index.integrity.noted_state import DIGESTS, note_state
-from kbx_tui.index.integrity.verified_files import VERIFIED, digest_of, verified_files
+from kbx_tui.index.array_file import VERIFIED, digest_of, verified_files
+from kbx_tui.index.noted_state import DIGESTS, note_state
 from kbx_tui.index.store import Store
 from kbx_tui.removal import INDEX_TABLES
 from tests.functional.vaults import stored_rows, write_vault

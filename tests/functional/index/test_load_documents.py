@@ -9,12 +9,10 @@ from typing import Any
 import pytest
 
 from kbx_tui import KnowledgeBase
-from kbx_tui.index.columns.documents_by_path import documents_by_path, matching_documents
-from kbx_tui.index.columns.read_snapshot import read_snapshot
 from kbx_tui.index.derived_files import DOCUMENTS
+from kbx_tui.index.load_snapshot import documents_by_path, matching_documents, read_snapshot
 from kbx_tui.index.snapshot import Snapshot
-from kbx_tui.search.query.known_item import KnownItems
-from kbx_tui.search.query.title_words import TitleWords
+from kbx_tui.search.query.named_documents import KnownItems, TitleWords
 from tests.functional.vaults import store_of
 
 PAGE = "---\naliases: [Quagga]\ntags: [animal]\ndate: 2026-01-02\n---\n# Zebra crossing\n"
@@ -106,6 +104,6 @@ def test_documents_read_in_blocks_are_all_documents_by_path(
     store, columns = store_of(demo_copy), ["version", "title", "body"]
     at_once = list(matching_documents(store, columns, None))
     assert any(row["path"].endswith(page.name) for row in at_once)
-    monkeypatch.setattr(f"kbx_tui.index.columns.documents_by_path.{limit}", 3)
+    monkeypatch.setattr(f"kbx_tui.index.load_snapshot.{limit}", 3)
     assert list(documents_by_path(store, columns)) == at_once
     assert [row["path"] for row in at_once] == sorted(row["path"] for row in at_once)

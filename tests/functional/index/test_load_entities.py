@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from kbx_tui import KnowledgeBase
-from kbx_tui.index.columns.read_snapshot import read_snapshot
 from kbx_tui.index.derived_files import ENTITIES, FACTS, LINKS, NAMES
-from kbx_tui.index.lexical.load_bm25 import refresh_text_files
+from kbx_tui.index.lexical.text_files import refresh_text_files
+from kbx_tui.index.load_snapshot import read_snapshot
 from kbx_tui.index.snapshot import Snapshot
 from kbx_tui.index.store import Store
 from tests.functional.vaults import store_of
@@ -75,7 +75,7 @@ def test_documents_are_compared_with_their_table_only_if_it_has_changed(
         raise AssertionError("the versions of all documents were read")
 
     with monkeypatch.context() as patch:
-        patch.setattr("kbx_tui.index.columns.load_documents.stored_versions", fail)
+        patch.setattr("kbx_tui.index.load_snapshot.stored_versions", fail)
         paths = list(read_snapshot(store).paths)
     store.delete("documents", "path", paths[:1])
     assert list(read_snapshot(store).paths) == paths[1:]

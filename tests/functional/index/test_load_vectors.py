@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 from kbx_tui import KnowledgeBase
-from kbx_tui.embedding.source import BUNDLED
-from kbx_tui.index.columns.read_snapshot import read_snapshot
+from kbx_tui.embedding.model_files import BUNDLED
 from kbx_tui.index.derived_files import VECTORS_NAME
+from kbx_tui.index.load_snapshot import read_snapshot
 from kbx_tui.index.vectors.load_vectors import load_vectors, refresh_vectors_file
 from kbx_tui.index.vectors.vector_matrix import VectorMatrix
 from kbx_tui.index.vectors.vector_tables import read_vectors
@@ -234,6 +234,6 @@ def test_the_file_is_the_same_however_many_documents_are_written_at_once(
     file, before = vectors_file_of(demo_copy), vectors_file_of(demo_copy).read_bytes()
     for at_once in (1, 40):
         file.unlink()
-        monkeypatch.setattr("kbx_tui.index.vectors.write_vectors_file.BLOCK", at_once)
+        monkeypatch.setattr("kbx_tui.index.vectors.load_vectors.BLOCK", at_once)
         refresh_vectors_file(store_of(demo_copy), model=MODEL, dimension=DIMENSION)
         assert file.read_bytes() == before

@@ -9,14 +9,14 @@ import pytest
 from kbx_tui.api import KnowledgeBase
 from kbx_tui.cli.commands import index as index_command
 from kbx_tui.errors import NotConfirmed
-from kbx_tui.index.build import new_files
+from kbx_tui.index import index_status
 from tests.command_line import CommandLine
 
 
 @pytest.fixture
 def many(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Four pages, where three may be indexed without a question."""
-    monkeypatch.setattr(new_files, "ASK_ABOVE", 3)
+    monkeypatch.setattr(index_status, "ASK_ABOVE", 3)
     write_pages(tmp_path, "abcd")
     return tmp_path
 
@@ -47,7 +47,7 @@ def test_folder_of_the_system_is_to_be_confirmed_once_whatever_its_size(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     write_pages(tmp_path, "a")
-    monkeypatch.setattr(new_files, "describe_system_folder", lambda root: "your home folder")
+    monkeypatch.setattr(index_status, "describe_system_folder", lambda root: "your home folder")
     with KnowledgeBase(tmp_path) as kb:
         question = kb.index_question()
         assert question is not None
@@ -62,7 +62,7 @@ def test_folder_of_the_system_with_a_kbx_toml_is_a_base(
 ) -> None:
     write_pages(tmp_path, "a")
     (tmp_path / "kbx.toml").touch()
-    monkeypatch.setattr(new_files, "describe_system_folder", lambda root: "your home folder")
+    monkeypatch.setattr(index_status, "describe_system_folder", lambda root: "your home folder")
     with KnowledgeBase(tmp_path) as kb:
         assert kb.index_question() is None
 

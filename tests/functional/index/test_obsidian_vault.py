@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from kbx_tui import KnowledgeBase
-from kbx_tui.cli.listings.index_listing import problem_rows
+from kbx_tui.cli.commands.index import problem_rows
 from tests.functional.vaults import write_vault
 
 FILES = {

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from kbx_tui.api import KnowledgeBase
-from kbx_tui.index.index_overview import IndexOverview
+from kbx_tui.index.index_status import IndexOverview
 from tests.functional.vaults import write_vault
 
 

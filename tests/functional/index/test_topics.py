@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from kbx_tui import KnowledgeBase
-from kbx_tui.cli import asking
+from kbx_tui.cli import write_output
 from kbx_tui.cli.commands import index as index_command
 from kbx_tui.errors import NotFound
 from kbx_tui.tui.app_state import entities_asked
@@ -139,7 +139,7 @@ def test_a_no_to_the_first_run_holds_for_later_ones(
         return False
 
     monkeypatch.setattr(index_command, "may_ask", lambda: True)
-    monkeypatch.setattr(asking, "confirmed", decline)
+    monkeypatch.setattr(write_output, "confirmed", decline)
     base = write_vault(tmp_path / "base", FILES)
     assert "#garden 6" in kbx("--kb", str(base), "index", "--fast").err
     shutil.rmtree(base / ".kbx" / "index")

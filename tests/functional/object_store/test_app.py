@@ -6,8 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from kbx_tui.tui.indexing.file_list import FileList
-from kbx_tui.tui.indexing.run_pane import RunPane
+from kbx_tui.tui.indexing.panes import FileList, RunPane
 from kbx_tui.tui.widgets.status_line import StatusLine
 from tests.functional.object_store.machines import Machine, writer_machine
 from tests.functional.tui.driving import WIDE, running

@@ -11,11 +11,9 @@ import pytest
 from msgspec.structs import replace
 
 from kbx_tui.errors import StoreFault
-from kbx_tui.object_store.garbage import sweep
-from kbx_tui.object_store.mirror import fetch_newest
-from kbx_tui.object_store.mirror_folder import MirrorFolder
+from kbx_tui.object_store.mirror import MirrorFolder, fetch_newest
 from kbx_tui.object_store.object_client import ObjectClient
-from kbx_tui.object_store.publish import PublishReport, index_files, publish
+from kbx_tui.object_store.publish import PublishReport, index_files, publish, sweep
 from kbx_tui.object_store.store_uri import parse_store_uri
 from kbx_tui.object_store.writer_lease import acquire
 from tests.functional.object_store.machines import client_of
@@ -185,7 +183,7 @@ def test_replaced_copies_are_removed_once_nobody_reads_them(
     publish_version(index, client, 2)
     read_version(mirror, store_uri)
     assert mirror.index_folder(first).is_dir()
-    monkeypatch.setattr("kbx_tui.object_store.mirror_folder.KEPT_SECONDS", -1.0)
+    monkeypatch.setattr("kbx_tui.object_store.mirror.KEPT_SECONDS", -1.0)
     mirror.sweep()
     assert not mirror.index_folder(first).exists()
     assert len(list((mirror.path / "files").iterdir())) == 4

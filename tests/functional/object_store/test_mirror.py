@@ -11,8 +11,7 @@ from uuid import uuid4
 import pytest
 
 from kbx_tui.errors import StoreFault
-from kbx_tui.object_store.mirror import discard_damaged, fetch_newest
-from kbx_tui.object_store.mirror_folder import MirrorFolder
+from kbx_tui.object_store.mirror import MirrorFolder, discard_damaged, fetch_newest
 from kbx_tui.object_store.object_client import ObjectClient
 from kbx_tui.object_store.published_version import HEAD
 from kbx_tui.object_store.store_uri import parse_store_uri

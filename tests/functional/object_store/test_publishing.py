@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 
 from kbx_tui.errors import IndexElsewhere, IndexForeign, NotFound, StoreFault
-from kbx_tui.object_store.mirror_folder import MirrorFolder
+from kbx_tui.object_store.mirror import MirrorFolder
 from kbx_tui.object_store.published_version import HEAD
 from kbx_tui.object_store.store_uri import OFFLINE
-from kbx_tui.web.sessions.app_process import app_environment
+from kbx_tui.web.app_process import app_environment
 from tests.command_line import CommandLine
 from tests.damage import one_bad_byte
 from tests.functional.object_store.machines import Machine, client_of, writer_machine
@@ -97,7 +97,7 @@ def test_session_says_which_version_answered(
             writer.publish()
             reader.paths(QUERY)  # another process of the machine fetches it
             assert ", version 1 of 20" in kb.status().published
-        monkeypatch.setattr("kbx_tui.object_store.mirror_folder.KEPT_SECONDS", -1.0)
+        monkeypatch.setattr("kbx_tui.object_store.mirror.KEPT_SECONDS", -1.0)
         MirrorFolder(next(reader.cache.glob("stores/*"))).sweep()
         assert kb.check().faults == ()  # its version is gone by now
         assert ", version 3 of 20" in kb.status().published

@@ -14,8 +14,8 @@ from kbx_tui.index import derived_files, store
 from kbx_tui.index.derived_files import LISTS
 from kbx_tui.index.table_reader import TableReader
 from kbx_tui.removal import DERIVED_FILES
+from kbx_tui.search.frecency import USAGE_NAME
 from kbx_tui.search.retrieval.entity_pass import EntityPass
-from kbx_tui.search.usage_log import USAGE_NAME
 
 QUERY = "what did grace say about the rollback"
 

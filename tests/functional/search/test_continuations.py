@@ -11,7 +11,7 @@ from kbx_tui import KnowledgeBase, SearchResponse
 from kbx_tui.config import SearchSettings, Settings
 from kbx_tui.errors import OutOfRange
 from kbx_tui.evaluation.judgments import JudgedQuery
-from kbx_tui.search.evidence.score_normalization import PROPAGATION_SHARE
+from kbx_tui.search.evidence.scores import PROPAGATION_SHARE
 from tests.functional.vaults import write_vault
 
 QUERY = "closing the harbour crane for repairs"

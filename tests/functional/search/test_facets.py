@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from kbx_tui import KnowledgeBase
-from kbx_tui.search.query.typed_filters import unfinished_filter, with_filter
+from kbx_tui.search.query.filters import unfinished_filter, with_filter
 
 
 def test_counts_are_those_of_the_results_after_narrowing(demo_kb_path: Path) -> None:

@@ -7,10 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kbx_tui.index.vectors.coverage import Coverage
-from kbx_tui.index.vectors.document_contexts import quantize_with_context
-from kbx_tui.index.vectors.vector_matrix import VectorMatrix
+from kbx_tui.index.vectors.vector_matrix import Coverage, VectorMatrix
 from kbx_tui.index.vectors.vector_segment import VectorSegment
+from kbx_tui.index.vectors.vector_tables import quantize_with_context
 from tests.no_profiles import NO_PROFILES
 
 DIMENSION, NEAREST = 32, 10

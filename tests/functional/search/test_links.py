@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from kbx_tui import KnowledgeBase, NotFound
-from kbx_tui.tools.servers.dispatch import call
+from kbx_tui.tools.dispatch import call
 from tests.command_line import CommandLine
 from tests.functional.vaults import write_vault
 

@@ -15,8 +15,8 @@ from kbx_tui.errors import OutOfRange
 from kbx_tui.evaluation.judgments import JudgedQuery
 from kbx_tui.index.vectors.vector_matrix import VectorMatrix
 from kbx_tui.search.evidence.evidence import Evidence, Rows
-from kbx_tui.search.evidence.score_normalization import FEEDBACK_DOCUMENTS, FEEDBACK_WEIGHT
-from kbx_tui.search.retrieval import pseudo_relevance_feedback
+from kbx_tui.search.evidence.scores import FEEDBACK_DOCUMENTS, FEEDBACK_WEIGHT
+from kbx_tui.search.retrieval import document_pass
 
 TOPIC = "how do we roll the cut-over back?"
 
@@ -69,13 +69,13 @@ def test_evaluating_the_seed_preset_uses_no_feedback(
     demo_kb_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     weights: list[float] = []
-    moved_towards = pseudo_relevance_feedback.moved_towards
+    moved_towards = document_pass.moved_towards
 
     def recording(query: Vector, rows: Rows, vectors: VectorMatrix, weight: float) -> Vector:
         weights.append(weight)
         return moved_towards(query, rows, vectors, weight)
 
-    monkeypatch.setattr(pseudo_relevance_feedback, "moved_towards", recording)
+    monkeypatch.setattr(document_pass, "moved_towards", recording)
     with KnowledgeBase(demo_kb_path) as kb:
         path = kb.retrieve(TOPIC, fast=True).paths[0]
         judged = [JudgedQuery("1", TOPIC, "topic", {path: 1}, frozenset())]

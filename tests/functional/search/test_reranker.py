@@ -18,9 +18,9 @@ from mcp import Client
 from kbx_tui import KnowledgeBase
 from kbx_tui.config import SearchSettings, Settings
 from kbx_tui.search.results.response import SearchResponse
-from kbx_tui.tools.servers import jsonl_server
-from kbx_tui.tools.servers.engine_worker import EngineWorker
-from kbx_tui.tools.servers.mcp_server import make_server
+from kbx_tui.tools import jsonl_server
+from kbx_tui.tools.engine_worker import EngineWorker
+from kbx_tui.tools.mcp_server import make_server
 from tests.command_line import CommandLine
 from tests.cross_encoder_folder import STEEPNESS, probability, write_cross_encoder
 from tests.functional.vaults import write_vault
@@ -208,7 +208,7 @@ def test_a_missing_folder_is_one_sentence(kb: KnowledgeBase, tmp_path: Path) -> 
 
 
 def test_an_embedding_model_is_refused_as_a_reranker(kb: KnowledgeBase) -> None:
-    from kbx_tui.embedding.source import BUNDLED
+    from kbx_tui.embedding.model_files import BUNDLED
 
     assert_plain(kb, str(BUNDLED.folder), "is no cross-encoder")
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from kbx_tui import KnowledgeBase
-from kbx_tui.demo.install import JUDGMENTS, SHIPPED, SHIPPED_JUDGMENTS
+from kbx_tui.demo import JUDGMENTS, SHIPPED, SHIPPED_JUDGMENTS
 from tests.command_line import CommandLine
 
 LEAST_JUDGED = 0.95

@@ -8,14 +8,14 @@ from pathlib import Path
 import pytest
 
 from kbx_tui import KnowledgeBase
-from kbx_tui.api.searching.searcher import Searcher
+from kbx_tui.api.searcher import Searcher
 from kbx_tui.api.session import Session
 from kbx_tui.errors import OutOfRange
 from kbx_tui.search.evidence.tuning import Tuning
 from kbx_tui.search.ranking.rank import rank
 from kbx_tui.search.request import SearchRequest
-from kbx_tui.search.retrieval.top_k import convergence, top_k
-from kbx_tui.search.retrieval.top_k.top_k import TopKRequest
+from kbx_tui.search.retrieval import convergence, document_pass
+from kbx_tui.search.retrieval.document_pass import TopKRequest
 
 QUERIES = [
     "what did grace tully say about the cut-over?",
@@ -36,9 +36,9 @@ def kb(demo_kb_path: Path) -> Iterator[KnowledgeBase]:
 @pytest.fixture(autouse=True)
 def small_thresholds(monkeypatch: pytest.MonkeyPatch) -> None:
     """Make top-k retrieval worthwhile for a small base."""
-    monkeypatch.setattr(top_k, "WORTH_FROM", 1)
+    monkeypatch.setattr(document_pass, "WORTH_FROM", 1)
     monkeypatch.setattr(convergence, "BATCH", 5)
-    monkeypatch.setattr(top_k, "WORTH_SHARE", 1.0)
+    monkeypatch.setattr(document_pass, "WORTH_SHARE", 1.0)
     monkeypatch.setattr(convergence, "WORTH_SHARE", 1.0)
 
 
@@ -62,7 +62,7 @@ def test_results_equal_those_of_a_full_scan(
 
 
 def test_small_base_is_scanned_in_full(kb: KnowledgeBase, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(top_k, "WORTH_FROM", 1000)
+    monkeypatch.setattr(document_pass, "WORTH_FROM", 1000)
     explained = [kb.search(query, limit=2, explain=True).meta.explain for query in QUERIES]
     assert [(meta["stopped_by"], meta["evaluated"]) for meta in explained if meta] == [
         ("all", meta["documents"]) for meta in explained if meta

@@ -13,16 +13,16 @@ import numpy as np
 import pytest
 
 from kbx_tui import KnowledgeBase
-from kbx_tui.embedding.source import BUNDLED
+from kbx_tui.embedding.model_files import BUNDLED
 from kbx_tui.errors import IndexFault
-from kbx_tui.index.array_files.array_writer import ArrayPart
+from kbx_tui.index.array_file import ArrayPart
 from kbx_tui.index.derived_files import LISTS, vectors_file
-from kbx_tui.index.inverted_file import build_lists, vector_lists
-from kbx_tui.index.inverted_file.build_lists import refresh_vector_lists
-from kbx_tui.index.inverted_file.vector_lists import VectorLists
+from kbx_tui.index.vectors import build_lists, vector_lists
+from kbx_tui.index.vectors.build_lists import refresh_vector_lists
+from kbx_tui.index.vectors.vector_lists import VectorLists
 from kbx_tui.search.retrieval import wide_scope
-from kbx_tui.tools.json.search_json import search_json
-from kbx_tui.tui.explore.search_labels import mode_candidates, mode_words
+from kbx_tui.tools.json_output import search_json
+from kbx_tui.tui.explore.chips import mode_candidates, mode_words
 from tests.command_line import CommandLine
 from tests.functional.tui.driving import WIDE, running
 from tests.functional.vaults import store_of

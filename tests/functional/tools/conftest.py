@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from kbx_tui import KnowledgeBase
-from kbx_tui.tools.servers.engine_worker import EngineWorker
+from kbx_tui.tools.engine_worker import EngineWorker
 
 SECRET = "zanzibar"
 """Occurs in redacted text and nowhere else."""

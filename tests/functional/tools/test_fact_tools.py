@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from kbx_tui import KnowledgeBase
-from kbx_tui.tools.servers.engine_worker import EngineWorker
+from kbx_tui.tools.engine_worker import EngineWorker
 from tests.command_line import CommandLine
 
 ADA = "memory/people/ada.md"

@@ -13,9 +13,9 @@ import pytest
 from mcp import Client, MCPError
 
 from kbx_tui import KnowledgeBase
-from kbx_tui.tools.servers import jsonl_server
-from kbx_tui.tools.servers.engine_worker import EngineWorker
-from kbx_tui.tools.servers.mcp_server import make_server
+from kbx_tui.tools import jsonl_server
+from kbx_tui.tools.engine_worker import EngineWorker
+from kbx_tui.tools.mcp_server import make_server
 from tests.functional.tools.conftest import HIDDEN, PAGES, SECRET
 
 IDS = [f"project:{SECRET}-project", f"person:{SECRET}-kane", f"note:{SECRET}"]

@@ -14,9 +14,8 @@ from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
 from kbx_tui import KnowledgeBase
-from kbx_tui.tools.servers.engine_worker import EngineWorker
-from kbx_tui.tools.servers.method_table import METHODS
-from kbx_tui.tools.servers.schemas import failure_schema, input_schema, output_schema
+from kbx_tui.tools.engine_worker import EngineWorker
+from kbx_tui.tools.methods import METHODS, failure_schema, input_schema, output_schema
 from tests.functional.tools.conftest import SECRET
 
 OUTSIDE = "outside.md"

@@ -12,9 +12,9 @@ from typing import Any
 import pytest
 
 from kbx_tui import IndexFault, KnowledgeBase
-from kbx_tui.tools.servers import engine_worker, index_keeper
-from kbx_tui.tools.servers.engine_worker import EngineWorker
-from kbx_tui.tools.servers.index_keeper import IndexKeeper
+from kbx_tui.tools import engine_worker
+from kbx_tui.tools import engine_worker as index_keeper
+from kbx_tui.tools.engine_worker import EngineWorker, IndexKeeper
 
 PATIENCE = 60.0
 

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from kbx_tui.tools.servers import jsonl_server
-from kbx_tui.tools.servers.engine_worker import EngineWorker
+from kbx_tui.tools import jsonl_server
+from kbx_tui.tools.engine_worker import EngineWorker
 from tests.command_line import program_environment
 
 GOOD = {"id": "last", "method": "kb.experts", "params": {"topic": "migration", "limit": 1}}

@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from kbx_tui import KnowledgeBase
-from kbx_tui.tools.kb_search import NEWER_FILE
-from kbx_tui.tools.servers.engine_worker import EngineWorker
+from kbx_tui.tools.engine_worker import EngineWorker
+from kbx_tui.tools.handlers import NEWER_FILE
 
 
 def get(worker: EngineWorker, **params: Any) -> Any:

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from kbx_tui import KnowledgeBase
-from kbx_tui.tools.servers.dispatch import Answer
-from kbx_tui.tools.servers.engine_worker import EngineWorker
+from kbx_tui.tools.dispatch import Answer
+from kbx_tui.tools.engine_worker import EngineWorker
 
 QUERY = "Who worked on the migration?"
 

@@ -18,10 +18,10 @@ import pytest
 from mcp import Client, MCPError, StdioServerParameters
 
 from kbx_tui import ConfigError, KnowledgeBase
-from kbx_tui.tools.http.mcp_http import ENDPOINT, require_loopback
-from kbx_tui.tools.servers.engine_worker import EngineWorker
-from kbx_tui.tools.servers.mcp_server import make_server
-from kbx_tui.tools.servers.method_table import METHODS
+from kbx_tui.tools.engine_worker import EngineWorker
+from kbx_tui.tools.mcp_http import ENDPOINT, require_loopback
+from kbx_tui.tools.mcp_server import make_server
+from kbx_tui.tools.methods import METHODS
 from tests.command_line import program_environment
 from tests.functional.vaults import write_vault
 

@@ -21,14 +21,11 @@ from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
 
 from kbx_tui import ConfigError, NotFound
-from kbx_tui.http_service.http_server import HttpServer
-from kbx_tui.http_service.limited_protocol import Connections
-from kbx_tui.tools.http.access_token import access_token
-from kbx_tui.tools.http.http_gate import REQUEST_BYTES
-from kbx_tui.tools.http.mcp_http import listen, make_app
-from kbx_tui.tools.http.reports import Reports
-from kbx_tui.tools.servers.engine_worker import MOST_CALLS, EngineWorker
-from kbx_tui.tools.servers.mcp_server import tool_of
+from kbx_tui.http_service.http_server import Connections, HttpServer
+from kbx_tui.tools.engine_process import Reports
+from kbx_tui.tools.engine_worker import MOST_CALLS, EngineWorker
+from kbx_tui.tools.mcp_http import REQUEST_BYTES, access_token, listen, make_app
+from kbx_tui.tools.mcp_server import tool_of
 from tests.command_line import CommandLine, program_environment
 
 SECONDS = 30.0

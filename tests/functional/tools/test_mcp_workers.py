@@ -20,11 +20,11 @@ from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
 
 from kbx_tui.errors import KbxError
-from kbx_tui.http_service.service_state import ServiceState
-from kbx_tui.tools.http import connection_queue, worker_pool
-from kbx_tui.tools.http.mcp_http import listen
-from kbx_tui.tools.http.mcp_options import McpOptions
-from kbx_tui.tools.http.worker_pool import WorkerPool
+from kbx_tui.http_service.server_process import ServiceState
+from kbx_tui.tools import serve_http
+from kbx_tui.tools.engine_process import McpOptions
+from kbx_tui.tools.mcp_http import listen
+from kbx_tui.tools.serve_http import WorkerPool
 from tests.command_line import program_environment
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="connections cannot be handed over")
@@ -127,7 +127,7 @@ def test_workers_answer_as_one_server(served: Served) -> None:
 
 
 async def test_workers_that_end_at_once_end_the_server(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(worker_pool, "MODULE", "kbx_tui.no_such_module")
+    monkeypatch.setattr(serve_http, "MODULE", "kbx_tui.no_such_module")
     listening, _ = listen("127.0.0.1", 0)
     pool = WorkerPool(McpOptions("."), 2, ServiceState())
     with pytest.raises(KbxError, match=r"workers ended 6 times within 60 seconds, the last with"):
@@ -140,8 +140,8 @@ async def test_worker_that_takes_no_connection_is_replaced(
 ) -> None:
     """The connection goes from one hanging worker to the next, until the server gives up."""
     monkeypatch.setenv("PYTHONPATH", str(Path(__file__).parent))
-    monkeypatch.setattr(worker_pool, "MODULE", "hanging_worker")
-    monkeypatch.setattr(worker_pool, "LOOK_SECONDS", 0.01)
+    monkeypatch.setattr(serve_http, "MODULE", "hanging_worker")
+    monkeypatch.setattr(serve_http, "LOOK_SECONDS", 0.01)
     listening, _ = listen("127.0.0.1", 0)
     pool = WorkerPool(McpOptions("."), 1, ServiceState())
     serving = asyncio.create_task(pool.serve(listening))
@@ -155,8 +155,8 @@ async def test_worker_that_takes_no_connection_is_replaced(
 async def test_client_is_refused_for_a_second_while_no_worker_is_ready(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(worker_pool, "MODULE", "json.tool")  # ends only when its input does
-    monkeypatch.setattr(connection_queue, "WAIT_SECONDS", 0.1)
+    monkeypatch.setattr(serve_http, "MODULE", "json.tool")  # ends only when its input does
+    monkeypatch.setattr(serve_http, "WAIT_SECONDS", 0.1)
     listening, url = listen("127.0.0.1", 0)
     pool = WorkerPool(McpOptions("."), 1, ServiceState())
     serving = asyncio.create_task(pool.serve(listening))

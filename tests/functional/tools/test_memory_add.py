@@ -11,10 +11,9 @@ from jsonschema import Draft202012Validator
 from mcp import Client
 
 from kbx_tui import KnowledgeBase
-from kbx_tui.tools.servers.engine_worker import EngineWorker
-from kbx_tui.tools.servers.mcp_server import make_server
-from kbx_tui.tools.servers.method_table import METHODS
-from kbx_tui.tools.servers.schemas import output_schema
+from kbx_tui.tools.engine_worker import EngineWorker
+from kbx_tui.tools.mcp_server import make_server
+from kbx_tui.tools.methods import METHODS, output_schema
 
 NEW = {"text": "Collects antique barometers", "entity": "Alice Chen", "date": "2026-05-01"}
 

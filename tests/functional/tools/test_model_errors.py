@@ -15,8 +15,8 @@ from kbx_tui import (
     IndexLocked,
     KnowledgeBase,
 )
-from kbx_tui.tools.contracts.failures import failure_of
-from kbx_tui.tools.servers.engine_worker import EngineWorker
+from kbx_tui.tools.dispatch import failure_of
+from kbx_tui.tools.engine_worker import EngineWorker
 from tests.trusting import configure_trusted
 
 PAGE = "# Ada\n\n## Facts\n- Fires the kiln\n"

@@ -11,8 +11,8 @@ import pytest
 
 from kbx_tui import IndexFault, KnowledgeBase, NotFound
 from kbx_tui.api.session import Session
-from kbx_tui.tools.servers.dispatch import call
-from kbx_tui.tools.servers.engine_worker import EngineWorker
+from kbx_tui.tools.dispatch import call
+from kbx_tui.tools.engine_worker import EngineWorker
 from tests.command_line import CommandLine
 from tests.functional.vaults import write_vault
 

@@ -17,10 +17,10 @@ from kbx_tui import KnowledgeBase
 from kbx_tui.search.request import SearchRequest
 from kbx_tui.sharing.search_page import search_page
 from kbx_tui.sharing.shared_search import share_search
-from kbx_tui.tools.servers import jsonl_server
-from kbx_tui.tools.servers.engine_worker import EngineWorker
-from kbx_tui.tools.servers.mcp_server import make_server
-from kbx_tui.tools.servers.method_table import METHODS
+from kbx_tui.tools import jsonl_server
+from kbx_tui.tools.engine_worker import EngineWorker
+from kbx_tui.tools.mcp_server import make_server
+from kbx_tui.tools.methods import METHODS
 from tests.command_line import CommandLine
 from tests.functional.tools.planted import PAGES, SECRETS, write_pages
 

@@ -12,8 +12,8 @@ import pytest
 
 from kbx_tui import KnowledgeBase
 from kbx_tui.index.lexical import bm25
-from kbx_tui.tools.servers import resources
-from kbx_tui.tools.servers.engine_worker import EngineWorker
+from kbx_tui.tools import mcp_server
+from kbx_tui.tools.engine_worker import EngineWorker
 from tests.functional.tools.conftest import SECRET
 
 CALLS: list[tuple[str, dict[str, Any]]] = [
@@ -68,10 +68,10 @@ def test_text_beside_redacted_lines_is_returned(worker: EngineWorker) -> None:
 
 
 def test_no_resource_contains_redacted_text(worker: EngineWorker) -> None:
-    rows, _ = worker.run(lambda kb: resources.list_page(kb, 0)).result(60)
+    rows, _ = worker.run(lambda kb: mcp_server.list_page(kb, 0)).result(60)
     assert len(rows) == 3
     for uri, _, _ in rows:
-        text = worker.run(partial(resources.read, uri=uri)).result(60)
+        text = worker.run(partial(mcp_server.read_resource, uri=uri)).result(60)
         assert SECRET not in text
 
 

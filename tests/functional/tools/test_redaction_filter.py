@@ -8,11 +8,10 @@ from typing import Any
 import pytest
 
 from kbx_tui import KnowledgeBase
-from kbx_tui.knowledge.facts.public_page import PublicPage
-from kbx_tui.tools.contracts.answers import Answer
-from kbx_tui.tools.contracts.provenance import PageDiff, PagePath, Passage
-from kbx_tui.tools.redaction.passing_on import pass_on
-from kbx_tui.tools.servers.dispatch import call
+from kbx_tui.knowledge.public_page import PublicPage
+from kbx_tui.tools.answers import Answer, PageDiff, PagePath, Passage
+from kbx_tui.tools.dispatch import call
+from kbx_tui.tools.redaction_filter import pass_on
 
 ADA = "memory/people/ada.md"
 BOB = "memory/people/bob.md"

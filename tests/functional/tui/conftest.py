@@ -12,8 +12,8 @@ import pytest
 
 import kbx_tui.demo
 from kbx_tui.api import KnowledgeBase
-from kbx_tui.evaluation.judgment_log import FILE as JUDGMENTS
-from kbx_tui.search.query_history import FILE as HISTORY
+from kbx_tui.evaluation.judgments import FILE as JUDGMENTS
+from kbx_tui.search.query_history import HISTORY_FILE as HISTORY
 from kbx_tui.tui.app_state import BASE_FILE
 from tests.hostile_base import write_hostile_base
 

@@ -19,9 +19,8 @@ from textual.widget import Widget
 
 from kbx_tui.tui.app import KbxApp
 from kbx_tui.tui.bases import Bases
-from kbx_tui.tui.explore.panes.path_field import PathLine
-from kbx_tui.tui.explore.panes.query_line import QueryLine
-from kbx_tui.tui.explore.panes.result_list import ResultList
+from kbx_tui.tui.explore.inputs import PathLine, QueryLine
+from kbx_tui.tui.explore.result_list import ResultList
 from kbx_tui.tui.explore.screen import Explore
 from kbx_tui.tui.explore.search_state import SearchState
 from kbx_tui.tui.explore.view import ExploreView

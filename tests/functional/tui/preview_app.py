@@ -14,12 +14,11 @@ from textual.message import Message
 from textual.pilot import Pilot
 
 from kbx_tui.safe_text import safe_lines
-from kbx_tui.tui.reading.front_summary import front_summary
-from kbx_tui.tui.reading.hidden_markup import render_inline
-from kbx_tui.tui.reading.preview import Place, Preview
+from kbx_tui.tui.reading.embeds import front_summary
+from kbx_tui.tui.reading.markdown_lines import Place, Preview, render_inline
 from kbx_tui.tui.reading.preview_pane import PreviewPane
 from kbx_tui.tui.reading.reading_layout import lay_out
-from kbx_tui.tui.stylesheets import styles_folder
+from kbx_tui.tui.terminal_app import styles_folder
 
 READING_STYLES: list[str | PurePath] = [
     styles_folder() / name for name in ("looks.tcss", "reading.tcss")

@@ -8,10 +8,9 @@ from pathlib import Path
 
 from textual import events
 
-from kbx_tui.tui.dedup.draft_list import DraftList
-from kbx_tui.tui.dedup.known_list import KnownList
+from kbx_tui.tui.dedup.panes import DraftList, KnownList
+from kbx_tui.tui.dedup.rows import DraftRow
 from kbx_tui.tui.dedup.screen import Dedup
-from kbx_tui.tui.dedup.view import DraftRow
 from kbx_tui.tui.widgets.status_line import StatusLine
 from tests.functional.tui.driving import WIDE, Driver, Size, running
 from tests.functional.tui.watched import Watched

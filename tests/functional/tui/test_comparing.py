@@ -7,12 +7,9 @@ from pathlib import Path
 import pytest
 
 from kbx_tui import KnowledgeBase
-from kbx_tui.tui.comparing.lost_and_gained import LostAndGained
-from kbx_tui.tui.comparing.screen import Compare
-from kbx_tui.tui.comparing.settings_line import SettingsLine
-from kbx_tui.tui.comparing.side_by_side import SideBySide
-from kbx_tui.tui.comparing.view import CompareView
-from kbx_tui.tui.explore.panes.result_list import ResultList
+from kbx_tui.tui.comparing.model import CompareView
+from kbx_tui.tui.comparing.screen import Compare, LostAndGained, SettingsLine, SideBySide
+from kbx_tui.tui.explore.result_list import ResultList
 from kbx_tui.tui.reading.preview_pane import PreviewPane
 from tests.functional.tui.driving import NARROW, TINY, WIDE, Driver, Size, running
 from tests.functional.tui.watched import Watched

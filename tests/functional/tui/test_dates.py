@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from kbx_tui.search.command_line import command_line
-from kbx_tui.tui.explore.panes.date_chip import DateChip
-from kbx_tui.tui.explore.panes.query_line import QueryLine
-from kbx_tui.tui.explore.panes.result_list import ResultList
-from kbx_tui.tui.explore.panes.why_pane import WhyPane
+from kbx_tui.search.request import command_line
+from kbx_tui.tui.explore.chips import DateChip
+from kbx_tui.tui.explore.inputs import QueryLine
+from kbx_tui.tui.explore.result_list import ResultList
+from kbx_tui.tui.explore.why_pane import WhyPane
 from kbx_tui.tui.widgets.status_line import StatusLine
 from tests.functional.tui.driving import NARROW, TINY, WIDE, Driver, running
 from tests.functional.tui.watched import Watched

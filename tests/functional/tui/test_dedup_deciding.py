@@ -8,10 +8,7 @@ import pytest
 from textual.widgets import Input
 
 from kbx_tui import KnowledgeBase
-from kbx_tui.tui.dedup.diff_pane import DiffPane
-from kbx_tui.tui.dedup.draft_line import DraftLine
-from kbx_tui.tui.dedup.draft_list import DraftList
-from kbx_tui.tui.dedup.known_list import KnownList
+from kbx_tui.tui.dedup.panes import DiffPane, DraftLine, DraftList, KnownList
 from kbx_tui.tui.dedup.screen import Dedup
 from kbx_tui.tui.shell.help_screen import HelpText
 from kbx_tui.tui.widgets.number_slider import NumberSlider

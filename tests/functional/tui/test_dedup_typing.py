@@ -7,9 +7,7 @@ from pathlib import Path
 import pytest
 
 from kbx_tui.tui.app import KbxApp
-from kbx_tui.tui.dedup.draft_line import DraftLine
-from kbx_tui.tui.dedup.draft_list import DraftList
-from kbx_tui.tui.dedup.known_list import KnownList
+from kbx_tui.tui.dedup.panes import DraftLine, DraftList, KnownList
 from kbx_tui.tui.dedup.screen import Dedup
 from kbx_tui.tui.widgets.status_line import StatusLine
 from tests.functional.tui.driving import WIDE, Driver, running

@@ -5,8 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from kbx_tui import KnowledgeBase
-from kbx_tui.tui.dedup.diff_pane import DiffPane
-from kbx_tui.tui.dedup.draft_line import DraftLine
+from kbx_tui.tui.dedup.panes import DiffPane, DraftLine
 from kbx_tui.tui.widgets.status_line import StatusLine
 from tests.functional.tui.reviewing_drafts import ALICE, GANGWAY, paste_seven, reviewing
 from tests.functional.tui.watched import Watched

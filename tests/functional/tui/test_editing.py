@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from kbx_tui.tui.app import KbxApp
-from kbx_tui.tui.explore.panes.result_list import ResultList
+from kbx_tui.tui.explore.result_list import ResultList
 from kbx_tui.tui.reading.preview_pane import PreviewPane
 from kbx_tui.tui.widgets.status_line import StatusLine
 from tests.functional.tui.driving import NARROW, WIDE, running

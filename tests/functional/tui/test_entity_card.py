@@ -14,10 +14,10 @@ from textual.pilot import Pilot
 
 from kbx_tui.safe_text import safe_line
 from kbx_tui.tui.drawing.lines import Line
-from kbx_tui.tui.explore.panes import card_lines
-from kbx_tui.tui.explore.panes.entity_card import EntityCard
+from kbx_tui.tui.explore import entity_card
+from kbx_tui.tui.explore.entity_card import EntityCard
 from kbx_tui.tui.explore.view import CardDocument, CardFact, CardItem, CardView
-from kbx_tui.tui.stylesheets import styles_folder
+from kbx_tui.tui.terminal_app import styles_folder
 
 READING_STYLES: list[str | PurePath] = [
     styles_folder() / name for name in ("looks.tcss", "reading.tcss")
@@ -113,7 +113,7 @@ async def test_down_scrolls_by_line_until_documents_are_reached() -> None:
             app.card.action_move(1)
             await pilot.pause(0)
             presses += 1
-            assert app.card.scroll_offset.y <= presses + card_lines.document_height(80) + 2
+            assert app.card.scroll_offset.y <= presses + entity_card.document_height(80) + 2
         assert "Meeting 0" in cursor_row(app)
         assert presses > 15
         await pilot.press("j", "down")
@@ -258,13 +258,13 @@ async def test_only_visible_documents_of_a_card_are_drawn(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     drawn: list[str] = []
-    line = card_lines.document_line
+    line = entity_card.document_line
 
     def counted(document: CardDocument, part: int, width: int, *, cursor: bool) -> Line:
         drawn.append(document.path)
         return line(document, part, width, cursor=cursor)
 
-    monkeypatch.setattr(card_lines, "document_line", counted)
+    monkeypatch.setattr(entity_card, "document_line", counted)
     many = tuple(replace(document(n % 100), path=f"m/{n}.md") for n in range(5_000))
     async with showing(replace(CARD, documents=many)) as (app, pilot):
         await pilot.press("G")

@@ -8,9 +8,9 @@ import pytest
 
 from kbx_tui.api import KnowledgeBase, session
 from kbx_tui.tui.app_state import entities_asked, note_entities_asked
-from kbx_tui.tui.explore.panes.entity_list import EntityList
-from kbx_tui.tui.shell.entities_screen import EntitiesQuestion
-from kbx_tui.tui.widgets.choice_list import ChoiceList
+from kbx_tui.tui.explore.entity_list import EntityList
+from kbx_tui.tui.shell.questions import EntitiesQuestion
+from kbx_tui.tui.widgets.rows_view import ChoiceList
 from kbx_tui.tui.widgets.status_line import StatusLine
 from tests.functional.tui.driving import TINY, WIDE, Driver, is_counted, starting
 from tests.functional.vaults import write_vault

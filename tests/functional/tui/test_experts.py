@@ -8,9 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from kbx_tui.tui.experts.expert_list import ExpertList, expert_line
-from kbx_tui.tui.experts.screen import Experts, TopicLine
-from kbx_tui.tui.experts.view import ClaimRow, ExpertRow, half_life_at, slider_value
+from kbx_tui.tui.experts.model import ClaimRow, ExpertRow, half_life_at, slider_value
+from kbx_tui.tui.experts.screen import ExpertList, Experts, TopicLine, expert_line
 from kbx_tui.tui.explore.screen import Explore
 from kbx_tui.tui.widgets.number_slider import NumberSlider
 from kbx_tui.tui.widgets.status_line import StatusLine

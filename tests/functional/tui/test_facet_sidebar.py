@@ -5,10 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 from kbx_tui import KnowledgeBase
-from kbx_tui.tui.explore.panes.entity_list import EntityList
-from kbx_tui.tui.explore.panes.facet_pane import FacetPane
-from kbx_tui.tui.explore.panes.query_line import QueryLine
-from kbx_tui.tui.explore.panes.result_list import ResultList
+from kbx_tui.tui.explore.entity_list import EntityList
+from kbx_tui.tui.explore.facet_sidebar import FacetPane
+from kbx_tui.tui.explore.inputs import QueryLine
+from kbx_tui.tui.explore.result_list import ResultList
 from kbx_tui.tui.reading.preview_pane import PreviewPane
 from kbx_tui.tui.widgets.status_line import StatusLine
 from tests.functional.tui.driving import NARROW, WIDE, running

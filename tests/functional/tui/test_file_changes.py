@@ -5,10 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 from kbx_tui.errors import KbxError
-from kbx_tui.tui.explore.panes.entity_card import EntityCard
-from kbx_tui.tui.explore.panes.entity_list import EntityList
-from kbx_tui.tui.explore.panes.query_line import QueryLine
-from kbx_tui.tui.explore.panes.result_list import ResultList
+from kbx_tui.tui.explore.entity_card import EntityCard
+from kbx_tui.tui.explore.entity_list import EntityList
+from kbx_tui.tui.explore.inputs import QueryLine
+from kbx_tui.tui.explore.result_list import ResultList
 from kbx_tui.tui.reading.preview_pane import PreviewPane
 from kbx_tui.tui.shell.help_screen import HelpText
 from kbx_tui.tui.shell.mode_tabs import ModeTabs

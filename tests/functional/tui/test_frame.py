@@ -8,14 +8,13 @@ import pytest
 from textual.filter import Monochrome, NoColor
 
 from kbx_tui import KnowledgeBase
-from kbx_tui.tui.dedup.draft_list import DraftList
+from kbx_tui.tui.dedup.panes import DraftList
 from kbx_tui.tui.dedup.screen import Dedup
 from kbx_tui.tui.experts.screen import Experts
-from kbx_tui.tui.explore.panes.entity_list import EntityList
-from kbx_tui.tui.explore.panes.knobs import Knobs
-from kbx_tui.tui.explore.panes.query_line import QueryLine
-from kbx_tui.tui.explore.panes.result_list import ResultList
-from kbx_tui.tui.explore.panes.why_pane import WhyPane
+from kbx_tui.tui.explore.entity_list import EntityList
+from kbx_tui.tui.explore.inputs import Knobs, QueryLine
+from kbx_tui.tui.explore.result_list import ResultList
+from kbx_tui.tui.explore.why_pane import WhyPane
 from kbx_tui.tui.shell.mode_tabs import ModeTabs
 from kbx_tui.tui.widgets.key_bar import KeyBar
 from kbx_tui.tui.widgets.status_line import StatusLine

@@ -13,14 +13,13 @@ from textual import events
 from textual.command import CommandInput
 
 from kbx_tui.errors import IndexFault
-from kbx_tui.tui.explore.panes.entity_card import EntityCard
-from kbx_tui.tui.explore.panes.entity_list import EntityList
-from kbx_tui.tui.explore.panes.path_field import PathLine
-from kbx_tui.tui.explore.panes.query_line import QueryLine
-from kbx_tui.tui.explore.panes.result_list import ResultList
-from kbx_tui.tui.explore.panes.why_pane import WhyPane
+from kbx_tui.tui.explore.entity_card import EntityCard
+from kbx_tui.tui.explore.entity_list import EntityList
+from kbx_tui.tui.explore.inputs import PathLine, QueryLine
+from kbx_tui.tui.explore.result_list import ResultList
+from kbx_tui.tui.explore.why_pane import WhyPane
 from kbx_tui.tui.reading.preview_pane import PreviewPane
-from kbx_tui.tui.widgets.choice_list import ChoiceList
+from kbx_tui.tui.widgets.rows_view import ChoiceList
 from kbx_tui.tui.widgets.status_line import StatusLine
 from tests.functional.tui.driving import (
     NARROW,

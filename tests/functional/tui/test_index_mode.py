@@ -5,13 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 from kbx_tui.search.query_history import QueryHistory
-from kbx_tui.tui.explore.panes.path_field import PathLine
-from kbx_tui.tui.explore.panes.result_list import ResultList
+from kbx_tui.tui.explore.inputs import PathLine
+from kbx_tui.tui.explore.result_list import ResultList
 from kbx_tui.tui.explore.screen import Explore
-from kbx_tui.tui.indexing.file_list import FileList
-from kbx_tui.tui.indexing.folder_list import FolderList
-from kbx_tui.tui.indexing.folder_picker import FolderPicker
-from kbx_tui.tui.indexing.run_pane import RunPane
+from kbx_tui.tui.indexing.folder_list import FolderList, FolderPicker
+from kbx_tui.tui.indexing.panes import FileList, RunPane
 from kbx_tui.tui.indexing.screen import Index
 from kbx_tui.tui.widgets.key_bar import KeyBar
 from tests.functional.tui.driving import NARROW, WIDE, Driver, running, starting

@@ -10,13 +10,13 @@ import pytest
 
 from kbx_tui.api import KnowledgeBase, session
 from kbx_tui.errors import EmbeddingError
-from kbx_tui.index.build import new_files
+from kbx_tui.index import index_status
 from kbx_tui.index.build.writer_lock import writer_lock
-from kbx_tui.tui.explore.panes.query_line import QueryLine
-from kbx_tui.tui.explore.panes.result_list import ResultList
-from kbx_tui.tui.indexing.index_question_screen import ConfirmIndexing
+from kbx_tui.tui.explore.inputs import QueryLine
+from kbx_tui.tui.explore.result_list import ResultList
 from kbx_tui.tui.shell.mode_tabs import ModeTabs
-from kbx_tui.tui.widgets.choice_list import ChoiceList
+from kbx_tui.tui.shell.questions import ConfirmIndexing
+from kbx_tui.tui.widgets.rows_view import ChoiceList
 from kbx_tui.tui.widgets.status_line import StatusLine
 from tests.functional.tui.driving import (
     NARROW,
@@ -225,7 +225,7 @@ async def test_read_only_base_can_be_searched(demo: Path, demo_copy: Path) -> No
 async def test_many_files_are_indexed_only_after_a_question(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(new_files, "ASK_ABOVE", 3)
+    monkeypatch.setattr(index_status, "ASK_ABOVE", 3)
     root = write_vault(tmp_path / "kb")
     async with starting(root, NARROW) as driver:
         await driver.until(lambda: isinstance(driver.app.screen, ConfirmIndexing))

@@ -6,9 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from kbx_tui.tui.explore.panes.path_field import PathLine
-from kbx_tui.tui.explore.panes.query_line import QueryLine
-from kbx_tui.tui.explore.panes.result_list import ResultList
+from kbx_tui.tui.explore.inputs import PathLine, QueryLine
+from kbx_tui.tui.explore.result_list import ResultList
 from kbx_tui.tui.shell.help_screen import Help, HelpText
 from kbx_tui.tui.widgets.key_bar import KeyBar
 from kbx_tui.tui.widgets.status_line import StatusLine

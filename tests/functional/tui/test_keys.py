@@ -9,20 +9,19 @@ import pytest
 from textual.binding import Binding
 from textual.widget import Widget
 
-from kbx_tui.tui.commands.command import Scope
-from kbx_tui.tui.commands.registry import ACTIVE_TOGETHER, commands_in
+from kbx_tui.tui.commands.command_table import Scope
+from kbx_tui.tui.commands.keymap import ACTIVE_TOGETHER, commands_in
 from kbx_tui.tui.experts.screen import Experts
-from kbx_tui.tui.explore.panes.entity_card import EntityCard
-from kbx_tui.tui.explore.panes.entity_list import EntityList
-from kbx_tui.tui.explore.panes.path_field import PathLine
-from kbx_tui.tui.explore.panes.query_line import QueryLine
-from kbx_tui.tui.explore.panes.result_list import ResultList
-from kbx_tui.tui.explore.panes.why_pane import WhyPane
+from kbx_tui.tui.explore.entity_card import EntityCard
+from kbx_tui.tui.explore.entity_list import EntityList
+from kbx_tui.tui.explore.inputs import PathLine, QueryLine
+from kbx_tui.tui.explore.result_list import ResultList
+from kbx_tui.tui.explore.why_pane import WhyPane
 from kbx_tui.tui.reading.preview_pane import PreviewPane
 from kbx_tui.tui.shell.help_screen import Help, HelpText, meaning_lines
-from kbx_tui.tui.widgets.choice_list import ChoiceList
 from kbx_tui.tui.widgets.key_bar import KeyBar
 from kbx_tui.tui.widgets.number_slider import NumberSlider
+from kbx_tui.tui.widgets.rows_view import ChoiceList
 from kbx_tui.tui.widgets.status_line import StatusLine
 from tests.functional.tui.driving import NARROW, QUESTION, WIDE, Driver, running, starting
 

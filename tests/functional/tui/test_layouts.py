@@ -15,12 +15,12 @@ from textual.geometry import Size as ScreenSize
 from textual.widget import Widget
 
 from kbx_tui.formatting import format_score
-from kbx_tui.tui.explore.panes.entity_list import EntityList, EntityStrip
-from kbx_tui.tui.explore.panes.mode_badge import ModeBadge
-from kbx_tui.tui.explore.panes.query_line import QueryLine
-from kbx_tui.tui.explore.panes.result_list import ResultList
-from kbx_tui.tui.explore.panes.why_pane import WhyPane
+from kbx_tui.tui.explore.chips import ModeBadge
+from kbx_tui.tui.explore.entity_list import EntityList, EntityStrip
+from kbx_tui.tui.explore.inputs import QueryLine
+from kbx_tui.tui.explore.result_list import ResultList
 from kbx_tui.tui.explore.screen import Explore
+from kbx_tui.tui.explore.why_pane import WhyPane
 from kbx_tui.tui.reading.preview_pane import PreviewPane
 from tests.functional.tui.driving import NARROW, QUESTION, TINY, WIDE, Size, running
 

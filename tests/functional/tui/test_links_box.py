@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from kbx_tui.tui.links.links_list import LinksList
+from kbx_tui.tui.boxes.links_box import LinksList
 from kbx_tui.tui.reading.preview_pane import PreviewPane
 from kbx_tui.tui.shell.help_screen import HelpText
 from tests.functional.tui.driving import WIDE, running

@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from kbx_tui import KnowledgeBase
-from kbx_tui.tui.explore.panes.result_list import ResultList
-from kbx_tui.tui.explore.panes.why_pane import WhyPane
+from kbx_tui.tui.explore.result_list import ResultList
+from kbx_tui.tui.explore.why_pane import WhyPane
 from kbx_tui.tui.reading.preview_pane import PreviewPane
 from tests.functional.tui.driving import QUESTION, WIDE, Driver, running
 

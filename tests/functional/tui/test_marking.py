@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from kbx_tui.tui.explore.panes.result_list import ResultList
-from kbx_tui.tui.explore.panes.why_pane import WhyPane
+from kbx_tui.tui.explore.result_list import ResultList
+from kbx_tui.tui.explore.why_pane import WhyPane
 from tests.functional.tui.driving import NARROW, QUESTION, TINY, WIDE, Driver, Size, running
 
 BY = re.compile(r"beats .* by (\.\d{3}|\d\.\d{3})(?:: (.*))?$")

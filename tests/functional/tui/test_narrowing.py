@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from kbx_tui.tui.explore.panes.filter_chip import FilterChip
-from kbx_tui.tui.explore.panes.query_line import QueryLine
-from kbx_tui.tui.explore.panes.result_list import ResultList
-from kbx_tui.tui.facets.facet_list import FacetList
+from kbx_tui.tui.explore.chips import FilterChip
+from kbx_tui.tui.explore.facet_list import FacetList
+from kbx_tui.tui.explore.inputs import QueryLine
+from kbx_tui.tui.explore.result_list import ResultList
 from kbx_tui.tui.widgets.status_line import StatusLine
 from tests.functional.tui.driving import NARROW, WIDE, running
 

@@ -9,7 +9,7 @@ from textual import events
 from textual.app import App, ComposeResult
 from textual.binding import Binding
 
-from kbx_tui.tui.widgets.ordered_input import OrderedInput
+from kbx_tui.tui.widgets.input_fields import OrderedInput
 
 
 class Line(OrderedInput):

@@ -6,9 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from kbx_tui.tui.explore.panes.path_field import PathField, PathLine
-from kbx_tui.tui.explore.panes.query_line import QueryLine
-from kbx_tui.tui.explore.panes.result_list import ResultList
+from kbx_tui.tui.explore.inputs import PathField, PathLine, QueryLine
+from kbx_tui.tui.explore.result_list import ResultList
 from kbx_tui.tui.widgets.status_line import StatusLine
 from tests.functional.tui.driving import NARROW, QUESTION, TINY, WIDE, Driver, Size, running
 

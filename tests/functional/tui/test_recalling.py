@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from kbx_tui import KnowledgeBase
-from kbx_tui.tui.explore.panes.result_list import ResultList
-from kbx_tui.tui.recall.recall_list import RecallList
+from kbx_tui.tui.boxes.recall_box import RecallList
+from kbx_tui.tui.explore.result_list import ResultList
 from kbx_tui.tui.widgets.status_line import StatusLine
 from tests.functional.tui.driving import WIDE, running
 

@@ -8,12 +8,11 @@ import pytest
 from textual import events
 
 from kbx_tui import KnowledgeBase
-from kbx_tui.tui.dedup.known_list import KnownList
+from kbx_tui.tui.dedup.panes import KnownList
 from kbx_tui.tui.drawing.lines import Line
-from kbx_tui.tui.experts.expert_list import ExpertList
-from kbx_tui.tui.experts.screen import TopicLine
-from kbx_tui.tui.explore.panes.entity_card import EntityCard
-from kbx_tui.tui.explore.panes.result_list import ResultList
+from kbx_tui.tui.experts.screen import ExpertList, TopicLine
+from kbx_tui.tui.explore.entity_card import EntityCard
+from kbx_tui.tui.explore.result_list import ResultList
 from kbx_tui.tui.reading.preview_pane import PreviewPane
 from tests.functional.tui.driving import WIDE, Driver, running
 from tests.functional.tui.reviewing_drafts import reviewing

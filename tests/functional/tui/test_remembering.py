@@ -8,13 +8,13 @@ from pathlib import Path
 import pytest
 
 from kbx_tui.api import KnowledgeBase
-from kbx_tui.search.query_history import FILE as HISTORY
+from kbx_tui.search.query_history import HISTORY_FILE as HISTORY
 from kbx_tui.tui.app_state import AppState, user_file
 from kbx_tui.tui.bases import Bases
-from kbx_tui.tui.explore.panes.entity_list import EntityList
-from kbx_tui.tui.explore.panes.query_line import QueryLine
-from kbx_tui.tui.explore.panes.result_list import ResultList
-from kbx_tui.tui.explore.panes.why_pane import WhyPane
+from kbx_tui.tui.explore.entity_list import EntityList
+from kbx_tui.tui.explore.inputs import QueryLine
+from kbx_tui.tui.explore.result_list import ResultList
+from kbx_tui.tui.explore.why_pane import WhyPane
 from kbx_tui.tui.widgets.number_slider import NumberSlider
 from kbx_tui.tui.widgets.status_line import StatusLine
 from tests.functional.tui.driving import NARROW, QUESTION, WIDE, running, starting

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from kbx_tui.tui.explore.panes.query_line import QueryLine
-from kbx_tui.tui.explore.panes.result_list import ResultList
-from kbx_tui.tui.explore.panes.why_pane import WhyPane
+from kbx_tui.tui.explore.inputs import QueryLine
+from kbx_tui.tui.explore.result_list import ResultList
+from kbx_tui.tui.explore.why_pane import WhyPane
 from kbx_tui.tui.widgets.status_line import StatusLine
 from tests.cross_encoder_folder import write_cross_encoder
 from tests.functional.tui.driving import QUESTION, WIDE, Driver, running

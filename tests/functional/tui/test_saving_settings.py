@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from kbx_tui.tui.judging.save_screen import SaveSettings, SettingsDiff
+from kbx_tui.tui.judging.judging_screen import SaveSettings, SettingsDiff
 from kbx_tui.tui.widgets.status_line import StatusLine
 from tests.functional.tui.driving import NARROW, QUESTION, WIDE, Driver, running
 

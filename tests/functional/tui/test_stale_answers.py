@@ -21,9 +21,8 @@ from kbx_tui.search.evidence.tuning import Tuning
 from kbx_tui.search.ranking.rank import Ranking, rank
 from kbx_tui.search.request import SearchRequest
 from kbx_tui.tui.base_session import BaseSession
-from kbx_tui.tui.explore.messages import RankingReady
 from kbx_tui.tui.explore.search_state import MODES, PRESETS, SearchState
-from kbx_tui.tui.explore.view import ExploreView
+from kbx_tui.tui.explore.view import ExploreView, RankingReady
 from tests.session_host import RecordingHost
 from tests.unit.search.building import components, evidence
 

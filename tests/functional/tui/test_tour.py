@@ -5,11 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 from kbx_tui.tui.app import KbxApp
-from kbx_tui.tui.explore.panes.query_line import QueryLine
-from kbx_tui.tui.explore.panes.result_list import ResultList
-from kbx_tui.tui.explore.panes.why_pane import WhyPane
+from kbx_tui.tui.explore.inputs import QueryLine
+from kbx_tui.tui.explore.result_list import ResultList
+from kbx_tui.tui.explore.why_pane import WhyPane
 from kbx_tui.tui.shell.help_screen import HelpText
-from kbx_tui.tui.shell.tour_bubble import TourBubble
+from kbx_tui.tui.shell.tour import TourBubble
 from tests.functional.tui.driving import NARROW, TINY, WIDE, Driver, is_counted
 from tests.functional.tui.watched import Watched, WatchedBases
 

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 from textual.containers import VerticalScroll
 
-from kbx_tui.trust.trust_store import trusted_bases
-from kbx_tui.tui.shell.trust_screen import TrustQuestion
-from kbx_tui.tui.widgets.choice_list import ChoiceList
+from kbx_tui.base_trust import trusted_bases
+from kbx_tui.tui.shell.questions import TrustQuestion
+from kbx_tui.tui.widgets.rows_view import ChoiceList
 from kbx_tui.tui.widgets.status_line import StatusLine
 from tests.functional.tui.driving import NARROW, TINY, WIDE, Driver, Size, starting
 

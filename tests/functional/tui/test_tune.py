@@ -10,6 +10,7 @@ from itertools import count
 from pathlib import Path
 
 import pytest
+from kbx_tui.tui.tune.panes import CurvePane, DecisionPane, QueryTable, SnapshotList, ThresholdPane
 
 from kbx_tui.api import KnowledgeBase
 from kbx_tui.evaluation.judgments import JudgedQuery, read_judgments
@@ -17,18 +18,12 @@ from kbx_tui.evaluation.tuning_snapshots import FILE as SNAPSHOTS
 from kbx_tui.search.evidence.evidence import Evidence
 from kbx_tui.search.evidence.tuning import Preset
 from kbx_tui.search.query_history import QueryHistory
-from kbx_tui.tui.explore.panes.knobs import Knobs
-from kbx_tui.tui.explore.panes.query_line import QueryLine
+from kbx_tui.tui.explore.inputs import Knobs, QueryLine
 from kbx_tui.tui.explore.screen import Explore
-from kbx_tui.tui.judging.evidence_keeper import EvidenceKeeper
-from kbx_tui.tui.judging.save_screen import SaveSettings
+from kbx_tui.tui.judging.judging_screen import SaveSettings
+from kbx_tui.tui.judging.live_measure import EvidenceKeeper
 from kbx_tui.tui.shell.help_screen import HelpText
 from kbx_tui.tui.tune.model import TuneModel
-from kbx_tui.tui.tune.panes.curve_pane import CurvePane
-from kbx_tui.tui.tune.panes.decision_pane import DecisionPane
-from kbx_tui.tui.tune.panes.query_table import QueryTable
-from kbx_tui.tui.tune.panes.snapshot_list import SnapshotList
-from kbx_tui.tui.tune.panes.threshold_pane import ThresholdPane
 from kbx_tui.tui.tune.screen import Tune
 from kbx_tui.tui.widgets.status_line import StatusLine
 from tests.functional.tui.driving import NARROW, TINY, WIDE, Driver, Size, running

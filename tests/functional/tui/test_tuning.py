@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from kbx_tui.tui.explore.panes.entity_list import EntityList
-from kbx_tui.tui.explore.panes.knobs import Knobs
-from kbx_tui.tui.explore.panes.query_line import QueryLine
-from kbx_tui.tui.explore.panes.result_list import ResultList
-from kbx_tui.tui.explore.panes.why_pane import WhyPane
+from kbx_tui.tui.explore.entity_list import EntityList
+from kbx_tui.tui.explore.inputs import Knobs, QueryLine
+from kbx_tui.tui.explore.result_list import ResultList
+from kbx_tui.tui.explore.why_pane import WhyPane
 from kbx_tui.tui.shell.help_screen import HelpText
 from kbx_tui.tui.widgets.number_slider import NumberSlider
 from kbx_tui.tui.widgets.status_line import StatusLine

@@ -13,16 +13,14 @@ from kbx_tui import KnowledgeBase
 from kbx_tui.errors import NotFound
 from kbx_tui.search.query_history import PastQuery, QueryHistory
 from kbx_tui.tui.app_state import BASE_FILE
-from kbx_tui.tui.commands.command import Scope
-from kbx_tui.tui.commands.offer import NO_EDITOR, NO_FILES, NO_OTHER_BASE, READ_ONLY
-from kbx_tui.tui.commands.registry import commands_in
+from kbx_tui.tui.commands.command_table import Scope
+from kbx_tui.tui.commands.keymap import NO_EDITOR, NO_FILES, NO_OTHER_BASE, READ_ONLY, commands_in
 from kbx_tui.tui.comparing.screen import Compare
 from kbx_tui.tui.dedup.screen import Dedup
-from kbx_tui.tui.experts.expert_list import ExpertList
-from kbx_tui.tui.experts.screen import Experts, TopicLine
-from kbx_tui.tui.explore.messages import LinkBroken
-from kbx_tui.tui.explore.panes.path_field import PathLine
-from kbx_tui.tui.explore.panes.result_list import ResultList
+from kbx_tui.tui.experts.screen import ExpertList, Experts, TopicLine
+from kbx_tui.tui.explore.inputs import PathLine
+from kbx_tui.tui.explore.result_list import ResultList
+from kbx_tui.tui.explore.view import LinkBroken
 from kbx_tui.tui.indexing.screen import Index
 from kbx_tui.tui.tune.screen import Tune
 from kbx_tui.tui.widgets.key_bar import KeyBar
@@ -221,7 +219,7 @@ async def test_link_to_the_web_is_opened_by_the_browser_and_no_other_address(
 async def test_reader_sees_what_another_process_indexes(
     demo_copy: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("kbx_tui.tui.engine.index_follower.LOOK_INTERVAL", 0.05)
+    monkeypatch.setattr("kbx_tui.tui.engine.index_sync.LOOK_INTERVAL", 0.05)
     async with visiting(demo_copy) as visit:
         await visit.ask("quokka")
         assert "memory/notes/quokka.md" not in visit.paths

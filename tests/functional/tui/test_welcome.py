@@ -6,13 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from kbx_tui.demo.install import FOLDER_VARIABLE
+from kbx_tui.demo import FOLDER_VARIABLE
 from kbx_tui.tui.app_state import AppState
-from kbx_tui.tui.explore.panes.query_line import QueryLine
-from kbx_tui.tui.explore.panes.result_list import ResultList
+from kbx_tui.tui.explore.inputs import QueryLine
+from kbx_tui.tui.explore.result_list import ResultList
 from kbx_tui.tui.shell.help_screen import Help
 from kbx_tui.tui.shell.welcome_screen import FolderLine, Welcome
-from kbx_tui.tui.widgets.choice_list import ChoiceList
+from kbx_tui.tui.widgets.rows_view import ChoiceList
 from kbx_tui.tui.widgets.status_line import StatusLine
 from tests.functional.tui.driving import (
     NARROW,

@@ -8,13 +8,17 @@ import pytest
 
 from kbx_tui import KnowledgeBase
 from kbx_tui.errors import IndexFault
-from kbx_tui.tui.explore.panes.filter_chip import FilterChip
-from kbx_tui.tui.explore.panes.result_list import ResultList
+from kbx_tui.tui.boxes.why_not_box import (
+    ActionRow,
+    AnswerList,
+    AnswerView,
+    DocumentLine,
+    DocumentList,
+    WhyNotBox,
+)
+from kbx_tui.tui.explore.chips import FilterChip
+from kbx_tui.tui.explore.result_list import ResultList
 from kbx_tui.tui.reading.preview_pane import PreviewPane
-from kbx_tui.tui.why_not.answer_list import AnswerList
-from kbx_tui.tui.why_not.document_list import DocumentList
-from kbx_tui.tui.why_not.screen import DocumentLine, WhyNotBox
-from kbx_tui.tui.why_not.view import ActionRow, AnswerView
 from tests.functional.tui.driving import NARROW, TINY, WIDE, Driver, Size, running, starting
 from tests.functional.tui.watched import Watched
 

@@ -11,21 +11,20 @@ from typing import Any
 
 from kbx_tui.api import KnowledgeBase
 from kbx_tui.api.catalog import DocumentView
-from kbx_tui.api.searching.pending_reranking import PendingReranking
+from kbx_tui.api.reranking import PendingReranking
 from kbx_tui.api.session import Notice
-from kbx_tui.drafting.checks import DraftCheck
-from kbx_tui.drafting.plans import Applied, Plan
+from kbx_tui.drafting.drafts import Draft
+from kbx_tui.drafting.records import Applied, DraftCheck, Plan
 from kbx_tui.editing.file_edits import ProgressCallback
-from kbx_tui.editing.state.drafts import Draft
 from kbx_tui.index.build.progress import IndexReport, Progress, ProgressListener
-from kbx_tui.search.browsing.card import EntityCard
-from kbx_tui.search.comparing.why_not import WhyNot
+from kbx_tui.search.browse import EntityCard
 from kbx_tui.search.evidence.evidence import Evidence
+from kbx_tui.search.evidence.reranking import Reranker
 from kbx_tui.search.evidence.tuning import Tuning
 from kbx_tui.search.ranking.rank import Ranking
 from kbx_tui.search.request import SearchRequest
-from kbx_tui.search.reranker import Reranker
 from kbx_tui.search.results.response import SearchResponse, Snippet
+from kbx_tui.search.why_not import WhyNot
 from kbx_tui.tui.bases import Bases
 
 GATE_TIMEOUT = 120.0

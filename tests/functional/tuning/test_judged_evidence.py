@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from kbx_tui import KnowledgeBase
-from kbx_tui.api.searching.searcher import Searcher
+from kbx_tui.api.searcher import Searcher
 from kbx_tui.evaluation.judgments import JudgedQuery
 from kbx_tui.search.evidence.evidence import Evidence
 from kbx_tui.search.request import SearchRequest

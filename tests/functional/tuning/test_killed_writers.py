@@ -6,17 +6,17 @@ import subprocess
 import sys
 from pathlib import Path
 
-from kbx_tui.evaluation.judgment_log import JudgmentLog
-from kbx_tui.evaluation.preferences.preference_log import PreferenceLog
+from kbx_tui.evaluation.blind_preferences import PreferenceLog
+from kbx_tui.evaluation.judgments import JudgmentLog
 from kbx_tui.state_file import ignore
 
 WRITER = """
 import sys
 from itertools import count
 from pathlib import Path
-from kbx_tui.evaluation.judgment_log import Judgment, JudgmentLog
-from kbx_tui.evaluation.preferences.preference import Preference, ShownList
-from kbx_tui.evaluation.preferences.preference_log import PreferenceLog
+from kbx_tui.evaluation.judgments import Judgment, JudgmentLog
+from kbx_tui.evaluation.blind_preferences import Preference, ShownList
+from kbx_tui.evaluation.blind_preferences import PreferenceLog
 root, name = Path(sys.argv[1]), sys.argv[2]
 grades, preferences = JudgmentLog(root, print), PreferenceLog(root, print)
 first, second = ShownList(("a.md",)), ShownList(("b.md",))

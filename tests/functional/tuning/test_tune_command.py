@@ -9,8 +9,7 @@ from pathlib import Path
 import pytest
 
 from kbx_tui import ConfigError, KnowledgeBase
-from kbx_tui.settings_edit import with_settings
-from kbx_tui.settings_file import load_settings
+from kbx_tui.settings_file import load_settings, with_settings
 from tests.command_line import CommandLine
 
 TOML = """# our base

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from kbx_tui import KnowledgeBase, NotFound
-from kbx_tui.search.comparing.why_not import Dimension
 from kbx_tui.search.request import SearchRequest
+from kbx_tui.search.why_not import Dimension
 
 QUERY = "what did Alice decide about rollbacks"
 

@@ -14,9 +14,9 @@ from typing import Any
 import aiohttp
 
 from kbx_tui.http_service.monitor import MonitorPort
+from kbx_tui.web.connection_guard import Limits
 from kbx_tui.web.listening import Listening, listen
 from kbx_tui.web.serving import WebServer
-from kbx_tui.web.web_limits import Limits
 
 STUB = [sys.executable, "-S", str(Path(__file__).with_name("stub_app.py"))]
 SECONDS = 20.0

@@ -11,8 +11,8 @@ import aiohttp
 import pytest
 from yarl import URL
 
-from kbx_tui.log_file import logger
-from kbx_tui.web.sessions.browser_session import Closing
+from kbx_tui.user_files import logger
+from kbx_tui.web.browser_session import Closing
 from tests.functional.web.running import SECONDS, SHORT, Page, Running, stranger, visitor
 
 ROUTES = ("", "static/app.js", "socket", "nothing/here")

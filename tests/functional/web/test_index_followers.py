@@ -12,9 +12,9 @@ from typing import NoReturn
 
 import pytest
 
-from kbx_tui.log_file import logger
-from kbx_tui.web import index_followers
-from kbx_tui.web.index_followers import indices_followed
+from kbx_tui.user_files import logger
+from kbx_tui.web import serving
+from kbx_tui.web.serving import indices_followed
 
 
 def starts(file: Path) -> int:
@@ -34,7 +34,7 @@ def ending(tmp_path: Path) -> list[str]:
 async def test_a_process_that_ends_is_started_again(
     ending: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(index_followers, "LEAST_SECONDS", 0.0)
+    monkeypatch.setattr(serving, "LEAST_SECONDS", 0.0)
     async with indices_followed([ending]):
         while starts(tmp_path / "starts") < 3:
             await asyncio.sleep(0.01)
@@ -43,11 +43,11 @@ async def test_a_process_that_ends_is_started_again(
 async def test_a_process_that_cannot_be_started_again_is_logged(
     ending: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(index_followers, "LEAST_SECONDS", 0.0)
+    monkeypatch.setattr(serving, "LEAST_SECONDS", 0.0)
     logged: list[str] = []
     monkeypatch.setattr(logger(), "error", lambda text, *values: logged.append(text % values))
     async with indices_followed([ending]):
-        monkeypatch.setattr(index_followers, "_start", fail_to_start)
+        monkeypatch.setattr(serving, "_start", fail_to_start)
         while len(logged) < 2:
             await asyncio.sleep(0.01)
     assert logged[1] == "it cannot be started: Cannot allocate memory"

@@ -12,7 +12,7 @@ import pytest
 
 from kbx_tui import ConfigError
 from kbx_tui.http_service.monitor import MonitorPort, listen_for_monitoring
-from kbx_tui.tools.http.reports import SentReports
+from kbx_tui.tools.engine_process import SentReports
 from tests.functional.web.running import SHORT, running, stranger, visitor
 
 pytest.importorskip("prometheus_client", reason="needs the extra `metrics`")

@@ -16,12 +16,12 @@ import pytest
 from aiohttp import WSMsgType
 
 from kbx_tui import KnowledgeBase
-from kbx_tui.log_file import logger
 from kbx_tui.tui.commands.command_table import COMMANDS
-from kbx_tui.tui.commands.offer import WRITES
-from kbx_tui.web.sessions.app_process import app_command, fork_command
-from kbx_tui.web.sessions.browser_session import Closing
-from kbx_tui.web.web_limits import Limits
+from kbx_tui.tui.commands.keymap import WRITES
+from kbx_tui.user_files import logger
+from kbx_tui.web.app_process import app_command, fork_command
+from kbx_tui.web.browser_session import Closing
+from kbx_tui.web.connection_guard import Limits
 from tests.functional.web.running import Page, Running, running, visitor
 
 ALICE = """---

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from kbx_tui.web.sessions.app_process import SOCKET, app_command
-from kbx_tui.web.sessions.browser_session import Closing
+from kbx_tui.web.app_process import SOCKET, app_command
+from kbx_tui.web.browser_session import Closing
 from tests.functional.web.running import SECONDS, SHORT, Page, Running, running, visitor
 
 

@@ -11,11 +11,11 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
 from kbx_tui import KnowledgeBase
-from kbx_tui.drafting.checks import DraftCheck
-from kbx_tui.editing.state.drafts import new_draft
+from kbx_tui.drafting.drafts import new_draft
+from kbx_tui.drafting.records import DraftCheck
 from kbx_tui.knowledge.records import FactKind
 from kbx_tui.similarity.matches import SimilarityMatch
-from kbx_tui.tools.servers.engine_worker import EngineWorker
+from kbx_tui.tools.engine_worker import EngineWorker
 from tests.command_line import CommandLine
 
 NAME = "Dana Lund"

@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 from kbx_tui import ConfigError, KnowledgeBase, NotFound, OutOfRange
-from kbx_tui.drafting.batch_duplicates import MAX_COMPARED
-from kbx_tui.drafting.checks import DraftCheck, Verdict
+from kbx_tui.drafting.checking import MAX_COMPARED
+from kbx_tui.drafting.drafts import MAX_DRAFTS, Choice, Draft, drafts_from_text, new_draft
 from kbx_tui.drafting.planning import file_diff
-from kbx_tui.editing.state.drafts import MAX_DRAFTS, Choice, Draft, drafts_from_text, new_draft
+from kbx_tui.drafting.records import DraftCheck, Verdict
 from tests.functional.vaults import FILES, tree_digest, write_vault
 
 ALICE = "memory/people/alice-chen.md"

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from kbx_tui import KnowledgeBase, NotFound, WriteFault
-from kbx_tui.editing.state.drafts import Choice, new_draft
+from kbx_tui.drafting.drafts import Choice, new_draft
 from kbx_tui.knowledge.records import Fact
 from tests.functional.vaults import write_vault
 

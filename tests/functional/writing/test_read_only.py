@@ -13,12 +13,12 @@ from typing import Any
 import pytest
 
 from kbx_tui import KnowledgeBase
-from kbx_tui.editing.state.drafts import Choice, new_draft
+from kbx_tui.drafting.drafts import Choice, new_draft
 from kbx_tui.errors import NotFound, ReadOnly, RerankerError
-from kbx_tui.evaluation.preferences.preference import ShownList
-from kbx_tui.knowledge.entities.topics import EntityProposal
-from kbx_tui.search.links.link_records import UnlinkedMention
-from kbx_tui.search.query.typed_filters import UnfinishedFilter
+from kbx_tui.evaluation.blind_preferences import ShownList
+from kbx_tui.knowledge.topics import EntityProposal
+from kbx_tui.search.link_records import UnlinkedMention
+from kbx_tui.search.query.filters import UnfinishedFilter
 from kbx_tui.search.query_history import QueryHistory
 from tests.functional.vaults import tree
 

@@ -7,7 +7,7 @@ import pytest
 
 from kbx_tui import KnowledgeBase, OutOfRange
 from kbx_tui.search.request import SearchRequest
-from kbx_tui.tools.contracts.arguments import KbxSearch
+from kbx_tui.tools.arguments import KbxSearch
 
 
 @pytest.fixture

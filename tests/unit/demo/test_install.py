@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from kbx_tui.demo.install import JUDGMENTS, SHIPPED, demo_folder, install_demo, shipped_files
+from kbx_tui.demo import JUDGMENTS, SHIPPED, demo_folder, install_demo, shipped_files
 from kbx_tui.errors import ConfigError, KbxError
 from kbx_tui.removal import DEMO_MARKER
 

@@ -7,13 +7,13 @@ from typing import Literal
 
 import pytest
 
-from kbx_tui.drafting.checks import BatchMatch, DraftCheck, DraftMatch, EntityGuess, State
 from kbx_tui.drafting.deciding import decide
-from kbx_tui.editing.state.drafts import new_draft
-from kbx_tui.similarity.conflicts.conflict_guard import Conflict
+from kbx_tui.drafting.drafts import new_draft
+from kbx_tui.drafting.records import BatchMatch, DraftCheck, DraftMatch, EntityGuess, State
+from kbx_tui.similarity.compared_words import Signals
+from kbx_tui.similarity.conflict_guard import Conflict
 from kbx_tui.similarity.matches import SimilarityMatch
-from kbx_tui.similarity.scoring.pair_score import PairSimilarity, Relation
-from kbx_tui.similarity.scoring.signals import Signals
+from kbx_tui.similarity.pair_score import PairSimilarity, Relation
 
 SIGNALS = Signals(0.9, 0.9, True, 0.9, False, False)
 ALICE = EntityGuess("person:alice", "Alice", "person", "memory/people/alice.md", 1.0, "chosen")

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kbx_tui.drafting.differences import Piece, difference
-from kbx_tui.similarity.conflicts.conflict_guard import find_conflicts
+from kbx_tui.similarity.conflict_guard import find_conflicts
 
 
 def test_different_words_are_marked_on_their_side() -> None:

@@ -2,7 +2,7 @@ from pathlib import Path
 
 import pytest
 
-from kbx_tui.drafting.draft_file_completion import complete_file
+from kbx_tui.drafting.drafts import complete_file
 
 
 @pytest.fixture

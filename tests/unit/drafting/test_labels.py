@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from kbx_tui.drafting.labels import LABELS, Label, read_labels, write_labels
+from kbx_tui.drafting.decided_pairs import LABELS, Label, read_labels, write_labels
 
 
 def test_unreadable_labels_are_preserved(tmp_path: Path) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from kbx_tui.drafting.merging import merged_text, one_sentence
+from kbx_tui.drafting.deciding import merged_text, one_sentence
 
 
 @pytest.mark.parametrize(

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from kbx_tui.drafting.other_subjects import said_of_another
+from kbx_tui.drafting.checking import said_of_another
 from kbx_tui.knowledge.records import Entity
+from kbx_tui.similarity.compared_words import Signals
+from kbx_tui.similarity.entity_finder import SubjectIndex
+from kbx_tui.similarity.fact_comparison import NearFact
 from kbx_tui.similarity.matches import MatchType, SimilarityMatch
-from kbx_tui.similarity.nearby import NearFact
-from kbx_tui.similarity.scoring.signals import Signals
-from kbx_tui.similarity.subject_index import SubjectIndex
 
 SIGNALS = Signals(0.9, 0.5, True, 0.8, False, False)
 LEADS = "Leads the mobile team from the Porto office"

@@ -8,9 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from kbx_tui.editing.file_edits import FileEdit, write_files
+from kbx_tui.editing.file_edits import FileEdit, undo, write_files
 from kbx_tui.editing.journal import FOLDER, PENDING, finish_interrupted
-from kbx_tui.editing.undo import undo
 from kbx_tui.errors import RecordDamaged, WriteFault
 from tests.unit.editing.two_pages import AFTER, BEFORE, OTHER, PAGE
 

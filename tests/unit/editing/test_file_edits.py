@@ -11,8 +11,7 @@ import pytest
 
 from kbx_tui.editing import journal
 from kbx_tui.editing.file_change import StagedChange
-from kbx_tui.editing.file_edits import FileEdit, write_files
-from kbx_tui.editing.undo import undo
+from kbx_tui.editing.file_edits import FileEdit, undo, write_files
 from kbx_tui.errors import FileChanged, WriteFault
 from tests.unit.editing.two_pages import (
     AFTER,

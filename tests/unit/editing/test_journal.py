@@ -9,9 +9,8 @@ import pytest
 
 from kbx_tui.editing import journal
 from kbx_tui.editing.file_change import StagedChange
-from kbx_tui.editing.file_edits import write_files
+from kbx_tui.editing.file_edits import undo, write_files
 from kbx_tui.editing.journal import finish_interrupted
-from kbx_tui.editing.undo import undo
 from tests.unit.editing.two_pages import (
     AFTER,
     BEFORE,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from kbx_tui.editing.pages.link_edits import LinkName, apply_link_edit
+from kbx_tui.editing.page_edits import LinkName, apply_link_edit
 from kbx_tui.errors import WriteFault
 
 PAGE = "---\ntitle: Café\n---\r\nThe  plan\tis here, plan.\r\n\r\n\x0c| a | plan |\n"

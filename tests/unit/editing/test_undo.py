@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 
 from kbx_tui.editing import journal
-from kbx_tui.editing.file_edits import FileEdit, write_files
-from kbx_tui.editing.undo import undo
+from kbx_tui.editing.file_edits import FileEdit, undo, write_files
 from kbx_tui.errors import FileChanged, WriteFault
 from tests.unit.editing.two_pages import AFTER, BEFORE, OTHER, PAGE, contents, edits_of_both
 

@@ -11,9 +11,8 @@ import numpy as np
 import pytest
 
 from kbx_tui.embedding.embedder import Embedder
-from kbx_tui.embedding.local import SMALL_BATCH, LocalEmbedder
-from kbx_tui.embedding.pooled import PooledModel
-from kbx_tui.embedding.source import BUNDLED
+from kbx_tui.embedding.local import SMALL_BATCH, LocalEmbedder, PooledModel
+from kbx_tui.embedding.model_files import BUNDLED
 
 DATA = Path(__file__).parent / "data"
 TEXTS: list[str] = json.loads((DATA / "texts.json").read_text(encoding="utf-8"))
@@ -77,7 +76,7 @@ def sessions(monkeypatch: pytest.MonkeyPatch) -> Sessions:
             super().__init__(folder, model_file, threads, as_int8=as_int8)
             loaded.append((threads, weakref.ref(self)))
 
-    monkeypatch.setattr("kbx_tui.embedding.pooled.PooledModel", RecordedModel)
+    monkeypatch.setattr("kbx_tui.embedding.local.PooledModel", RecordedModel)
     monkeypatch.setattr("kbx_tui.embedding.local.usable_cores", lambda: 2)
     return loaded
 

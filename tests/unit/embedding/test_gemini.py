@@ -21,7 +21,7 @@ from kbx_tui.errors import (
     EmbeddingRateLimited,
     EmbeddingUnavailable,
 )
-from kbx_tui.tools.contracts.failures import failure_of
+from kbx_tui.tools.dispatch import failure_of
 
 pytest.importorskip("google.genai", reason="the extra `gemini` is not installed")
 

@@ -12,9 +12,8 @@ import numpy as np
 import pytest
 
 from kbx_tui.embedding.embedder import Embedder
-from kbx_tui.embedding.local import open_embedder
-from kbx_tui.embedding.pooled import prefers_int8
-from kbx_tui.embedding.source import BUNDLED
+from kbx_tui.embedding.local import open_embedder, prefers_int8
+from kbx_tui.embedding.model_files import BUNDLED
 from kbx_tui.errors import EmbeddingError
 
 MODEL = "sentence-transformers/all-MiniLM-L6-v2"

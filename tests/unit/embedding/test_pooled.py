@@ -9,10 +9,8 @@ import numpy as np
 import pytest
 import simsimd
 
-from kbx_tui.embedding.local import BATCH_SIZE, load_with_fastembed
-from kbx_tui.embedding.pooled import PooledModel, prefers_int8
-from kbx_tui.embedding.source import BUNDLED
-from kbx_tui.embedding.tokens import encodable
+from kbx_tui.embedding.local import BATCH_SIZE, PooledModel, load_with_fastembed, prefers_int8
+from kbx_tui.embedding.model_files import BUNDLED, encodable
 
 TEXTS: list[str] = json.loads((Path(__file__).parent / "data" / "texts.json").read_text("utf-8"))
 ODD = ["", " \n\t", "\0", "é🚀", "会議は明日", "[PAD] [SEP] [CLS]", "word " * 600, "\ud800 lone"]

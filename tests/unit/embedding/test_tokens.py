@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 
 from kbx_tui.embedding.embedder import Embedder
 from kbx_tui.embedding.local import open_embedder
-from kbx_tui.embedding.tokens import BATCH_CHARACTERS
+from kbx_tui.embedding.model_files import BATCH_CHARACTERS
 
 EMBEDDER: Embedder = open_embedder()
 paragraphs = st.lists(st.text(st.characters(codec="utf-8")).filter(str.strip), max_size=6)

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kbx_tui.errors import ConfigError, OutOfRange, WriteFault
-from kbx_tui.evaluation.judgment_log import FILE, Judgment, JudgmentLog, judged_queries, knobs_of
+from kbx_tui.evaluation.judgments import FILE, Judgment, JudgmentLog, judged_queries, knobs_of
 from kbx_tui.search.evidence.tuning import Tuning
 
 QUERIES, PATHS = ("lunch", "rollback plan"), ("memory/a.md", "memory/b c.md")
@@ -204,7 +204,7 @@ def test_grades_are_within_their_range() -> None:
 def test_another_process_that_holds_the_lock_is_named_in_the_error(
     log: JudgmentLog, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("kbx_tui.editing.state.locked_log.LOCK_SECONDS", 0.05)
+    monkeypatch.setattr("kbx_tui.editing.state_files.LOCK_SECONDS", 0.05)
     with (
         JudgmentLog(tmp_path, Notices()).locked(),
         pytest.raises(WriteFault, match="another process"),

@@ -10,14 +10,16 @@ import pytest
 
 from kbx_tui.errors import ConfigError, KbxError, NotFound
 from kbx_tui.evaluation.judgments import JudgedQuery
-from kbx_tui.evaluation.measure import Sweep, measure, sweep
 from kbx_tui.evaluation.runs import (
+    Sweep,
     compare_runs,
     group_metrics,
     highest_grade,
+    measure,
     measured_again,
     read_saved_run,
     save_run,
+    sweep,
 )
 from kbx_tui.search.evidence.evidence import Evidence
 from kbx_tui.search.evidence.tuning import Tuning

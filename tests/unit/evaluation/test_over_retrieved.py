@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kbx_tui.evaluation.over_retrieved import find_over_retrieved
+from kbx_tui.evaluation.past_queries import find_over_retrieved
 
 HUB = "memory/notes/template.md"
 TITLES = {HUB: "Weekly template", **{f"d{number}.md": f"Page {number}" for number in range(400)}}

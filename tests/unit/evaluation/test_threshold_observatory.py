@@ -7,7 +7,7 @@ from dataclasses import replace
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kbx_tui.evaluation.threshold_observatory import THRESHOLDS, observe_thresholds
+from kbx_tui.evaluation.past_queries import THRESHOLDS, observe_thresholds
 from kbx_tui.search.evidence.evidence import Evidence
 from kbx_tui.search.evidence.tuning import Tuning
 from kbx_tui.search.ranking.rank import rank

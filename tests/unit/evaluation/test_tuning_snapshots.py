@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from kbx_tui.evaluation.judgment_log import knobs_of
+from kbx_tui.evaluation.judgments import knobs_of
 from kbx_tui.evaluation.tuning_snapshots import FILE, TuningSnapshot, TuningSnapshots
 from kbx_tui.search.evidence.tuning import Tuning
 

@@ -7,8 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kbx_tui.errors import ConfigError
-from kbx_tui.experts.claims import Claim
-from kbx_tui.experts.topic_matching import ClaimMatcher, Topic
+from kbx_tui.experts.claims import Claim, ClaimMatcher, Topic
 from kbx_tui.knowledge.records import Entity
 
 ALICE = Entity("person:alice-chen", "Alice Chen", "person", "", aliases=("achen",))

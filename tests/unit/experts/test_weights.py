@@ -7,7 +7,13 @@ from datetime import date
 import pytest
 
 from kbx_tui.experts.claims import Claim
-from kbx_tui.experts.weights import Weight, contribution_function, decay, newest_day, parse_weight
+from kbx_tui.experts.expert_ranking import (
+    Weight,
+    contribution_function,
+    decay,
+    newest_day,
+    parse_weight,
+)
 
 NOW = date(2026, 3, 31)
 CLAIM = Claim(

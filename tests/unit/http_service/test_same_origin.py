@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from kbx_tui.http_service.same_origin import HostRules, host_rules, is_loopback
+from kbx_tui.http_service.hosts import HostRules, host_rules, is_loopback
 
 LOCAL = host_rules("127.0.0.1", secure=False)
 PROXIED = host_rules("127.0.0.1", secure=False, public_url="https://Notes.example.org/kbx")

@@ -8,17 +8,21 @@ from pathlib import Path
 import pytest
 import yaml
 
-from kbx_tui.importing.attendee_matching import AttendeeMatcher
-from kbx_tui.importing.import_planning import ImportPlanner
+from kbx_tui.importing.import_planning import (
+    AttendeeMatcher,
+    ImportPlanner,
+    page_bytes,
+    page_stem,
+    page_suffix,
+    stored_id,
+)
 from kbx_tui.importing.imported_document import Imported, ImportedDocument
-from kbx_tui.importing.imported_page_text import page_bytes, page_stem, page_suffix, stored_id
-from kbx_tui.importing.okf_export import with_type, write_okf
-from kbx_tui.importing.readers.open_knowledge_format import ADDED, without_added_type
+from kbx_tui.importing.okf import ADDED, with_type, without_added_type, write_okf
+from kbx_tui.knowledge.decoding import decode
+from kbx_tui.knowledge.fields import attendees_of, text_of
 from kbx_tui.knowledge.folding import slug
-from kbx_tui.knowledge.parsing.decoding import decode
-from kbx_tui.knowledge.parsing.fields import attendees_of, text_of
-from kbx_tui.knowledge.parsing.link_syntax import local_address
-from kbx_tui.knowledge.parsing.reading import parse_document
+from kbx_tui.knowledge.inline import local_address
+from kbx_tui.knowledge.reading import parse_document
 from kbx_tui.knowledge.records import Attendee
 
 

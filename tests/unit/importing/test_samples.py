@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from kbx_tui.importing.attendee_matching import AttendeeMatcher
 from kbx_tui.importing.import_formats import read_documents
+from kbx_tui.importing.import_planning import AttendeeMatcher
 from kbx_tui.importing.imported_document import Format, ImportedDocument
 from tests.unit.importing.samples import WRITERS, Sample, people, samples
 

@@ -12,6 +12,7 @@ import pytest
 from numpy.typing import NDArray
 
 from kbx_tui.errors import IndexFault
+from kbx_tui.index.array_file import digest_of
 from kbx_tui.index.derived_files import (
     BODIES,
     STALE_SHARE,
@@ -19,10 +20,9 @@ from kbx_tui.index.derived_files import (
     delete_derived_files,
     vectors_file,
 )
-from kbx_tui.index.integrity.verified_files import digest_of
-from kbx_tui.index.lexical.bodies import write_bodies
 from kbx_tui.index.lexical.postings import Postings, make_postings
 from kbx_tui.index.store import Store
+from kbx_tui.index.stored_documents import write_bodies
 from kbx_tui.removal import DERIVED_FILES, INDEX_MARKER, claim_index_folder
 
 

@@ -7,9 +7,9 @@ from dataclasses import replace
 import pyarrow as pa
 import pytest
 
-from kbx_tui.index import rows
-from kbx_tui.index.document_rows import document_row, embedded_text
-from kbx_tui.index.schema import SCHEMAS
+from kbx_tui.index import tables
+from kbx_tui.index.build.document_stage import document_row, embedded_text
+from kbx_tui.index.tables import SCHEMAS
 from kbx_tui.knowledge.records import Attendee, Document, Entity, Fact, Problem
 
 DOCUMENT = Document(
@@ -40,27 +40,27 @@ FACT = Fact(
 
 def test_a_document_is_read_back_unchanged() -> None:
     table = pa.Table.from_pylist([document_row(DOCUMENT)], schema=SCHEMAS["documents"])
-    assert rows.document_from_row(table.to_pylist()[0]) == DOCUMENT
+    assert tables.document_from_row(table.to_pylist()[0]) == DOCUMENT
 
 
 def test_an_entity_is_read_back_unchanged() -> None:
-    table = pa.Table.from_pylist([rows.entity_row(ENTITY, [FACT])], schema=SCHEMAS["entities"])
-    assert rows.entity_from_row(table.to_pylist()[0]) == ENTITY
+    table = pa.Table.from_pylist([tables.entity_row(ENTITY, [FACT])], schema=SCHEMAS["entities"])
+    assert tables.entity_from_row(table.to_pylist()[0]) == ENTITY
 
 
 def test_a_fact_is_read_back_unchanged() -> None:
-    table = pa.Table.from_pylist([rows.fact_row(FACT)], schema=SCHEMAS["facts"])
-    assert rows.fact_from_row(table.to_pylist()[0]) == FACT
+    table = pa.Table.from_pylist([tables.fact_row(FACT)], schema=SCHEMAS["facts"])
+    assert tables.fact_from_row(table.to_pylist()[0]) == FACT
 
 
 def test_the_searched_text_holds_title_names_tags_and_body() -> None:
-    text = rows.searched_text(document_row(replace(DOCUMENT, body="# A\n\nText\n")))
+    text = tables.searched_text(document_row(replace(DOCUMENT, body="# A\n\nText\n")))
     assert text.split("\n") == ["A", "Dana", "Łu", "Alpha", "x", "y", "lead", "# A", "", "Text", ""]
 
 
 @pytest.mark.parametrize("body", ["# A\n\nText\n", "Text\n", "## Other\n\nText\n"])
 def test_every_title_occurs_twice_in_the_searched_text(body: str) -> None:
-    text = rows.searched_text(document_row(replace(DOCUMENT, body=body)))
+    text = tables.searched_text(document_row(replace(DOCUMENT, body=body)))
     assert text.replace("#", "").split().count("A") == 2
 
 

@@ -8,7 +8,7 @@ import pyarrow as pa
 import pytest
 
 from kbx_tui.errors import IndexDamaged, IndexFault, NotFound
-from kbx_tui.index.store_errors import translate_errors
+from kbx_tui.index.store import translate_errors
 
 
 class PanicException(BaseException):

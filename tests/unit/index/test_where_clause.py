@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kbx_tui.index.where_clause import batched_clauses, is_one_of, quoted
+from kbx_tui.index.store import batched_clauses, is_one_of, quoted
 
 
 def test_only_single_quotes_are_escaped() -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from hypothesis import strategies as st
 
-from kbx_tui.knowledge.parsing.reading import parse_document
+from kbx_tui.knowledge.reading import parse_document
 from kbx_tui.knowledge.records import Document, Entity, Link
 
 PERSON = "memory/people/maria-novak.md"

@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 
 from kbx_tui.index.lexical.terms import language_of, term_of, words_in
-from kbx_tui.knowledge.languages import FUNCTION_WORDS
-from kbx_tui.knowledge.stemming import stem
+from kbx_tui.knowledge.languages import FUNCTION_WORDS, stem
 
 SENTENCES = {
     "english": "The servers are up again since yesterday, because the disk was full",

@@ -1,6 +1,6 @@
 import pytest
 
-from kbx_tui.knowledge.stemming import beginning_of, plural, singular, stem
+from kbx_tui.knowledge.languages import beginning_of, plural, singular, stem
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from kbx_tui.knowledge.system_folders import describe_system_folder
+from kbx_tui.knowledge.vault import describe_system_folder
 
 
 @pytest.mark.parametrize(

@@ -8,8 +8,6 @@ from dataclasses import replace
 import numpy as np
 from hypothesis import strategies as st
 
-from kbx_tui.search.evidence.continuations import Continuations, ScoredDocuments
-from kbx_tui.search.evidence.date_preference import DateMatch, DatePreference, PreferredDates
 from kbx_tui.search.evidence.evidence import (
     ComponentScores,
     EntityCandidate,
@@ -18,9 +16,9 @@ from kbx_tui.search.evidence.evidence import (
     Scope,
     Signal,
 )
-from kbx_tui.search.evidence.score_normalization import DATE_WEIGHT, PROPAGATION_SHARE
-from kbx_tui.search.evidence.scoring import QueryVariant, Scoring
-from kbx_tui.search.evidence.topic import Topic
+from kbx_tui.search.evidence.scores import DATE_WEIGHT, PROPAGATION_SHARE
+from kbx_tui.search.evidence.scoring import Continuations, QueryVariant, ScoredDocuments, Scoring
+from kbx_tui.search.evidence.topic import DateMatch, DatePreference, PreferredDates, Topic
 from kbx_tui.search.evidence.tuning import Tuning
 
 

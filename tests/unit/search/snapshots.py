@@ -8,11 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from kbx_tui.index.entities.entity_column import NO_STATE, EntityColumn
-from kbx_tui.index.entities.make_names import make_names
-from kbx_tui.index.entities.mapped_links import EntityPages, LinksByEntity, NameUses
-from kbx_tui.index.entities.stored_links import StoredLinks
-from kbx_tui.index.snapshot import Snapshot
+from kbx_tui.index.snapshot import EntityPages, LinksByEntity, NameUses, Snapshot, StoredLinks
+from kbx_tui.index.stored_entities import NO_STATE, EntityColumn
+from kbx_tui.index.stored_names import make_names
 from kbx_tui.knowledge.records import Entity
 
 

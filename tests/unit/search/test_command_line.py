@@ -6,8 +6,7 @@ import shlex
 
 import pytest
 
-from kbx_tui.search.command_line import command_line
-from kbx_tui.search.request import SearchRequest
+from kbx_tui.search.request import SearchRequest, command_line
 from kbx_tui.tui.explore.search_state import SearchState
 
 USUAL = SearchState().request()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from kbx_tui.search.links.mention_search import MentionSearch
+from kbx_tui.search.document_links import MentionSearch
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from kbx_tui.search import query_history
-from kbx_tui.search.query_history import FILE, LIMIT, QueryHistory
+from kbx_tui.search.query_history import HISTORY_FILE, LIMIT, QueryHistory
 
 
 def asked(root: Path) -> list[str]:
@@ -17,7 +17,7 @@ def asked(root: Path) -> list[str]:
 def test_there_is_no_history_at_first(tmp_path: Path) -> None:
     assert asked(tmp_path) == []
     assert QueryHistory(tmp_path).clear() == 0
-    assert not (tmp_path / FILE).exists()
+    assert not (tmp_path / HISTORY_FILE).exists()
 
 
 def test_a_query_asked_again_moves_to_the_top(tmp_path: Path) -> None:
@@ -41,7 +41,7 @@ def test_long_file_keeps_the_newest_queries(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(query_history, "COMPACTED_BYTES", 20_000)
-    file = tmp_path / FILE
+    file = tmp_path / HISTORY_FILE
     file.parent.mkdir()
     lines = (f'{{"query": "query {number}"}}\n' for number in range(LIMIT + 500))
     file.write_text("".join(lines), encoding="utf-8")
@@ -53,7 +53,7 @@ def test_long_file_keeps_the_newest_queries(
 
 def test_broken_lines_are_reported_and_forgotten_with_the_rest(tmp_path: Path) -> None:
     QueryHistory(tmp_path).add("a")
-    with (tmp_path / FILE).open("ab") as stream:
+    with (tmp_path / HISTORY_FILE).open("ab") as stream:
         stream.write(b'{"query": "  "}\n\xff\n{"quer')
     QueryHistory(tmp_path).add("b")
     said: list[str] = []
@@ -61,4 +61,4 @@ def test_broken_lines_are_reported_and_forgotten_with_the_rest(tmp_path: Path) -
     assert [past.query for past in history.read()] == ["b", "a"]
     assert "3 lines cannot be read" in said[0]
     assert history.clear() == 2
-    assert (tmp_path / FILE).read_bytes() == b""
+    assert (tmp_path / HISTORY_FILE).read_bytes() == b""

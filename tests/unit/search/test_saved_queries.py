@@ -8,7 +8,14 @@ import pytest
 
 from kbx_tui import ConfigError, NotFound
 from kbx_tui.errors import WriteFault
-from kbx_tui.search.saved_queries import FILE, LOCK_NAME, SavedQueries, SavedQuery, news, valid_name
+from kbx_tui.search.query_history import (
+    SAVED_FILE,
+    SAVED_LOCK,
+    SavedQueries,
+    SavedQuery,
+    news,
+    valid_name,
+)
 
 
 def test_queries_are_stored_by_name_and_removed(tmp_path: Path) -> None:
@@ -38,12 +45,12 @@ def test_lines_that_cannot_be_read_are_reported_and_stay(tmp_path: Path) -> None
     said: list[str] = []
     saved = SavedQueries(tmp_path, said.append)
     saved.put(SavedQuery("a", "one", 1.0))
-    with (tmp_path / FILE).open("ab") as stream:
+    with (tmp_path / SAVED_FILE).open("ab") as stream:
         stream.write(b'{"name": " ", "query": "x", "at": 1}\n{"nam')
     saved.put(SavedQuery("b", "two", 1.0))
     assert [one.name for one in saved.read()] == ["a", "b"]
     assert "2 lines cannot be read" in said[0]
-    assert b'{"nam' in (tmp_path / FILE).read_bytes()
+    assert b'{"nam' in (tmp_path / SAVED_FILE).read_bytes()
 
 
 def test_new_and_changed_documents_are_distinguished() -> None:
@@ -60,6 +67,6 @@ def test_names_that_cannot_be_shown_are_refused(name: str) -> None:
 
 
 def test_a_lock_that_cannot_be_had_is_a_write_fault(tmp_path: Path) -> None:
-    (tmp_path / ".kbx" / LOCK_NAME).mkdir(parents=True)
-    with pytest.raises(WriteFault, match=LOCK_NAME):
+    (tmp_path / ".kbx" / SAVED_LOCK).mkdir(parents=True)
+    with pytest.raises(WriteFault, match=SAVED_LOCK):
         SavedQueries(tmp_path, lambda text: None).put(SavedQuery("a", "one", 1.0))

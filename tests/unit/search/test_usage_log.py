@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from kbx_tui.search import usage_log
+from kbx_tui.search import frecency
 from kbx_tui.search.frecency import DAY, OpenedDocuments
 from tests.command_line import program_environment
 
@@ -20,7 +20,7 @@ NOW = 40 * DAY
 
 @pytest.fixture
 def file(tmp_path: Path) -> Path:
-    file = tmp_path / ".kbx" / usage_log.USAGE_NAME
+    file = tmp_path / ".kbx" / frecency.USAGE_NAME
     file.parent.mkdir()
     return file
 
@@ -34,7 +34,7 @@ def test_long_log_is_compacted_and_gives_the_same_frecency(
     file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     file.write_bytes(lines(20_000))
-    monkeypatch.setattr(usage_log, "COMPACTED_LINES", 10**9)
+    monkeypatch.setattr(frecency, "COMPACTED_LINES", 10**9)
     before = OpenedDocuments(tmp_path).frecency(ROWS, now=NOW).tolist()
     assert len(file.read_bytes().splitlines()) == 20_000
     monkeypatch.undo()
@@ -103,7 +103,7 @@ for number in range(300):
 def test_no_opening_of_another_process_is_lost_during_compaction(
     file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(usage_log, "COMPACTED_LINES", 1)
+    monkeypatch.setattr(frecency, "COMPACTED_LINES", 1)
     adders = [
         subprocess.Popen(
             [sys.executable, "-c", ADD, str(tmp_path)],
@@ -126,5 +126,5 @@ def test_no_opening_of_another_process_is_lost_during_compaction(
         assert adder.wait() == 0
         assert adder.stdout
         adder.stdout.close()
-    opens = usage_log.UsageLog(tmp_path, print).read()["memory/0.md"]
+    opens = frecency.UsageLog(tmp_path, print).read()["memory/0.md"]
     assert opens == (600, 299.0)

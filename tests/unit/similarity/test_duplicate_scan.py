@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 
 from kbx_tui.config import DedupSettings
-from kbx_tui.embedding.source import BUNDLED
+from kbx_tui.embedding.model_files import BUNDLED
 from kbx_tui.similarity import duplicate_scan
 from kbx_tui.similarity.duplicate_scan import KeptPairs, find_clusters
 from kbx_tui.similarity.fact_vectors import FactVectors, build_fact_vectors
-from kbx_tui.similarity.scoring.calibration import calibration_of
-from kbx_tui.similarity.scoring.thresholds import Thresholds
+from kbx_tui.similarity.matches import Thresholds
+from kbx_tui.similarity.pair_score import calibration_of
 from tests.unit.similarity.building import NAMES, embed_facts, make_fact
 
 

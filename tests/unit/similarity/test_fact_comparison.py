@@ -6,19 +6,18 @@ import numpy as np
 import pytest
 
 from kbx_tui.config import DedupSettings
-from kbx_tui.embedding.source import BUNDLED
-from kbx_tui.similarity.candidate_text import CandidateText
-from kbx_tui.similarity.conflicts.conflict_guard import Conflict, find_conflicts
+from kbx_tui.embedding.model_files import BUNDLED
+from kbx_tui.similarity import pair_score
+from kbx_tui.similarity.conflict_guard import Conflict, find_conflicts
 from kbx_tui.similarity.fact_comparison import (
     Comparison,
     find_similar_facts,
     score_facts,
     shown_matches,
 )
-from kbx_tui.similarity.fact_vectors import FactVectors
-from kbx_tui.similarity.scoring import pair_score
-from kbx_tui.similarity.scoring.calibration import Calibration, calibration_of
-from kbx_tui.similarity.scoring.thresholds import Thresholds
+from kbx_tui.similarity.fact_vectors import CandidateText, FactVectors
+from kbx_tui.similarity.matches import Thresholds
+from kbx_tui.similarity.pair_score import Calibration, calibration_of
 from tests.unit.similarity.building import NAMES, embed_facts, make_fact
 from tests.unit.similarity.letters import Letters
 

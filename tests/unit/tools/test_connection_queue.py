@@ -11,9 +11,8 @@ from typing import Any
 
 import pytest
 
-from kbx_tui.tools.http import connection_queue
-from kbx_tui.tools.http.connection_queue import ConnectionQueue
-from kbx_tui.tools.http.http_worker import MAX_UNCONFIRMED, HttpWorker
+from kbx_tui.tools import serve_http
+from kbx_tui.tools.serve_http import MAX_UNCONFIRMED, ConnectionQueue, HttpWorker
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="connections cannot be handed over")
 
@@ -38,7 +37,7 @@ def connect(queue: ConnectionQueue) -> socket.socket:
 
 
 async def test_connections_wait_at_the_same_time(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(connection_queue, "WAIT_SECONDS", 0.2)
+    monkeypatch.setattr(serve_http, "WAIT_SECONDS", 0.2)
     refused: list[None] = []
     queue = ConnectionQueue(list, lambda: refused.append(None))
     began = time.monotonic()

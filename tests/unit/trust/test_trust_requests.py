@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from kbx_tui.base_trust import requests_of
 from kbx_tui.config import EmbeddingSettings, IndexSettings, Settings, WriteSettings
-from kbx_tui.trust.trust_requests import requests_of
 
 
 @pytest.fixture

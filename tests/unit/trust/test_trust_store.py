@@ -6,10 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from kbx_tui.demo.install import FOLDER_VARIABLE, install_demo
-from kbx_tui.errors import KbxError
-from kbx_tui.trust.trust_requests import TrustRequest
-from kbx_tui.trust.trust_store import (
+from kbx_tui.base_trust import (
+    TrustRequest,
     decline,
     grant,
     is_declined,
@@ -19,6 +17,8 @@ from kbx_tui.trust.trust_store import (
     trusted_bases,
     ungranted,
 )
+from kbx_tui.demo import FOLDER_VARIABLE, install_demo
+from kbx_tui.errors import KbxError
 
 INDEX = TrustRequest("index.uri", "s3://notes", "[index] uri", "keeps the index", blocks=True)
 MODEL = TrustRequest("embedding.model", "gemini", "[embedding] model", "sends", blocks=True)

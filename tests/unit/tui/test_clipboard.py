@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from kbx_tui.tui.clipboard import ClipboardProgram, clipboard_programs, copy, may_take_text
+from kbx_tui.tui.desktop import ClipboardProgram, clipboard_programs, copy, may_take_text
 
 SSH = {"SSH_CONNECTION": "10.0.0.1 1 10.0.0.2 22"}
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from kbx_tui.tui.dedup.diff_pane import diff_rows
+from kbx_tui.tui.dedup.panes import diff_rows
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from kbx_tui.tui.editor import edit_command, editor_command
+from kbx_tui.tui.desktop import edit_command, editor_command
 
 FILE = Path("/kb/a b.md")
 

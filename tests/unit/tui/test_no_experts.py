@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kbx_tui.tui.experts.expert_list import no_experts
+from kbx_tui.tui.experts.screen import no_experts
 
 
 def text_of(*, has_claims: bool, weight: str = "count") -> str:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from kbx_tui.tui.stylesheets import styles_folder, stylesheets
+from kbx_tui.tui.terminal_app import styles_folder, stylesheets
 
 
 def test_stylesheets_are_beside_the_package_in_a_checkout(tmp_path: Path) -> None:

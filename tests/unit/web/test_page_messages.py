@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kbx_tui.web.sessions.page_messages import REPORT_LENGTH, without_size_reports
+from kbx_tui.web.page_messages import REPORT_LENGTH, without_size_reports
 
 REPORT = "\x1b[48;0;0;0;0t"
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kbx_tui.web.visitors import Visitors
+from kbx_tui.web.links import Visitors
 
 
 class Clock:

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from kbx_tui.cli.listings.progress import ProgressLines, format_pace
+from kbx_tui.cli.output import ProgressLines, format_pace
 from kbx_tui.index.build.progress import Progress, Stage
 
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 from rich.cells import cell_len
 
-from kbx_tui.cli.listings import search_listing as listing
+from kbx_tui.cli import text_output as listing
 from kbx_tui.search.results.response import PassOneEntity, SearchMeta, SearchResponse, SearchResult
 from tests.unit.search.results.test_score_sums import EXPLANATION
 

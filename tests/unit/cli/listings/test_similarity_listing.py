@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from kbx_tui.cli.listings.similarity_listing import print_check
+from kbx_tui.cli.text_output import print_check
 from kbx_tui.similarity.matches import Nearest, SimilarityCheck
 
 TEXT = "Wrote the [rollback] plan"

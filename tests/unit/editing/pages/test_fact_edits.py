@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import pytest
 
-from kbx_tui.editing.pages.fact_edits import (
+from kbx_tui.editing.fact_edits import (
     AddFact,
     ChangeFact,
     DeleteFact,
@@ -16,8 +16,8 @@ from kbx_tui.editing.pages.fact_edits import (
     apply_fact_edit,
 )
 from kbx_tui.errors import WriteFault
-from kbx_tui.knowledge.facts.fact_sections import read_facts
-from kbx_tui.knowledge.parsing.reading import parse_document
+from kbx_tui.knowledge.fact_sections import read_facts
+from kbx_tui.knowledge.reading import parse_document
 from kbx_tui.knowledge.records import FactKind
 
 PATH, OWNER = "memory/people/ada.md", "person:ada"

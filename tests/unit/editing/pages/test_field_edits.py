@@ -6,8 +6,14 @@ from __future__ import annotations
 
 import pytest
 
-from kbx_tui.editing.pages.field_edits import SetFields, Value, apply_field_edits, scalar
-from kbx_tui.editing.pages.page_edits import new_page, page_path
+from kbx_tui.editing.page_edits import (
+    SetFields,
+    Value,
+    apply_field_edits,
+    new_page,
+    page_path,
+    scalar,
+)
 from kbx_tui.errors import WriteFault
 
 PATH = "memory/people/ada.md"

@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kbx_tui.editing.pages.fact_splices import verbatim_fact_texts
-from kbx_tui.editing.pages.inline_markup import LONGEST, transfer_markup
-from kbx_tui.knowledge.facts.fact_line import read_fact_line
-from kbx_tui.knowledge.parsing.inline import strip_markup
+from kbx_tui.drafting.deciding import LONGEST, transfer_markup
+from kbx_tui.editing.fact_edits import verbatim_fact_texts
+from kbx_tui.knowledge.fact_line import read_fact_line
+from kbx_tui.knowledge.inline import strip_markup
 
 
 @pytest.mark.parametrize(

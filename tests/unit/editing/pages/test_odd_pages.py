@@ -7,13 +7,12 @@ from collections import Counter
 
 import pytest
 
+from kbx_tui.editing.fact_edits import AddFact, ChangeFact, DeleteFact, StrikeFact
 from kbx_tui.editing.file_change import smallest_change
-from kbx_tui.editing.pages.fact_edits import AddFact, ChangeFact, DeleteFact, StrikeFact
-from kbx_tui.editing.pages.field_edits import SetFields
-from kbx_tui.editing.pages.page_edits import PageEdit, apply_edits
+from kbx_tui.editing.page_edits import PageEdit, SetFields, apply_edits
 from kbx_tui.errors import WriteFault
-from kbx_tui.knowledge.facts.fact_sections import read_facts
-from kbx_tui.knowledge.parsing.reading import parse_document
+from kbx_tui.knowledge.fact_sections import read_facts
+from kbx_tui.knowledge.reading import parse_document
 from kbx_tui.knowledge.records import Fact
 from tests.unit.editing.pages.odd_pages import odd_page
 

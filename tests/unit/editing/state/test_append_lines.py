@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from kbx_tui.editing.state.append_lines import append_lines
+from kbx_tui.editing.state_files import append_lines
 
 
 def test_lines_are_added_whole(tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from kbx_tui.editing.state.drafts import (
+from kbx_tui.drafting.drafts import (
     DRAFTS,
     Choice,
     Draft,

@@ -11,16 +11,20 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kbx_tui.errors import ConfigError
-from kbx_tui.evaluation.formats.graded_file import Grade, GradedFile, grade_of
-from kbx_tui.evaluation.formats.opensearch import read_opensearch, write_opensearch
-from kbx_tui.evaluation.formats.quepid import read_quepid, write_quepid
-from kbx_tui.evaluation.formats.trec import (
-    decode,
-    encode,
+from kbx_tui.evaluation.exchange import (
+    Grade,
+    GradedFile,
+    escape,
+    grade_of,
+    read_opensearch,
     read_qrels,
+    read_quepid,
     read_run,
     read_topics,
+    unescape,
+    write_opensearch,
     write_qrels,
+    write_quepid,
     write_run,
     write_topics,
 )
@@ -74,20 +78,20 @@ def test_a_byte_order_mark_and_windows_line_ends_change_nothing(name: str) -> No
 
 @given(any_text)
 def test_a_field_has_no_blank_and_comes_back(text: str) -> None:
-    assert decode(encode(text)) == text
-    assert encode(text).split() == [encode(text)]
+    assert unescape(escape(text)) == text
+    assert escape(text).split() == [escape(text)]
 
 
 def test_only_blanks_and_percent_signs_are_encoded() -> None:
-    assert encode("memory/é: a b%20.md") == "memory/é:%20a%20b%2520.md"
+    assert escape("memory/é: a b%20.md") == "memory/é:%20a%20b%2520.md"
 
 
 def test_qrels_are_read_alike_by_ir_measures() -> None:
     ir = pytest.importorskip("ir_measures")
     theirs = ir.read_trec_qrels(io.StringIO(write_qrels(EXAMPLE)))
-    assert sorted((decode(row.query_id), decode(row.doc_id), row.relevance) for row in theirs) == (
-        plain(EXAMPLE)
-    )
+    assert sorted(
+        (unescape(row.query_id), unescape(row.doc_id), row.relevance) for row in theirs
+    ) == (plain(EXAMPLE))
 
 
 def test_runs_are_read_alike_by_ir_measures_which_sorts_by_score() -> None:
@@ -95,7 +99,7 @@ def test_runs_are_read_alike_by_ir_measures_which_sorts_by_score() -> None:
     ranked = {"rollback plan": ["memory/z.md", "memory/a b.md", "memory/m.md"], "lunch": []}
     text = write_run(ranked, "kbx flat")
     theirs = sorted(ir.read_trec_run(io.StringIO(text)), key=lambda row: -row.score)
-    assert [decode(row.doc_id) for row in theirs] == ranked["rollback plan"]
+    assert [unescape(row.doc_id) for row in theirs] == ranked["rollback plan"]
     assert read_run(text.encode()) == ({"rollback plan": ranked["rollback plan"]}, [])
 
 

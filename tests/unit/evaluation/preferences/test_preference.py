@@ -7,13 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kbx_tui.errors import ConfigError
-from kbx_tui.evaluation.preferences.preference import (
-    Better,
-    Preference,
-    ShownList,
-    Votes,
-    count_votes,
-)
+from kbx_tui.evaluation.blind_preferences import Better, Preference, ShownList, Votes, count_votes
 
 ONE, OTHER, THIRD = ("a.md", "b.md"), ("b.md", "a.md"), ("c.md",)
 

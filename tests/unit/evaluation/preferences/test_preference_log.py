@@ -7,8 +7,7 @@ from pathlib import Path
 import pytest
 
 from kbx_tui.errors import WriteFault
-from kbx_tui.evaluation.preferences.preference import Preference, ShownList
-from kbx_tui.evaluation.preferences.preference_log import FILE, PreferenceLog
+from kbx_tui.evaluation.blind_preferences import FILE, Preference, PreferenceLog, ShownList
 from kbx_tui.state_file import ignore
 
 QUERY = "who decides: “rollback”"

@@ -7,8 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from kbx_tui.index.array_files.array_format import map_arrays
-from kbx_tui.index.array_files.array_writer import ArrayWriter
+from kbx_tui.index.array_file import ArrayWriter, map_arrays
 
 NAMES = {name: f"stored {name}" for name in ("first", "second", "third")}
 TAG = "kbx arrays 1"

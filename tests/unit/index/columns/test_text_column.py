@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kbx_tui.index.columns.coded_column import CodedColumn
-from kbx_tui.index.columns.text_column import (
+from kbx_tui.index.text_columns import (
     BLOCK,
+    CodedColumn,
     RowOfText,
     SortedTexts,
     TextArena,

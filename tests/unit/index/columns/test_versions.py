@@ -5,7 +5,8 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kbx_tui.index.columns.versions import (
+from kbx_tui.index.tables import text_hash
+from kbx_tui.index.versions import (
     Versions,
     are_among,
     count_differing,
@@ -13,7 +14,6 @@ from kbx_tui.index.columns.versions import (
     rows_of_versions,
     version_array,
 )
-from kbx_tui.index.schema import text_hash
 
 # Hashes, as real versions are: sums of shorter texts may be equal though the texts differ.
 different = st.lists(st.sampled_from([text_hash(letter) for letter in "abcdefgh"]), unique=True)

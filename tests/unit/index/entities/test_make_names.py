@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from kbx_tui.index.columns.text_column import TextArena
-from kbx_tui.index.entities.entity_column import NO_STATE, EntityColumn
-from kbx_tui.index.entities.make_names import make_names
-from kbx_tui.index.entities.stored_names import words_hash
+from kbx_tui.index.stored_entities import NO_STATE, EntityColumn
+from kbx_tui.index.stored_names import make_names, words_hash
+from kbx_tui.index.text_columns import TextArena
 from kbx_tui.knowledge.records import Entity
 
 

@@ -8,12 +8,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from kbx_tui.index.array_files.array_format import map_unverified
-from kbx_tui.index.array_files.array_writer import ArrayWriter
-from kbx_tui.index.inverted_file.build_lists import write_lists
-from kbx_tui.index.inverted_file.vector_lists import VectorLists
+from kbx_tui.index.array_file import ArrayWriter, map_unverified
+from kbx_tui.index.vectors.build_lists import write_lists
 from kbx_tui.index.vectors.int8_codes import Matrix, quantize
-from kbx_tui.index.vectors.stored_vectors import StoredVectors
+from kbx_tui.index.vectors.vector_lists import VectorLists
+from kbx_tui.index.vectors.vector_segment import StoredVectors
 
 NOTHING = np.zeros(0, np.float32)
 

@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 
 from kbx_tui.errors import IndexFault
 from kbx_tui.index.derived_files import WORDS
-from kbx_tui.index.lexical import words_file
+from kbx_tui.index.lexical import text_files
 from kbx_tui.index.lexical.postings import make_postings
-from kbx_tui.index.lexical.words_file import write_words
+from kbx_tui.index.lexical.text_files import write_words
 from kbx_tui.index.store import Store
 from kbx_tui.removal import remove_index_temporaries
 
@@ -45,7 +45,7 @@ def words_bin(texts: list[str], block_characters: int) -> bytes:
 def test_blocks_change_no_byte(texts: list[str], characters: int, merged: int) -> None:
     versioned = [(f"v{number}", text) for number, text in enumerate(texts)]
     with pytest.MonkeyPatch.context() as patch, TemporaryDirectory() as folder:
-        patch.setattr(words_file, "MERGED_AT_ONCE", merged)
+        patch.setattr(text_files, "MERGED_AT_ONCE", merged)
         WORDS.write(Store(folder), make_postings(versioned, with_offsets=True))
         at_once = (Path(folder) / WORDS.name).read_bytes()
         assert words_bin(texts, characters) == at_once

@@ -8,8 +8,7 @@ import pytest
 from hypothesis import example, given, settings
 
 from kbx_tui.errors import ConfigError
-from kbx_tui.index.paths.globs import MAX_ALTERNATIVES, alternatives
-from kbx_tui.index.paths.path_filter import PathFilter
+from kbx_tui.index.path_filter import MAX_ALTERNATIVES, PathFilter, alternatives
 from tests.unit.index.paths.reference_globs import in_scope, trees_and_patterns
 
 ROOT = Path("/base")

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kbx_tui.index.paths.path_completion import complete
+from kbx_tui.index.path_filter import complete
 from tests.unit.index.paths.reference_globs import trees
 
 ROOT = Path("/base")

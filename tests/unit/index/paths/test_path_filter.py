@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kbx_tui.errors import ConfigError
-from kbx_tui.index.paths.path_filter import PathFilter
+from kbx_tui.index.path_filter import PathFilter
 
 ROOT = Path("/base")
 

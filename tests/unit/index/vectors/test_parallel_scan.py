@@ -7,7 +7,7 @@ import time
 
 import pytest
 
-from kbx_tui.index.vectors.parallel_scan import parallel_scan
+from kbx_tui.index.vectors.int8_codes import parallel_scan
 
 
 @pytest.mark.parametrize("parallel_from", [1, 100])

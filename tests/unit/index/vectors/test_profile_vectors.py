@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from kbx_tui.index.vectors.int8_codes import quantize
-from kbx_tui.index.vectors.profile_vectors import ProfileVectors, sources_of
+from kbx_tui.index.vectors.vector_matrix import ProfileVectors, sources_of
 
 STORED = np.array([b"a", b"b", b"c", b"", b"d"])
 

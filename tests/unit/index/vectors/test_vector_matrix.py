@@ -7,14 +7,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kbx_tui.index.vectors.coverage import Coverage
-from kbx_tui.index.vectors.document_contexts import document_contexts, quantize_with_context
-from kbx_tui.index.vectors.exact_products import BLOCK
-from kbx_tui.index.vectors.vector_matrix import VectorMatrix
+from kbx_tui.index.vectors.int8_codes import EXACT_BLOCK
+from kbx_tui.index.vectors.vector_matrix import Coverage, VectorMatrix
 from kbx_tui.index.vectors.vector_segment import VectorSegment
+from kbx_tui.index.vectors.vector_tables import document_contexts, quantize_with_context
 from tests.no_profiles import NO_PROFILES
 
-DOCUMENTS, CHUNKS, DIMENSION = 700, 2 * BLOCK + 100, 8
+DOCUMENTS, CHUNKS, DIMENSION = 700, 2 * EXACT_BLOCK + 100, 8
 
 
 def random_segment() -> VectorSegment:

@@ -5,9 +5,8 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from kbx_tui.knowledge.chunking import segments
-from kbx_tui.knowledge.chunking.chunker import CountTokens, split_documents
-from kbx_tui.knowledge.parsing import markdown
+from kbx_tui.knowledge import chunker, markdown
+from kbx_tui.knowledge.chunker import CountTokens, split_documents
 from kbx_tui.knowledge.records import Chunk, Document
 from tests.unit.knowledge.building import (
     count_quarters,
@@ -77,7 +76,7 @@ def test_chunks_of_a_large_body_join_to_it_and_none_is_too_long(
 ) -> None:
     document = page(body)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(segments, "LARGE", 0)
+        patch.setattr(chunker, "LARGE", 0)
         patch.setattr(markdown, "MAX_LINES", 5)
         chunks = split(document, count, limit)
     expected = document.body if document.body.strip() else ""
@@ -95,9 +94,9 @@ def test_large_body_is_split_into_few_segments(unit: str) -> None:
         counted += len(texts)
         return count_words(texts)
 
-    body = "\n" * markdown.MAX_LINES + unit * (segments.LARGE // len(unit))
+    body = "\n" * markdown.MAX_LINES + unit * (chunker.LARGE // len(unit))
     assert "".join(chunk.text for chunk in split(page(body), counting, 254)) == body
-    assert counted < segments.LARGE / 50
+    assert counted < chunker.LARGE / 50
 
 
 @pytest.mark.parametrize("body", ["", "\n", " \t\n \n", "\u00a0\n"])

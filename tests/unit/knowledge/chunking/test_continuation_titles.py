@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kbx_tui.knowledge.chunking.continuation_titles import (
+from kbx_tui.knowledge.continuation_titles import (
     MAX_GAP_DAYS,
     ParsedTitle,
     continuation_pairs,

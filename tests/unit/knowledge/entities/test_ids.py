@@ -1,4 +1,4 @@
-from kbx_tui.knowledge.entities.ids import unique_ids
+from kbx_tui.knowledge.fields import unique_ids
 from tests.unit.knowledge.building import page
 
 

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kbx_tui.knowledge.entities.spellings import other_spellings, title_keys
+from kbx_tui.knowledge.entity_names import other_spellings, title_keys
 
 
 def test_single_word_name_has_a_plural_but_no_singular() -> None:

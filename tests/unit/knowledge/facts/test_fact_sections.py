@@ -2,9 +2,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kbx_tui.knowledge.facts.fact_sections import fact_id, read_facts
-from kbx_tui.knowledge.parsing.markdown import outline
-from kbx_tui.knowledge.parsing.reading import parse_document
+from kbx_tui.knowledge.fact_sections import fact_id, read_facts
+from kbx_tui.knowledge.markdown import outline
+from kbx_tui.knowledge.reading import parse_document
 from kbx_tui.knowledge.records import Fact
 from tests.cpu_time import cpu_seconds
 from tests.unit.knowledge.building import PERSON, markdown_bodies, page

@@ -2,9 +2,9 @@ from __future__ import annotations
 
 import pytest
 
-from kbx_tui.knowledge.facts.public_page import PublicPage
-from kbx_tui.knowledge.facts.redacted_lines import redacted_lines
-from kbx_tui.knowledge.parsing.kinds import DEFAULT_ENTITY_TYPES
+from kbx_tui.knowledge.fields import DEFAULT_ENTITY_TYPES
+from kbx_tui.knowledge.public_page import PublicPage
+from kbx_tui.knowledge.redaction import redacted_lines
 from tests.cpu_time import cpu_seconds
 
 
@@ -68,7 +68,7 @@ def test_lines_that_are_not_read_as_markdown_are_redacted_with_any_mark(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     limit = 1_000  # reading as many as in earnest takes seconds
-    for module in ("facts.redacted_lines", "parsing.markdown"):
+    for module in ("redaction", "markdown"):
         monkeypatch.setattr(f"kbx_tui.knowledge.{module}.MAX_LINES", limit)
     lines = ["- open"] * limit
     assert redacted_lines("\n".join([*lines, "", "secret"])) == frozenset()

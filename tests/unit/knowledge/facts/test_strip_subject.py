@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from kbx_tui.knowledge.facts.strip_subject import strip_subject
+from kbx_tui.knowledge.entity_names import strip_subject
 from kbx_tui.knowledge.records import Entity
 
 ALICE = Entity("person:alice-chen", "Alice Chen", "person", "p", aliases=("AC",))

@@ -6,8 +6,8 @@ from functools import cache
 
 import pytest
 
-from kbx_tui.knowledge.obsidian.file_lookup import FileLookup, file_name_of
-from kbx_tui.knowledge.parsing.markdown import links_of
+from kbx_tui.knowledge.markdown import links_of
+from kbx_tui.knowledge.obsidian_vault import FileLookup, file_name_of
 
 HOME = "Home.md"
 WORK = "Work/Projects/Helix/Log.md"

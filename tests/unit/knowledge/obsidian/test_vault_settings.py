@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 
 from kbx_tui.config import IndexSettings
-from kbx_tui.index.files.excluded_files import excluded_files, template_problems
-from kbx_tui.knowledge.obsidian.moment_format import date_in_format
-from kbx_tui.knowledge.obsidian.vault_settings import (
+from kbx_tui.index.excluded_files import excluded_files, template_problems
+from kbx_tui.knowledge.obsidian_vault import (
     DailyNotes,
     VaultSettings,
+    date_in_format,
     read_vault_settings,
 )
 

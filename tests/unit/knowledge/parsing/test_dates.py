@@ -1,6 +1,6 @@
 import pytest
 
-from kbx_tui.knowledge.parsing.dates import date_of, iso_date
+from kbx_tui.knowledge.dates import date_of, iso_date
 
 
 @pytest.mark.parametrize(

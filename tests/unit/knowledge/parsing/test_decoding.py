@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kbx_tui.knowledge.parsing.decoding import BINARY, content_hash, decode
+from kbx_tui.knowledge.decoding import BINARY, content_hash, decode
 
 TEXT = "Köln, naïve café: 5 €\nzweite Zeile\n"
 

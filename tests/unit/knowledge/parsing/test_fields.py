@@ -2,12 +2,7 @@ from typing import Any
 
 import pytest
 
-from kbx_tui.knowledge.parsing.fields import (
-    attendees_of,
-    names_of,
-    references_of,
-    tags_of,
-)
+from kbx_tui.knowledge.fields import attendees_of, names_of, references_of, tags_of
 from kbx_tui.knowledge.records import Attendee
 
 MARIA, TOM = Attendee("Maria Novak", "maria@example.com"), Attendee("Tom Reed")

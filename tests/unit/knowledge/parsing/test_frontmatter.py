@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kbx_tui.knowledge.parsing.frontmatter import Frontmatter, read_frontmatter
+from kbx_tui.knowledge.reading import Frontmatter, read_frontmatter
 
 
 def test_values_and_body_are_separated() -> None:

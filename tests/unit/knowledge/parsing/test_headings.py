@@ -1,7 +1,6 @@
 from hypothesis import example, given
 
-from kbx_tui.knowledge.parsing.headings import scan_headings
-from kbx_tui.knowledge.parsing.markdown import outline
+from kbx_tui.knowledge.markdown import outline, scan_headings
 from tests.unit.knowledge.building import markdown_bodies
 
 

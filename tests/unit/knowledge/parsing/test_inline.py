@@ -1,4 +1,4 @@
-from kbx_tui.knowledge.parsing.inline import strip_markup
+from kbx_tui.knowledge.inline import strip_markup
 
 
 def test_strip_markup_keeps_the_text_only() -> None:

@@ -6,9 +6,8 @@ from typing import Any
 
 import pytest
 
-from kbx_tui.knowledge.parsing.inline_fields import inline_fields
-from kbx_tui.knowledge.parsing.inline_tags import inline_tags
-from kbx_tui.knowledge.parsing.reading import parse_document
+from kbx_tui.knowledge.markdown import inline_fields, inline_tags
+from kbx_tui.knowledge.reading import parse_document
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,6 @@
 import pytest
 
-from kbx_tui.knowledge.parsing.kinds import document_id, is_entity_kind, kind_of
+from kbx_tui.knowledge.fields import document_id, is_entity_kind, kind_of
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from kbx_tui.knowledge.parsing.link_syntax import is_in_table, wikilink
+from kbx_tui.knowledge.inline import is_in_table, wikilink
 
 
 @pytest.mark.parametrize(

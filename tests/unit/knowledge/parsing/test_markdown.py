@@ -1,4 +1,4 @@
-from kbx_tui.knowledge.parsing.markdown import headings, line_offsets, outline
+from kbx_tui.knowledge.markdown import headings, line_offsets, outline
 
 
 def positions(body: str) -> list[tuple[int, str, int]]:

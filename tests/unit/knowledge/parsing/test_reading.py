@@ -6,9 +6,9 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from kbx_tui.knowledge.parsing.decoding import BINARY
-from kbx_tui.knowledge.parsing.markdown import headings, outline
-from kbx_tui.knowledge.parsing.reading import MAX_PARSED, parse_document
+from kbx_tui.knowledge.decoding import BINARY
+from kbx_tui.knowledge.markdown import headings, outline
+from kbx_tui.knowledge.reading import MAX_PARSED, parse_document
 from kbx_tui.knowledge.records import Attendee, Problem
 from tests.unit.knowledge.building import MEETING, PERSON, markdown_bodies, page
 
@@ -182,7 +182,7 @@ def few_lines(monkeypatch: pytest.MonkeyPatch) -> int:
     """Lower the limit of lines and return it: reading as many as in earnest takes seconds."""
     limit = 1_000
     for module in ("reading", "markdown"):
-        monkeypatch.setattr(f"kbx_tui.knowledge.parsing.{module}.MAX_LINES", limit)
+        monkeypatch.setattr(f"kbx_tui.knowledge.{module}.MAX_LINES", limit)
     return limit
 
 

@@ -6,8 +6,8 @@ from unittest import mock
 import pytest
 import yaml
 
-from kbx_tui.knowledge.facts.public_page import PublicPage
-from kbx_tui.knowledge.parsing.yaml_loading import UnreadableYaml, cut_yaml, load_yaml
+from kbx_tui.knowledge.public_page import PublicPage
+from kbx_tui.knowledge.reading import UnreadableYaml, cut_yaml, load_yaml
 
 BLOCKS = (
     "é: [é, ü, ö]\nz: 1\n",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from kbx_tui.knowledge.records import Fact, FactKind
-from kbx_tui.search.browsing.card import EntityDocument, make_card
+from kbx_tui.search.browse import EntityDocument, make_card
 from tests.unit.knowledge.building import person, team
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from kbx_tui import KnowledgeBase
-from kbx_tui.search.browsing.contents import BaseContents
+from kbx_tui.search.browse import BaseContents
 
 
 def test_a_base_is_summed_up_by_its_most_frequent_types() -> None:

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kbx_tui.index.snapshot import Snapshot
-from kbx_tui.search.browsing.document_lookup import DocumentNames
+from kbx_tui.search.name_lookup import DocumentNames
 from tests.unit.search.snapshots import snapshot_of
 
 DOCUMENTS = {

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kbx_tui.search.browsing.entity_lookup import EntityNames
+from kbx_tui.search.name_lookup import EntityNames
 from tests.unit.knowledge.building import person, project, team
 
 ENTITIES = [

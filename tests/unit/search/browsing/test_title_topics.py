@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from kbx_tui.search.browsing.title_topics import titles_about, topic_words_of
+from kbx_tui.search.browse import titles_about, topic_words_of
 
 TITLES = ["Rye bread", "Bread oven", "Weekly list", "List of books", "Tide tables", "Ada Byron"]
 OCCURRENCES = {"bread": (3, 9), "list": (5, 6), "tide": (2, 4), "tables": (2, 2), "byron": (2, 9)}

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from hypothesis import given
 
-from kbx_tui.search.comparing.change_effects import change_effects
-from kbx_tui.search.comparing.why_not import why_not
 from kbx_tui.search.evidence.evidence import Evidence
 from kbx_tui.search.evidence.tuning import Tuning
 from kbx_tui.search.ranking.rank import rank
+from kbx_tui.search.why_not import change_effects, why_not
 from tests.unit.search.comparing.test_why_not import some_case
 
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kbx_tui.search.evidence.powers import power
+from kbx_tui.search.evidence.scores import power
 
 EXPONENTS = (1, 1.25, 1.5, 2, 2.5, 3, 4)
 

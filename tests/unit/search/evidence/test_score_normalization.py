@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from kbx_tui.search.evidence.score_normalization import scale_cosine
+from kbx_tui.search.evidence.scores import scale_cosine
 
 
 def test_missing_and_negative_cosines_become_0() -> None:

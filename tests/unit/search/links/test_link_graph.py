@@ -7,8 +7,7 @@ from dataclasses import replace
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kbx_tui.search.browsing.destination import Destinations
-from kbx_tui.search.links.link_graph import LinkGraph, LinkRow, make_link_graph, updated
+from kbx_tui.search.link_graph import Destinations, LinkGraph, LinkRow, make_link_graph, updated
 from tests.unit.search.snapshots import snapshot_of
 
 PATHS = ("Garden/Bed.md", "Garden/Pond.md", "House/Bed.md", "House/Shed.md", "Index.md")

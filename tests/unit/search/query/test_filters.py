@@ -9,8 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kbx_tui.errors import ConfigError
-from kbx_tui.search.query.filters import Filters, is_same_value
-from kbx_tui.search.query.typed_filters import Key
+from kbx_tui.search.query.filters import Filters, Key, is_same_value
 
 
 @pytest.mark.parametrize(

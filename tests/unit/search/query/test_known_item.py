@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from kbx_tui.index.columns.stored_documents import DocumentSegment
-from kbx_tui.index.entities.entity_column import EntityColumn
-from kbx_tui.index.entities.mapped_links import EntityPages
+from kbx_tui.index.snapshot import EntityPages
+from kbx_tui.index.stored_documents import DocumentSegment
+from kbx_tui.index.stored_entities import EntityColumn
 from kbx_tui.knowledge.records import Entity
-from kbx_tui.search.query.known_item import KnownItems
+from kbx_tui.search.query.named_documents import KnownItems
 from tests.unit.index.columns.documents import documents_of
 from tests.unit.search.snapshots import links_of
 

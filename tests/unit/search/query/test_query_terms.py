@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kbx_tui.search.evidence.score_normalization import LEXICAL_WEIGHT, REPEATS_COUNTED
+from kbx_tui.search.evidence.scores import LEXICAL_WEIGHT, REPEATS_COUNTED
 from kbx_tui.search.query.query_terms import (
     MAX_TERMS,
     identifiers,

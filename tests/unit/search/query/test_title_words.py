@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from kbx_tui.index.columns.stored_documents import DocumentSegment
-from kbx_tui.search.query.title_words import MOST_TITLES, TitleWords
+from kbx_tui.index.stored_documents import DocumentSegment
+from kbx_tui.search.query.named_documents import MOST_TITLES, TitleWords
 from tests.unit.index.columns.documents import titled
 
 

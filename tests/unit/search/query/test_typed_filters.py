@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kbx_tui.search.query.typed_filters import (
+from kbx_tui.search.query.filters import (
     KEYS,
     Key,
     TypedFilter,

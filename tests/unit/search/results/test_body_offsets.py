@@ -9,10 +9,8 @@ from hypothesis import strategies as st
 
 from kbx_tui.index.lexical.bm25 import Bm25Index, PostingsSegment
 from kbx_tui.index.lexical.postings import BEYOND, make_postings
-from kbx_tui.search.results.body_offsets import offsets_in_body
 from kbx_tui.search.results.snippets import make_snippet
-from kbx_tui.search.results.text_sections import find_headings
-from kbx_tui.search.results.word_matches import OffsetsOf, TextWords
+from kbx_tui.search.results.text_words import OffsetsOf, TextWords, find_headings, offsets_in_body
 
 TITLE = "The team of Łódź\nteams"
 PIECES = ["the", "Team", "teams", "team_work", "_team", "dying", "die", "Łódź", "E\u0301mile", "½",

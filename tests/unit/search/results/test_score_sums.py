@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from kbx_tui.search.results.score_sums import score_reasons
+from kbx_tui.search.results.response import score_reasons
 
 EXPLANATION: dict[str, Any] = {
     "final_score": 0.8649,

@@ -6,17 +6,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kbx_tui.search.results.best_passage import WantedWords
 from kbx_tui.search.results.snippets import (
     RERANKED_LENGTH,
     SNIPPET_LENGTH,
+    WantedWords,
     make_snippet,
     match_spans,
     passage_to_rerank,
     topic_stems,
     wanted_words,
 )
-from kbx_tui.search.results.word_matches import lower_in_place
+from kbx_tui.search.results.text_words import lower_in_place
 
 
 @given(st.text(max_size=600), st.text(max_size=60))

@@ -7,7 +7,7 @@ import re
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kbx_tui.search.results.text_sections import find_headings, sections
+from kbx_tui.search.results.text_words import find_headings, sections
 
 LINES = st.sampled_from(
     ["# One", "## Two #", "#tag", "text # not", "", "####### seven", "###\tTab"]

@@ -6,8 +6,7 @@ import pytest
 
 from kbx_tui.knowledge.records import Entity
 from kbx_tui.search.evidence.tuning import Tuning
-from kbx_tui.search.retrieval.entity_pass import EntityPass
-from kbx_tui.search.retrieval.role_index import ASKED_ROLE, PART_OF_ROLE, WHOLE_ROLE
+from kbx_tui.search.retrieval.entity_pass import ASKED_ROLE, PART_OF_ROLE, WHOLE_ROLE, EntityPass
 from tests.unit.search.snapshots import snapshot_of
 
 BJORN = Entity("person:bjorn", "Björn Ek", "person", "people/bjorn.md", role="Beekeeper")

@@ -5,20 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from kbx_tui.index.vectors.coverage import Coverage
-from kbx_tui.index.vectors.document_contexts import quantize_with_context
-from kbx_tui.index.vectors.vector_matrix import VectorMatrix
+from kbx_tui.index.vectors.vector_matrix import Coverage, VectorMatrix
 from kbx_tui.index.vectors.vector_segment import VectorSegment
-from kbx_tui.search.evidence.score_normalization import (
-    FEEDBACK_CANDIDATES,
-    FEEDBACK_DOCUMENTS,
-    FEEDBACK_WEIGHT,
-)
-from kbx_tui.search.retrieval.pseudo_relevance_feedback import (
-    FeedbackQuery,
-    best_documents,
-    moved_towards,
-)
+from kbx_tui.index.vectors.vector_tables import quantize_with_context
+from kbx_tui.search.evidence.scores import FEEDBACK_CANDIDATES, FEEDBACK_DOCUMENTS, FEEDBACK_WEIGHT
+from kbx_tui.search.retrieval.document_pass import FeedbackQuery, best_documents, moved_towards
 from tests.no_profiles import NO_PROFILES
 
 DIMENSION, LEXICAL_WEIGHT = 64, 0.7

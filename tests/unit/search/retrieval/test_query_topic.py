@@ -9,10 +9,10 @@ from kbx_tui.index.lexical.bm25 import Bm25Index, PostingsSegment
 from kbx_tui.index.lexical.postings import make_postings
 from kbx_tui.knowledge.records import Entity
 from kbx_tui.search.evidence.topic import Topic
-from kbx_tui.search.query.names.name_matching import NameMatcher
-from kbx_tui.search.query.names.named_query import NamedQuery
+from kbx_tui.search.query.name_matching import NameMatcher
+from kbx_tui.search.query.named_query import NamedQuery
 from kbx_tui.search.query.query_terms import searched_terms
-from kbx_tui.search.retrieval.query_topic import query_topic
+from kbx_tui.search.retrieval.document_pass import query_topic
 
 ENTITIES = (
     Entity("person:ada-stone", "Ada Stone", "person", "memory/people/ada-stone.md"),

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from kbx_tui.similarity.conflicts.conflict_guard import contradict, find_conflicts
+from kbx_tui.similarity.conflict_guard import contradict, find_conflicts
 
 CONFLICTS = [
     ("ships 5 releases a year", "ships 3 releases a year", "number", "5", "3"),

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from kbx_tui.embedding.source import BUNDLED
-from kbx_tui.similarity.scoring.calibration import Curve, calibration_of
-from kbx_tui.similarity.scoring.signals import Signals
+from kbx_tui.embedding.model_files import BUNDLED
+from kbx_tui.similarity.compared_words import Signals
+from kbx_tui.similarity.pair_score import Curve, calibration_of
 
 NOTHING = Signals(0.0, 0.0, False, 0.0, False, False)
 

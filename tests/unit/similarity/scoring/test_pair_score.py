@@ -6,10 +6,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kbx_tui.embedding.source import BUNDLED
+from kbx_tui.embedding.model_files import BUNDLED
 from kbx_tui.errors import ConfigError
-from kbx_tui.similarity.scoring.calibration import Calibration, calibration_of
-from kbx_tui.similarity.scoring.pair_score import pair_similarity, score_pair, similarity
+from kbx_tui.similarity.pair_score import (
+    Calibration,
+    calibration_of,
+    pair_similarity,
+    score_pair,
+    similarity,
+)
 from tests.unit.similarity.letters import Letters
 
 OURS = calibration_of(BUNDLED.name)

@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 
 from kbx_tui.errors import ConfigError
-from kbx_tui.tui.commands.keymap import Keymap, display_key
-from kbx_tui.tui.commands.registry import command_by_id
+from kbx_tui.tui.commands.keymap import Keymap, command_by_id, display_key
 
 
 @pytest.mark.parametrize(

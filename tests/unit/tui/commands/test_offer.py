@@ -5,16 +5,18 @@ from __future__ import annotations
 import pytest
 
 from kbx_tui.tui.commands.command_table import COMMANDS
-from kbx_tui.tui.commands.keymap import Keymap
-from kbx_tui.tui.commands.offer import (
+from kbx_tui.tui.commands.keymap import (
+    ACTIVE_TOGETHER,
     BROWSER_KEYS,
     KEPT_BY_BROWSERS,
     NOT_IN_A_BROWSER,
+    SCOPE_TITLES,
     WRITES,
+    Keymap,
     Offer,
+    command_by_id,
     offer_in_browser,
 )
-from kbx_tui.tui.commands.registry import ACTIVE_TOGETHER, SCOPE_TITLES, command_by_id
 from kbx_tui.tui.shell.help_screen import help_lines
 
 READER = offer_in_browser(allow_writes=False, has_several_bases=False)

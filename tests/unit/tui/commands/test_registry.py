@@ -6,10 +6,8 @@ from itertools import product
 
 import pytest
 
-from kbx_tui.tui.commands.command import Scope
-from kbx_tui.tui.commands.command_table import COMMANDS
-from kbx_tui.tui.commands.keymap import Keymap
-from kbx_tui.tui.commands.registry import ACTIVE_TOGETHER, SCOPE_TITLES, commands_in
+from kbx_tui.tui.commands.command_table import COMMANDS, Scope
+from kbx_tui.tui.commands.keymap import ACTIVE_TOGETHER, SCOPE_TITLES, Keymap, commands_in
 from kbx_tui.tui.shell.help_screen import help_lines
 from kbx_tui.tui.widgets.key_bar import ALWAYS_SHOWN, key_line
 

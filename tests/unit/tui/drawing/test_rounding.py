@@ -7,7 +7,7 @@ from fractions import Fraction
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kbx_tui.tui.drawing.rounding import formula_values
+from kbx_tui.tui.explore.present_why import formula_values
 
 hundredths = st.integers(0, 100).map(lambda number: number / 100)
 HALF = Fraction(1, 200)

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.cells import cell_len, get_character_cell_size
 
-from kbx_tui.tui.drawing.wrapping import is_narrow, shorten_start, wrap_ranges
+from kbx_tui.tui.drawing.cell_text import is_narrow, shorten_start, wrap_ranges
 
 texts = st.text(alphabet="ab /-é港🛳\u200d\ufe0f\u0301☀5", max_size=60)
 

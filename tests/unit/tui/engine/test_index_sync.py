@@ -13,8 +13,8 @@ import pytest
 
 from kbx_tui.api import KnowledgeBase
 from kbx_tui.errors import IndexLocked
-from kbx_tui.index.build.new_files import IndexQuestion
 from kbx_tui.index.build.progress import Progress
+from kbx_tui.index.index_status import IndexQuestion
 from kbx_tui.tui.engine.client import EngineClient
 from kbx_tui.tui.engine.index_sync import IndexSync, describe_progress
 

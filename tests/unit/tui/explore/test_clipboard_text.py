@@ -5,15 +5,15 @@ from __future__ import annotations
 import pytest
 
 from kbx_tui.search.results.response import Snippet
-from kbx_tui.tui.explore.documents.clipboard_text import citation, text
+from kbx_tui.tui.explore.document_actions import citation, text_of_document
 
 SNIPPET = Snippet("We cut over on Thursday.", (), "", 7, 7, ())
 TITLES = {"m/a.md": ("Go [no-go]", "2026-03-17")}
 
 
 def test_path_is_copied_with_its_line() -> None:
-    assert text("path", "m/a.md", 7, TITLES, {}) == "m/a.md:7"
-    assert text("path", "m/a.md", 0, TITLES, {}) == "m/a.md"
+    assert text_of_document("path", "m/a.md", 7, TITLES, {}) == "m/a.md:7"
+    assert text_of_document("path", "m/a.md", 0, TITLES, {}) == "m/a.md"
 
 
 @pytest.mark.parametrize(
@@ -28,9 +28,9 @@ def test_citation_is_a_valid_markdown_link(path: str, link: str) -> None:
 
 
 def test_snippet_is_copied_if_available() -> None:
-    assert text("snippet", "m/a.md", 7, TITLES, {"m/a.md": SNIPPET}) == SNIPPET.text
-    assert text("snippet", "m/b.md", 7, TITLES, {"m/a.md": SNIPPET}) == ""
+    assert text_of_document("snippet", "m/a.md", 7, TITLES, {"m/a.md": SNIPPET}) == SNIPPET.text
+    assert text_of_document("snippet", "m/b.md", 7, TITLES, {"m/a.md": SNIPPET}) == ""
 
 
 def test_nothing_is_copied_without_a_document() -> None:
-    assert text("citation", "", 0, {}, {}) == ""
+    assert text_of_document("citation", "", 0, {}, {}) == ""

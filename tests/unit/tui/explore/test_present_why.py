@@ -10,16 +10,15 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from kbx_tui.search.evidence.date_preference import DateMatch
 from kbx_tui.search.evidence.evidence import Evidence, FeedbackDocument
-from kbx_tui.search.evidence.topic import Topic
+from kbx_tui.search.evidence.topic import DateMatch, Topic
 from kbx_tui.search.evidence.tuning import Tuning
 from kbx_tui.search.ranking.explain import explain
 from kbx_tui.search.ranking.rank import rank
 from kbx_tui.tui.drawing.lines import Line
-from kbx_tui.tui.explore.panes.why_pane import formula_lines, section_lines, why_lines
-from kbx_tui.tui.explore.reasons.present_why import present_why
+from kbx_tui.tui.explore.present_why import present_why
 from kbx_tui.tui.explore.view import Why
+from kbx_tui.tui.explore.why_pane import formula_lines, section_lines, why_lines
 from tests.unit.search.building import (
     components,
     consecutive_parts,

@@ -19,7 +19,7 @@ from kbx_tui.tui.explore.presenting import (
     present_snippet,
 )
 from kbx_tui.tui.explore.search_state import SearchState
-from kbx_tui.tui.reading.preview import Place
+from kbx_tui.tui.reading.markdown_lines import Place
 from tests.unit.search.building import components, evidence, some_evidence, some_tuning
 
 

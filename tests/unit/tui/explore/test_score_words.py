@@ -7,7 +7,8 @@ from dataclasses import replace
 import pytest
 
 from kbx_tui.formatting import FLAT_REASONS
-from kbx_tui.tui.explore.reasons.score_words import (
+from kbx_tui.tui.explore.chips import SIGNAL_WORDS
+from kbx_tui.tui.explore.score_words import (
     MEANINGS,
     REASONS,
     SIGNALS,
@@ -21,7 +22,6 @@ from kbx_tui.tui.explore.reasons.score_words import (
     why_words,
     words_sentence,
 )
-from kbx_tui.tui.explore.search_labels import SIGNAL_WORDS
 from kbx_tui.tui.explore.view import (
     Addend,
     EntityRow,

@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 
 from kbx_tui.search.evidence.evidence import Signal
-from kbx_tui.tui.explore.panes.mode_badge import longest_that_fits
-from kbx_tui.tui.explore.search_labels import mode_candidates, signal_words
+from kbx_tui.tui.explore.chips import longest_that_fits, mode_candidates, signal_words
 from kbx_tui.tui.explore.view import Mode
 
 

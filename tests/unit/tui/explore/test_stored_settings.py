@@ -8,8 +8,13 @@ from typing import Any
 import msgspec
 import pytest
 
-from kbx_tui.tui.explore.search_state import SearchState
-from kbx_tui.tui.explore.stored_settings import USUAL, settings_words, state_of, stored_settings
+from kbx_tui.tui.explore.search_state import (
+    USUAL,
+    SearchState,
+    settings_words,
+    state_of,
+    stored_settings,
+)
 
 CHANGED = replace(
     USUAL,

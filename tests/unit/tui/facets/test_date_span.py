@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kbx_tui.tui.facets.date_span import MONTHS, DateStrip
+from kbx_tui.tui.explore.facet_list import MONTHS, DateStrip
 
 QUARTER = (("2026-01", 1), ("2026-02", 0), ("2026-03", 8))
 

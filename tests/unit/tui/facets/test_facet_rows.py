@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from kbx_tui.search.links.link_records import LinkedDocument
+from kbx_tui.search.link_records import LinkedDocument
 from kbx_tui.search.results.facets import Facets, FacetValue
-from kbx_tui.tui.explore.panes.facet_pane import facet_strip_line
-from kbx_tui.tui.facets.facet_rows import (
+from kbx_tui.tui.explore.facet_list import (
     FacetRow,
     facet_rows,
     linked_rows,
     narrowed,
     narrowed_to_span,
 )
+from kbx_tui.tui.explore.facet_sidebar import facet_strip_line
 
 FACETS = Facets(
     12,

@@ -5,8 +5,7 @@ from __future__ import annotations
 from rich.cells import cell_len
 
 from kbx_tui.tui.drawing.lines import width_of
-from kbx_tui.tui.indexing.file_list import file_line
-from kbx_tui.tui.indexing.file_rows import FileRow
+from kbx_tui.tui.indexing.panes import FileRow, file_line
 
 
 def test_a_name_of_wide_characters_keeps_its_end_and_moves_no_column() -> None:

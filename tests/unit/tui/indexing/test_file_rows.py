@@ -1,6 +1,6 @@
-from kbx_tui.index.index_overview import IndexOverview
+from kbx_tui.index.index_status import IndexOverview
 from kbx_tui.knowledge.records import Problem
-from kbx_tui.tui.indexing.file_rows import file_groups
+from kbx_tui.tui.indexing.panes import file_groups
 
 
 def test_templates_left_out_on_purpose_are_not_problems() -> None:

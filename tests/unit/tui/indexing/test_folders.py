@@ -6,9 +6,15 @@ from pathlib import Path
 
 import pytest
 
-from kbx_tui.index.paths.path_filter import PathFilter
-from kbx_tui.tui.indexing.folder_scope import folders_in, path_of, toggled
-from kbx_tui.tui.indexing.folder_tree import FolderTree, count_by_folder, tree_of
+from kbx_tui.index.path_filter import PathFilter
+from kbx_tui.tui.indexing.folder_tree import (
+    FolderTree,
+    count_by_folder,
+    folders_in,
+    path_of,
+    toggled,
+    tree_of,
+)
 
 PATHS = (
     "memory/index.md",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from kbx_tui.index.build.progress import Progress
 from kbx_tui.tui.drawing.lines import Line
 from kbx_tui.tui.engine.index_run import IndexRun
-from kbx_tui.tui.indexing.run_pane import stage_lines
+from kbx_tui.tui.indexing.panes import stage_lines
 
 
 def text_of(line: Line) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kbx_tui.tui.judging.judging_order import judging_order
+from kbx_tui.tui.judging.grades import judging_order
 
 
 def test_equal_rankings_are_judged_from_the_top() -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from kbx_tui.tui.reading.embeds import MOST_LINES, passage_of, with_passages
-from kbx_tui.tui.reading.hidden_markup import render_inline
+from kbx_tui.tui.reading.markdown_lines import render_inline
 
 NOTE = [
     "---",

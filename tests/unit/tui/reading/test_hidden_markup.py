@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kbx_tui.safe_text import safe_lines
-from kbx_tui.tui.reading.hidden_markup import render_inline
+from kbx_tui.tui.reading.markdown_lines import render_inline
 
 MARKUP = (
     "[[ ]] [ ] ( ) ![ ]( | ` `` ``` ** * __ _ ~~ \\ # > - 1. --- https://a.b/c [[Alice]] [x](y.md)"

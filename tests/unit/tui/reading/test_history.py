@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kbx_tui.tui.reading.history import MAX_STEPS, History, Step
+from kbx_tui.tui.explore.reader import MAX_STEPS, History, Step
 
 CARD, NOTE, OTHER = Step("card", "person:a"), Step("document", "a.md"), Step("document", "b.md")
 

@@ -6,8 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kbx_tui.tui.reading.hidden_markup import render_inline
-from kbx_tui.tui.reading.markdown_lines import Mark, line_kinds, line_style, overlay
+from kbx_tui.tui.reading.markdown_lines import Mark, line_kinds, line_style, overlay, render_inline
 
 
 def test_code_and_frontmatter_are_distinguished_from_text() -> None:

@@ -10,8 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kbx_tui.tui.drawing.lines import width_of
-from kbx_tui.tui.reading.hidden_markup import render_inline
-from kbx_tui.tui.reading.preview import Place, Preview
+from kbx_tui.tui.reading.markdown_lines import Place, Preview, render_inline
 from kbx_tui.tui.reading.reading_layout import (
     LEAST_TEXT,
     MARGIN,

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from kbx_tui.tui.reading.preview import Place, Preview
-from kbx_tui.tui.reading.reading_position import (
+from kbx_tui.tui.reading.markdown_lines import Place, Preview
+from kbx_tui.tui.reading.reading_layout import (
     NO_PLACE,
     first_match,
     is_empty,

@@ -2,16 +2,9 @@
 
 from __future__ import annotations
 
-from kbx_tui.search.query_history import PastQuery
-from kbx_tui.search.saved_queries import NewResult, News, SavedQuery
-from kbx_tui.tui.explore.stored_settings import USUAL
-from kbx_tui.tui.recall.recall_rows import (
-    ago,
-    document_rows,
-    matching,
-    news_words,
-    recall_rows,
-)
+from kbx_tui.search.query_history import NewResult, News, PastQuery, SavedQuery
+from kbx_tui.tui.boxes.recall_box import ago, document_rows, matching, news_words, recall_rows
+from kbx_tui.tui.explore.search_state import USUAL
 
 ROWS = recall_rows(
     [SavedQuery("Incidents", "error code 5032", 60.0)],

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from kbx_tui.tui.app import MODES
 from kbx_tui.tui.commands.keymap import Keymap
 from kbx_tui.tui.drawing.lines import width_of
-from kbx_tui.tui.mode_screens import MODES
-from kbx_tui.tui.shell.tabs import MARK, TABS, fit_tabs, tab_at, tab_line, tab_texts
+from kbx_tui.tui.shell.mode_tabs import MARK, TABS, fit_tabs, tab_at, tab_line, tab_texts
 
 BASE = ("acme", "5,706 documents")
 COUNTS = {"dedup": "(3)"}

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from kbx_tui.tui.commands.keymap import Keymap
-from kbx_tui.tui.commands.registry import command_by_id
+from kbx_tui.tui.commands.keymap import Keymap, command_by_id
 from kbx_tui.tui.shell.tour import STEPS, Tour
 
 

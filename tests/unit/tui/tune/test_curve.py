@@ -8,9 +8,18 @@ import pytest
 
 from kbx_tui.search.evidence.tuning import Tuning
 from kbx_tui.tui.drawing.lines import Line, width_of
-from kbx_tui.tui.tune.curve import Curve, curve_words, y_range
-from kbx_tui.tui.tune.curve_plot import BEST, NOW, plot_area, plot_lines
-from kbx_tui.tui.tune.tunable import TUNABLES, Tunable, tunables_for
+from kbx_tui.tui.tune.curve import (
+    BEST,
+    NOW,
+    TUNABLES,
+    Curve,
+    Tunable,
+    curve_words,
+    plot_area,
+    plot_lines,
+    tunables_for,
+    y_range,
+)
 
 ALPHA, THRESHOLD, ENTITIES, GATE, PARENT, OPENINGS = TUNABLES
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kbx_tui.evaluation.threshold_observatory import AskedQuery, Outcome, ThresholdObservatory
+from kbx_tui.evaluation.past_queries import AskedQuery, Outcome, ThresholdObservatory
 from kbx_tui.tui.drawing.lines import Line, width_of
 from kbx_tui.tui.tune.past_queries import (
     PastQueries,

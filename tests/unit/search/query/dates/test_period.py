@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from kbx_tui.search.query.dates.period import Period
+from kbx_tui.search.query.periods import Period
 
 
 @pytest.mark.parametrize(

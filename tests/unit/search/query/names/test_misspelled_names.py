@@ -6,12 +6,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rapidfuzz import fuzz
 
-from kbx_tui.index.entities.entity_column import NO_STATE, EntityColumn
-from kbx_tui.index.entities.make_names import make_names
-from kbx_tui.index.entities.name_segments import SIMILAR
-from kbx_tui.index.entities.stored_names import SHORTEST_TO_COMPARE
+from kbx_tui.index.stored_entities import NO_STATE, EntityColumn
+from kbx_tui.index.stored_names import SHORTEST_TO_COMPARE, SIMILAR, make_names
 from kbx_tui.knowledge.records import Entity
-from kbx_tui.search.query.names.misspelled_names import MisspelledNames
+from kbx_tui.search.query.misspelled_names import MisspelledNames
 
 NAMES = ("Ruth Miller", "Ruth Muller", "Jan van der Berg", "Biot Savart", "Navdeep Bains", "Biot")
 ENTITIES = [Entity(f"person:{n}", name, "person", f"{n}.md") for n, name in enumerate(NAMES)]

@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kbx_tui.knowledge.records import Entity
-from kbx_tui.search.query.names.name_match import AMBIGUOUS, HINT, NameMatch
-from kbx_tui.search.query.names.name_matching import NameMatcher
+from kbx_tui.search.query.name_matching import NameMatcher
+from kbx_tui.search.query.named_query import AMBIGUOUS, HINT, NameMatch
 from tests.unit.search.query.names.people import person
 
 ENTITIES = (

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from kbx_tui.index.snapshot import NameVotes
-from kbx_tui.search.query.names.name_priors import COMMON, UNCOMMON, NamePriors
+from kbx_tui.search.query.name_index import COMMON, UNCOMMON, NamePriors
 
 
 def priors(as_name: float, as_word: float) -> NamePriors:

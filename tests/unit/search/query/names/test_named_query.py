@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from kbx_tui.knowledge.records import Entity
-from kbx_tui.search.query.names.name_matching import NameMatcher
-from kbx_tui.search.query.names.named_query import NamedQuery
+from kbx_tui.search.query.name_matching import NameMatcher
+from kbx_tui.search.query.named_query import NamedQuery
 
 ENTITIES = (
     Entity("person:ada-stone", "Ada Stone", "person", "memory/people/ada-stone.md"),

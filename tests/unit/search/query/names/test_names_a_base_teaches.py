@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from kbx_tui.index.snapshot import NameVotes
-from kbx_tui.search.query.names.name_matching import NameMatcher
+from kbx_tui.search.query.name_matching import NameMatcher
 from tests.unit.search.query.names.people import person
 
 BILL = (

@@ -6,8 +6,8 @@ import pytest
 
 from kbx_tui.index.snapshot import NameVotes
 from kbx_tui.knowledge.records import Entity
-from kbx_tui.search.query.names.name_match import AMBIGUOUS, HINT, NameMatch
-from kbx_tui.search.query.names.name_matching import NameMatcher
+from kbx_tui.search.query.name_matching import NameMatcher
+from kbx_tui.search.query.named_query import AMBIGUOUS, HINT, NameMatch
 from tests.unit.search.query.names.people import person
 
 ENTITIES = (

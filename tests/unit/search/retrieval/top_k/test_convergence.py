@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kbx_tui.search.evidence.evidence import Rows, Scores
-from kbx_tui.search.retrieval.top_k import convergence
-from kbx_tui.search.retrieval.top_k.convergence import STABLE_ROUNDS, converge
+from kbx_tui.search.retrieval import convergence
+from kbx_tui.search.retrieval.convergence import STABLE_ROUNDS, converge
 
 some_scores = st.lists(
     st.tuples(st.sampled_from([0.0, 0.25, 0.5, 1.0]), st.sampled_from([0.0, 0.5, 1.0])), max_size=40

@@ -10,15 +10,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kbx_tui.search.evidence.continuations import ScoredDocuments
 from kbx_tui.search.evidence.evidence import Evidence, Rows, Scores
-from kbx_tui.search.evidence.score_normalization import PROPAGATION_SHARE
-from kbx_tui.search.evidence.scoring import QueryVariant, Scoring
+from kbx_tui.search.evidence.scores import PROPAGATION_SHARE
+from kbx_tui.search.evidence.scoring import QueryVariant, ScoredDocuments, Scoring
 from kbx_tui.search.evidence.topic import Topic
 from kbx_tui.search.evidence.tuning import Tuning
 from kbx_tui.search.ranking.rank import rank
-from kbx_tui.search.retrieval.top_k import convergence, top_k
-from kbx_tui.search.retrieval.top_k.top_k import TopKRequest, top_k_evidence
+from kbx_tui.search.retrieval import convergence, document_pass
+from kbx_tui.search.retrieval.document_pass import TopKRequest, top_k_evidence
 from tests.unit.search import building
 from tests.unit.search.building import some_evidence, some_tuning
 
@@ -30,8 +29,8 @@ ERROR = 0.02
 def small_thresholds() -> Iterator[None]:
     """Make top-k retrieval worthwhile for a few documents."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(top_k, "WORTH_FROM", 0)
-        patch.setattr(top_k, "WORTH_SHARE", 1.0)
+        patch.setattr(document_pass, "WORTH_FROM", 0)
+        patch.setattr(document_pass, "WORTH_SHARE", 1.0)
         patch.setattr(convergence, "WORTH_SHARE", 1.0)
         patch.setattr(convergence, "BATCH", 3)
         yield
@@ -129,12 +128,12 @@ def test_top_k_and_number_of_results_equal_a_full_scan(
 ) -> None:
     documents = data.draw(some_documents(len(evidence)))
     drawn = case(evidence, documents, np.random.default_rng(seed), without_vector)
-    top_k = retrieved(drawn, tuning, limit, seed)
+    document_pass = retrieved(drawn, tuning, limit, seed)
     expected = rank(drawn.full, tuning)
-    if top_k is None:
+    if document_pass is None:
         assert limit > len(evidence) or expected.topic is not None
         return
-    ranking = rank(top_k, tuning)
+    ranking = rank(document_pass, tuning)
     assert [(ranked.row, ranked.score) for ranked in ranking.top(limit)] == [
         (ranked.row, ranked.score) for ranked in expected.top(limit)
     ]
@@ -146,7 +145,7 @@ def test_cosines_without_an_error_bound_cause_a_full_scan() -> None:
 
 
 def test_large_limit_causes_a_full_scan(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(top_k, "WORTH_SHARE", 0.5)
+    monkeypatch.setattr(document_pass, "WORTH_SHARE", 0.5)
     documents = simple_case([1.0] * 6, [0.5] * 6)
     assert retrieved(documents, Tuning(), 3) is not None
     assert retrieved(documents, Tuning(), 4) is None
@@ -154,11 +153,11 @@ def test_large_limit_causes_a_full_scan(monkeypatch: pytest.MonkeyPatch) -> None
 
 def test_documents_that_only_the_cosine_could_make_results_are_evaluated_and_counted() -> None:
     documents = simple_case([0.0] * 5, [0.9, 0.31, 0.29, 0.305, 0.1])
-    top_k = retrieved(documents, Tuning(), 1, seed=4)
-    assert top_k is not None
-    assert top_k.evaluated is not None
-    assert rank(top_k, Tuning()).total_matched == 3
-    assert not top_k.evaluated[4]
+    document_pass = retrieved(documents, Tuning(), 1, seed=4)
+    assert document_pass is not None
+    assert document_pass.evaluated is not None
+    assert rank(document_pass, Tuning()).total_matched == 3
+    assert not document_pass.evaluated[4]
 
 
 @pytest.mark.parametrize("seed", range(5))

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from kbx_tui.safe_text import safe_line
 from kbx_tui.tui.drawing.lines import Line, width_of
-from kbx_tui.tui.explore.panes import card_lines
+from kbx_tui.tui.explore import entity_card
 from kbx_tui.tui.explore.view import CardDocument, CardFact, CardItem, CardView
 
 hostile = st.text(alphabet="ab [red]/港🛳\x1b\u202e\u200d\x07", max_size=60).map(safe_line)
@@ -52,31 +52,31 @@ def test_every_line_fits_the_width(
 ) -> None:
     card = replace(CARD, name=name, role=role, aliases=(name,), facts=tuple(facts))
     lines = [
-        *card_lines.head_lines(card, width),
-        *card_lines.fact_lines(facts, width),
-        *card_lines.item_lines(items, width),
-        card_lines.page_line(role, width, cursor=True),
-        card_lines.group_line("2026", 12, width),
+        *entity_card.head_lines(card, width),
+        *entity_card.fact_lines(facts, width),
+        *entity_card.item_lines(items, width),
+        entity_card.page_line(role, width, cursor=True),
+        entity_card.group_line("2026", 12, width),
     ]
     assert max(map(width_of, lines)) <= width
 
 
 @given(documents, widths, st.booleans())
 def test_every_line_of_a_document_fits(document: CardDocument, width: int, cursor: bool) -> None:
-    for part in range(card_lines.document_height(width)):
-        line = card_lines.document_line(document, part, width, cursor=cursor)
+    for part in range(entity_card.document_height(width)):
+        line = entity_card.document_line(document, part, width, cursor=cursor)
         assert width_of(line) <= width
 
 
 @given(facts, widths)
 def test_no_text_of_a_fact_is_lost(fact: CardFact, width: int) -> None:
-    shown = "".join(texts(card_lines.fact_lines([replace(fact, sources=(), date="")], width)))
+    shown = "".join(texts(entity_card.fact_lines([replace(fact, sources=(), date="")], width)))
     assert fact.text.replace(" ", "") in shown.replace(" ", "").replace("·", "")
     assert fact.status in shown
 
 
 def test_head_shows_name_role_aliases_and_counts() -> None:
-    assert texts(card_lines.head_lines(CARD, 40)) == [
+    assert texts(entity_card.head_lines(CARD, 40)) == [
         "● Alice Chen                     person",
         "  Director of Engineering · Platform",
         "  also achen",
@@ -85,7 +85,7 @@ def test_head_shows_name_role_aliases_and_counts() -> None:
 
 
 def test_superseded_facts_are_dim_and_say_so() -> None:
-    lines = card_lines.fact_lines(CARD.facts, 60)
+    lines = entity_card.fact_lines(CARD.facts, 60)
     assert texts(lines)[2:] == [
         "  2026-03-17  Signs off the cut-over",
         "              from Migration go/no-go, a, 1 more",
@@ -96,14 +96,14 @@ def test_superseded_facts_are_dim_and_say_so() -> None:
 
 
 def test_narrow_cards_show_the_date_below_the_fact() -> None:
-    assert texts(card_lines.fact_lines(CARD.facts[1:], 40))[2:] == [
+    assert texts(entity_card.fact_lines(CARD.facts[1:], 40))[2:] == [
         "  · Wants it before Christmas",
         "    2025-12-04 · superseded · from x",
     ]
 
 
 def test_open_items_come_before_done_ones() -> None:
-    assert texts(card_lines.item_lines(CARD.open_items, 40)) == [
+    assert texts(entity_card.item_lines(CARD.open_items, 40)) == [
         "",
         "  Open items  1",
         "  ☐ call Bob  2026-02-12",
@@ -112,7 +112,7 @@ def test_open_items_come_before_done_ones() -> None:
 
 
 def test_documents_are_grouped_by_year() -> None:
-    assert list(card_lines.document_groups(CARD.documents)) == [
+    assert list(entity_card.document_groups(CARD.documents)) == [
         ("2026", 1),
         ("2025", 1),
         ("no date", 1),
@@ -128,17 +128,17 @@ def test_documents_are_grouped_by_year() -> None:
 )
 def test_a_document_shows_date_title_kind_and_reason(width: int, shown: list[str]) -> None:
     document = CARD.documents[0]
-    parts = range(card_lines.document_height(width))
-    lines = [card_lines.document_line(document, part, width, cursor=True) for part in parts]
+    parts = range(entity_card.document_height(width))
+    lines = [entity_card.document_line(document, part, width, cursor=True) for part in parts]
     assert texts(lines) == shown
 
 
 def test_empty_sections_are_left_out() -> None:
-    assert card_lines.fact_lines((), 40) == card_lines.item_lines((), 40) == []
+    assert entity_card.fact_lines((), 40) == entity_card.item_lines((), 40) == []
     bare = CardView("person:x", "X", "", "", "", "", (), (), (), ())
-    assert texts(card_lines.head_lines(bare, 40)) == ["● X", "  nothing is known about it yet"]
+    assert texts(entity_card.head_lines(bare, 40)) == ["● X", "  nothing is known about it yet"]
 
 
 def test_source_paths_are_shortened_to_their_stem() -> None:
-    assert card_lines.short_source("memory/notes/2026-01-21-outage.md") == "2026-01-21-outage"
-    assert card_lines.short_source("Migration go/no-go") == "Migration go/no-go"
+    assert entity_card.short_source("memory/notes/2026-01-21-outage.md") == "2026-01-21-outage"
+    assert entity_card.short_source("Migration go/no-go") == "Migration go/no-go"

@@ -6,7 +6,7 @@ import pytest
 
 from kbx_tui.tui.commands.keymap import Keymap
 from kbx_tui.tui.drawing.lines import Line
-from kbx_tui.tui.explore.panes.empty_states import has_only_common_words, no_query, no_results
+from kbx_tui.tui.explore.answer_display import has_only_common_words, no_query, no_results
 from kbx_tui.tui.explore.view import BaseSummary, ExploreView, Mode, ScopeView
 
 

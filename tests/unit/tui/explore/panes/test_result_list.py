@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from kbx_tui.formatting import stacked_bar
 from kbx_tui.tui.drawing.lines import width_of
-from kbx_tui.tui.explore.panes.result_list import Columns, result_line
+from kbx_tui.tui.explore.result_list import Columns, result_line
 from kbx_tui.tui.explore.view import ResultRow
 
 unit = st.floats(0.0, 1.0)

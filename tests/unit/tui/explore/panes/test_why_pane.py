@@ -7,7 +7,7 @@ from fractions import Fraction
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kbx_tui.tui.explore.panes.why_pane import weight_text
+from kbx_tui.tui.explore.why_pane import weight_text
 
 
 @given(st.floats(0.0, 1.0))

@@ -1,0 +1,225 @@
+"""Draft review: drafts stored, checked, planned, applied, and labels on pairs of texts."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+
+from kbx_tui.api.catalog import Catalog
+from kbx_tui.api.file_writer import FileWriter
+from kbx_tui.api.session import Session
+from kbx_tui.api.similarity_checks import SimilarityChecks
+from kbx_tui.drafting import decided_pairs as label_file
+from kbx_tui.drafting import drafts as draft_file
+from kbx_tui.drafting.checking import (
+    check_drafts,
+    check_group,
+    duplicate_groups,
+    with_written_texts,
+)
+from kbx_tui.drafting.decided_pairs import (
+    Label,
+    LabelledScore,
+    ThresholdMetrics,
+    pairs_of,
+    read_kept,
+    with_choice_to_keep,
+    write_kept,
+)
+from kbx_tui.drafting.deciding import decide, merged_text
+from kbx_tui.drafting.differences import Difference, difference
+from kbx_tui.drafting.drafts import Draft
+from kbx_tui.drafting.planning import apply_plan, make_plan
+from kbx_tui.drafting.records import Applied, DraftCheck, DraftMatch, Plan, Verdict
+from kbx_tui.editing.file_change import read_file
+from kbx_tui.editing.file_edits import ProgressCallback
+from kbx_tui.editing.journal import edit_lock
+from kbx_tui.errors import NotFound
+from kbx_tui.knowledge.decoding import decode
+from kbx_tui.knowledge.entity_names import strip_subject
+from kbx_tui.knowledge.fact_sections import ID_LIMIT
+from kbx_tui.knowledge.records import Entity, Fact
+from kbx_tui.safe_text import replace_surrogates
+from kbx_tui.search.browse import facts_by_id
+from kbx_tui.similarity.conflict_guard import Conflict
+from kbx_tui.similarity.duplicate_scan import DuplicateScan, KeptPairs
+from kbx_tui.similarity.matches import Thresholds
+
+
+class DraftReview:
+    """Drafts of a session. Decisions are stored with them, so that quitting loses nothing.
+
+    `KnowledgeBase` documents the methods.
+    """
+
+    def __init__(self, session: Session) -> None:
+        self._session, self._files = session, FileWriter(session)
+        self._similarity, self._catalog = SimilarityChecks(session), Catalog(session)
+
+    def drafts(self) -> tuple[Draft, ...]:
+        drafts = draft_file.read_drafts(self._session.root, self._session.notice_once)
+        self._session.known_drafts = {**self._session.known_drafts, **_by_id(drafts)}
+        return drafts
+
+    def drafts_in(self, file: Path | str) -> tuple[Draft, ...]:
+        path = Path(file).expanduser()
+        if not path.exists():
+            path = self._session.root / path  # an absolute path is unchanged
+        try:
+            data = path.read_bytes()
+        except OSError as error:
+            raise NotFound(f"{path} cannot be read: {error.strerror or error}") from error
+        return draft_file.drafts_from_text(decode(data)[0])
+
+    def save(self, drafts: Sequence[Draft]) -> None:
+        root = self._session.root
+        with edit_lock(root):
+            stored = draft_file.read_drafts(root, self._session.notice_once)
+            merged = draft_file.merge_drafts(drafts, self._session.known_drafts, stored)
+            draft_file.write_drafts(root, merged)
+        self._session.known_drafts = _by_id(drafts)
+
+    def check(self, drafts: Sequence[Draft]) -> list[DraftCheck]:
+        session, engine = self._session, self._similarity.engine
+        checks = check_drafts(drafts, engine(), session.open_index(), session.settings.dedup)
+        pages = [check.entity.path for check in checks if check.entity and check.entity.path]
+        if self._files.index_edited(pages):
+            checks = check_drafts(drafts, engine(), session.open_index(), session.settings.dedup)
+        checks = with_written_texts(checks, partial(read_file, session.root))
+        return [
+            replace(check, matches=tuple(map(self._with_redaction, check.matches)))
+            for check in checks
+        ]
+
+    def _with_redaction(self, match: DraftMatch) -> DraftMatch:
+        page = self._catalog.public_page(match.known.source_path)
+        is_redacted = page is not None and page.redacts(match.known.text)
+        return replace(match, is_redacted=True) if is_redacted else match
+
+    def decide(self, check: DraftCheck, threshold: float | None) -> Verdict:
+        self._thresholds(threshold)  # raises OutOfRange
+        return decide(check, threshold)
+
+    def difference(self, left: str, right: str, conflicts: Sequence[Conflict]) -> Difference:
+        return difference(left, right, conflicts)
+
+    def merged_text(self, check: DraftCheck, match: DraftMatch) -> str:
+        return merged_text(check.written or check.draft.text, match.written or match.known.text)
+
+    def scan_duplicates(
+        self, entity: str | None, path: str | None, threshold: float | None, *, kept: bool
+    ) -> DuplicateScan:
+        root, notice = self._session.root, self._session.notice_once
+        return self._similarity.scan(
+            entity, path, threshold, KeptPairs(read_kept(root, notice), wanted=kept)
+        )
+
+    def scan(
+        self, entity: str | None, path: str | None, threshold: float | None, *, kept: bool
+    ) -> list[DraftCheck]:
+        scan = self.scan_duplicates(entity, path, threshold, kept=kept)
+        checks = self._check_groups(scan, threshold)
+        return [with_choice_to_keep(check) for check in checks] if kept else checks
+
+    def keep(self, check: DraftCheck, *, kept: bool) -> None:
+        root = self._session.root
+        with edit_lock(root):
+            write_kept(root, pairs_of(check), kept=kept)
+
+    def kept_pairs(self) -> int:
+        return len(read_kept(self._session.root, self._session.notice_once))
+
+    def _check_groups(self, scan: DuplicateScan, threshold: float | None) -> list[DraftCheck]:
+        groups = duplicate_groups(scan)
+        ids = [member.fact_id for group in groups for member in group]
+        facts = facts_by_id(self._session.open_index(), ids)
+        owners = {fact_id: fact.entity_id for fact_id, fact in facts.items()}
+        entities, checks = self._entities(), []
+        thresholds = self._thresholds(threshold)
+        for group in groups:
+            others = group[1:]
+            first, *texts = (
+                strip_subject(fact.text, entities.get(owners.get(fact.fact_id, "")))
+                for fact in group
+            )
+            pairs = self._similarity.compare_pairs([(first, text) for text in texts])
+            least = [  # in a chain of duplicates, a fact may score lower with the newest
+                min(thresholds.of(facts[fact.fact_id].kind, fact.text), pair.score)
+                for fact, pair in zip(others, pairs, strict=True)
+            ]
+            checks.append(
+                check_group(group, pairs, least, owners=owners, entities=entities, scan=scan)
+            )
+        return checks
+
+    def plan(self, drafts: Sequence[Draft]) -> Plan:
+        self._session.ensure_indexed()
+        self._session.fresh_index()
+        entities = self._entities()
+        owners = {entities[draft.entity_id].path for draft in drafts if draft.entity_id in entities}
+        if self._files.index_edited(sorted(filter(None, owners))):
+            entities = self._entities()
+        return make_plan(
+            drafts,
+            entities=entities,
+            facts=self._facts(drafts),
+            read=partial(read_file, self._session.root),
+            today=time.strftime("%Y-%m-%d"),
+        )
+
+    def apply(self, plan: Plan, progress: ProgressCallback | None) -> Applied:
+        session = self._session
+        self._files.finish_interrupted()
+        with edit_lock(session.root):
+            applied = apply_plan(session.root, plan, progress)
+            draft_file.drop_drafts(session.root, applied.done)
+        session.known_drafts = {  # a settled draft that comes back is a new one
+            draft_id: draft
+            for draft_id, draft in session.known_drafts.items()
+            if draft_id not in applied.done
+        }
+        self._files.publish(applied.paths, "dedup", f"{len(applied.done)} drafts")
+        return applied
+
+    def label(self, left: str, right: str, *, same: bool) -> int:
+        root = self._session.root
+        label = Label(replace_surrogates(left), replace_surrogates(right), same)
+        pair = {label.left, label.right}
+        with edit_lock(root):
+            stored = label_file.read_labels(root, self._session.notice_once)
+            others = (other for other in stored if {other.left, other.right} != pair)
+            labels = [*others, label]
+            label_file.write_labels(root, labels)
+        return len(labels)
+
+    def labelled(self) -> tuple[LabelledScore, ...]:
+        stored = label_file.read_labels(self._session.root, self._session.notice_once)
+        labels = [label for label in stored if label.left.strip() and label.right.strip()]
+        pairs = [(label.left, label.right) for label in labels]
+        return label_file.score_labels(labels, self._similarity.compare_pairs(pairs))
+
+    def measure(
+        self, labelled: Sequence[LabelledScore], threshold: float
+    ) -> ThresholdMetrics | None:
+        self._thresholds(threshold)  # raises OutOfRange
+        return label_file.measure_threshold(labelled, threshold)
+
+    def _thresholds(self, threshold: float | None) -> Thresholds:
+        return Thresholds(self._session.settings.dedup, threshold)
+
+    def _entities(self) -> Mapping[str, Entity]:
+        return self._session.open_index().generation().entities
+
+    def _facts(self, drafts: Sequence[Draft]) -> dict[int, Fact]:
+        """Return the facts that the drafts refer to, by id."""
+        ids = [fact_id for draft in drafts if draft.choice for fact_id in draft.choice.fact_ids]
+        ids += [draft.stands_for for draft in drafts if draft.stands_for is not None]
+        valid_ids = [fact_id for fact_id in ids if 0 < fact_id < ID_LIMIT]  # drafts name any number
+        return facts_by_id(self._session.open_index(), valid_ids)
+
+
+def _by_id(drafts: Sequence[Draft]) -> Mapping[str, Draft]:
+    return {draft.id: draft for draft in drafts}

@@ -1,0 +1,204 @@
+"""Search: retrieval and ranking composed."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from kbx_tui.api.session import Session
+from kbx_tui.errors import ConfigError, IndexDamaged
+from kbx_tui.search.evidence.evidence import Evidence
+from kbx_tui.search.evidence.reranking import RERANKED
+from kbx_tui.search.evidence.scores import FEEDBACK_WEIGHT, PROPAGATION_SHARE
+from kbx_tui.search.evidence.tuning import Tuning
+from kbx_tui.search.frecency import OpenedDocuments
+from kbx_tui.search.ranking.rank import Ranking, rank
+from kbx_tui.search.request import SearchRequest
+from kbx_tui.search.results.answer import answer
+from kbx_tui.search.results.order import MAX_BY_DATE, in_order
+from kbx_tui.search.results.response import SearchResponse, Snippet
+from kbx_tui.search.results.snippets import match_spans
+from kbx_tui.search.retrieval.document_pass import TopKRequest
+from kbx_tui.search.retrieval.retrieve import Retriever
+
+if TYPE_CHECKING:
+    from kbx_tui.api.reranking import PendingReranking, RerankerTrial
+    from kbx_tui.search.evidence.reranking import Reranker
+    from kbx_tui.search.results.facets import Facets
+
+
+MEANT_BY_NONE: Mapping[str, Any] = {
+    "feedback": FEEDBACK_WEIGHT,
+    "parts": PROPAGATION_SHARE,
+    "dates": "prefer",
+    "muted_documents": (),
+}
+"""What `Retriever.retrieve` takes None of a request for."""
+
+
+class Searcher:
+    """Searches the index of a session. `KnowledgeBase` documents the methods."""
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+
+    def tuning(self, preset: str | None = None) -> Tuning:
+        search = self._session.settings.search
+        knobs: dict[str, Any] = {
+            "alpha": search.hierarchy_alpha,
+            "entity_threshold": search.hierarchy_entity_threshold,
+            "max_entities": search.hierarchy_max_entities,
+            "hotness_weight": search.hotness_weight,
+        }
+        if self.preset(preset) == "seed":
+            return replace(Tuning.seed(), **knobs)
+        return Tuning(gate=search.hierarchy_gate, parent=search.hierarchy_parent, **knobs)
+
+    def preset(self, preset: str | None = None) -> str:
+        """Return the given preset; if None, that of kbx.toml."""
+        return preset or self._session.settings.search.hierarchy_preset
+
+    def retrieve(self, request: SearchRequest, top_k: TopKRequest | None = None) -> Evidence:
+        """Return the evidence for `request`; with `top_k`, only as much as that one ranking needs.
+
+        The query is embedded while the index is opened and checked for changes.
+        """
+        retriever = self._retriever()
+        retriever.begin(request, top_k)
+        path, search = self._session.path_filter(request.path), self._session.settings.search
+        is_seed = self.preset(request.preset) == "seed"  # the seed had neither feedback nor parts
+        configured: dict[str, Any] = {
+            "feedback": 0.0 if is_seed else search.feedback,
+            "parts": 0.0 if is_seed else search.parts,
+            "dates": "off" if is_seed else search.dates,
+            "muted_documents": search.muted_documents,
+        }
+        unset = {
+            name: value
+            for name, value in configured.items()
+            if getattr(request, name) is None and value != MEANT_BY_NONE[name]
+        }
+        if unset:
+            request = replace(request, **unset)  # all at once, as each request is checked
+        self._session.fresh_index()
+        return retriever.retrieve(request, path, top_k)
+
+    def begin_reranking(
+        self, ranking: Ranking, reranker: str | None = None
+    ) -> PendingReranking | None:
+        is_seed = reranker is None and ranking.tuning.preset == "seed"
+        if is_seed or not self._reranker_name(reranker):
+            return None
+        from kbx_tui.api.reranking import begin_reranking
+
+        read_passages = self._retriever().passages_to_rerank
+        return begin_reranking(ranking, self._reranker(reranker), read_passages)
+
+    def try_reranker(self, reranker: str | None, *, download: bool) -> RerankerTrial:
+        from kbx_tui.api.reranking import try_reranker
+
+        name = self._reranker_name(reranker)
+        if not name:
+            raise ConfigError("kbx.toml names no [search] reranker; name one, as a folder or model")
+        if download:
+            from kbx_tui.embedding.download import download as download_model
+
+            download_model(name)
+        return try_reranker(self._reranker(reranker))
+
+    def _reranker_name(self, reranker: str | None) -> str:
+        """Return the given reranker; if None, that of kbx.toml. Empty if there is none."""
+        return self._session.settings.search.reranker if reranker is None else reranker
+
+    def _reranker(self, reranker: str | None) -> Reranker:
+        from kbx_tui.api.reranking import Rerankers
+
+        rerankers, name = self._session.shared(Rerankers, Rerankers), self._reranker_name(reranker)
+        if reranker is not None:
+            return rerankers.named(name)
+        if self._session.may_rerank:
+            return rerankers.named(name, self._session.root)
+        return rerankers.not_trusted(name, self._session.root)
+
+    def search(self, request: SearchRequest) -> SearchResponse:
+        self._session.ensure_indexed()
+        request = self._with_entity_ids(request)
+        tuning = request.tuning(self.tuning(request.preset))
+        for full in (False, True):  # a run does not notice everything that a search comes across
+            try:
+                return self._search(request, tuning)
+            except IndexDamaged as damage:
+                self._session.rebuild(damage, full=full)
+        return self._search(request, tuning)
+
+    def _with_entity_ids(self, request: SearchRequest) -> SearchRequest:
+        """Return the request with ids in place of names of entities. Raises NotFound, Ambiguous."""
+        if not (request.pinned or request.muted or request.entities):
+            return request
+        from kbx_tui.similarity.entity_finder import EntityFinder
+
+        finder = EntityFinder(self._session.snapshot().entities)
+        pinned, muted, entities = (
+            tuple(finder.find(name).id for name in names)
+            for names in (request.pinned, request.muted, request.entities)
+        )
+        return replace(request, pinned=pinned, muted=muted, entities=entities)
+
+    def _search(self, request: SearchRequest, tuning: Tuning) -> SearchResponse:
+        start = time.perf_counter()
+        search = self._session.settings.search
+        may_rerank = request.rerank and bool(self._reranker_name(request.reranker))
+        limit = max(
+            request.limit,
+            RERANKED if may_rerank else 0,
+            MAX_BY_DATE if request.sort == "date" else 0,
+        )
+        evidence = self.retrieve(request, TopKRequest(tuning, limit, rank, search.convergence))
+        ranking = rank(evidence, tuning)
+        if may_rerank:
+            ranking = self.rerank(ranking, request.reranker)
+            self._session.fresh_index()  # the model takes a while; `retrieve` looked just before
+        top = in_order(ranking, request.sort, request.limit)
+        snippets = self._retriever().snippets(evidence, [ranked.row for ranked in top])
+        total_ms = (time.perf_counter() - start) * 1000
+        return answer(
+            ranking,
+            top,
+            snippets,
+            total_ms=total_ms,
+            with_explain=request.explain,
+            sort=request.sort,
+            notes=self._session.repair_derived_files(),
+            types=sorted(set(self._session.snapshot().kinds)) if request.all_types else (),
+            outdated=self._session.outdated_notes(),
+        )
+
+    def rerank(self, ranking: Ranking, reranker: str | None = None) -> Ranking:
+        pending = self.begin_reranking(ranking, reranker)
+        return ranking if pending is None else rank(pending.run(), ranking.tuning)
+
+    def snippets(self, evidence: Evidence, rows: Sequence[int]) -> tuple[Snippet, ...]:
+        self._session.fresh_index()
+        return tuple(self._retriever().snippets(evidence, rows))
+
+    def facets(self, paths: Iterable[str]) -> Facets:
+        return self._session.fresh_index().generation().facets.of(paths)
+
+    def match_spans(self, evidence: Evidence, text: str) -> tuple[tuple[int, int], ...]:
+        return match_spans(text, evidence.document_query)
+
+    def warm(self) -> None:
+        self._retriever().warm()
+
+    def _retriever(self) -> Retriever:
+        session = self._session
+        return session.shared(
+            Retriever,
+            lambda: Retriever(
+                session.open_index(),
+                session.embedder,
+                OpenedDocuments(session.root, session.notice_once),
+            ),
+        )

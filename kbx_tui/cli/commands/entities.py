@@ -1,0 +1,346 @@
+"""`kbx entity`, `kbx experts` and `kbx person|project|team`: entities and their pages."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import asdict
+from inspect import cleandoc
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from kbx_tui.cli.base_command import Command, Group
+from kbx_tui.cli.completion import complete_entity
+from kbx_tui.cli.open_kb import open_kb
+from kbx_tui.cli.options import count_option, json_option, text_argument, threshold_option
+from kbx_tui.cli.output import Greyed, padded, print_json, print_result, say
+from kbx_tui.cli.write_output import prints_written
+from kbx_tui.formatting import format_count
+from kbx_tui.knowledge.folding import slug
+from kbx_tui.tools.json_output import experts_json, field_json
+
+if TYPE_CHECKING:
+    from kbx_tui.api import KnowledgeBase
+    from kbx_tui.drafting.records import Written
+    from kbx_tui.editing.page_edits import Value
+    from kbx_tui.experts.expert_ranking import ExpertRanking, Receipt
+    from kbx_tui.knowledge.records import Fact
+    from kbx_tui.search.browse import EntityCard, EntityName
+
+
+ALL_ENTITIES = 1_000_000
+"""A limit that no knowledge base reaches."""
+
+
+@click.group(name="entity", cls=Group, no_args_is_help=False)
+def entity_command() -> None:
+    """Look up people, projects and teams.
+
+    List them, show one, or check a field before changing it.
+
+    \b
+    Examples:
+      kbx entity list --type person
+      kbx entity show "Alice Chen"
+      kbx entity similar-field "Alice Chen" --field role --value "Engineering Director"
+    """
+
+
+@entity_command.command(name="list")
+@click.option("--type", "kind", metavar="T", help="Only this type: person, project, team ...")
+@json_option
+def list_entities(kind: str | None, as_json: bool) -> None:
+    """List all entities, those with the most documents first.
+
+    \b
+    Examples:
+      kbx entity list
+      kbx entity list --type team --json | jq -r '.[].name'
+    """
+    with open_kb() as kb:
+        _require_index(kb)
+        entities = kb.find_entities("", ALL_ENTITIES)
+    wanted = None if kind is None else slug(kind)
+    listed = [entity for entity in entities if wanted in (None, entity.type)]
+    if entities and not listed:
+        types = ", ".join(sorted({entity.type for entity in entities}))
+        say(f"no entity has type {kind!r}; existing types: {types}")
+    lines = (f"{padded(each.type, 9)} {padded(each.name, 30)} {each.id}" for each in listed)
+    print_result([name_json(entity) for entity in listed], lines, as_json=as_json)
+
+
+@entity_command.command(name="show")
+@click.argument("name", metavar="NAME", shell_complete=complete_entity)
+@json_option
+def show(name: str, as_json: bool) -> None:
+    """Show what is known about one entity.
+
+    That is its role, team, facts with their ids, open items and documents. NAME is a name, an
+    alias, an id, or the beginning of one that matches a single entity.
+
+    \b
+    Examples:
+      kbx entity show "Alice Chen"
+      kbx entity show person:alice-chen --json | jq .facts
+    """
+    with open_kb() as kb:
+        _require_index(kb)
+        card = kb.named_entity(name)
+        redacted = {
+            text
+            for text in (card.role, card.team, *card.aliases)
+            if kb.is_redacted(card.path, text)
+        }
+    print_result(card_json(card), card_lines(card, redacted), as_json=as_json)
+
+
+@entity_command.command(name="similar-field")
+@click.argument("name", metavar="NAME", shell_complete=complete_entity)
+@click.option(
+    "--field",
+    required=True,
+    metavar="F",
+    help="role, team, facts, open_items or any key of the page's frontmatter.",
+)
+@click.option("--value", required=True, metavar="V", help="The proposed value.")
+@threshold_option
+@json_option
+def similar_field(
+    name: str, field: str, value: str, threshold: float | None, as_json: bool
+) -> None:
+    """Check whether a field already says the same as a value.
+
+    \b
+    Examples:
+      kbx entity similar-field "Alice Chen" --field role --value "Engineering Director"
+      kbx entity similar-field "Alice Chen" --field team --value "Platform & Infrastructure" --json
+      kbx entity similar-field "Alice Chen" --field open_items --value "check migration status"
+    """
+    with open_kb() as kb:
+        similarity = kb.entity_similar_field(name, field, value, threshold=threshold)
+    if as_json:
+        print_json(field_json(similarity))
+    else:
+        from kbx_tui.cli.text_output import print_field
+
+        print_field(similarity)
+
+
+def _require_index(kb: KnowledgeBase) -> None:
+    """Index text and entities unless there is an index."""
+    if not kb.is_indexed():
+        kb.index(fast=True)
+
+
+def name_json(entity: EntityName) -> dict[str, Any]:
+    """Return an entity as `--json` lists it."""
+    path = entity.path or None
+    return {"id": entity.id, "name": entity.name, "type": entity.type, "path": path}
+
+
+def card_json(card: EntityCard) -> dict[str, Any]:
+    """Return what `kbx entity show --json` prints."""
+    members = [name_json(member) for member in card.members]
+    fields = asdict(card) | {"path": card.path or None, "members": members}
+    for row in (*fields["facts"], *fields["open_items"], *fields["documents"]):
+        row["date"] = row["date"] or None
+    return fields
+
+
+def card_lines(card: EntityCard, redacted: Collection[str] = ()) -> list[str]:
+    """Return a card as lines of text, greyed if redacted; `redacted` are values of its fields."""
+    lines = [f"{card.name} · {card.type} · {card.id}"]
+    fields = [
+        ("role", card.role),
+        ("team", card.team),
+        ("aliases", ", ".join(card.aliases)),
+        ("members", ", ".join(member.name for member in card.members)),
+        ("page", card.path),
+    ]
+    public = ", ".join(alias for alias in card.aliases if alias not in redacted)
+    for name, value in fields:
+        line = f"{name:<9} {value}"
+        is_redacted = value in redacted or (name == "aliases" and value != public)
+        lines += [Greyed(line) if is_redacted else line] if value else []
+    for title, facts in (("facts", card.facts), ("open items", card.open_items)):
+        lines += ["", title] if facts else []
+        for fact in facts:
+            details = (fact.date, fact_state(fact), str(fact.fact_id))
+            lines.append(greyed(fact, f"- {fact.text} ({', '.join(filter(None, details))})"))
+    lines += ["", "documents"] if card.documents else []
+    return lines + [f"{row.date or '':<10} {row.path} ({row.reason})" for row in card.documents]
+
+
+def greyed(fact: Fact, line: str) -> str:
+    """Return a line about a fact, greyed if the fact is redacted."""
+    return Greyed(line) if fact.status == "redacted" else line
+
+
+def fact_state(fact: Fact) -> str:
+    """Return `done`, or the status of a fact that is not active, else nothing."""
+    if fact.done:
+        return "done"
+    return "" if fact.status == "active" else fact.status
+
+
+if TYPE_CHECKING:
+    Fields = dict[str, Value]
+
+FIELDS: dict[str, tuple[tuple[str, str], ...]] = {
+    "person": (
+        ("role", "What they do."),
+        ("email", "Their address."),
+        ("team", "Their team."),
+        ("reports-to", "Their manager."),
+        ("company", "Their employer."),
+    ),
+    "project": (
+        ("status", "Its status: Active, Paused, Completed."),
+        ("lead", "Who leads it."),
+        ("team", "The team that works on it."),
+        ("started", "When it started, as 2026-03."),
+    ),
+    "team": (("lead", "Who leads it."), ("role", "What it is responsible for.")),
+}
+"""For each type of entity, its options and their help texts."""
+
+EXAMPLES = {
+    "person": 'kbx person {} "Ann Lee" --role "Site reliability engineer" --team Platform',
+    "project": 'kbx project {} "Blue Lagoon" --lead "Ann Lee" --status Active',
+    "team": 'kbx team {} Harbour --lead "Ann Lee" --alias HRB',
+}
+
+
+def group_of(kind: str) -> Group:
+    """Return the commands `create` and `edit` for one type of entity."""
+    examples = "\n".join(f"  {EXAMPLES[kind].format(verb)}" for verb in ("create", "edit"))
+    plural = "people" if kind == "person" else f"{kind}s"
+    group = Group(
+        name=kind,
+        help=f"Create and edit pages of {plural}.\n\n\b\nExamples:\n{examples}\n",
+        no_args_is_help=False,
+    )
+    create_help = f"""Create the page of a {kind}.
+
+    It consists of frontmatter and a heading, as kbx writes them."""
+    edit_help = f"""Edit fields of a {kind}'s page.
+
+    An empty value removes a field. A message says when a new value means nearly the same as the
+    old one."""
+    group.add_command(_command(kind, "create", _create, create_help))
+    group.add_command(_command(kind, "edit", _edit, edit_help))
+    return group
+
+
+def _command(kind: str, verb: str, write: Callable[..., Written], help_text: str) -> click.Command:
+    @prints_written
+    def callback(
+        name: str, alias: tuple[str, ...], meta: tuple[str, ...], dry_run: bool, **options: Any
+    ) -> Written:
+        named = {key: value for key, value in options.items() if value is not None}
+        fields = named | _parse_meta(meta)
+        aliases = (*alias, *filter(None, [fields.pop("aliases", "")]))
+        return write(kind, name, fields, {"aliases": aliases} if aliases else {}, dry_run=dry_run)
+
+    example = EXAMPLES[kind].format(verb)
+    parameters = [
+        click.Argument(["name"], metavar="NAME"),
+        *(click.Option([f"--{field}"], metavar="V", help=text) for field, text in FIELDS[kind]),
+        click.Option(["--alias", "--codename"], multiple=True, metavar="A", help="Another name."),
+        click.Option(["--meta"], multiple=True, metavar="K=V", help="Any other field."),
+        *reversed(getattr(callback, "__click_params__", [])),
+    ]
+    return Command(
+        name=verb,
+        callback=callback,
+        params=parameters,
+        help=f"{cleandoc(help_text)}\n\n\b\nExamples:\n  {example}\n  {example} --dry-run\n",
+    )
+
+
+def _create(kind: str, name: str, fields: Fields, aliases: Fields, *, dry_run: bool) -> Written:
+    with open_kb() as kb:
+        return kb.create_page(name, kind, aliases | fields, dry_run=dry_run)
+
+
+def _edit(kind: str, name: str, fields: Fields, aliases: Fields, *, dry_run: bool) -> Written:
+    values = {field: value or None for field, value in fields.items()} | aliases
+    if not values:
+        raise click.UsageError("nothing to change; give a field, for example --role")
+    with open_kb() as kb:
+        return kb.edit_page(name, values, kind=kind, dry_run=dry_run)
+
+
+def _parse_meta(assignments: Sequence[str]) -> dict[str, str]:
+    """Return the fields of `key=value` arguments."""
+    fields = {}
+    for assignment in assignments:
+        key, equals, value = assignment.partition("=")
+        if not (equals and key.strip()):
+            raise click.UsageError(f"--meta {assignment!r} is not a field; use key=value")
+        fields[key.strip()] = value.strip()
+    return fields
+
+
+RECEIPTS_SHOWN = 3
+
+
+@click.command(name="experts", cls=Command)
+@text_argument("topic", "TOPIC...", "the topic is empty; name what the experts should know about")
+@count_option("--limit", 10, "Maximum number of experts.")
+@count_option("--min-claims", 1, "Leave out entities with fewer claims.")
+@click.option(
+    "--weight",
+    default="count",
+    show_default=True,
+    metavar="W",
+    help="count, recency, citation or relevance; anything else means count.",
+)
+@click.option("--people", is_flag=True, help="Rank only people, no projects and teams.")
+@json_option
+def experts_command(
+    topic: str, limit: int, min_claims: int, weight: str, people: bool, as_json: bool
+) -> None:
+    """Rank people, projects and teams as experts on a topic.
+
+    A fact counts when it contains a word of the topic or is about an entity that the topic names;
+    if it holds only some of the words, by their share. Superseded, archived and redacted facts do
+    not count. The score of an expert is the sum over these facts; those with a fact on the whole
+    topic come first.
+
+    \b
+    Examples:
+      kbx experts migration
+      kbx experts "database rollback" --weight recency --limit 5
+      kbx experts "ferry timetable" --people
+      kbx experts migration --weight citation --min-claims 2 --json | jq '.experts[0]'
+    """
+    with open_kb() as kb:
+        ranking = kb.experts(topic, limit, min_claims=min_claims, weight=weight, people=people)
+    for note in () if as_json else ranking.notes:
+        say(note)
+    print_result(experts_json(ranking), experts_lines(ranking), as_json=as_json)
+
+
+def experts_lines(ranking: ExpertRanking) -> list[str]:
+    """Return the ranking as lines of text, each expert with the facts that add most."""
+    if not ranking.experts:
+        return [f"no experts found on {ranking.topic}"]
+    lines = []
+    for rank, expert in enumerate(ranking.experts, 1):
+        claims = format_count(expert.claim_count, "claim")
+        sources = format_count(expert.citation_count, "source")
+        head = f"{rank:>2}. {expert.name}  {expert.score:g}"
+        partly = "" if expert.full_claim_count else ", on a part of the topic"
+        lines.append(f"{head} · {claims}, {sources}{partly} · {expert.entity_id}")
+        lines += [_receipt_line(receipt) for receipt in expert.receipts[:RECEIPTS_SHOWN]]
+    return lines
+
+
+def _receipt_line(receipt: Receipt) -> str:
+    remarks = [
+        receipt.date + ", of the file" * receipt.has_file_date if receipt.date else "",
+        f"{receipt.share:.0%} of the topic" if receipt.is_partial else "",
+    ]
+    shown = ", ".join(filter(None, remarks))
+    return f"      {receipt.contribution:.3g}  {receipt.text}" + (f" ({shown})" if shown else "")

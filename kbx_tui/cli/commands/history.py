@@ -1,0 +1,190 @@
+"""`kbx history` and `kbx undo`: queries asked in the app, and writes."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+import click
+
+from kbx_tui.cli.base_command import Command, Group
+from kbx_tui.cli.open_kb import open_kb
+from kbx_tui.cli.options import json_option, text_argument
+from kbx_tui.cli.output import padded, print_result, say
+from kbx_tui.cli.write_output import print_versions
+from kbx_tui.errors import FileChanged, RecordDamaged
+from kbx_tui.formatting import format_count
+from kbx_tui.tools.json_output import entry_json
+
+
+@click.group(name="history", cls=Group, no_args_is_help=False)
+def history_command() -> None:
+    """List or clear the queries asked in the app, and those saved by name.
+
+    The last 1,000 are in .kbx/queries.jsonl, with their settings and what they found. `up` in the
+    query line recalls them, `ctrl+r` searches them, and the tune mode shows what another threshold
+    would have done with them. `*` in the app saves a query by name.
+
+    \b
+    Examples:
+      kbx history list
+      kbx history saved
+      kbx history clear
+    """
+
+
+@history_command.command(name="list")
+@json_option
+def list_queries(as_json: bool) -> None:
+    """List the queries asked in the app, the most recent first.
+
+    \b
+    Examples:
+      kbx history list
+      kbx history list --json | jq -r '.[].query'
+    """
+    with open_kb() as kb:
+        past = kb.query_history()
+    if not past:
+        say("no query has been asked in the app yet")
+    data = [
+        {
+            "query": query.query,
+            "when": _when(query.at),
+            "found": query.found,
+            "first": list(query.first),
+            "settings": dict(query.settings),
+        }
+        for query in past
+    ]
+    found = ("" if query.found is None else f"{query.found:,}" for query in past)
+    lines = (
+        f"{row['when'] or '':<19}  {count:>7}  {row['query']}"
+        for row, count in zip(data, found, strict=True)
+    )
+    print_result(data, lines, as_json=as_json)
+
+
+@history_command.command(name="clear")
+@click.option("--dry-run", is_flag=True, help="Only count the queries.")
+@json_option
+def clear(dry_run: bool, as_json: bool) -> None:
+    """Forget the queries asked in the app. Judgments stay.
+
+    An app that is open still recalls those that it has read, until it ends.
+
+    \b
+    Examples:
+      kbx history clear
+      kbx history clear --dry-run --json
+    """
+    with open_kb() as kb:
+        count = kb.clear_query_history(dry_run=dry_run)
+    line = f"{'would forget' if dry_run else 'forgot'} {format_count(count, 'query')}"
+    print_result({"queries": count, "cleared": not dry_run}, [line], as_json=as_json)
+
+
+@history_command.command(name="saved")
+@json_option
+def list_saved(as_json: bool) -> None:
+    """List the queries saved by name, with `*` in the app.
+
+    `ctrl+r` in the app runs one with its settings and lists what is new since it was last opened.
+
+    \b
+    Examples:
+      kbx history saved
+      kbx history saved --json | jq -r '.[].name'
+    """
+    from rich.cells import cell_len
+
+    with open_kb() as kb:
+        saved = kb.saved_queries()
+    if not saved:
+        say("no query is saved yet; * in the app saves one")
+    data = [
+        {
+            "name": query.name,
+            "query": query.query,
+            "opened": _when(query.at),
+            "documents": len(query.documents),
+            "settings": dict(query.settings),
+        }
+        for query in saved
+    ]
+    width = max((cell_len(query.name) for query in saved), default=0)
+    lines = (
+        f"{padded(query.name, width)}  {row['opened'] or '':<19}  {query.query}"
+        for query, row in zip(saved, data, strict=True)
+    )
+    print_result(data, lines, as_json=as_json)
+
+
+@history_command.command(name="remove")
+@text_argument("name", "NAME...", "the name is empty; `kbx history saved` lists them")
+@json_option
+def remove(name: str, as_json: bool) -> None:
+    """Remove a saved query. Its documents and judgments stay.
+
+    \b
+    Examples:
+      kbx history remove open incidents
+      kbx history remove "open incidents" --json
+    """
+    with open_kb() as kb:
+        saved = kb.remove_saved_query(name)
+    line = f"removed {saved.name}: {saved.query}"
+    print_result({"name": saved.name, "query": saved.query}, [line], as_json=as_json)
+
+
+def _when(at: float) -> str | None:
+    """Return a time as `2026-03-17T09:41:05`, in local time; None if not known."""
+    try:
+        return datetime.fromtimestamp(at).isoformat(timespec="seconds") if at else None
+    except (ValueError, OverflowError, OSError):
+        return None
+
+
+SHOWN = 10
+"""Paths of an undone write that are printed."""
+
+
+@click.command(name="undo", cls=Command)
+@click.argument("number", type=click.IntRange(min=1), required=False, metavar="[NUMBER]")
+@click.option("--list", "listing", is_flag=True, help="List the last writes with their numbers.")
+@json_option
+def undo_command(number: int | None, listing: bool, as_json: bool) -> None:
+    """Undo the last write.
+
+    NUMBER names an earlier write. A batch is undone as a whole. A file edited since the write is
+    left alone, and a diff shows what to revert by hand. A write whose record is damaged is not
+    undone; a diff shows what the record would have restored.
+
+    \b
+    Examples:
+      kbx undo
+      kbx undo --list
+    """
+    with open_kb() as kb:
+        if not listing:
+            try:
+                entry = kb.undo(number)
+            except FileChanged as error:
+                names = (f"{error.path} with write", f"{error.path} without it")
+                print_versions(error.expected, error.replaced, names)
+                raise
+            except RecordDamaged as error:
+                names = (f"{error.path} now", f"{error.path} as the record would restore it")
+                print_versions(error.current, error.restored, names)
+                raise
+            paths = [change.path for change in entry.changes]
+            shown = ", ".join(paths[:SHOWN])
+            more = f" and {len(paths) - SHOWN:,} more" if len(paths) > SHOWN else ""
+            line = f"undone: {entry.description} ({shown}{more})"
+            print_result(entry_json(entry), [line], as_json=as_json)
+            return
+        entries = kb.undoable()
+    lines = (
+        f"{entry.number:>5}  {entry.written_at}  {entry.description}{'  (undone)' * entry.undone}"
+        for entry in entries
+    )
+    print_result([entry_json(entry) for entry in entries], lines, as_json=as_json)

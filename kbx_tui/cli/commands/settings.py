@@ -1,0 +1,281 @@
+"""`kbx config`, `kbx keys` and `kbx trust`: settings, keys of the app, and what a base may do."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from kbx_tui.cli.base_command import Command, Group
+from kbx_tui.cli.completion import complete_setting, complete_value
+from kbx_tui.cli.open_kb import open_kb, selected_folder, selected_root
+from kbx_tui.cli.options import json_option
+from kbx_tui.cli.output import console, print_json, print_result, say
+from kbx_tui.cli.write_output import prints_written
+from kbx_tui.errors import ConfigError, NotFound
+from kbx_tui.safe_text import safe_line
+
+if TYPE_CHECKING:
+    from kbx_tui.base_trust import TrustRequest
+    from kbx_tui.drafting.records import Written
+    from kbx_tui.settings_file import SettingInfo
+
+
+@click.group(name="config", cls=Group, invoke_without_command=True)
+@json_option
+@click.pass_context
+def config_command(context: click.Context, as_json: bool) -> None:
+    """List all settings and where their values come from, or change one.
+
+    Each is shown with its value, valid values and meaning. Settings are read from kbx.toml at the
+    root of the knowledge base.
+
+    \b
+    Examples:
+      kbx config
+      kbx config --json | jq '.[] | select(.source != "default")'
+      kbx config set search.hierarchy_alpha 0.6
+      kbx config unset search.hierarchy_alpha
+    """
+    if context.invoked_subcommand is not None:
+        return
+    from kbx_tui.settings_file import describe_settings
+
+    settings = describe_settings(selected_root())
+    if as_json:
+        from dataclasses import asdict
+
+        print_json([asdict(setting) for setting in settings])
+    else:
+        print_settings(settings)
+
+
+@config_command.command(name="set", cls=Command)
+@click.argument("key", metavar="KEY", shell_complete=complete_setting)
+@click.argument("value", metavar="VALUE", shell_complete=complete_value)
+@prints_written
+def set_setting(key: str, value: str, dry_run: bool) -> Written:
+    """Write one setting to kbx.toml.
+
+    Comments and the order of the file stay. A list is written with commas; `keys.ID` changes a key
+    of the app. A value that is not valid is refused. `kbx undo` takes the change back.
+
+    \b
+    Examples:
+      kbx config set search.hierarchy_alpha 0.6
+      kbx config set entities.types lab,company,ship
+      kbx config set keys.focus.query ctrl+f --dry-run
+    """
+    if key.startswith("keys."):
+        check_keys(key.removeprefix("keys."), value)
+    with open_kb() as kb:
+        return _said_if_unchanged(kb.change_setting(key, value, dry_run=dry_run), dry_run=dry_run)
+
+
+@config_command.command(name="unset", cls=Command)
+@click.argument("key", metavar="KEY", shell_complete=complete_setting)
+@prints_written
+def unset_setting(key: str, dry_run: bool) -> Written:
+    """Remove one setting from kbx.toml, so that its default holds.
+
+    Comments and the order of the file stay. `kbx undo` takes the change back.
+
+    \b
+    Examples:
+      kbx config unset search.hierarchy_alpha
+      kbx config unset keys.focus.query --dry-run
+    """
+    with open_kb() as kb:
+        return kb.change_setting(key, None, dry_run=dry_run)
+
+
+def _said_if_unchanged(written: Written, *, dry_run: bool) -> Written:
+    if not written.written and not dry_run:
+        say("kbx.toml says this already")
+    return written
+
+
+def print_settings(settings: list[SettingInfo]) -> None:
+    """Print the settings by section, in the syntax of kbx.toml.
+
+    The file may come from someone else, so no control character of it gets to the terminal.
+    """
+    from rich.text import Text
+
+    out = console()
+    width = max(len(setting.key.partition(".")[2]) for setting in settings)
+    section = ""
+    for setting in settings:
+        name, _, key = setting.key.partition(".")
+        if name != section:
+            section = name
+            out.print(Text(f"[{section}]", style="bold"))
+        changed = setting.source != "default"
+        value = safe_line(json.dumps(setting.value, ensure_ascii=False))
+        line = Text(safe_line(f"  {key:<{width}} = "))
+        line.append(value, "bold cyan" if changed else "")
+        line.append(safe_line(f"   {setting.source}"), "" if changed else "dim")
+        out.print(line)
+        out.print(Text(f"  {'':<{width}}   {setting.help}; {setting.valid}", style="dim"))
+
+
+Row = dict[str, str]
+"""`keys`, `help` and `id` of one command of the app."""
+
+
+@click.command(name="keys", cls=Command)
+@json_option
+@click.option("--markdown", is_flag=True, help="Print markdown tables.")
+def keys_command(as_json: bool, markdown: bool) -> None:
+    """List the keys of the app.
+
+    Each comes with the id by which [keys] in kbx.toml can change it; changes made there are shown.
+
+    \b
+    Examples:
+      kbx keys
+      kbx keys --json | jq '.[] | select(.id == "edit")'
+    """
+    from kbx_tui.tui.commands.keymap import SCOPE_TITLES, Keymap, commands_in
+
+    problem: ConfigError | None = None
+    try:
+        keymap = Keymap(_configured_keys())
+    except ConfigError as error:  # print the default keys with their ids: they help to fix it
+        keymap, problem = Keymap(), error
+    tables = {
+        title: [
+            {"keys": keymap.display_keys(binding), "help": binding.help, "id": binding.id}
+            for binding in commands_in(scope)
+        ]
+        for scope, title in SCOPE_TITLES.items()
+    }
+    if as_json:
+        print_json([row for rows in tables.values() for row in rows])
+    else:
+        table_text = _markdown_table if markdown else _plain_table
+        click.echo("\n\n".join(table_text(title, rows) for title, rows in tables.items()))
+    if problem is not None:
+        raise problem
+
+
+def check_keys(command_id: str, keys: str) -> None:
+    """Raise ConfigError unless the app accepts these keys for a command, beside those changed."""
+    from kbx_tui.tui.commands.keymap import Keymap
+
+    Keymap({**_configured_keys(), command_id: keys})
+
+
+def _configured_keys() -> dict[str, str]:
+    """Return the keys changed in kbx.toml; none without a knowledge base.
+
+    Raises NotFound when the options name one that does not exist.
+    """
+    from kbx_tui.knowledge.vault import find_root
+    from kbx_tui.settings_file import load_settings
+
+    return load_settings(find_root(explicit=selected_folder())).keys
+
+
+def _plain_table(title: str, rows: list[Row]) -> str:
+    lines = [f"  {row['keys']:<16} {row['help']}  ({row['id']})" for row in rows]
+    return "\n".join([title, *lines])
+
+
+def _markdown_table(title: str, rows: list[Row]) -> str:
+    head = [f"## {title}", "", "| keys | what they do | id |", "|---|---|---|"]
+    lines = [
+        f"| `{row['keys'].replace(' ', '` `')}` | {row['help']} | `{row['id']}` |" for row in rows
+    ]
+    return "\n".join([*head, *lines])
+
+
+@click.command(name="trust", cls=Command)
+@click.argument("path", required=False, type=click.Path(path_type=Path), metavar="[PATH]")
+@click.option("--list", "as_list", is_flag=True, help="List what is allowed; change nothing.")
+@click.option("--remove", is_flag=True, help="Allow the knowledge base nothing any more.")
+@json_option
+def trust_command(path: Path | None, as_list: bool, remove: bool, as_json: bool) -> None:
+    """Allow a knowledge base what its kbx.toml asks for.
+
+    A knowledge base that you did not make here may not keep its index outside itself, use another
+    model, or commit with git, before you have allowed it. What is allowed is shown, and holds until
+    kbx.toml asks for something else.
+
+    \b
+    Examples:
+      kbx trust
+      kbx trust ~/clones/team-notes
+      kbx trust --list
+      kbx trust ~/clones/team-notes --remove
+    """
+    folder = path or selected_folder()
+    if as_list:
+        bases = _all_bases()
+        print_result(bases, _base_lines(bases), as_json=as_json)
+    elif remove:
+        removed = _remove(folder)
+        line = f"{removed} is not trusted any more"
+        print_result({"root": str(removed), "removed": True}, [line], as_json=as_json)
+    else:
+        root, granted = _grant(folder)
+        data = {"root": str(root), "granted": [_request_json(request) for request in granted]}
+        print_result(data, _granted_lines(root, granted), as_json=as_json)
+
+
+def _grant(folder: Path | None) -> tuple[Path, tuple[TrustRequest, ...]]:
+    from kbx_tui.base_discovery import find_base
+    from kbx_tui.base_trust import grant, requests_of
+    from kbx_tui.settings_file import load_settings
+
+    root = find_base(folder)
+    requests = requests_of(root, load_settings(root))
+    if requests:
+        grant(root, requests)
+    return root, requests
+
+
+def _remove(folder: Path | None) -> str:
+    from kbx_tui.base_trust import revoke
+    from kbx_tui.knowledge.vault import find_root
+
+    # A base that is gone can be removed too.
+    root = folder.expanduser().absolute() if folder else find_root(explicit=None)
+    if not revoke(root):
+        raise NotFound(f"nothing is allowed for {root}; `kbx trust --list` lists what is")
+    return str(root)
+
+
+def _all_bases() -> list[dict[str, Any]]:
+    from kbx_tui.base_trust import trusted_bases
+
+    return [
+        {"root": root, "made_here": base.made_here, "granted": base.granted}
+        for root, base in sorted(trusted_bases().items())
+        if base.made_here or base.granted
+    ]
+
+
+def _request_json(request: TrustRequest) -> dict[str, str]:
+    return {"key": request.key, "value": request.value, "effect": request.effect}
+
+
+def _granted_lines(root: Path, granted: tuple[TrustRequest, ...]) -> Iterator[str]:
+    if not granted:
+        yield f"{root} asks for nothing that needs trust"
+        return
+    yield f"{root} is trusted with"
+    for request in granted:
+        yield f"  {request.wish}"
+        yield f"    it {request.effect}"
+
+
+def _base_lines(bases: list[dict[str, Any]]) -> Iterator[str]:
+    for base in bases:
+        yield f"{base['root']}{' (made here: everything)' if base['made_here'] else ''}"
+        yield from (f"  {key} = {value}" for key, value in base["granted"].items())
+    if not bases:
+        yield "no knowledge base needed trust so far"

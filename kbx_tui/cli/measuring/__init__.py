@@ -1,1 +1,0 @@
-"""Commands that measure: the quality of search, and the time of a reranker."""

@@ -1,1 +1,0 @@
-"""Several knowledge bases at once: which are known, and searching them together."""

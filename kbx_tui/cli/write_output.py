@@ -1,0 +1,152 @@
+"""What commands that write share: options, questions to the user on a terminal, output."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from difflib import unified_diff
+from functools import wraps
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar, cast
+
+import click
+
+from kbx_tui.cli.options import json_option
+from kbx_tui.cli.output import console, print_json, say
+from kbx_tui.errors import FileChanged
+from kbx_tui.safe_text import safe_line
+from kbx_tui.tools.json_output import written_json
+
+if TYPE_CHECKING:
+    from kbx_tui.cli.text_output import IsRedacted
+    from kbx_tui.drafting.records import Written
+    from kbx_tui.knowledge.topics import EntityProposal
+
+
+NAMES_SHOWN = 8
+"""Names of each type that a question lists."""
+
+
+def may_ask() -> bool:
+    """Return whether the user can be asked: stdin and stderr are a terminal."""
+    return sys.stdin.isatty() and sys.stderr.isatty()
+
+
+def chose_entities(proposal: EntityProposal, root: Path, *, once: bool = False) -> bool:
+    """Ask whether what is proposed is to be entities; the app then does not ask again.
+
+    With `once`, False without a question where the user has answered it, here or in the app.
+    """
+    from kbx_tui.tui.app_state import entities_asked, note_entities_asked
+
+    if once and entities_asked(root):
+        return False
+    for line in proposal.lines(NAMES_SHOWN):
+        say(line)
+    is_wanted = confirmed(f"{proposal.sentence}: use them as entities?")
+    note_entities_asked(root)
+    return is_wanted
+
+
+def confirmed(question: str) -> bool:
+    """Ask a yes-or-no question; the default is no."""
+    return click.confirm(safe_line(question), default=False, err=True)
+
+
+KNOWN = "a known fact says the same or contradicts it"
+EXIT_KNOWN = 3
+"""Nothing was written: the fact is known already, or contradicts a known one."""
+
+Function = TypeVar("Function", bound=Callable[..., object])
+
+DIFF_STYLES = {"+": "green", "-": "red", "@": "cyan"}
+
+
+def writing_options(command: Function) -> Function:
+    """Add `--dry-run` and `--json`, and print a diff if a file changed while the command ran."""
+
+    @wraps(command)
+    def run(**options: Any) -> Any:
+        try:
+            return command(**options)
+        except FileChanged as error:
+            names = (f"{error.path} as read", f"{error.path} now")
+            print_versions(error.expected, error.found, names)
+            raise
+
+    dry_run_option = click.option(
+        "--dry-run", is_flag=True, help="Show what would be written, without writing."
+    )
+    return dry_run_option(json_option(cast(Function, run)))
+
+
+def prints_written(write: Callable[..., Written]) -> Callable[..., None]:
+    """Add the options of writing to a command, and print what it returns."""
+
+    @wraps(write)
+    def run(*, as_json: bool, dry_run: bool, **options: Any) -> None:
+        print_written(write(dry_run=dry_run, **options), as_json=as_json, dry_run=dry_run)
+
+    return writing_options(run)
+
+
+def report_written(
+    written: Written,
+    write_anyway: Callable[[], Written],
+    is_redacted: IsRedacted,
+    *,
+    force: bool,
+    dry_run: bool,
+    as_json: bool,
+) -> int:
+    """Print the result of writing a fact and return the exit code.
+
+    If known facts kept it from being written, they are printed and the user is asked on a terminal.
+    """
+    if dry_run and written.matches and not (force or as_json):
+        say(f"{KNOWN}: only --force writes it")
+    if written.matches and not written.written and not as_json:
+        from kbx_tui.cli.text_output import print_matches
+
+        print_matches(written.matches, is_redacted)
+    if not written.matches or written.written or dry_run:
+        print_written(written, as_json=as_json, dry_run=dry_run)
+        return EXIT_KNOWN if written.matches and not (written.written or force) else 0
+    if may_ask() and not as_json and confirmed(f"{KNOWN}; write it anyway?"):
+        print_written(write_anyway(), as_json=False, dry_run=False)
+        return 0
+    if as_json:
+        print_written(written, as_json=True, dry_run=False)
+    else:
+        say("nothing was written; --force writes it anyway")
+    return EXIT_KNOWN
+
+
+def print_versions(left: str, right: str, names: tuple[str, str]) -> None:
+    """Print the differences of two texts on stderr."""
+    for line in unified_diff(left.splitlines(), right.splitlines(), *names, lineterm=""):
+        click.echo(safe_line(line), err=True)
+
+
+def print_written(written: Written, *, as_json: bool, dry_run: bool) -> None:
+    """Print what was written, or would be."""
+    if as_json:
+        print_json(written_json(written))
+        return
+    for hint in written.hints:
+        say(hint)
+    if dry_run:
+        print_diff(written.diff)
+    elif written.written:
+        place = f"{written.path}:{written.line}" if written.line else written.path
+        parts = ["written", place, *([str(written.fact_id)] if written.fact_id else [])]
+        click.echo(safe_line(" · ".join(parts)))
+
+
+def print_diff(diff: str) -> None:
+    """Print a unified diff, coloured on a terminal."""
+    from rich.text import Text
+
+    out = console()
+    for line in diff.splitlines():
+        out.print(Text(safe_line(line), DIFF_STYLES.get(line[:1], "")))

@@ -1,1 +1,0 @@
-"""Commands that write, one module each, and what they share."""

@@ -1,0 +1,410 @@
+"""Checks of drafts, and of duplicates in the base: the likely entity, and what is similar."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import replace
+from functools import cache
+from hashlib import blake2b
+from heapq import nlargest
+from operator import itemgetter
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kbx_tui.config import DedupSettings
+from kbx_tui.drafting.drafts import Draft
+from kbx_tui.drafting.records import BatchMatch, DraftCheck, DraftMatch, EntityGuess
+from kbx_tui.editing.fact_edits import verbatim_fact_texts
+from kbx_tui.errors import NotFound, WriteFault
+from kbx_tui.knowledge.entity_names import strip_subject
+from kbx_tui.knowledge.fact_line import read_fact_line
+from kbx_tui.knowledge.records import Entity
+from kbx_tui.search.evidence.evidence import EntityCandidate
+from kbx_tui.search.open_index import OpenIndex
+from kbx_tui.search.retrieval.entity_pass import EntityPass
+from kbx_tui.similarity.compared_words import analyse_words, normal_form
+from kbx_tui.similarity.conflict_guard import contradict
+from kbx_tui.similarity.duplicate_scan import DuplicateScan
+from kbx_tui.similarity.entity_finder import SubjectIndex
+from kbx_tui.similarity.fact_comparison import NearFact
+from kbx_tui.similarity.matches import FLOOR, DuplicateFact, SimilarityMatch, Thresholds, is_near
+from kbx_tui.similarity.pair_score import (
+    MAX_TEXT,
+    Calibration,
+    PairSimilarity,
+    cut_notes,
+    score_pair,
+)
+from kbx_tui.similarity.similarity_engine import SimilarityEngine
+
+MATCHES = 8
+"""Maximum number of matches kept from all entities, plus as many of the draft's own entity."""
+
+
+def check_drafts(
+    drafts: Sequence[Draft], engine: SimilarityEngine, index: OpenIndex, settings: DedupSettings
+) -> list[DraftCheck]:
+    """Return a check per draft, in order. Raises EmbeddingError and IndexForeign."""
+    snapshot, entity_pass = index.generation().snapshot, index.generation().entity_pass
+    entities = {entity.id: entity for entity in snapshot.entities}
+    subjects = SubjectIndex(snapshot.entities)
+    full_texts = [_compared_text(draft) for draft in drafts]
+    guesses = [guess_by_name(text, entity_pass, snapshot.entities, subjects) for text in full_texts]
+    chosen, notes = [], []
+    for draft, candidates in zip(drafts, guesses, strict=True):
+        guess, messages = _choose_entity(draft, candidates, entities, engine)
+        chosen.append(guess)
+        notes.append(messages)
+    owners = [guess.id if guess else "" for guess in chosen]
+    texts = [
+        strip_subject(text, entities.get(owner))
+        for text, owner in zip(full_texts, owners, strict=True)
+    ]
+    near = engine.near(full_texts, owners, FLOOR, MATCHES)
+    for row, draft in enumerate(drafts):
+        is_open = chosen[row] is None and draft.is_guessed and not draft.entity_name
+        if is_open and not any(guess.is_named for guess in guesses[row]):
+            by_fact = guess_by_fact(near[row], entities)
+            guesses[row] = by_fact + guesses[row]
+            chosen[row] = by_fact[0] if len(by_fact) == 1 else None
+    resolved = [
+        replace(draft, entity_id=guess.id if guess else "") if draft.is_guessed else draft
+        for draft, guess in zip(drafts, chosen, strict=True)
+    ]
+    repeats = find_batch_duplicates(
+        resolved, texts, engine.vectors(texts), engine.calibration, Thresholds(settings)
+    )
+    hints = _of_others(resolved, texts, engine, entities, subjects)
+    return [
+        DraftCheck(
+            draft=resolved[row],
+            text=texts[row],
+            entity=chosen[row],
+            candidates=_candidates(chosen[row], guesses[row]),
+            matches=_with_hint(_matches(near[row], resolved[row]), hints[row]),
+            repeats=repeats[row],
+            model=engine.calibration.model,
+            is_calibrated=engine.calibration.is_known,
+            notes=(*notes[row], *cut_notes(draft.text)),
+            written=strip_subject(draft.text, entities.get(owners[row])),
+        )
+        for row, draft in enumerate(drafts)
+    ]
+
+
+def check_with_entity(draft: Draft, entity: Entity, engine: SimilarityEngine) -> DraftCheck:
+    """Return the check of one draft whose entity is known, against what is known about that entity.
+
+    Faster than `check_drafts`, and the same for `decide`, since only such matches decide. Raises
+    EmbeddingError and IndexForeign.
+    """
+    text = _compared_text(draft)
+    (near,) = engine.near([text], [entity.id], FLOOR, MATCHES, only_own=True)
+    guess = entity_guess(entity, "chosen")
+    return DraftCheck(
+        draft=draft,
+        text=strip_subject(text, entity),
+        entity=guess,
+        candidates=(guess,),
+        matches=_matches(near, draft),
+        repeats=(),
+        model=engine.calibration.model,
+        is_calibrated=engine.calibration.is_known,
+        written=strip_subject(draft.text, entity),
+    )
+
+
+def with_written_texts(
+    checks: Sequence[DraftCheck], read: Callable[[str], bytes | None]
+) -> list[DraftCheck]:
+    """Return the checks with `written` set for matches of their own entity, as a merge needs it.
+
+    `read` returns the content of a path. A page that is gone or unreadable leaves `written` empty.
+    """
+
+    @cache
+    def written_texts(path: str) -> Mapping[tuple[int, str], str]:
+        with suppress(WriteFault):
+            if (data := read(path)) is not None:
+                return verbatim_fact_texts(path, data)
+        return {}
+
+    def look_up(match: DraftMatch) -> DraftMatch:
+        known = match.known
+        if not match.is_own or known.fact_id is None:
+            return match
+        text = written_texts(known.source_path).get((known.line, known.text), "")
+        return replace(match, written=text if read_fact_line(text).text == known.text else "")
+
+    return [replace(check, matches=tuple(map(look_up, check.matches))) for check in checks]
+
+
+def _of_others(
+    drafts: Sequence[Draft],
+    statements: Sequence[str],
+    engine: SimilarityEngine,
+    entities: Mapping[str, Entity],
+    subjects: SubjectIndex,
+) -> list[DraftMatch | None]:
+    """Return, per draft, the fact that says the same of another entity."""
+    hints: list[DraftMatch | None] = [None] * len(drafts)
+    rows = [
+        row
+        for row, draft in enumerate(drafts)
+        if draft.kind == "fact" and draft.entity_id in entities
+    ]
+    near = engine.near([statements[row] for row in rows], [""] * len(rows), FLOOR, MATCHES)
+    for row, facts in zip(rows, near, strict=True):
+        owner = entities[drafts[row].entity_id]
+        hints[row] = said_of_another(statements[row], owner, facts, entities, subjects)
+    return hints
+
+
+def _with_hint(matches: tuple[DraftMatch, ...], hint: DraftMatch | None) -> tuple[DraftMatch, ...]:
+    """Return matches with a hint in its place by score, once."""
+    if hint is None:
+        return matches
+    others = (match for match in matches if match.known.fact_id != hint.known.fact_id)
+    return tuple(sorted((*others, hint), key=lambda match: -match.known.score))
+
+
+def _compared_text(draft: Draft) -> str:
+    text = draft.text[:MAX_TEXT]
+    return read_fact_line(text).text or text
+
+
+def _choose_entity(
+    draft: Draft,
+    guesses: Sequence[EntityGuess],
+    entities: Mapping[str, Entity],
+    engine: SimilarityEngine,
+) -> tuple[EntityGuess | None, tuple[str, ...]]:
+    """Return the entity that was chosen, given with the draft or named in its text, and notes."""
+    if not draft.is_guessed:
+        entity = entities.get(draft.entity_id)
+        return (entity_guess(entity, "chosen") if entity else None), ()
+    if draft.entity_name:
+        try:
+            return entity_guess(engine.entity(draft.entity_name), "named above"), ()
+        except NotFound as error:
+            return None, (str(error),)
+    return confident_guess(guesses), ()
+
+
+def _candidates(
+    chosen: EntityGuess | None, guesses: Sequence[EntityGuess]
+) -> tuple[EntityGuess, ...]:
+    others = tuple(guess for guess in guesses if chosen is None or guess.id != chosen.id)
+    return (chosen, *others) if chosen else others
+
+
+def _matches(near: Sequence[NearFact], draft: Draft) -> tuple[DraftMatch, ...]:
+    """Return the facts near a draft as matches, except the fact that it represents."""
+    return tuple(
+        DraftMatch(
+            fact.match,
+            is_own=draft.entity_id in ("", fact.entity_id),
+        )
+        for fact in near
+        if draft.stands_for is None or fact.match.fact_id != draft.stands_for
+    )
+
+
+MAX_GUESSES = 5
+"""Maximum number of candidates shown."""
+
+
+def guess_by_name(
+    text: str, entity_pass: EntityPass, entities: Sequence[Entity], subjects: SubjectIndex
+) -> tuple[EntityGuess, ...]:
+    """Return the entities whose names or roles the text mentions, best first.
+
+    An entity whose whole name the text begins with comes first, even if that is also an ordinary
+    word (`Platform owns deploys`). Then named entities in the order of their mentions: `Alice leads
+    the migration` is about Alice.
+    """
+    matches = entity_pass.names.find(text)
+    first_mention: dict[str, int] = {}
+    for match in matches:
+        entity_id = entities[match.entity].id
+        first_mention[entity_id] = min(match.start, first_mention.get(entity_id, match.start))
+    candidates = sorted(
+        entity_pass.find(text, matches, [], None),
+        key=lambda candidate: (
+            not candidate.named,
+            first_mention[candidate.id] if candidate.named else 0,
+            -candidate.score,
+        ),
+    )
+    guesses = [_guess(candidate) for candidate in candidates[:MAX_GUESSES]]
+    subject = subjects.subject_of(text)
+    if subject is None:
+        return tuple(guesses)
+    first = entity_guess(subject, f"begins with {subject.name!r}")
+    return (first, *(guess for guess in guesses if guess.id != subject.id))
+
+
+def guess_by_fact(
+    near: Sequence[NearFact], entities: Mapping[str, Entity]
+) -> tuple[EntityGuess, ...]:
+    """Return the entities that have a fact similar to a text, best first."""
+    guesses: dict[str, EntityGuess] = {}
+    for fact in near:
+        entity = entities.get(fact.entity_id)
+        if entity and fact.match.score >= fact.match.threshold:
+            reason = f"its fact {fact.match.text!r} is the nearest"
+            guess = replace(entity_guess(entity, reason, fact.match.score), is_named=False)
+            guesses.setdefault(entity.id, guess)
+    return tuple(guesses.values())[:MAX_GUESSES]
+
+
+def entity_guess(entity: Entity | EntityCandidate, reason: str, score: float = 1.0) -> EntityGuess:
+    """Return an entity as a guess, by default a certain one."""
+    return EntityGuess(entity.id, entity.name, entity.type, entity.path, score, reason)
+
+
+def confident_guess(guesses: Sequence[EntityGuess]) -> EntityGuess | None:
+    """Return the best guess, None unless the text names it and nothing else has that name."""
+    best = guesses[0] if guesses else None
+    return best if best and best.is_named and not best.is_ambiguous else None
+
+
+def _guess(candidate: EntityCandidate) -> EntityGuess:
+    signal = candidate.signals[0]  # the strongest
+    reason = f"{signal.kind.replace('_', ' ')} {signal.detail!r}"
+    guess = entity_guess(candidate, reason, candidate.score)
+    return replace(guess, is_named=candidate.named, is_ambiguous=signal.ambiguous)
+
+
+LEAST_WORDS = 2
+"""Content words below which a statement says too little to be the same: `retired`."""
+
+
+def said_of_another(
+    statement: str,
+    owner: Entity,
+    near: Sequence[NearFact],
+    entities: Mapping[str, Entity],
+    subjects: SubjectIndex,
+) -> DraftMatch | None:
+    """Return the best fact of `near` that says a statement of another entity, if only of one.
+
+    `statement` is the draft without the name of its owner; `near` are facts near to it, best first.
+    """
+    words = analyse_words(statement).content
+    if len(words) < LEAST_WORDS:
+        return None
+    found: dict[str, DraftMatch] = {}
+    for fact in near:
+        known = fact.match
+        subject = subjects.subject_of(known.text) or entities.get(fact.entity_id)
+        if subject is None or subject.type != owner.type or known.match_type != "fact":
+            continue
+        said = strip_subject(known.text, subject)
+        if words <= analyse_words(said).content and not contradict(statement, said):
+            named = replace(known, entity_name=subject.name)
+            found.setdefault(subject.id, DraftMatch(named, is_own=False, is_of_another=True))
+    if owner.id in found or len(found) != 1:
+        return None
+    return next(iter(found.values()))
+
+
+MIN_COSINE = 0.35
+"""Pairs below it are compared only when their texts are equal: no other pair reaches the floor."""
+MAX_COMPARED = 50
+"""Earlier drafts that one is compared with."""
+
+
+def find_batch_duplicates(
+    drafts: Sequence[Draft],
+    texts: Sequence[str],
+    vectors: NDArray[np.float32],
+    calibration: Calibration,
+    thresholds: Thresholds,
+) -> list[tuple[BatchMatch, ...]]:
+    """Return for each draft the similar earlier ones of its entity, best first.
+
+    `texts` are the compared texts and `vectors` their unit vectors, shape (drafts, dimension).
+    Drafts without an entity are compared with each other. Drafts to be skipped are not matched,
+    since they are not written. In a long batch, a draft is compared with the nearest earlier ones.
+    """
+    normal_forms = [normal_form(text) for text in texts]
+    earlier_of = defaultdict[str, list[int]](list)
+    duplicates = []
+    for later, draft in enumerate(drafts):
+        rows = earlier_of[draft.entity_id]
+        cosines = (vectors[rows] @ vectors[later]).tolist()
+        candidates = [
+            (cosine, earlier)
+            for cosine, earlier in zip(cosines, rows, strict=True)
+            if cosine >= MIN_COSINE or normal_forms[later] == normal_forms[earlier]
+        ]
+        nearest = nlargest(MAX_COMPARED, candidates, key=itemgetter(0))
+        matches = []
+        for cosine, earlier in sorted(nearest, key=itemgetter(1)):
+            other = drafts[earlier]
+            pair = score_pair(texts[later], texts[earlier], cosine, calibration)
+            if pair.score >= FLOOR and is_near(pair):
+                threshold = thresholds.of(other.kind, texts[earlier])
+                similarity = pair.with_conflicts()
+                matches.append(BatchMatch(other.id, other.text, similarity, threshold))
+        if draft.choice is None or draft.choice.action != "skip":
+            rows.append(later)
+        duplicates.append(tuple(sorted(matches, key=lambda match: -match.pair.score)))
+    return duplicates
+
+
+def duplicate_groups(scan: DuplicateScan) -> list[tuple[DuplicateFact, ...]]:
+    """Return clusters, then conflicting pairs, each newest first."""
+    clusters = (cluster.facts for cluster in scan.clusters)
+    return [*clusters, *(pair.facts for pair in scan.conflicting)]
+
+
+def check_group(
+    facts: Sequence[DuplicateFact],
+    pairs: Sequence[PairSimilarity],
+    thresholds: Sequence[float],
+    *,
+    owners: Mapping[int, str],
+    entities: Mapping[str, Entity],
+    scan: DuplicateScan,
+) -> DraftCheck:
+    """Return a check of a draft that represents the newest fact and matches the others.
+
+    `pairs` and `thresholds` compare the newest fact with each of the others, in order; `owners` is
+    entity id by fact id.
+    """
+    newest, *others = facts
+    owner = owners.get(newest.fact_id, "")
+    entity = entities.get(owner)
+    guess = entity_guess(entity, "its fact") if entity else None
+    ids = ",".join(str(fact.fact_id) for fact in facts)
+    draft = Draft(
+        id=blake2b(ids.encode(), digest_size=6).hexdigest(),  # a fact may be in several groups
+        text=newest.text,
+        kind=newest.match_type,
+        entity_id=entity.id if entity else "",
+        is_guessed=False,
+        date=newest.date,
+        stands_for=newest.fact_id,
+    )
+    matches = [
+        DraftMatch(
+            SimilarityMatch.of(fact, pair, threshold),
+            is_own=owners.get(fact.fact_id, "") == owner,
+        )
+        for fact, pair, threshold in zip(others, pairs, thresholds, strict=True)
+    ]
+    return DraftCheck(
+        draft=draft,
+        text=newest.text,
+        entity=guess,
+        candidates=(guess,) if guess else (),
+        matches=tuple(sorted(matches, key=lambda match: -match.known.score)),
+        repeats=(),
+        model=scan.model,
+        is_calibrated=scan.is_calibrated,
+    )

@@ -1,0 +1,160 @@
+"""Pairs of texts that the user decided about.
+
+`.kbx/labels.jsonl` says which are the same, which gives the precision and recall of a similarity
+threshold; `.kbx/kept-pairs.jsonl` which similar facts stay as they are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from itertools import combinations
+from pathlib import Path
+
+import numpy as np
+
+from kbx_tui.drafting.drafts import Choice
+from kbx_tui.drafting.records import DraftCheck
+from kbx_tui.editing.state_files import read_records, write_records
+from kbx_tui.safe_text import replace_surrogates
+from kbx_tui.similarity.matches import precision_recall_f1
+from kbx_tui.similarity.pair_score import PairSimilarity
+from kbx_tui.state_file import Notice, ignore
+
+LABELS = Path(".kbx", "labels.jsonl")
+"""Relative to the root."""
+MIN_LABELS = 20
+"""Minimum number of labels for meaningful metrics."""
+
+
+@dataclass(frozen=True, slots=True)
+class Label:
+    """Whether two texts mean the same, in the user's judgment."""
+
+    left: str
+    right: str
+    same: bool
+
+
+@dataclass(frozen=True, slots=True)
+class LabelledScore:
+    """A labelled pair and its score."""
+
+    label: Label
+    score: float
+    is_conflict: bool
+
+
+@dataclass(frozen=True, slots=True)
+class ThresholdMetrics:
+    """Precision and recall of a threshold on the labelled pairs."""
+
+    labels: int
+    precision: float
+    """Share of the pairs above the threshold that are the same, 0..1; 0 if none is above."""
+    recall: float
+    """Share of the pairs that are the same and above the threshold, 0..1."""
+
+
+def read_labels(root: Path, notice: Notice = ignore) -> tuple[Label, ...]:
+    """Return the newest label of each pair, in either order, skipping unreadable lines."""
+    labels = (label for _, label in read_records(root / LABELS, Label, notice) if label)
+    return tuple({frozenset((label.left, label.right)): label for label in labels}.values())
+
+
+def write_labels(root: Path, labels: Iterable[Label]) -> None:
+    """Replace the stored labels, keeping unreadable lines. Raises WriteFault, changing nothing."""
+    stored = read_records(root / LABELS, Label, ignore)
+    others = [line for line, label in stored if not label]
+    write_records(root, LABELS, labels, others, {label: line for line, label in stored if label})
+
+
+def score_labels(
+    labels: Sequence[Label], pairs: Sequence[PairSimilarity]
+) -> tuple[LabelledScore, ...]:
+    """Return the labels with the scores of their pairs; `pairs` has the same order."""
+    return tuple(
+        LabelledScore(label, pair.score, pair.relation == "conflict")
+        for label, pair in zip(labels, pairs, strict=True)
+    )
+
+
+def measure_threshold(
+    labelled: Sequence[LabelledScore], threshold: float
+) -> ThresholdMetrics | None:
+    """Return the metrics of a threshold; None with too few labels. Conflicts count as different."""
+    if len(labelled) < MIN_LABELS:
+        return None
+    same = np.array([pair.label.same for pair in labelled], np.bool_)
+    accepted = np.array(
+        [pair.score >= threshold and not pair.is_conflict for pair in labelled], np.bool_
+    )
+    precision, recall, _ = precision_recall_f1(same, accepted)
+    return ThresholdMetrics(len(labelled), precision, recall)
+
+
+KEPT_PAIRS = Path(".kbx", "kept-pairs.jsonl")
+"""Relative to the root."""
+
+FactPair = frozenset[int]
+"""The ids of two facts."""
+
+
+@dataclass(frozen=True, slots=True)
+class KeptPair:
+    """Two facts that stay as they are; the texts are for people who read the file."""
+
+    first_id: int
+    second_id: int
+    first: str
+    second: str
+
+    @property
+    def ids(self) -> FactPair:
+        """The facts, in either order."""
+        return frozenset((self.first_id, self.second_id))
+
+
+def pairs_of(check: DraftCheck) -> tuple[KeptPair, ...]:
+    """Return all pairs of the facts that a check of a scan compares; none for other drafts."""
+    draft = check.draft
+    if draft.stands_for is None:
+        return ()
+    texts = {draft.stands_for: draft.text}
+    for match in check.matches:
+        if match.known.fact_id is not None:
+            texts.setdefault(match.known.fact_id, match.known.text)
+    return tuple(
+        KeptPair(left, right, replace_surrogates(texts[left]), replace_surrogates(texts[right]))
+        for left, right in combinations(texts, 2)
+    )
+
+
+def with_choice_to_keep(check: DraftCheck) -> DraftCheck:
+    """Return a check of facts that are kept, with that choice."""
+    return replace(check, draft=replace(check.draft, choice=Choice("skip")))
+
+
+def read_kept(root: Path, notice: Notice = ignore) -> frozenset[FactPair]:
+    """Return the pairs that the user keeps, skipping unreadable lines."""
+    records = read_records(root / KEPT_PAIRS, KeptPair, notice)
+    return frozenset(pair.ids for _, pair in records if pair)
+
+
+def write_kept(root: Path, pairs: Sequence[KeptPair], *, kept: bool) -> None:
+    """Add pairs to those that are kept, or remove them; unreadable lines stay.
+
+    The caller holds the edit lock. Raises WriteFault, changing nothing.
+    """
+    stored = read_records(root / KEPT_PAIRS, KeptPair, ignore)
+    changed = {pair.ids for pair in pairs}
+    present = {pair.ids for _, pair in stored if pair}
+    if changed <= present if kept else not changed & present:
+        return
+    wanted: Iterable[KeptPair] = (pair for _, pair in stored if pair)
+    if kept:
+        wanted = (*wanted, *(pair for pair in pairs if pair.ids not in present))
+    else:
+        wanted = (pair for pair in wanted if pair.ids not in changed)
+    others = [line for line, pair in stored if not pair]
+    write_records(root, KEPT_PAIRS, wanted, others, {pair: line for line, pair in stored if pair})

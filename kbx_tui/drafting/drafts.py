@@ -1,0 +1,221 @@
+"""Drafts: facts that are not written yet, stored in `.kbx/drafts.jsonl`."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import uuid
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+from kbx_tui.editing.state_files import read_records, write_records
+from kbx_tui.errors import ConfigError
+from kbx_tui.knowledge.fact_line import read_fact_line, split_head
+from kbx_tui.knowledge.records import FactKind
+from kbx_tui.state_file import Notice, ignore
+
+DRAFTS = Path(".kbx", "drafts.jsonl")
+"""Relative to the root."""
+
+MAX_DRAFTS = 5_000
+"""Drafts read from one text: each is compared with the base and with the others."""
+
+Action = Literal["create", "merge", "supersede", "skip"]
+
+_BULLET = re.compile(r"^\s*(?:[-*+•]|\d{1,9}[.)])\s+")
+_HEADING = re.compile(r"^#{1,6}\s+(.+?)\s*#*$")
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """The decision about a draft."""
+
+    action: Action
+    fact_ids: tuple[int, ...] = ()
+    """The fact to merge into, or the facts to supersede; empty for other actions."""
+    text: str = ""
+    """The full text of the merged fact; empty means the text of the draft."""
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """A fact or open item that is not written yet. The file of drafts stores these fields."""
+
+    id: str
+    """Unique in the base, 12 hex digits."""
+    text: str
+    """As it is to be written, with wikilinks and `(source: x)`, without the date."""
+    kind: FactKind = "fact"
+    entity_id: str = ""
+    """The entity whose page it belongs on; empty while unknown."""
+    is_guessed: bool = True
+    """False once the user chose the entity; checks then leave it unchanged."""
+    date: str = ""
+    """ISO date; when empty, a fact gets the day it is written and an open item none."""
+    source: str = ""
+    entity_name: str = ""
+    """The entity name given with the draft, which a check resolves to `entity_id`."""
+    stands_for: int | None = None
+    """Id of the existing fact this draft represents, for duplicates found by a scan."""
+    choice: Choice | None = None
+    """None while undecided."""
+
+
+def new_draft(text: str, **fields: Any) -> Draft:
+    """Return a draft with a new id."""
+    return Draft(uuid.uuid4().hex[:12], text, **fields)
+
+
+def drafts_from_text(text: str) -> tuple[Draft, ...]:
+    """Return a draft for each line with text, from a file or the clipboard.
+
+    Bullets are removed, a leading `[2026-03-10]` is the date, and a check box makes an open item.
+    A heading names the entity of the lines below it. A line may also be JSON: `{"text": "...",
+    "entity": "...", "kind": "fact", "date": "...", "source": "..."}`. Raises ConfigError for JSON
+    that is not a valid draft, and for more than ``MAX_DRAFTS``.
+    """
+    drafts, entity = [], ""
+    for number, line in enumerate(text.splitlines(), 1):
+        line = line.strip()
+        if heading := _HEADING.match(line):
+            entity = heading[1]
+        elif line.startswith("{"):
+            drafts.append(_from_json(line, number))
+        elif draft := _from_line(line, entity):
+            drafts.append(draft)
+        if len(drafts) > MAX_DRAFTS:
+            raise ConfigError(
+                f"there are more than {MAX_DRAFTS:,} drafts, which are too many to check at once; "
+                "give them in parts"
+            )
+    return tuple(drafts)
+
+
+def read_drafts(root: Path, notice: Notice = ignore) -> tuple[Draft, ...]:
+    """Return the stored drafts in order, the first of each id, skipping unreadable lines."""
+    return tuple(_read(root, notice)[0].values())
+
+
+def write_drafts(root: Path, drafts: Iterable[Draft]) -> None:
+    """Replace the stored drafts, keeping unreadable lines. Raises WriteFault, changing nothing."""
+    _, lines, others = _read(root, ignore)
+    write_records(root, DRAFTS, drafts, others, lines)
+
+
+def drop_drafts(root: Path, ids: Iterable[str]) -> None:
+    """Remove drafts from the file; the caller holds the edit lock. Raises WriteFault."""
+    dropped, stored = set(ids), read_drafts(root)
+    if any(draft.id in dropped for draft in stored):
+        write_drafts(root, [draft for draft in stored if draft.id not in dropped])
+
+
+def merge_drafts(
+    ours: Sequence[Draft], ancestor: Mapping[str, Draft], theirs: Sequence[Draft]
+) -> list[Draft]:
+    """Return a three-way merge of our drafts with those another process stored.
+
+    `ancestor` holds by id the versions that both sides began with. A draft that they removed stays
+    removed unless we changed it, one that only they changed takes their version, and those that
+    they added come last.
+    """
+    stored = {draft.id: draft for draft in theirs}
+    merged: dict[str, Draft] = {}
+    for draft in ours:
+        if draft != ancestor.get(draft.id):
+            merged[draft.id] = draft
+        elif draft.id in stored:
+            merged[draft.id] = stored[draft.id]
+    our_ids = {draft.id for draft in ours}
+    added = (draft for draft in theirs if draft.id not in ancestor and draft.id not in our_ids)
+    return [*merged.values(), *added]
+
+
+def _read(root: Path, notice: Notice) -> tuple[dict[str, Draft], dict[Draft, str], list[str]]:
+    """Return the drafts of the file by id, the line of each, and the other lines.
+
+    Those are invalid or repeat an id.
+    """
+    drafts: dict[str, Draft] = {}
+    lines: dict[Draft, str] = {}
+    others = []
+    for line, draft in read_records(root / DRAFTS, Draft, notice):
+        if (
+            draft
+            and draft.id
+            and draft.text.strip()
+            and drafts.setdefault(draft.id, draft) == draft
+        ):
+            lines.setdefault(draft, line)
+        else:
+            others.append(line)
+    return drafts, lines, others
+
+
+def _from_line(line: str, entity: str) -> Draft | None:
+    item = _BULLET.sub("", line)
+    box, _, text = split_head(item)
+    entry = read_fact_line(item)
+    if not entry.text:
+        return None
+    kind: FactKind = "open_item" if box else "fact"
+    return new_draft(text, kind=kind, entity_name=entity, date=entry.date)
+
+
+def _from_json(line: str, number: int) -> Draft:
+    try:
+        fields = json.loads(line)
+    except ValueError as error:
+        raise ConfigError(f"line {number} is not valid JSON: {error}") from error
+    except RecursionError as error:
+        raise ConfigError(f"line {number} is nested too deeply; a draft has flat fields") from error
+    valid = ("text", "entity", "kind", "date", "source")
+    if unknown := sorted(fields.keys() - set(valid)):
+        raise ConfigError(f"line {number}: unknown field {unknown[0]}; valid: {', '.join(valid)}")
+    text = fields.get("text")
+    if not isinstance(text, str) or not text.strip():
+        raise ConfigError(f'line {number} has no text; a draft is at least {{"text": ...}}')
+    kind = str(fields.get("kind") or "fact").replace("-", "_")
+    if kind not in ("fact", "open_item"):
+        raise ConfigError(f"line {number}: kind must be fact or open_item, got {kind}")
+    entity, date, source = (str(fields.get(key) or "") for key in ("entity", "date", "source"))
+    return new_draft(text.strip(), kind=kind, entity_name=entity, date=date, source=source)
+
+
+def complete_file(text: str, root: Path, limit: int = 20) -> tuple[str, ...]:
+    """Return at most `limit` completions of `text`: folders with a final slash, then files.
+
+    As in `KnowledgeBase.drafts_in`, paths are relative to the current folder, then to `root`, and
+    `~` is expanded. Every completion begins with `text`. Hidden names are completed only after a
+    dot; unreadable folders have no completions.
+    """
+    prefix, slash, name = text.rpartition("/")
+    prefix += slash
+    if not slash and name.startswith("~"):
+        return (f"{name}/",) if _expand_home(name) is not None else ()
+    folder = _expand_home(prefix)
+    if folder is None:
+        return ()
+    folders, files = set[str](), set[str]()
+    for candidate in (folder,) if folder.is_absolute() else (folder, root / folder):
+        for entry, is_folder in _entries(candidate):
+            if entry.startswith(name) and (name or not entry.startswith(".")):
+                (folders if is_folder else files).add(f"{prefix}{entry}{'/' * is_folder}")
+    return (*sorted(folders), *sorted(files - folders))[:limit]
+
+
+def _expand_home(text: str) -> Path | None:
+    try:
+        return Path(text).expanduser()
+    except RuntimeError:  # no such user
+        return None
+
+
+def _entries(folder: Path) -> list[tuple[str, bool]]:
+    try:
+        with os.scandir(folder) as entries:
+            return [(entry.name, entry.is_dir()) for entry in entries]
+    except (OSError, ValueError):
+        return []

@@ -1,0 +1,357 @@
+"""Edits of facts and open items: add, reword, strike out, delete. Pure.
+
+Each edit is one splice. The page is then parsed again: the edited fact must be as intended and all
+others unchanged, else the edit is refused, so a wrong guess cannot damage an unusual page.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from kbx_tui.editing.lossless_text import LosslessText, Splice, decode_lossless, one_line
+from kbx_tui.errors import WriteFault
+from kbx_tui.knowledge.dates import iso_date
+from kbx_tui.knowledge.fact_line import MARKERS, notes_in, read_fact_line, split_head
+from kbx_tui.knowledge.fact_sections import FactSection, fact_sections, facts_with_items
+from kbx_tui.knowledge.markdown import ListItem, outline
+from kbx_tui.knowledge.reading import parse_document
+from kbx_tui.knowledge.records import Document, Fact, FactKind, FactStatus
+
+
+@dataclass(frozen=True, slots=True)
+class AddFact:
+    """A new line: a fact at the end of Recent Facts, an open item at the top of Open Items."""
+
+    entity_id: str
+    kind: FactKind
+    text: str
+    date: str = ""
+    source: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class FactIdentity:
+    """The fields that distinguish facts with the same text; an id may come to mean another one."""
+
+    date: str
+    sources: tuple[str, ...]
+
+
+def fact_identity(fact: Fact) -> FactIdentity:
+    """Return the identity of a fact."""
+    return FactIdentity(fact.date, fact.sources)
+
+
+@dataclass(frozen=True, slots=True)
+class ChangeFact:
+    """A new text for a fact; its check box and notes stay."""
+
+    entity_id: str
+    fact_id: int
+    text: str
+    date: str = ""
+    """New date; empty keeps the old one."""
+    identity: FactIdentity | None = None
+    """None: whichever fact has the id."""
+
+
+@dataclass(frozen=True, slots=True)
+class StrikeFact:
+    """A fact to strike out, `~~struck~~`; it then reads as superseded."""
+
+    entity_id: str
+    fact_id: int
+    identity: FactIdentity | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class DeleteFact:
+    """A fact to delete, with the notes nested below its line."""
+
+    entity_id: str
+    fact_id: int
+    identity: FactIdentity | None = None
+
+
+FactEdit = AddFact | ChangeFact | StrikeFact | DeleteFact
+
+
+class _FactValues(NamedTuple):
+    """What an edit must leave unchanged in all other facts."""
+
+    kind: FactKind
+    text: str
+    date: str
+    status: FactStatus | None
+    """None accepts any status."""
+    done: bool
+
+    @classmethod
+    def of(cls, fact: Fact) -> _FactValues:
+        return cls(fact.kind, fact.text, fact.date, fact.status, fact.done)
+
+
+def apply_fact_edit(path: str, data: bytes, edit: FactEdit) -> bytes:
+    """Return the page after an edit. Raises WriteFault when it cannot be made safely."""
+    page = FactPage.parse(path, data, edit.entity_id)
+    others = _values_in(page)
+    expected: _FactValues | None
+    if isinstance(edit, AddFact):
+        line = fact_line(edit)
+        entry = read_fact_line(line.removeprefix("- "))
+        expected = _FactValues(edit.kind, entry.text, entry.date, None, False)
+        splices = additions(page, edit.kind, line)
+        refusal = f"a line cannot be added to {path} without changing how the page reads"
+    else:
+        fact, item = _find_fact(page, edit)
+        others -= Counter([_FactValues.of(fact)])
+        splices, expected = _change(page, fact, item, edit)
+        refusal = (
+            f"line {fact.line} of {path} cannot be edited without changing how other lines read; "
+            "open it in an editor"
+        )
+    for splice in splices:
+        after = page.text.apply(splice)
+        if _is_expected(_values_in(FactPage.parse(path, after, edit.entity_id)), others, expected):
+            return after
+    raise WriteFault(refusal)
+
+
+def fact_line(edit: AddFact) -> str:
+    """Return the line to add, bullet included. Raises WriteFault if it would read differently."""
+    text, source = _require_text(edit.text), source_note(edit.kind, edit.source)
+    date = _require_date(edit.date)
+    box = "[ ] " if edit.kind == "open_item" else ""
+    line = f"- {box}{f'[{date}] ' if date else ''}{text}{f' {source}' if source else ''}"
+    entry = read_fact_line(line[2:])
+    if entry.text != read_fact_line(text).text or entry.status or (date and entry.date != date):
+        raise WriteFault(
+            f"{text!r} would be read differently as a line of the page: leave out dates, boxes and "
+            "marks before and after the text"
+        )
+    if source and not entry.sources:
+        raise WriteFault(f"the source {edit.source!r} cannot be read back; remove its brackets")
+    return line
+
+
+def source_note(kind: FactKind, source: str) -> str:
+    """Return the note for a source, `(source: x)`; empty for no source."""
+    source = one_line(source)
+    return f"({'from' if kind == 'open_item' else 'source'}: {source})" if source else ""
+
+
+def _find_fact(page: FactPage, edit: ChangeFact | StrikeFact | DeleteFact) -> tuple[Fact, ListItem]:
+    path = page.document.path
+    for fact, item in page.facts:
+        if fact.fact_id == edit.fact_id:
+            if edit.identity not in (None, fact_identity(fact)):
+                raise WriteFault(
+                    f"in {path}, {fact.text!r} now has another date or source; check it again"
+                )
+            return fact, item
+    raise WriteFault(
+        f"{path} no longer holds fact {edit.fact_id}, or now holds another one with its text; "
+        "`kbx memory list` shows the ids"
+    )
+
+
+def _change(
+    page: FactPage, fact: Fact, item: ListItem, edit: ChangeFact | StrikeFact | DeleteFact
+) -> tuple[Iterator[Splice], _FactValues | None]:
+    """Return candidate splices and the fact expected afterwards, None for a deleted one."""
+    values = _FactValues.of(fact)
+    if isinstance(edit, DeleteFact):
+        return removals(page, item), None
+    if isinstance(edit, StrikeFact):
+        if fact.status == "superseded":
+            raise WriteFault(f"line {fact.line} of {page.document.path} is already superseded")
+        return strikes(page, item), values._replace(status="superseded")
+    text, date = _require_text(edit.text), _require_date(edit.date)
+    reworded = values._replace(text=read_fact_line(text).text, date=date or fact.date)
+    return rewordings(page, fact, item, text, date), reworded
+
+
+def _values_in(page: FactPage) -> Counter[_FactValues]:
+    return Counter(_FactValues.of(fact) for fact, _ in page.facts)
+
+
+def _is_expected(
+    actual: Counter[_FactValues], others: Counter[_FactValues], expected: _FactValues | None
+) -> bool:
+    """Return whether a page holds the other facts unchanged and, besides, the expected one."""
+    added = list((actual - others).elements())
+    if others - actual or len(added) != (expected is not None):
+        return False
+    if expected is None:
+        return True
+    return added[0] == expected._replace(status=expected.status or added[0].status)
+
+
+def _require_text(text: str) -> str:
+    text = one_line(text)
+    if not read_fact_line(text).text:
+        raise WriteFault("the text is empty; it needs at least one word")
+    return text
+
+
+def _require_date(date: str) -> str:
+    if date and iso_date(date) != date:
+        raise WriteFault(f"{date!r} is not a date; write it as 2026-03-10")
+    return date
+
+
+HEADINGS: dict[FactKind, str] = {"fact": "Recent Facts", "open_item": "Open Items"}
+
+
+@dataclass(frozen=True, slots=True)
+class FactPage:
+    """A page, lossless and parsed, with the list item of each of its facts."""
+
+    text: LosslessText
+    document: Document
+    facts: tuple[tuple[Fact, ListItem], ...]
+
+    @classmethod
+    def parse(cls, path: str, data: bytes, entity_id: str) -> FactPage:
+        """Parse the page of an entity. Raises WriteFault when it cannot be decoded losslessly."""
+        document = parse_document(path, data)
+        return cls(decode_lossless(data), document, facts_with_items(document, entity_id))
+
+    @property
+    def body_start(self) -> int:
+        """0-based line of the file on which the body begins."""
+        return self.document.body_line - 1
+
+    def lines_of(self, item: ListItem) -> tuple[int, int]:
+        """Return first and end line in the file of an item's own text."""
+        first = self.body_start + item.line
+        return first, self.body_start + max(item.text_end, item.line + 1)
+
+    def content(self, number: int) -> tuple[int, str]:
+        """Return offset and text of a list item's line after bullet, check box and date."""
+        line = self.text.line(number)
+        marker = MARKERS.match(line)
+        bare = line[marker.end() :] if marker else line
+        box, date, rest = split_head(bare)
+        offset = len(line) - len(bare) + len(box) + len(date)
+        return self.text.line_starts[number] + offset, rest
+
+    def last_filled_line(self, start: int, end: int) -> int:
+        """Return the line of the file after the last non-blank one of these body lines."""
+        last = self.body_start + end
+        while last > self.body_start + start and not self.text.line(last - 1).strip():
+            last -= 1
+        return last
+
+
+def additions(page: FactPage, kind: FactKind, line: str) -> Iterator[Splice]:
+    """Yield splices that add a line: a fact last in its section, an open item first."""
+    sections = [section for section in fact_sections(page.document.body) if section.kind == kind]
+    sections.sort(key=lambda section: section.title != HEADINGS[kind].casefold())  # kbx reads it
+    if not sections:
+        yield _new_section(page.text, f"## {HEADINGS[kind]}\n{line}")
+        return
+    section, text, start = sections[0], page.text, page.body_start
+    items = _top_items(page, section)
+    if items and kind == "open_item":
+        yield text.insert_line(start + items[0].line, line)
+    elif items:
+        end = page.last_filled_line(items[-1].line, items[-1].end)
+        yield text.insert_line(end, line)
+        yield text.insert_line(end, f"\n{line}")
+    yield text.insert_line(start + section.first, line)
+    yield text.insert_line(start + section.first, f"\n{line}\n")
+    end = page.last_filled_line(section.first, section.end)
+    yield text.insert_line(end, f"\n{line}")
+
+
+def removals(page: FactPage, item: ListItem) -> Iterator[Splice]:
+    """Yield the splice that removes an item with its nested notes."""
+    end = page.last_filled_line(item.line, item.end)
+    yield page.text.remove_lines(page.body_start + item.line, end)
+
+
+def strikes(page: FactPage, item: ListItem) -> Iterator[Splice]:
+    """Yield splices that mark an item as superseded: `~~struck~~`, else a trailing tag."""
+    first, last = page.body_start + item.line, page.body_start + item.text_end - 1
+    offset, rest = page.content(first)
+    if last == first:
+        statement = _before_notes(rest)
+        yield Splice(offset, offset + len(statement), f"~~{statement}~~")
+    end = page.text.line_starts[last] + len(page.text.line(last).rstrip())
+    yield Splice(end, end, " #superseded")
+
+
+def rewordings(
+    page: FactPage, fact: Fact, item: ListItem, text: str, date: str
+) -> Iterator[Splice]:
+    """Yield splices that replace the text of a fact, and its date unless that is empty."""
+    first, end = page.lines_of(item)
+    line, (offset, rest) = page.text.line(first), page.content(first)
+    line_start, text_end = page.text.line_starts[first], page.text.line_ends[end - 1]
+    head = line[: offset - line_start]
+    if date:
+        _, old_date, _ = split_head(MARKERS.sub("", line))
+        head = head.removesuffix(old_date) + f"[{date}] "
+    if end == first + 1 and rest.count(fact.text) == 1:
+        trailing_blanks = line[len(line.rstrip()) :]
+        reworded = head + rest.replace(fact.text, text) + trailing_blanks
+        yield Splice(line_start, text_end, reworded)
+    old = page.text.text[offset:text_end]
+    statement = f"~~{text}~~" if fact.status == "superseded" and "~~" in old else text
+    notes = notes_in(one_line(old))
+    yield Splice(line_start, text_end, " ".join((head + statement, *notes)))
+
+
+def verbatim_fact_texts(path: str, data: bytes) -> dict[tuple[int, str], str]:
+    """Return the texts of facts and open items with their markup, by 1-based line and plain text.
+
+    Bullet, check box, date and notes are left out and several lines are joined by spaces. Raises
+    WriteFault when the page cannot be decoded losslessly.
+    """
+    page = FactPage.parse(path, data, "")
+    texts = {}
+    for fact, item in page.facts:
+        first, end = page.lines_of(item)
+        offset, _ = page.content(first)
+        content = " ".join(page.text.text[offset : page.text.line_ends[end - 1]].split())
+        texts[fact.line, fact.text] = _without_notes(content, fact.text)
+    return texts
+
+
+def _without_notes(content: str, plain: str) -> str:
+    """Return the text before the notes, or all text without them if it continues after them."""
+    statement = _before_notes(content)
+    if read_fact_line(statement).text == plain:
+        return statement
+    for note in notes_in(content):
+        content = content.replace(note, " ", 1)
+    return " ".join(content.split())
+
+
+def _before_notes(text: str) -> str:
+    """Return a text up to its first note, or all of it when it begins with one."""
+    notes = notes_in(text)
+    start = text.find(notes[0]) if notes else 0
+    return text[: start if start > 0 else None].rstrip()
+
+
+def _new_section(text: LosslessText, lines: str) -> Splice:
+    """Return a splice that adds a section at the end of the file, after one blank line."""
+    end = text.line_end
+    is_terminated = text.line_starts[-1] == text.line_ends[-1]
+    gap = "" if not text.text else end if is_terminated else end + end
+    if is_terminated and len(text.line_starts) > 1 and not text.line(-2).strip():
+        gap = ""
+    offset = len(text.text)
+    return Splice(offset, offset, gap + lines.replace("\n", end) + end)
+
+
+def _top_items(page: FactPage, section: FactSection) -> Sequence[ListItem]:
+    """Return the outermost items of a section above its first subheading."""
+    headings = (heading.line for heading in outline(page.document.body).headings)
+    end = next((line for line in headings if section.first <= line < section.end), section.end)
+    return [item for item in section.items if item.depth == 0 and item.line < end]

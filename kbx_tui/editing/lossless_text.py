@@ -1,0 +1,113 @@
+"""Text edits that preserve every other byte of a file. Pure.
+
+Lines are those of the decoded text, so a line number from a parser finds the right bytes whatever
+the encoding, byte order mark and line ends.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from dataclasses import dataclass
+
+from kbx_tui.errors import WriteFault
+from kbx_tui.knowledge.decoding import encoding_of
+
+_LINE_END = re.compile("\r\n|\r|\n")
+_CONTROL = re.compile(r"[\x00-\x1f\x7f\u0085\u2028\u2029]+")
+
+
+@dataclass(frozen=True, slots=True)
+class Splice:
+    """A replacement of a range of characters. Offsets are into `LosslessText.text`."""
+
+    start: int
+    end: int
+    inserted: str
+
+
+@dataclass(frozen=True, slots=True)
+class LosslessText:
+    """A decoded file that encodes back to exactly the same bytes."""
+
+    data: bytes
+    bom: bytes
+    encoding: str
+    text: str
+    """Without byte order mark, with the original line ends."""
+    line_starts: tuple[int, ...]
+    """Offset of each line, 0-based; a text that ends with a line end has an empty last line."""
+    line_ends: tuple[int, ...]
+    """Offset of the end of each line, its line end excluded."""
+
+    @property
+    def line_end(self) -> str:
+        """The most frequent line end, `\\n` when there is none."""
+        counts = Counter(_LINE_END.findall(self.text))
+        return max(counts, key=lambda end: counts[end]) if counts else "\n"
+
+    def line(self, number: int) -> str:
+        """Return a line without its line end."""
+        return self.text[self.line_starts[number] : self.line_ends[number]]
+
+    def start_of(self, number: int) -> int:
+        """Return the offset of a line, or the length of the text for a line past the last."""
+        return self.line_starts[number] if number < len(self.line_starts) else len(self.text)
+
+    def insert_line(self, number: int, line: str) -> Splice:
+        """Return a splice that inserts line `number`; a missing final line end stays missing."""
+        offset, end = self.start_of(number), self.line_end
+        if self._is_end_of_unterminated_line(offset):
+            return Splice(offset, offset, end + line.replace("\n", end))
+        return Splice(offset, offset, line.replace("\n", end) + end)
+
+    def remove_lines(self, first: int, end: int) -> Splice:
+        """Return a splice that removes lines `first` to `end`, exclusive."""
+        start, stop = self.start_of(first), self.start_of(end)
+        if first and self._is_end_of_unterminated_line(stop):  # then also the line end before
+            start = self.line_ends[first - 1]
+        return Splice(start, stop, "")
+
+    def apply(self, splice: Splice) -> bytes:
+        """Return the bytes after a splice. Raises WriteFault for a character not in the charset."""
+        before = self.bom + self._encode(self.text[: splice.start])
+        removed = self._encode(self.text[splice.start : splice.end])
+        try:
+            inserted = splice.inserted.encode(self.encoding)
+        except UnicodeEncodeError as error:
+            character = splice.inserted[error.start]
+            raise WriteFault(
+                f"the file is encoded as {self.encoding}, which has no {character!r}: "
+                "save it as UTF-8 in an editor first"
+            ) from error
+        return before + inserted + self.data[len(before) + len(removed) :]
+
+    def _is_end_of_unterminated_line(self, offset: int) -> bool:
+        return offset == len(self.text) and self.line_ends[-1] != self.line_starts[-1]
+
+    def _encode(self, text: str) -> bytes:
+        return text.encode(self.encoding, _errors(self.encoding))
+
+
+def decode_lossless(data: bytes) -> LosslessText:
+    """Decode a file. Raises WriteFault when the text would not encode back to the same bytes."""
+    bom, encoding = encoding_of(data)
+    try:
+        text = data[len(bom) :].decode(encoding, _errors(encoding))
+        is_lossless = text.encode(encoding, _errors(encoding)) == data[len(bom) :]
+    except UnicodeError:
+        is_lossless = False
+    if not is_lossless:
+        raise WriteFault(f"the file is not entirely valid {encoding}: save it as UTF-8 first")
+    spans = [line_end.span() for line_end in _LINE_END.finditer(text)]
+    starts, ends = (0, *(end for _, end in spans)), (*(start for start, _ in spans), len(text))
+    return LosslessText(data, bom, encoding, text, starts, ends)
+
+
+def one_line(text: str) -> str:
+    """Return text stripped, with line breaks and control characters replaced by spaces."""
+    return _CONTROL.sub(" ", text).strip()
+
+
+def _errors(encoding: str) -> str:
+    return "surrogateescape" if encoding == "utf-8" else "strict"  # keeps invalid UTF-8 bytes

@@ -1,0 +1,304 @@
+"""Edits of pages in sequence, frontmatter fields, links, new pages. Pure: bytes in, bytes out.
+
+Each edit is one splice: only the lines of the field, the fact or the name change. The page is then
+parsed again: the edit must read as intended and everything else unchanged, else it is refused.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+import yaml
+
+from kbx_tui.editing.fact_edits import FactEdit, apply_fact_edit
+from kbx_tui.editing.lossless_text import LosslessText, Splice, decode_lossless, one_line
+from kbx_tui.errors import WriteFault
+from kbx_tui.knowledge.entity_pages import legacy_fields
+from kbx_tui.knowledge.fields import link_target, texts_of
+from kbx_tui.knowledge.folding import slug
+from kbx_tui.knowledge.markdown import headings, inline_fields, links_of
+from kbx_tui.knowledge.reading import parse_document
+from kbx_tui.knowledge.records import Document
+
+Value = str | tuple[str, ...] | None
+"""A text, a list of texts, or None to remove the field."""
+
+LINKED = frozenset({"team", "reports_to", "lead", "company"})
+"""Fields that name an entity; kbx writes them as wikilinks."""
+ORDER = (
+    "id", "type", "name", "title", "aliases", "email", "role", "team", "reports_to", "company",
+    "pcm_base", "pcm_phase", "status", "started", "lead", "pinned",
+)  # fmt: skip
+"""The order in which kbx writes fields; others follow."""
+
+_PLAIN = re.compile(r"[^\W_][\w ./@+()&,-]*")
+_KEY = re.compile(r"""^(?P<quote>["']?)(?P<key>[^\s#:"'][^:"'\n]*?)(?P=quote)[ \t]*:(?=[ \t]|$)""")
+_SCALAR = re.compile(
+    r"""^(?P<value>"(?:[^"\\]|\\.)*"|'(?:[^']|'')*'|[^\s"'\[{|>&*!#][^\n]*?)"""
+    r"""(?:[ \t]+#.*|[ \t]*)$"""
+)
+_NO_CHANGE = Splice(0, 0, "")
+
+
+@dataclass(frozen=True, slots=True)
+class SetFields:
+    """New values for frontmatter fields of a page."""
+
+    fields: tuple[tuple[str, Value], ...]
+    was: tuple[tuple[str, str], ...] = ()
+    """Old values of some fields, as `shown_value` returns them; if one differs, none is set."""
+
+
+def shown_value(value: Any) -> str:
+    """Return a frontmatter value as plain text: lists joined by commas, links without brackets."""
+    texts = texts_of(list(value) if isinstance(value, tuple) else value)
+    return ", ".join(map(link_target, texts))
+
+
+def field_value(fields: Mapping[str, Any], key: str) -> Any:
+    """Return the value of a field, ignoring the case of its name; None if it is missing."""
+    by_folded_name = {name.casefold(): value for name, value in fields.items()}
+    return by_folded_name.get(key.casefold())
+
+
+def apply_field_edits(path: str, data: bytes, edit: SetFields) -> bytes:
+    """Return the page with these fields set. Raises WriteFault when that cannot be done safely."""
+    frontmatter = parse_document(path, data).frontmatter
+    for key, was in edit.was:
+        current = shown_value(field_value(frontmatter, key))
+        if current != was:
+            raise WriteFault(f"{path}: {key} is now {current!r}, no longer {was!r}")
+    for key, value in edit.fields:
+        data = _set_field(path, data, field_name(key), value)
+    return data
+
+
+def field_name(key: str) -> str:
+    """Return a field name as it is to be written. Raises WriteFault for an invalid name."""
+    key = one_line(key)
+    if not re.fullmatch(r"[\w][\w .-]*", key):
+        raise WriteFault(f"{key!r} is not a valid field name: use letters, digits, - and _")
+    return key
+
+
+def field_lines(key: str, value: Value) -> str:
+    """Return the YAML of a field, several lines for a list."""
+    if isinstance(value, tuple):
+        return "\n".join((f"{key}:", *(f"- {scalar(text)}" for text in value)))
+    return f"{key}: {scalar(_linked(key, value or ''))}"
+
+
+def scalar(text: str) -> str:
+    """Return a text as a YAML scalar, quoted unless every parser reads it back unchanged."""
+    text = one_line(text)
+    with suppress(yaml.YAMLError):
+        if _PLAIN.fullmatch(text) and yaml.safe_load(f"key: {text}") == {"key": text}:
+            return text
+    return "'" + text.replace("'", "''") + "'"
+
+
+def _set_field(path: str, data: bytes, key: str, value: Value) -> bytes:
+    before, text = parse_document(path, data), decode_lossless(data)
+    for splice in _splices(text, before, key, value):
+        after = text.apply(splice)
+        if _is_expected(before, parse_document(path, after), key, value):
+            return after
+    raise WriteFault(
+        f"{key} of {path} cannot be set without changing how the rest reads; open it in an editor"
+    )
+
+
+def _splices(text: LosslessText, page: Document, key: str, value: Value) -> Iterator[Splice]:
+    """Yield candidate splices, the most natural first."""
+    if page.body_line == 1:  # no frontmatter
+        if value is None:
+            yield _NO_CHANGE
+        elif legacy := _legacy_value(text, page, key):
+            yield Splice(*legacy, shown_value(value))
+        else:
+            yield text.insert_line(0, f"---\n{field_lines(key, value)}\n---")
+        return
+    fields = list(_fields(text, page.body_line - 2))
+    name, lines = next(
+        (field for field in fields if field[0].casefold() == key.casefold()), ("", range(0))
+    )
+    if value is None:
+        yield text.remove_lines(lines.start, lines.stop) if lines else _NO_CHANGE
+    elif not lines:
+        yield text.insert_line(_line_for(fields, key), field_lines(key, value))
+    else:
+        if isinstance(value, str) and len(lines) == 1:
+            yield from _value_on_its_line(text, lines.start, name, value)
+        new = field_lines(name, value).replace("\n", text.line_end)
+        yield Splice(text.line_starts[lines.start], text.line_ends[lines.stop - 1], new)
+
+
+def _value_on_its_line(text: LosslessText, number: int, name: str, value: str) -> Iterator[Splice]:
+    """Yield a splice that replaces only the value, keeping spacing and comment."""
+    line = text.line(number)
+    offset = line.index(":") + 1
+    offset += len(line[offset:]) - len(line[offset:].lstrip())
+    if match := _SCALAR.match(line[offset:]):
+        old = match["value"]
+        start = text.line_starts[number] + offset
+        new = _linked(name, value) if "[[" in old else value
+        yield Splice(start, start + len(old), scalar(new))
+
+
+def _fields(text: LosslessText, fence: int) -> Iterator[tuple[str, range]]:
+    """Yield name and lines of the fields above line `fence`, without comments that follow them."""
+    matches = ((number, _KEY.match(text.line(number))) for number in range(1, fence))
+    keys = [(number, match["key"]) for number, match in matches if match]
+    for (first, name), (end, _) in pairwise([*keys, (fence, "")]):
+        while end > first + 1 and text.line(end - 1).lstrip()[:1] in ("", "#"):
+            end -= 1
+        yield name, range(first, end)
+
+
+def _line_for(fields: list[tuple[str, range]], key: str) -> int:
+    """Return the line at which to insert a field, keeping the order in which kbx writes fields."""
+    earlier = ORDER[: ORDER.index(key)] if key in ORDER else None
+    ends = [lines.stop for name, lines in fields if earlier is None or name.casefold() in earlier]
+    return max(ends, default=1)
+
+
+def _legacy_value(text: LosslessText, page: Document, key: str) -> tuple[int, int] | None:
+    """Return start and end offset of the value on a `**Role:** x` line."""
+    label = key.replace("_", " ")
+    if label not in legacy_fields(page.body):
+        return None
+    pattern = re.compile(rf"^\*\*{re.escape(label)}(?::\*\*|\*\*:)[ \t]*(\S.*?)[ \t]*$", re.I)
+    for number, start in enumerate(text.line_starts):
+        if match := pattern.match(text.line(number)):
+            return start + match.start(1), start + match.end(1)
+    return None
+
+
+def _is_expected(before: Document, after: Document, key: str, value: Value) -> bool:
+    """Return whether the field has its new value and nothing else changed."""
+    if after.problems != before.problems and len(after.problems) >= max(len(before.problems), 1):
+        return False
+    others_before, others_after = (
+        {name: old for name, old in page.frontmatter.items() if name.casefold() != key.casefold()}
+        for page in (before, after)
+    )
+    if others_before != others_after:
+        return False
+    if before.body != after.body:  # allowed only where the value is in the body
+        changed = legacy_fields(after.body).get(key.replace("_", " "))
+        return before.body_line == 1 == after.body_line and changed == shown_value(value)
+    return shown_value(field_value(after.frontmatter, key)) == shown_value(value)
+
+
+def _linked(key: str, value: str) -> str:
+    """Return the value as a wikilink if the field names an entity, else unchanged."""
+    return f"[[{value}]]" if key in LINKED and value and "[[" not in value else value
+
+
+@dataclass(frozen=True, slots=True)
+class LinkName:
+    """Replaces a name by a wikilink that shows it."""
+
+    line: int
+    """1-based line of the file."""
+    column: int
+    """0-based character of the line."""
+    name: str
+    wikilink: str
+    """`[[Plan]]`, `[[notes/plan|Plan]]`."""
+
+
+def apply_link_edit(path: str, data: bytes, edit: LinkName) -> bytes:
+    """Return a page with the link.
+
+    Raises WriteFault if the name is not there, or the page would read differently apart from it.
+    """
+    text, before = decode_lossless(data), parse_document(path, data)
+    if edit.line > len(text.line_starts) or edit.line < before.body_line:
+        raise _gone(path, edit)
+    start = text.line_starts[edit.line - 1] + edit.column
+    end = start + len(edit.name)
+    if text.text[start:end] != edit.name or end > text.line_ends[edit.line - 1]:
+        raise _gone(path, edit)
+    after = text.apply(Splice(start, end, edit.wikilink))
+    page = parse_document(path, after)
+    old, new = list(links_of(before.body)), list(links_of(page.body))
+    added = [link for link in new if page.body[link.start : link.end] == edit.wikilink]
+    is_as_meant = (
+        (page.frontmatter, page.tags) == (before.frontmatter, before.tags)
+        and inline_fields(page.body).keys() == inline_fields(before.body).keys()
+        and page.body_line == before.body_line
+        and len(new) == len(old) + 1
+        and any(
+            page.body[: link.start] + edit.name + page.body[link.end :] == before.body
+            for link in added
+        )
+    )
+    if not is_as_meant:
+        raise WriteFault(
+            f"{edit.name!r} in {path}:{edit.line} cannot be made a link: it is part of code, of "
+            "another link, of a tag or property, or of markup; open the file in an editor"
+        )
+    return after
+
+
+def _gone(path: str, edit: LinkName) -> WriteFault:
+    return WriteFault(
+        f"{edit.name!r} is no longer at that place in {path}:{edit.line}; `kbx index` updates "
+        "what is known of the file"
+    )
+
+
+PageEdit = FactEdit | SetFields | LinkName
+
+FOLDERS: Mapping[str, str] = {
+    "person": "people", "project": "projects", "team": "teams", "company": "companies",
+}  # fmt: skip
+"""Entity type -> folder of its pages."""
+
+
+def apply_edits(path: str, data: bytes, edits: Sequence[PageEdit]) -> bytes:
+    """Return a page with all edits applied. Raises WriteFault when one cannot be made safely."""
+    for edit in edits:
+        if isinstance(edit, SetFields):
+            data = apply_field_edits(path, data, edit)
+        elif isinstance(edit, LinkName):
+            data = apply_link_edit(path, data, edit)
+        else:
+            data = apply_fact_edit(path, data, edit)
+    return data
+
+
+def page_path(kind: str, name: str, prefix: str) -> str:
+    """Return the path of a page, under `prefix`. Raises WriteFault for a name without a letter."""
+    if not slug(name):
+        raise WriteFault(f"{name!r} cannot be the name of a page: it has no letter")
+    return f"{prefix}{FOLDERS.get(kind, f'{kind}s')}/{slug(name)}.md"
+
+
+def new_page(kind: str, name: str, fields: Mapping[str, Value]) -> bytes:
+    """Return a new entity page as kbx writes it: frontmatter, if any, and a heading.
+
+    Raises WriteFault for a name or field that would be read as something else.
+    """
+    values: dict[str, Value] = {} if kind in ("person", "project") else {"type": kind}
+    values |= {field_name(key): value for key, value in fields.items() if value}
+    names = [key.casefold() for key in values]
+    if duplicate := next((key for key in names if names.count(key) > 1), ""):
+        raise WriteFault(f"{duplicate} is given twice; give it once")
+    keys = sorted(values, key=lambda key: ORDER.index(key) if key in ORDER else len(ORDER))
+    lines = ["---", *(field_lines(key, values[key]) for key in keys), "---"] if keys else []
+    data = ("\n".join([*lines, f"# {one_line(name)}"]) + "\n").encode()
+    page = parse_document(page_path(kind, name, ""), data)
+    for key, value in values.items():
+        expected, actual = shown_value(value), shown_value(page.frontmatter.get(key))
+        if actual != expected:
+            raise WriteFault(f"{key} {expected!r} would be read as {actual!r}; rephrase it")
+    if [heading.text for heading in headings(page.body)] != [one_line(name)]:
+        raise WriteFault(f"{name!r} cannot be the heading of a page; remove special characters")
+    return data

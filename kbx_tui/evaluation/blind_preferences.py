@@ -1,0 +1,222 @@
+"""Blind preferences: which of two result lists answers a query better; `.kbx/preferences.jsonl`.
+
+    {"query": "rollback plan", "first": {"paths": ["memory/notes/plan.md", ...], "knobs": {...}},
+     "second": {...}, "better": "second", "when": "2026-03-17T09:41:05Z", "generation": 41}
+
+A preference is about two lists, not about the settings that produced them: it counts for every pair
+of settings whose first results are these two lists. `better` is "first", "second" or "neither". The
+last line of a query and two lists counts. As with judgments, lines are only appended; undoing
+appends the line again with `"undo": true`. Lines that cannot be read are named and left out.
+"""
+
+from __future__ import annotations
+
+import json
+import unicodedata
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any, Literal
+
+import msgspec
+
+from kbx_tui.editing.state_files import LockedLog, read_records
+from kbx_tui.errors import ConfigError, WriteFault
+from kbx_tui.evaluation.judgments import query_key
+from kbx_tui.evaluation.significance import sign_test_p
+from kbx_tui.safe_text import replace_surrogates
+from kbx_tui.state_file import Notice
+
+DEPTH = 5
+"""Results of a list that are shown and compared: as many as one reads before deciding."""
+
+Better = Literal["first", "second", "neither"]
+Paths = tuple[str, ...]
+Lists = tuple[Paths, Paths]
+"""The first results of a query under two settings."""
+
+
+@dataclass(frozen=True, slots=True)
+class ShownList:
+    """The first results under one setting, as they were shown."""
+
+    paths: Paths
+    """The best first, at most `DEPTH`."""
+    knobs: Mapping[str, Any] = field(default_factory=dict, hash=False)
+    """The fields of the Tuning that ranked them; they were hidden."""
+
+
+@dataclass(frozen=True, slots=True)
+class Preference:
+    """Which of two lists the user preferred for a query, without knowing whose they are."""
+
+    query: str
+    first: ShownList
+    """The one shown on the left, or above; which one that was is random."""
+    second: ShownList
+    better: Better
+    when: str = ""
+    """UTC, `2026-03-17T09:41:05Z`; empty when not known."""
+    generation: int | None = None
+    """Of the index at that time."""
+
+    def __post_init__(self) -> None:
+        """Raise ConfigError for a blank query, and for lists that are the same."""
+        object.__setattr__(self, "query", query_key(self.query))
+        for name in ("first", "second"):
+            shown: ShownList = getattr(self, name)
+            object.__setattr__(self, name, ShownList(stored_paths(shown.paths), shown.knobs))
+        if not self.query:
+            raise ConfigError("a preference needs a query")
+        if self.first.paths == self.second.paths:
+            raise ConfigError("a preference needs two lists that differ")
+
+    @property
+    def key(self) -> tuple[str, frozenset[Paths]]:
+        """Return what it is about, whichever list was shown first."""
+        return preference_key(self.query, (self.first.paths, self.second.paths))
+
+    @property
+    def preferred(self) -> Paths | None:
+        """The list that was preferred; None for neither."""
+        if self.better == "neither":
+            return None
+        return self.first.paths if self.better == "first" else self.second.paths
+
+
+@dataclass(frozen=True, slots=True)
+class Votes:
+    """How often each of two settings was preferred, over the queries on which they differ."""
+
+    wins_a: int
+    wins_b: int
+    neither: int
+    undecided: int
+    """Queries with a preference of some lists, whose lists now differ from those."""
+
+    @property
+    def p(self) -> float:
+        """Two-sided p-value of the sign test; queries without a winner do not count."""
+        return sign_test_p(self.wins_a, self.wins_b)
+
+
+def preference_key(query: str, lists: Lists) -> tuple[str, frozenset[Paths]]:
+    """Return the query and its two lists, in no order."""
+    return query_key(query), frozenset(map(stored_paths, lists))
+
+
+def stored_paths(paths: Sequence[str]) -> Paths:
+    """Return the first paths of a list as they are stored."""
+    return tuple(unicodedata.normalize("NFC", replace_surrogates(path)) for path in paths[:DEPTH])
+
+
+def count_votes(preferences: Iterable[Preference], lists: Mapping[str, Lists]) -> Votes:
+    """Return the votes for two settings, A and B, given their lists by query.
+
+    A query whose two lists are equal has no vote: there is nothing to prefer.
+    """
+    known = {preference.key: preference for preference in preferences}
+    asked = {query for query, _ in known}
+    wins_a = wins_b = neither = undecided = 0
+    for query, (of_a, of_b) in lists.items():
+        of_a, of_b = stored_paths(of_a), stored_paths(of_b)
+        if of_a == of_b:
+            continue
+        preference = known.get(preference_key(query, (of_a, of_b)))
+        if preference is None:
+            undecided += query_key(query) in asked
+        elif preference.preferred is None:
+            neither += 1
+        else:
+            wins_a += preference.preferred == of_a
+            wins_b += preference.preferred == of_b
+    return Votes(wins_a, wins_b, neither, undecided)
+
+
+FILE = Path(".kbx", "preferences.jsonl")
+"""Relative to the root."""
+LOCK_NAME = "preferences.lock"
+
+
+class _List(msgspec.Struct):
+    paths: tuple[str, ...]
+    knobs: dict[str, Any] = {}
+
+
+class _Line(msgspec.Struct):
+    query: str
+    first: _List
+    second: _List
+    better: Better
+    when: str = ""
+    generation: int | None = None
+    undo: bool = False
+
+    def __post_init__(self) -> None:
+        try:
+            self.preference()
+        except ConfigError as error:
+            raise ValueError(str(error)) from error
+
+    def preference(self) -> Preference:
+        first, second = (ShownList(each.paths, each.knobs) for each in (self.first, self.second))
+        return Preference(self.query, first, second, self.better, self.when, self.generation)
+
+
+class PreferenceLog:
+    """The file of preferences of one base; rereads it when it has changed. For one thread."""
+
+    def __init__(self, root: Path, notice: Notice) -> None:
+        self._file, self._notice = LockedLog(root, FILE, LOCK_NAME), notice
+        self._version: tuple[int, ...] | None = None
+        self._standing: tuple[Preference, ...] = ()
+
+    def read(self) -> tuple[Preference, ...]:
+        """Return the preferences that count, in the order they were given.
+
+        There are none without a file, or if it cannot be read.
+        """
+        version = self._file.version()
+        if version is None or version != self._version:
+            records = read_records(self._file.file, _Line, self._notice) if version else ()
+            self._standing = _standing(line for _, line in records if line)
+            self._version = version
+        return self._standing
+
+    def add(self, preference: Preference) -> None:
+        """Append a preference. Raises WriteFault, changing nothing."""
+        with self._file.locked():
+            self._file.append([_encode(preference)])
+
+    def undo(self, preference: Preference | None = None) -> Preference:
+        """Take a preference back, by default the last one, and return it.
+
+        Raises WriteFault when there is none, or it was replaced or taken back since.
+        """
+        with self._file.locked():
+            standing = self.read()
+            if preference is None:
+                if not standing:
+                    raise WriteFault("there is no preference to undo")
+                preference = standing[-1]
+            elif preference not in standing:
+                raise WriteFault(
+                    f"the preference for “{preference.query}” was replaced or taken back since"
+                )
+            self._file.append([_encode(preference, undo=True)])
+        return preference
+
+
+def _standing(lines: Iterable[_Line]) -> tuple[Preference, ...]:
+    standing: dict[object, Preference] = {}
+    for line in lines:
+        preference = line.preference()
+        standing.pop(preference.key, None)
+        if not line.undo:
+            standing[preference.key] = preference
+    return tuple(standing.values())
+
+
+def _encode(preference: Preference, *, undo: bool = False) -> bytes:
+    fields = {name: value for name, value in asdict(preference).items() if value not in ("", None)}
+    return json.dumps(fields | ({"undo": True} if undo else {}), ensure_ascii=False).encode()

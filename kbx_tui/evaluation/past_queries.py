@@ -1,0 +1,153 @@
+"""What asked queries show: the effect of each threshold, and over-retrieved documents. Pure.
+
+A document is over-retrieved if it is among the first ten results of many queries that do not ask
+for it. That number is its k-occurrence (Radovanović, Nanopoulos and Ivanović, "Hubs in Space",
+2010), which a few hubs have very high in spaces of many dimensions.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from math import sqrt
+from typing import Literal
+
+import numpy as np
+
+from kbx_tui.index.lexical.terms import terms_in
+from kbx_tui.search.evidence.evidence import Evidence
+from kbx_tui.search.evidence.tuning import Tuning
+from kbx_tui.search.ranking.rank import rank
+
+THRESHOLDS = tuple(step / 20 for step in range(21))
+BINS = 20
+
+Outcome = Literal["two_pass", "flat", "nothing"]
+"""How a query is answered; `nothing` without any result."""
+
+
+@dataclass(frozen=True, slots=True)
+class AskedQuery:
+    """One query at every threshold."""
+
+    query: str
+    top_score: float | None
+    """Score of the best entity that pass 1 finds; None if it finds none."""
+    outcomes: tuple[Outcome, ...]
+    """One per threshold."""
+
+
+@dataclass(frozen=True, slots=True)
+class ThresholdObservatory:
+    """Asked queries at each of some thresholds."""
+
+    thresholds: tuple[float, ...]
+    """Ascending."""
+    queries: tuple[AskedQuery, ...]
+    histogram: tuple[int, ...]
+    """Number of queries by the score of the best entity, in 20 equal bins from 0 to 1; the last
+    includes 1. Queries without an entity are in none."""
+
+    def share(self, outcome: Outcome) -> tuple[float, ...]:
+        """Return the share of the queries with this outcome at each threshold, 0..1."""
+        size = max(len(self.queries), 1)
+        counts = [0] * len(self.thresholds)
+        for query in self.queries:
+            for place, own in enumerate(query.outcomes):
+                counts[place] += own == outcome
+        return tuple(count / size for count in counts)
+
+    def flips(self, before: float, after: float) -> tuple[AskedQuery, ...]:
+        """Return the queries with another outcome at one threshold than at another.
+
+        Either may be any number: what holds at the nearest of `thresholds` counts.
+        """
+        one, other = (self._place(threshold) for threshold in (before, after))
+        return tuple(
+            query for query in self.queries if query.outcomes[one] != query.outcomes[other]
+        )
+
+    def _place(self, threshold: float) -> int:
+        return int(np.argmin(np.abs(np.array(self.thresholds) - threshold)))
+
+
+def observe_thresholds(
+    evidence: Sequence[Evidence], tuning: Tuning, thresholds: Sequence[float] = THRESHOLDS
+) -> ThresholdObservatory:
+    """Return how each query would be answered at each threshold, the other knobs as in `tuning`."""
+    asked = tuple(_asked(found, tuning, thresholds) for found in evidence)
+    scores = [query.top_score for query in asked if query.top_score is not None]
+    histogram, _ = np.histogram(scores, bins=BINS, range=(0.0, 1.0))
+    return ThresholdObservatory(tuple(thresholds), asked, tuple(histogram.tolist()))
+
+
+def _asked(found: Evidence, tuning: Tuning, thresholds: Sequence[float]) -> AskedQuery:
+    candidates = [
+        entity.score for entity in found.entities if entity.found and entity.id not in tuning.muted
+    ]
+    outcomes: dict[tuple[int, ...], Outcome] = {}
+    for_each: list[Outcome] = []
+    for threshold in thresholds:
+        ranking = rank(found, replace(tuning, entity_threshold=threshold))
+        if ranking.kept not in outcomes:
+            answered = bool(ranking.included.any())
+            outcomes[ranking.kept] = ranking.search_mode if answered else "nothing"
+        for_each.append(outcomes[ranking.kept])
+    return AskedQuery(found.query, max(candidates, default=None), tuple(for_each))
+
+
+DEPTH = 10
+"""Results of a query that count: as many as are read."""
+LEAST_QUERIES = 10
+"""Queries below which nothing is said: a share of a few queries is a matter of chance."""
+LEAST_OCCURRENCES = 5
+LEAST_SHARE = 0.2
+"""Share of the queries from which it is too many."""
+DEVIATIONS = 3.0
+"""Standard deviations above chance: in a small base every document is often among ten."""
+
+
+@dataclass(frozen=True, slots=True)
+class OverRetrieved:
+    """A document, and for how many queries it turned up."""
+
+    path: str
+    occurrences: int
+    """Queries with it among their first results that have no word of its title."""
+    queries: int
+    """Queries that were asked."""
+
+
+def find_over_retrieved(
+    firsts: Mapping[str, Sequence[str]], titles: Mapping[str, str], documents: int
+) -> tuple[OverRetrieved, ...]:
+    """Return the over-retrieved documents, the worst first.
+
+    `firsts` are the paths of the first results by query, `titles` those of documents by path, and
+    `documents` is the number of documents in the base. A query with a word of the title of a
+    document asks for it, so it does not count. To be over-retrieved, a document turns up for at
+    least 5 queries, for a fifth of them, and more often by three standard deviations than a
+    document drawn at random would.
+    """
+    if len(firsts) < LEAST_QUERIES or documents <= DEPTH:
+        return ()
+    chance = DEPTH / documents
+    expected = len(firsts) * chance
+    limit = expected + DEVIATIONS * sqrt(expected * (1.0 - chance))
+    least = max(LEAST_OCCURRENCES, LEAST_SHARE * len(firsts), limit)
+    counts = Counter(_unasked(firsts, titles))
+    found = [
+        OverRetrieved(path, count, len(firsts)) for path, count in counts.items() if count >= least
+    ]
+    return tuple(sorted(found, key=lambda each: (-each.occurrences, each.path)))
+
+
+def _unasked(firsts: Mapping[str, Sequence[str]], titles: Mapping[str, str]) -> Iterable[str]:
+    """Yield the path of each first result whose title has no word of its query."""
+    words = {path: frozenset(terms_in(title)) for path, title in titles.items()}
+    for query, paths in firsts.items():
+        asked = set(terms_in(query))
+        for path in paths[:DEPTH]:
+            if asked.isdisjoint(words.get(path, ())):
+                yield path

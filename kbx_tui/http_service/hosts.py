@@ -1,0 +1,149 @@
+"""Which Host and Origin a request may carry. Pure.
+
+Any page in a browser can send requests to any address, and a name that it controls can be made to
+resolve to this machine (DNS rebinding). So a request must name a host that is ours, and one that a
+page sends must come from our page.
+"""
+
+from __future__ import annotations
+
+import errno
+import ipaddress
+import socket
+from collections.abc import Mapping
+from dataclasses import dataclass
+from urllib.parse import urlsplit
+
+from kbx_tui.errors import ConfigError
+
+LOOPBACK_NAMES = frozenset(("localhost", "127.0.0.1", "::1"))
+SAFE_FETCH_SITES = frozenset(("same-origin", "none"))
+"""Values of Sec-Fetch-Site with which our own page, or the address line, sends requests."""
+
+
+@dataclass(frozen=True, slots=True)
+class HostRules:
+    """The hosts under which a server is reached."""
+
+    scheme: str
+    """`http` or `https`, as the browser sees it."""
+    names: frozenset[str]
+    """Names and addresses, in lower case, that are accepted with any port: it may be forwarded."""
+    any_address: bool = False
+    """Whether every numeric address is accepted. A name cannot be rebound to be one."""
+    public: str = ""
+    """Host and port of `--base-url`, if it has them."""
+
+    def accepts_host(self, host: str) -> bool:
+        """Return whether a Host header names this server."""
+        if self.public and host.lower() == self.public:
+            return True
+        name = _host_name(host)
+        return name is not None and (name in self.names or (self.any_address and _is_address(name)))
+
+    def accepts_origin(self, origin: str, host: str) -> bool:
+        """Return whether a request to `host` with this Origin comes from a page of this server."""
+        scheme, _, origin_host = origin.lower().partition("://")
+        if self.public and origin_host == self.public:
+            return scheme == self.scheme
+        return scheme == self.scheme and origin_host == host.lower()
+
+
+def host_rules(host: str, *, secure: bool, public_url: str = "") -> HostRules:
+    """Return the rules of a server that listens on `host`.
+
+    `public_url` is the address under which a proxy serves it, if that is another.
+    """
+    public = urlsplit(public_url) if public_url else None
+    names = {*LOOPBACK_NAMES, host.lower()}
+    everywhere = not is_loopback(host)
+    if everywhere:
+        names |= {socket.gethostname().lower(), socket.getfqdn().lower()}
+    scheme = public.scheme if public else ("https" if secure else "http")
+    return HostRules(scheme, frozenset(names), everywhere, public.netloc.lower() if public else "")
+
+
+def refusal(
+    rules: HostRules, headers: Mapping[str, str], *, navigates: bool, from_page: bool
+) -> str | None:
+    """Return why a request is refused, if it is.
+
+    `navigates`: the request may come from a link on any page. `from_page`: only a page sends it, so
+    that an Origin must be there.
+    """
+    host, origin = headers.get("Host", ""), headers.get("Origin")
+    if not rules.accepts_host(host):
+        return "this server is not known by that name; --base-url gives it another"
+    if origin is None and from_page:
+        return "a request without an origin"
+    if origin is not None and not rules.accepts_origin(origin, host):
+        return "a request of another page"
+    site = headers.get("Sec-Fetch-Site", "none")
+    if site not in SAFE_FETCH_SITES and not navigates:
+        return "a request of another page"
+    return None
+
+
+def is_loopback(host: str) -> bool:
+    """Return whether only this machine can reach a server that listens on `host`."""
+    if host == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+def _host_name(host: str) -> str | None:
+    """Return the name in a Host header, in lower case, without port and brackets."""
+    try:
+        parts = urlsplit(f"//{host}")
+        name, _ = parts.hostname, parts.port  # a port that is not a number raises
+    except ValueError:
+        return None
+    is_plain = name and not parts.path and not parts.query and not parts.fragment
+    return name if is_plain and "@" not in host and not any(map(str.isspace, host)) else None
+
+
+def _is_address(name: str) -> bool:
+    try:
+        ipaddress.ip_address(name)
+    except ValueError:
+        return False
+    return True
+
+
+def ipv4_of_localhost(host: str) -> str:
+    """Return the address that `localhost` stands for here, and other hosts as they are."""
+    return "127.0.0.1" if host == "localhost" else host
+
+
+def listen_on(host: str, port: int, *, waiting: int, option: str) -> socket.socket:
+    """Return a socket that listens on an address; port 0 picks a free one.
+
+    `waiting` connections wait at most to be accepted, and `option` names the port on the command
+    line. Raises ConfigError for an address of another machine or a port that is taken.
+    """
+    host_option = option.replace("port", "host")
+    if not host:  # which the system takes for all addresses
+        raise ConfigError(f"{host_option} is empty; name an address, such as 127.0.0.1")
+    address = ipv4_of_localhost(host)
+    family = socket.AF_INET6 if ":" in address else socket.AF_INET
+    # With the protocol named, asyncio sets TCP_NODELAY on connections; without, the second part of
+    # each answer waits until the client acknowledges the first, which it delays.
+    listening = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
+    try:
+        listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listening.bind((address, port))
+        listening.listen(waiting)
+    except (TypeError, UnicodeError) as error:
+        listening.close()
+        raise ConfigError(f"{host_option} {host} is no address and no name of a host") from error
+    except OSError as error:
+        listening.close()
+        is_port = error.errno in (errno.EADDRINUSE, errno.EACCES, errno.EPERM)
+        raise ConfigError(
+            f"port {port} of {host} cannot be used: {error.strerror}; "
+            f"name another {option if is_port else host_option}"
+        ) from error
+    return listening

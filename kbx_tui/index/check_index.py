@@ -1,0 +1,218 @@
+"""The check of an index: its structure or, with `read_data`, every byte and row. Read-only."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from kbx_tui.errors import IndexFault
+from kbx_tui.index.array_file import verified_files
+from kbx_tui.index.build.document_stage import read_chunk_texts
+from kbx_tui.index.derived_files import (
+    BODIES,
+    DOCUMENTS,
+    ENTITIES,
+    FACTS,
+    LINKS,
+    LISTS,
+    NAMES,
+    VECTORS_NAME,
+    WORDS,
+    DerivedFile,
+    vectors_file,
+)
+from kbx_tui.index.load_snapshot import stored_entities
+from kbx_tui.index.noted_state import find_damage, read_noted_state
+from kbx_tui.index.store import Store
+from kbx_tui.index.tables import (
+    SCHEMA_VERSION,
+    SCHEMAS,
+    document_version,
+    fact_hash,
+    text_hash,
+    vectors_schema,
+)
+from kbx_tui.index.vectors import vector_lists
+from kbx_tui.knowledge.records import Entity
+from kbx_tui.removal import INDEX_TABLES
+
+LENGTH_TOLERANCE = 1e-3
+"""How far from 1 the length of a vector may be."""
+
+INDEX = "`kbx index`"
+FULL = "`kbx index --full`"
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """Something that is not as it was written, and what mends it."""
+
+    where: str
+    what: str
+    remedy: str
+
+
+@dataclass(slots=True)
+class IndexCheck:
+    """The faults found so far, and how much was compared."""
+
+    faults: list[Fault] = field(default_factory=list)
+    files: int = 0
+    rows: int = 0
+
+    def add(self, where: str, what: str, remedy: str = FULL) -> None:
+        self.faults.append(Fault(where, what, remedy))
+
+
+def check_index(store: Store, *, read_data: bool) -> IndexCheck:
+    """Return the faults of an index that exists.
+
+    The structure: tables open, have the schema and the noted versions and refer to each other;
+    headers and files have their digests, compared once per state of a file. With `read_data` all
+    digests are compared again, and every row with the hashes it carries.
+    """
+    check = IndexCheck()
+    if read_data:
+        verified_files.cache_clear()
+        verified_files(store.uri).forget()
+    for step in (_check_files, _check_tables, _check_links, _check_derived_files):
+        _try(check, lambda step=step: step(store, check))  # type: ignore[misc]
+    if read_data:
+        _try(check, lambda: _check_rows(store, check))
+        _try(check, lambda: _check_vectors(store, check))
+    return check
+
+
+def _try(check: IndexCheck, step: Callable[[], None]) -> None:
+    """Run one step; an error of the index is a fault."""
+    try:
+        step()
+    except IndexFault as error:
+        check.add("index", str(error).partition("; `kbx")[0])
+
+
+def _check_files(store: Store, check: IndexCheck) -> None:
+    if not store.is_searchable():
+        check.add("BUILD", "the index is not finished", INDEX)
+    elif store.has_damaged_id():
+        check.add("BUILD", "does not have the bytes that were written", INDEX)
+    for sentence in find_damage(store):
+        check.add("tables", sentence.rpartition("; ")[0], INDEX)
+    if noted := read_noted_state(store):
+        check.files += len(noted.files)
+
+
+def _check_tables(store: Store, check: IndexCheck) -> None:
+    meta = store.meta()
+    if meta.get("schema_version") != SCHEMA_VERSION:
+        found = meta.get("schema_version")
+        check.add("meta", f"schema version {found} instead of {SCHEMA_VERSION}")
+    for name in INDEX_TABLES:
+        expected = SCHEMAS.get(name) or vectors_schema(int(meta.get("dimension", 0)))
+        if store.table(name).schema != expected:
+            check.add(name, "has other columns than this version writes")
+        check.rows += store.count(name)
+
+
+def _check_links(store: Store, check: IndexCheck) -> None:
+    paths, entities = set(store.column("documents", "path")), set(store.column("entities", "id"))
+    versions = set(store.column("documents", "version"))
+    for name, column, known, target in (
+        ("links", "path", paths, "document"),
+        ("links", "entity_id", entities, "entity"),
+        ("name_uses", "path", paths, "document"),
+        ("facts", "entity_id", entities, "entity"),
+        ("chunks", "version", versions, "document"),
+    ):
+        if unknown := set(store.column(name, column)) - known:
+            count = len(unknown)
+            what = f"{count:,} values of {column} belong to no {target}, as {min(unknown)}"
+            check.add(name, what, INDEX)
+    for name, column in (("documents", "path"), ("entities", "id"), ("vectors", "text_hash")):
+        values = store.column(name, column)
+        if len(values) != len(set(values)):
+            check.add(name, f"{len(values) - len(set(values)):,} values of {column} occur twice")
+
+
+def _check_derived_files(store: Store, check: IndexCheck) -> None:
+    meta = store.meta()
+    vectors = vectors_file(str(meta.get("model", "")), int(meta.get("dimension", 0)))
+    chunks_needed = {VECTORS_NAME: 1, LISTS.name: vector_lists.EXACT_CHUNKS + 1}
+    files: tuple[DerivedFile[Any], ...] = (
+        WORDS,
+        BODIES,
+        DOCUMENTS,
+        ENTITIES,
+        NAMES,
+        FACTS,
+        LINKS,
+        vectors,
+        LISTS,
+    )
+    for file in files:
+        mapped = file.map(store)
+        check.files += mapped is not None or file is not LISTS
+        if file.name in store.damaged_files:
+            check.add(file.name, "does not have the bytes that were written", INDEX)
+        elif mapped is None and store.count("chunks") >= chunks_needed.get(file.name, 0):
+            is_there = (Path(store.uri) / file.name).exists()
+            what = "is of another version" if is_there else "is missing; searches take longer"
+            check.add(file.name, what, INDEX)
+
+
+def _check_rows(store: Store, check: IndexCheck) -> None:
+    """Read every row, and compare each text with its hash."""
+    entities = {entity.id: entity for entity in stored_entities(store)}
+    for name in INDEX_TABLES:
+        if name == "vectors":
+            continue
+        count = partial(_count_inconsistent, store, name, entities)
+        if wrong := store.read_batches(name, SCHEMAS[name].names, count):
+            check.add(name, f"{wrong:,} rows differ from the hash they carry")
+
+
+def _count_inconsistent(
+    store: Store, name: str, entities: Mapping[str, Entity], batches: Iterable[Any]
+) -> int:
+    wrong = 0
+    for batch in batches:
+        rows = batch.to_pylist()
+        if name == "chunks":
+            texts = read_chunk_texts(store, rows)
+            rows = [{**row, "text": text} for row, text in zip(rows, texts, strict=True)]
+        wrong += sum(1 for row in rows if not _is_consistent(name, row, entities))
+    return wrong
+
+
+def _is_consistent(name: str, row: dict[str, Any], entities: Mapping[str, Entity]) -> bool:
+    """Return whether the hash that a row carries is that of its text."""
+    if name == "documents":
+        return bool(row["version"] == document_version(row["path"], row["content_hash"]))
+    if name == "facts":
+        return bool(row["text_hash"] == fact_hash(row["text"], entities.get(row["entity_id"])))
+    column = {"chunks": "text", "entities": "profile"}.get(name)
+    if column is None or row[column] is None:  # of a chunk without document, which is a fault above
+        return True
+    return bool(row["text_hash"] == text_hash(row[column]))
+
+
+def _check_vectors(store: Store, check: IndexCheck) -> None:
+    """Read every vector: finite and of unit length."""
+    count = partial(_count_wrong_vectors, int(store.meta().get("dimension", 0)))
+    if wrong := store.read_batches("vectors", ["vector"], count):
+        check.add("vectors", f"{wrong:,} vectors are not finite or not of length 1")
+
+
+def _count_wrong_vectors(dimension: int, batches: Iterable[Any]) -> int:
+    wrong = 0
+    for batch in batches:
+        numbers = batch["vector"].flatten().to_numpy(zero_copy_only=False).astype(np.float32)
+        with np.errstate(all="ignore"):
+            lengths = np.linalg.norm(numbers.reshape(-1, dimension), axis=1)
+        wrong += int(np.count_nonzero(~(np.abs(lengths - 1.0) < LENGTH_TOLERANCE)))
+    return wrong

@@ -1,0 +1,326 @@
+"""Path filters: which documents a path selects, defined once for all pipelines. Pure.
+
+A path, with or without a final slash, selects that folder or file only: `memory/people` selects
+`memory/people/x.md`, not `memory/people_ops/x.md`. With wildcards it selects the files that match,
+and with a final slash everything below the folders that match. `*` and `?` match inside a folder,
+`**` across folders, and `**/` also matches nothing. `[1-3]` and `[!a]` match one character of a
+name, `{a,b}` either alternative. Unclosed brackets and braces are literal, and so are characters in
+brackets: `[[]`, `[*]`. A backslash has no special meaning.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from bisect import bisect_left
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from itertools import takewhile
+from pathlib import Path
+
+from kbx_tui.errors import ConfigError
+
+MAX_PATH = 4096
+"""Characters of a path or glob as typed: the longest path of Linux."""
+
+
+@dataclass(frozen=True, slots=True)
+class PathFilter:
+    """The documents selected by a path; all of them without a path."""
+
+    text: str = ""
+    """The path as typed, in NFC."""
+    prefix: str = ""
+    """The path read as one folder or file: root-relative, NFC, `/`, no slash at either end."""
+    globs: tuple[str, ...] = ()
+    """The path read as wildcards, in the same form; a final slash selects everything below."""
+
+    @classmethod
+    def parse(cls, text: str | None, root: Path) -> PathFilter:
+        """Parse a path as typed by the user.
+
+        Surrounding whitespace and a leading `./` or root are ignored. Raises ConfigError when it
+        leads out of the root, is too long, or has too many alternatives.
+        """
+        typed = unicodedata.normalize("NFC", (text or "").strip())
+        if not typed:
+            return cls()
+        if len(typed) > MAX_PATH:
+            raise ConfigError(
+                f"path {typed[:40] + '...'!r} has {len(typed):,} characters; "
+                f"a path has at most {MAX_PATH:,}"
+            )
+        try:
+            relative = _relative(typed, root)
+            prefix = "/".join(_parts(relative))
+            expanded = alternatives(relative)
+            if expanded == (relative,) and not is_glob(relative):
+                return cls(typed, prefix)
+            globs = (_glob(_without_root(alternative, root)) for alternative in expanded)
+            return cls(typed, prefix, tuple(dict.fromkeys(filter(None, globs))))
+        except ValueError as error:
+            raise ConfigError(
+                f"path {typed!r} {error} the knowledge base {root.name}; give one below it"
+            ) from error
+
+    def among(self, paths: Sequence[str]) -> PathFilter:
+        """Return the filter to apply to these document paths, which must be sorted.
+
+        An existing folder or file of that exact name takes precedence over wildcards.
+        """
+        if not self.globs or not (_has(paths, self.prefix) or _has(paths, self.prefix + "/")):
+            return self
+        return replace(self, globs=())
+
+    @property
+    def is_all(self) -> bool:
+        """True when every document is in scope, whatever its path."""
+        if self.globs:
+            return any(map(matches_everything, self.globs))
+        return not self.prefix
+
+    def matches(self, path: str) -> bool:
+        """Return whether a root-relative path is in scope."""
+        if self.globs:
+            return matcher(self.globs).fullmatch(path) is not None
+        return not self.prefix or path == self.prefix or path.startswith(self.prefix + "/")
+
+
+def _has(paths: Sequence[str], path: str) -> bool:
+    """Return whether `path` is one of the sorted paths or, with a final slash, a folder of one."""
+    index = bisect_left(paths, path)
+    candidate = paths[index] if index < len(paths) else ""
+    return candidate.startswith(path) if path.endswith("/") else candidate == path
+
+
+def _glob(text: str) -> str:
+    """Return one alternative in the form of `PathFilter.globs`, empty when it names nothing."""
+    parts = _parts(text)
+    below = text.endswith(("/", "/.", "/..")) or text in (".", "..")
+    if parts:
+        return "/".join(parts) + "/" * below
+    return "**" if below else ""
+
+
+def _parts(text: str) -> list[str]:
+    """Return the components of a relative path, with `.` and `..` resolved.
+
+    Raises ValueError when it leads out of the root.
+    """
+    parts: list[str] = []
+    for part in text.split("/"):
+        if part == "..":
+            if not parts:
+                raise ValueError("leads out of")
+            parts.pop()
+        elif part not in ("", "."):
+            parts.append(part)
+    return parts
+
+
+def _relative(text: str, root: Path) -> str:
+    """Return a path relative to the root. Raises ValueError for an absolute path elsewhere."""
+    rest = _without_root(text, root)
+    if rest != text or not Path(text).is_absolute():
+        return rest
+    parts = text.split("/")
+    literal = list(takewhile(lambda part: not (is_glob(part) or "{" in part), parts))
+    try:  # the path may reach the root through a symbolic link
+        inside = Path("/".join(literal) or "/").resolve().relative_to(root.resolve())
+    except (OSError, RuntimeError, ValueError) as error:  # a loop of links, a NUL, or elsewhere
+        raise ValueError("is not inside") from error
+    return "/".join([unicodedata.normalize("NFC", inside.as_posix()), *parts[len(literal) :]])
+
+
+def _without_root(text: str, root: Path) -> str:
+    """Return a path without a leading root, whose name may contain wildcard characters."""
+    start = unicodedata.normalize("NFC", root.as_posix()).rstrip("/")
+    if text == start or text.startswith(start + "/"):
+        return text[len(start) :].lstrip("/")
+    return text
+
+
+MAX_ALTERNATIVES = 1000
+"""Paths that one pattern may expand to: braces multiply."""
+MAX_EXPANDED = 200_000
+"""Characters of these paths together: compiling them takes some microseconds each."""
+
+_SKIPPED = {"": "", "across": ".*", "folders": "(?:.*/)?"}
+_SKIPPED_AT_LEAST = {"": "", "across": ".*?", "folders": "(?:.*?/)??"}
+"""What may precede a run, by the kind of the token there: greedy, or as little as possible."""
+_SET = r"\[!?+\]?+[^\]/]*\]"
+"""A set of characters; a bracket in first place is one of them."""
+_TOKEN = re.compile(
+    r"(?P<folders>(?:(?<=/)|\A)\*{2,}/)|(?P<across>\*{2,})|(?P<star>\*)|(?P<one>\?)"
+    rf"|(?P<set>{_SET})|(?P<plain>[^*?\[]+|\[)"
+)
+_STARS = re.compile(r"\*{2,}/?")
+_SET_OR_BRACE = re.compile(rf"{_SET}|[{{}},]")
+
+
+def is_glob(text: str) -> bool:
+    """Return whether `text` has a wildcard; braces do not count."""
+    return any(token.lastgroup != "plain" for token in _TOKEN.finditer(text))
+
+
+def literal_prefix(glob: str) -> str:
+    """Return the literal text that every match of an alternative starts with."""
+    wildcard = next((token for token in _TOKEN.finditer(glob) if token.lastgroup != "plain"), None)
+    return glob if wildcard is None else glob[: wildcard.start()]
+
+
+def matches_everything(glob: str) -> bool:
+    """Return whether an alternative matches every path."""
+    return _STARS.fullmatch(glob) is not None
+
+
+def alternatives(text: str) -> tuple[str, ...]:
+    """Return the distinct globs that `text` expands to by its braces.
+
+    Braces without a comma are literal, as in a shell. Raises ConfigError when there are more than
+    1,000, or when they are too long together.
+    """
+    role_at = _brace_roles(text)
+    if sum(role == "{" for role in role_at.values()) >= MAX_ALTERNATIVES:  # each adds at least one
+        raise _too_many(text)
+    outer: list[tuple[list[str], list[str]]] = []  # per open brace: its surroundings' state
+    finished: list[str] = []  # complete alternatives of the innermost open brace
+    current = [""]  # expansions of the alternative being read
+    end = 0
+    for position in sorted(role_at):
+        current = [prefix + text[end:position] for prefix in current]
+        end = position + 1
+        if role_at[position] == "{":
+            outer.append((finished, current))
+            finished, current = [], [""]
+            continue
+        finished += current
+        if role_at[position] == ",":
+            current = [""]
+        else:
+            options, (finished, before) = finished, outer.pop()
+            if len(before) * len(options) > MAX_ALTERNATIVES:
+                raise _too_many(text)
+            current = [prefix + option for prefix in before for option in options]
+        if len(finished) > MAX_ALTERNATIVES:
+            raise _too_many(text)
+    expanded = dict.fromkeys(prefix + text[end:] for prefix in current)
+    if sum(map(len, expanded)) > MAX_EXPANDED:
+        raise ConfigError(f"path {_shown(text)!r} expands to too much text; write fewer braces")
+    return tuple(expanded)
+
+
+@lru_cache(maxsize=64)
+def matcher(globs: tuple[str, ...]) -> re.Pattern[str]:
+    """Return a regular expression whose `fullmatch` tests a path against the alternatives.
+
+    A glob with a final slash matches everything below the folders it names. Matching takes at most
+    quadratic time in the length of a path, whatever the number of stars, because what follows a
+    star is matched at its first place without backtracking.
+    """
+    return re.compile("|".join(map(_expression, globs)) or "(?!)", re.DOTALL)
+
+
+def _brace_roles(text: str) -> dict[int, str]:
+    """Return the braces of each closed pair that has commas, and these commas, by position."""
+    role_at: dict[int, str] = {}
+    opened: list[tuple[int, list[int]]] = []
+    for token in _SET_OR_BRACE.finditer(text):
+        position, character = token.start(), token.group()
+        if character == "{":
+            opened.append((position, []))
+        elif character == "," and opened:
+            opened[-1][1].append(position)
+        elif character == "}" and opened:
+            start, commas = opened.pop()
+            if commas:
+                role_at |= {start: "{", position: "}"} | dict.fromkeys(commas, ",")
+    return role_at
+
+
+def _expression(glob: str) -> str:
+    """Return the regular expression of one alternative.
+
+    The glob is cut into runs where folders may be crossed, and a run into pieces at its stars. All
+    runs but the last, and all pieces of a run but the last, are matched atomically at their first
+    place: whatever can follow a later place can follow the first one.
+    """
+    runs: list[tuple[str, list[str]]] = [("", [""])]
+    for token in _TOKEN.finditer(glob):
+        kind, text, pieces = str(token.lastgroup), token.group(), runs[-1][1]
+        if kind in ("folders", "across"):
+            runs.append((kind, [""]))
+        elif kind == "star":
+            pieces.append("")
+        elif kind == "one":
+            pieces[-1] += "[^/]"
+        else:
+            pieces[-1] += _character_class(text[1:-1]) if kind == "set" else re.escape(text)
+    if glob.endswith("/"):
+        runs.append(("across", ["."]))  # anything below, but not nothing
+    *early, (last_kind, pieces) = runs
+    atomic = [f"(?>{_SKIPPED_AT_LEAST[kind]}{_at_first_place(run)})" for kind, run in early]
+    *before, last = pieces
+    end = f"{_at_first_place(before)}[^/]*{last}" if before else last
+    return "".join(atomic) + _SKIPPED[last_kind] + end
+
+
+def _at_first_place(pieces: list[str]) -> str:
+    """Return an expression for pieces with stars between them, each at its first place."""
+    first, *rest = pieces
+    return first + "".join(f"(?>[^/]*?{piece})" for piece in rest)
+
+
+def _character_class(content: str) -> str:
+    """Return the expression for one character of a set, never a slash."""
+    negated = content.startswith("!")
+    allowed = "".join(
+        f"{re.escape(first)}-{re.escape(last or first)}"
+        for first, last in re.findall(r"(.)(?:-(.))?", content[negated:], re.DOTALL)
+        if first <= (last or first)  # a reversed range is empty
+    )
+    if negated:
+        return f"[^/{allowed}]"
+    return f"(?!/)[{allowed}]" if allowed else "(?!)"
+
+
+def _too_many(text: str) -> ConfigError:
+    return ConfigError(
+        f"path {_shown(text)!r} expands to more than {MAX_ALTERNATIVES:,} paths; write fewer braces"
+    )
+
+
+def _shown(text: str) -> str:
+    return text if len(text) <= 60 else f"{text[:57]}..."
+
+
+_AFTER_SLASH = chr(ord("/") + 1)
+
+
+def complete(paths: Sequence[str], text: str, root: Path, limit: int) -> tuple[str, ...]:
+    """Return at most `limit` completions of `text`: folders, with a final slash, then files.
+
+    `paths` are those of all documents, sorted. Each completion starts with `text` unchanged, even
+    if it starts with `./` or the root; a path outside the root has none.
+    """
+    typed, slash, name = text.rpartition("/")
+    typed += slash
+    try:
+        folder = PathFilter.parse(typed, root).prefix
+    except ConfigError:
+        return ()
+    above = folder + "/" if folder else ""
+    start = above + unicodedata.normalize("NFC", name)
+    folders: list[str] = []
+    files: list[str] = []
+    index = bisect_left(paths, start)
+    while index < len(paths) and paths[index].startswith(start) and len(folders) < limit:
+        entry, is_folder, _ = paths[index][len(above) :].partition("/")
+        if is_folder:
+            folders.append(f"{typed}{entry}/")
+            index = bisect_left(paths, above + entry + _AFTER_SLASH, index)  # skip its content
+        else:
+            files.append(typed + entry)
+            index += 1
+    return tuple((folders + files)[:limit])

@@ -1,0 +1,440 @@
+"""All names of all entities by hash, for one lookup of a query's words: names.bin.
+
+Misspelled names are found by pieces that they still hold, so few names are compared with a text. A
+text and a name are as similar as `SIMILAR` at least if at most d letters are left out or added on
+the way from one to the other, where d follows from their lengths. Of d + 1 pieces of the name one
+is whole in the text then, near the same place. So names are found by their pieces, and none that is
+similar enough is missed. Source: Li, Deng, Wang & Feng 2011, "Pass-Join: A Partition-based Method
+for Similarity Joins", here for letters left out or added.
+
+The runs of a text that may be a piece grow with the cube of its length. So long names, of which
+there are few, have no pieces: a text is compared with all of them.
+"""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import lru_cache, reduce
+from itertools import accumulate, pairwise
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kbx_tui.index.stored_documents import key_hash
+from kbx_tui.index.stored_entities import EntityColumn, numbers_with
+from kbx_tui.index.text_columns import TextArena, TextArenaBuilder, TextColumn
+from kbx_tui.knowledge.entity_names import (
+    HONORIFICS,
+    PARTICLES,
+    KeyKind,
+    is_common_word,
+    keys_of,
+    other_spellings,
+)
+from kbx_tui.knowledge.folding import fold, folded_words
+from kbx_tui.knowledge.languages import singular, stem
+from kbx_tui.knowledge.records import Entity
+
+SHORTEST_TO_COMPARE = 6
+"""Letters of a name below which misspellings are not looked for: too many texts differ by one."""
+
+Ints = NDArray[np.int32]
+Bytes = NDArray[np.uint8]
+Starts = NDArray[np.int64]
+
+Words = tuple[str, ...]
+"""Folded words."""
+
+_PRIME, _MODULUS = 0x9E3779B97F4A7C15, 1 << 64
+
+
+@dataclass(frozen=True, slots=True)
+class StoredNames:
+    """The names of entities, in arrays of one dimension; entities are rows. Read-only.
+
+    Names are found by the hash of their folded words (`words_hash`); those of each array are
+    ascending, and entities with the same are in order.
+    """
+
+    state: NDArray[np.bytes_]
+    """State of the tables that they were read from (`table_state`), shape (1,)."""
+    full_hashes: Hashes
+    """Full names, aliases and e-mail addresses."""
+    full_entities: Ints
+    full_kinds: NDArray[np.uint8]
+    """0 for names, 1 for aliases and addresses."""
+    full_texts: Bytes
+    """As written."""
+    full_text_starts: Starts
+    first_hashes: Hashes
+    """People by first name."""
+    first_entities: Ints
+    surname_hashes: Hashes
+    """People by surname."""
+    surname_entities: Ints
+    initials: Bytes
+    """First letters of their given names."""
+    initial_starts: Starts
+    most_words: NDArray[np.int64]
+    """Number of words of the longest full name or surname, shape (1,)."""
+    keys: Bytes
+    """Different full names, folded and written as one word."""
+    key_starts: Starts
+    key_entities: Ints
+    """The first entity with each name."""
+    key_signatures: Hashes
+    piece_hashes: Hashes
+    """Pieces of `keys` (`name_segments`)."""
+    piece_keys: Ints
+    resolver_hashes: Hashes
+    """Keys by which links, tags and attendees mean entities (`entity_resolver`)."""
+    resolver_entities: Ints
+    stem_hashes: Hashes
+    """Stems of the words of roles and teams."""
+    stem_texts: Ints
+    """The role with each stem, by its code in the column of entities, or the team, by its code and
+    the number of roles."""
+    role_hashes: Hashes
+    """Roles, folded."""
+    role_texts: Ints
+    holder_starts: Starts
+    """Where the entities with each role start in `holders`, then those with each team, shape
+    (roles + teams + 1,)."""
+    holders: Ints
+    """Those with one role or team ascending; an empty text has none."""
+
+    def with_key(self, kind: KeyKind, key: str) -> list[int]:
+        """Return the entities with a key, in order, as an EntityResolver looks them up."""
+        return numbers_with(self.resolver_hashes, self.resolver_entities, resolver_hash(kind, key))
+
+
+_word_hash = lru_cache(maxsize=1 << 16)(key_hash)
+
+
+def hash_after(before: int, word: str) -> int:
+    """Return the hash of folded words, given that of those before the last; of none it is 0."""
+    return (before * _PRIME + _word_hash(word)) % _MODULUS
+
+
+def words_hash(words: Words) -> int:
+    """Return a 64-bit hash of folded words: five million names collide with probability 1e-6."""
+    return reduce(hash_after, words, 0)
+
+
+def resolver_hash(kind: KeyKind, key: str) -> int:
+    """Return the hash of a key by which an EntityResolver looks entities up."""
+    return key_hash(f"{kind}\0{key}")
+
+
+LONGEST_NAME = 12
+"""Names of more words are not indexed."""
+SHORTEST_SURNAME = 2
+SUFFIXES = frozenset({("jr",), ("sr",), ("ii",), ("iii",), ("iv",)})
+"""Ends of a name after the surname: `J. P. Strong III`."""
+
+
+class _Entries:
+    """Hashes of words, each with an entity and a text, in the order in which they are to be found.
+
+    In arrays: as Python objects, those of two million entities take gigabytes.
+    """
+
+    def __init__(self) -> None:
+        self.hashes, self._entities, self._texts = array("Q"), array("i"), TextArenaBuilder()
+
+    def add(self, found: int, number: int, text: str = "") -> None:
+        self.hashes.append(found)
+        self._entities.append(number)
+        self._texts.append(text)
+
+    def by_hash(self) -> tuple[Hashes, Ints, TextArena, NDArray[np.int64]]:
+        """Return hashes in ascending order, their entities and texts, and where each was."""
+        hashes, order = _by_hash(self.hashes)
+        texts = TextArena.of(TextColumn([self._texts.arena()], order))
+        return hashes, np.array(self._entities, np.int32)[order], texts, order
+
+
+class _Builder:
+    """Collects the names of entities, all of one entity before those of the next."""
+
+    def __init__(self) -> None:
+        self.full, self.kinds = _Entries(), array("B")
+        self.first_names, self.surnames = _Entries(), _Entries()
+        self.most_words = 0
+        """Number of words of the longest name."""
+        self._entity = -1
+        self._known: set[int] = set()
+        """Hashes of the names of the entity added last."""
+
+    def add(self, number: int, kind: int, text: str) -> Words:
+        words = folded_words(text)
+        if words and len(words) <= LONGEST_NAME:
+            found = words_hash(words)
+            self.most_words = max(self.most_words, len(words))
+            if number != self._entity:
+                self._entity, self._known = number, set()
+            if found not in self._known:
+                self._known.add(found)
+                self.full.add(found, number, text)
+                self.kinds.append(kind)
+        return words
+
+    def add_parts(self, number: int, name: str, words: Words) -> None:
+        tokens = [token for token in map(folded_words, name.split()) if token]
+        if tokens[-1] in SUFFIXES:
+            tokens.pop()
+        parts = [word for token in tokens for word in token if word not in HONORIFICS]
+        if len(parts) < 2 or _is_phrase(name):
+            return
+        self.first_names.add(words_hash((parts[0],)), number)
+        surname = tokens[-1]
+        if (
+            len("".join(surname)) >= SHORTEST_SURNAME
+            and len(surname) < len(words)
+            and (len(surname) > 1 or surname[0] not in PARTICLES)
+        ):
+            initials = "".join(word[0] for word in parts[: -len(surname)])
+            self.surnames.add(words_hash(surname), number, initials)
+            self.most_words = max(self.most_words, len(surname))
+
+    def add_spellings(self, number: int, entity: Entity, as_written: Hashes) -> None:
+        """Add the singular and plural of names of several words, unless it is another's name.
+
+        Names of one word are left to typo matching: their plural is more often an ordinary word.
+        """
+        for name in (entity.name, *entity.aliases):
+            for spelling in other_spellings(name) if " " in name else ():
+                if not _holds(as_written, words_hash(folded_words(spelling))):
+                    self.add(number, int(name != entity.name), spelling)
+
+
+def make_names(entities: EntityColumn, state: NDArray[np.bytes_]) -> StoredNames:
+    """Return the names of entities by row."""
+    names, keys, key_entities = _Builder(), dict[str, int](), []
+    for number, entity in enumerate(entities):
+        words = names.add(number, 0, entity.name)
+        if entity.type == "person" and len(words) > 1:
+            names.add_parts(number, entity.name, words)
+        for alias in (*entity.aliases, *entity.emails):
+            names.add(number, 1, alias)
+        joined = "".join(words)
+        if len(joined) >= SHORTEST_TO_COMPARE and keys.setdefault(joined, number) == number:
+            key_entities.append(number)
+    as_written = np.unique(np.array(names.full.hashes, np.uint64))
+    for number, entity in enumerate(entities):
+        if entity.type != "person":
+            names.add_spellings(number, entity, as_written)
+    full, full_entities, full_texts, order = names.full.by_hash()
+    first, first_entities, _, _ = names.first_names.by_hash()
+    surnames, surname_entities, initials, _ = names.surnames.by_hash()
+    return StoredNames(
+        state=state,
+        full_hashes=full,
+        full_entities=full_entities,
+        full_kinds=np.array(names.kinds, np.uint8)[order],
+        full_texts=full_texts.data,
+        full_text_starts=full_texts.starts,
+        first_hashes=first,
+        first_entities=first_entities,
+        surname_hashes=surnames,
+        surname_entities=surname_entities,
+        initials=initials.data,
+        initial_starts=initials.starts,
+        most_words=np.array([names.most_words]),
+        key_entities=np.array(key_entities, np.int32),
+        **_compared(list(keys)),
+        **_resolved(entities),
+        **_roles(entities),
+    )
+
+
+def _compared(keys: Sequence[str]) -> dict[str, Any]:
+    """Return the arrays of names that misspellings are compared with."""
+    arena, letters = TextArena.of(keys), letters_of(keys)
+    lengths = np.array(list(map(len, keys)), np.int64)
+    starts = np.cumsum(lengths) - lengths
+    hashes, of_keys = [], []
+    for length in np.unique(lengths).tolist():
+        numbers = np.flatnonzero(lengths == length)
+        for changes in partitions(length):
+            for number, (start, size) in enumerate(pieces(length, changes)):
+                salts = np.full(len(numbers), piece_salt(length, changes, number), np.uint64)
+                sizes = np.full(len(numbers), size)
+                hashes.append(piece_hashes(letters, starts[numbers] + start, sizes, salts))
+                of_keys.append(numbers.astype(np.int32))
+    all_hashes = np.concatenate([np.empty(0, np.uint64), *hashes])
+    order = np.argsort(all_hashes, kind="stable")
+    return {
+        "keys": arena.data,
+        "key_starts": arena.starts,
+        "key_signatures": signatures(letters, lengths),
+        "piece_hashes": all_hashes[order],
+        "piece_keys": np.concatenate([np.empty(0, np.int32), *of_keys])[order],
+    }
+
+
+def _resolved(entities: Iterable[Entity]) -> dict[str, Any]:
+    """Return the arrays of the keys of entities."""
+    hashes, numbers = array("Q"), array("i")
+    for number, entity in enumerate(entities):
+        for key in dict.fromkeys(keys_of(entity)):
+            if key[1]:
+                hashes.append(resolver_hash(*key))
+                numbers.append(number)
+    ascending, order = _by_hash(np.frombuffer(hashes, np.uint64))
+    return {
+        "resolver_hashes": ascending,
+        "resolver_entities": np.frombuffer(numbers, np.int32)[order],
+    }
+
+
+def _roles(entities: EntityColumn) -> dict[str, Any]:
+    """Return the arrays of roles and teams."""
+    columns = [entities.stored.coded(name) for name in ("role", "team")]
+    texts = [text for column in columns for text in column.values]
+    stems = [
+        (key_hash(each), number)
+        for number, text in enumerate(texts)
+        for each in sorted({*map(stem, folded_words(text))})
+    ]
+    stem_hashes, stem_order = _by_hash([found for found, _ in stems])
+    roles = [(number, role) for number, role in enumerate(columns[0].values) if role]
+    role_hashes, role_order = _by_hash([key_hash(fold(role)) for _, role in roles])
+    holders, counts = [], []
+    for column in columns:
+        with_text = np.flatnonzero(column.flags(bool))
+        codes = column.codes[with_text]
+        holders.append(with_text[np.argsort(codes, kind="stable")].astype(np.int32))
+        counts.append(np.bincount(codes, minlength=len(column.values)))
+    return {
+        "stem_hashes": stem_hashes,
+        "stem_texts": _ints(number for _, number in stems)[stem_order],
+        "role_hashes": role_hashes,
+        "role_texts": _ints(number for number, _ in roles)[role_order],
+        "holder_starts": np.concatenate(([0], np.cumsum(np.concatenate(counts)))),
+        "holders": np.concatenate(holders),
+    }
+
+
+def _by_hash(hashes: Sequence[int] | array[int] | Hashes) -> tuple[Hashes, NDArray[np.int64]]:
+    """Return hashes in ascending order, and where each of them was."""
+    array = np.array(hashes, np.uint64)
+    order = np.argsort(array, kind="stable")
+    return array[order], order
+
+
+def _holds(ascending: Hashes, found: int) -> bool:
+    place = int(ascending.searchsorted(np.uint64(found)))
+    return place < len(ascending) and int(ascending[place]) == found
+
+
+def _ints(numbers: Iterable[int]) -> Ints:
+    return np.fromiter(numbers, np.int32)
+
+
+def _is_phrase(name: str) -> bool:
+    """Return whether a name is written as a phrase, not as that of a person: `Action items`.
+
+    Lists of attendees hold such words too.
+    """
+    last = name.split()[-1]
+    return name[:1].isupper() and last.islower() and is_common_word(singular(fold(last)))
+
+
+SIMILAR = 88.0
+"""Lowest similarity of a misspelling to the name, 0..100: twice the letters they share in order, in
+percent of all letters of both."""
+
+LONGEST_IN_PIECES = 64
+"""Letters of the longest name that is found by its pieces."""
+
+Hashes = NDArray[np.uint64]
+Letters = NDArray[np.uint32]
+"""Code points of texts, one after the other."""
+
+_BASE = np.uint64(0x9E3779B97F4A7C15)
+_OF_LENGTH, _OF_PIECE = 0xC2B2AE3D27D4EB4F, 0x165667B19E3779F9
+_ROUNDING = 1e-9
+
+
+def letters_of(texts: Sequence[str]) -> Letters:
+    """Return the letters of texts, concatenated."""
+    return np.frombuffer("".join(texts).encode("utf-32-le", "surrogatepass"), np.uint32)
+
+
+def signatures(letters: Letters, lengths: NDArray[np.int64]) -> Hashes:
+    """Return which letters each text has, as bits: of two texts, at most d bits differ."""
+    bits = np.uint64(1) << (letters % np.uint32(64)).astype(np.uint64)
+    starts = np.concatenate(([0], np.cumsum(lengths)[:-1])).astype(np.int64)
+    if not len(lengths):
+        return bits[:0]
+    of_texts: Hashes = np.bitwise_or.reduceat(bits, starts)
+    return of_texts
+
+
+def most_changes(length: int, other: int) -> int:
+    """Return the most letters left out or added between similar texts of two lengths, or -1."""
+    most = int((1.0 - SIMILAR / 100.0) * (length + other) + _ROUNDING)
+    most -= (most + length + other) % 2  # as many as the lengths differ by, or 2, 4, ... more
+    return most if most >= abs(length - other) else -1
+
+
+@lru_cache(maxsize=256)
+def changes_at_most(length: int) -> int:
+    """Return the most letters left out or added between a text and any that is similar."""
+    return max(most_changes(length, other) for other in range(length // 2, 2 * length + 1))
+
+
+@lru_cache(maxsize=256)
+def partitions(length: int) -> tuple[int, ...]:
+    """Return the numbers of changes for which a name of this length is cut into pieces.
+
+    None for one of more than `LONGEST_IN_PIECES` letters.
+    """
+    if length > LONGEST_IN_PIECES:
+        return ()
+    others = range(length // 2, 2 * length + 1)
+    return tuple(sorted({most_changes(length, other) for other in others} - {-1}))
+
+
+def pieces(length: int, changes: int) -> Iterator[tuple[int, int]]:
+    """Yield start and size of the pieces of a name of this length, for so many changes."""
+    size, longer = divmod(length, changes + 1)
+    sizes = [size + (number > changes - longer) for number in range(changes + 1)]
+    return ((start, end - start) for start, end in pairwise(accumulate(sizes, initial=0)))
+
+
+def piece_salt(length: int, changes: int, number: int) -> int:
+    """Return a 64-bit number by which equal pieces at different places of names differ."""
+    return (length * _OF_LENGTH + (changes << 8 | number) * _OF_PIECE) % (1 << 64)
+
+
+def piece_hashes(
+    letters: Letters, starts: NDArray[np.int64], sizes: NDArray[np.int64], salts: Hashes
+) -> Hashes:
+    """Return a hash of each run of letters. Different runs may have the same."""
+    hashes = salts.copy()
+    for number in range(int(sizes.max(initial=0))):
+        longer = np.flatnonzero(sizes > number)
+        hashes[longer] = hashes[longer] * _BASE + letters[starts[longer] + number]
+    return hashes
+
+
+@lru_cache(maxsize=256)
+def runs_to_look_up(length: int) -> tuple[NDArray[np.int64], NDArray[np.int64], Hashes]:
+    """Return start, size and salt of each run of a text of this length that may be a piece."""
+    runs = []
+    for other in range(length // 2, min(2 * length, LONGEST_IN_PIECES) + 1):
+        changes, longer = most_changes(length, other), length - other
+        if changes < 0:
+            continue
+        for number, (start, size) in enumerate(pieces(other, changes)):
+            salt = piece_salt(other, changes, number)
+            first = max(start + -((changes - longer) // 2), 0)
+            last = min(start + (changes + longer) // 2, length - size)
+            runs += [(place, size, salt) for place in range(first, last + 1)]
+    starts, sizes, salts = zip(*runs, strict=True) if runs else ((), (), ())
+    return np.array(starts, np.int64), np.array(sizes, np.int64), np.array(salts, np.uint64)

@@ -1,0 +1,89 @@
+"""Pages made from the index, for a machine that has the index of a base but not its files.
+
+What the index does not keep of a page, such as comments in its frontmatter, may say that something
+is redacted. So pages with that word are published as they are, in the file `PAGES`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+import msgspec
+
+from kbx_tui.config import Settings
+from kbx_tui.errors import IndexDamaged
+from kbx_tui.index.excluded_files import excluded_files
+from kbx_tui.index.store import Store, translate_errors
+from kbx_tui.knowledge.decoding import content_hash, decode
+from kbx_tui.knowledge.redaction import REDACTED
+from kbx_tui.knowledge.vault import list_files, read_page
+from kbx_tui.removal import remove_temporary
+
+PAGES = "PAGES"
+STORED_PAGE_COLUMNS = ("frontmatter", "body", "body_line")
+FENCE = "---"
+
+
+def stored_page(row: Mapping[str, Any]) -> bytes:
+    """Return a page with the properties and the body of a document, from `STORED_PAGE_COLUMNS`.
+
+    Lines of the body have the numbers that they have in the file.
+    """
+    room, body = int(row["body_line"]) - 3, str(row["body"])
+    if room < 1:
+        return ("\n" * (room + 2) + body).encode()
+    properties = msgspec.json.decode(row["frontmatter"], type=dict[str, Any])
+    lines = [f"{_json(name)}: {_json(value)}" for name, value in properties.items()]
+    if len(lines) > room:
+        lines = [str(row["frontmatter"])]  # JSON is YAML, too
+    lines += [""] * (room - len(lines))
+    return "\n".join([FENCE, *lines, FENCE, body]).encode()
+
+
+def write_marked_pages(root: Path, store: Store, settings: Settings) -> None:
+    """Write the file `PAGES` of an index: indexed pages with the word redacted, by path.
+
+    A page that is no longer what was indexed has no content there. Raises IndexFault.
+    """
+    files, marked = list_files(root, excluded_files(root, settings.index)), dict[str, bytes]()
+    for path, indexed_hash in store.mapping("documents", "path", "content_hash").items():
+        data = b""
+        with suppress(OSError, KeyError):
+            data = read_page(Path(files[path]))
+        if content_hash(data) != indexed_hash:
+            marked[path] = b""
+        elif _has_word(data):
+            marked[path] = data
+    folder, encoded = Path(store.uri), msgspec.msgpack.encode(dict(sorted(marked.items())))
+    temporary = folder / f"{PAGES}.{uuid4().hex}"
+    with translate_errors(f"write {PAGES}", store.uri):
+        try:
+            temporary.write_bytes(encoded)
+            temporary.replace(folder / PAGES)
+        finally:
+            remove_temporary(temporary)
+
+
+class MarkedPages:
+    """The file `PAGES` of an index. Raises IndexDamaged."""
+
+    def __init__(self, store: Store) -> None:
+        file = Path(store.uri) / PAGES
+        try:
+            self.pages = msgspec.msgpack.decode(file.read_bytes(), type=dict[str, bytes])
+        except (OSError, msgspec.MsgspecError) as error:
+            raise IndexDamaged(f"{file} cannot be read; it is fetched again") from error
+
+
+def _json(value: Any) -> str:
+    return msgspec.json.encode(value).decode()
+
+
+def _has_word(data: bytes) -> bool:
+    """Return whether a page has the word redacted, in any case and encoding."""
+    is_plain = b"\0" not in data  # which UTF-16 has in every letter
+    return REDACTED in (data.decode("latin-1") if is_plain else decode(data)[0]).lower()

@@ -1,0 +1,255 @@
+"""The tables: their schemas, their version, and records of `knowledge/` as rows and back.
+
+Rows refer to documents by path and to vectors by the hash of the embedded text, so a moved file
+keeps its vectors and an edit only re-embeds what changed. No text is stored twice: what is searched
+is made from the columns of a document, and a chunk is a part of its document's body. A field of a
+record is stored in the column of its name, a tuple as a list.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import fields
+from hashlib import blake2b
+from typing import Any, TypeVar
+
+import msgspec
+import pyarrow as pa
+
+from kbx_tui.knowledge.entity_names import strip_subject
+from kbx_tui.knowledge.fields import ALIAS_KEYS
+from kbx_tui.knowledge.folding import tokens
+from kbx_tui.knowledge.records import Attendee, Document, Entity, Fact, Problem
+
+SCHEMA_VERSION = 3
+TEXT_RULES = 3
+"""Number of the rules by which titles, searched texts and embedded texts are derived from files: an
+index with another number is rebuilt, with the vectors of all texts that stay the same."""
+
+TEXT, TEXTS = pa.string(), pa.list_(pa.field("item", pa.string()))
+
+
+def _schema(*columns: tuple[Any, str]) -> Any:
+    """Return the schema of columns given as (type, names); `!` marks a column without nulls."""
+    return pa.schema(
+        [
+            pa.field(name.rstrip("!"), kind, nullable=not name.endswith("!"))
+            for kind, names in columns
+            for name in names.split()
+        ]
+    )
+
+
+SCHEMAS = {
+    "documents": _schema(
+        (pa.int64(), "key!"),
+        (TEXT, "path! id title date kind subtype"),
+        (TEXTS, "aliases tags"),
+        (TEXT, "attendees"),
+        (TEXTS, "references links property_links"),
+        (TEXT, "frontmatter body"),
+        (pa.int32(), "body_line"),
+        (pa.bool_(), "states_title"),
+        (TEXT, "content_hash! version!"),
+        (pa.int64(), "size"),
+        (TEXT, "problems"),
+    ),
+    "chunks": _schema(
+        (TEXT, "path! version!"),
+        (pa.int32(), "ordinal! start! end!"),
+        (TEXT, "heading"),
+        (pa.int32(), "line_start line_end"),
+        (TEXT, "text_hash!"),
+    ),
+    "entities": _schema(
+        (TEXT, "id! name type path"),
+        (TEXTS, "aliases"),
+        (TEXT, "role team"),
+        (TEXTS, "members emails"),
+        (TEXT, "profile text_hash!"),
+    ),
+    "facts": _schema(
+        (pa.int64(), "fact_id!"),
+        (TEXT, "entity_id! kind text date path"),
+        (pa.int32(), "line"),
+        (TEXT, "status"),
+        (pa.bool_(), "done"),
+        (TEXTS, "sources"),
+        (pa.float64(), "confidence"),
+        (TEXT, "text_hash!"),
+    ),
+    "links": _schema((TEXT, "entity_id! path! kind!"), (pa.int32(), "count!")),
+    "name_uses": _schema((TEXT, "path! word!"), (pa.int32(), "as_name! as_word!")),
+    "meta": _schema((TEXT, "key! value")),
+}
+"""Schemas of all tables but `vectors`, by name."""
+
+
+def vectors_schema(dimension: int) -> Any:
+    """Return the schema of the table of vectors: one row per distinct text.
+
+    Half precision moves a cosine by less than .0001 (docs/decisions/index-size.md).
+    """
+    return _schema((TEXT, "text_hash!"), (pa.list_(pa.float16(), dimension), "vector!"))
+
+
+def document_key(path: str) -> int:
+    """Return a 63-bit hash of a path, for the column `key`.
+
+    100,000 paths collide with probability 5e-10.
+    """
+    return int.from_bytes(blake2b(path.encode(), digest_size=8).digest(), "big") >> 1
+
+
+def document_version(path: str, content_hash: str) -> str:
+    """Return the version that a document shares with its chunks: 32 hex digits of path and content.
+
+    Readers ignore chunks whose version is not that of their document.
+    """
+    return text_hash(f"{path}\0{content_hash}")
+
+
+def text_hash(text: str) -> str:
+    """Return the hash that identifies the vector of a text: 32 hex digits."""
+    return blake2b(text.encode(), digest_size=16).hexdigest()
+
+
+Record = TypeVar("Record")
+
+
+def _columns(record: type[Any]) -> list[str]:
+    return [field.name for field in fields(record)]
+
+
+DOCUMENT_COLUMNS, ENTITY_COLUMNS, FACT_COLUMNS = map(_columns, (Document, Entity, Fact))
+"""Columns that `document_from_row`, `entity_from_row` and `fact_from_row` need."""
+
+SEARCHED_COLUMNS = [
+    "title",
+    "attendees",
+    "references",
+    "tags",
+    "aliases",
+    "frontmatter",
+    "states_title",
+    "body",
+]
+"""Columns that `searched_text` needs besides `path`."""
+
+STRUCTURAL_KEYS = frozenset(
+    ["id", "title", "name", "type", "kind", "date", "created", "updated", "modified", "tags", "tag"]
+) | {"meeting", "role", "cssclass", "cssclasses", "publish", "email", "emails"}
+"""Properties that say what a file is, when it was made or how it looks, or are columns."""
+
+_NO_PROSE = re.compile(r"^\W*\d|^\S*\d\S*$|://|^\[\[")
+"""What is found in values that are dates, numbers, ids, addresses, or links, which are references.
+"""
+_LETTERS = re.compile(r"[^\W\d_]{2,}")
+
+NEWEST_FACTS = 5
+"""Facts in the profile of an entity."""
+
+PROFILE_LENGTH = 2000
+"""Characters of the profile that are embedded."""
+
+
+def field_values(record: Any) -> dict[str, Any]:
+    """Return the fields of a record by name; this is its row if no column needs converting."""
+    return {name: getattr(record, name) for name in _columns(record)}
+
+
+def document_from_row(row: Mapping[str, Any]) -> Document:
+    """Return the document of a row."""
+    decoded = {
+        "attendees": attendees_from(row["attendees"]),
+        "frontmatter": msgspec.json.decode(row["frontmatter"]),
+        "problems": problems_from(row["problems"]),
+    }
+    return _record(Document, DOCUMENT_COLUMNS, {**row, **decoded})
+
+
+def attendees_from(text: str) -> tuple[Attendee, ...]:
+    """Return the attendees stored with a document, in order."""
+    return tuple(Attendee(*pair) for pair in msgspec.json.decode(text))
+
+
+def problems_from(text: str) -> tuple[Problem, ...]:
+    """Return the problems stored with a document."""
+    return tuple(Problem(*values) for values in msgspec.json.decode(text))
+
+
+def searched_text(row: Mapping[str, Any]) -> str:
+    """Return the text that BM25 searches: title, names, tags and properties, and body.
+
+    Every title occurs twice: a second time as a heading of the body, or without one before it. A
+    file name of several words counts where the title has none of them. The row has its
+    path and `SEARCHED_COLUMNS`.
+    """
+    frontmatter = msgspec.json.decode(row["frontmatter"])
+    names = [attendee.name for attendee in attendees_from(row["attendees"])]
+    role, body = frontmatter.get("role"), row["body"]
+    tags = (tag for tag in row["tags"] if f"#{tag}" not in body)  # others are in the body already
+    parts = [row["title"], *names, *row["aliases"], *row["references"], *tags]
+    if isinstance(role, str):
+        parts.append(role)
+    parts += _property_texts(frontmatter)
+    parts += _own_file_name(row["path"], row["title"])
+    heading = [] if row["states_title"] else [row["title"]]
+    return "\n".join([*dict.fromkeys(parts), *heading, body])
+
+
+def _property_texts(frontmatter: Mapping[str, Any]) -> Iterator[str]:
+    """Yield the texts of properties that are neither searched otherwise nor say what a file is."""
+    for key, value in frontmatter.items():
+        name = key.casefold()
+        if name in STRUCTURAL_KEYS or name in ALIAS_KEYS or name.endswith("_id"):
+            continue
+        for text in value if isinstance(value, list) else [value]:
+            if isinstance(text, str) and not _NO_PROSE.search(text):
+                yield text
+
+
+def _own_file_name(path: str, title: str) -> list[str]:
+    """Return the words of a file name of several words if the title holds none of them."""
+    words = _LETTERS.findall(path.rpartition("/")[2].removesuffix(".md"))
+    return words if len(words) > 1 and {*tokens(" ".join(words))}.isdisjoint(tokens(title)) else []
+
+
+def entity_row(entity: Entity, facts: list[Fact]) -> dict[str, Any]:
+    """Return the row of an entity, with the profile that is embedded."""
+    profile = profile_text(entity, facts)
+    return field_values(entity) | {"profile": profile, "text_hash": text_hash(profile)}
+
+
+def entity_from_row(row: Mapping[str, Any]) -> Entity:
+    """Return the entity of a row."""
+    return _record(Entity, ENTITY_COLUMNS, row)
+
+
+def profile_text(entity: Entity, facts: list[Fact]) -> str:
+    """Return a text that describes an entity: names, role, team, newest active facts."""
+    active = [f for f in facts if f.kind == "fact" and f.status == "active"]
+    newest = sorted(active, key=lambda f: f.date, reverse=True)[:NEWEST_FACTS]
+    parts = [entity.name, *entity.aliases, entity.role, entity.team, *(f.text for f in newest)]
+    return " | ".join(part for part in parts if part)[:PROFILE_LENGTH]
+
+
+def fact_row(fact: Fact, entity: Entity | None = None) -> dict[str, Any]:
+    """Return the row of a fact or open item of an entity."""
+    return field_values(fact) | {"text_hash": fact_hash(fact.text, entity)}
+
+
+def fact_hash(text: str, entity: Entity | None) -> str:
+    """Return the hash of what is embedded of a fact: without the entity's name at the start."""
+    return text_hash(strip_subject(text, entity))
+
+
+def fact_from_row(row: Mapping[str, Any]) -> Fact:
+    """Return the fact or open item of a row."""
+    return _record(Fact, FACT_COLUMNS, row)
+
+
+def _record(layout: type[Record], columns: list[str], row: Mapping[str, Any]) -> Record:
+    values = ((name, row[name]) for name in columns)
+    return layout(**{name: tuple(v) if isinstance(v, list) else v for name, v in values})

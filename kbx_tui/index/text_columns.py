@@ -1,0 +1,363 @@
+"""Columns: a value for each row, made from a few arrays when it is asked for, and none is held.
+
+As Python objects, the columns of all documents take ten times the memory, and seconds to make.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from array import array
+from bisect import bisect_left
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from operator import eq
+from typing import Any, Self, TypeVar, overload
+
+import numpy as np
+from numpy.typing import NDArray
+
+Value = TypeVar("Value", covariant=True)
+
+
+class Column(Sequence[Value]):
+    """The values of rows. Immutable; a slice is a tuple."""
+
+    __slots__ = ()
+    __hash__ = None  # type: ignore[assignment]  # columns are compared by their values
+
+    def __eq__(self, other: object) -> bool:
+        if self is other or not isinstance(other, Column):
+            return self is other
+        return len(self) == len(other) and all(map(eq, self, other))
+
+    @overload
+    def __getitem__(self, row: int) -> Value: ...
+
+    @overload
+    def __getitem__(self, row: slice) -> tuple[Value, ...]: ...
+
+    def __getitem__(self, row: int | slice) -> Value | tuple[Value, ...]:
+        if isinstance(row, slice):
+            return self._slice(row)
+        if row < 0 and (row := row + len(self)) < 0:
+            raise IndexError("there is no row before the first")
+        return self._at(row)
+
+    @abstractmethod
+    def _at(self, row: int) -> Value:
+        """Return the value of a row, which is not negative. Raises IndexError beyond the last."""
+
+    def _slice(self, rows: slice) -> tuple[Value, ...]:
+        """Return the values of some rows; columns with a faster way have their own."""
+        return tuple(map(self._at, range(*rows.indices(len(self)))))
+
+
+TextRows = NDArray[np.int64]
+
+BLOCK = 1000
+"""Texts decoded at once where all are read in order."""
+
+ROWS_KEPT = 2000
+"""Rows of texts that are kept: one search asks for those of its results several times."""
+
+
+@dataclass(frozen=True, slots=True)
+class TextArena:
+    """Texts in UTF-8, concatenated."""
+
+    data: NDArray[np.uint8]
+    starts: NDArray[np.int64]
+    """Where each text starts in `data`, shape (texts + 1,)."""
+
+    @classmethod
+    def of(cls, texts: Iterable[str]) -> TextArena:
+        """Return an arena of texts. Surrogates, which no table holds, become question marks."""
+        builder = TextArenaBuilder()
+        for text in texts:
+            builder.append(text)
+        return builder.arena()
+
+    def __len__(self) -> int:
+        return len(self.starts) - 1
+
+    def __iter__(self) -> Iterator[str]:
+        return self.between(0, len(self))
+
+    def between(self, first: int, end: int) -> Iterator[str]:
+        """Yield the texts from `first` to `end`: faster than one by one."""
+        data = self.data.data
+        for begin in range(first, end, BLOCK):
+            bounds = self.starts[begin : min(begin + BLOCK, end) + 1].tolist()
+            block = bytes(data[bounds[0] : bounds[-1]])
+            if block.isascii():
+                text, origin = block.decode("ascii"), bounds[0]
+                for start, stop in pairwise(bounds):
+                    yield text[start - origin : stop - origin]
+            else:
+                for start, stop in pairwise(bounds):
+                    yield str(data[start:stop], "utf-8")
+
+
+class TextArenaBuilder:
+    """Makes an arena of texts as they come."""
+
+    def __init__(self) -> None:
+        self._data, self._ends = bytearray(), array("q")
+
+    def append(self, text: str) -> None:
+        """Add a text. Surrogates, which no table holds, become question marks."""
+        self._data += text.encode("utf-8", "replace")
+        self._ends.append(len(self._data))
+
+    def arena(self) -> TextArena:
+        """Return the arena; nothing can be added then."""
+        ends = np.array(self._ends, np.int64)
+        return TextArena(np.frombuffer(self._data, np.uint8), np.concatenate(([0], ends)))
+
+
+class TextColumn(Column[str]):
+    """The texts of rows, from one arena or several. Immutable."""
+
+    __slots__ = ("_arenas", "_places", "_size", "_views")
+
+    def __init__(self, arenas: Sequence[TextArena], places: TextRows | None = None) -> None:
+        """`places` says which text each row has, counted through all arenas; None: as they are.
+
+        Several arenas need it.
+        """
+        self._arenas, self._places = tuple(arenas), places
+        self._views = [(arena.data.data, arena.starts.data, len(arena)) for arena in arenas]
+        self._size = len(self._arenas[0]) if places is None else len(places)
+
+    @classmethod
+    def of(cls, texts: Iterable[str]) -> Self:
+        """Return a column of texts."""
+        return cls([TextArena.of(texts)])
+
+    def take(self, rows: TextRows) -> Self:
+        """Return the column of some rows, in their order, without copying a text."""
+        return type(self)(self._arenas, rows if self._places is None else self._places[rows])
+
+    def to_arrow(self) -> Any:
+        """Return the texts as a pyarrow array; those of one arena are not copied."""
+        import pyarrow as pa
+
+        arrays = [
+            pa.Array.from_buffers(
+                pa.large_utf8(),
+                len(arena),
+                [None, pa.py_buffer(arena.starts), pa.py_buffer(arena.data)],
+            )
+            for arena in self._arenas
+        ]
+        if self._places is None:
+            return arrays[0]
+        return pa.concat_arrays(arrays).take(pa.array(self._places))
+
+    def __len__(self) -> int:
+        return self._size
+
+    def _at(self, row: int) -> str:
+        place = row if self._places is None else int(self._places[row])
+        for data, starts, count in self._views:
+            if place < count:
+                return str(data[starts[place] : starts[place + 1]], "utf-8")
+            place -= count
+        raise IndexError(f"there is no row {row} in a column of {self._size} texts")
+
+    def _slice(self, rows: slice) -> tuple[str, ...]:
+        first, end, step = rows.indices(len(self))
+        if self._places is None and step == 1:
+            return tuple(self._arenas[0].between(first, end))
+        return super()._slice(rows)
+
+    def __iter__(self) -> Iterator[str]:
+        if self._places is None:
+            return iter(self._arenas[0])
+        return map(self._at, range(len(self)))
+
+
+class SortedTexts(TextColumn):
+    """Different texts in ascending order, so that one is found without reading all."""
+
+    __slots__ = ()
+
+    def find(self, text: str) -> int:
+        """Return the row of a text, or -1."""
+        row = bisect_left(self, text)
+        return row if row < len(self) and self[row] == text else -1
+
+    def __contains__(self, text: object) -> bool:
+        return isinstance(text, str) and self.find(text) >= 0
+
+    def index(self, value: Any, start: int = 0, stop: int | None = None) -> int:
+        """Return the row of a text. Raises ValueError if there is none."""
+        row = self.find(value)
+        if not start <= row < (len(self) if stop is None else stop):
+            raise ValueError(f"{value!r} is not in the column")
+        return row
+
+
+class RowOfText(Mapping[str, int]):
+    """The row of each text of a sorted column. Keeps those of the texts asked for last."""
+
+    __slots__ = ("_column", "_found")
+
+    def __init__(self, column: SortedTexts) -> None:
+        self._column = column
+        self._found: dict[str, int] = {}
+
+    def __getitem__(self, text: str) -> int:
+        if (row := self._row(text)) < 0:
+            raise KeyError(text)
+        return row
+
+    def __contains__(self, text: object) -> bool:
+        return isinstance(text, str) and self._row(text) >= 0
+
+    def get(self, text: str, default: Any = None) -> Any:
+        """Return the row of a text, or `default`; faster than that of `Mapping`."""
+        return default if (row := self._row(text)) < 0 else row
+
+    def _row(self, text: str) -> int:
+        if (row := self._found.get(text)) is None:
+            if len(self._found) >= ROWS_KEPT:
+                self._found.clear()
+            row = self._found[text] = self._column.find(text)
+        return row
+
+    def __len__(self) -> int:
+        return len(self._column)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._column)
+
+
+class TextLists(Column[tuple[str, ...]]):
+    """Several texts in each row, such as the tags of documents."""
+
+    __slots__ = ("_column",)
+
+    END = "\0"
+    """Follows each text; no text of a table holds it."""
+
+    def __init__(self, column: TextColumn) -> None:
+        """`column` holds the texts of each row as `joined` returns them."""
+        self._column = column
+
+    @classmethod
+    def joined(cls, texts: Iterable[str]) -> str:
+        """Return the texts of a row as one."""
+        return "".join(f"{text.replace(cls.END, '')}{cls.END}" for text in texts)
+
+    def __len__(self) -> int:
+        return len(self._column)
+
+    def _at(self, row: int) -> tuple[str, ...]:
+        return self._split(self._column[row])
+
+    def _slice(self, rows: slice) -> tuple[tuple[str, ...], ...]:
+        return tuple(map(self._split, self._column[rows]))
+
+    def __iter__(self) -> Iterator[tuple[str, ...]]:
+        return map(self._split, self._column)
+
+    def _split(self, text: str) -> tuple[str, ...]:
+        return tuple(text.split(self.END)[:-1]) if text else ()
+
+
+Codes = NDArray[np.int32]
+CodedRows = NDArray[np.int64]
+
+
+class CodeBuilder:
+    """Numbers texts as they come, equal ones alike."""
+
+    def __init__(self) -> None:
+        self._codes, self._code_of = array("i"), dict[str, int]()
+
+    def append(self, text: str) -> None:
+        self._codes.append(self._code_of.setdefault(text, len(self._code_of)))
+
+    def codes_and_values(self) -> tuple[Codes, tuple[str, ...]]:
+        """Return the number of each text, and the different texts."""
+        return np.array(self._codes, np.int32), tuple(self._code_of)
+
+
+class CodedColumn(Column[str]):
+    """The texts of rows by their codes. Immutable."""
+
+    __slots__ = ("codes", "values")
+
+    def __init__(self, codes: Codes, values: Sequence[str]) -> None:
+        self.codes = codes
+        """The code of each row, an index into `values`."""
+        self.values = tuple(values)
+        """The different texts."""
+
+    @classmethod
+    def of(cls, texts: Iterable[str]) -> Self:
+        """Return a column of texts."""
+        builder = CodeBuilder()
+        for text in texts:
+            builder.append(text)
+        codes, values = builder.codes_and_values()
+        return cls(codes, values)
+
+    @classmethod
+    def concatenated(cls, columns: Sequence[CodedColumn]) -> Self:
+        """Return one column after the other."""
+        code_of: dict[str, int] = {}
+        parts = []
+        for column in columns:
+            codes = [code_of.setdefault(text, len(code_of)) for text in column.values]
+            parts.append(np.array(codes, np.int32)[column.codes])
+        return cls(np.concatenate(parts), tuple(code_of))
+
+    def take(self, rows: CodedRows) -> Self:
+        """Return the column of some rows, in their order."""
+        return type(self)(self.codes[rows], self.values)
+
+    def flags(self, matches: Callable[[str], bool]) -> NDArray[np.bool_]:
+        """Return which rows have a text that matches; each different text is asked for once."""
+        return np.fromiter(map(matches, self.values), np.bool_, len(self.values))[self.codes]
+
+    def __len__(self) -> int:
+        return len(self.codes)
+
+    def _at(self, row: int) -> str:
+        return self.values[int(self.codes[row])]
+
+    def _slice(self, rows: slice) -> tuple[str, ...]:
+        return tuple(map(self.values.__getitem__, self.codes[rows].tolist()))
+
+    def __iter__(self) -> Iterator[str]:
+        return map(self.values.__getitem__, self.codes.tolist())
+
+
+class IdColumn(Column[str]):
+    """The ids of documents by row. Immutable."""
+
+    __slots__ = ("_ids", "_of_pages")
+
+    def __init__(self, ids: Sequence[str], of_pages: Mapping[int, str]) -> None:
+        """`ids` are those of all rows; `of_pages`, ascending, of the pages of entities instead."""
+        self._ids, self._of_pages = ids, of_pages
+
+    def __len__(self) -> int:
+        return len(self._ids)
+
+    def _at(self, row: int) -> str:
+        of_page = self._of_pages.get(row)
+        return self._ids[row] if of_page is None else of_page
+
+    def __iter__(self) -> Iterator[str]:
+        pages = iter(self._of_pages.items())
+        page, of_page = next(pages, (-1, ""))
+        for row, own in enumerate(self._ids):
+            if row == page:
+                yield of_page
+                page, of_page = next(pages, (-1, ""))
+            else:
+                yield own

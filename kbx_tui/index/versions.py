@@ -1,0 +1,173 @@
+"""Versions of documents and hashes of texts as arrays: where each is among others.
+
+As Python objects, five million hashes take half a gigabyte.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kbx_tui.index.store import Store
+from kbx_tui.index.tables import text_hash
+from kbx_tui.index.text_columns import Column
+
+Rows = NDArray[np.int64]
+VersionArray = NDArray[np.bytes_]
+
+
+class Versions(Column[str]):
+    """The versions of documents by row (`schema.document_version`). Immutable."""
+
+    __slots__ = ("array",)
+
+    def __init__(self, array: VersionArray) -> None:
+        self.array = array
+
+    def __len__(self) -> int:
+        return len(self.array)
+
+    def _at(self, row: int) -> str:
+        return bytes(self.array[row]).decode()
+
+    def _slice(self, rows: slice) -> tuple[str, ...]:
+        return tuple(version.decode() for version in self.array[rows].tolist())
+
+    def __iter__(self) -> Iterator[Any]:
+        return (version.decode() for version in self.array.tolist())
+
+
+def version_array(versions: Sequence[str]) -> VersionArray:
+    """Return versions as an array, without copying those that are one."""
+    if isinstance(versions, Versions):
+        return versions.array
+    return np.array(list(versions), dtype=np.bytes_)
+
+
+def hash_array(column: Any) -> NDArray[np.bytes_]:
+    """Return a pyarrow column of hashes, all of one length, without a Python object for each."""
+    arrays = [_hashes_of(chunk) for chunk in column.chunks]
+    return np.concatenate(arrays) if arrays else np.empty(0, np.bytes_)
+
+
+def _hashes_of(texts: Any) -> NDArray[np.bytes_]:
+    _, offsets, data = texts.buffers()
+    starts = np.frombuffer(offsets, np.int32)[texts.offset : texts.offset + len(texts) + 1]
+    sizes = np.diff(starts)
+    if not len(sizes) or not sizes[0] or (sizes != sizes[0]).any():
+        return np.array(texts.to_pylist() or [], dtype=np.bytes_)
+    return np.frombuffer(data, f"S{int(sizes[0])}", len(texts), int(starts[0]))
+
+
+def stored_versions(store: Store) -> VersionArray:
+    """Return the versions in table documents, in its order. Raises IndexFault."""
+    return hash_array(store.rows("documents", ["version"])["version"])
+
+
+def rows_of_versions(versions: VersionArray, snapshot_versions: Sequence[str]) -> Rows:
+    """Return the snapshot row of each document version of a file, -1 where it has none.
+
+    Few differ, in a base of any size: what both begin and end with is compared as arrays.
+    """
+    current = version_array(snapshot_versions)
+    shared = min(len(current), len(versions))
+    before = equal_until(current[:shared], versions[:shared])
+    rest = shared - before
+    after = equal_until(current[::-1][:rest], versions[::-1][:rest])
+    rows = np.full(len(versions), -1, np.int64)
+    rows[:before] = np.arange(before)
+    end, current_end = len(versions) - after, len(current) - after
+    rows[end:] = np.arange(current_end, len(current))
+    changed = current[before:current_end].tolist()
+    row_of = {version: row for row, version in enumerate(changed, before)}
+    rows[before:end] = [row_of.get(version, -1) for version in versions[before:end].tolist()]
+    return rows
+
+
+def equal_until(first: VersionArray, second: VersionArray) -> int:
+    """Return how many elements are equal before the first that is not; lengths are equal."""
+    differs = first != second
+    return int(differs.argmax()) if differs.any() else len(first)
+
+
+def have_same_versions(versions: VersionArray, others: VersionArray) -> bool:
+    """Return whether two arrays hold the same versions, in whatever order.
+
+    Versions are hashes, so it is enough that the sums of their parts are equal: nothing is sorted.
+    """
+    is_alike = versions.shape == others.shape and versions.dtype == others.dtype
+    return is_alike and bool(np.array_equal(sums_of_versions(versions), sums_of_versions(others)))
+
+
+def are_among(versions: VersionArray, others: VersionArray) -> NDArray[np.bool_]:
+    """Return which versions are among others, shape (versions,)."""
+    return places_of(versions, others) >= 0
+
+
+def count_differing(versions: VersionArray, others: VersionArray) -> int:
+    """Return how many versions, different in each array, are in only one of the two."""
+    if have_same_versions(versions, others):
+        return 0
+    shared = int(np.count_nonzero(are_among(versions, others)))
+    return len(versions) + len(others) - 2 * shared
+
+
+def sums_of_versions(versions: VersionArray) -> NDArray[np.uint64]:
+    """Return the sums, modulo 2^64, of every eight bytes of all versions."""
+    parts = -(-versions.dtype.itemsize // 8)
+    padded = np.ascontiguousarray(versions.astype(f"S{8 * parts}", copy=False))
+    sums: NDArray[np.uint64] = padded.view(np.uint64).reshape(len(versions), parts).sum(axis=0)
+    return sums
+
+
+def places_of(values: Any, among: Any) -> Rows:
+    """Return the place of each text in another column, -1 for one that is not there.
+
+    Each is a pyarrow column, a list of texts or an array of bytes.
+    """
+    import pyarrow.compute as pc
+
+    found: Rows = (
+        pc.index_in(_texts(values), value_set=_texts(among))
+        .fill_null(-1)
+        .to_numpy()
+        .astype(np.int64)
+    )
+    return found
+
+
+def _texts(values: Any) -> Any:
+    import pyarrow as pa
+
+    if isinstance(values, np.ndarray):
+        return pa.array(values, pa.binary()).cast(pa.string())
+    return pa.array(values, pa.string()) if isinstance(values, list) else values
+
+
+TABLES_ID = "tables_id"
+"""Key in table meta: an id that the first run gives the tables of an index."""
+
+DOCUMENT_TABLES = ("documents",)
+ENTITY_TABLES = ("entities",)
+FACT_TABLES = (*ENTITY_TABLES, "facts")
+LINK_TABLES = (*ENTITY_TABLES, "links", "name_uses")
+"""Tables that the files of entities and names, of facts, and of links are derived from."""
+
+
+def table_state(
+    tables: Iterable[str],
+    versions: Mapping[str, int],
+    meta: Mapping[str, Any],
+    documents: VersionArray | None = None,
+) -> NDArray[np.bytes_]:
+    """Return what identifies a state of tables and documents, shape (1,).
+
+    `versions` are those of all tables, `meta` is the content of that table.
+    """
+    numbers = [versions[name] for name in tables]
+    sums = [] if documents is None else [len(documents), *sums_of_versions(documents).tolist()]
+    return np.array([text_hash(json.dumps([numbers, meta.get(TABLES_ID, ""), sums]))], "S32")

@@ -1,0 +1,235 @@
+"""Parsing of one fact: text, date, status, sources, confidence."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Literal, cast, get_args
+
+from kbx_tui.knowledge.dates import iso_date
+from kbx_tui.knowledge.inline import strip_markup, wikilink_targets
+from kbx_tui.knowledge.records import FactStatus
+
+Status = FactStatus | Literal[""]
+"""Empty if not given."""
+
+_MAX_PARSED = 10_000
+"""Characters of a line that are parsed; the rest is kept as text."""
+_EDGES = " \t—–|;,"
+_CONFIDENCE_WORDS = {"high": 0.9, "medium": 0.7, "low": 0.4}
+_INACTIVE = "superseded|archived|redacted"
+
+MARKERS = re.compile(r"^\s*(?:(?:[-*+]|\d{1,9}[.)])(?:\s+|$))+")
+"""Bullets and numbers at the start of a list item; `- 1. x` has two."""
+_CHECKBOX = re.compile(r"^\[([ xX])\](?:\s+|$)")
+_DATE = re.compile(
+    r"^(?:\[(\d{4}-\d{2}-\d{2})\]|\((\d{4}-\d{2}-\d{2})\)|(\d{4}-\d{2}-\d{2})(?=:|\s+[—–-]\s))"
+    r"\s*[:—–-]?\s*"
+)
+_STRUCK = re.compile(r"~~(?=\S)(.{1,2000}?)(?<=\S)~~")
+_LINK = re.compile(
+    r"(?<!!)\[[^\[\]\n]{0,500}\]"
+    r"\(\s*<?([^()\s<>]{1,1000}(?:\([^()\s]{0,200}\))?)>?(?:\s+\"[^\"]{0,200}\")?\s*\)"
+    r"|<(https?://[^\s<>]{1,1000})>"
+    r"|(https?://[^\s<>()\[\]]{1,1000}[^\s<>()\[\].,;:!?'\"])"
+)
+_WIKILINK = re.compile(r"!?\[\[[^\[\]\n]{1,500}\]\]")
+
+_KEYS = r"sources?|from|status|confidence"
+_NOTES = (  # in brackets; `status:` or `confidence:` anywhere; sources at the end
+    re.compile(
+        rf"\((?=\s*(?:{_KEYS})\s*:)((?:[^()\[\]]|\[\[[^\[\]]*\]\]|\[[^\[\]]*\](?:\([^()]*\))?)*)\)",
+        re.IGNORECASE,
+    ),
+    re.compile(rf"\[(?=\s*(?:{_KEYS})\s*:)((?:[^\[\]]|\[\[[^\[\]]*\]\])*)\](?!\()", re.IGNORECASE),
+    re.compile(rf"(?:^|(?<=\s))(status::?\s*(?:active|{_INACTIVE}))\b[.;,]?", re.IGNORECASE),
+    re.compile(
+        r"(?:^|(?<=\s))(confidence::?\s*(?:\d+(?:\.\d+)?\s?%?|high|medium|low))(?=$|[\s.;,])[.;,]?",
+        re.IGNORECASE,
+    ),
+    re.compile(
+        r"(?:^|(?<=[.;|—–)\]-] )|(?<=[.;|—–)\]-]))((?:sources?|from)::?\s*\S.*)$",
+        re.IGNORECASE,
+    ),
+)
+_STATUS_MARK = re.compile(
+    rf"(?:^|(?<=\s))#({_INACTIVE})\b|^[\[(]({_INACTIVE})[\])]|[\[(](superseded|archived)[\])]$",
+    re.IGNORECASE,
+)
+_ENTRY = re.compile(
+    rf"[\s;,]*({_KEYS})\s*::?\s*(.*?)\s*(?=$|[;,]\s*(?:{_KEYS})\s*:)", re.IGNORECASE
+)
+
+
+@dataclass(frozen=True, slots=True)
+class FactLine:
+    """The parts of one list item."""
+
+    text: str
+    """Without check box, date, notes and markup; empty if no letter or digit is left."""
+    date: str = ""
+    status: Status = ""
+    done: bool = False
+    sources: tuple[str, ...] = ()
+    confidence: float | None = None
+    """Within 0..1, None if not given."""
+    is_note: bool = False
+    """True if it only gives sources, status or confidence of the item around it."""
+
+    def with_note(self, note: FactLine) -> FactLine:
+        """Return this line with the status, sources and confidence of a nested note added."""
+        return replace(
+            self,
+            status=self.status or note.status,
+            sources=tuple(dict.fromkeys((*self.sources, *note.sources))),
+            confidence=note.confidence if self.confidence is None else self.confidence,
+        )
+
+
+def read_fact_line(text: str) -> FactLine:
+    """Parse the text of a list item without its bullet."""
+    box = _CHECKBOX.match(text)
+    line = text[box.end() :] if box else text
+    notes = _Notes()
+    parsed, rest = notes.extract_from(line[:_MAX_PARSED]), line[_MAX_PARSED:]
+    parsed, is_struck = _without_struck(parsed)
+    parsed, date = _without_date(parsed.strip())
+    sources = dict.fromkeys((*notes.sources, *_link_targets(parsed)))
+    plain = " ".join(strip_markup(parsed).split()).strip(_EDGES) + rest
+    unlinked = _LINK.sub("", _WIKILINK.sub("", parsed))
+    return FactLine(
+        text=plain if _has_content(plain) else "",
+        date=date,
+        status=notes.status or ("superseded" if is_struck else ""),
+        done=bool(box) and text[1] in "xX",
+        sources=tuple(sources),
+        confidence=notes.confidence,
+        is_note=not _has_content(unlinked + rest) and bool(sources or notes.has_any),
+    )
+
+
+def split_head(text: str) -> tuple[str, str, str]:
+    """Split a list item into check box, date and rest.
+
+    The three, concatenated, are ``text`` without blanks at its end.
+    """
+    match = _CHECKBOX.match(text)
+    box = match[0] if match else ""
+    text = text[len(box) :]
+    match = _DATE.match(text)
+    date = match[0] if match and iso_date(next(filter(None, match.groups()))) else ""
+    return box, date, text[len(date) :].rstrip()
+
+
+def notes_in(text: str) -> tuple[str, ...]:
+    """Return the notes of a line (sources, status, confidence) verbatim, in order."""
+    notes: list[tuple[int, str]] = []
+    for pattern in _NOTES:
+        for match in pattern.finditer(text):
+            if all(match[0] not in note for _, note in notes):
+                notes.append((match.start(), match[0].strip()))
+    return tuple(note for _, note in sorted(notes))
+
+
+def read_status(text: str) -> Status:
+    """Return the status that a word names, empty if it names none."""
+    word = text.strip().strip(".").casefold()
+    return cast(FactStatus, word) if word in get_args(FactStatus) else ""
+
+
+def read_confidence(text: str) -> float | None:
+    """Parse ``0.9``, ``90%``, ``90`` or ``high`` as a number within 0..1; None for other texts."""
+    word = text.strip().casefold()
+    if word in _CONFIDENCE_WORDS:
+        return _CONFIDENCE_WORDS[word]
+    if not re.fullmatch(r"\d{1,3}(?:\.\d{1,10})?\s?%?", word):
+        return None
+    number = float(word.rstrip("% "))
+    if word.endswith("%") or number > 1:
+        number /= 100
+    return number if number <= 1 else None
+
+
+class _Notes:
+    """Sources, status and confidence collected from a line."""
+
+    def __init__(self) -> None:
+        self.sources: list[str] = []
+        self.status: Status = ""
+        self.confidence: float | None = None
+        self.has_any = False
+
+    def extract_from(self, line: str) -> str:
+        """Collect the notes of a line and return the line without them."""
+        for pattern in _NOTES:
+            line = pattern.sub(self._extract_note, line)
+        return _STATUS_MARK.sub(self._extract_mark, line.strip())
+
+    def _extract_note(self, match: re.Match[str]) -> str:
+        entries = _ENTRY.findall(match[1])
+        is_valid = [self._add(key.casefold(), value) for key, value in entries]
+        return "" if any(is_valid) else match[0]
+
+    def _extract_mark(self, match: re.Match[str]) -> str:
+        self.status = self.status or read_status(match[match.lastindex or 0])
+        self.has_any = True
+        return ""
+
+    def _add(self, key: str, value: str) -> bool:
+        if key == "status":
+            status = read_status(value)
+            self.status = self.status or status
+            is_valid = bool(status)
+        elif key == "confidence":
+            confidence = read_confidence(value)
+            self.confidence = confidence if self.confidence is None else self.confidence
+            is_valid = confidence is not None
+        else:
+            self.sources += _sources(value)
+            is_valid = bool(value)
+        self.has_any = self.has_any or is_valid
+        return is_valid
+
+
+def _sources(value: str) -> Iterator[str]:
+    """Yield the links in a value, else its parts between semicolons, else between commas.
+
+    Only parts without spaces (paths, ids) are separated by commas, as titles may contain them.
+    """
+    targets = tuple(_link_targets(value))
+    if targets:
+        yield from targets
+        return
+    parts = value.split(";")
+    if len(parts) == 1 and not re.search(r"[^,;\s]\s+[^\s,;]", value):
+        parts = value.split(",")
+    for part in parts:
+        if source := part.strip(" .`\"'"):
+            yield source
+
+
+def _link_targets(text: str) -> Iterator[str]:
+    yield from wikilink_targets(text)
+    for match in _LINK.finditer(text):
+        yield next(filter(None, match.groups()))
+
+
+def _without_struck(line: str) -> tuple[str, bool]:
+    """Remove struck-out words; if the whole line is struck out, keep them and return True."""
+    remaining = _STRUCK.sub("", line)
+    if remaining == line:
+        return line, False
+    if _has_content(_DATE.sub("", remaining.strip())):
+        return remaining, False
+    return _STRUCK.sub(r"\1", line), True
+
+
+def _without_date(line: str) -> tuple[str, str]:
+    match = _DATE.match(line)
+    date = iso_date(next(filter(None, match.groups()))) if match else ""
+    return (line[match.end() :], date) if match and date else (line, "")
+
+
+def _has_content(text: str) -> bool:
+    return any(character.isalnum() for character in text)

@@ -1,0 +1,195 @@
+"""Facts and open items: the list items in certain sections of an entity page."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from hashlib import blake2b
+
+from kbx_tui.knowledge.fact_line import (
+    MARKERS,
+    FactLine,
+    read_confidence,
+    read_fact_line,
+    read_status,
+)
+from kbx_tui.knowledge.fields import text_of
+from kbx_tui.knowledge.folding import fold
+from kbx_tui.knowledge.markdown import ListItem, outline, read_as_markdown
+from kbx_tui.knowledge.records import Document, Fact, FactKind
+from kbx_tui.knowledge.redaction import is_page_redacted, redacted_lines
+
+_SECTIONS: dict[str, FactKind] = {
+    "recent facts": "fact",
+    "facts": "fact",
+    "open items": "open_item",
+}
+_MAY_HOLD_FACTS = re.compile(r"facts|open items", re.IGNORECASE)
+DEFAULT_CONFIDENCE = 0.7
+ID_LIMIT = 2**53
+"""Ids of facts are below this: a JSON number represents 53 bits exactly."""
+
+
+def fact_id(entity_id: str, text: str, *discriminators: str) -> int:
+    """Return a hash of 53 bits, never 0, as the id of a fact.
+
+    It ignores letter case, accents and spacing of the text. ``discriminators`` distinguish facts of
+    an entity with the same text.
+    """
+    key = "\0".join((entity_id, _normalized(text), *(discriminators or ("0",))))
+    return int.from_bytes(blake2b(key.encode(), digest_size=8).digest()) >> 11 or 1
+
+
+def read_facts(document: Document, entity_id: str) -> tuple[Fact, ...]:
+    """Return the facts and open items on the page of an entity, in file order.
+
+    These are the list items in the sections named Recent Facts, Facts or Open Items. A nested item
+    that only gives sources, status or confidence belongs to its parent; any other is a fact itself.
+    """
+    return tuple(fact for fact, _ in facts_with_items(document, entity_id))
+
+
+def facts_with_items(document: Document, entity_id: str) -> tuple[tuple[Fact, ListItem], ...]:
+    """Return the facts as `read_facts` does, each with its list item."""
+    entries = _entries(document)
+    facts = []
+    for entry, discriminators in zip(entries, _discriminators(entries), strict=True):
+        line = entry.line
+        fact = Fact(
+            fact_id=fact_id(entity_id, line.text, *discriminators),
+            entity_id=entity_id,
+            kind=entry.kind,
+            text=line.text,
+            date=line.date,
+            path=document.path,
+            line=document.body_line + entry.item.line,
+            status=line.status or "active",
+            done=line.done and entry.kind == "open_item",
+            sources=line.sources or (document.path,),
+            confidence=DEFAULT_CONFIDENCE if line.confidence is None else line.confidence,
+        )
+        facts.append((fact, entry.item))
+    return tuple(facts)
+
+
+def first_new_fact(before: Sequence[Fact], after: Sequence[Fact]) -> Fact | None:
+    """Return the first fact in ``after`` that is not in ``before``, None if there is none.
+
+    Both are the facts of one page in file order; ``after`` may have facts added anywhere. Status,
+    check box and confidence are not compared.
+    """
+    contents = [_content(fact) for fact in before]
+    for index, fact in enumerate(after):
+        if index >= len(contents) or _content(fact) != contents[index]:
+            return fact
+    return None
+
+
+def _content(fact: Fact) -> tuple[object, ...]:
+    return fact.kind, fact.text, fact.date, fact.sources
+
+
+def _discriminators(entries: Sequence[_Entry]) -> Iterator[tuple[str, ...]]:
+    """Yield the discriminators for the id of each fact: none if its text is unique on the page.
+
+    Else these are kind, date and sources, and its number among the facts that share them all. So an
+    id never passes to another line: when one of two facts is deleted, the text of the other becomes
+    unique, and when one of three is deleted that differ in date or source, the others keep theirs.
+    """
+    keys = [
+        (_normalized(entry.line.text), entry.kind, entry.line.date, *entry.line.sources)
+        for entry in entries
+    ]
+    texts = Counter(text for text, *_ in keys)
+    totals, seen = Counter(keys), Counter[tuple[str, ...]]()
+    for key in keys:
+        text, *rest = key
+        if texts[text] == 1:
+            yield ()
+        else:
+            yield (*rest, f"{seen[key]} of {totals[key]}")
+            seen[key] += 1
+
+
+def _normalized(text: str) -> str:
+    return " ".join(fold(text).split())
+
+
+@dataclass(frozen=True, slots=True)
+class FactSection:
+    """A section with facts or open items. Lines are 0-based lines of the body."""
+
+    kind: FactKind
+    title: str
+    first: int
+    """First line after the heading."""
+    end: int
+    """First line after the section."""
+    items: tuple[ListItem, ...]
+    """All list items in it, including nested ones."""
+
+
+def fact_sections(body: str) -> Iterator[FactSection]:
+    """Yield the sections of facts and open items in file order."""
+    if not _MAY_HOLD_FACTS.search(body):
+        return
+    blocks = outline(body)
+    count = body.count("\n") + 1
+    item_lines = [item.line for item in blocks.items]
+    covered = 0
+    for index, heading in enumerate(blocks.headings):
+        title = heading.text.strip().rstrip(":").casefold()
+        kind = _SECTIONS.get(title)
+        if kind is None or heading.line < covered:
+            continue
+        covered = min(blocks.section_end(index), count)
+        first, last = bisect_left(item_lines, heading.end), bisect_left(item_lines, covered)
+        within = blocks.items[first:last]
+        yield FactSection(kind, title, heading.end, covered, within)
+
+
+@dataclass(slots=True)
+class _Entry:
+    """A fact on a page; nested notes are added to its line."""
+
+    kind: FactKind
+    item: ListItem
+    line: FactLine
+
+
+def _entries(document: Document) -> list[_Entry]:
+    page_status = read_status(text_of(document.frontmatter.get("status")))
+    page_confidence = read_confidence(text_of(document.frontmatter.get("confidence")))
+    page_redacted = is_page_redacted(document.title, document.frontmatter)
+    redacted = redacted_lines(document.body)
+    entries: list[_Entry] = []
+    parents: list[_Entry] = []
+    for section, item, text in _section_items(document.body):
+        while parents and parents[-1].item.depth >= item.depth:
+            parents.pop()
+        line = read_fact_line(text)
+        if (page_redacted or item.line in redacted) and line.status in ("", "active"):
+            line = replace(line, status="redacted")  # a line cannot lift the redaction above it
+        parent = parents[-1] if parents and item.line < parents[-1].item.end else None
+        if parent is not None and line.is_note:
+            parent.line = parent.line.with_note(line)
+        elif line.text:
+            if parent is not None and not line.status:
+                line = replace(line, status=parent.line.status)
+            entries.append(_Entry(section.kind, item, line))
+            parents.append(entries[-1])
+    of_page = FactLine("", status=page_status, confidence=page_confidence)
+    for entry in entries:
+        entry.line = entry.line.with_note(of_page)
+    return entries
+
+
+def _section_items(body: str) -> Iterator[tuple[FactSection, ListItem, str]]:
+    lines = read_as_markdown(body).split("\n")
+    for section in fact_sections(body):
+        for item in section.items:
+            own = (line.strip() for line in lines[item.line : item.text_end])
+            yield section, item, MARKERS.sub("", " ".join(own))

@@ -1,0 +1,308 @@
+"""Values of frontmatter: texts, names, tags, attendees, references; kind and id of a document."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+from kbx_tui.knowledge.folding import name_key, slug
+from kbx_tui.knowledge.inline import strip_markup, wikilink_targets
+from kbx_tui.knowledge.records import Attendee, Document
+
+ALIAS_KEYS = frozenset(
+    {
+        "alias", "aliases", "also_known_as", "also known as", "also_called", "also called",
+        "codename", "codenames", "codename/also called", "nickname", "nicknames", "initials",
+    }
+)  # fmt: skip
+ATTENDEE_KEYS = frozenset(
+    {
+        "attendee", "attendees", "participant", "participants", "present", "speaker", "speakers",
+        "author", "authors",
+    }
+)  # fmt: skip
+REFERENCE_KEYS = frozenset(
+    {
+        "team", "teams", "lead", "leads", "reports_to", "manager", "owner", "owners", "company",
+        "companies", "organisation", "organization", "lab", "labs", "person", "people", "project",
+        "projects", "organiser", "organizer", "member", "members", "champion", "champions",
+        "assignee", "assignees", "sponsor", "stakeholders", "related", "entities",
+    }
+)  # fmt: skip
+
+_ADDRESS = re.compile(r"^(.*?)\s*[<(]\s*([^\s<>()@]+@[^\s<>()@]+)\s*[>)]\s*(.*)$")
+EMAIL = re.compile(r"^[^\s<>()@,;]+@[^\s<>()@,;]+$")
+_SEPARATOR = re.compile(r" ?[,;] ?(?![^()<\[]*[)>\]])")
+_CONJUNCTION = re.compile(r"\s+(?:and|&)\s+", re.IGNORECASE)
+_NAME_SUFFIX = re.compile(
+    r"(?:inc|ltd|llc|llp|gmbh|ag|plc|corp|co|s\.?a|jr|sr|ph\.?d|md|m\.?d|esq|ii|iii)\.?", re.I
+)
+_MAX_NAME = 200
+"""Characters of the longest name; longer texts are not names."""
+_MAX_LIST = 10_000
+"""Characters of a text that are split into names."""
+
+
+def text_of(value: object) -> str:
+    """Return a scalar as text with normalized white space, empty for anything else."""
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, str | int | float):
+        return " ".join(str(value).split())
+    return ""
+
+
+def texts_of(value: object) -> Iterator[str]:
+    """Yield the non-empty texts of a scalar, a mapping's ``name``, or nested lists of them.
+
+    YAML reads an unquoted ``[[Name]]`` as nested lists.
+    """
+    if isinstance(value, list):
+        for entry in value:
+            yield from texts_of(entry)
+    elif isinstance(value, Mapping):
+        name = text_of(value.get("name"))
+        if name:
+            yield name
+    elif text := text_of(value):
+        yield text
+
+
+def names_of(value: object) -> tuple[str, ...]:
+    """Return the distinct names in a frontmatter value, without wikilink brackets.
+
+    A list has one name per entry; a text is split as by `split_names`. A text that may also be a
+    single name (``Trust, Safety and Policy``) comes first, in full.
+    """
+    if not isinstance(value, str):
+        entries = list(texts_of(value))
+    else:
+        entries = split_names(value)
+        if may_be_one_name(entries):
+            entries.insert(0, text_of(value))
+    return tuple(dict.fromkeys(name for entry in entries if (name := link_target(entry))))
+
+
+def split_names(text: str) -> list[str]:
+    """Split a text at commas, semicolons and line ends, and remove bullets.
+
+    A suffix stays with its name: ``Acme, Inc.``
+    """
+    names: list[str] = []
+    for line in text[:_MAX_LIST].split("\n"):
+        for part in _SEPARATOR.split(text_of(line).lstrip("-*• ")):
+            if names and _NAME_SUFFIX.fullmatch(part):
+                names[-1] += f", {part}"
+            elif part:
+                names.append(part)
+    return names
+
+
+def may_be_one_name(parts: Sequence[str]) -> bool:
+    """Return whether the parts may be one name with commas: the last one contains an "and"."""
+    return len(parts) > 1 and _CONJUNCTION.search(parts[-1]) is not None
+
+
+def link_target(text: str) -> str:
+    """Return the target if the text is a single wikilink, else the text without outer blanks."""
+    text = text.strip()
+    if text.startswith("[[") and text.endswith("]]"):
+        return next(wikilink_targets(text), "")
+    return text
+
+
+def aliases_of(frontmatter: Mapping[str, Any]) -> tuple[str, ...]:
+    """Return the distinct other names in ``ALIAS_KEYS``, of any length, as written."""
+    values = (value for key, value in frontmatter.items() if key.casefold() in ALIAS_KEYS)
+    return tuple(dict.fromkeys(name for value in values for name in names_of(value)))
+
+
+def tags_of(frontmatter: Mapping[str, Any]) -> tuple[str, ...]:
+    """Return the distinct tags without ``#``.
+
+    A single text is split at commas, semicolons and line ends, else at spaces.
+    """
+    value = frontmatter.get("tags", frontmatter.get("tag"))
+    if isinstance(value, str):
+        entries = re.split(r"[,;\n]" if re.search(r"[,;\n]", value) else r"\s+", value)
+    else:
+        entries = list(texts_of(value))
+    return tuple(
+        dict.fromkeys(tag for entry in entries if (tag := link_target(entry).lstrip("#").strip()))
+    )
+
+
+def attendees_of(frontmatter: Mapping[str, Any]) -> tuple[Attendee, ...]:
+    """Return the distinct attendees and authors in file order.
+
+    Accepts mappings with name and email, names, ``Name <email>``, lists of these, and a text with
+    commas. Entries without a letter are ignored.
+    """
+    by_name: dict[str, Attendee] = {}
+    for key, value in frontmatter.items():
+        if key.casefold() in ATTENDEE_KEYS:
+            for attendee in _attendees(value):
+                identity = name_key(attendee.name) or attendee.name
+                previous = by_name.get(identity)
+                if previous is None or (attendee.email and not previous.email):
+                    by_name[identity] = attendee
+    return tuple(by_name.values())
+
+
+def references_of(frontmatter: Mapping[str, Any]) -> tuple[str, ...]:
+    """Return the distinct names that frontmatter refers to, excluding attendees.
+
+    These are the values of ``REFERENCE_KEYS`` at any depth and the wikilinks in all other values.
+    """
+    return tuple(
+        dict.fromkeys(name for name in _references(frontmatter) if name and len(name) <= _MAX_NAME)
+    )
+
+
+def _attendees(value: object) -> Iterator[Attendee]:
+    if isinstance(value, Mapping):
+        email = text_of(value.get("email"))
+        email = email if EMAIL.match(email) else ""
+        name = link_target(text_of(value.get("name"))) or email
+        if _is_plausible(name):
+            yield Attendee(name, email)
+    elif isinstance(value, list):
+        for entry in value:
+            if isinstance(entry, str):
+                yield from _attendee(entry)
+            elif isinstance(entry, Mapping | list):
+                yield from _attendees(entry)
+    elif isinstance(value, str):
+        for part in split_names(value):
+            for entry in _CONJUNCTION.split(part):
+                yield from _attendee(entry)
+
+
+def _attendee(text: str) -> Iterator[Attendee]:
+    text = strip_markup(link_target(text_of(text)))
+    address = _ADDRESS.match(text) if len(text) <= 2 * _MAX_NAME else None
+    if address:
+        name = f"{address[1]} {address[3]}".strip(" \"'") or address[2]
+        email = address[2]
+    else:
+        name, email = text, text if EMAIL.match(text) else ""
+    if _is_plausible(name):
+        yield Attendee(name, email)
+
+
+def _is_plausible(name: str) -> bool:
+    return len(name) <= _MAX_NAME and any(character.isalpha() for character in name)
+
+
+def _references(values: Mapping[str, Any]) -> Iterator[str]:
+    for key, value in values.items():
+        folded = key.casefold()
+        if folded in ATTENDEE_KEYS:
+            continue
+        if folded in REFERENCE_KEYS and not isinstance(value, Mapping):
+            for name in names_of(value):
+                if not EMAIL.match(name):
+                    yield name
+        elif folded in REFERENCE_KEYS and (name := text_of(value.get("name"))):
+            yield link_target(name)
+        elif isinstance(value, Mapping):
+            yield from _references(value)
+        else:
+            for text in texts_of(value):
+                if "[[" in text:
+                    yield from wikilink_targets(text)
+
+
+CORE_ENTITY_TYPES = frozenset({"person", "project", "team"})
+DEFAULT_ENTITY_TYPES = CORE_ENTITY_TYPES | {"lab", "company"}
+
+_ENTITY_FOLDERS = {"people": "person", "projects": "project", "teams": "team"}
+_PLAIN_FOLDERS = {"notes": "note", "context": "context", "glossary": "glossary"}
+
+DOCUMENT_KINDS = CORE_ENTITY_TYPES | {"meeting", *_PLAIN_FOLDERS.values()}
+"""Kinds that a document can have without a `type:`."""
+
+
+def is_entity_kind(kind: str, entity_types: frozenset[str] | None = None) -> bool:
+    """Return whether a kind is an entity type: person, project, team or a configured type.
+
+    ``entity_types`` None means ``DEFAULT_ENTITY_TYPES``.
+    """
+    return kind in CORE_ENTITY_TYPES or kind in (
+        DEFAULT_ENTITY_TYPES if entity_types is None else entity_types
+    )
+
+
+def kind_of(path: str, frontmatter: Mapping[str, Any]) -> tuple[str, str]:
+    """Return the kind and subtype of the document at ``path``.
+
+    Everything below ``meetings/`` is a meeting with its ``type:`` as the subtype. A page directly
+    in ``people/``, ``projects/`` or ``teams/`` is an entity of that type. Otherwise the innermost
+    folder named ``notes``, ``context`` or ``glossary`` decides, then ``type:``, then it is a note.
+    """
+    *folders, name = path.casefold().split("/")
+    declared = slug(next(texts_of(frontmatter.get("type")), ""))
+    if "meetings" in folders:
+        return "meeting", declared
+    if folders and folders[-1] in _ENTITY_FOLDERS:
+        return _ENTITY_FOLDERS[folders[-1]], ""
+    if name == "glossary.md":
+        return "glossary", ""
+    for folder in reversed(folders):
+        if folder in _PLAIN_FOLDERS:
+            return _PLAIN_FOLDERS[folder], ""
+    return {"notes": "note"}.get(declared, declared) or "note", ""
+
+
+def stem_of(path: str) -> str:
+    """Return the file name in ``path`` without its suffix."""
+    return path.rpartition("/")[2].rpartition(".")[0]
+
+
+def document_id(path: str, kind: str, name: str, explicit: str, *, entity: bool) -> str:
+    """Return ``explicit``, the id in frontmatter, if any, else ``type:slug`` or ``kind:path``."""
+    if explicit:
+        return explicit
+    if entity and (name_slug := slug(name)):
+        return f"{kind}:{name_slug}"
+    return f"{kind}:{short_path(path)}"
+
+
+def short_path(path: str) -> str:
+    """Return ``path`` without a leading ``memory/`` and without its suffix."""
+    return path.removeprefix("memory/").rpartition(".")[0]
+
+
+def unique_ids(documents: Sequence[Document]) -> dict[str, str]:
+    """Return a unique id for every document, by path.
+
+    Documents with the same id all get the id ``kind:`` and the shortest end of their path that
+    distinguishes them, so that ids do not depend on the order of files.
+    """
+    by_id = defaultdict[str, list[Document]](list)
+    for document in documents:
+        by_id[document.id].append(document)
+    taken = {document_id for document_id, same_id in by_id.items() if len(same_id) == 1}
+    ids = {document.path: document.id for document in documents}
+    for document_id in sorted(by_id.keys() - taken):
+        ids |= _path_ids(by_id[document_id], taken)
+    return ids
+
+
+def _path_ids(documents: Iterable[Document], taken: set[str]) -> dict[str, str]:
+    parts = {document: short_path(document.path).split("/") for document in documents}
+    for length in range(1, max(map(len, parts.values())) + 1):
+        ids = {
+            page.path: f"{page.kind}:{'/'.join(folders[-length:])}"
+            for page, folders in parts.items()
+        }
+        if len(set(ids.values())) == len(ids) and taken.isdisjoint(ids.values()):
+            break
+    else:
+        ids = {document.path: f"{document.kind}:{document.path}" for document in parts}
+        while not taken.isdisjoint(ids.values()):  # frontmatter has the same id
+            ids = {path: f"{path_id}~" for path, path_id in ids.items()}
+    taken.update(ids.values())
+    return ids

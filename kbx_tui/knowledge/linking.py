@@ -1,0 +1,471 @@
+"""Links from documents to the entities they belong to, except those that the user suppressed.
+
+Explicit names are resolved, mentions in text are found, and ambiguous ones are decided by the other
+entities in the document.
+
+Mentions are found by Aho-Corasick over all names and aliases, at word boundaries. Text and names
+are compared without accents and letter case; names that may also be ordinary words (short names,
+common words, handles, page names in lower case) have to match in letter case.
+"""
+
+from __future__ import annotations
+
+import posixpath
+import unicodedata
+from bisect import bisect_right
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import chain
+from pathlib import Path
+from typing import Any
+
+import ahocorasick
+
+from kbx_tui.knowledge.decoding import decode
+from kbx_tui.knowledge.entity_names import (
+    HONORIFICS,
+    EntityResolver,
+    is_ambiguous,
+    other_spellings,
+    title_keys,
+)
+from kbx_tui.knowledge.fields import stem_of, tags_of, texts_of
+from kbx_tui.knowledge.folding import fold, is_word_edge, name_key, strip_accents
+from kbx_tui.knowledge.inline import split_target
+from kbx_tui.knowledge.obsidian_vault import FileLookup
+from kbx_tui.knowledge.records import Document, Entity, Link, LinkKind, Problem
+from kbx_tui.knowledge.topics import TAG, tag_and_above
+from kbx_tui.state_file import decode_json, read_regular_file
+
+_STRONG: frozenset[LinkKind] = frozenset({"attendee", "own_page", "frontmatter", "title"})
+"""Links of a member that also link the document to the team."""
+
+Counts = Counter[tuple[int, LinkKind]]
+"""Number of occurrences by index of the entity and kind of link."""
+
+
+class Linker:
+    """Links documents to the entities of a knowledge base.
+
+    Explicit names (attendees, frontmatter, wikilinks, tags) are resolved; titles and bodies are
+    searched for mentions. Ambiguous names and first names are resolved by the other entities in the
+    document, see `Disambiguator`.
+    """
+
+    def __init__(
+        self,
+        entities: Sequence[Entity],
+        *,
+        suppressions: Mapping[str, Collection[str]] | None = None,
+        files: FileLookup | None = None,
+    ) -> None:
+        """Prepare the search; ``suppressions`` are as returned by `load_suppressions`.
+
+        ``files`` are those of an Obsidian vault, where a link means a file before it means a name.
+        """
+        self._entities = tuple(entities)
+        self._resolver = EntityResolver(self._entities)
+        self._files = files
+        self._tags = {
+            entity.name.casefold(): index
+            for index, entity in enumerate(self._entities)
+            if entity.type == TAG
+        }
+        self._text_finder = MentionFinder(text_variants(self._entities))
+        self._title_finder = MentionFinder(title_variants(self._entities))
+        self._disambiguator = Disambiguator(self._entities)
+        self._pages = {
+            entity.path: index for index, entity in enumerate(self._entities) if entity.path
+        }
+        self._teams = _teams_by_member(self._entities)
+        self._suppressions = {
+            path: frozenset(map(name_key, names)) for path, names in (suppressions or {}).items()
+        }
+
+    def links(self, document: Document) -> tuple[Link, ...]:
+        """Return the links of one document, sorted by entity and kind.
+
+        The page of an entity links to that entity once, as `own_page` only.
+        """
+        counts: Counts = Counter()
+        owner = self._pages.get(document.path)
+        if owner is not None:
+            counts[owner, "own_page"] = 1
+        self._count_explicit(document, counts)
+        self._count_mentions(document, counts)
+        suppressed = self._suppressions.get(document.path, frozenset())
+        kept = self._without_suppressed(counts, owner, suppressed)
+        self._count_members(kept, suppressed)
+        return tuple(
+            sorted(
+                (
+                    Link(self._entities[index].id, document.path, kind, count)
+                    for (index, kind), count in kept.items()
+                ),
+                key=lambda link: (link.entity_id, link.kind),
+            )
+        )
+
+    def _count_explicit(self, document: Document, counts: Counts) -> None:
+        for attendee in document.attendees:
+            for index in self._resolver.by_attendee(attendee):
+                counts[index, "attendee"] = 1
+        references = map(self._resolver.by_reference, document.references)
+        tags = (self._tagged(tag, document) for tag in tags_of(document.frontmatter))
+        for resolved in chain(references, tags):
+            _count(counts, resolved, "frontmatter")
+        for tag in document.tags:
+            above = map(str.casefold, tag_and_above(tag))
+            _count(
+                counts, [self._tags[name] for name in above if name in self._tags], "frontmatter"
+            )
+        for target in document.links:
+            page, _ = split_target(target)
+            _count(counts, self._linked_to(page, document.path), "wikilink")
+
+    def _tagged(self, tag: str, document: Document) -> Iterable[int]:
+        """Return the entities that a tag in frontmatter means.
+
+        In a meeting it may be a first name: kbx writes those of the attendees there.
+        """
+        meant = self._resolver.by_tag(tag)
+        if meant or document.kind != "meeting":
+            return meant
+        return self._disambiguator.with_first_name(tag)
+
+    def _linked_to(self, page: str, source: str) -> Sequence[int]:
+        """Return the entities that a link to `page` in the document `source` means."""
+        if self._files is not None:
+            if path := self._files.find(page, source):
+                return [self._pages[path]] if path in self._pages else ()
+            return self._resolver.by_reference(page) if page and "/" not in page else ()
+        if page.startswith(("./", "../", "/")):  # of a markdown link, which is a path
+            path = posixpath.normpath(posixpath.join(posixpath.dirname(source), page)).lstrip("/")
+            found = (self._pages.get(spelling) for spelling in (path, f"{path}.md"))
+            return [index for index in found if index is not None]
+        return self._resolver.by_reference(page) if page else ()
+
+    def _count_mentions(self, document: Document, counts: Counts) -> None:
+        body = NormalizedText(document.body)
+        in_body = self._text_finder.find(body)
+        in_title = self._text_finder.find(NormalizedText(document.title))
+        for key in title_keys(document.title):
+            in_title += self._title_finder.find(NormalizedText(key))
+        mentions: list[tuple[LinkKind, Mention]] = [("mention", mention) for mention in in_body]
+        mentions += [("title", mention) for mention in in_title]
+        ambiguous = []
+        for kind, mention in mentions:
+            resolved = self._disambiguator.resolve(mention)
+            if resolved is None:
+                ambiguous.append((kind, mention))
+            else:
+                _count(counts, resolved, kind)
+        present = {index for index, _ in counts}
+        for kind, mention in ambiguous:
+            _count(counts, self._disambiguator.resolve_in_context(mention, present), kind)
+        present = {index for index, _ in counts}
+        for index, first_name in self._disambiguator.unique_first_names(present):
+            if count := count_word(body, first_name, in_body):
+                counts[index, "mention"] += count
+
+    def _without_suppressed(
+        self, counts: Counts, owner: int | None, suppressed: Collection[str]
+    ) -> Counts:
+        return Counter(
+            {
+                (index, kind): count
+                for (index, kind), count in counts.items()
+                if (index == owner) == (kind == "own_page")
+                and (index == owner or not self._is_among(suppressed, index))
+            }
+        )
+
+    def _is_among(self, names: Collection[str], index: int) -> bool:
+        entity = self._entities[index]
+        return bool(names) and (name_key(entity.name) in names or name_key(entity.id) in names)
+
+    def _count_members(self, counts: Counts, suppressed: Collection[str]) -> None:
+        for member in {index for index, kind in counts if kind in _STRONG}:
+            for team in self._teams.get(member, ()):
+                if not self._is_among(suppressed, team):
+                    counts[team, "member"] += 1
+
+
+def _count(counts: Counts, indices: Iterable[int], kind: LinkKind) -> None:
+    """Count one occurrence; a title counts at most once, as it is short."""
+    for index in indices:
+        counts[index, kind] = 1 if kind == "title" else counts[index, kind] + 1
+
+
+def _teams_by_member(entities: Sequence[Entity]) -> dict[int, list[int]]:
+    index_of = {entity.id: index for index, entity in enumerate(entities)}
+    teams: dict[int, list[int]] = {}
+    for index, entity in enumerate(entities):
+        for member in index_of.keys() & entity.members:
+            teams.setdefault(index_of[member], []).append(index)
+    return teams
+
+
+@dataclass(frozen=True, slots=True)
+class NameVariant:
+    """One way to write the name of an entity."""
+
+    entity: int
+    """Index of the entity."""
+    spelling: str
+    """Without accents, white space normalized."""
+    case_sensitive: bool
+    is_name: bool
+    """True for a form of its name, False for a form of an alias."""
+    is_weak: bool = False
+    """True for a short or common word as the name of a person: counts only with other evidence."""
+
+
+@dataclass(frozen=True, slots=True)
+class Mention:
+    """A range of a text that names one or more entities."""
+
+    start: int
+    end: int
+    variants: tuple[NameVariant, ...]
+
+
+class NormalizedText:
+    """A text prepared for search: no accents, white space normalized."""
+
+    __slots__ = ("folded", "plain")
+
+    def __init__(self, text: str) -> None:
+        self.plain = " ".join(strip_accents(text).split())
+        """With letter case; every offset is the same in `folded`."""
+        self.folded = self.plain.lower()
+
+
+class MentionFinder:
+    """Finds name variants in texts."""
+
+    def __init__(self, variants: Iterable[NameVariant]) -> None:
+        by_spelling: dict[str, dict[NameVariant, None]] = {}
+        for variant in variants:
+            by_spelling.setdefault(NormalizedText(variant.spelling).folded, {})[variant] = None
+        self._automaton = ahocorasick.Automaton()
+        for folded, same_spelling in by_spelling.items():
+            self._automaton.add_word(folded, (len(folded), tuple(same_spelling)))
+        self._automaton.make_automaton()
+
+    def find(self, text: NormalizedText) -> list[Mention]:
+        """Return the mentions in order; of those that overlap, the first and longest."""
+        if not len(self._automaton):
+            return []
+        folded = text.folded
+        mentions = []
+        for last, (length, variants) in self._automaton.iter(folded):
+            start, end = last + 1 - length, last + 1
+            if is_word_edge(folded, start, end):
+                written = text.plain[start:end]
+                if matching := tuple(
+                    variant
+                    for variant in variants
+                    if not variant.case_sensitive or variant.spelling == written
+                ):
+                    mentions.append(Mention(start, end, matching))
+        return list(_without_overlap(mentions))
+
+
+def _without_overlap(mentions: list[Mention]) -> Iterator[Mention]:
+    covered = 0
+    for mention in sorted(mentions, key=lambda mention: (mention.start, -mention.end)):
+        if mention.start >= covered:
+            yield mention
+            covered = mention.end
+
+
+def text_variants(entities: Sequence[Entity]) -> list[NameVariant]:
+    """Return the name variants to look for in running text."""
+    variants = [
+        variant for index, entity in enumerate(entities) for variant in _variants(index, entity)
+    ]
+    taken = {NormalizedText(variant.spelling).folded for variant in variants}
+    variants += [
+        NameVariant(variant.entity, spelling, " " not in spelling, variant.is_name)
+        for variant in variants
+        if not variant.case_sensitive and entities[variant.entity].type != "person"
+        for spelling in other_spellings(variant.spelling)
+        if NormalizedText(spelling).folded not in taken
+    ]
+    return variants
+
+
+def title_variants(entities: Sequence[Entity]) -> list[NameVariant]:
+    """Return the name variants to look for in titles: keys of several words, see `title_keys`."""
+    variants, others = [], []
+    for index, entity in enumerate(entities):
+        if entity.type == TAG:
+            continue
+        for name, is_name in _names(entity):
+            if " " in (key := name_key(name)):
+                variants.append(NameVariant(index, key, False, is_name))
+            if entity.type != "person":
+                keys = (name_key(spelling) for spelling in other_spellings(name))
+                others += [NameVariant(index, key, False, is_name) for key in keys if " " in key]
+    taken = {variant.spelling for variant in variants}
+    return variants + [variant for variant in others if variant.spelling not in taken]
+
+
+def _variants(index: int, entity: Entity) -> Iterator[NameVariant]:
+    if entity.type == TAG:
+        return
+    is_person = entity.type == "person"
+    for name, is_name in _names(entity):
+        spelling, key = NormalizedText(name).plain, name_key(name)
+        if is_ambiguous(key):
+            if not name.islower():
+                yield NameVariant(index, spelling, True, is_name, is_person)
+            if not is_person:
+                yield NameVariant(index, f"{spelling} {entity.type}", False, is_name)
+                yield NameVariant(index, f"{entity.type} {spelling}", False, is_name)
+        elif (name.islower() and "-" in name) or (is_person and " " not in key):
+            yield NameVariant(index, spelling, True, is_name)
+        else:
+            yield NameVariant(index, spelling, False, is_name)
+            if "-" in spelling:
+                yield NameVariant(index, spelling.replace("-", " "), False, is_name)
+
+    for email in entity.emails:
+        yield NameVariant(index, NormalizedText(email).plain, False, False)
+
+
+def _names(entity: Entity) -> Iterator[tuple[str, bool]]:
+    yield entity.name, True
+    for alias in entity.aliases:
+        yield alias, False
+    stem = stem_of(entity.path) if entity.path else ""
+    if "-" in stem:
+        yield stem, False
+
+
+_SHORTEST_FIRST_NAME = 2
+
+
+class Disambiguator:
+    """Resolves ambiguous mentions by the other entities present in the document.
+
+    Entities are identified by their index.
+    """
+
+    def __init__(self, entities: Sequence[Entity]) -> None:
+        self._first_names: dict[int, str] = {}
+        self._by_first_name: dict[str, set[int]] = {}
+        for index, entity in enumerate(entities):
+            if entity.type == "person" and (first := first_name(entity.name)):
+                self._first_names[index] = first
+                self._by_first_name.setdefault(fold(first), set()).add(index)
+
+    def resolve(self, mention: Mention) -> Collection[int] | None:
+        """Return the entity meant, or None if that depends on the rest of the document."""
+        meant = _named(mention) or {
+            variant.entity for variant in mention.variants if not variant.is_weak
+        }
+        return meant if len(meant) == 1 and not self._namesakes(mention) - meant else None
+
+    def resolve_in_context(self, mention: Mention, present: Collection[int]) -> Collection[int]:
+        """Return the entities meant, given those present in the document for other reasons.
+
+        This is the only candidate present; of several, the only one with that name. If none is
+        present, it is every entity with that name, unless it is also the first name of a person.
+        """
+        namesakes = self._namesakes(mention)
+        candidates = {variant.entity for variant in mention.variants} | namesakes
+        matching = candidates.intersection(present)
+        if len(matching) > 1:
+            matching &= _named(mention)
+        if matching or namesakes:
+            return matching if len(matching) == 1 else ()
+        return _named(mention)
+
+    def unique_first_names(self, present: Collection[int]) -> Iterator[tuple[int, str]]:
+        """Yield each person present with their first name, unless another one present shares it."""
+        for index in sorted(present):
+            first = self._first_names.get(index)
+            if first and len(self._by_first_name[fold(first)].intersection(present)) == 1:
+                yield index, first
+
+    def with_first_name(self, name: str) -> Collection[int]:
+        """Return the only person with this first name, in this letter case; none if several."""
+        people = self._by_first_name.get(fold(name), set())
+        spelled = {self._first_names[index] for index in people}
+        return people if len(people) == 1 and spelled == {strip_accents(name)} else ()
+
+    def _namesakes(self, mention: Mention) -> set[int]:
+        """Return the people whose first name the mention is."""
+        spelling = mention.variants[0].spelling
+        return self._by_first_name.get(fold(spelling), set()) if " " not in spelling else set()
+
+
+def first_name(name: str) -> str:
+    """Return the first name of a person without accents, empty for a single name."""
+    words = strip_accents(name).split()
+    while len(words) > 1 and fold(words[0]).rstrip(".") in HONORIFICS:
+        words = words[1:]
+    first = words[0] if len(words) > 1 else ""
+    return first if len(first) >= _SHORTEST_FIRST_NAME and first.replace("-", "").isalpha() else ""
+
+
+def count_word(text: NormalizedText, word: str, excluded: Sequence[Mention]) -> int:
+    """Count a word, with its letter case and at word boundaries, outside ``excluded``."""
+    count = 0
+    start = text.plain.find(word)
+    while start >= 0:
+        end = start + len(word)
+        if is_word_edge(text.plain, start, end):
+            before = bisect_right(excluded, start, key=lambda mention: mention.start)
+            count += before == 0 or excluded[before - 1].end <= start
+        start = text.plain.find(word, end)
+    return count
+
+
+def _named(mention: Mention) -> set[int]:
+    return {
+        variant.entity for variant in mention.variants if variant.is_name and not variant.is_weak
+    }
+
+
+SUPPRESSION_FILES = ("memory/.kbx/entity-suppressions.json", ".kbx/entity-suppressions.json")
+
+
+def load_suppressions(root: Path) -> dict[str, tuple[str, ...]]:
+    """Return names or ids of entities, by the path of the document not to link to them.
+
+    A missing or invalid file is left out; `suppression_problems` names it.
+    """
+    suppressed: dict[str, tuple[str, ...]] = {}
+    for _, loaded in _read_files(root):
+        if not isinstance(loaded, ValueError):
+            for path, names in loaded.items():
+                key = unicodedata.normalize("NFC", path)
+                suppressed[key] = (*suppressed.get(key, ()), *texts_of(names))
+    return suppressed
+
+
+def suppression_problems(root: Path) -> list[Problem]:
+    """Return a problem for each file of suppressions that cannot be read."""
+    return [
+        Problem(name, f"cannot be read: {loaded}", skipped=True)
+        for name, loaded in _read_files(root)
+        if isinstance(loaded, ValueError)
+    ]
+
+
+def _read_files(root: Path) -> Iterator[tuple[str, dict[str, Any] | ValueError]]:
+    """Yield the name of each file that exists, and its content or why it is invalid."""
+    for name in SUPPRESSION_FILES:
+        try:
+            data = read_regular_file(root / name, follow_links=True)
+            yield name, decode_json(decode(data)[0], dict[str, Any])
+        except (FileNotFoundError, NotADirectoryError):
+            continue
+        except OSError as error:
+            yield name, ValueError(error.strerror or error)
+        except ValueError as error:
+            yield name, error

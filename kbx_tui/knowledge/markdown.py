@@ -1,0 +1,348 @@
+"""Structure of a markdown body: headings, list items, code, links, tags and properties in text.
+
+Line numbers are 0-based lines of the body; add ``Document.body_line`` for lines of the file. Blocks
+are those of CommonMark, parsed by markdown-it without its inline rules. Headings alone are found by
+a fast scanner, which gives up where only a parser can decide: a line beginning with ``#`` ends any
+list or quote, so it is a heading unless in code or raw HTML, and the scanner follows fences, HTML
+and underlines only. Kept for the speed of the experiment "heading scanner" in docs/quality.md.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+from itertools import accumulate, islice
+from typing import Any
+
+from markdown_it import MarkdownIt
+from markdown_it.token import Token
+
+from kbx_tui.knowledge.folding import name_key
+from kbx_tui.knowledge.inline import CODE_SPAN, WrittenLink, find_written_links, strip_markup
+
+MAX_LINES = 100_000
+"""Lines of a body that are read as markdown; those after them are text without structure."""
+
+_LARGE = 1_000_000
+"""Characters from which a body and its outline take much memory."""
+
+
+_LINE_END = re.compile("\n")
+
+
+@dataclass(frozen=True, slots=True)
+class ListItem:
+    """A list item outside block quotes."""
+
+    line: int
+    text_end: int
+    """First line after the item's own text; nested items begin there or later."""
+    end: int
+    """First line after the item and its nested items."""
+    depth: int
+    """Number of items around it, 0 for a top-level item."""
+
+
+@dataclass(frozen=True, slots=True)
+class Outline:
+    """The blocks of a body, as they follow each other."""
+
+    headings: tuple[Heading, ...]
+    items: tuple[ListItem, ...]
+    code: tuple[tuple[int, int], ...]
+    """Half-open line ranges of code blocks and raw HTML."""
+    section_ends: tuple[int, ...] = field(init=False)
+    """First line after the section of each heading; ``sys.maxsize`` for those that end the body."""
+
+    def __post_init__(self) -> None:
+        ends, open_sections = [sys.maxsize] * len(self.headings), list[int]()
+        for index, heading in enumerate(self.headings):
+            while open_sections and self.headings[open_sections[-1]].level >= heading.level:
+                ends[open_sections.pop()] = heading.line
+            open_sections.append(index)
+        object.__setattr__(self, "section_ends", tuple(ends))
+
+    def section_end(self, index: int) -> int:
+        """Return the first line after the section of ``headings[index]``."""
+        return self.section_ends[index]
+
+
+def outline(body: str) -> Outline:
+    """Return the blocks in the first ``MAX_LINES`` lines of ``body``.
+
+    Cached, as several readers need them.
+    """
+    body = read_as_markdown(body)
+    return _outline(body) if len(body) < _LARGE else _outline_of_large(body)
+
+
+def _read_outline(body: str) -> Outline:
+    lines = body.split("\n")
+    try:
+        parsed = _parser().parse(body)
+    except RecursionError:  # nested too deeply to parse: treated as text without structure
+        return Outline((), (), ())
+    return Outline(
+        tuple(_headings(parsed, lines)),
+        tuple(_items(parsed)),
+        tuple(
+            (token.map[0], token.map[1])
+            for token in parsed
+            if token.map and token.type in ("fence", "code_block", "html_block")
+        ),
+    )
+
+
+_outline = lru_cache(maxsize=64)(_read_outline)
+_outline_of_large = lru_cache(maxsize=2)(_read_outline)
+
+
+def has_unread_lines(body: str) -> bool:
+    """Return whether ``body`` has more than ``MAX_LINES`` lines."""
+    return body.count("\n") >= MAX_LINES
+
+
+def read_as_markdown(body: str) -> str:
+    """Return the first ``MAX_LINES`` lines of ``body``, all of it if it has no more."""
+    if not has_unread_lines(body):
+        return body
+    line_ends = (match.start() for match in _LINE_END.finditer(body))
+    return body[: next(islice(line_ends, MAX_LINES - 1, None))]
+
+
+def headings(body: str) -> tuple[Heading, ...]:
+    """Return ``outline(body).headings``, without a full parse if `scan_headings` is certain."""
+    scanned = scan_headings(read_as_markdown(body))
+    return outline(body).headings if scanned is None else scanned
+
+
+def states_title(body: str, title: str) -> bool:
+    """Return whether a heading of ``body`` has the words of ``title``."""
+    key = name_key(title)
+    return any(name_key(heading.text) == key for heading in headings(body))
+
+
+def line_offsets(text: str) -> list[int]:
+    """Return the offset of each line of ``text``, then the length of ``text`` plus 1."""
+    return list(accumulate((len(line) + 1 for line in text.split("\n")), initial=0))
+
+
+def links_of(body: str) -> Iterator[WrittenLink]:
+    """Yield the links of a body outside code, in order; offsets are into ``body``."""
+    if "[[" in body or "](" in body:
+        yield from find_written_links(blank_code(body))
+
+
+def blank_code(body: str) -> str:
+    """Return ``body`` with code blocks and raw HTML replaced by spaces; offsets stay the same."""
+    if not any(mark in body for mark in ("```", "~~~", "    ", "\t")):
+        return body
+    lines = body.split("\n")
+    for first, end in outline(body).code:
+        lines[first:end] = [" " * len(line) for line in lines[first:end]]
+    return "\n".join(lines)
+
+
+class _BlockParser(MarkdownIt):
+    """A CommonMark parser that leaves the addresses of link definitions alone."""
+
+    def normalizeLink(self, url: str) -> str:  # noqa: N802  # markdown-it's name
+        return url  # percent-encoding an embedded picture (data URL) is slow
+
+
+@lru_cache(maxsize=1)
+def _parser() -> MarkdownIt:
+    parser = _BlockParser("commonmark")
+    parser.core.ruler.disable(["inline", "normalize"])  # decoding normalizes line ends
+    return parser
+
+
+def _headings(parsed: Sequence[Token], lines: Sequence[str]) -> Iterator[Heading]:
+    for token in parsed:
+        if token.type != "heading_open" or token.level or not token.map:
+            continue
+        first, end = token.map
+        if token.markup in ("=", "-"):
+            text = strip_markup(" ".join(line.strip() for line in lines[first : end - 1]))
+        else:
+            text = atx_text(lines[first])
+        yield Heading(int(token.tag[1:]), text, first, end)
+
+
+def _items(parsed: Sequence[Token]) -> Iterator[ListItem]:
+    quotes = depth = 0
+    for index, token in enumerate(parsed):
+        if token.type == "blockquote_open":
+            quotes += 1
+        elif token.type == "blockquote_close":
+            quotes -= 1
+        elif token.type == "list_item_open":
+            if token.map and not quotes:
+                first, end = token.map
+                inner = parsed[index + 1]
+                own = inner.map[1] if inner.type == "paragraph_open" and inner.map else first
+                yield ListItem(first, own, end, depth)
+            depth += 1
+        elif token.type == "list_item_close":
+            depth -= 1
+
+
+@dataclass(frozen=True, slots=True)
+class Heading:
+    """A heading outside lists and quotes."""
+
+    level: int
+    """1 to 6."""
+    text: str
+    """Without markup."""
+    line: int
+    """0-based line of the body."""
+    end: int
+    """First line after the heading."""
+
+
+_EVENT = re.compile(
+    r"^(?:(?P<atx>#{1,6})(?=[ \t]|$)"
+    r"|(?P<fence>`{3,}(?=[^`\n]*$)|~{3,})"
+    r"|(?P<indented> {1,3}(?:`{3,}|~{3,}))"
+    r"|(?P<underline> {0,3}(?:=+|-+)[ \t]*$)"
+    r"|(?P<comment> {0,3}<!--[^\n]*-->)"
+    r"|(?P<opened><!--)"
+    r"|(?P<raw> {0,3}<(?:!--|\?|![A-Z]|!\[CDATA\[|(?i:pre|script|style|textarea)(?![^\s>])))"
+    r"|(?P<tag> {0,3}<(?!https?:|mailto:)[A-Za-z/])"
+    r"|(?P<doubt> {1,3}\#{1,6}(?=[ \t]|$)))",
+    re.MULTILINE,
+)
+_BLANK_LINE = re.compile(r"\n[ \t]*\n")
+_TOP_HEADING = re.compile(r"#{1,6}(?:[ \t]|$)")
+_ATX = re.compile(r" {0,3}#{1,6}(?:[ \t]+(.*))?$")
+_CLOSING_MARKS = re.compile(r"(?:^|[ \t])#+[ \t]*$")
+
+
+def atx_text(line: str) -> str:
+    """Return the text of a heading line with ``#`` marks, without markup."""
+    match = _ATX.match(line)
+    return strip_markup(_CLOSING_MARKS.sub("", match[1] or "").strip()) if match else ""
+
+
+def scan_headings(body: str) -> tuple[Heading, ...] | None:
+    """Return the headings of ``body``, or None if finding them takes a full parse."""
+    headings: list[Heading] = []
+    fence = ""
+    in_list_fence = False
+    tag_end = line = position = comment_end = 0
+    for event in _EVENT.finditer(body):
+        kind = event.lastgroup
+        if event.start() < comment_end:
+            continue
+        if fence:
+            if kind in ("fence", "indented") and _closes_fence(body, event, fence):
+                fence = ""
+            continue
+        if kind == "comment":
+            continue
+        if kind in ("raw", "doubt") or (in_list_fence and kind != "indented"):
+            return None
+        if tag_end and kind != "tag" and not _BLANK_LINE.search(body, tag_end - 1, event.start()):
+            return None
+        if kind == "opened":
+            closing = body.find("-->", event.start())
+            comment_end = len(body) if closing < 0 else _line_end(body, closing)
+        elif kind == "tag":
+            tag_end = _line_end(body, event.end())
+        elif kind == "indented":  # usually a fence in a list
+            in_list_fence = not in_list_fence
+        elif kind == "fence":
+            fence = event["fence"]
+        else:
+            line += body.count("\n", position, event.start())
+            position = event.start()
+            if kind == "atx":
+                text = atx_text(body[event.start() : _line_end(body, event.end())])
+                headings.append(Heading(len(event["atx"]), text, line, line + 1))
+            else:
+                above = _underlined_text(body, event.start())
+                if above is None:
+                    return None
+                if above:
+                    level = 1 if "=" in event["underline"] else 2
+                    headings.append(Heading(level, strip_markup(above), line - 1, line + 1))
+    return tuple(headings)
+
+
+def _line_end(body: str, position: int) -> int:
+    end = body.find("\n", position)
+    return len(body) if end < 0 else end
+
+
+def _closes_fence(body: str, event: re.Match[str], fence: str) -> bool:
+    marks = event.group().strip()
+    return marks.startswith(fence) and not body[event.end() : _line_end(body, event.end())].strip(
+        " \t"
+    )
+
+
+def _underlined_text(body: str, underline: int) -> str | None:
+    """Return the one-line paragraph above an underline, "" if there is none, None if unsure."""
+    if underline == 0:
+        return ""
+    start = body.rfind("\n", 0, underline - 1) + 1
+    above = body[start : underline - 1]
+    if not above.strip(" \t") or _TOP_HEADING.match(above):
+        return ""
+    before = body[body.rfind("\n", 0, max(start - 1, 0)) + 1 : max(start - 1, 0)]
+    alone = start == 0 or not before.strip(" \t") or _TOP_HEADING.match(before)
+    return above.strip() if above[0].isalpha() and alone else None
+
+
+_KEY = r"[^\W\d_][\w /-]{0,60}"
+_FIELD = re.compile(
+    rf"^[ \t>]*(?:[-*+][ \t]+(?:\[.\][ \t]+)?)?(?P<mark>[*_]{{0,2}})(?P<key>{_KEY})(?P=mark)"
+    r"::[ \t]+(?P<value>\S[^\n]*)$"
+    rf"|\[(?P<key_2>{_KEY})::[ \t]*(?P<value_2>(?:\[\[[^\[\]\n]*\]\]|[^\[\]\n])+)\]"
+    rf"|\((?P<key_3>{_KEY})::[ \t]*(?P<value_3>[^()\n]+)\)",
+    re.MULTILINE,
+)
+
+
+def inline_fields(body: str) -> dict[str, Any]:
+    """Return the `key:: value` lines and `[key:: value]` of a body, keys in lower case.
+
+    A key that occurs several times has a list of its values. Keys are written as in frontmatter:
+    with `_` for blanks.
+    """
+    if "::" not in body:
+        return {}
+    found: dict[str, list[str]] = {}
+    for match in _FIELD.finditer(blank_code(body)):
+        key = match["key"] or match["key_2"] or match["key_3"]
+        value = match["value"] or match["value_2"] or match["value_3"]
+        key = strip_markup(key).strip().casefold().replace(" ", "_")
+        found.setdefault(key, []).append(value.strip())
+    return {key: values[0] if len(values) == 1 else values for key, values in found.items()}
+
+
+_TAG = re.compile(
+    CODE_SPAN + r"|\[\[[^\[\]\n]{1,500}\]\]"
+    r"|(?<!\S)\#(?P<tag>[^\s\#!-,.:-@\[-^`{-~\u2000-\u206f\u2e00-\u2e7f]{1,200})"
+)
+_MAY_BE_TAG = re.compile(r"(?<!\S)#[^\s#]")
+_NO_WORD = re.compile(r"[\d/_-]*")
+
+
+def inline_tags(body: str) -> tuple[str, ...]:
+    """Return the distinct tags outside code and links, without `#`, in order.
+
+    A number is not a tag, and punctuation ends one.
+    """
+    return tuple(dict.fromkeys(_tags(body))) if _MAY_BE_TAG.search(body) else ()
+
+
+def _tags(body: str) -> Iterator[str]:
+    for match in _TAG.finditer(blank_code(body)):
+        tag = (match["tag"] or "").strip("/")
+        if tag and not _NO_WORD.fullmatch(tag):
+            yield tag

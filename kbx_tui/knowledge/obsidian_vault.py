@@ -1,0 +1,291 @@
+"""Vaults of Obsidian, read only: settings, names of daily notes, what links mean, attachments.
+
+A base is a vault if it has a folder `.obsidian`, or its `memory/` has. A file of settings that is
+missing or cannot be read counts as one without settings.
+"""
+
+from __future__ import annotations
+
+import os
+import posixpath
+import re
+import unicodedata
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from datetime import date
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+from kbx_tui.knowledge.calendar_names import MONTH_NUMBERS
+from kbx_tui.knowledge.vault import MEMORY
+from kbx_tui.state_file import decode_json, read_regular_file
+
+FOLDER = ".obsidian"
+TEMPLATES = ("templates.json", "plugins/templater-obsidian/data.json")
+"""Files that name the folder of templates: of Obsidian, and of the Templater plug-in."""
+DAILY_NOTES = "daily-notes.json"
+APP = "app.json"
+
+_LIMIT = 1 << 20
+"""Bytes; Templater keeps whole scripts in its file."""
+
+
+@dataclass(frozen=True, slots=True)
+class DailyNotes:
+    """How the notes of days are named."""
+
+    moment_format: str = "YYYY-MM-DD"
+    folder: str = ""
+    """Relative to the root, without a final slash; empty for the root."""
+
+    def date_of(self, path: str) -> str:
+        """Return the ISO date of a daily note at `path`, empty for any other note."""
+        prefix = f"{self.folder}/" if self.folder else ""
+        stem = path.rpartition(".")[0]
+        if not stem.startswith(prefix):
+            return ""
+        return date_in_format(stem.removeprefix(prefix), self.moment_format)
+
+
+@dataclass(frozen=True, slots=True)
+class VaultSettings:
+    """What the settings of a vault say; paths are relative to the root of the base."""
+
+    folder: str
+    """The folder of the vault: empty for the root, or `memory`."""
+    template_folders: tuple[str, ...] = ()
+    template_notes: tuple[str, ...] = ()
+    attachment_folder: str = ""
+    daily_notes: DailyNotes = DailyNotes()
+
+
+def obsidian_address(root: Path, path: str) -> str:
+    """Return the address at which Obsidian opens the document at `path`; empty outside a vault."""
+    vault = read_vault_settings(root)
+    prefix = f"{vault.folder}/" if vault and vault.folder else ""
+    if vault is None or not path.startswith(prefix):
+        return ""
+    name, file = (root / vault.folder).resolve().name, path.removeprefix(prefix)
+    return f"obsidian://open?vault={quote(name, safe='')}&file={quote(file, safe='')}"
+
+
+def read_vault_settings(root: Path) -> VaultSettings | None:
+    """Return the settings of the vault that a base is; None for one that is not a vault.
+
+    Cheap enough for every document read: files that did not change are not read again.
+    """
+    for folder in ("", MEMORY):
+        settings = root / folder / FOLDER
+        if settings.is_dir():
+            files = (*TEMPLATES, DAILY_NOTES, APP)
+            return _read(settings, folder, tuple(_version(settings / name) for name in files))
+    return None
+
+
+@lru_cache(maxsize=4)
+def _read(settings: Path, folder: str, versions: tuple[object, ...]) -> VaultSettings:
+    """Return the settings in a folder; read again for other `versions` of its files."""
+    template_folders = [
+        path
+        for name in TEMPLATES
+        for key in ("folder", "templates_folder")
+        if (path := _path(folder, _load(settings / name).get(key)))
+    ]
+    daily = _load(settings / DAILY_NOTES)
+    template = _path(folder, daily.get("template"))
+    if template and not template.lower().endswith(".md"):
+        template += ".md"
+    moment_format = daily.get("format")
+    return VaultSettings(
+        folder=folder,
+        template_folders=tuple(dict.fromkeys(template_folders)),
+        template_notes=(template,) if template else (),
+        attachment_folder=_path(folder, _load(settings / APP).get("attachmentFolderPath")),
+        daily_notes=DailyNotes(
+            moment_format if isinstance(moment_format, str) and moment_format else "YYYY-MM-DD",
+            _path(folder, daily.get("folder")) or folder,
+        ),
+    )
+
+
+def _version(file: Path) -> tuple[int, ...]:
+    """Return what differs between two versions of a file; empty if it cannot be read."""
+    try:
+        status = file.stat()
+    except (OSError, ValueError):
+        return ()
+    return status.st_mtime_ns, status.st_ctime_ns, status.st_size, status.st_ino
+
+
+def _load(file: Path) -> Mapping[str, Any]:
+    try:
+        return decode_json(read_regular_file(file, limit=_LIMIT, follow_links=True), dict[str, Any])
+    except (OSError, ValueError):
+        return {}
+
+
+def _path(folder: str, value: object) -> str:
+    """Return a path in the settings relative to the root; empty for none, or the vault itself."""
+    if not isinstance(value, str):
+        return ""
+    parts = list(_parts(unicodedata.normalize("NFC", value)))
+    return "/".join([folder, *parts] if folder else parts) if parts and ".." not in parts else ""
+
+
+def _parts(path: str) -> Iterator[str]:
+    return (part for part in path.split("/") if part not in ("", "."))
+
+
+_TOKEN = re.compile(
+    r"\[(?P<literal>[^\]]*)\]|(?P<token>YYYY|YY|MMMM|MMM|MM|Mo|M|DDDD|DDD|Do|DD|D"
+    r"|dddd|ddd|dd|do|d|gggg|gg|GGGG|GG|Q|ww|w|WW|W|E|e)|(?P<other>.)",
+    re.DOTALL,
+)
+_WORD, _NUMBER = r"[^\W\d_]++\.?+", r"\d++(?:st|nd|rd|th)?+"
+"""Possessive: a format is anyone's, and with many such tokens a search would take for ever."""
+_PATTERNS = {
+    "YYYY": ("year", r"\d{4}"), "YY": ("short_year", r"\d{2}"),
+    "MMMM": ("month_name", r"[^\W\d_]+"), "MMM": ("month_name", r"[^\W\d_]+"),
+    "MM": ("month", r"\d{2}"), "Mo": ("month", r"\d{1,2}"), "M": ("month", r"\d{1,2}"),
+    "DD": ("day", r"\d{2}"), "Do": ("day", r"\d{1,2}"), "D": ("day", r"\d{1,2}"),
+}  # fmt: skip
+_OLDEST_SHORT_YEAR = 69
+"""Two digits from this on are years before 2000, as Moment reads them."""
+
+
+def date_in_format(name: str, moment_format: str) -> str:
+    """Return the ISO date that a whole name is in a format; empty if it is none.
+
+    Month names are English. A format without year, month or day, as that of a week, gives none.
+    """
+    match = _pattern(moment_format).fullmatch(name)
+    if match is None:
+        return ""
+    found = {key: value for key, value in match.groupdict().items() if value}
+    month_name = found.get("month_name", "").casefold()
+    month = found.get("month") or MONTH_NUMBERS.get(month_name) or 0
+    year = int(found.get("year") or 0)
+    if short := found.get("short_year"):
+        year = int(short) + (1900 if int(short) >= _OLDEST_SHORT_YEAR else 2000)
+    try:
+        return date(year, int(month), int(found.get("day") or 0)).isoformat()
+    except ValueError:
+        return ""
+
+
+@lru_cache(maxsize=8)
+def _pattern(moment_format: str) -> re.Pattern[str]:
+    parts, named = [], set()
+    for match in _TOKEN.finditer(moment_format[:200]):
+        token = match["token"]
+        if token is None:
+            parts.append(re.escape(match["literal"] or match["other"] or ""))
+        elif token in _PATTERNS:
+            group, pattern = _PATTERNS[token]
+            parts.append(f"(?P={group})" if group in named else f"(?P<{group}>{pattern})")
+            parts.append("(?:st|nd|rd|th)" if token.endswith("o") else "")
+            named.add(group)
+        else:
+            parts.append(_WORD if token in ("dddd", "ddd", "dd") else _NUMBER)
+    return re.compile("".join(parts))
+
+
+_DOTS = re.compile(r"(?:\.{1,2}/)+")
+
+
+class FileLookup:
+    """The files of one base by name."""
+
+    def __init__(self, paths: Iterable[str]) -> None:
+        """`paths` are relative to the root, with `/`, NFC."""
+        self._by_name: dict[str, list[str]] = {}
+        for path in paths:
+            self._by_name.setdefault(path.rpartition("/")[2].lower(), []).append(path)
+
+    def find(self, page: str, source: str) -> str | None:
+        """Return the file that `page` means in the document `source`, None if there is none.
+
+        `page` is the target of a link without its part, NFC; the empty one means `source`.
+        """
+        found = self.candidates(page, source)
+        return found[0] if found else None
+
+    def candidates(self, page: str, source: str) -> list[str]:
+        """Return all files that `page` may mean, the one it means first."""
+        if not page:
+            return [source]
+        wanted = page.lower()
+        name = wanted.rpartition("/")[2]
+        named = self._by_name.get(name) if "." in name else None
+        if named is None:
+            wanted, named = f"{wanted}.md", self._by_name.get(f"{name}.md", [])
+        if not (name and named):
+            return []
+        if len(named) == 1 and "/" not in page:
+            return list(named)  # a name that one file has means it from everywhere
+        folder = posixpath.dirname(source.lower())
+        if dots := _DOTS.match(wanted):
+            here = posixpath.normpath(posixpath.join(folder, wanted))
+            if exact := _at(named, here):
+                return exact
+            wanted = wanted[dots.end() :]
+        top = wanted.lstrip("/")
+        exact = _at(named, top) or _at(named, f"{MEMORY}/{top}")
+        if wanted.startswith("/"):
+            return exact
+        others = [
+            path for path in named if path not in exact and f"/{path.lower()}".endswith(f"/{top}")
+        ]
+        name_as_written = page.rpartition("/")[2]
+
+        def rank(path: str) -> tuple[bool, int, bool, str]:
+            is_below = not folder or path.lower().startswith(f"{folder}/")
+            stem = path.rpartition("/")[2].removesuffix(".md")
+            is_as_written = stem == name_as_written.removesuffix(".md")
+            return not is_below, len(path), not is_as_written, path
+
+        return exact + sorted(others, key=rank)
+
+
+def file_name_of(page: str) -> str:
+    """Return the lower-case file name of the note that a link to `page` may mean."""
+    name = page.lower().rpartition("/")[2]
+    return name if name.endswith(".md") else f"{name}.md"
+
+
+def _at(paths: Iterable[str], wanted: str) -> list[str]:
+    return [path for path in paths if path.lower() == wanted]
+
+
+MOST = 200_000
+"""Files after which listing ends."""
+
+
+def list_attachments(root: Path) -> list[str]:
+    """Return the paths of all files but markdown, relative to the root, NFC.
+
+    Hidden folders are left out, apart from the one in which the vault keeps attachments. Links of
+    the file system are not followed.
+    """
+    vault = read_vault_settings(root)
+    found: list[str] = []
+    for path in _files(root, vault.attachment_folder if vault else ""):
+        if len(found) == MOST:
+            break
+        found.append(unicodedata.normalize("NFC", path))
+    return found
+
+
+def _files(root: Path, kept: str) -> Iterator[str]:
+    for folder, folders, files in os.walk(root):
+        prefix = Path(folder).relative_to(root).as_posix()
+        prefix = "" if prefix == "." else f"{prefix}/"
+        folders[:] = [
+            name
+            for name in folders
+            if not name.startswith(".") or f"{kept}/".startswith(f"{prefix}{name}/")
+        ]
+        folders[:] = [name for name in folders if name != "node_modules"]
+        yield from (prefix + name for name in files if name[-3:].lower() != ".md")

@@ -1,0 +1,414 @@
+"""Reading of a markdown file: its frontmatter as JSON-safe values, and all of it as a Document.
+
+Never raises: errors become problems.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+import unicodedata
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any, ClassVar
+
+import yaml
+
+from kbx_tui.knowledge.dates import date_of
+from kbx_tui.knowledge.decoding import BINARY, content_hash, decode
+from kbx_tui.knowledge.fields import (
+    aliases_of,
+    attendees_of,
+    document_id,
+    is_entity_kind,
+    kind_of,
+    references_of,
+    stem_of,
+    tags_of,
+    text_of,
+)
+from kbx_tui.knowledge.inline import property_link_targets
+from kbx_tui.knowledge.markdown import (
+    MAX_LINES,
+    has_unread_lines,
+    headings,
+    inline_fields,
+    inline_tags,
+    links_of,
+)
+from kbx_tui.knowledge.obsidian_vault import DailyNotes
+from kbx_tui.knowledge.records import Document, Problem
+from kbx_tui.safe_text import replace_surrogates
+
+MAX_PARSED = 25_000_000
+"""Characters of a file that are read; more than any page that people write."""
+
+_NO_TEXT = ("#", "<", "!", "[!", "---", "***", "___")
+"""How lines begin that may precede the heading that is the title: logos, badges, rules."""
+_LEADING_DATE = re.compile(r"\d{4}-\d{2}-\d{2}[-_ ]+(?=\S)")
+
+
+def parse_document(
+    path: str,
+    data: bytes,
+    *,
+    entity_types: frozenset[str] | None = None,
+    daily_notes: DailyNotes | None = None,
+) -> Document:
+    """Parse ``data``, the content of the file at ``path`` relative to the root.
+
+    ``entity_types`` are the entity types besides person, project and team; None means
+    ``DEFAULT_ENTITY_TYPES``. ``daily_notes`` is how the vault names the notes of days. A
+    binary file gets an empty body and a Problem with ``skipped`` set.
+    """
+    path = unicodedata.normalize("NFC", path)
+    text, note = decode(data)
+    is_cut = len(text) > MAX_PARSED
+    if is_cut:  # at the end of a line, unless a line alone is longer
+        text = text[: text.rfind("\n", 0, MAX_PARSED) + 1 or MAX_PARSED]
+    front = read_frontmatter(text)
+    properties = {**inline_fields(front.body), **front.values}
+    kind, subtype = kind_of(path, properties)
+    entity = is_entity_kind(kind, entity_types)
+    title = _title(path, front.values, front.body, entity=entity)
+    problems = []
+    if note:
+        problems.append(Problem(path, note, skipped=note == BINARY))
+    if is_cut:
+        problems.append(
+            Problem(path, f"is too long: only its first {MAX_PARSED:,} characters count")
+        )
+    if has_unread_lines(front.body):
+        reason = f"has more than {MAX_LINES:,} lines: headings and facts after them are not read"
+        problems.append(Problem(path, reason, front.body_line + MAX_LINES))
+    if front.fault:
+        problems.append(Problem(path, front.fault, front.fault_line))
+    return Document(
+        path=path,
+        id=document_id(path, kind, title, text_of(front.values.get("id")), entity=entity),
+        title=title,
+        date=date_of(properties, path, daily_notes),
+        kind=kind,
+        subtype=subtype,
+        aliases=aliases_of(properties),
+        tags=tuple(dict.fromkeys((*tags_of(properties), *inline_tags(front.body)))),
+        attendees=attendees_of(properties),
+        references=references_of(properties),
+        links=tuple(link.target for link in links_of(front.body)),
+        property_links=property_link_targets(front.values),
+        frontmatter=front.values,
+        body=front.body,
+        body_line=front.body_line,
+        content_hash=content_hash(data),
+        size=len(data),
+        problems=tuple(problems),
+    )
+
+
+def _title(path: str, frontmatter: Mapping[str, Any], body: str, *, entity: bool) -> str:
+    """Return the title: an entity prefers its top heading, a document its frontmatter.
+
+    A heading of a lower level is one only if no text precedes it; otherwise it names a part.
+    """
+    if entity:
+        return (
+            next((heading.text for heading in headings(body) if heading.level == 1), "").strip()
+            or text_of(frontmatter.get("name"))
+            or text_of(frontmatter.get("title"))
+            or _readable_stem(path).title()
+        )
+    if title := text_of(frontmatter.get("title")):
+        return title
+    with_text = [heading for heading in headings(body) if heading.text]
+    top = next((heading.text for heading in with_text if heading.level == 1), "")
+    opens = bool(with_text) and not _has_text(body, with_text[0].line)
+    return top or (with_text[0].text if opens else _readable_stem(path))
+
+
+def _has_text(body: str, lines: int) -> bool:
+    """Return whether any of the first lines of a body is text: no heading, picture or HTML."""
+    above = body.split("\n", lines)[:lines]
+    return any(line.strip() and not line.lstrip().startswith(_NO_TEXT) for line in above)
+
+
+def _readable_stem(path: str) -> str:
+    stem = stem_of(path)
+    if " " not in stem:
+        stem = _LEADING_DATE.sub("", stem)
+        stem = re.sub(r"[-_]+", " ", stem).strip() or stem
+    return stem or path
+
+
+_MAX_SALVAGED_LINES = 2000
+_PLACEHOLDER = re.compile(
+    r"^([^\s#:][^:\n]{0,100}:[ \t]+)(\{\{[^\n'{}]{0,200}\}\}[^\n']{0,200})$", re.MULTILINE
+)
+"""A value that a template leaves open, as `date: {{date}}`, which YAML cannot read."""
+_OPEN = re.compile(r"---[ \t]*\n")
+_CLOSE = re.compile(r"^(?:---|\.\.\.)[ \t]*(?:\n|\Z)", re.MULTILINE)
+_KEY_LINE = re.compile(r"[^\s#\[\]{},:'\"-][^\n:]{0,100}:(?:[ \t]|$)")
+_PLAIN_VALUE = re.compile(
+    r"([^\s:#-][^:\n]{0,100}):[ \t]+((?:\[\[|[^\s\[\]{}&*!|>'\"%@`#])[^\n]*)\n?\Z"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Frontmatter:
+    """The values between the two ``---`` lines, and the text after them."""
+
+    values: dict[str, Any]
+    body: str
+    body_line: int
+    """1-based line of the file where the body starts."""
+    fault: str = ""
+    """Why the values are incomplete, empty if they are complete."""
+    fault_line: int = 0
+    """1-based line of the file, 0 without a fault."""
+
+
+def read_frontmatter(text: str) -> Frontmatter:
+    """Split ``text``, whose lines end with ``\\n``, and read its frontmatter; never raises.
+
+    Without a closing line, or if the block is not a mapping, the whole text is the body. Of invalid
+    YAML, the entries that are valid on their own are kept. A placeholder of a template is text.
+    """
+    opening = _OPEN.match(text)
+    if not opening:
+        return Frontmatter({}, text, 1)
+    closing = _CLOSE.search(text, opening.end())
+    if not closing:
+        fault = "frontmatter has no closing ---" if _KEY_LINE.match(text, opening.end()) else ""
+        return Frontmatter({}, text, 1, fault, 1 if fault else 0)
+    source = text[opening.end() : closing.start()]
+    body = text[closing.end() :]
+    body_line = 2 + source.count("\n") + 1
+    try:
+        loaded = _load(source)
+    except UnreadableYaml as error:
+        salvaged = _salvage(source) if error.salvageable else {}
+        return Frontmatter(salvaged, body, body_line, str(error), error.line + 2)
+    if loaded.value is None:
+        return Frontmatter({}, body, body_line)
+    if not isinstance(loaded.value, dict):
+        return Frontmatter({}, text, 1, "frontmatter is not a mapping of keys to values", 1)
+    copier = _JsonCopier()
+    values = copier.mapping(loaded.value, 0)
+    fault = ""
+    if loaded.is_cut:
+        fault = f"frontmatter has more than {MAX_VALUES:,} values: those after them are not read"
+    elif copier.cut:
+        fault = "frontmatter is nested too deep or repeats itself too often"
+    return Frontmatter(values, body, body_line, fault, 1 if fault else 0)
+
+
+def _load(source: str) -> LoadedYaml:
+    """Return the values of a source, with the placeholders of a template as text.
+
+    Raises UnreadableYaml.
+    """
+    try:
+        return load_yaml(source)
+    except UnreadableYaml:
+        if (quoted := _PLACEHOLDER.sub(r"\1'\2'", source)) == source:
+            raise
+    return load_yaml(quoted)
+
+
+def _salvage(source: str) -> dict[str, Any]:
+    """Return the entries of invalid YAML that can be read on their own.
+
+    kbx writes titles unquoted, so a colon in one invalidates the whole block. Together they have
+    as many values as valid YAML may: each entry could repeat itself that often.
+    """
+    values: dict[str, Any] = {}
+    copier = _JsonCopier()
+    for entry in _entries(source):
+        try:
+            loaded = load_yaml(entry).value
+        except UnreadableYaml:
+            plain = _PLAIN_VALUE.match(entry)
+            loaded = {plain[1].strip(): plain[2].strip()} if plain else None
+        if isinstance(loaded, dict):
+            values |= copier.mapping(loaded, 0)
+        if copier.remaining <= 0:
+            break
+    return values
+
+
+def _entries(source: str) -> Iterator[str]:
+    entry: list[str] = []
+    for line in source.split("\n")[:_MAX_SALVAGED_LINES]:
+        if entry and _KEY_LINE.match(line):
+            yield "\n".join(entry)
+            entry = []
+        entry.append(line)
+    yield "\n".join(entry)
+
+
+class _JsonCopier:
+    """Copies loaded values to JSON types, up to a number of nodes and a depth.
+
+    With YAML aliases, a few lines can expand to billions of values or contain themselves.
+    """
+
+    def __init__(self) -> None:
+        self.remaining = MAX_VALUES
+        self.cut = False
+        """True once values had to be left out."""
+
+    def mapping(self, values: dict[Any, Any], depth: int) -> dict[str, Any]:
+        copied = {}
+        for key, value in values.items():
+            if self._is_exhausted(depth):
+                break
+            copied[_text(key)] = self.value(value, depth + 1)
+        return copied
+
+    def value(self, value: object, depth: int) -> Any:
+        self.remaining -= 1
+        if value is None or isinstance(value, bool | int):
+            return value
+        if isinstance(value, str):
+            return _encodable(value)
+        if isinstance(value, float):
+            return value if math.isfinite(value) else str(value)
+        if isinstance(value, dict):
+            return self.mapping(value, depth)
+        if isinstance(value, list | tuple | set | frozenset):
+            copied = []
+            for entry in sorted(value, key=str) if isinstance(value, set | frozenset) else value:
+                if self._is_exhausted(depth):
+                    break
+                copied.append(self.value(entry, depth + 1))
+            return copied
+        return _text(value)
+
+    def _is_exhausted(self, depth: int) -> bool:
+        exhausted = self.remaining <= 0 or depth > MAX_DEPTH
+        self.cut = self.cut or exhausted
+        return exhausted
+
+
+def _text(value: object) -> str:
+    if isinstance(value, bytes):
+        return value.decode("utf-8", "replace")
+    return _encodable(value if isinstance(value, str) else str(value))
+
+
+def _encodable(text: str) -> str:
+    return text if text.isascii() else replace_surrogates(text)
+
+
+MAX_DEPTH = 50
+MAX_VALUES = 50_000
+"""Keys, values and lists that are read."""
+_MAX_SIZE = 1 << 20  # characters
+_KEPT = 2
+"""Sources whose values are kept: a file and its public text are read several times in turn."""
+
+_DEEP_MARKS = re.compile(r"[\[{]|[-?:] ")
+_MARK_OF_NEXT = re.compile(r"^[-? ]+\Z", re.MULTILINE)
+_CLOSING = {"[": "]", "{": "}"}
+
+_BaseLoader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+
+
+@dataclass(frozen=True, slots=True)
+class LoadedYaml:
+    """The value of a source, not to be changed."""
+
+    value: Any
+    is_cut: bool = False
+    """Whether the source has more than `MAX_VALUES`, of which the first are read."""
+
+
+class UnreadableYaml(Exception):
+    """Why a source has no values; `line` is 0-based, -1 if unknown."""
+
+    def __init__(self, reason: str, line: int = -1, *, salvageable: bool = True) -> None:
+        super().__init__(reason)
+        self.line = line
+        self.salvageable = salvageable
+
+
+class _Loader(_BaseLoader):  # type: ignore[misc]  # the base is chosen at run time
+    """A loader with the scalars of YAML 1.2: ``no``, ``12:30`` and dates are text."""
+
+    yaml_implicit_resolvers: ClassVar[dict[str, list[tuple[str, re.Pattern[str]]]]] = {}
+
+
+def _construct_unknown(loader: Any, node: yaml.Node) -> object:
+    if isinstance(node, yaml.MappingNode):
+        return loader.construct_mapping(node, deep=True)
+    if isinstance(node, yaml.SequenceNode):
+        return loader.construct_sequence(node, deep=True)
+    return loader.construct_scalar(node)
+
+
+for _tag, _pattern, _first in (
+    ("null", r"~|null|Null|NULL|", ["~", "n", "N", ""]),
+    ("bool", r"true|True|TRUE|false|False|FALSE", list("tTfF")),
+    ("int", r"-?[1-9][0-9]{0,17}|0", list("-0123456789")),
+    # Only numbers that print as they are written: version 1.10 is not the number 1.1.
+    ("float", r"-?(?:0|[1-9][0-9]{0,9})\.(?:0|[0-9]{0,3}[1-9])", list("-0123456789")),
+):
+    _Loader.add_implicit_resolver(
+        f"tag:yaml.org,2002:{_tag}", re.compile(f"(?:{_pattern})\\Z"), _first
+    )
+_Loader.add_constructor("tag:yaml.org,2002:timestamp", _construct_unknown)
+_Loader.add_constructor(None, _construct_unknown)
+
+
+@lru_cache(maxsize=_KEPT)
+def load_yaml(source: str) -> LoadedYaml:
+    """Return the value of a source; raises UnreadableYaml.
+
+    Aliases are not followed to their end: the value may contain itself, and repeat one list often.
+    """
+    if len(source) > _MAX_SIZE:
+        raise UnreadableYaml("frontmatter is larger than 1 MiB", salvageable=False)
+    try:
+        within = source
+        if len(source) > MAX_VALUES or len(_DEEP_MARKS.findall(source)) > MAX_DEPTH:
+            within = cut_yaml(source, MAX_VALUES)
+        return LoadedYaml(yaml.load(within, Loader=_Loader), is_cut=within is not source)
+    except UnreadableYaml:
+        raise
+    except yaml.MarkedYAMLError as error:
+        mark = error.problem_mark or error.context_mark
+        raise UnreadableYaml(
+            f"frontmatter is not valid YAML: {error.problem or error.context}",
+            mark.line if mark else -1,
+        ) from error
+    except yaml.YAMLError as error:
+        line = source.count("\n", 0, getattr(error, "position", 0) or 0)
+        raise UnreadableYaml("frontmatter has characters that YAML does not allow", line) from error
+    except Exception as error:  # PyYAML constructors raise anything, as for `!!int ""`
+        raise UnreadableYaml(f"frontmatter is not valid YAML: {error}") from error
+
+
+def cut_yaml(source: str, max_values: int) -> str:
+    """Return the first `max_values` keys, values and lists of a source, with brackets closed.
+
+    To find where to cut takes a fifth of the time to load as many. Raises UnreadableYaml if values
+    are nested too deep to load, which recurses in C and could crash, and as PyYAML.
+    """
+    closings: list[str] = []
+    values = 0
+    for event in yaml.parse(source, Loader=_BaseLoader):
+        if isinstance(event, yaml.CollectionEndEvent):
+            closings.pop()
+        elif isinstance(event, yaml.NodeEvent):
+            assert event.start_mark is not None  # as it is only for events that were not parsed
+            assert event.end_mark is not None
+            values += 1
+            if values > max_values:
+                kept = _MARK_OF_NEXT.sub("", source[: event.start_mark.index])
+                return kept + "".join(reversed(closings))
+            if isinstance(event, yaml.CollectionStartEvent):
+                opening = source[event.start_mark.index : event.end_mark.index]
+                closings.append(_CLOSING.get(opening[-1:], ""))
+                if len(closings) > MAX_DEPTH:
+                    raise UnreadableYaml("frontmatter is nested too deep", salvageable=False)
+    return source

@@ -1,0 +1,305 @@
+"""Marks for text that must not be passed on, and what they hide of a page. Pure.
+
+Marks are `#redacted`, `(redacted)`, `(status: redacted)`. Lines keep their numbers.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from functools import lru_cache
+from typing import Any
+
+from kbx_tui.knowledge.fact_line import MARKERS, read_fact_line
+from kbx_tui.knowledge.fields import tags_of
+from kbx_tui.knowledge.markdown import (
+    MAX_LINES,
+    Outline,
+    has_unread_lines,
+    outline,
+    read_as_markdown,
+)
+from kbx_tui.knowledge.reading import read_frontmatter
+
+REDACTED = "redacted"
+"""Part of every mark, in any letter case."""
+
+_TAG = r"(?:^|(?<=[\s|>*_(]))#redacted\b"
+_BRACKETS = r"[(\[]\s*(?:status::?\s*)?redacted\s*[)\]]"
+_MARK = re.compile(f"{_TAG}|{_BRACKETS}", re.IGNORECASE)
+_FIELD_MARK = re.compile(rf"#[ \t]*redacted\b|{_BRACKETS}", re.IGNORECASE)
+_LONE_MARK = re.compile(
+    r"(?:#redacted\b|\(\s*(?:status::?\s*)?redacted\s*\)|\[\s*status::?\s*redacted\s*\]"
+    r"|status::?\s*redacted\b)",
+    re.IGNORECASE,
+)
+_OTHER_TAG = re.compile(r"(?:^|(?<=\s))#[^\s#]+")
+_WORD = re.compile(r"\bredacted\b", re.IGNORECASE)
+_NO = frozenset({"", "false", "no", "none", "null", "0", "off", "~"})
+
+
+def has_redaction_mark(text: str) -> bool:
+    """Return whether a line, paragraph or heading is marked as redacted."""
+    if REDACTED not in text.lower():
+        return False
+    if _MARK.search(text):
+        return True
+    return read_fact_line(MARKERS.sub("", text)).status == REDACTED
+
+
+def is_lone_mark(text: str) -> bool:
+    """Return whether a block holds a mark, perhaps other tags, and nothing else.
+
+    `[redacted]` is none: it stands for text that its writer already took out.
+    """
+    if REDACTED not in text.lower():
+        return False
+    rest, marks = _LONE_MARK.subn("", text)
+    return bool(marks) and not any(map(str.isalnum, _OTHER_TAG.sub("", rest)))
+
+
+def has_field_mark(line: str) -> bool:
+    """Return whether a line of frontmatter is marked, where `# redacted` is a comment."""
+    return REDACTED in line.lower() and _FIELD_MARK.search(line) is not None
+
+
+def is_page_redacted(title: str, frontmatter: Mapping[str, Any]) -> bool:
+    """Return whether a whole page is redacted.
+
+    It is by a mark in its title, by `status:` (a text or a list with the word), by `redacted:` with
+    any value but no, and by the tag `redacted`.
+    """
+    if has_redaction_mark(title):
+        return True
+    for key, value in frontmatter.items():
+        name = key.strip().casefold()
+        if name == "status" and _WORD.search(str(value)):
+            return True
+        if name == REDACTED and str(value).strip().casefold() not in _NO:
+            return True
+    return any(
+        tag.casefold().split("/")[0] == REDACTED
+        for tag in tags_of({key.strip().casefold(): value for key, value in frontmatter.items()})
+    )
+
+
+Span = tuple[int, int]
+"""First line and first line after it, 0-based lines of the body."""
+
+_TABLE_ROW = re.compile(r"\s*\|")
+
+
+def redacted_lines(body: str) -> frozenset[int]:
+    """Return the 0-based numbers of the redacted lines of a body.
+
+    These are the list items (with everything nested in them), paragraphs, code blocks, table rows
+    and sections whose text or heading has a redaction mark. A mark alone in its block is about what
+    stands directly above it: the item around it, the section of a heading, or the block before.
+    With a mark anywhere, the lines that are not read as markdown are redacted too.
+    """
+    if REDACTED not in body.lower():
+        return frozenset()
+    return _redacted_lines(body)
+
+
+@lru_cache(maxsize=8)
+def _redacted_lines(body: str) -> frozenset[int]:
+    lines = set[int]()
+    reached = 0
+    for start, end in sorted(_Blocks(body).redacted()):
+        lines.update(range(max(start, reached), end))
+        reached = max(reached, end)
+    if has_unread_lines(body):  # where a block ends there is unknown
+        lines.update(range(MAX_LINES, body.count("\n") + 1))
+    return frozenset(lines)
+
+
+def paragraphs(body: str) -> Iterator[Span]:
+    """Yield runs of lines that are not blank; each item, heading and table row begins another.
+
+    Only of lines that are read as markdown.
+    """
+    lines, blocks = read_as_markdown(body).split("\n"), outline(body)
+    starts = {item.line for item in blocks.items} | {heading.line for heading in blocks.headings}
+    start = 0
+    for number, line in enumerate([*lines, ""]):
+        previous = lines[number - 1] if 0 < number < len(lines) else ""
+        is_row = _TABLE_ROW.match(line) or _TABLE_ROW.match(previous)
+        if not line.strip() or number in starts or is_row:
+            if start < number:
+                yield start, number
+            start = number if line.strip() else number + 1
+
+
+def _runs(lines: Sequence[str]) -> Iterator[Span]:
+    """Yield the runs of lines that are not blank."""
+    start = 0
+    for number, line in enumerate([*lines, ""]):
+        if not line.strip():
+            if start < number:
+                yield start, number
+            start = number + 1
+
+
+class _Blocks:
+    """The blocks of one body, as far as it is read as markdown."""
+
+    def __init__(self, body: str) -> None:
+        self._lines = read_as_markdown(body).split("\n")
+        self._outline: Outline = outline(body)
+        self._paragraphs = list(paragraphs(body))
+        count = len(self._lines)
+        self._inner = list[Span | None]([None]) * count
+        """Innermost item that begins above each line."""
+        self._outer = list[Span | None]([None]) * count
+        """Outermost item, else code block, else lines that are not blank, with each line."""
+        self._section_of: dict[int, int] = {}
+        """Index of the heading on each line of a heading."""
+        blocks = self._outline
+        for start, end in (*_runs(self._lines), *blocks.code):
+            self._outer[start:end] = [(start, end)] * (min(end, count) - start)
+        for item in reversed(blocks.items):  # the outermost last
+            start, end = item.line, min(item.end, count)
+            self._outer[start:end] = [(start, item.end)] * (end - start)
+        for item in blocks.items:
+            start, end = item.line + 1, min(item.end, count)
+            self._inner[start:end] = [(item.line, item.end)] * (end - start)
+        for index, heading in enumerate(blocks.headings):
+            self._section_of |= dict.fromkeys(range(heading.line, heading.end), index)
+        self._item_lines = {item.line for item in blocks.items}
+
+    def redacted(self) -> Iterator[Span]:
+        """Yield everything marked; the spans may overlap."""
+        blocks = self._outline
+        for item in blocks.items:
+            if has_redaction_mark(self._text(item.line, item.text_end)):
+                yield item.line, item.end
+        for index, heading in enumerate(blocks.headings):
+            if has_redaction_mark(self._text(heading.line, heading.end)):
+                yield self._section(index)
+        for start, end in blocks.code:
+            if any(map(has_redaction_mark, self._lines[start:end])):
+                yield start, end
+        for start, end in self._paragraphs:
+            text = self._text(start, end)
+            if has_redaction_mark(text):
+                yield start, end
+                if is_lone_mark(text):
+                    yield self._above(start, end)
+
+    def _above(self, start: int, end: int) -> Span:
+        """Return what a mark alone in the lines `start` to `end` is about."""
+        if (around := self._inner[start]) is not None:
+            return around
+        if start in self._item_lines:
+            return start, end  # an item of a list of its own: a placeholder
+        above = next((at for at in range(start - 1, -1, -1) if self._lines[at].strip()), -1)
+        if above < 0:
+            return 0, len(self._lines)
+        if above in self._section_of:
+            return self._section(self._section_of[above])
+        return self._outer[above] or (above, above + 1)
+
+    def _section(self, index: int) -> Span:
+        blocks = self._outline
+        return blocks.headings[index].line, min(blocks.section_end(index), len(self._lines))
+
+    def _text(self, start: int, end: int) -> str:
+        return " ".join(line.strip() for line in self._lines[start:end])
+
+
+PLACEHOLDER = "- [redacted]"
+"""Stands for a run of redacted lines of the body."""
+FIELD_PLACEHOLDER = "# [redacted]"
+"""Stands for a run of redacted lines of the frontmatter."""
+
+_KEY = re.compile(r"[^\s#\-\[\]{},]")
+_ITEM = re.compile(r"(\s*)-(?:\s|$)")
+_STATUS = re.compile(
+    r"^[ \t]*[\"']?(?:status[\"']?[ \t]*:.*\bredacted\b|redacted[\"']?[ \t]*:[ \t]*(?:true|yes|1))",
+    re.IGNORECASE | re.MULTILINE,
+)
+
+
+def marked_lines(text: str) -> frozenset[int]:
+    """Return the 0-based numbers of the redacted lines of a file, frontmatter included.
+
+    `text` is decoded, with lines that end in `\\n`. A page redacted as a whole has all of them only
+    if that is marked in its body: see `is_page_redacted`.
+    """
+    if REDACTED not in text.lower():
+        return frozenset()
+    front = read_frontmatter(text)
+    first = front.body_line - 1
+    head = text.split("\n")[:first]
+    fields = {line for start, end in _marked_fields(head) for line in range(start, end)}
+    return frozenset(fields | {first + line for line in redacted_lines(front.body)})
+
+
+def public_text(text: str) -> str:
+    """Return a file with its redacted lines replaced by placeholders and blank lines."""
+    marked = marked_lines(text)
+    first = read_frontmatter(text).body_line - 1 if marked else 0
+    return _blanked(text, marked, first)
+
+
+def says_redacted_at_top(text: str) -> bool:
+    """Return whether the top of a file gives the status, valid YAML or not, closed or not."""
+    if not text.startswith("---"):
+        return False
+    front = read_frontmatter(text)
+    end = front.body_line - 1
+    top = "\n".join(text.split("\n")[:end]) if end else text.partition("\n\n")[0]
+    return _STATUS.search(top) is not None
+
+
+def _blanked(text: str, marked: Collection[int], first_of_body: int) -> str:
+    if not marked:
+        return text
+    shown = []
+    for number, line in enumerate(text.split("\n")):
+        if number not in marked:
+            shown.append(line)
+        elif number - 1 in marked and number != first_of_body:
+            shown.append("")
+        else:
+            shown.append(FIELD_PLACEHOLDER if number < first_of_body else PLACEHOLDER)
+    return "\n".join(shown)
+
+
+def _marked_fields(head: Sequence[str]) -> Iterator[Span]:
+    """Yield the marked entries of frontmatter, of which `head` has all lines, `---` included.
+
+    A mark on an item of a list is about the item, on any other line about the whole entry, and on a
+    line of its own about the entries on both sides.
+    """
+    for number in range(1, len(head) - 1):
+        line = head[number]
+        if not has_field_mark(line):
+            continue
+        item = _ITEM.match(line)
+        if line.lstrip().startswith("#"):
+            yield _entry(head, max(number - 1, 1))[0], _entry(head, number + 1)[1]
+        elif item:
+            indent = len(item[1])
+            end = number + 1
+            while end < len(head) - 1 and _indent(head[end]) > indent:
+                end += 1
+            yield number, end
+        else:
+            yield _entry(head, number)
+
+
+def _entry(head: Sequence[str], number: int) -> Span:
+    """Return the lines of the top-level entry that a line belongs to."""
+    start = number
+    while start > 1 and not _KEY.match(head[start]):
+        start -= 1
+    end = number + 1
+    while end < len(head) - 1 and not _KEY.match(head[end]):
+        end += 1
+    return start, min(end, len(head) - 1)
+
+
+def _indent(line: str) -> int:
+    return len(line) - len(line.lstrip()) if line.strip() else 10**6

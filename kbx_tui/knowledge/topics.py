@@ -1,0 +1,273 @@
+"""Topics that are entities where kbx.toml says so: tags, hubs, maps of content, notes of a folder,
+and what properties link to. Pure.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+from kbx_tui.formatting import format_count
+from kbx_tui.knowledge.fields import stem_of
+from kbx_tui.knowledge.folding import fold, name_key, slug
+from kbx_tui.knowledge.inline import property_link_targets, split_target
+from kbx_tui.knowledge.languages import plural, singular
+from kbx_tui.knowledge.obsidian_vault import FileLookup
+from kbx_tui.knowledge.records import Entity
+from kbx_tui.knowledge.redaction import REDACTED
+from kbx_tui.knowledge.vault import MEMORY
+
+TAG = "tag"
+"""Type of tags that are entities. They are linked by tags alone, never by words of a text."""
+
+PROPOSED_TAG, PROPOSED_HUB = 3, 5
+"""Notes with a tag, and notes that link to one, from which these are proposed as entities."""
+
+PEOPLE_PROPERTIES = frozenset(
+    ["author", "authors", "attendees", "attendee", "participants", "people", "person", "with"]
+)
+"""Properties whose links are people."""
+
+TOPIC_FOLDERS = {
+    "contacts": "person", "persons": "person", "books": "book", "clients": "client",
+    "companies": "company", "customers": "customer", "places": "place", "topics": "topic",
+}  # fmt: skip
+"""Folders whose notes are proposed as entities, and their type."""
+
+_SHOWN = {"person": "people", "map": "maps of content"}
+"""How types are called in a proposal, if not by their plural."""
+_ORDER = ("person", TAG, "hub", "map")
+"""The types that a proposal counts first."""
+
+EXAMPLES_KEPT = 12
+"""Names of each type in a proposal, the most frequent ones."""
+
+_MAPS = frozenset({"moc", "map of content", "maps of content"})
+
+
+@dataclass(frozen=True, slots=True)
+class TopicRules:
+    """What is an entity besides the pages of entity types."""
+
+    tags: int = 0
+    """Notes with a tag from which the tag is one; 0 for none."""
+    hubs: int = 0
+    """Notes that link to a note from which it is one; 0 for none."""
+    maps: bool = False
+    folders: tuple[str, ...] = ()
+    properties: tuple[str, ...] = ()
+
+    @property
+    def are_any(self) -> bool:
+        """Whether any rule is on."""
+        return bool(self.tags or self.hubs or self.maps or self.folders or self.properties)
+
+
+@dataclass(frozen=True, slots=True)
+class NoteOutline:
+    """What is known of a note without reading its text."""
+
+    path: str
+    title: str
+    kind: str
+    aliases: Sequence[str]
+    tags: Sequence[str]
+    links: Sequence[str]
+    """Targets of links in its text."""
+    frontmatter: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class EntityProposal:
+    """What could be entities in a base without any, and the settings that make it so."""
+
+    notes: int
+    counts: Mapping[str, int]
+    """Number of proposed entities by what they are, such as `tags`; none is 0."""
+    settings: Mapping[str, Any]
+    """Values for `[entities]`."""
+    examples: Mapping[str, Sequence[tuple[str, int]]] = field(default_factory=dict)
+    """The names of the most frequent ones by what they are, and how many notes have or link to
+    each; 0 where that is not counted."""
+
+    @property
+    def sentence(self) -> str:
+        """The counts in words: `41 notes, 4 people, 12 tags`."""
+        one = {plural: kind for kind, plural in _SHOWN.items()} | {
+            "maps of content": "map of content"
+        }
+        found = (
+            f"{count} {one.get(what, singular(what)) if count == 1 else what}"
+            for what, count in self.counts.items()
+        )
+        return ", ".join([format_count(self.notes, "note"), *found])
+
+    def lines(self, shown: int) -> list[str]:
+        """Return a line for each type with its names: `tags: #recipes 12, #garden 9, and 3 more`.
+
+        At most `shown` names in a line.
+        """
+        return [
+            f"{what}: {_listed(names[:shown], self.counts[what])}"
+            for what, names in self.examples.items()
+        ]
+
+
+class Topics:
+    """The notes of a base, and the entities that rules make of them."""
+
+    def __init__(self, notes: Sequence[NoteOutline]) -> None:
+        self._notes = notes
+        self._files = FileLookup(note.path for note in notes)
+        self._note_at = {note.path: note for note in notes}
+        self._named = {name_key(note.title): note.path for note in reversed(notes)}
+
+    def entities(self, rules: TopicRules, known: Sequence[Entity]) -> list[Entity]:
+        """Return the entities by `rules`, without those that `known` has, sorted by id.
+
+        A note is one entity, by the first rule that holds: a property links to it, it is in a
+        folder, a map, a hub. Ids are `type:slug`; of several alike the first by path has it.
+        """
+        pages, ids = {entity.path for entity in known}, {entity.id for entity in known}
+        made = (
+            Entity(f"{kind}:{slug(name.replace('/', '-'))}", name, kind, path, tuple(aliases))
+            for name, kind, path, aliases in self._named_topics(rules)
+            if slug(name) and (path == "" or path not in pages)
+        )
+        new: dict[str, Entity] = {}
+        for entity in made:
+            if entity.id not in ids:
+                new.setdefault(entity.id, entity)
+        return sorted(new.values(), key=lambda entity: entity.id)
+
+    def proposal(self) -> EntityProposal | None:
+        """Return what could be entities here, None if nothing could."""
+        properties = [name for name in sorted(PEOPLE_PROPERTIES) if self._linked_by(name)]
+        in_folders = {note.path.rpartition("/")[0] for note in self._notes}
+        folders = sorted(
+            folder for folder in in_folders if folder.rpartition("/")[2].casefold() in TOPIC_FOLDERS
+        )
+        rules = TopicRules(PROPOSED_TAG, PROPOSED_HUB, True, tuple(folders), tuple(properties))
+        found = self.entities(rules, ())
+        kinds = Counter(entity.type for entity in found)
+        in_order = sorted(kinds, key=lambda kind: (kind not in _ORDER, *map(kind.__ne__, _ORDER)))
+        counts = {_SHOWN.get(kind, plural(kind)): kinds[kind] for kind in in_order}
+        settings: dict[str, Any] = {}
+        if kinds[TAG]:
+            settings["tags"] = PROPOSED_TAG
+        if kinds["hub"]:
+            settings["hubs"] = PROPOSED_HUB
+        if kinds["map"]:
+            settings["maps"] = True
+        if folders:
+            settings["folders"] = folders
+        if properties:
+            settings["properties"] = properties
+        if not counts:
+            return None
+        names = {kind: self._most_frequent(found, kind) for kind in in_order}
+        examples = {_SHOWN.get(kind, plural(kind)): names[kind] for kind in in_order}
+        return EntityProposal(len(self._notes), counts, settings, examples)
+
+    def _most_frequent(self, entities: Sequence[Entity], kind: str) -> list[tuple[str, int]]:
+        """Return names of a type with the number of notes that have or link to each."""
+        counted = [
+            (f"#{entity.name}", self._tagged[entity.name])
+            if kind == TAG
+            else (entity.name, self._backlinks[entity.path] if entity.path else 0)
+            for entity in entities
+            if entity.type == kind
+        ]
+        return sorted(counted, key=lambda each: (-each[1], each[0]))[:EXAMPLES_KEPT]
+
+    def _named_topics(self, rules: TopicRules) -> Iterator[tuple[str, str, str, Sequence[str]]]:
+        """Yield name, type, path and aliases of each topic; notes once, by the first rule."""
+        kinds: dict[str, str] = {}
+        for name in rules.properties:
+            kind = "person" if fold(name) in PEOPLE_PROPERTIES else singular(fold(name))
+            for target, path in self._linked_by(name).items():
+                if path:
+                    kinds.setdefault(path, kind)
+                else:
+                    yield target, kind, "", ()
+        for folder in rules.folders:
+            place = folder.strip("/").casefold().removeprefix(f"{MEMORY}/")
+            last = place.rpartition("/")[2]
+            for note in self._notes:
+                if note.path.casefold().removeprefix(f"{MEMORY}/").startswith(f"{place}/"):
+                    kinds.setdefault(note.path, TOPIC_FOLDERS.get(last, singular(last)))
+        for note in self._notes:
+            if rules.maps and _is_map(note):
+                kinds.setdefault(note.path, "map")
+            if rules.hubs and self._backlinks[note.path] >= rules.hubs:
+                kinds.setdefault(note.path, "hub")
+        for path, kind in sorted(kinds.items()):
+            yield self._note_at[path].title, kind, path, self._note_at[path].aliases
+        if rules.tags:
+            for tag, count in sorted(self._tagged.items()):
+                if count >= rules.tags:
+                    yield tag, TAG, "", ()
+
+    @cached_property
+    def _backlinks(self) -> Counter[str]:
+        """The number of notes that link to each note."""
+        counts: Counter[str] = Counter()
+        for note in self._notes:
+            targets = {self._find(split_target(link)[0], note.path) for link in note.links}
+            counts.update(targets - {"", note.path})
+        return counts
+
+    @cached_property
+    def _tagged(self) -> Counter[str]:
+        """The number of notes with each tag or one below it, as first written."""
+        written: dict[str, str] = {}
+        counts: Counter[str] = Counter()
+        for note in self._notes:
+            tags = {
+                part
+                for tag in note.tags
+                for part in tag_and_above(tag)
+                if tag_and_above(tag)[-1].casefold() != REDACTED  # a mark, not a topic
+            }
+            counts.update({written.setdefault(tag.casefold(), tag) for tag in sorted(tags)})
+        return counts
+
+    def _linked_by(self, name: str) -> dict[str, str]:
+        """Return the targets of links in a property, with the note that each means or ``""``."""
+        targets: dict[str, str] = {}
+        for note in self._notes:
+            for key, value in note.frontmatter.items():
+                if fold(key) == fold(name):
+                    for link in property_link_targets(value):
+                        page = split_target(link)[0]
+                        if page:
+                            targets.setdefault(stem_of(f"{page}.md"), self._find(page, note.path))
+        return targets
+
+    def _find(self, page: str, source: str) -> str:
+        return self._files.find(page, source) or self._named.get(name_key(page), "")
+
+
+def _listed(names: Sequence[tuple[str, int]], total: int) -> str:
+    """Return `#recipes 12, #garden 9, and 3 more` for names of which there are `total`."""
+    shown = [f"{name} {count}" if count else name for name, count in names]
+    more = total - len(shown)
+    return ", ".join([*shown, f"and {more:,} more"] if more > 0 else shown)
+
+
+def tag_and_above(tag: str) -> list[str]:
+    """Return a nested tag and those above it: `a/b/c`, `a/b`, `a`."""
+    parts = tag.strip("/").split("/")
+    return ["/".join(parts[:end]) for end in range(len(parts), 0, -1)]
+
+
+def _is_map(note: NoteOutline) -> bool:
+    """Return whether a note says that it is a map of content, by a tag, its type or its title."""
+    names: Collection[str] = {name_key(name) for name in (*note.tags, note.kind)}
+    title = name_key(note.title)
+    return not _MAPS.isdisjoint(names) or any(
+        title.startswith(f"{name} ") or title.endswith(f" {name}") for name in _MAPS
+    )

@@ -1,0 +1,336 @@
+"""What a base holds, without a query: cards of entities, lists of facts, documents and counts.
+
+Queries to begin with are made from it, too.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import islice
+from math import log
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from kbx_tui.formatting import format_count
+from kbx_tui.index.path_filter import PathFilter, complete
+from kbx_tui.index.snapshot import Snapshot
+from kbx_tui.index.store import quoted
+from kbx_tui.index.tables import FACT_COLUMNS, fact_from_row
+from kbx_tui.knowledge.folding import tokens
+from kbx_tui.knowledge.records import Entity, Fact
+from kbx_tui.search.link_graph import Destination, part_line
+from kbx_tui.search.name_lookup import DocumentName
+from kbx_tui.search.open_index import OpenIndex
+from kbx_tui.search.query.english_words import DOCUMENT_WORDS, FUNCTION_WORDS, MONTHS, REQUEST_WORDS
+from kbx_tui.search.retrieval.scope import find_scope
+
+if TYPE_CHECKING:
+    from kbx_tui.search.evidence.evidence import LinkedDocuments
+
+
+def entity_card(index: OpenIndex, entity_id: str) -> EntityCard:
+    """Return everything known about an entity. Raises NotFound."""
+    generation = index.generation()
+    entity, entities = generation.entity(entity_id), generation.entities
+    rows = index.reader.rows("facts", FACT_COLUMNS, f"entity_id = {quoted(entity_id)}")
+    linked = generation.entity_documents.linked(entity_id)
+    return make_card(
+        entity,
+        members=[entities[member] for member in entity.members if member in entities],
+        facts=map(fact_from_row, rows.to_pylist()),
+        documents=documents_of(generation.snapshot, linked),
+    )
+
+
+def find_entities(index: OpenIndex, text: str, limit: int) -> tuple[EntityName, ...]:
+    """Return the entities whose name matches part of a name, best first."""
+    return tuple(map(name_of, index.generation().entity_names.find(text, limit)))
+
+
+def find_documents(index: OpenIndex, text: str, limit: int) -> tuple[DocumentName, ...]:
+    """Return the documents whose title or path matches part of a name, best first."""
+    return tuple(index.generation().document_names.find(text, limit))
+
+
+def follow(index: OpenIndex, target: str, source: str) -> Destination | None:
+    """Return the destination of a link in `source`, None if it has none in the base."""
+    destination = index.generation().destinations.find(target, source)
+    if destination is None or not (destination.heading and destination.path):
+        return destination
+    where = f"path = {quoted(destination.path)}"
+    for row in index.reader.rows("documents", ["body", "body_line"], where).to_pylist():
+        line = part_line(row["body"], row["body_line"], destination.heading)
+        return replace(destination, line=line)
+    return destination
+
+
+def complete_path(index: OpenIndex, text: str, root: Path, limit: int) -> tuple[str, ...]:
+    """Return the completions of a partial path, folders first."""
+    return complete(index.generation().snapshot.paths, text, root, limit)
+
+
+def count_scope(index: OpenIndex, path: PathFilter) -> tuple[int, int]:
+    """Return how many documents match a path filter, and how many there are in total."""
+    scope = find_scope(index.generation().snapshot, path)[1]
+    return scope.in_scope, scope.total
+
+
+def list_facts(index: OpenIndex, entity_id: str = "", since: str = "") -> tuple[Fact, ...]:
+    """Return the facts and open items of an entity, or of all, newest first, undated ones last.
+
+    `since` is an ISO date; it excludes older and undated ones.
+    """
+    clauses = [f"entity_id = {quoted(entity_id)}"] if entity_id else []
+    clauses += [f"date >= {quoted(since)}"] if since else []
+    table = index.reader.rows("facts", FACT_COLUMNS, " AND ".join(clauses) or "fact_id > 0")
+    by_place = sorted(map(fact_from_row, table.to_pylist()), key=lambda f: (f.path, f.line))
+    return tuple(sorted(by_place, key=lambda fact: fact.date, reverse=True))
+
+
+def facts_by_id(index: OpenIndex, ids: Iterable[int]) -> dict[int, Fact]:
+    """Return the facts with these ids, except those that do not exist."""
+    id_list = ", ".join(map(str, sorted(set(ids))))
+    if not id_list:
+        return {}
+    table = index.reader.rows("facts", FACT_COLUMNS, f"fact_id IN ({id_list})")
+    return {fact.fact_id: fact for fact in map(fact_from_row, table.to_pylist())}
+
+
+def indexed_hash(index: OpenIndex, path: str) -> str:
+    """Return the content hash of a document as indexed, empty if it is not indexed."""
+    rows = index.reader.rows("documents", ["content_hash"], f"path = {quoted(path)}").to_pylist()
+    return str(rows[0]["content_hash"]) if rows else ""
+
+
+@dataclass(frozen=True, slots=True)
+class EntityName:
+    """An entity as shown in lists."""
+
+    id: str
+    name: str
+    type: str
+    path: str
+    """Its page, or empty."""
+
+
+@dataclass(frozen=True, slots=True)
+class EntityDocument:
+    """A document that belongs to an entity."""
+
+    path: str
+    title: str
+    date: str
+    kind: str
+    reason: str
+    """Why it is linked, for display: `attendee`, `title, 4 mentions`."""
+    strength: float
+    """`link_strength`, 0..1."""
+
+
+@dataclass(frozen=True, slots=True)
+class EntityCard(EntityName):
+    """Everything known about one entity, as indexed."""
+
+    aliases: tuple[str, ...]
+    role: str
+    team: str
+    """Name of its team, as written on the page."""
+    facts: tuple[Fact, ...]
+    """Facts of any status, newest first, undated ones last."""
+    open_items: tuple[Fact, ...]
+    """Open before done, each newest first, undated ones last."""
+    documents: tuple[EntityDocument, ...]
+    """All documents linked to it, newest first, undated ones last."""
+    members: tuple[EntityName, ...] = ()
+    """Members of a team, by name."""
+
+
+def make_card(
+    entity: Entity,
+    members: Iterable[Entity],
+    facts: Iterable[Fact],
+    documents: Iterable[EntityDocument],
+) -> EntityCard:
+    """Return the card of `entity`; `facts` holds its facts and open items in any order."""
+    newest = sorted(facts, key=lambda fact: fact.line)
+    newest.sort(key=lambda fact: fact.date, reverse=True)  # stable: the page's order within a day
+    return EntityCard(
+        id=entity.id,
+        name=entity.name,
+        type=entity.type,
+        path=entity.path,
+        aliases=entity.aliases,
+        role=entity.role,
+        team=entity.team,
+        facts=tuple(fact for fact in newest if fact.kind == "fact"),
+        open_items=tuple(
+            sorted((f for f in newest if f.kind == "open_item"), key=lambda item: item.done)
+        ),
+        documents=tuple(sorted(documents, key=lambda document: document.date, reverse=True)),
+        members=tuple(sorted(map(name_of, members), key=lambda member: (member.name, member.id))),
+    )
+
+
+def name_of(entity: Entity) -> EntityName:
+    """Return an entity as shown in lists."""
+    return EntityName(entity.id, entity.name, entity.type, entity.path)
+
+
+def documents_of(snapshot: Snapshot, linked: LinkedDocuments) -> list[EntityDocument]:
+    """Return linked documents in path order; `linked` has rows of the whole base."""
+    return [
+        EntityDocument(
+            path=snapshot.paths[row],
+            title=snapshot.titles[row],
+            date=snapshot.dates[row],
+            kind=snapshot.kinds[row],
+            reason=reason,
+            strength=strength,
+        )
+        for row, strength, reason in zip(
+            linked.rows.tolist(), linked.strengths.tolist(), linked.reasons, strict=True
+        )
+    ]
+
+
+KINDS_NAMED = 4
+"""Types of documents that a summary counts; all others are counted together."""
+QUERIES = 3
+"""Queries offered at most."""
+
+
+@dataclass(frozen=True, slots=True)
+class BaseContents:
+    """Counts of a base, the most frequent first, and queries that find something in it."""
+
+    kinds: Mapping[str, int]
+    """Number of documents by type."""
+    tags: Mapping[str, int]
+    """Number of documents by tag."""
+    queries: tuple[str, ...]
+    """At most three queries, of its people and projects or most linked notes, and of topics."""
+
+    @property
+    def summary(self) -> str:
+        """The counts in words: `41 notes, 4 people, 12 tags`."""
+        named = list(self.kinds.items())[:KINDS_NAMED]
+        parts = [format_count(count, kind) for kind, count in named]
+        if others := sum(self.kinds.values()) - sum(count for _, count in named):
+            parts.append(format_count(others, "other document"))
+        if self.tags:
+            parts.append(format_count(len(self.tags), "tag"))
+        return ", ".join(parts)
+
+
+def contents_of(
+    snapshot: Snapshot, occurrences: Occurrences, linked: Sequence[str] = ()
+) -> BaseContents:
+    """Return what a generation of the index holds.
+
+    `linked` are the titles of the notes that others link to, the most linked first; they are asked
+    for where there are no people and projects.
+    """
+    kinds = Counter(snapshot.kinds)
+    tags = Counter(tag for tags in snapshot.tags for tag in set(tags))
+    return BaseContents(
+        kinds=dict(kinds.most_common()),
+        tags=dict(tags.most_common()),
+        queries=tuple(islice(_queries(snapshot, occurrences, linked), QUERIES)),
+    )
+
+
+def _queries(snapshot: Snapshot, occurrences: Occurrences, linked: Sequence[str]) -> Iterator[str]:
+    """Yield a person with a project of common documents, another entity, and topics.
+
+    Where there are no entities, the most linked note comes first, and topics are titles.
+    """
+    entities = _by_documents(snapshot)
+    people = [entity for entity in entities if entity.type == "person"]
+    others = [entity for entity in entities if entity.type != "person"]
+    others.sort(key=lambda entity: entity.type != "project")  # a project asks more of a query
+    pair = _linked_pair(snapshot, people, others)
+    if pair is not None:
+        yield f"what did {pair[0].name} say about {pair[1].name}?"
+    rest = [entity for entity in entities if pair is None or entity not in pair]
+    if rest:
+        yield f"what is new about {rest[0].name}?"
+    hubs = [] if entities else list(linked[:1])
+    yield from hubs
+    names = [entity.name for entity in snapshot.entities]
+    names += [alias for entity in snapshot.entities for alias in entity.aliases]
+    topics = topic_words_of(snapshot.titles, occurrences, [*names, *hubs], QUERIES)
+    yield from topics if entities else titles_about(topics, snapshot.titles)
+
+
+def _by_documents(snapshot: Snapshot) -> list[Entity]:
+    """Return the entities with documents other than their own page, those with most first."""
+    counts = {
+        entity_id: len(set(linked.rows.tolist())) for entity_id, linked in snapshot.links.items()
+    }
+    linked = [entity for entity in snapshot.entities if counts.get(entity.id, 0) > 1]
+    return sorted(linked, key=lambda entity: (-counts[entity.id], entity.id))
+
+
+def _linked_pair(
+    snapshot: Snapshot, people: list[Entity], others: list[Entity]
+) -> tuple[Entity, Entity] | None:
+    """Return the first person and the first other entity that share a document."""
+    for person in people[:5]:
+        own = set(snapshot.links[person.id].rows.tolist())
+        for other in others[:5]:
+            if own & set(snapshot.links[other.id].rows.tolist()):
+                return person, other
+    return None
+
+
+COMMON_SHARE = 0.1
+"""Words in more than this share of the documents say little about one: `meeting`, `list`."""
+FEW = 4
+"""Documents that may hold a word in a small base, where that share is less."""
+MIN_WORD = 4
+"""Letters of a word that may stand for a topic."""
+SHORT_TITLE = 4
+"""Words of a title that is asked for as a whole."""
+MOST_LOOKED_UP = 500
+"""Words of titles that are looked up in the texts, those of most titles first."""
+
+Occurrences = Callable[[str], tuple[int, int]]
+"""Returns how many documents hold a word in any of its forms, and how often it stands in them."""
+
+
+def topic_words_of(
+    titles: Sequence[str], occurrences: Occurrences, names: Iterable[str], number: int
+) -> list[str]:
+    """Return at most `number` words of titles that a few documents use often, the most first.
+
+    Each is in at least two documents and in few of all, and is part of none of `names`. It weighs
+    its occurrences times its idf.
+    """
+    named = {word for name in names for word in tokens(name)}
+    in_titles = Counter(
+        word
+        for title in titles
+        for word in dict.fromkeys(tokens(title))
+        if len(word) >= MIN_WORD and word.isalpha()
+    )
+    usual = named | FUNCTION_WORDS | DOCUMENT_WORDS | REQUEST_WORDS | MONTHS
+    most = max(COMMON_SHARE * len(titles), FEW)
+    weights: dict[str, float] = {}
+    for word, _ in in_titles.most_common(MOST_LOOKED_UP):
+        if word not in usual:
+            documents, total = occurrences(word)
+            if 2 <= documents <= most:
+                weights[word] = total * log(len(titles) / documents)
+    return sorted(weights, key=lambda word: (-weights[word], word))[:number]
+
+
+def titles_about(words: Sequence[str], titles: Sequence[str]) -> list[str]:
+    """Return the shortest title with each word in place of it, or the word if all are long."""
+    about: dict[str, None] = {}
+    for word in words:
+        found = [title for title in titles if word in tokens(title)]
+        title = min(found, key=lambda title: (len(title), title), default=word)
+        about[title if len(tokens(title)) <= SHORT_TITLE else word] = None
+    return list(about)

@@ -1,0 +1,157 @@
+"""Completion of what the user types at the end of a query: a filter, or a word.
+
+The most frequent values of a filter come first, paths one level at a time. A word that no document
+holds is continued to the word that most documents hold. The index knows stems, so the whole word is
+read from some of these documents.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from kbx_tui.index.lexical.bm25 import Bm25Index
+from kbx_tui.index.lexical.terms import stem_of_term, term_of
+from kbx_tui.index.path_filter import complete
+from kbx_tui.index.table_reader import TableReader
+from kbx_tui.knowledge.folding import fold, slug
+from kbx_tui.search.open_index import IndexGeneration
+from kbx_tui.search.query.filters import DATE, UnfinishedFilter, read_filters, tag_keys
+
+_DATE_SO_FAR = re.compile(r"\d{1,4}(-\d{0,2}){0,2}")
+
+
+@dataclass(frozen=True, slots=True)
+class FilterCompletions:
+    """How a filter may go on."""
+
+    values: tuple[str, ...]
+    """Values that begin with what is typed, best first."""
+    is_whole: bool
+    """Whether what is typed is a value already, or no value begins like it."""
+
+
+def complete_filter(
+    generation: IndexGeneration, unfinished: UnfinishedFilter, limit: int
+) -> FilterCompletions:
+    """Return the completions of a filter, at most `limit`."""
+    typed = unfinished.value
+    values = list(_values(generation, unfinished, limit))
+    if unfinished.key in ("from", "to"):
+        is_part = bool(_DATE_SO_FAR.fullmatch(typed)) and not DATE.fullmatch(typed)
+        return FilterCompletions(tuple(values[:limit]), is_whole=not is_part)
+    if unfinished.key == "@":
+        is_whole = bool(typed) and bool(generation.entity_names.named(typed))
+    elif unfinished.key == "in":
+        is_whole = typed.endswith("/") or bool({typed, f"{typed}/"} & set(values))
+    else:
+        is_whole = fold(typed) in map(fold, values)
+    longer = tuple(value for value in values if value.startswith(typed) and value != typed)
+    return FilterCompletions(longer[:limit], is_whole or not values)
+
+
+def _values(generation: IndexGeneration, unfinished: UnfinishedFilter, limit: int) -> Iterator[str]:
+    """Yield the values that begin with what is typed, perhaps in another case."""
+    typed, snapshot = unfinished.value, generation.snapshot
+    match unfinished.key:
+        case "type":
+            yield from _frequent(filter(None, snapshot.kinds), typed)
+        case "tag":
+            keys = (key for tags in snapshot.tags for tag in tags for key in tag_keys(tag))
+            yield from _frequent(keys, typed)
+        case "from" | "to":
+            yield from _dates(snapshot.dates, typed)
+        case "in":
+            yield from complete(snapshot.paths, typed, Path("/"), limit)
+        case "@":
+            named = generation.entity_names.find(typed, limit) if typed else []
+            names = (each.name if unfinished.is_quoted else slug(each.name) for each in named)
+            yield from (name for name in dict.fromkeys(names) if fold(name).startswith(fold(typed)))
+
+
+def _dates(dates: Iterable[str], typed: str) -> Iterator[str]:
+    """Yield the years that have documents, or the months or days in what is typed, newest first."""
+    parts = typed.count("-") + (1 if not DATE.fullmatch(typed) else 2)
+    longer = {"-".join(date.split("-")[:parts]) for date in dates if date.startswith(typed)}
+    yield from sorted(longer - {typed}, reverse=True)
+
+
+def _frequent(values: Iterable[str], typed: str) -> Iterator[str]:
+    counts = Counter(values)
+    start = fold(typed)
+    found = [value for value in counts if fold(value).startswith(start)]
+    yield from sorted(found, key=lambda value: (-counts[value], value))
+
+
+SHORTEST = 3
+"""Letters from which a word is completed: fewer are the beginning of too many words."""
+TERMS_TRIED, DOCUMENTS_READ = 5, 5
+READ_AT_MOST = 30_000
+"""Characters of a document in which words are looked for, to bound the time."""
+
+_LAST_WORD = re.compile(rf"(?:^|(?<=[\s(-]))[^\W\d_]{{{SHORTEST},}}$")
+
+
+def complete_last_word(generation: IndexGeneration, reader: TableReader, query: str) -> str:
+    """Return the query with its last word continued; unchanged if that is a word of the base.
+
+    The letters that were typed stay as they are. Unchanged, too, if no word begins like that, or
+    within a filter or quotation marks.
+    """
+    match = _LAST_WORD.search(query)
+    if match is None or query.count('"') % 2:
+        return query
+    typed, spans = fold(match[0]), read_filters(query).spans
+    if len(typed) != len(match[0]) or (spans and spans[-1][1] == len(query)):
+        return query
+    if _is_known(generation, typed):
+        return query
+    for term, language in _candidates(generation.words, typed):
+        word = _word_of(generation, reader, term, language, typed)
+        if word:
+            return query + word[len(typed) :]
+    return query
+
+
+def _is_known(generation: IndexGeneration, typed: str) -> bool:
+    """Return whether this is a name or a word of the base, or a word that is not searched for."""
+    words = generation.words
+    terms = [term_of(typed, language) for language in words.languages]
+    is_word = not all(terms) or any(len(words.rows_holding(term)) for term in terms)
+    return is_word or bool(generation.entity_names.named(typed))
+
+
+def _candidates(words: Bm25Index, typed: str) -> list[tuple[str, str]]:
+    """Return terms that may stand for a word that begins like this, with their languages.
+
+    Most frequent first; also terms that are shorter: of `migrati`, the stem is `migrat`.
+    """
+    counts = Counter[tuple[str, str]]()
+    for language in words.languages:
+        term = term_of(typed, language)
+        prefix = term.removesuffix(stem_of_term(term))
+        for longer, count in words.frequent(prefix + typed).items():
+            counts[longer, language] += count
+        for end in range(SHORTEST, len(typed)):
+            counts[prefix + typed[:end], language] += len(words.rows_holding(prefix + typed[:end]))
+    return [each for each, count in counts.most_common(TERMS_TRIED) if count]
+
+
+def _word_of(
+    generation: IndexGeneration, reader: TableReader, term: str, language: str, typed: str
+) -> str:
+    """Return the most frequent word of a term that begins as typed; empty if none was read."""
+    snapshot = generation.snapshot
+    rows = generation.words.rows_holding(term)
+    rows = rows[:: max(len(rows) // DOCUMENTS_READ, 1)][:DOCUMENTS_READ]
+    paths = [snapshot.paths[row] for row in rows]
+    beginning = re.compile(rf"(?<![^\W_]){re.escape(typed)}[^\W_]*")
+    counts = Counter[str]()
+    for row, (body, _) in zip(rows, generation.bodies.read(paths, reader), strict=True):
+        text = f"{snapshot.titles[row]}\n{snapshot.attendees[row]}\n{body[:READ_AT_MOST]}"
+        counts.update(beginning.findall(fold(text)))
+    words = {word: count for word, count in counts.items() if term_of(word, language) == term}
+    return max(words, key=lambda word: words[word], default="")

@@ -1,0 +1,403 @@
+"""The links of a document: to it, from it, broken ones, and mentions of it without a link."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from urllib.parse import unquote
+
+from rapidfuzz import fuzz, process
+
+from kbx_tui.index.lexical.terms import CJK_CHARACTER, term_of, words_in
+from kbx_tui.index.snapshot import Snapshot
+from kbx_tui.index.stored_documents import Body
+from kbx_tui.index.table_reader import TableReader
+from kbx_tui.knowledge.entity_names import is_ambiguous
+from kbx_tui.knowledge.fields import stem_of
+from kbx_tui.knowledge.folding import name_key
+from kbx_tui.knowledge.inline import (
+    CODE_SPAN,
+    WrittenLink,
+    find_written_links,
+    split_target,
+    wikilink,
+)
+from kbx_tui.knowledge.markdown import blank_code, links_of
+from kbx_tui.knowledge.obsidian_vault import FileLookup
+from kbx_tui.search.link_graph import Destination, LinkGraph, Target, read_link_graph
+from kbx_tui.search.link_records import (
+    Backlink,
+    BrokenLink,
+    DocumentLinks,
+    LinkedDocument,
+    LinkOverview,
+    OutgoingLink,
+    UnlinkedMention,
+)
+from kbx_tui.search.open_index import IndexGeneration
+
+MOST_MENTIONS = 200
+"""Mentions listed of one document."""
+LINE_LENGTH = 200
+"""Characters of a line that are shown."""
+REACH = 2_000
+"""Characters of a line before and after a place that are read for that: the longest link fits in,
+and a line of megabytes with a link in every phrase costs no more than others."""
+MOST_LINKED = 10
+"""Documents listed in an overview."""
+
+
+class LinkIndex:
+    """The links of one generation."""
+
+    def __init__(
+        self,
+        generation: IndexGeneration,
+        reader: TableReader,
+        attachments: Callable[[], Collection[str]],
+        before: LinkGraph | None = None,
+    ) -> None:
+        """`attachments` lists the files of the base that are not markdown, by path.
+
+        `before` is the graph of an earlier generation, if it is known.
+        """
+        self.known_graph = before
+        """The graph of this generation once it is read, until then that before."""
+        self._generation, self._reader = generation, reader
+        self._list_attachments = attachments
+        self._snapshot = generation.snapshot
+
+    @cached_property
+    def graph(self) -> LinkGraph:
+        """Which document links to which."""
+        destinations, before = self._generation.destinations, self.known_graph
+        self.known_graph = read_link_graph(self._snapshot, destinations, self._reader, before)
+        return self.known_graph
+
+    @cached_property
+    def _likely(self) -> LikelyTargets:
+        return LikelyTargets(self._snapshot)
+
+    @cached_property
+    def _attachments(self) -> FileLookup:
+        return FileLookup(self._list_attachments())
+
+    def of(self, path: str) -> DocumentLinks:
+        """Return the links of the document at `path`, which is in the index. Raises IndexFault."""
+        row = self._snapshot.row_of[path]
+        return DocumentLinks(
+            path=path,
+            title=self._snapshot.titles[row],
+            backlinks=tuple(self._backlinks(path)),
+            mentions=tuple(self._mentions(path)),
+            outgoing=tuple(self._outgoing(path)),
+            broken=tuple(self._broken(path)),
+        )
+
+    def all_broken(self, paths: Collection[str] | None = None) -> tuple[BrokenLink, ...]:
+        """Return the broken links in all documents, or those at `paths`, by path and line."""
+        found = {path for path, _ in self.graph.broken() if paths is None or path in paths}
+        broken = (link for path in found for link in self._broken(path))
+        return tuple(sorted(broken, key=lambda link: (link.path, link.line)))
+
+    def overview(self) -> LinkOverview:
+        """Return what links where, counted."""
+        snapshot, sources = self._snapshot, self.graph.sources
+        return LinkOverview(
+            links=sum(map(len, sources.values())),
+            broken=sum(self._is_broken(target, path) for path, target in self.graph.broken()),
+            unlinked=len(snapshot.paths) - len(sources),
+            most_linked=self.most_linked(sources),
+        )
+
+    def most_linked(self, paths: Iterable[str]) -> tuple[LinkedDocument, ...]:
+        """Return those of some documents that most others link to, at least 2, most first."""
+        sources = self.graph.sources
+        linked = sorted((-len(sources.get(path, ())), path) for path in paths)
+        return tuple(
+            LinkedDocument(path, self._title_and_date(path)[0], -count)
+            for count, path in linked[:MOST_LINKED]
+            if count < -1
+        )
+
+    def wikilink(self, name: str, path: str, source: str, *, in_table: bool = False) -> str:
+        """Return the shortest wikilink that shows `name` in `source` and leads to `path`."""
+        short = path.removesuffix(".md")
+        for page in (name, stem_of(path), short):
+            destination = self._generation.destinations.find(page, source)
+            if destination is not None and destination.path == path and "|" not in page:
+                break
+        else:
+            page = short
+        return wikilink(page, name, in_table=in_table)
+
+    def _backlinks(self, path: str) -> Iterator[Backlink]:
+        sources = self._newest_first(self.graph.sources.get(path, ()))
+        for source, (body, first_line) in zip(sources, self._bodies(sources), strict=True):
+            leading = {
+                target.written: target
+                for target in self.graph.targets[source]
+                if target.destination is not None and target.destination.path == path
+            }
+            title, date = self._title_and_date(source)
+            seen = set[tuple[int, str]]()
+            for link, line in _links_with_lines(body, first_line):
+                if link.target in leading and (line, link.target) not in seen:
+                    seen.add((line, link.target))
+                    yield Backlink(
+                        source, title, date, line, _line_at(body, link.start), link.target
+                    )
+            for target in leading.values():
+                if target.in_property:
+                    yield Backlink(source, title, date, 0, "", target.written)
+
+    def _outgoing(self, path: str) -> Iterator[OutgoingLink]:
+        seen = set()
+        for target, line in self._targets(path):
+            found = target.destination
+            if found is None or found.path == path:
+                continue
+            if (found.path, found.entity_id) not in seen:
+                seen.add((found.path, found.entity_id))
+                name = self._name(found)
+                yield OutgoingLink(target.written, found.path, found.entity_id, name, line)
+
+    def _broken(self, path: str) -> Iterator[BrokenLink]:
+        for target, line in self._targets(path):
+            if self._is_broken(target, path):
+                suggestions = self._likely.find(split_target(target.written)[0], path)
+                yield BrokenLink(path, target.written, line, suggestions)
+
+    def _is_broken(self, target: Target, path: str) -> bool:
+        """Return whether a target leads to no document, and to no other file either."""
+        if target.destination is not None:
+            return False
+        page = split_target(target.written)[0]
+        is_file = "." in page.rpartition("/")[2] and not page.lower().endswith(".md")
+        spellings = (page, unquote(page))  # of a name with `#`
+        return not (is_file and any(self._attachments.find(each, path) for each in spellings))
+
+    def _targets(self, path: str) -> Iterator[tuple[Target, int]]:
+        """Yield the targets in a document with their lines, in order."""
+        targets = self.graph.targets.get(path, ())
+        ((body, first_line),) = self._bodies([path])
+        lines: dict[str, int] = {}
+        for link, line in _links_with_lines(body, first_line) if targets else ():
+            lines.setdefault(link.target, line)
+        for target in targets:
+            yield target, 0 if target.in_property else lines.get(target.written, 0)
+
+    def _mentions(self, path: str) -> Iterator[UnlinkedMention]:
+        search = MentionSearch(self._names(path))
+        linking = {path, *self.graph.sources.get(path, ())}
+        named = (
+            terms
+            for language in self._generation.words.languages
+            for terms in search.terms(language)
+        )
+        rows = set[int]().union(*map(self._rows_with, named))
+        paths = self._newest_first([self._snapshot.paths[row] for row in rows])
+        count = 0
+        for source in paths:
+            if source in linking:
+                continue
+            ((body, first_line),) = self._bodies([source])
+            title, date = self._title_and_date(source)
+            for found in search.find(body):
+                start = body.rfind("\n", 0, found.start) + 1
+                yield UnlinkedMention(
+                    source, title, date, first_line + body.count("\n", 0, found.start),
+                    _line_at(body, found.start), body[found.start : found.end],
+                    found.start - start,
+                )  # fmt: skip
+                count += 1
+                if count == MOST_MENTIONS:
+                    return
+
+    def _rows_with(self, terms: Sequence[str]) -> set[int]:
+        """Return the rows of the documents that hold all terms; none without a term."""
+        holding = [set(self._generation.words.rows_holding(term).tolist()) for term in terms]
+        return set.intersection(*holding) if holding else set()
+
+    def _names(self, path: str) -> list[str]:
+        row = self._snapshot.row_of[path]
+        entity = self._generation.entities.get(self._snapshot.ids[row])
+        names = [self._snapshot.titles[row], stem_of(path), *self._snapshot.aliases[row]]
+        if entity is not None and entity.path == path:
+            names += [entity.name, *entity.aliases]
+        return names
+
+    def _name(self, found: Destination) -> str:
+        if found.entity_id:
+            return self._generation.entities[found.entity_id].name
+        return self._snapshot.titles[self._snapshot.row_of[found.path]]
+
+    def _title_and_date(self, path: str) -> tuple[str, str]:
+        row = self._snapshot.row_of[path]
+        return self._snapshot.titles[row], self._snapshot.dates[row]
+
+    def _newest_first(self, paths: Sequence[str]) -> list[str]:
+        by_path = sorted(paths)
+        return sorted(by_path, key=lambda path: self._title_and_date(path)[1], reverse=True)
+
+    def _bodies(self, paths: Sequence[str]) -> list[Body]:
+        return self._generation.bodies.read(paths, self._reader)
+
+
+def _links_with_lines(body: str, first_line: int) -> Iterator[tuple[WrittenLink, int]]:
+    """Yield the links of a body in order with their lines, counted from one link to the next."""
+    line, counted = first_line, 0
+    for link in links_of(body):
+        line += body.count("\n", counted, link.start)
+        counted = link.start
+        yield link, line
+
+
+def _line_at(body: str, offset: int) -> str:
+    """Return the line around an offset, cut if long, with links replaced by their labels."""
+    first, last = max(offset - REACH, 0), offset + REACH
+    start = body.rfind("\n", first, offset) + 1 or first
+    end = body.find("\n", offset, last)
+    line = body[start : end if end >= 0 else last]
+    parts, done, place = list[str](), 0, offset - start
+    for link in find_written_links(line):
+        if link.start < offset - start:
+            place -= max(min(link.end, offset - start) - link.start - len(link.label), 0)
+        parts += [line[done : link.start], link.label]
+        done = link.end
+    return _cut("".join([*parts, line[done:]]), place)
+
+
+def _cut(line: str, place: int) -> str:
+    """Return at most `LINE_LENGTH` characters of a line around a place, from word to word."""
+    if len(line.strip()) <= LINE_LENGTH:
+        return line.strip()
+    start = line.find(" ", max(place - LINE_LENGTH // 2, 0), place) + 1 if place > 100 else 0
+    shown = line[start : start + LINE_LENGTH]
+    if start + LINE_LENGTH < len(line):
+        shown = shown[: shown.rfind(" ") + 1 or None]
+    return shown.strip()
+
+
+_SKIPPED = (
+    CODE_SPAN + r"|!?\[\[[^\[\]\n]{1,500}\]\]"
+    r"|!?\[[^\[\]\n]{0,500}\](?:\([^()\n]{0,1000}\)|\[[^\[\]\n]{0,500}\]|:)"
+    r"|<[^<>\n]{1,1000}>|[a-z][a-z0-9+.-]{1,20}://[^\s<>]+"
+    r"|(?<!\S)[#^][\w/-]+|\[\^[^\[\]\n]{1,200}\]"
+)
+"""Code, links, tags of HTML, web addresses, tags, ids of blocks, and footnotes."""
+_SPACELESS = re.compile(CJK_CHARACTER)
+
+
+@dataclass(frozen=True, slots=True)
+class FoundName:
+    """A name in a text."""
+
+    start: int
+    end: int
+
+
+class MentionSearch:
+    """Searches for some names as whole words.
+
+    Letter case counts for short names and ordinary words, blanks and line ends are alike.
+    """
+
+    def __init__(self, names: Iterable[str]) -> None:
+        self._names = sorted({name.strip() for name in names if name_key(name)}, key=len)[::-1]
+
+    @cached_property
+    def _pattern(self) -> re.Pattern[str]:
+        return re.compile(f"{_SKIPPED}|(?P<name>{self._forms.pattern})")
+
+    @cached_property
+    def _forms(self) -> re.Pattern[str]:
+        return re.compile("|".join(map(_form, self._names)))
+
+    @cached_property
+    def _first_look(self) -> re.Pattern[str]:
+        """A fast pattern of the names in lower case, which ignores where words end."""
+        words = (map(re.escape, _lower(name).split()) for name in self._names)
+        return re.compile("|".join(map(r"[ \t]+".join, words)))
+
+    def terms(self, language: str) -> list[list[str]]:
+        """Return the search terms of each name: a text in that language with a name has all."""
+        words = (words_in(name) for name in self._names)
+        return [[term for word in each if (term := term_of(word, language))] for each in words]
+
+    def find(self, body: str) -> Iterator[FoundName]:
+        """Yield the names in a body, in order."""
+        if not self._names or not self._may_hold_name(body):
+            return  # before code is found, which takes a hundred times as long
+        for match in self._pattern.finditer(blank_code(body)):
+            if match["name"] and "\n" not in match["name"]:
+                yield FoundName(*match.span("name"))
+
+    def _may_hold_name(self, body: str) -> bool:
+        """Return whether a body holds a name, perhaps as a part of words, or in code."""
+        if all(map(str.isascii, self._names)):
+            return self._first_look.search(_lower(body)) is not None
+        return self._forms.search(body) is not None
+
+
+def _form(name: str) -> str:
+    """Return a pattern of a name as whole words; scripts without spaces have no word boundaries."""
+    words = r"[ \t]+".join(re.escape(word) for word in name.split())
+    before = "" if _SPACELESS.match(name[0]) else r"(?<![\w@])"
+    after = "" if _SPACELESS.match(name[-1]) else r"(?!\w)"
+    return before + (words if is_ambiguous(name_key(name)) else f"(?i:{words})") + after
+
+
+def _lower(text: str) -> str:
+    """Return a text in lower case, with those letters plain that `re` takes for `i` and `s`."""
+    return text.lower().replace("i\u0307", "i").replace("\u0131", "i").replace("\u017f", "s")
+
+
+MOST = 3
+"""Suggestions for one link."""
+SIMILAR = 75.0
+"""Similarity from which a name is suggested, 0..100: two typing errors in eight letters."""
+
+
+class LikelyTargets:
+    """Names of the documents of one generation."""
+
+    def __init__(self, snapshot: Snapshot) -> None:
+        self._snapshot = snapshot
+        self._found: dict[str, tuple[str, ...]] = {}
+        """By key: many links have the same target."""
+
+    @cached_property
+    def _names(self) -> tuple[list[str], list[str]]:
+        """The key of each name, and the path of its document."""
+        keys, paths = [], []
+        snapshot = self._snapshot
+        for path, title, aliases in zip(
+            snapshot.paths, snapshot.titles, snapshot.aliases, strict=True
+        ):
+            for key in dict.fromkeys(map(name_key, (stem_of(path), title, *aliases))):
+                if key:
+                    keys.append(key)
+                    paths.append(path)
+        return keys, paths
+
+    def find(self, page: str, source: str) -> tuple[str, ...]:
+        """Return the paths of at most `MOST` documents, the likeliest first, never `source`."""
+        key = target_key(page)
+        if key not in self._found:
+            self._found[key] = self._similar(key) if key else ()
+        return tuple(path for path in self._found[key] if path != source)[:MOST]
+
+    def _similar(self, key: str) -> tuple[str, ...]:
+        keys, paths = self._names
+        found = process.extract(
+            key, keys, scorer=fuzz.ratio, limit=2 * MOST + 2, score_cutoff=SIMILAR, processor=None
+        )
+        return tuple(dict.fromkeys(paths[index] for _, _, index in found))
+
+
+def target_key(page: str) -> str:
+    """Return the key of the name that a link to `page` gives, without its folder."""
+    return name_key(page.rpartition("/")[2].removesuffix(".md"))

@@ -1,0 +1,312 @@
+"""Where links between documents lead, and which document links to which.
+
+Links resolve as during indexing (`entities/linking`). In an Obsidian vault a link means a file
+first (`file_lookup`). Elsewhere a path is one from the folder of the document, then from the top;
+names mean an entity, then a file, then a title or alias.
+
+After an edit that changes no name, only the links of changed documents are resolved: what the
+others mean stays the same.
+"""
+
+from __future__ import annotations
+
+import posixpath
+import re
+import unicodedata
+from bisect import insort
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from urllib.parse import unquote
+
+from kbx_tui.index.snapshot import Snapshot
+from kbx_tui.index.store import is_one_of
+from kbx_tui.index.table_reader import TableReader
+from kbx_tui.knowledge.entity_names import EntityResolver
+from kbx_tui.knowledge.folding import name_key, slug
+from kbx_tui.knowledge.inline import EXTERNAL, split_target
+from kbx_tui.knowledge.markdown import headings
+from kbx_tui.knowledge.obsidian_vault import FileLookup
+from kbx_tui.knowledge.records import Entity
+
+EVERY_ROW = "key IS NOT NULL"
+FEW_CHANGED = 500
+"""Changed documents up to which a graph is updated; the links of more are read with all others."""
+
+LinkRow = tuple[str, Sequence[str], Sequence[str]]
+"""Path of a document, the targets of links in its text, and of those in its properties."""
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """A target of a link in a document, and where it leads."""
+
+    written: str
+    destination: Destination | None
+    in_property: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class LinkGraph:
+    """The links of all documents."""
+
+    destinations: Destinations
+    """What resolved them."""
+    versions: Sequence[str]
+    """Of the documents, as in `Snapshot`."""
+    targets: Mapping[str, tuple[Target, ...]]
+    """The distinct targets in each document with links, by path."""
+    sources: Mapping[str, tuple[str, ...]]
+    """The other documents that link to each document, by its path; sorted."""
+
+    def broken(self) -> Iterator[tuple[str, Target]]:
+        """Yield each document and target that leads to no document, by path."""
+        for path in sorted(self.targets):
+            for target in self.targets[path]:
+                if target.destination is None:
+                    yield path, target
+
+
+def read_link_graph(
+    snapshot: Snapshot,
+    destinations: Destinations,
+    reader: TableReader,
+    before: LinkGraph | None = None,
+) -> LinkGraph:
+    """Read and resolve the links of all documents. Raises IndexFault.
+
+    If `before` was resolved by the same `destinations`, only what changed since is read.
+    """
+    columns, where = ["path", "links", "property_links"], EVERY_ROW
+    changed: list[str] | None = None
+    if before is not None and before.destinations is destinations:
+        changed = _changed(before, snapshot)
+        if not changed:
+            return before
+        if len(changed) <= FEW_CHANGED:
+            where = is_one_of("path", changed)
+        else:
+            changed = None
+    table = reader.rows("documents", columns, where)
+    rows = zip(*(table[column].to_pylist() for column in columns), strict=True)
+    if before is not None and changed is not None:
+        return updated(before, snapshot, rows)
+    return make_link_graph(snapshot, destinations, rows)
+
+
+def make_link_graph(
+    snapshot: Snapshot, destinations: Destinations, rows: Iterable[LinkRow]
+) -> LinkGraph:
+    """Return the graph of all documents of a snapshot, from their rows. Pure."""
+    resolver = _Resolver(destinations)
+    targets = {
+        path: resolver.targets(path, links, in_properties)
+        for path, links, in_properties in rows
+        if path in snapshot.row_of and (links or in_properties)
+    }
+    sources: dict[str, list[str]] = {}
+    for path in sorted(targets):
+        for linked in _linked_from(path, targets[path]):
+            sources.setdefault(linked, []).append(path)
+    return LinkGraph(
+        destinations,
+        snapshot.versions,
+        targets,
+        {path: tuple(linking) for path, linking in sources.items()},
+    )
+
+
+def updated(before: LinkGraph, snapshot: Snapshot, rows: Iterable[LinkRow]) -> LinkGraph:
+    """Return the graph of a snapshot with the names of `before`, from the rows that changed. Pure.
+
+    Equals that made from all rows.
+    """
+    resolver = _Resolver(before.destinations)
+    targets, sources = dict(before.targets), dict(before.sources)
+    for path, links, in_properties in rows:
+        if path not in snapshot.row_of:
+            continue
+        for linked in _linked_from(path, targets.pop(path, ())):
+            others = tuple(source for source in sources.pop(linked) if source != path)
+            if others:
+                sources[linked] = others
+        if links or in_properties:
+            targets[path] = resolver.targets(path, links, in_properties)
+        for linked in _linked_from(path, targets.get(path, ())):
+            linking = list(sources.get(linked, ()))
+            insort(linking, path)
+            sources[linked] = tuple(linking)
+    return LinkGraph(before.destinations, snapshot.versions, targets, sources)
+
+
+def _changed(before: LinkGraph, snapshot: Snapshot) -> list[str]:
+    """Return the paths of documents with other content; both have the same documents."""
+    versions = zip(snapshot.paths, before.versions, snapshot.versions, strict=True)
+    return [path for path, old, new in versions if old != new]
+
+
+def _linked_from(path: str, targets: Iterable[Target]) -> Iterable[str]:
+    """Return the other documents that the targets of a document lead to, each once."""
+    found = (target.destination.path for target in targets if target.destination is not None)
+    return dict.fromkeys(linked for linked in found if linked not in ("", path))
+
+
+class _Resolver:
+    """Resolves targets; the same page from the same folder only once."""
+
+    def __init__(self, destinations: Destinations) -> None:
+        self._destinations = destinations
+        self._known: dict[tuple[str, str], Destination | None] = {}
+
+    def targets(
+        self, path: str, links: Sequence[str], in_properties: Iterable[str]
+    ) -> tuple[Target, ...]:
+        folder, in_body = posixpath.dirname(path), dict.fromkeys(links)
+        alone = (target for target in dict.fromkeys(in_properties) if target not in in_body)
+        return (
+            *(Target(written, self._resolve(written, path, folder)) for written in in_body),
+            *(Target(written, self._resolve(written, path, folder), True) for written in alone),
+        )
+
+    def _resolve(self, written: str, path: str, folder: str) -> Destination | None:
+        page = written.partition("#")[0]
+        if not page:
+            return self._destinations.find(written, path)
+        key = page, folder
+        if key not in self._known:
+            self._known[key] = self._destinations.find(page, path)
+        return self._known[key]
+
+
+READ = ("paths", "ids", "titles", "kinds", "dates", "aliases", "entities", "is_vault")
+"""What of a snapshot says where links lead."""
+
+
+@dataclass(frozen=True, slots=True)
+class Destination:
+    """What a link leads to: an entity, or a document that is not the page of one."""
+
+    path: str
+    """The document, or the page of the entity; empty for an entity without a page."""
+    entity_id: str = ""
+    """Empty for a document that is not the page of an entity."""
+    heading: str = ""
+    """The section of the page, or `^` and the id of a block, as written in the link; may be empty.
+    """
+    line: int = 0
+    """1-based line of the file where that is, 0 if there is none or it is not found."""
+
+
+class Destinations:
+    """Resolves link targets to the documents of one generation."""
+
+    def __init__(self, snapshot: Snapshot) -> None:
+        self._snapshot = snapshot
+        self._entities = EntityResolver.looking_up(snapshot.names.with_key)
+        self._entity_of = {entity.path: entity.id for entity in snapshot.entities if entity.path}
+        self._pages = [
+            Entity(document_id, title, kind, path)
+            for path, document_id, title, kind in zip(
+                snapshot.paths, snapshot.ids, snapshot.titles, snapshot.kinds, strict=True
+            )
+            if path not in self._entity_of
+        ]
+        self._documents = EntityResolver(self._pages)
+        self._files = FileLookup(snapshot.paths)
+        self._aliases: dict[str, list[str]] = {}
+        for path, aliases in zip(snapshot.paths, snapshot.aliases, strict=False):
+            for alias in aliases:
+                self._aliases.setdefault(name_key(alias), []).append(path)
+
+    def hold_for(self, snapshot: Snapshot) -> bool:
+        """Return whether every target means the same in another snapshot: it has the same names."""
+        return all(getattr(self._snapshot, name) == getattr(snapshot, name) for name in READ)
+
+    def find(self, target: str, source: str) -> Destination | None:
+        """Return the destination of `target`, from a wikilink or the URL of a markdown link.
+
+        `source` is the path of the document with the link. None for external URLs and missing
+        targets. The line is always 0.
+        """
+        target, heading = split_target(target)
+        if EXTERNAL.match(target):
+            return None
+        if not target:
+            return self._page(source, heading) if heading else None
+        spellings = tuple(dict.fromkeys((target, unicodedata.normalize("NFC", unquote(target)))))
+        is_path = "/" in target or target.lower().endswith(".md")
+        is_vault = self._snapshot.is_vault
+        exact = spellings if is_vault else _whole_paths(spellings, source) if is_path else ()
+        if path := self._file(exact, source):
+            return self._page(path, heading)
+        if is_path and is_vault:
+            return None  # a name is not looked for where a folder is given
+        if (found := self._entity(spellings, source, heading)) is not None:
+            return found
+        if path := self._file(spellings, source):
+            return self._page(path, heading)
+        return self._titled(spellings, source, heading)
+
+    def _file(self, spellings: Iterable[str], source: str) -> str | None:
+        found = (self._files.find(spelling, source) for spelling in spellings)
+        return next(filter(None, found), None)
+
+    def _entity(self, spellings: Iterable[str], source: str, heading: str) -> Destination | None:
+        for spelling in spellings:
+            if entities := self._entities.by_reference(spelling):
+                candidates = [self._snapshot.entities[number] for number in entities]
+                nearest = self._nearest(candidates, source)
+                return Destination(nearest.path, nearest.id, heading)
+        return None
+
+    def _titled(self, spellings: Iterable[str], source: str, heading: str) -> Destination | None:
+        """Return the document with a title, file name or alias, whatever its punctuation."""
+        for spelling in spellings:
+            if documents := self._documents.by_reference(spelling):
+                nearest = self._nearest([self._pages[number] for number in documents], source)
+                return Destination(nearest.path, "", heading)
+            if paths := self._aliases.get(name_key(spelling)):
+                return self._page(paths[0], heading)
+        return None
+
+    def _page(self, path: str, heading: str) -> Destination:
+        return Destination(path, self._entity_of.get(path, ""), heading)
+
+    def _nearest(self, candidates: Sequence[Entity], source: str) -> Entity:
+        """Return the best candidate: with a page, then in the nearest folder, then the newest."""
+
+        def rank(page: Entity) -> tuple[bool, int, str]:
+            row = self._snapshot.row_of.get(page.path)
+            shared = posixpath.commonpath([posixpath.dirname(page.path), posixpath.dirname(source)])
+            depth = shared.count("/") + bool(shared)
+            return row is not None, depth, self._snapshot.dates[row] if row is not None else ""
+
+        return max(candidates, key=rank)
+
+
+def _whole_paths(spellings: Iterable[str], source: str) -> list[str]:
+    """Return paths from the top: each spelling first as one from the folder of the note."""
+    folder = posixpath.dirname(source)
+    return [
+        f"/{posixpath.normpath(posixpath.join(start, each.lstrip('/')))}"
+        for each in spellings
+        for start in ("" if each.startswith("/") else folder, "")
+    ]
+
+
+def part_line(body: str, body_line: int, part: str) -> int:
+    """Return the 1-based line of a heading or block, 0 if it is not found.
+
+    `part` may be the text of a heading, as in wikilinks, or its anchor, as in markdown links; of
+    `One#Two` the last; or `^` and the id of a block. `body_line` is the line of the file where
+    `body` starts.
+    """
+    if part.startswith("^"):
+        found = re.search(rf"(?:^|\s){re.escape(part)}[ \t]*$", body, re.MULTILINE | re.IGNORECASE)
+        return body_line + body.count("\n", 0, found.end()) if found else 0
+    heading = part
+    last = unquote(heading.rpartition("#")[2])
+    key, anchor = name_key(last), last.casefold()
+    for candidate in headings(body) if key else ():
+        if name_key(candidate.text) == key or slug(candidate.text) == anchor:
+            return body_line + candidate.line
+    return 0

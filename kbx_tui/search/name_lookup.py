@@ -1,0 +1,163 @@
+"""Finds things by part of a name, as the user types it. Pure.
+
+Best first: the text is the whole name; the name starts with it; every word of it starts a word of
+the name; the name contains it. Similar spellings match only if nothing else does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from heapq import nsmallest
+from typing import TYPE_CHECKING
+
+from rapidfuzz import fuzz, process
+
+from kbx_tui.knowledge.folding import name_key
+from kbx_tui.knowledge.records import Entity
+
+if TYPE_CHECKING:
+    from kbx_tui.index.snapshot import Snapshot
+
+
+WHOLE, START, WORDS, INSIDE, SIMILAR = range(5)
+
+LEAST_SIMILARITY = 75.0
+"""Lowest similarity of the text to a part of a similar name, 0..100."""
+SIMILARITY_LENGTH = 4
+"""Shorter texts are similar to too many names."""
+
+Fit = tuple[int, float]
+"""Kind of match, and a penalty within it; smaller is better."""
+
+
+class NameLookup:
+    """Names of numbered things, fast enough to search on every key press."""
+
+    def __init__(self, names: Iterable[tuple[int, str, bool]]) -> None:
+        """Index names as (number of the thing, name, whether the name is a secondary one).
+
+        Secondary names, such as aliases, rank after the others of the same kind of match.
+        """
+        self._keys: list[str] = []
+        self._of: list[tuple[int, bool]] = []
+        for number, name, is_secondary in names:
+            if key := name_key(name):
+                self._keys.append(key)
+                self._of.append((number, is_secondary))
+
+    def find(self, text: str, limit: int, whole: Collection[int] = ()) -> list[int]:
+        """Return the numbers of at most `limit` things, best first, equal ones by number.
+
+        Those of `whole` count as if the text were their name.
+        """
+        wanted = name_key(text)
+        best: dict[int, Fit] = dict.fromkeys(whole, (WHOLE, 0.0))
+        for number, fit in self._fits(wanted):
+            best[number] = min(fit, best.get(number, fit))
+        if not best and len(wanted) >= SIMILARITY_LENGTH:  # it may have a typo
+            for number, fit in self._similar(wanted):
+                best.setdefault(number, fit)
+        return nsmallest(limit, best, key=lambda number: (best[number], number))
+
+    def named(self, text: str) -> list[int]:
+        """Return the numbers of the things with this name, else of those with all its words."""
+        wanted = name_key(text)
+        words = set(wanted.split())
+        if not words:
+            return []
+        pairs = list(zip(self._keys, self._of, strict=True))
+        found = [number for key, (number, _) in pairs if key == wanted]
+        found = found or [number for key, (number, _) in pairs if words <= set(key.split())]
+        return list(dict.fromkeys(found))
+
+    def _fits(self, wanted: str) -> Iterator[tuple[int, Fit]]:
+        if not wanted:
+            return
+        beginnings = [f" {word}" for word in wanted.split()]
+        for key, (number, is_secondary) in zip(self._keys, self._of, strict=True):
+            if key.startswith(wanted):
+                yield number, (WHOLE if key == wanted else START, float(is_secondary))
+            elif all(start in f" {key}" for start in beginnings):
+                yield number, (WORDS, float(is_secondary))
+            elif wanted in key:
+                yield number, (INSIDE, float(is_secondary))
+
+    def _similar(self, wanted: str) -> Iterator[tuple[int, Fit]]:
+        """Yield the things with a part of their name similar to the text, best first."""
+        similar = process.extract(
+            wanted, self._keys, scorer=fuzz.partial_ratio, score_cutoff=LEAST_SIMILARITY, limit=None
+        )
+        for key, similarity, index in similar:
+            if len(key) + 1 >= len(wanted):  # otherwise the name matches a part of the text
+                yield self._of[index][0], (SIMILAR, 100.0 - similarity)
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentName:
+    """A document as shown in lists."""
+
+    path: str
+    title: str
+    date: str
+    kind: str
+
+
+class DocumentNames:
+    """Titles and paths of the documents of one index generation."""
+
+    def __init__(self, snapshot: Snapshot) -> None:
+        self._snapshot = snapshot
+        rows = range(len(snapshot.paths))  # sorted by path
+        self._rows = sorted(rows, key=snapshot.dates.__getitem__, reverse=True)
+        self._names = NameLookup(
+            (number, name, is_path)
+            for number, row in enumerate(self._rows)
+            for name, is_path in ((snapshot.titles[row], False), (snapshot.paths[row], True))
+        )
+
+    def find(self, text: str, limit: int) -> list[DocumentName]:
+        """Return at most `limit` documents, best first; without text, the newest."""
+        if not text.strip():
+            return [self._document(row) for row in self._rows[:limit]]
+        row = self._snapshot.row_of.get(text.strip())
+        named = [] if row is None else [self._rows.index(row)]
+        numbers = self._names.find(text, limit, named)
+        return [self._document(self._rows[number]) for number in numbers]
+
+    def _document(self, row: int) -> DocumentName:
+        snapshot = self._snapshot
+        return DocumentName(
+            snapshot.paths[row], snapshot.titles[row], snapshot.dates[row], snapshot.kinds[row]
+        )
+
+
+class EntityNames:
+    """Names, aliases and e-mail addresses of some entities."""
+
+    def __init__(self, entities: Sequence[Entity], documents: Mapping[str, int]) -> None:
+        """Index the names; `documents` maps entity ids to their number of linked documents."""
+        self._entities = sorted(
+            entities, key=lambda e: (-documents.get(e.id, 0), name_key(e.name), e.id)
+        )
+        self._names = NameLookup(
+            (number, name, name != entity.name)
+            for number, entity in enumerate(self._entities)
+            for name in (entity.name, *entity.aliases, *entity.emails)
+        )
+
+    def find(self, text: str, limit: int) -> list[Entity]:
+        """Return at most `limit` entities, best first; without text, those with most documents."""
+        if not text.strip():
+            return self._entities[:limit]
+        named = [n for n, entity in enumerate(self._entities) if entity.id == text.strip()]
+        return [self._entities[number] for number in self._names.find(text, limit, named)]
+
+    def named(self, name: str) -> list[Entity]:
+        """Return the entities that a name means: by id, else by name or alias, else by parts.
+
+        Parts are whole words: `Alice` means everyone called so, `Ali` nobody.
+        """
+        if by_id := [entity for entity in self._entities if entity.id == name.strip()]:
+            return by_id
+        return [self._entities[number] for number in self._names.named(name)]

@@ -1,0 +1,363 @@
+"""The words, sections and lines of tags of a markdown text. Pure.
+
+Words are found by the stem that they share with a wanted one. Sections hold the wanted words of
+their text and of the headings above it; one without such a word is left out. Lines of tags or of a
+property `key:: value` name what a note is filed under, and say little of what it says.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from functools import cached_property, lru_cache
+from string import punctuation, whitespace
+from typing import Literal, NamedTuple
+
+from kbx_tui.index.lexical.bm25 import TextOffsets
+from kbx_tui.index.lexical.postings import BEYOND
+from kbx_tui.index.lexical.terms import CJK_CHARACTER, LONGEST_WORD, STOP_WORDS
+from kbx_tui.knowledge.folding import fold
+from kbx_tui.knowledge.languages import ENGLISH, beginning_of, stem
+
+Match = tuple[int, int, str]
+"""Start and end of a word, and its stem."""
+OffsetsOf = Callable[[str], Sequence[int] | None]
+"""Returns where the words with a stem start in a text, ascending, those past its end included. None
+if unknown."""
+
+_SIGN, _SIGNS = re.compile(CJK_CHARACTER), re.compile(f"{CJK_CHARACTER}+")
+_WORD_WITHOUT_SIGNS = re.compile(rf"(?:(?!{CJK_CHARACTER})\w)*")
+_WORD, _ASCII_WORD = re.compile(r"\w*"), re.compile(r"\w*", re.ASCII)
+_BEFORE_WORDS = frozenset(whitespace + punctuation) - {"_"}
+"""What most words follow. Other characters are looked at more closely."""
+_ACCENTED = re.compile("[\u00c0-\u024f\u1e00-\u1eff\u0370-\u03ff\u0451]")
+"""Letters that folding writes without accent, and the Greek final sigma."""
+_ASCII = bytes(range(0x80))
+FORMS_KEPT = 256
+"""Words with one stem whose forms are known at a time."""
+
+_FEW_CAPITALS = 8
+"""Above this number of different non-ASCII capitals, `str.lower` is faster than replacing each."""
+
+
+class TextWords:
+    """The words of one text by stem, from their offsets where these are known."""
+
+    def __init__(
+        self, text: str, letters: Iterable[str], language: str, offsets_of: OffsetsOf | None = None
+    ) -> None:
+        """`letters` are those of all stems that are looked for."""
+        self._text, self._letters, self._language = text, letters, language
+        self._offsets_of = offsets_of
+
+    @cached_property
+    def _lowered(self) -> str:
+        return lower_in_place(self._text, frozenset(self._letters))
+
+    def find(
+        self, stems: Iterable[str], spans: Sequence[tuple[int, int]] | None = None
+    ) -> list[Match]:
+        """Return every word with one of these stems; with `spans`, of those that begin in one.
+
+        Spans ascend and do not overlap.
+        """
+        matches: list[Match] = []
+        for each in stems:
+            offsets = None if self._offsets_of is None else self._offsets_of(each)
+            if offsets is None:
+                lowered = self._lowered
+                matches += find_words(self._text, lowered, [each], spans, language=self._language)
+            elif offsets:
+                matches += words_at(self._text, _within(offsets, spans), each, self._language)
+        return matches
+
+
+def _within(offsets: Sequence[int], spans: Sequence[tuple[int, int]] | None) -> Sequence[int]:
+    """Return the offsets in one of some ascending spans; None stands for all of the text."""
+    if spans is None:
+        return offsets
+    within: list[int] = []
+    place = 0
+    for start, end in spans:
+        place = bisect_left(offsets, start, place)
+        if place == len(offsets):
+            break
+        following = bisect_left(offsets, end, place)
+        within += offsets[place:following]
+        place = following
+    return within
+
+
+def words_at(text: str, offsets: Sequence[int], word_stem: str, language: str) -> list[Match]:
+    """Return the words that start at ascending offsets, if `find_words` finds them too."""
+    word_at = (_ASCII_WORD if text.isascii() else _WORD).match
+    inside, is_found = offsets[: bisect_left(offsets, len(text))], _forms(word_stem, language)
+    matches = []
+    for start in inside:
+        word = word_at(text, start)[0]  # type: ignore[index]
+        if not word.isascii():  # a sign may follow directly
+            word = _WORD_WITHOUT_SIGNS.match(text, start)[0]  # type: ignore[index]
+        if is_found[word] and (not start or text[start - 1] != "_"):
+            matches.append((start, start + len(word), word_stem))
+    return matches
+
+
+def find_words(
+    text: str,
+    lowered: str,
+    stems: Iterable[str],
+    spans: Sequence[tuple[int, int]] | None = None,
+    *,
+    language: str = ENGLISH,
+) -> list[Match]:
+    """Return every word of `text` with one of these stems in a language, by stem, then in order.
+
+    `lowered` is the text by `lower_in_place` with the letters of the stems. With `spans`, words are
+    found that begin within one of these. Searching for what such words begin with is much faster
+    than stemming every word. A stem of CJK characters is found as it is, within any text.
+    """
+    spans = [(0, len(text))] if spans is None else spans
+    word_at = (_ASCII_WORD if text.isascii() else _WORD).match
+    find, matches = lowered.find, []
+    for wanted_stem in stems:
+        is_sign = _SIGNS.fullmatch(wanted_stem) is not None
+        beginning = wanted_stem if is_sign else beginning_of(wanted_stem, language)
+        for begin, stop in spans:
+            start = find(beginning, begin, stop)
+            while start >= 0:
+                end = start + 1
+                if is_sign:
+                    end = start + len(wanted_stem)
+                    matches.append((start, end, wanted_stem))
+                elif not start or lowered[start - 1] in _BEFORE_WORDS or _begins(lowered, start):
+                    end = word_at(lowered, start).end()  # type: ignore[union-attr]
+                    word = text[start:end]
+                    if not word.isascii():  # others hold no sign, and looking for one is slow
+                        end = _WORD_WITHOUT_SIGNS.match(lowered, start).end()  # type: ignore[union-attr]
+                        word = text[start:end]
+                    if _stem_of(word, language) == wanted_stem:
+                        matches.append((start, end, wanted_stem))
+                start = find(beginning, end, stop)
+    return matches
+
+
+class _Forms(dict[str, bool]):
+    """Whether `find_words` finds words, as written, by one stem."""
+
+    def __init__(self, word_stem: str, language: str) -> None:
+        self._stem, self._language = word_stem, language
+        self._beginning = beginning_of(word_stem, language)
+
+    def __missing__(self, word: str) -> bool:
+        if len(self) >= FORMS_KEPT:
+            self.clear()
+        begins_alike = fold(word).startswith(self._beginning)
+        self[word] = found = begins_alike and _stem_of(word, self._language) == self._stem
+        return found
+
+
+_forms = lru_cache(maxsize=256)(_Forms)
+
+
+@lru_cache(maxsize=4096)
+def _stem_of(word: str, language: str) -> str:
+    return stem(fold(word), language)
+
+
+def _begins(text: str, start: int) -> bool:
+    before = text[start - 1]
+    return not (before.isalnum() or before == "_") or _SIGN.match(before) is not None
+
+
+def lower_in_place(text: str, letters: Collection[str]) -> str:
+    """Return `text` in lower case and of the same length.
+
+    ASCII is converted as bytes, which is faster, and then other capitals, of which most texts have
+    few. An accent is removed only if the letter without it is one of `letters`, as each accented
+    letter takes a pass.
+    """
+    if text.isascii():
+        return text.lower()
+    encoded = text.encode("utf-8", "surrogatepass")
+    others = set(encoded.translate(None, _ASCII).decode("utf-8", "surrogatepass"))
+    lower = {letter: letter.lower()[:1] for letter in others}
+    capitals = [letter for letter in others if lower[letter] != letter]
+    if len(capitals) <= _FEW_CAPITALS:
+        lowered = encoded.lower().decode("utf-8", "surrogatepass")
+        for letter in capitals:
+            lowered = lowered.replace(letter, lower[letter])
+    else:
+        # Two exceptions: \u0130 becomes two letters in lower case, \u03a3 depends on its position.
+        lowered = text.replace("\u0130", "I").replace("\u03a3", "\u03c3").lower()
+    for letter in filter(_ACCENTED.match, {*lower.values()}):
+        if (folded := fold(letter)) in letters:
+            lowered = lowered.replace(letter, folded)
+    return lowered
+
+
+_CJK = re.compile(CJK_CHARACTER)
+
+LONGEST_STEM = LONGEST_WORD // 2
+"""Letters of a stem up to which none of its words is too long for the index."""
+
+
+def offsets_in_body(text: TextOffsets | None, body: str, *, read_at_most: int) -> OffsetsOf | None:
+    """Return what returns where the words with a stem start in a body, which ends its `text`.
+
+    None unless the first `read_at_most` characters of the body have offsets. `text` must be in
+    English: of other languages the index leaves out words, not stems.
+    """
+    if text is None:
+        return None
+    begin = text.size - len(body)
+    if begin < 0 or begin + min(len(body), read_at_most) > BEYOND:
+        return None
+
+    def offsets_of(word_stem: str) -> Sequence[int] | None:
+        is_indexed = word_stem.isalnum() and word_stem not in STOP_WORDS
+        if not is_indexed or len(word_stem) > LONGEST_STEM or _CJK.search(word_stem):
+            return None
+        offsets = text.of(word_stem)
+        return [offset - begin for offset in offsets[bisect_left(offsets, begin) :]]
+
+    return offsets_of
+
+
+_HEADING_MARKS = re.compile(r"#{1,6}(?=[ \t])")
+
+Stems = frozenset[str]
+NO_STEMS = Stems()
+
+
+class Heading(NamedTuple):
+    """A heading of a text."""
+
+    start: int
+    end: int
+    level: int
+
+
+class Section(NamedTuple):
+    """The text below one heading, or above the first."""
+
+    heading: int
+    """Where its heading begins."""
+    start: int
+    end: int
+    own: Stems
+    """Stems of the words in its heading that the title lacks, as all of the page is about these."""
+    headings: Stems
+    """Stems of the words in all headings above it, its own included."""
+    matches: Sequence[Match]
+
+
+def find_headings(text: str) -> list[Heading]:
+    """Return the headings of a text, in order.
+
+    Looks for one character, which is much faster than for two, and at the begin of lines only.
+    """
+    headings, find = [], text.find
+    start = find("#")
+    while start >= 0:
+        next_from = start + 1
+        is_at_start = not start or text[start - 1] == "\n"
+        if is_at_start and (marks := _HEADING_MARKS.match(text, start)):
+            next_from = find("\n", start)
+            next_from = next_from if next_from >= 0 else len(text)
+            headings.append(Heading(start, next_from, marks.end() - start))
+        start = find("#", next_from)
+    return headings
+
+
+def sections(text: str, headings: Sequence[Heading], matches: Sequence[Match]) -> Iterator[Section]:
+    """Yield the sections that hold a match or are below one in a heading, in order."""
+    above: list[tuple[int, Stems]] = []  # headings above with words: level, stems of all down to it
+    begin = start = first = index = 0
+    size = len(matches)
+    own = title = below = NO_STEMS
+    has_title = bool(headings) and not text[: headings[0].start].strip()
+    for number, (place, end, level) in enumerate(headings):
+        while index < size and matches[index][0] < place:
+            index += 1
+        if below or index > first:
+            yield Section(begin, start, place, own, below, matches[first:index])
+        first = index
+        while index < size and matches[index][0] < end:
+            index += 1
+        own = stems_of(matches[first:index]) if index > first else NO_STEMS
+        while above and above[-1][0] >= level:
+            above.pop()
+        below = above[-1][1] if above else NO_STEMS
+        if own:
+            below |= own
+        if below:
+            above.append((level, below))
+        if not number and has_title:
+            title = own
+        if own:
+            own -= title
+        begin, start, first = place, end, index
+    if below or first < size:
+        yield Section(begin, start, len(text), own, below, matches[first:])
+
+
+def stems_of(matches: Sequence[Match]) -> Stems:
+    """Return the stems of some matches."""
+    return Stems([stem for _, _, stem in matches]) if matches else NO_STEMS
+
+
+_MARK = r"[ \t]*(?:[-*+>][ \t]+)?"
+_TAGS = re.compile(
+    rf"{_MARK}(?:\*{{0,2}}tags?\*{{0,2}}[ \t]*:{{1,2}}\*{{0,2}}[ \t]*)?"
+    r"(?:\#[^\s\#,;]+[ \t,;]*)+$",
+    re.IGNORECASE,
+)
+_PROPERTY = re.compile(rf"{_MARK}\*{{0,2}}\w[\w \-]{{0,40}}\*{{0,2}}::(?:[ \t]|$)")
+_LINE = re.compile(r"^.*\S.*$", re.MULTILINE)
+
+Span = tuple[int, int]
+
+
+def kind_of_line(text: str, offset: int) -> Literal["", "tags", "property"]:
+    """Return what the line around an offset holds alone; empty for text."""
+    start, end = _line_around(text, offset)
+    if _TAGS.match(text, start, end):
+        return "tags"
+    return "property" if _PROPERTY.match(text, start, end) else ""
+
+
+def outside(text: str, matches: Sequence[Match]) -> list[Match]:
+    """Return the matches that are in no such line."""
+    spans = list(_tag_and_property_lines(text))
+    return [match for match in matches if not any(start <= match[0] < end for start, end in spans)]
+
+
+def text_near(text: str, offset: int) -> int:
+    """Return the offset if there is text, else where the next line of text begins, or the first.
+
+    Headings and such lines do not count; the offset itself if there is nothing else.
+    """
+    if not kind_of_line(text, offset):
+        return offset
+    for first in (offset, 0):
+        for line in _LINE.finditer(text, first):
+            is_heading = line[0].lstrip().startswith(("# ", "##"))
+            if not is_heading and not kind_of_line(text, line.start()):
+                return line.start()
+    return offset
+
+
+def _tag_and_property_lines(text: str) -> Iterator[Span]:
+    for mark in ("#", "::"):
+        place = text.find(mark)
+        while place >= 0:
+            start, end = _line_around(text, place)
+            if kind_of_line(text, start):
+                yield start, end
+            place = text.find(mark, end)
+
+
+def _line_around(text: str, offset: int) -> Span:
+    end = text.find("\n", offset)
+    return text.rfind("\n", 0, offset) + 1, end if end >= 0 else len(text)

@@ -1,0 +1,197 @@
+"""The words of two texts in the forms used for comparison, and what they have in common. Pure.
+
+Stems are English Snowball stems, as in the full-text index; words of other languages only match
+when they are equal after folding. Signals are within 0..1 and symmetric.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Literal
+
+from rapidfuzz import fuzz
+from rapidfuzz.distance import Levenshtein
+
+from kbx_tui.knowledge.folding import fold, tokens
+from kbx_tui.knowledge.languages import stem
+
+LONGEST_LABEL = 6
+"""Words of the longest label. Longer headlines and job titles need the cosines of sentences: chosen
+by the experiment "longest label" in docs/quality.md."""
+
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+FUNCTION_WORDS = _words(
+    """a an the this that these those some any each every its his her their our my your whose
+    of and or in on at to for with by from as into onto over under via per than about through
+    up down off out
+    i you he she it we they him them us me who which what there here
+    is are was were be been being am has have had having do does did will would shall
+    should can could may might must also just then so if while when where because s t re ll ve"""
+)
+"""Words of grammar rather than content."""
+
+_SENTENCE_WORDS = _words(
+    """a an the this that these those there i you he she it we they him them us me his her their
+    our my your its is are was were be been being am has have had do does did will would shall
+    should can could must not never who which"""
+)
+"""Words that a label never contains: articles, pronouns, auxiliary verbs."""
+
+ABBREVIATIONS: Mapping[str, str] = {
+    "admin": "administrator", "async": "asynchronous", "auth": "authentication",
+    "cfg": "configuration", "config": "configuration", "db": "database", "dept": "department",
+    "dev": "developer", "dir": "director", "docs": "documentation", "eng": "engineering",
+    "env": "environment", "exec": "executive", "hr": "human resources", "infra": "infrastructure",
+    "intl": "international", "k8s": "kubernetes", "mgmt": "management", "mgr": "manager",
+    "mtg": "meeting", "ops": "operations", "org": "organisation", "perf": "performance",
+    "postgres": "postgresql", "prod": "production", "qa": "quality assurance",
+    "repo": "repository", "sr": "senior", "jr": "junior", "svc": "service", "sync": "synchronous",
+    "vp": "vice president",
+}  # fmt: skip
+"""Abbreviations and their expansions; words are compared expanded."""
+
+RANKS = _words("senior junior lead principal staff deputy vice interim acting former chief head")
+"""Ranks, which make a different job of the same title."""
+
+_LONE_CAPITAL = re.compile(r"(?<=\S )[A-Z]\b(?!['’.])")
+"""A single capital letter that is a name, as in Team A, and no article."""
+_SENTENCE_END = re.compile(r"[.!?…。]['\")\]]*$")
+
+
+@dataclass(frozen=True, slots=True)
+class AnalysedText:
+    """A text with its normal form, tokens and content stems."""
+
+    text: str
+    """As written, stripped of surrounding white space."""
+    normal: str
+    """Normal form: equal for texts that a reader takes for the same."""
+    tokens: tuple[str, ...]
+    sorted_tokens: str
+    """The tokens in alphabetical order, joined by spaces."""
+    content: frozenset[str]
+    """Stems without function words; all stems when nothing else is left."""
+    is_label: bool
+    """True for a name or note, False for a sentence."""
+
+
+@lru_cache(maxsize=65536)
+def analyse_words(text: str) -> AnalysedText:
+    """Return a text with its words analysed."""
+    text = text.strip()
+    words = tuple(tokens(text))
+    stems = {word: stem(word) for word in _expand_abbreviations(words)}
+    content = frozenset(root for word, root in stems.items() if word not in FUNCTION_WORDS)
+    return AnalysedText(
+        text=text,
+        normal=normal_form(text),
+        tokens=words,
+        sorted_tokens=" ".join(sorted(words)),
+        content=content or frozenset(stems.values()),
+        is_label=is_label(text, words),
+    )
+
+
+def _expand_abbreviations(words: Iterable[str]) -> list[str]:
+    return [part for word in words for part in ABBREVIATIONS.get(word, word).split()]
+
+
+def normal_form(text: str) -> str:
+    """Return a form equal for texts that differ in case, accents, spacing or end punctuation.
+
+    Inner punctuation is kept: `C` is not `C++`, `-5` is not `5`, `3.5` is not `35`.
+    """
+    plain = " ".join(fold(text).split())
+    return plain.strip(" .!…,;:\"'`") or plain
+
+
+def is_label(text: str, words: tuple[str, ...]) -> bool:
+    """Return whether a text is a label: few words, no article, pronoun, auxiliary or full stop."""
+    if len(words) > LONGEST_LABEL or _SENTENCE_END.search(text):
+        return False
+    return _SENTENCE_WORDS.isdisjoint(tokens(_LONE_CAPITAL.sub("", text)))
+
+
+Form = Literal["label", "sentence"]
+
+SHORT = 10
+"""Texts shorter than this many words are also compared letter by letter."""
+TYPO = 0.8
+"""Lowest normalized Levenshtein similarity of a word and its misspelling."""
+TYPO_LENGTH = 5
+"""Shortest word that may be a misspelling: too many short words differ by one letter."""
+
+
+_RANKS = frozenset(map(stem, RANKS))
+
+
+@dataclass(frozen=True, slots=True)
+class Signals:
+    """What two texts have in common, one number per aspect."""
+
+    cosine: float
+    """Raw cosine of their vectors, -1..1."""
+    tokens: float
+    """Dice coefficient of their content words, in any order; if one text is short, misspelt words
+    count as equal."""
+    shares_word: bool
+    """Whether they share a content word."""
+    spelling: float
+    """Similarity of the letters, with the words sorted; for short texts, the normalized Levenshtein
+    similarity of the texts as written, if that is higher."""
+    contains: bool
+    """Whether the content words of one are a proper subset of the other's."""
+    distinct: bool
+    """Whether two labels mean different things however close they are: one adds words to the only
+    content word of the other (Platform, Platform & Infrastructure), adds only a rank (Engineer,
+    Senior Engineer), or both are different single words (Oslo, Lisbon)."""
+
+
+def form_of(left: AnalysedText, right: AnalysedText) -> Form:
+    """Return the form to compare two texts in: `label` when both are labels."""
+    return "label" if left.is_label and right.is_label else "sentence"
+
+
+def compare(left: AnalysedText, right: AnalysedText, cosine: float) -> Signals:
+    """Return the signals of two texts whose vectors have this cosine."""
+    one, other = left.content, right.content
+    shared = len(one & other)
+    is_short = min(len(left.tokens), len(right.tokens)) < SHORT
+    matching = shared + (_count_misspellings(one - other, other - one) if is_short else 0)
+    spelling = fuzz.ratio(left.sorted_tokens, right.sorted_tokens) / 100.0
+    if is_short:
+        as_written = Levenshtein.normalized_similarity(left.normal, right.normal)
+        spelling = max(spelling, as_written)
+    contains = one < other or other < one
+    return Signals(
+        cosine=cosine,
+        tokens=2.0 * matching / max(len(one) + len(other), 1),
+        shares_word=matching > 0,
+        spelling=spelling,
+        contains=contains,
+        distinct=(contains and (min(len(one), len(other)) == 1 or one ^ other <= _RANKS))
+        or (not matching and len(one) == len(other) == 1),
+    )
+
+
+def _count_misspellings(one: frozenset[str], other: frozenset[str]) -> int:
+    """Return how many words are a misspelling of a word on the other side."""
+    pairs = sorted(
+        (-likeness, min(a, b), max(a, b))
+        for a in one
+        for b in other
+        if min(len(a), len(b)) >= TYPO_LENGTH
+        and (likeness := Levenshtein.normalized_similarity(a, b)) >= TYPO
+    )
+    taken: set[str] = set()
+    for _, a, b in pairs:
+        if not taken & {a, b}:
+            taken |= {a, b}
+    return len(taken) // 2

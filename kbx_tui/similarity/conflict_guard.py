@@ -1,0 +1,348 @@
+"""The conflict guard: finds contradictions between two similar texts by rules. Pure, no model.
+
+Numbers, units, dates, names, negation and opposites. Both texts must mention the aspect: `3 killed`
+and `killed` is an omission, `3 killed` and `5 killed` a conflict. What one text negates, the other
+must affirm: `not eating grass` and `eating grass`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache, cached_property, lru_cache
+from pathlib import Path
+from typing import Literal
+
+from rapidfuzz import fuzz
+
+from kbx_tui.knowledge.folding import fold
+from kbx_tui.knowledge.languages import stem
+from kbx_tui.similarity import numbers_and_dates
+from kbx_tui.similarity.compared_words import FUNCTION_WORDS, analyse_words
+from kbx_tui.similarity.numbers_and_dates import Quantity, TemporalExpression
+
+ConflictKind = Literal["number", "unit", "date", "name", "negation", "opposite"]
+
+COMMON_GROUND = 0.6
+"""Dice coefficient, 0..1, that the remaining words must reach for names to count as exchanged."""
+
+MAX_EXCHANGED_NAMES = 2
+"""Maximum number of names exchanged in a conflict; with more, the events are different."""
+
+_NEGATION = re.compile(
+    r"(?i)\b(?:no longer|no one|not|no(?!\.? ?\d)|never|none|nobody|nothing|nowhere|neither|nor"
+    r"|cannot|without|[a-z]+n['’]t)\b"
+)
+_STATE = re.compile(r"(?i)\b(on|in|off) (hold|progress|track|time|call|office|person)\b")
+"""Two-word states, which are treated as one word."""
+_WORD = re.compile(r"[^\W_]+(?:[-'’][^\W_]+)*")
+
+
+@dataclass(frozen=True, slots=True)
+class Conflict:
+    """One thing on which two texts contradict each other."""
+
+    kind: ConflictKind
+    left: str
+    """What the first text says, verbatim; several are joined by commas."""
+    right: str
+
+
+@dataclass(frozen=True)
+class _Claims:
+    """The parts of a text that can be contradicted, each extracted on first use."""
+
+    text: str
+
+    @cached_property
+    def times(self) -> tuple[TemporalExpression, ...]:
+        return numbers_and_dates.find_temporal_expressions(self.text)
+
+    @cached_property
+    def quantities(self) -> tuple[Quantity, ...]:
+        dates = [(time.start, time.end) for time in self.times]
+        return numbers_and_dates.find_quantities(self.text, dates)
+
+    @cached_property
+    def names(self) -> tuple[ProperName, ...]:
+        return find_proper_names(self.text)
+
+    @cached_property
+    def denied(self) -> dict[str, str]:
+        """Stem of each negated word -> the negated phrase, verbatim."""
+        return _denied(self.text)
+
+    @cached_property
+    def words(self) -> dict[str, str]:
+        """Folded word -> the word, verbatim."""
+        joined = _STATE.sub(r"\1-\2", self.text)
+        return {fold(word): word for word in _WORD.findall(joined)}
+
+    @cached_property
+    def opposable(self) -> tuple[str, ...]:
+        """Keys of `words` that have an opposite, sorted."""
+        return tuple(sorted(opposites().keys() & self.words.keys()))
+
+    @cached_property
+    def word_by_stem(self) -> dict[str, str]:
+        """Stem -> the word, verbatim."""
+        return {stem(folded): word for folded, word in self.words.items()}
+
+
+def find_conflicts(left: str, right: str) -> tuple[Conflict, ...]:
+    """Return the conflicts between two texts.
+
+    Swapping the texts only swaps `left` and `right` of each conflict.
+    """
+    ours, theirs = _claims(left), _claims(right)
+    return tuple(conflict for differ in _GUARDS for conflict in differ(ours, theirs))
+
+
+def contradict(left: str, right: str) -> bool:
+    """Return whether there is any conflict, stopping at the first."""
+    ours, theirs = _claims(left), _claims(right)
+    return any(differ(ours, theirs) for differ in _GUARDS)
+
+
+_claims = lru_cache(maxsize=65536)(_Claims)
+
+
+def _dates(left: _Claims, right: _Claims) -> list[Conflict]:
+    ours, theirs = numbers_and_dates.differing_times(left.times, right.times)
+    return [Conflict("date", _listed(ours), _listed(theirs))] if ours and theirs else []
+
+
+def _numbers(left: _Claims, right: _Claims) -> list[Conflict]:
+    ours, theirs = numbers_and_dates.unmatched_quantities(left.quantities, right.quantities)
+    if not (ours and theirs):
+        return []
+    same_figures = {number.figure for number in ours} & {number.figure for number in theirs}
+    return [Conflict("unit" if same_figures else "number", _listed(ours), _listed(theirs))]
+
+
+def _names(left: _Claims, right: _Claims) -> list[Conflict]:
+    if not (left.names and right.names):
+        return []
+    left_only, right_only = unmatched_names(left.names, right.names, left.text, right.text)
+    if not 0 < len(left_only) == len(right_only) <= MAX_EXCHANGED_NAMES:
+        return []
+    one, other = analyse_words(left.text).content, analyse_words(right.text).content
+    others = len(one) + len(other) - len(left_only) - len(right_only)
+    if 2 * len(one & other) < COMMON_GROUND * others:
+        return []
+    return [Conflict("name", _listed(left_only), _listed(right_only))]
+
+
+def _negation(left: _Claims, right: _Claims) -> list[Conflict]:
+    denied = [stem for stem in left.denied if _affirms(right, stem)]
+    affirmed = [stem for stem in right.denied if _affirms(left, stem)]
+    if not denied and not affirmed:
+        return []
+    ours = [left.denied[stem] for stem in denied] + [left.word_by_stem[stem] for stem in affirmed]
+    theirs = [right.word_by_stem[stem] for stem in denied]
+    theirs += [right.denied[stem] for stem in affirmed]
+    return [Conflict("negation", ", ".join(ours), ", ".join(theirs))]
+
+
+def _affirms(claims: _Claims, stem: str) -> bool:
+    return stem in claims.word_by_stem and stem not in claims.denied
+
+
+def _denied(text: str) -> dict[str, str]:
+    """Return stem -> negated phrase, of the first content word after each negation."""
+    denied = {}
+    for match in _NEGATION.finditer(text):
+        for word in _WORD.finditer(text, match.end()):
+            if fold(word.group()) not in FUNCTION_WORDS:
+                denied[stem(fold(word.group()))] = text[match.start() : word.end()]
+                break
+    return denied
+
+
+def _opposites(left: _Claims, right: _Claims) -> list[Conflict]:
+    return [
+        Conflict("opposite", left.words[word], right.words[other])
+        for word in left.opposable
+        if word not in right.words
+        for other in right.opposable
+        if other in opposites()[word] and other not in left.words
+    ]
+
+
+_GUARDS = (_dates, _numbers, _names, _negation, _opposites)
+"""In the order in which conflicts are listed."""
+
+
+def _listed(parts: Iterable[ProperName | Quantity | TemporalExpression]) -> str:
+    return ", ".join(dict.fromkeys(part.written for part in parts))
+
+
+HEADLINE_SHARE = 0.6
+"""Share of capitalised words from which capitals carry no information."""
+SAME_NAME = 75.0
+"""Lowest ratio, 0..100, of two spellings of one name: Hezbollah, Hizbullah."""
+SAME_START = 3
+"""Letters shared at the start of forms of one name: Spain, Spanish."""
+
+_NAME_WORD = re.compile(r"[^\W_]+(?:[.'’&-][^\W_]+)*")
+_QUARTER = re.compile(r"[qQ][1-4]")
+_CODE = re.compile(r"[^\W\d_]+\d[^\W_]*|[^\W\d_]+-\d+")
+_VERB_ENDS = ("s", "ed")
+_VERBS = frozenset(
+    ("is", "was", "has", "had", "will", "would", "can", "could", "should", "may", "might", "must")
+)
+_NEVER_NAMES = """
+    someone somebody anyone anybody everyone everybody nobody several many most other others
+    another both each few more one once only mr mrs ms dr prof
+    monday tuesday wednesday thursday friday saturday sunday january february march april may june
+    july august september october november december ok ceo cto cfo"""
+_NOT_NAMES = frozenset(_NEVER_NAMES.split())
+
+
+_ALIASES = {
+    spelling: group[0]
+    for group in (
+        ("us", "u.s", "u.s.a", "usa", "america", "american", "americans"),
+        ("uk", "u.k", "britain", "british", "briton", "britons"),
+        ("eu", "e.u"),
+        ("un", "u.n"),
+    )
+    for spelling in group
+}
+"""Countries with dissimilar names, mapped to one of them."""
+
+
+@dataclass(frozen=True, slots=True)
+class ProperName:
+    """A name or code in a text."""
+
+    written: str
+    key: str
+    """Folded."""
+    is_code: bool
+    """Whether it is a single letter or mixes letters and digits: similar codes are not the same."""
+
+
+def find_proper_names(text: str) -> tuple[ProperName, ...]:
+    """Return the names and codes of a text in order."""
+    matches = list(_NAME_WORD.finditer(text))
+    words = [match.group() for match in matches]
+    capitals = [word[0].isupper() for word in words]
+    if _is_headline(words, capitals):
+        capitals = [False] * len(words)
+    names = []
+    for position, word in enumerate(words):
+        if word.islower() and word.isalpha():  # like most words, neither a name nor a code
+            continue
+        before = text[: matches[position].start()].rstrip(" \"'([")
+        starts = not before or before[-1] in ".!?:;…-–"
+        following = words[position + 1] if position + 1 < len(words) else ""
+        if _QUARTER.fullmatch(word):  # a date
+            continue
+        if _is_code(word, starts):
+            names.append(ProperName(word, fold(word), is_code=True))
+            continue
+        if not capitals[position] or len(word) < 2 or fold(word) in _NOT_NAMES:
+            continue
+        if fold(word) not in FUNCTION_WORDS and (not starts or _confirms_name(following)):
+            key = fold(word).removesuffix("'s").removesuffix("’s")
+            key = _ALIASES.get(key, key)
+            names.append(ProperName(word, key, is_code=False))
+    return tuple(names)
+
+
+def _is_headline(words: Sequence[str], capitals: Sequence[bool]) -> bool:
+    """Return whether capitals carry no information: in a headline, a title, a job title."""
+    if sum(capitals) < 2:
+        return False
+    counted = [i for i, word in enumerate(words) if fold(word) not in FUNCTION_WORDS]
+    if len(counted) < 2 or not all(capitals[i] for i in counted):
+        return len(counted) >= 3 and (
+            sum(capitals[i] for i in counted) >= HEADLINE_SHARE * len(counted)
+        )
+    first, second = fold(words[0]), words[1]
+    is_verb = first.endswith(_VERB_ENDS) and not first.endswith("ss")
+    return not (is_verb and second.islower())  # `Lives in Berlin`, but `Operations Manager`
+
+
+def unmatched_names(
+    left: Sequence[ProperName], right: Sequence[ProperName], left_text: str, right_text: str
+) -> tuple[list[ProperName], list[ProperName]]:
+    """Return the names of each side that the other text does not contain in any spelling."""
+    return _missing(left, right, right_text), _missing(right, left, left_text)
+
+
+def _missing(
+    names: Sequence[ProperName], others: Sequence[ProperName], text: str
+) -> list[ProperName]:
+    words, initials = _words_in(text)
+    return [
+        name
+        for name in names
+        if name.key not in words
+        and not any(_same(name, other) for other in others)
+        and (name.is_code or not _is_acronym(name, initials))
+        and (name.is_code or not any(_forms_of_one(name.key, word) for word in words))
+    ]
+
+
+@lru_cache(maxsize=65536)
+def _words_in(text: str) -> tuple[frozenset[str], str]:
+    """Return the folded words of a text, with the parts of compounds, and its capital initials."""
+    matches = _NAME_WORD.findall(text)
+    words = {fold(word) for word in matches}
+    words |= {_ALIASES[word] for word in words & _ALIASES.keys()}
+    compounds = [word for word in words if not word.isalnum()]
+    words.update(part for word in compounds for part in re.split(r"[.'’&-]", word))
+    return frozenset(words), "".join(word[0] for word in matches if word[0].isupper()).lower()
+
+
+def _same(one: ProperName, other: ProperName) -> bool:
+    if one.is_code or other.is_code:
+        return one.key == other.key
+    return _forms_of_one(one.key, other.key) or fuzz.ratio(one.key, other.key) >= SAME_NAME
+
+
+def _forms_of_one(one: str, other: str) -> bool:
+    start = min(len(one), len(other), SAME_START)
+    return start >= SAME_START and one[:start] == other[:start]
+
+
+def _is_acronym(name: ProperName, initials: str) -> bool:
+    letters = name.key.replace(".", "")
+    return name.written.isupper() and len(letters) > 1 and letters in initials
+
+
+def _is_code(word: str, starts: bool) -> bool:
+    if len(word) == 1:
+        return word.isupper() and not starts and word != "I"
+    return _CODE.fullmatch(word) is not None
+
+
+def _confirms_name(following: str) -> bool:
+    """Return whether the next word shows that the first word of a sentence is a name."""
+    folded = fold(following)
+    if following[:1].isupper():
+        return len(following) > 1
+    return folded in _VERBS or (
+        len(folded) > 3 and folded.endswith(_VERB_ENDS) and not folded.endswith("ss")
+    )
+
+
+@cache
+def opposites() -> Mapping[str, frozenset[str]]:
+    """Return the opposites of each folded word in ``opposites.txt``.
+
+    Each line has two lists separated by a slash; every word of one excludes every word of the
+    other.
+    """
+    table = defaultdict[str, set[str]](set)
+    for line in Path(__file__).with_name("opposites.txt").read_text("utf-8").splitlines():
+        one, other = ([word.strip() for word in side.split(",")] for side in line.split("/"))
+        for word in one:
+            table[word].update(other)
+        for word in other:
+            table[word].update(one)
+    return {word: frozenset(others) for word, others in table.items()}

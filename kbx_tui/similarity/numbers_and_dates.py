@@ -1,0 +1,312 @@
+"""Numbers with their units, dates and times in a text, as comparable values. Pure.
+
+`3 days` equals `72 hours`, `5 kg` does not equal `5 g`. A number without a unit matches any unit,
+and a rounded measure matches the exact one (`0.44 percent`, `0.4 %`). `17 March 2026` has a year, a
+month and a day, `on Friday` a weekday, `Q3` a quarter: two texts disagree when both give the same
+component without a value in common.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Literal, cast
+
+_SMALL = """zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen
+fifteen sixteen seventeen eighteen nineteen twenty"""
+NUMBER_WORDS: dict[str, int] = {word: value for value, word in enumerate(_SMALL.split())} | {
+    "thirty": 30, "forty": 40, "fifty": 50, "sixty": 60, "seventy": 70, "eighty": 80,
+    "ninety": 90, "dozen": 12, "hundred": 100, "thousand": 1000, "million": 10**6,
+    "billion": 10**9, "both": 2,
+}  # fmt: skip
+
+_SCALES = {
+    "k": 3, "thousand": 3, "thousands": 3, "m": 6, "mn": 6, "million": 6, "millions": 6,
+    "b": 9, "bn": 9, "billion": 9, "billions": 9, "hundred": 2,
+}  # fmt: skip
+"""Powers of ten."""
+
+_UNITS: dict[str, tuple[str, str]] = {}
+"""Spelling of a unit -> its dimension, and its size in base units."""
+for _measure, _table in {
+    "time": "ms msec millisecond=0.001 s sec second=1 min minute=60 h hr hour=3600 day=86400 "
+    "wk week=604800 fortnight=1209600 month=2592000 quarter=7776000 year yr=31104000",
+    "bytes": "kb=1e3 mb=1e6 gb=1e9 tb=1e12",
+    "mass": "mg=0.001 g gram=1 kg kilo kilogram=1000 lb pound=453.6 oz ounce=28.35",
+    "length": "mm=0.001 cm=0.01 meter metre=1 km kilometer kilometre=1000 mile=1609 "
+    "ft foot feet=0.3048",
+    "share": "% percent pct per-cent=1 bp bps=0.01",
+    "dollar": "$ usd dollar=1 cent=0.01",
+    "euro": "€ eur euro=1",
+    "pound": "£ gbp=1",
+}.items():
+    _synonyms: list[str] = []
+    for _word in _table.split():
+        _name, _, _size = _word.partition("=")
+        _synonyms.append(_name)
+        if _size:
+            _UNITS |= dict.fromkeys(_synonyms, (_measure, _size))
+            _synonyms = []
+
+_ORDINALS = {"first": 1, "second": 2, "third": 3, "fourth": 4, "fifth": 5}
+
+_DIGITS = r"""(?P<before>[$€£])?
+    (?<![\w.])(?P<digits>-?\d+(?:,\d{3})+(?:\.\d+)?|-?\d+(?:\.\d+)?)
+    (?P<ordinal>st|nd|rd|th)?(?:[\s-]*(?P<after>%|[a-zA-Z]+))?"""
+_NUMERALS = frozenset((*NUMBER_WORDS, *_ORDINALS))
+_WORDS = rf"""(?<![\w'])(?P<word>(?ai:{"|".join(sorted(_NUMERALS))})(?![a-zA-Z]))
+    (?:[\s-]+(?P<unit>[a-zA-Z]+))?"""
+_IN_DIGITS = re.compile(rf"(?x){_DIGITS}")
+_NUMBER = re.compile(rf"(?x){_DIGITS} | {_WORDS}")
+_LETTERS = re.compile("[a-z]+")
+
+
+CONVERTED = Decimal("0.01")
+"""Relative error allowed between numbers in different units."""
+
+
+@dataclass(frozen=True, slots=True)
+class Quantity:
+    """One number in a text."""
+
+    figure: Decimal
+    """The number in its own unit, with its scale (thousand, k) applied."""
+    size: Decimal
+    """Size of its unit in base units: 3600 for an hour, 1 for a bare number."""
+    measure: str
+    """Dimension: `time`, `mass`, `share`, ...; `ordinal` for a rank; empty for a bare number."""
+    written: str
+    """The number with its unit, verbatim."""
+    start: int
+    end: int
+    """Span in the text."""
+
+    @property
+    def value(self) -> Decimal:
+        """The number in base units."""
+        return self.figure * self.size
+
+
+def find_quantities(text: str, excluded: Iterable[tuple[int, int]] = ()) -> tuple[Quantity, ...]:
+    """Return the numbers of a text in order, except those in the `excluded` spans (dates)."""
+    spans = list(excluded)
+    numbers = []
+    offset = 0
+    spelled_out = not _NUMERALS.isdisjoint(_LETTERS.findall(text.lower()))
+    pattern = _NUMBER if spelled_out else _IN_DIGITS  # the pattern for words is slow
+    while match := pattern.search(text, offset):
+        offset = match.end()
+        if any(start < match.end() and match.start() < end for start, end in spans):
+            continue
+        quantity = _from_digits(match) if match["digits"] else _from_words(match)
+        if quantity is not None:
+            numbers.append(quantity)
+            offset = quantity.end
+        elif match["word"]:
+            offset = match.end("word")
+    return tuple(numbers)
+
+
+def unmatched_quantities(
+    left: Sequence[Quantity], right: Sequence[Quantity]
+) -> tuple[list[Quantity], list[Quantity]]:
+    """Return the numbers of each side without an equal on the other; each matches at most one."""
+    rest, unpaired = list(right), []
+    for quantity in left:
+        partner = next((other for other in rest if _same(quantity, other)), None)
+        if partner is None:
+            unpaired.append(quantity)
+        else:
+            rest.remove(partner)
+    return unpaired, rest
+
+
+def _same(one: Quantity, other: Quantity) -> bool:
+    if "ordinal" in (one.measure, other.measure) and one.measure != other.measure:
+        return False
+    if not (one.measure and other.measure):  # one of them has no unit
+        return _equal(one.figure, other.figure, is_measure=bool(one.measure or other.measure))
+    if one.measure != other.measure:
+        return False
+    if one.size != other.size:
+        larger = max(abs(one.value), abs(other.value))
+        return abs(one.value - other.value) <= larger * CONVERTED  # 260 pounds is about 117 kg
+    return _equal(one.figure, other.figure, is_measure=True)
+
+
+def _equal(one: Decimal, other: Decimal, *, is_measure: bool) -> bool:
+    return (
+        one == other
+        or _is_rounded(one, other, is_measure=is_measure)
+        or _is_rounded(other, one, is_measure=is_measure)
+    )
+
+
+def _is_rounded(rough: Decimal, exact: Decimal, *, is_measure: bool) -> bool:
+    places = rough.as_tuple().exponent
+    if not isinstance(places, int) or not (is_measure or places > 0):
+        return False  # 3.1 and 3.11 may be version numbers
+    return (
+        places > int(exact.as_tuple().exponent)
+        and exact.quantize(Decimal(1).scaleb(places)) == rough
+    )
+
+
+def _from_digits(match: re.Match[str]) -> Quantity | None:
+    value, end = Decimal(match["digits"].replace(",", "")), match.end("digits")
+    if match["ordinal"]:
+        start, end = match.start("digits"), match.end("ordinal")
+        return Quantity(value, Decimal(1), "ordinal", match.string[start:end], start, end)
+    after = (match["after"] or "").lower()
+    if after in _SCALES:
+        value, end, after = value.scaleb(_SCALES[after]), match.end(), ""
+    measure, size = _UNITS.get(match["before"] or "") or _unit(after)
+    if measure and after and _unit(after)[0]:
+        end = match.end()
+    start = match.start()
+    return Quantity(value, Decimal(size), measure, match.string[start:end], start, end)
+
+
+def _from_words(match: re.Match[str]) -> Quantity | None:
+    word, unit = match["word"].lower(), (match["unit"] or "").lower()
+    if word in _ORDINALS:
+        if word == "second" and not unit:
+            return None
+        rank = Decimal(_ORDINALS[word])
+        return Quantity(rank, Decimal(1), "ordinal", match["word"], *match.span("word"))
+    value, end = Decimal(NUMBER_WORDS[word]), match.end("word")
+    if unit in NUMBER_WORDS:
+        more = NUMBER_WORDS[unit]
+        value = value * more if more >= 100 or unit == "dozen" else value + more
+        end, unit = match.end(), ""
+    measure, size = _unit(unit)
+    if measure:
+        end = match.end()
+    written = match.string[match.start() : end]
+    return Quantity(value, Decimal(size), measure, written, match.start(), end)
+
+
+def _unit(word: str) -> tuple[str, str]:
+    """Return dimension and size of a unit; no dimension and size 1 for any other word."""
+    return _UNITS.get(word) or _UNITS.get(word.removesuffix("s")) or ("", "1")
+
+
+Part = Literal["year", "month", "day", "weekday", "quarter", "hour", "when"]
+
+_MONTHS = "january february march april may june july august september october november december"
+_MONTH = {name: n for n, name in enumerate(_MONTHS.split(), 1)}
+_MONTH |= {name[:3]: number for name, number in _MONTH.items()} | {"sept": 9}
+_MONTH_STARTS = tuple(name[:3] for name in _MONTHS.split())
+_WEEKDAYS = "monday tuesday wednesday thursday friday saturday sunday"
+_WEEKDAY = {name: n for n, name in enumerate(_WEEKDAYS.split(), 1)}
+_NAMES = "|".join(sorted(_MONTH, key=len, reverse=True))
+
+_ISO = re.compile(r"(?<![\d-])(?P<year>\d{4})-(?P<month>\d{1,2})(?:-(?P<day>\d{1,2}))?(?![\d-])")
+_DAY_MONTH = re.compile(
+    rf"(?i)(?<![\w.])(?P<day>\d{{1,2}})(?:st|nd|rd|th)?\s+(?:of\s+)?(?P<month>{_NAMES})\b\.?"
+    r"(?:,?\s+(?P<year>\d{4})\b)?"
+)
+_MONTH_DAY = re.compile(
+    rf"(?i)\b(?P<month>{_NAMES})\b\.?\s+(?P<day>\d{{1,2}})(?:st|nd|rd|th)?\b(?![:.]\d)"
+    r"(?:,?\s+(?P<year>\d{4})\b)?"
+)
+_MONTH_YEAR = re.compile(rf"(?i)\b(?P<month>{_NAMES})\b\.?,?\s+(?P<year>\d{{4}})\b")
+_MONTH_ALONE = re.compile(
+    r"\b(?P<month>January|February|(?<!^)March|April|(?<=in )May|June|July|August|"
+    r"September|October|November|December)\b"
+)
+_WEEKDAY_ALONE = re.compile(rf"(?i)\b(?P<weekday>{_WEEKDAYS.replace(' ', '|')})s?\b")
+_QUARTER = re.compile(r"(?i)\bq(?P<quarter>[1-4])\b(?:[\s/-]*(?P<year>\d{4}))?")
+_YEAR = re.compile(r"(?<![\w.,-])(?P<year>19\d\d|20\d\d)(?![\w-]|[.,]\d)")
+_TIME = re.compile(
+    r"(?i)(?<![\d.:])([01]?\d|2[0-3])(?::([0-5]\d))\s*(a\.?m\b|p\.?m\b)?"
+    r"|(?<![\d.:])(1[0-2]|0?[1-9])\s*(a\.?m\b|p\.?m\b)"
+)
+_YEAR_HINT, _TIME_HINT = re.compile(r"\d{4}"), re.compile(r"(?i)\d(?::\d|\s*[ap]\.?m)")
+"""Cheap checks that spare the full patterns on most texts."""
+_WHEN = re.compile(
+    r"(?i)\b(?P<when>today|tomorrow|yesterday|tonight|"
+    r"(?:last|this|next) (?:week|month|quarter|year|sprint))\b"
+)
+_PARTS_OF_WHEN = ("day", "tonight", "tomorrow", "last", "this", "next")
+
+
+@dataclass(frozen=True, slots=True)
+class TemporalExpression:
+    """One component of a date or time in a text."""
+
+    part: Part
+    value: int | str
+    written: str
+    start: int
+    end: int
+    """Span in the text."""
+
+
+def find_temporal_expressions(text: str) -> tuple[TemporalExpression, ...]:
+    """Return the components of all dates and times in a text."""
+    found: list[TemporalExpression] = []
+    earlier: list[TemporalExpression] = []
+
+    def add_all(pattern: re.Pattern[str]) -> None:
+        for match in pattern.finditer(text):
+            if any(time.start < match.end() and match.start() < time.end for time in earlier):
+                continue
+            parts = {"hour": _minutes(match)} if pattern is _TIME else match.groupdict()
+            written = match[0].strip()
+            for part, value in parts.items():
+                if value is not None:
+                    expression = cast(Part, part), _comparable(value), written, *match.span()
+                    found.append(TemporalExpression(*expression))
+
+    has_year = _YEAR_HINT.search(text) is not None
+    if has_year:
+        add_all(_ISO)
+    earlier, lowered = list(found), text.lower()
+    if any(map(lowered.__contains__, _MONTH_STARTS)):  # the patterns are slow, and seldom needed
+        for pattern in (_DAY_MONTH, _MONTH_DAY, _MONTH_YEAR, _MONTH_ALONE):
+            earlier = list(found)
+            add_all(pattern)
+    if "day" in lowered:
+        add_all(_WEEKDAY_ALONE)
+    if "q" in lowered:
+        add_all(_QUARTER)
+    if has_year:
+        add_all(_YEAR)
+    if _TIME_HINT.search(text):
+        add_all(_TIME)
+    if any(map(lowered.__contains__, _PARTS_OF_WHEN)):
+        add_all(_WHEN)
+    return tuple(found)
+
+
+def _comparable(value: str | int) -> int | str:
+    if isinstance(value, int):
+        return value
+    word = value.lower()
+    return int(word) if word.isdigit() else _MONTH.get(word) or _WEEKDAY.get(word) or word
+
+
+def differing_times(
+    left: tuple[TemporalExpression, ...], right: tuple[TemporalExpression, ...]
+) -> tuple[list[TemporalExpression], list[TemporalExpression]]:
+    """Return the expressions of each side to which the other side gives different values."""
+    left_only: list[TemporalExpression] = []
+    right_only: list[TemporalExpression] = []
+    for part in sorted({time.part for time in left} & {time.part for time in right}):
+        ours = [time for time in left if time.part == part]
+        theirs = [time for time in right if time.part == part]
+        if {time.value for time in ours}.isdisjoint(time.value for time in theirs):
+            left_only += ours
+            right_only += theirs
+    return left_only, right_only
+
+
+def _minutes(match: re.Match[str]) -> int:
+    hour, minute = int(match[1] or match[4]), int(match[2] or 0)
+    half = (match[3] or match[5] or "").lower()[:1]
+    if half:
+        hour = hour % 12 + (12 if half == "p" else 0)
+    return hour * 60 + minute

@@ -1,0 +1,257 @@
+"""The similarity score of two texts, used everywhere in the program.
+
+Its calibration maps signals to a score that means the same for every embedding model. Per model and
+form of text, a table holds the weights of the signals and four knots. The weighted sum is a
+logistic regression on labelled pairs; the knots tie it to the thresholds:
+
+    .85  best F1 on those pairs
+    .80  more recall, with F1 within 4 % of its best
+    .90  more precision, with F1 within 4 % of its best
+
+Between knots the score is linear in the sum, so it is monotone in every signal with a positive
+weight. `scripts/calibrate_similarity.py` makes the tables.
+"""
+
+from __future__ import annotations
+
+import json
+from bisect import bisect_right
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Literal
+
+import numpy as np
+
+from kbx_tui.embedding.embedder import Embedder
+from kbx_tui.errors import ConfigError
+from kbx_tui.similarity.compared_words import Form, Signals, analyse_words, compare, form_of
+from kbx_tui.similarity.conflict_guard import Conflict, contradict, find_conflicts
+
+Relation = Literal["exact", "duplicate", "conflict", "related", "different"]
+
+DUPLICATE = 0.85
+"""Lowest score of duplicates, without a conflict: the calibrated point of best F1."""
+MAX_TEXT = 10_000
+"""Characters of the longest text that is written as a fact; of a longer one these are compared."""
+
+RELATED = 0.6
+"""Lowest score of texts that are related, or that may contradict each other."""
+
+
+@dataclass(frozen=True, slots=True)
+class PairSimilarity:
+    """How similar two texts are, and why."""
+
+    score: float
+    """Calibrated, 0..1; exactly 1 only for identical text, ignoring case, accents and spacing."""
+    cosine: float
+    """Raw cosine of the two vectors, -1..1."""
+    signals: Signals
+    conflicts: tuple[Conflict, ...]
+    relation: Relation
+    form: Form
+    is_calibrated: bool
+    """False for an embedder without a calibration, whose score is the raw cosine."""
+
+
+@dataclass(frozen=True, slots=True)
+class PairScore:
+    """The similarity of two texts before looking for conflicts, which takes most of the time."""
+
+    left: str
+    """Stripped of surrounding white space, as is `right`."""
+    right: str
+    is_same: bool
+    """Whether the texts are identical, ignoring case, accents and spacing."""
+    score: float
+    """As in PairSimilarity, like the fields below."""
+    signals: Signals
+    form: Form
+    is_calibrated: bool
+
+    def is_conflict(self) -> bool:
+        """Return whether the relation is `conflict`, stopping at the first conflict found."""
+        return not self.is_same and self.score >= RELATED and contradict(self.left, self.right)
+
+    def with_conflicts(self) -> PairSimilarity:
+        """Return the full similarity, conflicts included."""
+        conflicts = () if self.is_same else find_conflicts(self.left, self.right)
+        return PairSimilarity(
+            score=self.score,
+            cosine=self.signals.cosine,
+            signals=self.signals,
+            conflicts=conflicts,
+            relation="exact" if self.is_same else _relation(self.score, conflicts),
+            form=self.form,
+            is_calibrated=self.is_calibrated,
+        )
+
+
+def pair_similarity(pairs: Sequence[tuple[str, str]], embedder: Embedder) -> list[PairSimilarity]:
+    """Return the similarity of each pair, in order. Raises ConfigError for an empty text.
+
+    Symmetric: swapping the texts of a pair only swaps `left` and `right` of its conflicts.
+    """
+    for pair in pairs:
+        for text in pair:
+            require_text(text)
+    pairs = [(left[:MAX_TEXT], right[:MAX_TEXT]) for left, right in pairs]
+    texts = sorted(
+        {text for pair in pairs for text in pair}
+    )  # sorted: batches, and so rounding, must not depend on the caller
+    vectors = embedder.embed(texts).astype(np.float64)
+    row_of = {text: row for row, text in enumerate(texts)}
+    calibration = calibration_of(embedder.model)
+    return [
+        similarity(left, right, float(vectors[row_of[left]] @ vectors[row_of[right]]), calibration)
+        for left, right in pairs
+    ]
+
+
+def similarity(left: str, right: str, cosine: float, calibration: Calibration) -> PairSimilarity:
+    """Return the similarity of two texts whose vectors have this cosine. Pure."""
+    return score_pair(left, right, cosine, calibration).with_conflicts()
+
+
+def score_pair(left: str, right: str, cosine: float, calibration: Calibration) -> PairScore:
+    """Return the score of two texts and its signals, without looking for conflicts. Pure."""
+    one, other = analyse_words(left[:MAX_TEXT]), analyse_words(right[:MAX_TEXT])
+    signals = compare(one, other, _rounded(cosine))
+    form = form_of(one, other)
+    is_same = one.normal == other.normal
+    score = 1.0 if is_same else round(calibration.score(signals, form), 6)
+    return PairScore(one.text, other.text, is_same, score, signals, form, calibration.is_known)
+
+
+def _rounded(cosine: float) -> float:
+    return round(min(max(cosine, -1.0), 1.0), 6)  # batches of different sizes differ by 1e-7
+
+
+def _relation(score: float, conflicts: tuple[Conflict, ...]) -> Relation:
+    if conflicts and score >= RELATED:
+        return "conflict"
+    if score >= DUPLICATE:
+        return "duplicate"
+    return "related" if score >= RELATED else "different"
+
+
+def require_text(text: str) -> str:
+    """Return the text. Raises ConfigError for a blank one."""
+    if not text.strip():
+        raise ConfigError("the text is empty; give a text to compare")
+    return text
+
+
+def cut_notes(text: str) -> tuple[str, ...]:
+    """Return a note if only a part of the text is compared."""
+    if len(text) <= MAX_TEXT:
+        return ()
+    return (f"the text has {len(text):,} characters; only the first {MAX_TEXT:,} are compared",)
+
+
+def too_long_for_a_fact(text: str) -> str:
+    """Return why a text cannot be written as a fact, empty if it is short enough."""
+    if len(text) <= MAX_TEXT:
+        return ""
+    return (
+        f"the fact has {len(text):,} characters; a fact has at most {MAX_TEXT:,}: "
+        "write the text to a page of its own"
+    )
+
+
+TABLES = Path(__file__).parent / "calibration.json"
+
+DISTINCT, BELOW = 0.84, 0.009
+"""Cap for labels that are `distinct`, and the range above it that keeps their order: `Platform &
+Infrastructure` is close to `Platform`, but not a duplicate."""
+
+NEARLY_ONE = 0.999
+"""Highest score of texts that differ: 1 means identical."""
+
+
+@dataclass(frozen=True, slots=True)
+class Curve:
+    """Weights and knots that turn the signals of one form of text into a score."""
+
+    cosine: float
+    tokens: float
+    shares_word: float
+    spelling: float
+    bias: float
+    """Weights of the signals, and the bias of the sum."""
+    knots: tuple[tuple[float, float], ...]
+    """(sum, score) pairs, ascending; the first score is 0, the last 1."""
+
+    def sum(self, signals: Signals) -> float:
+        """Return the weighted sum of the signals."""
+        return (
+            self.cosine * signals.cosine
+            + self.tokens * signals.tokens
+            + self.shares_word * signals.shares_word
+            + self.spelling * signals.spelling
+            + self.bias
+        )
+
+    def score(self, signals: Signals) -> float:
+        """Return the score, 0..1."""
+        total = self.sum(signals)
+        position = bisect_right(self.knots, (total, float("inf")))
+        if position == 0:
+            return self.knots[0][1]
+        if position == len(self.knots):
+            return self.knots[-1][1]
+        (low, below), (high, above) = self.knots[position - 1], self.knots[position]
+        return below + (above - below) * (total - low) / (high - low)
+
+    def least_cosine(self, score: float) -> float:
+        """Return a cosine below which no pair reaches `score`, whatever its other signals."""
+        position = next(i for i, knot in enumerate(self.knots) if knot[1] >= score)
+        (high, above) = self.knots[position]
+        (low, below) = self.knots[max(position - 1, 0)]
+        total = high if above == below else low + (high - low) * (score - below) / (above - below)
+        most = max(0.0, self.tokens + self.shares_word) + max(0.0, self.spelling) + self.bias
+        return (total - most) / self.cosine
+
+
+@dataclass(frozen=True, slots=True)
+class Calibration:
+    """The curves of one embedding model; without any, the score is the raw cosine."""
+
+    model: str
+    curves: Mapping[Form, Curve]
+
+    @property
+    def is_known(self) -> bool:
+        """Whether this model has been calibrated."""
+        return bool(self.curves)
+
+    def score(self, signals: Signals, form: Form) -> float:
+        """Return the score of two texts that differ, 0..0.999."""
+        curve = self.curves.get(form)
+        score = curve.score(signals) if curve else signals.cosine
+        if form == "label" and signals.distinct and score > DISTINCT:
+            score = DISTINCT + BELOW * (score - DISTINCT) / (1.0 - DISTINCT)
+        return min(max(score, 0.0), NEARLY_ONE)
+
+    def least_cosine(self, score: float) -> float:
+        """Return a cosine below which no pair reaches `score`."""
+        return min((curve.least_cosine(score) for curve in self.curves.values()), default=score)
+
+
+def calibration_of(model: str) -> Calibration:
+    """Return the calibration of a model by name; without curves when there is none."""
+    return Calibration(model, _tables().get(model, {}))
+
+
+@lru_cache(maxsize=1)
+def _tables() -> Mapping[str, Mapping[Form, Curve]]:
+    raw = json.loads(TABLES.read_text(encoding="utf-8"))
+    return {
+        model: {
+            form: Curve(**table["weights"], knots=tuple(map(tuple, table["knots"])))
+            for form, table in forms.items()
+        }
+        for model, forms in raw["models"].items()
+    }

@@ -1,0 +1,232 @@
+"""Calls a method by name: arguments validated, the answer or the failure as JSON.
+
+A failure is one of five types, one sentence, no traceback. Loads no engine before a call.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from pydantic import ValidationError
+
+from kbx_tui import errors
+from kbx_tui.errors import EmbeddingError, IndexFault, KbxError, NotFound
+from kbx_tui.safe_text import replace_surrogates
+from kbx_tui.tools.answers import ErrorCode, ErrorType
+from kbx_tui.tools.methods import Method, available_methods, find_method, input_schema
+
+if TYPE_CHECKING:
+    from kbx_tui.api import KnowledgeBase
+
+
+UNVERIFIED = "it failed, for a reason that could not be checked for what is redacted; see the log"
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """The outcome of a call."""
+
+    tool: str
+    json: dict[str, Any]
+    """The answer of the tool, or the envelope of the failure."""
+    failure: Failure | None = None
+
+
+def call(
+    kb: KnowledgeBase, name: str, params: Mapping[str, Any], *, allow_writes: bool = False
+) -> dict[str, Any]:
+    """Call a method by name, `kb.search` or `kb_search`, and return its answer.
+
+    The answer is the same as from every other surface. Raises KbxError, and pydantic's
+    ValidationError for invalid arguments.
+    """
+    method = callable_method(name, allow_writes=allow_writes)
+    if isinstance(method, Failure):
+        raise NotFound(method.message)
+    arguments = method.arguments.model_validate(params)
+    from kbx_tui.tools.handlers import HANDLERS
+    from kbx_tui.tools.redaction_filter import pass_on  # loads the engine: not before a call
+
+    def answer() -> dict[str, Any]:
+        with kb.noting() as notices:
+            made = HANDLERS[method.name](kb, arguments)
+        _add_notes(made, notices)
+        if method.name == "kb.capabilities":
+            names = [available.name for available in available_methods(allow_writes=allow_writes)]
+            made |= {"methods": names, "writes": allow_writes}
+        return made
+
+    return pass_on(kb, method.answer, answer, params, writes=method.writes)
+
+
+def _add_notes(answer: dict[str, Any], notices: Sequence[str]) -> None:
+    """Add what a person would have read meanwhile to the notes of an answer, or to its hints."""
+    places = [part for part in (answer, answer.get("data"), answer.get("meta")) if part]
+    lists = [part[key] for key in ("notes", "hints") for part in places if key in part]
+    for notes in lists[:1]:
+        notes += [notice for notice in notices if notice not in notes]
+
+
+def answer_call(
+    open_kb: Callable[[], KnowledgeBase],
+    name: str,
+    params: Mapping[str, Any],
+    *,
+    allow_writes: bool = False,
+) -> Answer:
+    """Call a method and return its answer or its failure; raises nothing."""
+    method = callable_method(name, allow_writes=allow_writes)
+    if isinstance(method, Failure):
+        return failed_answer(name, method)
+    kb = None
+    try:
+        kb = open_kb()
+        return Answer(method.tool, call(kb, name, params, allow_writes=allow_writes))
+    except Exception as error:
+        failure = failure_of(error, partial(input_schema, method))
+        if failure.is_bug:
+            log.exception("call of %s failed", method.tool, exc_info=error)
+        elif kb is not None and isinstance(error, KbxError):
+            failure = replace(failure, message=public_error(kb, error, params))
+        return failed_answer(name, failure)
+
+
+def public_error(kb: KnowledgeBase, error: KbxError, arguments: Any) -> str:
+    """Return the message of an error as one line without what is redacted."""
+    if isinstance(error, IndexFault | EmbeddingError):
+        return one_line(str(error))  # about the index or the model, never about a page
+    from kbx_tui.tools.redaction_filter import public_message  # loads the engine
+
+    try:
+        return one_line(public_message(kb, error, arguments))
+    except Exception:  # what cannot be verified is not passed on, the index being broken for one
+        log.exception("the message of an error could not be verified")
+        return UNVERIFIED
+
+
+def failed_answer(name: str, failure: Failure) -> Answer:
+    """Return the answer of a method or tool for a failed call."""
+    method = find_method(name)
+    tool = method.tool if method else name
+    envelope = {"ok": False, "error": failure.error_json(), "meta": {"tool": tool}}
+    return Answer(tool, envelope, failure)
+
+
+def callable_method(name: str, *, allow_writes: bool) -> Method | Failure:
+    """Return the method with this name, or why it cannot be called."""
+    method = find_method(name)
+    if method is None:
+        available = available_methods(allow_writes=allow_writes)
+        if "." in name:
+            what, names = "method", [method.name for method in available]
+        else:
+            what, names = "tool", [method.tool for method in available]
+        message = f"there is no {what} {name[:100]!r}; the {what}s are: {', '.join(names)}"
+        return Failure("VALIDATION", "method_not_found", message)
+    if method.writes and not allow_writes:
+        message = f"{method.name} writes, which is off; start the server with --allow-writes"
+        return Failure("VALIDATION", "permission_denied", message)
+    return method
+
+
+KINDS: dict[type[errors.KbxError], tuple[ErrorType, ErrorCode]] = {
+    errors.EmbeddingAuth: ("AUTH", "permission_denied"),
+    errors.EmbeddingRateLimited: ("RATE_LIMIT", "internal_error"),
+    errors.EmbeddingUnavailable: ("TRANSIENT", "internal_error"),
+    errors.EmbeddingError: ("INTERNAL", "internal_error"),
+    errors.IndexForeign: ("INTERNAL", "internal_error"),
+    errors.IndexDamaged: ("INTERNAL", "internal_error"),
+    errors.IndexFault: ("TRANSIENT", "internal_error"),
+    errors.FileChanged: ("TRANSIENT", "internal_error"),
+    errors.WriteFault: ("INTERNAL", "internal_error"),
+    errors.ConfigError: ("VALIDATION", "invalid_request"),
+    errors.NotConfirmed: ("VALIDATION", "permission_denied"),
+    errors.NotTrusted: ("VALIDATION", "permission_denied"),
+    errors.NotFound: ("VALIDATION", "invalid_request"),
+    errors.KbxError: ("INTERNAL", "internal_error"),
+}
+"""An error not listed here has the type and code of its nearest listed base class."""
+
+RETRYABLE: frozenset[ErrorType] = frozenset({"RATE_LIMIT", "TRANSIENT"})
+MESSAGE_LENGTH = 500
+"""Longest message, in characters: it may quote a long argument."""
+_UNION_TAGS = ("constrained-str", "constrained-int")
+"""Added by pydantic to the place of an argument that may be a text or a number."""
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """A failed call."""
+
+    type: ErrorType
+    code: ErrorCode
+    message: str
+    is_bug: bool = False
+    """True for an exception that is not a KbxError, which is logged."""
+    retry_after_seconds: float | None = None
+    """When to try again; None if that is unknown, or if it does not help."""
+
+    @property
+    def retryable(self) -> bool:
+        return self.type in RETRYABLE
+
+    def error_json(self) -> dict[str, Any]:
+        """Return the `error` object of every surface."""
+        return {
+            "type": self.type,
+            "code": self.code,
+            "message": self.message,
+            "retryable": self.retryable,
+            "retry_after_seconds": self.retry_after_seconds,
+        }
+
+
+def failure_of(error: Exception, arguments_schema: Callable[[], dict[str, Any]] = dict) -> Failure:
+    """Return the failure for an exception; `arguments_schema` makes the schema of the arguments."""
+    if isinstance(error, ValidationError):
+        return _invalid_arguments(error, arguments_schema)
+    if isinstance(error, errors.KbxError):
+        kind = next(base for base in type(error).__mro__ if base in KINDS)
+        wait = getattr(error, "retry_after_seconds", None)
+        return Failure(*KINDS[kind], one_line(str(error)), retry_after_seconds=wait)
+    message = f"internal error ({type(error).__name__}); this is a bug"
+    return Failure("INTERNAL", "internal_error", message, is_bug=True)
+
+
+def _invalid_arguments(
+    error: ValidationError, arguments_schema: Callable[[], dict[str, Any]]
+) -> Failure:
+    """Return a failure for the first missing argument, else for the first problem."""
+    problems = error.errors(include_url=False, include_context=False, include_input=False)
+    missing = next((problem for problem in problems if problem["type"] == "missing"), None)
+    problem = missing or problems[0]
+    parts = [str(part) for part in problem["loc"] if part not in _UNION_TAGS]
+    location = ".".join(parts) or "the arguments"
+    if missing:
+        return Failure("VALIDATION", "missing_param", one_line(f"{location} is missing"))
+    if problem["type"] == "extra_forbidden":
+        names = ", ".join(_valid_names(arguments_schema(), problem["loc"]))
+        reason = "is not an argument of this tool" + (f"; valid: {names}" if names else "")
+    else:
+        reason = problem["msg"].removeprefix("Input ").removeprefix("Value error, ")
+    message = one_line(f"{location} {reason[:1].lower()}{reason[1:]}")
+    return Failure("VALIDATION", "invalid_request", message)
+
+
+def _valid_names(schema: dict[str, Any], location: Sequence[int | str]) -> list[str]:
+    """Return the valid names beside the unknown one at `location`."""
+    for part in location[:-1]:
+        schema = schema.get("properties", {}).get(part, {})
+    return list(schema.get("properties", ()))
+
+
+def one_line(text: str) -> str:
+    """Return a message as one line of valid, limited text."""
+    line = " ".join(replace_surrogates(text).split())
+    return line if len(line) <= MESSAGE_LENGTH else f"{line[: MESSAGE_LENGTH - 1]}…"

@@ -1,0 +1,314 @@
+"""The thread on which servers run the engine, and those that keep its index in step with the files.
+
+A call never waits for the latter: one waits for the system to report changed files, the other
+indexes them, text first and then vectors, a few at a time. Without an index nothing happens: only a
+search or `kbx index` makes one.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections.abc import Callable, Mapping
+from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import TimeoutError as FutureTimeout
+from contextlib import closing, suppress
+from typing import TYPE_CHECKING, Any
+
+from kbx_tui.errors import EmbeddingError, IndexElsewhere, IndexLocked, KbxError
+from kbx_tui.tools.dispatch import Answer, Failure, answer_call, failed_answer
+
+if TYPE_CHECKING:
+    from kbx_tui.api import KnowledgeBase
+    from kbx_tui.index.index_status import IndexSummary
+
+
+log = logging.getLogger(__name__)
+
+_BUSY = Failure(
+    "TRANSIENT",
+    "internal_error",
+    "too many calls are waiting; try again in a second",
+    retry_after_seconds=1.0,
+)
+
+TIMEOUT_SECONDS = 60.0
+"""After this a caller is asked to try again; the work continues."""
+MOST_CALLS = 64
+"""Calls at a time, those that wait included; further ones are refused at once.
+
+More than a server lets through: clients that leave do not take back what they asked for.
+"""
+IDLE_SECONDS = 0.5
+"""Seconds without a call after which there is time for other work."""
+
+
+class EngineWorker:
+    """A knowledge base on its own thread, opened by the first call that needs it.
+
+    Calls of any number of clients run one after the other.
+    """
+
+    def __init__(
+        self,
+        open_kb: Callable[[], KnowledgeBase],
+        *,
+        allow_writes: bool = False,
+        timeout: float = TIMEOUT_SECONDS,
+        background: bool = False,
+        warms: bool = False,
+    ) -> None:
+        """Prepare without opening anything.
+
+        With `background`, the index is kept up to date between calls, from the first one on; with
+        `warms`, `begin` loads what a first search needs.
+        """
+        self._open_kb, self.allow_writes, self.timeout = open_kb, allow_writes, timeout
+        self._kb: KnowledgeBase | None = None
+        self._thread = ThreadPoolExecutor(1, thread_name_prefix="kbx-tools")
+        self._calls, self._last_call, self._counting = 0, time.monotonic(), threading.Lock()
+        self._keeper = IndexKeeper(open_kb, self.is_idle, self._warm) if background else None
+        self._warms = warms
+
+    def begin(self) -> None:
+        """Use the time before the first call of a client that has connected."""
+        if self._warms:
+            self._warms = False
+            self._warm()
+
+    def is_idle(self) -> bool:
+        """Return whether no call is running or was running just now."""
+        return not self._calls and time.monotonic() - self._last_call > IDLE_SECONDS
+
+    def submit(self, name: str, params: Mapping[str, Any]) -> Future[Answer]:
+        """Start a call and return a future of its answer, which may be a failure."""
+        if self._calls >= MOST_CALLS:
+            busy: Future[Answer] = Future()
+            busy.set_result(failed_answer(name, _BUSY))
+            return busy
+        return self._counted(
+            lambda: answer_call(self._opened, name, params, allow_writes=self.allow_writes)
+        )
+
+    def run(self, action: Callable[[KnowledgeBase], Any]) -> Future[Any]:
+        """Start any other work on the knowledge base; a TimeoutError if too much is waiting."""
+        if self._calls >= MOST_CALLS:
+            busy: Future[Any] = Future()
+            busy.set_exception(TimeoutError())
+            return busy
+        return self._counted(lambda: action(self._opened()))
+
+    def waiting(self) -> int:
+        """Return how many calls wait for the one that is running."""
+        return max(self._calls - 1, 0)
+
+    def summary(self) -> Future[IndexSummary | None]:
+        """Start reading the newest index; return a future of what it holds, None if none is open.
+
+        Does not count as a call, and opens no knowledge base.
+        """
+        return self._thread.submit(lambda: None if self._kb is None else self._kb.index_summary())
+
+    def answer(self, name: str, params: Mapping[str, Any]) -> Answer:
+        """Call a method and wait for its answer, for at most `timeout` seconds."""
+        try:
+            return self.submit(name, params).result(self.timeout)
+        except FutureTimeout:
+            return self.timeout_answer(name)
+
+    def timeout_answer(self, name: str) -> Answer:
+        """Return the answer to a call that takes too long."""
+        message = f"no answer within {self.timeout:g} seconds; still working on it, try again"
+        return failed_answer(name, Failure("TRANSIENT", "internal_error", message))
+
+    def close(self) -> None:
+        """Close the knowledge base after the calls that were started."""
+        if self._keeper is not None:
+            self._keeper.stop()
+        self._thread.submit(self._close)
+        self._thread.shutdown(wait=True, cancel_futures=False)
+
+    def _counted(self, work: Callable[[], Any]) -> Future[Any]:
+        with self._counting:
+            self._calls += 1
+        future = self._thread.submit(work)
+        future.add_done_callback(self._call_ended)
+        return future
+
+    def _call_ended(self, future: Future[Any]) -> None:
+        with self._counting:
+            self._calls, self._last_call = self._calls - 1, time.monotonic()
+        if self._keeper is not None and self._kb is not None:  # a base that opens, once trusted
+            self._keeper.start()
+
+    def _warm(self) -> None:
+        """Load the newest index in two steps: a call during the first one waits for that alone."""
+        with suppress(RuntimeError):  # closed meanwhile
+            self._thread.submit(self._quietly, _refresh).add_done_callback(self._warm_rest)
+
+    def _warm_rest(self, loading: Future[Any]) -> None:
+        with suppress(RuntimeError):  # closed meanwhile
+            self._thread.submit(self._quietly, _warm)
+        if self._keeper is not None and self._kb is not None:
+            self._keeper.start()
+
+    def _quietly(self, action: Callable[[KnowledgeBase], Any]) -> None:
+        """Do something that a call would do anyway; that call reports what fails."""
+        try:
+            from kbx_tui.tools import (
+                handlers,  # noqa: F401 - loads the engine
+                redaction_filter,  # noqa: F401 - loads the filter
+            )
+
+            action(self._opened())
+        except KbxError as error:
+            log.info("not loaded in advance: %s", error)
+
+    def _opened(self) -> KnowledgeBase:
+        if self._kb is None:
+            self._kb = self._open_kb()
+        return self._kb
+
+    def _close(self) -> None:
+        if self._kb is not None:
+            self._kb.close()
+
+
+def _refresh(kb: KnowledgeBase) -> None:
+    if kb.is_indexed():
+        kb.refresh()
+
+
+def _warm(kb: KnowledgeBase) -> None:
+    if kb.is_indexed():
+        kb.warm()
+
+
+STEP_SECONDS = 0.3
+"""Seconds between two looks at whether calls are running, while there is work."""
+FIRST_LOOKS = 2
+"""Looks at whether to stop embedding that are skipped: one batch of chunks, one step of texts.
+
+A server that is called all the time would never get on otherwise.
+"""
+RETRY_SECONDS = 60.0
+"""Seconds until another try after the model or the index failed."""
+JOIN_SECONDS = 1.0
+"""Longest wait for the threads to stop; they end with the process in any case."""
+
+
+class IndexKeeper:
+    """Indexes files that change, and texts without vectors, whenever `is_idle` returns True."""
+
+    def __init__(
+        self,
+        open_kb: Callable[[], KnowledgeBase],
+        is_idle: Callable[[], bool],
+        updated: Callable[[], object],
+    ) -> None:
+        """`updated` is called after the index changed, on a thread of this object."""
+        self._open_kb, self._is_idle, self._updated = open_kb, is_idle, updated
+        self._stopped, self._wake = threading.Event(), threading.Event()
+        self._changed: set[str] = set()
+        self._changing = threading.Lock()
+        self._compare_all = self._embed = True  # files may have changed while nobody watched
+        self._threads: list[threading.Thread] = []
+
+    def start(self) -> None:
+        """Begin, unless that was done before."""
+        if not self._threads and not self._stopped.is_set():
+            for target, name in ((self._keep, "kbx-keep"), (self._watch, "kbx-watch")):
+                self._threads.append(threading.Thread(target=target, name=name, daemon=True))
+            for thread in self._threads:
+                thread.start()
+
+    def stop(self) -> None:
+        """Stop after the step that is being done."""
+        self._stopped.set()
+        self._wake.set()
+        deadline = time.monotonic() + JOIN_SECONDS
+        for thread in self._threads:
+            thread.join(max(deadline - time.monotonic(), 0.0))
+
+    def _watch(self) -> None:
+        try:
+            with closing(self._open_kb()) as kb:
+                if kb.settings.app.watch:
+                    kb.watch(self._note, stopped=self._stopped)
+        except Exception as error:
+            log.warning("changes on disk are not noticed: %s", error)
+
+    def _note(self, paths: frozenset[str]) -> None:
+        with self._changing:
+            self._changed |= paths
+        self._wake.set()
+
+    def _keep(self) -> None:
+        try:
+            with closing(self._open_kb()) as kb:
+                wait = STEP_SECONDS
+                while not self._stopped.is_set():
+                    self._wake.wait(None if wait < 0.0 else wait)
+                    self._wake.clear()
+                    if not self._stopped.wait(STEP_SECONDS):
+                        wait = self._next(kb) if self._is_idle() else STEP_SECONDS
+        except Exception as error:
+            log.warning("the index is not kept up to date: %s", error)
+
+    def _next(self, kb: KnowledgeBase) -> float:
+        """Do what is to be done next; return the seconds to wait, -1 for the next change."""
+        try:
+            if not kb.is_indexed():
+                return RETRY_SECONDS
+            if self._index(kb) or self._add_vectors(kb):
+                self._updated()
+            return STEP_SECONDS if self._embed else -1.0
+        except IndexElsewhere:
+            return RETRY_SECONDS  # newer versions are fetched by whoever reads them
+        except IndexLocked:
+            return STEP_SECONDS * 10  # another process does the work
+        except EmbeddingError as error:
+            log.warning("vectors are not made up: %s", error)
+            return float(getattr(error, "retry_after_seconds", RETRY_SECONDS))
+        except KbxError as error:
+            log.warning("the index is not kept up to date: %s", error)
+            return RETRY_SECONDS
+
+    def _index(self, kb: KnowledgeBase) -> bool:
+        """Index the text of changed files; return whether there were any."""
+        with self._changing:
+            changed, self._changed = self._changed, set()
+        everything = self._compare_all or not all(path.lower().endswith(".md") for path in changed)
+        try:
+            if everything:
+                kb.reread_settings()  # kbx.toml may be what changed
+            if everything and (changed or kb.count_newer_files() or kb.entities_outdated()):
+                kb.index(fast=True, wait=False, cancelled=self._stopped.is_set)
+            elif changed:
+                kb.index(fast=True, wait=False, only=changed)
+            else:
+                self._compare_all = False
+                return False
+        except KbxError:
+            self._note(frozenset(changed))
+            raise
+        self._compare_all, self._embed = False, True
+        return True
+
+    def _add_vectors(self, kb: KnowledgeBase) -> bool:
+        """Embed texts until a call begins, but a few in any case; return whether any was."""
+        if not self._embed:
+            return False
+        interrupted, looks = False, 0
+
+        def cancelled() -> bool:
+            nonlocal interrupted, looks
+            looks += 1
+            is_wanted = looks > FIRST_LOOKS and (bool(self._changed) or not self._is_idle())
+            interrupted = self._stopped.is_set() or is_wanted
+            return interrupted
+
+        embedded = kb.add_vectors(cancelled=cancelled)
+        self._embed = interrupted
+        return embedded > 0

@@ -1,0 +1,228 @@
+"""The methods that agents and programs can call, and the JSON schemas of their contracts."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from pydantic import BaseModel
+
+from kbx_tui.tools import answers, arguments, search_answers
+from kbx_tui.tools.answers import Failed
+
+
+@dataclass(frozen=True, slots=True)
+class Method:
+    """A method: its names, its contracts and what agents read about it."""
+
+    name: str
+    """In JSON Lines and Python: `kb.search`."""
+    command: tuple[str, ...]
+    """The command that prints the same with `--json`; empty if only `kbx tool` does."""
+    title: str
+    description: str
+    arguments: type[BaseModel]
+    answer: type[answers.Answer]
+    writes: bool = False
+    destroys: bool = False
+    """Whether it changes or removes what is written, rather than adding to it."""
+
+    @property
+    def tool(self) -> str:
+        """The name in MCP, where the first dot is an underscore: `kb_search`."""
+        return self.name.replace(".", "_", 1)
+
+
+_ALL = (
+    Method(
+        "kb.search",
+        (),
+        "Search the knowledge base",
+        "Search people, projects, teams and documents by meaning and by words. Returns ranked "
+        "results with scores, snippets of at most 200 characters and their locations; an empty "
+        "list when nothing matches. kb_get returns the full text of a result.",
+        arguments.KbSearch,
+        answers.KbSearchAnswer,
+    ),
+    Method(
+        "kb.get",
+        (),
+        "Read an entity or a document",
+        "Return the full text of an entity's page or of a document, by the id a search returned, "
+        "or a fact with its place, status and sources, by its fact_id.",
+        arguments.KbGet,
+        answers.KbGetAnswer,
+    ),
+    Method(
+        "kb.experts",
+        ("experts",),
+        "Find experts on a topic",
+        "Rank entities by the evidence about them on a topic: facts still in force, weighted by "
+        "number, recency or citations, optionally with documents on the topic.",
+        arguments.KbExperts,
+        answers.KbExpertsAnswer,
+    ),
+    Method(
+        "kb.capabilities",
+        (),
+        "List what is available",
+        "Return the version, methods, retrieval modes, transports and document types that are "
+        "available now.",
+        arguments.KbCapabilities,
+        answers.KbCapabilitiesAnswer,
+    ),
+    Method(
+        "kbx.search",
+        ("search",),
+        "Search with all options",
+        "Search documents in two passes, entities first, with every filter and ranking option; "
+        "with explain, return how each score was computed.",
+        arguments.KbxSearch,
+        search_answers.KbxSearchAnswer,
+    ),
+    Method(
+        "kbx.links",
+        ("links", "show"),
+        "List the links of a document",
+        "Return what links to a document or to the page of an entity, where its names are "
+        "mentioned without a link, where it links itself, and its links that lead to nothing, each "
+        "with line and likely targets.",
+        arguments.KbxLinks,
+        answers.KbxLinksAnswer,
+    ),
+    Method(
+        "kbx.memory_similar",
+        ("memory", "similar"),
+        "Check for duplicates before writing",
+        "Find existing facts or content semantically similar to candidate text. Use before writing "
+        "new facts to check for duplicates.",
+        arguments.KbxMemorySimilar,
+        answers.KbxMemorySimilarAnswer,
+    ),
+    Method(
+        "kbx.entity_similar_field",
+        ("entity", "similar-field"),
+        "Check a field before changing it",
+        "Return whether the page of an entity already has a value similar to a proposed one.",
+        arguments.KbxEntitySimilarField,
+        answers.KbxEntitySimilarFieldAnswer,
+    ),
+    Method(
+        "kbx.memory_add",
+        ("memory", "add"),
+        "Write a fact",
+        "Add a fact to the page of an entity. If the page already states or contradicts it, "
+        "nothing is written and the matches are returned. dry_run writes nothing.",
+        arguments.KbxMemoryAdd,
+        answers.WrittenAnswer,
+        writes=True,
+    ),
+    Method(
+        "kbx.memory_edit_fact",
+        ("memory", "edit-fact"),
+        "Reword a fact",
+        "Change the text of a fact, to merge another one into it or correct it. Its date and "
+        "sources stay; its fact_id changes with the text. If another fact says the same or "
+        "contradicts it, nothing is written and the matches are returned. dry_run writes nothing.",
+        arguments.KbxMemoryEditFact,
+        answers.WrittenAnswer,
+        writes=True,
+        destroys=True,
+    ),
+    Method(
+        "kbx.memory_supersede",
+        ("memory", "supersede"),
+        "Strike out a fact",
+        "Strike out a fact that is no longer true, and add the fact that replaces it, if given. "
+        "The struck fact stays readable. If another fact says the same as the new one or "
+        "contradicts it, nothing is written and the matches are returned. dry_run writes nothing.",
+        arguments.KbxMemorySupersede,
+        answers.WrittenAnswer,
+        writes=True,
+        destroys=True,
+    ),
+    Method(
+        "kbx.memory_delete_fact",
+        ("memory", "delete-fact"),
+        "Delete a fact",
+        "Delete the line of a fact or open item; prefer kbx_memory_supersede for what was true "
+        "once. kbx undo restores it. dry_run writes nothing.",
+        arguments.KbxMemoryDeleteFact,
+        answers.WrittenAnswer,
+        writes=True,
+        destroys=True,
+    ),
+)
+
+METHODS: Mapping[str, Method] = {method.name: method for method in _ALL}
+"""By name, in listing order."""
+
+
+def find_method(name: str) -> Method | None:
+    """Return the method with this name or tool name, None for an unknown one."""
+    return next((method for method in _ALL if name in (method.name, method.tool)), None)
+
+
+def available_methods(*, allow_writes: bool) -> list[Method]:
+    """Return the methods that may be called."""
+    return [method for method in _ALL if allow_writes or not method.writes]
+
+
+def input_schema(method: Method) -> dict[str, Any]:
+    """Return the schema of the arguments, with definitions inlined and nothing nullable."""
+    return _simplify(method.arguments.model_json_schema(by_alias=True), drop_null=True)
+
+
+def output_schema(method: Method) -> dict[str, Any]:
+    """Return the schema of a successful answer."""
+    return _simplify(method.answer.model_json_schema(mode="serialization"))
+
+
+def failure_schema() -> dict[str, Any]:
+    """Return the schema of the answer to a failed call, the same for every tool."""
+    return _simplify(Failed.model_json_schema(mode="serialization"))
+
+
+def all_schemas() -> dict[str, dict[str, Any]]:
+    """Return the schemas by file name in docs/schemas/."""
+    schemas = {
+        f"{method.tool}.json": {
+            "name": method.tool,
+            "method": method.name,
+            "description": method.description,
+            "readOnly": not method.writes,
+            "inputSchema": input_schema(method),
+            "outputSchema": output_schema(method),
+        }
+        for method in METHODS.values()
+    }
+    return {**schemas, "failure.json": failure_schema()}
+
+
+def _simplify(schema: dict[str, Any], *, drop_null: bool = False) -> dict[str, Any]:
+    """Return a schema with definitions inlined, without titles and docstrings of classes."""
+    definitions = schema.pop("$defs", {})
+
+    def resolve(node: Any) -> Any:
+        if isinstance(node, list):
+            return [resolve(item) for item in node]
+        if not isinstance(node, dict):
+            return node
+        if "$ref" in node:
+            target = definitions[node["$ref"].rpartition("/")[2]]
+            rest = {key: value for key, value in node.items() if key != "$ref"}
+            node = {**{k: v for k, v in target.items() if k != "description"}, **rest}
+        if drop_null and {"type": "null"} in node.get("anyOf", ()):
+            (option,) = (option for option in node["anyOf"] if option != {"type": "null"})
+            rest = {k: v for k, v in node.items() if k not in ("anyOf", "default")}
+            return resolve({**option, **rest})
+        properties = {name: resolve(value) for name, value in node.get("properties", {}).items()}
+        return {
+            key: properties if key == "properties" else resolve(value)
+            for key, value in node.items()
+            if key != "title" or not isinstance(value, str)
+        }
+
+    simplified: dict[str, Any] = resolve(schema)
+    return simplified

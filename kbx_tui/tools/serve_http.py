@@ -1,0 +1,385 @@
+"""Serves MCP over HTTP with this process, or with several that this one starts.
+
+Of several, the process that listens accepts each connection and hands it to the worker that has the
+fewest. It reads nothing of it, so that a slow client costs it nothing, and replaces a worker that
+ends.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import socket
+import sys
+import time
+from collections import deque
+from collections.abc import Callable, Iterable
+from contextlib import suppress
+from dataclasses import asdict, dataclass, field, replace
+from typing import Protocol
+
+from kbx_tui.ending import on_signal
+from kbx_tui.errors import ConfigError, KbxError
+from kbx_tui.http_service.monitor import MonitorPort, monitored
+from kbx_tui.http_service.server_process import ServiceState, allow_connections
+from kbx_tui.tools.engine_process import McpOptions, StateReports, say, start_log
+from kbx_tui.tools.engine_worker import EngineWorker
+from kbx_tui.tools.mcp_http import McpProcess
+
+PROCESS = "server"
+
+
+class _Service(Protocol):
+    async def serve(self, listening: socket.socket) -> None: ...
+
+    def stop(self) -> object: ...
+
+
+def require_workers(count: int) -> None:
+    """Raise ConfigError where a process cannot hand its connections to others."""
+    if count > 1 and sys.platform == "win32":
+        raise ConfigError("--workers above 1 does not run on Windows; in WSL it does")
+
+
+def serve_one(
+    options: McpOptions, engine: EngineWorker, listening: socket.socket, port: MonitorPort | None
+) -> None:
+    """Serve with this process until a signal comes; what is in progress is answered."""
+    state = ServiceState(pids=lambda: {PROCESS: [os.getpid()]})
+    process = McpProcess(
+        engine,
+        token=options.token,
+        max_requests=options.max_requests,
+        reports=StateReports(state, PROCESS),
+    )
+    asyncio.run(_serve(process, listening, port, state))
+
+
+def serve_several(
+    options: McpOptions, count: int, listening: socket.socket, port: MonitorPort | None
+) -> None:
+    """Serve with so many other processes until a signal comes.
+
+    Raises KbxError if they end again and again.
+    """
+
+    async def serve() -> None:
+        state = ServiceState()
+        await _serve(WorkerPool(options, count, state), listening, port, state)
+
+    asyncio.run(serve())
+
+
+async def _serve(
+    service: _Service, listening: socket.socket, port: MonitorPort | None, state: ServiceState
+) -> None:
+    allow_connections()
+    start_log()
+    with on_signal(service.stop):
+        async with monitored(port, state):
+            await service.serve(listening)
+
+
+MODULE = "kbx_tui.tools.worker_process"
+RESTARTS, RESTART_SECONDS = 5, 60.0
+"""More restarts than this within this time end the server: they would end for the same reason."""
+START_SECONDS = 60.0
+"""Time for a worker to be ready; one that is not is replaced."""
+STALL_LOOKS, LOOK_SECONDS = 6, 5.0
+"""A worker that confirms no connection for so many looks in a row hangs, and is replaced. Looks are
+counted, not seconds, which pass while the machine stands still, too."""
+
+
+class WorkerPool:
+    """Runs the workers and hands connections out."""
+
+    def __init__(self, options: McpOptions, count: int, state: ServiceState) -> None:
+        self._options, self._count, self._state = options, count, state
+        self._workers: dict[int, HttpWorker] = {}
+        self._restarts: deque[float] = deque()
+        self._queue = ConnectionQueue(
+            self._workers.values, lambda: state.observer.rejected("no_worker")
+        )
+        self._failed: asyncio.Future[None] | None = None
+        self._loop: asyncio.AbstractEventLoop | None = None
+        state.pids = self.pids
+
+    def pids(self) -> dict[str, list[int]]:
+        """Return the workers that run."""
+        return {worker.name: [worker.process.pid] for worker in list(self._workers.values())}
+
+    async def serve(self, listening: socket.socket) -> None:
+        """Serve until `stop`. Raises KbxError if workers end again and again."""
+        self._loop = asyncio.get_running_loop()
+        self._failed = self._loop.create_future()
+        listening.setblocking(False)
+        tasks = [asyncio.create_task(self._keep(number)) for number in range(self._count)]
+        tasks.append(asyncio.create_task(self._accept(listening)))
+        for task in tasks:
+            task.add_done_callback(self._task_ended)
+        try:
+            await self._failed
+        finally:
+            for task in tasks:
+                task.cancel()
+            listening.close()
+            self._queue.close()
+            await asyncio.gather(*(worker.end() for worker in self._workers.values()))
+            self._workers.clear()
+
+    def stop(self) -> None:
+        """Let the workers answer what is in progress, then end. Callable on any thread."""
+        if self._loop is not None:
+            with suppress(RuntimeError):  # it has ended already
+                self._loop.call_soon_threadsafe(self._finish, None)
+
+    def _finish(self, error: BaseException | None) -> None:
+        if self._failed is not None and not self._failed.done():
+            if error is None:
+                self._failed.set_result(None)
+            else:
+                self._failed.set_exception(error)
+
+    def _task_ended(self, task: asyncio.Task[None]) -> None:
+        """End the server, which cannot do without this task."""
+        if not task.cancelled() and (error := task.exception()) is not None:
+            self._finish(error)
+
+    async def _keep(self, number: int) -> None:
+        """Run a worker, and another one whenever it ends. Raises KbxError if none can run."""
+        while True:
+            try:
+                worker = await self._start(number)
+                await self._follow(worker)
+                code = await worker.exit_code()
+            except OSError as error:
+                raise KbxError(f"a worker cannot be started: {error.strerror}") from error
+            del self._workers[number]
+            self._state.forget(worker.name)
+            now = time.monotonic()
+            self._restarts.append(now)
+            while now - self._restarts[0] > RESTART_SECONDS:
+                self._restarts.popleft()
+            if len(self._restarts) > RESTARTS:
+                often = f"{len(self._restarts)} times within {RESTART_SECONDS:g} seconds"
+                why = f"the last with exit code {code}; --workers 1 shows the reason"
+                raise KbxError(f"workers ended {often}, {why}")
+            self._state.observer.restarted()
+            say(f"{worker.name} ended with exit code {code}; another one is started")
+
+    async def _start(self, number: int) -> HttpWorker:
+        ours, theirs = socket.socketpair()
+        with theirs:
+            process = await asyncio.create_subprocess_exec(
+                *(sys.executable, "-P", "-m", MODULE, str(theirs.fileno())),
+                stdin=asyncio.subprocess.DEVNULL,
+                stdout=asyncio.subprocess.DEVNULL,
+                pass_fds=[theirs.fileno()],
+                start_new_session=True,  # ctrl+c is for the process that listens
+            )
+        options = replace(self._options, keeps_index=number == 0)
+        with suppress(BrokenPipeError, ConnectionResetError):  # it has ended already
+            ours.sendall(json.dumps(asdict(options)).encode() + b"\n")
+        ours.setblocking(False)
+        worker = self._workers[number] = HttpWorker(f"worker {number}", process, ours)
+        return worker
+
+    async def _follow(self, worker: HttpWorker) -> None:
+        """Read what a worker reports until it ends; end one that does not get ready, or hangs."""
+        reports = StateReports(self._state, worker.name)
+        reader, writer = await asyncio.open_unix_connection(sock=worker.control.dup())
+        deadline = asyncio.get_running_loop().call_later(START_SECONDS, worker.process.kill)
+        watching = asyncio.create_task(_end_if_stalled(worker))
+        try:
+            with suppress(OSError, ValueError):  # ValueError: a line that is not a report
+                while line := await reader.readline():
+                    match json.loads(line):
+                        case {"ready": _}:
+                            deadline.cancel()
+                            worker.is_ready = True
+                            self._queue.hand_over()
+                        case {"adopted": _}:
+                            worker.confirmed()
+                            self._queue.hand_over()
+                        case {"closed": int(closed)}:
+                            worker.closed = closed
+                        case report:
+                            reports.receive(report)
+        finally:
+            deadline.cancel()
+            watching.cancel()
+            worker.is_ready = False
+            writer.close()
+            worker.control.close()
+            while worker.unconfirmed:
+                self._queue.add(worker.unconfirmed.popleft())
+
+    async def _accept(self, listening: socket.socket) -> None:
+        loop = asyncio.get_running_loop()
+        while True:
+            try:
+                connection, _ = await loop.sock_accept(listening)
+            except OSError:  # too many open files, or a client that left
+                await asyncio.sleep(0.05)
+            else:
+                self._queue.add(connection)
+
+
+async def _end_if_stalled(worker: HttpWorker) -> None:
+    """Kill a worker once it confirms nothing of what it was given."""
+    oldest, looks = None, 0
+    while looks < STALL_LOOKS:
+        await asyncio.sleep(LOOK_SECONDS)
+        before, oldest = oldest, worker.unconfirmed[0] if worker.unconfirmed else None
+        looks = looks + 1 if oldest is not None and oldest is before else 0
+    seconds = STALL_LOOKS * LOOK_SECONDS
+    say(f"{worker.name} has taken no connection for {seconds:g} seconds and is ended")
+    worker.process.kill()
+
+
+END_SECONDS = 1.8
+"""Time for a worker to answer what is in progress when it is to end."""
+MAX_UNCONFIRMED = 32
+"""Connections that a worker may have been given without having confirmed them."""
+
+
+@dataclass(eq=False)
+class HttpWorker:
+    """A process, and the connections it has."""
+
+    name: str
+    process: asyncio.subprocess.Process
+    control: socket.socket
+    is_ready: bool = False
+    given: int = 0
+    """Connections that it was given since it started."""
+    closed: int = 0
+    """How many of them have ended."""
+    unconfirmed: deque[socket.socket] = field(default_factory=deque)
+    """Connections that it has not confirmed; if it ends before, another worker gets them."""
+
+    @property
+    def connections(self) -> int:
+        return self.given - self.closed
+
+    def give(self, connection: socket.socket) -> bool:
+        """Hand a connection over, which is then the worker's; return whether that was possible."""
+        if not self.is_ready or len(self.unconfirmed) >= MAX_UNCONFIRMED:
+            return False
+        try:
+            socket.send_fds(self.control, [b"c"], [connection.fileno()])
+        except OSError:  # it has ended, or reads nothing
+            return False
+        self.given += 1
+        self.unconfirmed.append(connection)
+        return True
+
+    def confirmed(self) -> None:
+        """Let go of the connection that was given first: the worker has it."""
+        self.unconfirmed.popleft().close()
+
+    async def end(self) -> None:
+        """Let the worker answer what is in progress, then end it."""
+        with suppress(ProcessLookupError):
+            self.process.terminate()
+        await self.exit_code()
+
+    async def exit_code(self) -> int:
+        """Return the exit code of a worker that is about to end; kill it if it does not.
+
+        Sending it a signal before would collect the code in place of asyncio, which then has none.
+        """
+        try:
+            return await asyncio.wait_for(self.process.wait(), END_SECONDS)
+        except TimeoutError:
+            with suppress(ProcessLookupError):
+                self.process.kill()
+            return await self.process.wait()
+
+
+WAIT_SECONDS = 5.0
+"""Time for which a connection waits while no worker can take it."""
+MAX_WAITING = 256
+"""Connections that wait, and refusals that are on their way."""
+ANSWER_SECONDS = 1.0
+REQUEST_BYTES = 65_536
+BUSY = (
+    b"HTTP/1.1 503 Service Unavailable\r\nContent-Type: application/json\r\nRetry-After: 1\r\n"
+    b"Connection: close\r\nContent-Length: %d\r\n\r\n%b"
+)
+BUSY_BODY = json.dumps({
+    "jsonrpc": "2.0",
+    "id": None,
+    "error": {"code": -32002, "message": "no process of this server is ready; try again"},
+}).encode()  # fmt: skip
+
+
+class ConnectionQueue:
+    """Hands each connection, in the order of their arrival, to the worker that has the fewest; of
+    several to the one that was given the fewest, so that all are used and have their index open."""
+
+    def __init__(
+        self, workers: Callable[[], Iterable[HttpWorker]], refused: Callable[[], object]
+    ) -> None:
+        """`refused` is called for each connection that no worker took."""
+        self._workers, self._refused = workers, refused
+        self._waiting: dict[socket.socket, asyncio.TimerHandle] = {}
+        self._refusals: set[asyncio.Task[None]] = set()
+        self._is_closed = False
+
+    def add(self, connection: socket.socket) -> None:
+        """Hand a connection over; if no worker takes it in time, tell its client to try again."""
+        if self._is_closed:
+            connection.close()
+            return
+        if len(self._waiting) >= MAX_WAITING:
+            self._refuse(connection)
+            return
+        loop = asyncio.get_running_loop()
+        self._waiting[connection] = loop.call_later(WAIT_SECONDS, self._expire, connection)
+        self.hand_over()
+
+    def hand_over(self) -> None:
+        """Hand over what waits. To be called whenever a worker can take more."""
+        while self._waiting:
+            connection, timer = next(iter(self._waiting.items()))
+            workers = sorted(self._workers(), key=lambda each: (each.connections, each.given))
+            if not any(worker.give(connection) for worker in workers):
+                return
+            timer.cancel()
+            del self._waiting[connection]
+
+    def close(self) -> None:
+        """Cut the connections that wait, and those that are added later."""
+        self._is_closed = True
+        for connection, timer in self._waiting.items():
+            timer.cancel()
+            connection.close()
+        self._waiting.clear()
+
+    def _expire(self, connection: socket.socket) -> None:
+        del self._waiting[connection]
+        self._refuse(connection)
+
+    def _refuse(self, connection: socket.socket) -> None:
+        self._refused()
+        if len(self._refusals) >= MAX_WAITING:
+            connection.close()
+            return
+        task = asyncio.create_task(_answer_busy(connection))
+        self._refusals.add(task)
+        task.add_done_callback(self._refusals.discard)
+
+
+async def _answer_busy(connection: socket.socket) -> None:
+    """Tell a client to try again."""
+    with suppress(OSError, TimeoutError):
+        async with asyncio.timeout(ANSWER_SECONDS):
+            reader, writer = await asyncio.open_connection(sock=connection)
+            try:
+                await reader.read(REQUEST_BYTES)  # what is left unread would cut the answer off
+                writer.write(BUSY % (len(BUSY_BODY), BUSY_BODY))
+                await writer.drain()
+            finally:
+                writer.close()

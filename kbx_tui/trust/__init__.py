@@ -1,1 +1,0 @@
-"""What a base from elsewhere may do only after the user has allowed it."""

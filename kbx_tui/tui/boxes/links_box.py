@@ -1,0 +1,324 @@
+"""The links box: what links to a document and from it, above explore; a mention becomes a link."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, Literal
+
+from rich.cells import cell_len
+from textual import on
+from textual.app import ComposeResult
+from textual.containers import Vertical
+from textual.content import Content
+from textual.message import Message
+
+from kbx_tui.errors import KbxError
+from kbx_tui.formatting import format_count
+from kbx_tui.safe_text import safe_line
+from kbx_tui.tui.commands.bindings import bindings
+from kbx_tui.tui.drawing.cell_text import fit, shorten, shorten_start
+from kbx_tui.tui.drawing.lines import BLANK, Line, Span, highlight, looks
+from kbx_tui.tui.explore.screen import Explore
+from kbx_tui.tui.shell.frame_screen import BoxScreen
+from kbx_tui.tui.widgets.lines_view import dim_text
+from kbx_tui.tui.widgets.rows_view import RowsView, Slot
+
+if TYPE_CHECKING:
+    from kbx_tui.api import KnowledgeBase
+    from kbx_tui.drafting.records import Written
+    from kbx_tui.search.link_records import DocumentLinks, UnlinkedMention
+
+
+Kind = Literal["backlink", "mention", "outgoing", "broken"]
+NOUNS: dict[Kind, str] = {
+    "backlink": "backlink",
+    "mention": "mention",
+    "outgoing": "outgoing link",
+    "broken": "broken link",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class LinkRow:
+    """One link or mention. Texts are without control characters."""
+
+    kind: Kind
+    title: str
+    """Of the other document; of a broken link its target."""
+    place: str
+    """Where it is: `memory/notes/plan.md:12`, `line 12`, `in a property`."""
+    text: str
+    """The line it is in, or what may be meant; may be empty."""
+    path: str = ""
+    """The document to open."""
+    line: int = 0
+    """1-based line to open it at, 0 for the beginning."""
+    entity_id: str = ""
+    """The entity to open, where `path` is empty."""
+    mention: UnlinkedMention | None = None
+    """What can become a link."""
+
+
+def link_rows(links: DocumentLinks) -> tuple[LinkRow, ...]:
+    """Return all rows: backlinks, mentions, outgoing links, broken links."""
+    backlinks = [
+        LinkRow("backlink", safe_line(each.title), _place(each.path, each.line),
+                safe_line(each.text) if each.line else "in a property", each.path, each.line)
+        for each in links.backlinks
+    ]  # fmt: skip
+    mentions = [
+        LinkRow("mention", safe_line(each.title), _place(each.path, each.line),
+                safe_line(each.text), each.path, each.line, mention=each)
+        for each in links.mentions
+    ]  # fmt: skip
+    outgoing = [
+        LinkRow("outgoing", safe_line(each.title), _place("", each.line), "", each.path,
+                entity_id=each.entity_id)
+        for each in links.outgoing
+    ]  # fmt: skip
+    broken = [
+        LinkRow("broken", safe_line(f"[[{each.target}]]"), _place("", each.line),
+                _suggestions(each.suggestions), each.path, each.line)
+        for each in links.broken
+    ]  # fmt: skip
+    return (*backlinks, *mentions, *outgoing, *broken)
+
+
+def group_title(rows: tuple[LinkRow, ...], kind: Kind) -> str:
+    """Return the title of a group: `3 mentions without a link`."""
+    count = format_count(sum(row.kind == kind for row in rows), NOUNS[kind])
+    return f"{count} without a link" if kind == "mention" else count
+
+
+def counts(rows: tuple[LinkRow, ...]) -> str:
+    """Return the number of each kind that there is: `13 backlinks, 6 outgoing links`."""
+    numbers = {kind: sum(row.kind == kind for row in rows) for kind in NOUNS}
+    parts = [format_count(number, NOUNS[kind]) for kind, number in numbers.items() if number]
+    return ", ".join(parts) or "no links"
+
+
+def _suggestions(paths: tuple[str, ...]) -> str:
+    return f"leads to nothing; may mean {safe_line(', '.join(paths))}" if paths else (
+        "leads to nothing"
+    )  # fmt: skip
+
+
+def _place(path: str, line: int) -> str:
+    if not line:
+        return safe_line(path) if path else "in a property"
+    return safe_line(f"{path}:{line}") if path else f"line {line}"
+
+
+INDENT = 5
+
+
+class LinksList(RowsView[LinkRow]):
+    """One or two lines per row below the title of its group."""
+
+    BINDINGS = [*bindings("links"), *bindings("list")]  # noqa: RUF012  # as in Textual
+    COMPONENT_CLASSES = looks("strong", "accent", "cursor", "bad")
+
+    @dataclass
+    class Opened(Message):
+        """The user chose a row."""
+
+        row: LinkRow
+
+    @dataclass
+    class Moved(Message):
+        """The cursor is on another row."""
+
+    def show(self, rows: tuple[LinkRow, ...]) -> None:
+        """Show these rows, with the cursor where it was."""
+        cursor, self.rows = self.cursor, rows
+        self.set_reactive(RowsView.cursor, max(min(cursor, len(rows) - 1), 0))
+        self.rebuild_lines()
+        self.show_cursor()
+
+    def slots(self) -> list[Slot]:
+        slots: list[Slot] = []
+        for number, row in enumerate(self.rows):
+            if number == 0 or row.kind != self.rows[number - 1].kind:
+                slots += [(-1, 0)] * bool(slots)
+                slots.append((-1, number + 1))
+            slots += [(number, part) for part in range(1 + bool(row.text))]
+        return slots
+
+    def row_line(self, row: int, part: int, width: int) -> Line:
+        if row < 0:
+            title = group_title(self.rows, self.rows[part - 1].kind) if part else ""
+            return (Span(f"  {title}", "dim"),) if part else BLANK
+        each = self.rows[row]
+        if part:
+            return (Span(" " * INDENT), *self._text(each, width - INDENT - 1))
+        room = max(width - 4 - min(cell_len(each.place), width // 2), 8)
+        title = fit(shorten(each.title, room), room)
+        place = shorten_start(each.place, width - room - 4)
+        return (
+            Span(" › " if row == self.cursor else "   ", "accent"),
+            Span(title, "bad" if each.kind == "broken" else "strong"),
+            Span(f" {place}", "dim"),
+        )
+
+    def _text(self, row: LinkRow, width: int) -> Line:
+        text, name = row.text, row.mention.name if row.mention is not None else ""
+        start = text.find(name) if name else -1
+        if start + len(name) > width - 2:  # begin shortly before the name
+            text = "… " + text[text.find(" ", max(start - width // 2, 0), start) + 1 :]
+            start = text.find(name)
+        text = shorten(text, max(width, 1))
+        return highlight(text, [(start, start + len(name))] if start >= 0 else [], "text")
+
+    def cursor_moved(self) -> None:
+        self.rebuild_lines()
+        self.post_message(self.Moved())
+
+    def row_opened(self) -> None:
+        if self.current is not None:
+            self.post_message(self.Opened(self.current))
+
+
+NOTHING = "Nothing links here and no name of it is mentioned elsewhere; it has no links itself."
+
+
+def open_links(explore: Explore, path: str) -> None:
+    """Open the box above explore, which then opens what the user chose."""
+    explore.app.push_screen(LinksBox(explore, path), partial(_open, explore))
+
+
+def _open(explore: Explore, row: LinkRow | None) -> None:
+    if row is None:
+        return
+    if row.path:
+        explore.reader.open_document(row.path, line=row.line, focus=True)
+    elif row.entity_id:
+        explore.reader.open_card(row.entity_id)
+
+
+class LinksBox(BoxScreen[LinkRow | None]):
+    """An overlay on explore. Dismissed with the row to open, or None."""
+
+    SCOPES = ("links", "list", "app")
+    AUTO_FOCUS = "LinksList"
+
+    def __init__(self, explore: Explore, path: str) -> None:
+        super().__init__()
+        self._explore, self._path = explore, path
+        self._notice = ""
+
+    def compose(self) -> ComposeResult:
+        with Vertical(id="links"):
+            yield LinksList()
+
+    def on_mount(self) -> None:
+        self._box.border_title = Content(f"Links of {safe_line(self._path)}")
+        self._box.border_subtitle = "reading …"
+        self._explore.session.client.start(self._read())
+
+    @property
+    def _box(self) -> Vertical:
+        return self.query_one("#links", Vertical)
+
+    # Reading and showing.
+
+    async def _read(self) -> None:
+        def read(engine: KnowledgeBase) -> DocumentLinks:
+            return engine.links(self._path)
+
+        try:
+            links = await self._explore.session.client.run(read)
+        except KbxError as error:
+            self._show_error(error)
+            return
+        if self.is_attached:
+            self._show(links)
+
+    def _show(self, links: DocumentLinks) -> None:
+        shown = self.query_one(LinksList)
+        shown.empty_state = dim_text(NOTHING)
+        shown.show(link_rows(links))
+        self._box.border_title = Content(f"“{safe_line(links.title)}”: {counts(shown.rows)}")
+        self._show_keys()
+
+    def _show_keys(self) -> None:
+        keymap, row = self._explore.navigator.keymap, self.query_one(LinksList).current
+        take, make, undo, close = (
+            keymap.key_of(f"links.{name}") for name in ("take", "make", "undo", "close")
+        )
+        parts = [f"{take} read", f"{close} close"]
+        if row is not None and row.mention is not None and keymap.offers("links.make"):
+            parts.insert(1, f"{make} make it a link")
+        if self._notice:
+            parts = [self._notice, f"{undo} takes it back"]
+        self._box.border_subtitle = Content(" · ".join(parts))
+
+    def _show_error(self, error: KbxError) -> None:
+        """Show an error in the box or, once that is closed, to explore."""
+        if not self.is_current:
+            raise error
+        self._box.border_subtitle = Content(safe_line(str(error)))
+
+    # What the user does.
+
+    @on(LinksList.Moved)
+    def moved(self) -> None:
+        self._notice = ""
+        self._show_keys()
+
+    @on(LinksList.Opened)
+    def open_row(self, event: LinksList.Opened) -> None:
+        self.dismiss(event.row)
+
+    def action_make(self) -> None:
+        """Make the mention under the cursor a link."""
+        row = self.query_one(LinksList).current
+        if row is not None and row.mention is not None:
+            self._explore.session.client.start(self._make(row.mention))
+        else:
+            self._box.border_subtitle = "only a mention without a link can become one"
+
+    def action_undo(self) -> None:
+        self._explore.model.undo()
+
+    def action_close(self) -> None:
+        self.dismiss(None)
+
+    async def _make(self, mention: UnlinkedMention) -> None:
+        client = self._explore.session.client
+
+        def write(engine: KnowledgeBase) -> Written:
+            return engine.link_mention(mention, self._path)
+
+        try:
+            written = await client.run(write)
+        except KbxError as error:
+            self._show_error(error)
+            return
+        if written.entry is not None:
+            number = written.entry
+            self._explore.model.remember(lambda: client.start(self._take_back(number)))
+        self._index([mention.path])
+        self._notice = f"linked in {safe_line(f'{mention.path}:{mention.line}')}"
+        if self.is_attached:
+            await self._read()
+
+    async def _take_back(self, number: int) -> None:
+        client = self._explore.session.client
+        entry = await client.run(lambda engine: engine.undo(number))
+        self._index([change.path for change in entry.changes])
+        self._notice = ""
+        words = f"undone: {safe_line(entry.description)}"
+        if self.is_attached:
+            await self._read()
+        if self.is_attached:  # it may have been closed while it was read
+            self._box.border_subtitle = Content(words)
+        else:
+            self._explore.show_notice(words)
+
+    def _index(self, written: Sequence[str]) -> None:
+        """Index files that were written here, without announcing them as changed on disk."""
+        index_sync = self._explore.session.index_sync
+        index_sync.expect(written)
+        index_sync.index(maybe_changed=written)

@@ -1,0 +1,396 @@
+"""The recall box: search the queries asked before, run one with its settings, save one by name."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from functools import partial
+from typing import TYPE_CHECKING, Literal
+
+from rapidfuzz import fuzz
+from rich.cells import cell_len
+from textual import on
+from textual.app import ComposeResult
+from textual.containers import Vertical
+from textual.content import Content
+from textual.screen import ModalScreen
+from textual.widgets import Input
+
+from kbx_tui.errors import KbxError
+from kbx_tui.knowledge.folding import fold
+from kbx_tui.safe_text import safe_line
+from kbx_tui.search.query_history import News, PastQuery, SavedQuery
+from kbx_tui.tui.commands.bindings import bindings
+from kbx_tui.tui.drawing.cell_text import fit, shorten
+from kbx_tui.tui.drawing.lines import BLANK, Line, Span, paragraph
+from kbx_tui.tui.explore.result_list import ResultList
+from kbx_tui.tui.explore.screen import Explore
+from kbx_tui.tui.explore.search_state import SearchState, settings_words, state_of, stored_settings
+from kbx_tui.tui.widgets.input_fields import OrderedInput
+from kbx_tui.tui.widgets.lines_view import dim_text
+from kbx_tui.tui.widgets.rows_view import BoxList
+
+if TYPE_CHECKING:
+    from kbx_tui.api import KnowledgeBase
+
+
+LEAST_SIMILARITY = 70.0
+"""Lowest similarity of a query to what is typed, 0..100, where none holds its words."""
+UNITS = (("y", 365 * 86_400), ("d", 86_400), ("h", 3_600), ("min", 60))
+
+
+@dataclass(frozen=True, slots=True)
+class RecallRow:
+    """A query to run, or a document to go to."""
+
+    kind: Literal["saved", "past", "document"]
+    text: str
+    """The query, or the title of the document."""
+    name: str = ""
+    """Of a saved query; for a document `new` or `changed`."""
+    found: str = ""
+    """How many results there were; for a document its date."""
+    when: str = ""
+    detail: str = ""
+    """Settings in words, and the first results."""
+    state: SearchState | None = None
+    """What to search for; None for a document, and where the settings cannot be read."""
+    path: str = ""
+    """Of a document."""
+
+
+def recall_rows(
+    saved: Sequence[SavedQuery],
+    past: Sequence[PastQuery],
+    usual: SearchState,
+    now: float | None = None,
+) -> list[RecallRow]:
+    """Return the rows of saved queries by name, then of past ones, the most recent first.
+
+    Settings that equal `usual` are left out.
+    """
+    now = time.time() if now is None else now
+    rows = []
+    for one in saved:
+        state = state_of(one.query, one.settings)
+        rows.append(
+            RecallRow(
+                "saved",
+                safe_line(one.query),
+                name=safe_line(one.name),
+                when=ago(now - one.at),
+                detail=_settings(state, usual),
+                state=state,
+            )
+        )
+    for each in past:
+        state = state_of(each.query, each.settings)
+        first = f"found {', '.join(map(safe_line, each.first))}" if each.first else ""
+        rows.append(
+            RecallRow(
+                "past",
+                safe_line(each.query),
+                found="" if each.found is None else f"{each.found:,}",
+                when=ago(now - each.at) if each.at else "",
+                detail=" · ".join(filter(None, (_settings(state, usual), first))),
+                state=state,
+            )
+        )
+    return rows
+
+
+def document_rows(news: News) -> list[RecallRow]:
+    """Return the rows of the documents that are new or changed."""
+    return [
+        RecallRow(
+            "document",
+            safe_line(each.title) or safe_line(each.path),
+            name="new" if each.is_new else "changed",
+            found=safe_line(each.date),
+            detail=safe_line(each.path),
+            path=each.path,
+        )
+        for each in news.results
+    ]
+
+
+def news_words(news: News) -> str:
+    """Return how many documents are new and changed: `2 new, 1 changed`."""
+    new = sum(each.is_new for each in news.results)
+    changed = len(news.results) - new
+    counts = (f"{new} new" if new else "", f"{changed} changed" if changed else "")
+    return ", ".join(filter(None, counts)) or "nothing new"
+
+
+def matching(rows: Sequence[RecallRow], text: str) -> list[RecallRow]:
+    """Return the rows that hold all words of a text, else the similar ones, best first."""
+    words = fold(text).split()
+    texts = [fold(f"{row.name} {row.text}") for row in rows]
+    held = [row for row, of in zip(rows, texts, strict=True) if all(w in of for w in words)]
+    if held or not words:
+        return held
+    scores = [fuzz.partial_ratio(fold(text), of) for of in texts]
+    similar = [number for number, score in enumerate(scores) if score >= LEAST_SIMILARITY]
+    return [rows[number] for number in sorted(similar, key=lambda number: -scores[number])]
+
+
+def ago(seconds: float) -> str:
+    """Return how long ago something was, in its largest unit: `3h ago`, `now`."""
+    for name, size in UNITS:
+        if seconds >= size:
+            return f"{int(seconds // size)}{name} ago"
+    return "now"
+
+
+def _settings(state: SearchState | None, usual: SearchState) -> str:
+    return "its settings cannot be read" if state is None else settings_words(state, usual)
+
+
+FOUND, WHEN = 10, 10
+"""Cells of the number of results, or a date, and of the time."""
+NAME = 24
+"""Cells of the longest name."""
+WHEN_FROM = 60
+"""The width from which the time is shown."""
+
+
+class RecallList(BoxList[RecallRow]):
+    """One line per row, and below them the details of the row under the cursor."""
+
+    def lines_below(self, width: int) -> list[Line]:
+        detail = self.current.detail if self.current is not None else ""
+        return [BLANK, *paragraph(detail, width, "dim")] if detail else []
+
+    def line_of_row(self, row: int, width: int) -> Line:
+        each = self.rows[row]
+        name = fit(f"{shorten(each.name, NAME)} ", self._name_width()) if each.name else ""
+        when = f"{each.when:>{WHEN}}" if width >= WHEN_FROM else ""
+        room = max(width - 4 - cell_len(name) - FOUND - len(when), 1)
+        return (
+            Span(" › " if row == self.cursor else "   ", "accent"),
+            Span(name, "accent"),
+            Span(fit(shorten(each.text, room), room), "strong"),
+            Span(f"{each.found:>{FOUND}}"),
+            Span(when, "dim"),
+        )
+
+    def _name_width(self) -> int:
+        return min(max(cell_len(row.name) for row in self.rows), NAME) + 2
+
+
+@dataclass(frozen=True, slots=True)
+class Recalled:
+    """What the user chose: a search to run, and perhaps a document of it to go to."""
+
+    state: SearchState
+    notice: str = ""
+    path: str = ""
+
+
+def open_recall(explore: Explore, *, naming: bool = False) -> None:
+    """Open the box above explore, which then runs what the user chose.
+
+    With `naming`, it asks for a name to save the current query by.
+    """
+    explore.app.push_screen(RecallBox(explore, naming=naming), partial(_run, explore))
+
+
+def _run(explore: Explore, recalled: Recalled | None) -> None:
+    if recalled is None:
+        return
+    if recalled.path:
+        explore.query_one(ResultList).seek(recalled.path)
+    explore.run_recalled(recalled.state)
+    undo = explore.navigator.keymap.key_of("undo")
+    words = recalled.notice or settings_words(recalled.state, explore.model.defaults)
+    explore.show_notice(" · ".join(filter(None, (words, f"{undo} takes it back"))))
+
+
+class RecallLine(OrderedInput):
+    """The field for words of a query, or for a name."""
+
+    BINDINGS = bindings("recall")
+
+    def __init__(self, placeholder: str) -> None:
+        super().__init__(placeholder=placeholder, compact=True)
+        self.cursor_blink = False
+
+
+class RecallBox(ModalScreen[Recalled | None]):
+    """An overlay on explore. Dismissed with what to run, or None.
+
+    The field keeps the focus. The list below it is that of queries, or that of the documents which
+    are new since a saved query was last opened.
+    """
+
+    AUTO_FOCUS = "RecallLine"
+
+    def __init__(self, explore: Explore, *, naming: bool) -> None:
+        super().__init__()
+        self._explore, self._naming = explore, naming
+        self._rows: list[RecallRow] = []
+        self._saved: tuple[SavedQuery, ...] = ()
+        self._opened: RecallRow | None = None
+        """The saved query whose news are listed."""
+        self._news = ""
+        """The news in words."""
+
+    def compose(self) -> ComposeResult:
+        with Vertical(id="recall"):
+            yield RecallLine("a name for this query" if self._naming else "words of a query")
+            yield RecallList()
+
+    def on_mount(self) -> None:
+        self._show_title()
+        self._explore.session.client.start(self._read())
+
+    @property
+    def _box(self) -> Vertical:
+        return self.query_one("#recall", Vertical)
+
+    @property
+    def _list(self) -> RecallList:
+        return self.query_one(RecallList)
+
+    @property
+    def _text(self) -> str:
+        return self.query_one(RecallLine).value.strip()
+
+    # Reading and showing.
+
+    async def _read(self) -> None:
+        self._saved = await self._explore.session.client.run(lambda engine: engine.saved_queries())
+        past = [] if self._naming else self._explore.app_state.past
+        self._rows = recall_rows(self._saved, past, self._explore.model.defaults)
+        if self.is_attached:
+            self._show_rows()
+
+    def _show_rows(self) -> None:
+        if self._naming:
+            empty = "Nothing is saved yet. Type a name; the query is saved with its settings."
+        elif self._rows:
+            empty = "No query is like that."
+        else:
+            empty = "No query has been asked yet. Those you ask are listed here."
+        self._list.empty_state = dim_text(empty)
+        self._list.show(matching(self._rows, self._text))
+
+    def _show_title(self) -> None:
+        keymap = self._explore.navigator.keymap
+        take, drop, close = map(keymap.key_of, ("recall.take", "recall.drop", "recall.close"))
+        query = safe_line(self._explore.model.state.query)
+        if self._opened is not None:
+            title, keys = f"{self._opened.name}: {self._news}", f"{take} go to it · {close} results"
+        elif self._naming:
+            title, keys = f"Save “{query}”", f"{take} save · {drop} remove saved"
+        else:
+            title, keys = "Queries asked before", f"{take} run"
+            if keymap.offers("recall.drop"):
+                keys += f" · {drop} remove saved"
+        end = "" if self._opened is not None else f" · {close} close"
+        self._box.border_title = Content(title)
+        self._box.border_subtitle = Content(f"{keys}{end}")
+
+    # What the user does.
+
+    @on(Input.Changed)
+    def find(self) -> None:
+        if self._opened is None:
+            self._show_rows()
+
+    @on(RecallList.Opened)
+    def action_take(self) -> None:
+        """Save by the name typed; else run the query or go to the document under the cursor."""
+        row = self._list.current
+        if self._naming:
+            self._explore.session.client.start(self._save(self._text or (row.name if row else "")))
+        elif row is None:
+            return
+        elif self._opened is not None and self._opened.state is not None:
+            self.dismiss(Recalled(self._opened.state, self._news, row.path))
+        elif row.state is None:
+            self._box.border_subtitle = "its settings cannot be read"
+        elif row.kind == "saved":
+            self._box.border_subtitle = "comparing …"
+            self._explore.session.client.start(self._open(row, row.state))
+        else:
+            self.dismiss(Recalled(row.state))
+
+    def action_drop(self) -> None:
+        """Remove the saved query under the cursor; undo brings it back."""
+        row = self._list.current
+        saved = [one for one in self._saved if row is not None and safe_line(one.name) == row.name]
+        if self._opened is None and row is not None and row.kind == "saved" and saved:
+            self._explore.session.client.start(self._drop(saved[0]))
+
+    def action_move(self, rows: int) -> None:
+        self._list.action_move(rows)
+
+    def action_move_page(self, pages: int) -> None:
+        self._list.action_move_page(pages)
+
+    def action_close(self) -> None:
+        opened = self._opened
+        done = None
+        if opened is not None and opened.state is not None:
+            done = Recalled(opened.state, self._news)
+        self.dismiss(done)
+
+    def _show_error(self, error: KbxError) -> None:
+        """Show an error in the box or, once that is closed, to explore."""
+        if not self.is_current:
+            raise error
+        self._box.border_subtitle = Content(safe_line(str(error)))
+
+    async def _save(self, name: str) -> None:
+        state, explore = self._explore.model.state, self._explore
+
+        def save(engine: KnowledgeBase) -> SavedQuery:
+            return engine.save_query(name, state.request(), stored_settings(state))
+
+        try:
+            saved = await explore.session.client.run(save)
+        except KbxError as error:
+            self._show_error(error)
+            return
+        if self.is_current:
+            self.dismiss(None)
+        key = explore.navigator.keymap.key_of("history.open")
+        explore.show_notice(f"saved as {saved.name}; {key} lists it")
+
+    async def _open(self, row: RecallRow, state: SearchState) -> None:
+        names = (one.name for one in self._saved if safe_line(one.name) == row.name)
+        name = next(names, row.name)  # it may just have been removed
+
+        def read(engine: KnowledgeBase) -> News:
+            return engine.open_saved_query(name, state.request())
+
+        try:
+            news = await self._explore.session.client.run(read)
+        except KbxError as error:
+            self._show_error(error)
+            return
+        if not self.is_current:  # closed meanwhile
+            return
+        since = datetime.fromtimestamp(news.saved.at).isoformat(" ", "minutes")
+        self._news = f"{news_words(news)} since {since}"
+        if not news.results:
+            self.dismiss(Recalled(state, f"{row.name}: {self._news}"))
+            return
+        self._opened = row
+        self._show_title()
+        self._list.show(document_rows(news))
+
+    async def _drop(self, saved: SavedQuery) -> None:
+        client = self._explore.session.client
+
+        def restore() -> None:
+            client.start(client.run(lambda engine: engine.restore_saved_query(saved)))
+            self._explore.show_notice(f"{safe_line(saved.name)} is saved again")
+
+        await client.run(lambda engine: engine.remove_saved_query(saved.name))
+        self._explore.model.remember(restore)
+        if self.is_current:
+            await self._read()

@@ -1,0 +1,526 @@
+"""The why-not box: find a document, learn why it is not among the results, change that."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import TYPE_CHECKING, Any, Literal
+
+from rich.cells import cell_len
+from textual import on
+from textual.app import ComposeResult
+from textual.containers import Vertical
+from textual.content import Content
+from textual.message import Message
+from textual.screen import ModalScreen
+from textual.widgets import Input
+
+from kbx_tui.errors import KbxError
+from kbx_tui.formatting import format_count, join_limited
+from kbx_tui.safe_text import safe_line
+from kbx_tui.search.ranking.explain import RankChange, explain_pair
+from kbx_tui.search.why_not import Change, ChangeEffect, WhyNot, change_effects
+from kbx_tui.tui.commands.bindings import bindings
+from kbx_tui.tui.commands.keymap import Keymap
+from kbx_tui.tui.drawing.cell_text import fit, shorten, shorten_start
+from kbx_tui.tui.drawing.lines import BLANK, Line, Span, paragraph
+from kbx_tui.tui.engine.client import EngineClient, LatestOnly
+from kbx_tui.tui.explore.model import ExploreModel
+from kbx_tui.tui.explore.result_list import ResultList
+from kbx_tui.tui.explore.screen import Explore
+from kbx_tui.tui.explore.search_state import SearchState
+from kbx_tui.tui.widgets.input_fields import OrderedInput
+from kbx_tui.tui.widgets.lines_view import dim_text, titled_text
+from kbx_tui.tui.widgets.rows_view import BoxList
+
+if TYPE_CHECKING:
+    from kbx_tui.api import KnowledgeBase
+    from kbx_tui.search.name_lookup import DocumentName
+
+
+@dataclass(frozen=True, slots=True)
+class Chosen:
+    """What the user chose to do about a document."""
+
+    path: str
+    action: ActionRow
+
+
+def open_box(explore: Explore, keymap: Keymap) -> None:
+    """Open the box above explore, which then does what the user chose."""
+    model = WhyNotModel(explore.session.client, explore.model)
+    explore.app.push_screen(WhyNotBox(model, keymap), partial(_do, explore))
+
+
+def _do(explore: Explore, chosen: Chosen | None) -> None:
+    if chosen is None:
+        return
+    action, results = chosen.action, explore.query_one(ResultList)
+    if action.kind == "read":
+        explore.reader.open_document(chosen.path, focus=True)
+        return
+    if action.kind == "apply":
+        results.seek(chosen.path)
+        explore.model.apply(**action.changes)
+        undo = explore.navigator.keymap.key_of("undo")
+        explore.show_notice(f"{action.text}: {undo} takes it back")
+    else:
+        results.go_to(chosen.path)
+    explore.pane_switch.focus("results")
+
+
+class DocumentLine(OrderedInput):
+    """The field for a title or path."""
+
+    BINDINGS = bindings("why_not")
+
+    def __init__(self) -> None:
+        super().__init__(placeholder="part of a title or path", compact=True)
+        self.cursor_blink = False
+
+
+class WhyNotBox(ModalScreen[Chosen | None]):
+    """An overlay on explore. Dismissed with what to do, or None.
+
+    The field keeps the focus, so that typing always finds other documents; the list below it is
+    that of documents, or that of actions on the one that was picked.
+    """
+
+    AUTO_FOCUS = "DocumentLine"
+
+    def __init__(self, model: WhyNotModel, keymap: Keymap) -> None:
+        super().__init__()
+        self.model, self.keymap = model, keymap
+        self._found_for: str | None = None
+        """The text that the documents listed match; None before the first."""
+        self._takes_found = False
+        """Whether to pick the first document as soon as those that match are found."""
+
+    def compose(self) -> ComposeResult:
+        with Vertical(id="why_not"):
+            yield DocumentLine()
+            yield DocumentList()
+            yield AnswerList()
+
+    def on_mount(self) -> None:
+        self.model.post = self.post_message
+        query = self.model.explore.state.query
+        self._box.border_title = Content(f"Why not in “{query}”" if query else "Go to a document")
+        self._show_list(answered=False)
+        self.model.find("")
+
+    def on_unmount(self) -> None:
+        self.model.cancel()
+
+    @property
+    def _box(self) -> Vertical:
+        return self.query_one("#why_not", Vertical)
+
+    @property
+    def _documents(self) -> DocumentList:
+        return self.query_one(DocumentList)
+
+    @property
+    def _answer(self) -> AnswerList:
+        return self.query_one(AnswerList)
+
+    @property
+    def _is_answered(self) -> bool:
+        return self._answer.display
+
+    @property
+    def _list(self) -> DocumentList | AnswerList:
+        return self._answer if self._is_answered else self._documents
+
+    # What the model found.
+
+    def on_documents_found(self, message: DocumentsFound) -> None:
+        if message.text != self.query_one(DocumentLine).value:
+            return
+        self._found_for, documents = message.text, self._documents
+        if not self.model.explore.is_searchable:
+            documents.empty_state = dim_text("Nothing is indexed yet; try again in a moment.")
+        else:
+            documents.empty_state = titled_text(
+                "No title or path is like that.",
+                "Here documents are found by words of their title or path, or by parts of these. To"
+                " find one by what it says, close this box and ask for that in the query.",
+            )
+        documents.show(message.documents)
+        if self._takes_found:
+            self.action_take()
+
+    def on_answer_ready(self, message: AnswerReady) -> None:
+        self._answer.show_answer(message.answer)
+        self._show_list(answered=True)
+
+    def on_no_answer(self, message: NoAnswer) -> None:
+        self._documents.empty_state = dim_text(message.reason)
+        self._documents.show(())
+        self._show_list(answered=False)
+
+    # What the user does.
+
+    @on(Input.Changed)
+    def find(self, event: Input.Changed) -> None:
+        self._show_list(answered=False)
+        self._takes_found = False
+        self.model.find(event.value)
+
+    @on(BoxList.Opened)
+    def action_take(self) -> None:
+        """Pick the document, or do what is chosen about it."""
+        if self._is_answered:
+            answer, action = self._answer.answer, self._answer.current
+            if answer is not None and action is not None:
+                self.dismiss(Chosen(answer.path, action))
+        elif self._found_for != self.query_one(DocumentLine).value:
+            self._takes_found = True
+        elif (document := self._documents.current) is not None:
+            self._box.border_subtitle = "asking …"
+            self.model.ask(document)
+
+    def action_read(self) -> None:
+        answer, document = self._answer.answer, self._documents.current
+        path = document.path if document is not None else ""
+        if self._is_answered and answer is not None:
+            path = answer.path
+        if path:
+            self.dismiss(Chosen(path, ActionRow("read", "read it")))
+
+    def action_move(self, rows: int) -> None:
+        self._list.action_move(rows)
+
+    def action_move_page(self, pages: int) -> None:
+        self._list.action_move_page(pages)
+
+    def action_close(self) -> None:
+        self.dismiss(None)
+
+    def _show_list(self, *, answered: bool) -> None:
+        self._answer.display, self._documents.display = answered, not answered
+        take, read, close = map(
+            self.keymap.key_of, ("why_not.take", "why_not.read", "why_not.close")
+        )
+        verb = "do it" if self._is_answered else "why not"
+        self._box.border_subtitle = Content(f"{take} {verb} · {read} read · {close} close")
+
+
+ActionKind = Literal["apply", "go", "read"]
+"""Change the search, go to the document in the results, or open it."""
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentRow:
+    """A document to pick."""
+
+    path: str
+    """As indexed: it identifies the document."""
+    title: str
+    date: str
+    kind: str
+    rank: int | None
+    """Its rank among the results shown; None if it is none of them."""
+
+
+@dataclass(frozen=True, slots=True)
+class ActionRow:
+    """Something to do about the document."""
+
+    kind: ActionKind
+    text: str
+    """`alpha .62`, `read it`."""
+    rank: int | None = None
+    """Its rank after a change."""
+    effect: str = ""
+    """What the change does to the rest, in short: `2 lost, 3 move`."""
+    detail: str = ""
+    """The same with titles."""
+    changes: Mapping[str, Any] = field(default_factory=dict, hash=False)
+    """Fields of the `SearchState` to change."""
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerView:
+    """Why a document is not among the first results, and what to do about it."""
+
+    path: str
+    """As indexed."""
+    title: str
+    standing: str
+    """Where it stands, in a sentence."""
+    reason: str
+    """Why; may be empty."""
+    heading: str
+    """What the actions are; or that no change helps."""
+    actions: tuple[ActionRow, ...]
+
+
+@dataclass
+class DocumentsFound(Message):
+    """The documents that match a text."""
+
+    text: str
+    documents: tuple[DocumentRow, ...]
+
+
+@dataclass
+class AnswerReady(Message):
+    """Why a document is where it is, and what would change that."""
+
+    answer: AnswerView
+
+
+@dataclass
+class NoAnswer(Message):
+    """There is no answer on a document."""
+
+    reason: str
+    """A sentence without control characters."""
+
+
+LIMIT = 10
+"""The first results, among which a document is or is not."""
+DOCUMENTS = 20
+"""Documents offered at once."""
+
+
+class WhyNotModel:
+    """The requests of one box. Changes are applied to the search of the explore mode."""
+
+    def __init__(self, client: EngineClient, explore: ExploreModel) -> None:
+        self._client, self.explore = client, explore
+        self.post: Callable[[Message], object] = lambda message: None
+        """Takes messages to the screen; set by the screen."""
+        self._requests = LatestOnly(client)
+        self._cancelled = threading.Event()
+
+    @property
+    def ranks(self) -> dict[str, int]:
+        """The rank of each result on the screen, by path."""
+        view = self.explore.displayed.view
+        return {} if view is None else {result.path: result.rank for result in view.results}
+
+    def find(self, text: str) -> None:
+        """Find the documents that match a text; none until the base is indexed."""
+        self.cancel()
+        if self.explore.is_searchable:
+            self._requests.start(self._find(text))
+        else:
+            self.post(DocumentsFound(text, ()))
+
+    def ask(self, document: DocumentRow) -> None:
+        """Ask why this document is not among the first results."""
+        self.cancel()
+        self._requests.start(self._ask(document))
+
+    def cancel(self) -> None:
+        """Drop what was asked; on the engine's thread it ends soon."""
+        self._cancelled.set()
+        self._cancelled = threading.Event()
+        self._requests.cancel()
+
+    async def _find(self, text: str) -> None:
+        found = await self._client.run(lambda engine: engine.find_documents(text, DOCUMENTS))
+        ranks = self.ranks
+        self.post(DocumentsFound(text, tuple(_row(name, ranks) for name in found)))
+
+    async def _ask(self, document: DocumentRow) -> None:
+        state, defaults, cancelled = self.explore.state, self.explore.defaults, self._cancelled
+        result_rank = self.ranks.get(document.path)
+
+        def ask(engine: KnowledgeBase) -> AnswerView:
+
+            if not state.query:
+                return read_only(document.path, document.title)
+            request = state.request()
+            answer = engine.why_not(request, document.path, LIMIT, cancelled=cancelled.is_set)
+            return present_answer(answer, state, defaults, result_rank)
+
+        try:
+            self.post(AnswerReady(await self._client.run(ask)))
+        except KbxError as error:
+            self.post(NoAnswer(safe_line(str(error))))
+
+
+def _row(name: DocumentName, ranks: dict[str, int]) -> DocumentRow:
+    title = safe_line(name.title) or safe_line(name.path)
+    date, kind = safe_line(name.date), safe_line(name.kind)
+    return DocumentRow(name.path, title, date, kind, ranks.get(name.path))
+
+
+NAMES = 3
+"""Documents lost that are listed by title."""
+
+
+def present_answer(
+    answer: WhyNot, state: SearchState, defaults: SearchState, result_rank: int | None
+) -> AnswerView:
+    """Return what the box shows; `result_rank` is the rank among the results on the screen."""
+    rows = [_change_row(effect, state) for effect in change_effects(answer)]
+    # The seed has a gate and a parent score of its own, which the app cannot change.
+    rows = [row for row in rows if replace(state, **row.changes).request() != state.request()]
+    if rows:
+        heading = f"What brings it into the first {answer.limit}, the smallest change first"
+    elif answer.stage == "shown":
+        heading = ""
+    else:
+        heading = f"No single change brings it into the first {answer.limit}"
+    if result_rank is not None:
+        rows.append(ActionRow("go", f"go to it: number {result_rank} of the results"))
+    rows.append(ActionRow("read", "read it"))
+    standing = answer.standing
+    return AnswerView(
+        path=answer.path,
+        title=safe_line(answer.title) or safe_line(answer.path),
+        standing=standing[0].upper() + standing[1:],
+        reason=_reason(answer, state, defaults),
+        heading=heading,
+        actions=tuple(rows),
+    )
+
+
+def read_only(path: str, title: str) -> AnswerView:
+    """Return what the box shows of a document while there is no query."""
+    standing = "There is no query: type one to ask why a document is not among its results"
+    return AnswerView(path, title, standing, "", "", (ActionRow("read", "read it"),))
+
+
+def state_changes(change: Change, state: SearchState) -> Mapping[str, Any]:
+    """Return the fields of the search state that a change sets."""
+    value = change.value
+    match change.dimension:
+        case "hierarchy":
+            return {"mode": "two-pass" if value else "flat"}
+        case "fast":
+            return {"mode": "flat"}  # a fast search has no entities either
+        case "pinned":
+            return {"pinned": state.pinned | set(value)}
+        case "path" | "since" | "until":
+            return {change.dimension: value or ""}
+    return {change.dimension: value}
+
+
+def _reason(answer: WhyNot, state: SearchState, defaults: SearchState) -> str:
+    muted = [each.name for each in answer.ranking.evidence.entities if each.id in state.muted]
+    names = safe_line(f"Muted for this query: {join_limited(muted, limit=NAMES)}") if muted else ""
+    return " · ".join(filter(None, (_main_reason(answer, state, defaults), names)))
+
+
+def _main_reason(answer: WhyNot, state: SearchState, defaults: SearchState) -> str:
+    if answer.path in answer.ranking.evidence.scope.muted_documents:
+        return "The Index mode lists what is muted, and leaves it in again"
+    if answer.stage == "filtered":
+        only = f"searching only {state.path}" if state.path else ""
+        dates = "only documents of the time asked for" if state.dates == "filter" else ""
+        return safe_line(" · ".join(filter(None, (only, state.extra_words(defaults), dates))))
+    if answer.stage != "ranked" or answer.needed is None:
+        return ""
+    ranking, last = answer.ranking, int(answer.ranking.best(answer.limit)[-1])
+    pair = explain_pair(ranking, last, ranking.evidence.paths.index(answer.path))
+    title = safe_line(ranking.evidence.titles[last])
+    return pair.text(f"Number {answer.limit}, {title},", "it")
+
+
+def _change_row(effect: ChangeEffect, state: SearchState) -> ActionRow:
+    change, comparison = effect.change, effect.comparison
+    lost, moved = len(comparison.lost), len(comparison.moved)
+    counts = [f"{lost} lost" if lost else "", f"{moved} move" if moved else ""]
+    return ActionRow(
+        "apply",
+        safe_line(change.text),
+        rank=change.rank,
+        effect=", ".join(filter(None, counts)) or "nothing else changes",
+        detail=_detail(change.rank, comparison.lost, moved),
+        changes=state_changes(change, state),
+    )
+
+
+def _detail(rank: int, lost: Sequence[RankChange], moved: int) -> str:
+    titles = [safe_line(change.title) for change in lost]
+    names = f"loses {join_limited(titles, limit=NAMES)}" if titles else "loses nothing"
+    moves = f"; {format_count(moved, 'other')} {'moves' if moved == 1 else 'move'}" if moved else ""
+    return f"It becomes number {rank}. The first page {names}{moves}."
+
+
+RANK_AFTER = 6
+"""Cells of `to 12`, right-aligned."""
+MOST_TEXT = 40
+"""Cells of the longest text of an action."""
+
+
+class AnswerList(BoxList[ActionRow]):
+    """The actions, with sentences above and below them."""
+
+    answer: AnswerView | None = None
+
+    def show_answer(self, answer: AnswerView) -> None:
+        """Show an answer, with the cursor on the first action."""
+        self.answer = answer
+        self.show(answer.actions)
+
+    def line_of_row(self, row: int, width: int) -> Line:
+        action = self.rows[row]
+        marker = Span(" › " if row == self.cursor else "   ", "accent")
+        if action.kind != "apply":
+            return (marker, Span(shorten(action.text, max(width - 4, 1)), "dim"))
+        widest = max(cell_len(each.text) for each in self.rows if each.kind == "apply")
+        text = min(widest, MOST_TEXT, max(width - RANK_AFTER - 6, 8))
+        effect, room = action.effect, max(width - text - RANK_AFTER - 6, 0)
+        if cell_len(effect) > room:
+            effect = effect.partition(",")[0]
+        return (
+            marker,
+            Span(fit(action.text, text), "strong"),
+            Span(f"{f'to {action.rank}':>{RANK_AFTER}}"),
+            Span("  " + shorten(effect, room), "dim"),
+        )
+
+    def lines_above(self, width: int) -> list[Line]:
+        answer = self.answer
+        if answer is None:
+            return []
+        path = shorten_start(safe_line(answer.path), max(width - 3, 1))
+        return [
+            *paragraph(answer.title, width, "strong"),
+            (Span(f"  {path}", "dim"),),
+            *paragraph(answer.standing, width),
+            *(paragraph(answer.reason, width) if answer.reason else []),
+            BLANK,
+            *(paragraph(answer.heading, width, "dim") if answer.heading else []),
+        ]
+
+    def lines_below(self, width: int) -> list[Line]:
+        detail = self.current.detail if self.current is not None else ""
+        return [BLANK, *paragraph(detail, width)] if detail else []
+
+
+PATH_FROM = 70
+"""The width from which the path is shown beside the title."""
+DATE = 10
+RANK = 5
+
+
+class DocumentList(BoxList[DocumentRow]):
+    """One line per document: title, path or type, date, and its rank if it is a result."""
+
+    def line_of_row(self, row: int, width: int) -> Line:
+        document = self.rows[row]
+        is_here = row == self.cursor
+        rank = f"#{document.rank}" if document.rank is not None else ""
+        room = max(width - DATE - RANK - 5, 1)
+        title = shorten(document.title, room)
+        beside = ""
+        if width >= PATH_FROM:
+            title = shorten(document.title, room // 2)
+            beside = shorten_start(safe_line(document.path), max(room - cell_len(title) - 2, 1))
+        return (
+            Span(" › " if is_here else "   ", "accent"),
+            Span(title, "strong"),
+            Span("  " + beside if beside else "", "dim"),
+            Span(" " * max(room - cell_len(title) - (cell_len(beside) + 2 if beside else 0), 0)),
+            Span(f"{rank:>{RANK}} ", "accent"),
+            Span(fit(document.date, DATE), "dim"),
+        )

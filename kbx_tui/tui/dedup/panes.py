@@ -1,0 +1,375 @@
+"""The panes of the dedup mode: the line for a draft, the drafts, what is known, and the diff."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from rich.cells import cell_len
+from textual import events
+from textual.content import Content
+from textual.message import Message
+
+from kbx_tui.formatting import format_score
+from kbx_tui.tui.commands.bindings import bindings
+from kbx_tui.tui.commands.keymap import Keymap
+from kbx_tui.tui.dedup.rows import DraftRow, KnownRow
+from kbx_tui.tui.drawing.cell_text import fit, shorten, wrap, wrap_ranges
+from kbx_tui.tui.drawing.lines import (
+    BLANK,
+    Line,
+    Look,
+    Span,
+    fit_line,
+    looks,
+    paragraph,
+    slice_line,
+    width_of,
+)
+from kbx_tui.tui.widgets.input_fields import PathInput
+from kbx_tui.tui.widgets.lines_view import EmptyState, TextPane, dim_text, titled_text
+from kbx_tui.tui.widgets.rows_view import RowsView, Slot
+
+if TYPE_CHECKING:
+    from kbx_tui.drafting.differences import Piece
+
+
+PLACEHOLDER = "a fact to remember; or paste several lines"
+
+
+class DraftLine(PathInput):
+    """A one-line field for a draft, or for the name of a file of drafts."""
+
+    BINDINGS = bindings("draft_line")
+
+    @dataclass
+    class Pasted(Message):
+        """Several lines were pasted, each a draft of its own."""
+
+        text: str
+
+    def __init__(self) -> None:
+        super().__init__(PLACEHOLDER, select_on_focus=False)
+
+    def show_text(self, text: str) -> None:
+        """Put a text into the field, with the cursor at its end."""
+        self.value = text
+        self.cursor_position = len(text)
+
+    def on_paste(self, event: events.Paste) -> None:
+        """Post several pasted lines as drafts; a single line is inserted like typed text."""
+        if "\n" in event.text:
+            event.stop()
+            event.prevent_default()
+            self.post_message(self.Pasted(event.text))
+
+
+STATE_LOOKS: dict[str, Look] = {"new": "entity", "near": "document", "conflict": "bad"}
+"""The styles of states; all others are dim."""
+OUTCOME_WIDTH = 23
+"""The width of state and action: `conflict → supersede ✓`."""
+
+
+class DraftList(RowsView[DraftRow]):
+    """The drafts in the order they were added, two lines each."""
+
+    COMPONENT_CLASSES = looks("strong", "accent", "entity", "document", "bad", "cursor")
+    BINDINGS = bindings("drafts")
+    LEAVE_ACTION = "screen.focus_line"
+
+    @dataclass
+    class Highlighted(Message):
+        """The cursor is on another draft, or its draft has changed."""
+
+        draft_id: str
+
+    @dataclass
+    class Opened(Message):
+        """The user opened a draft to change its text."""
+
+        draft_id: str
+
+    def show(self, rows: tuple[DraftRow, ...]) -> None:
+        """Show these drafts; the cursor stays on its draft, or on its row if that is gone."""
+        current_id = self.current.id if self.current is not None else ""
+        self.rows = rows
+        ids = [row.id for row in rows]
+        self.rebuild_lines()
+        self.cursor = ids.index(current_id) if current_id in ids else self.cursor
+        self.cursor_moved()
+
+    def go_to(self, draft_id: str) -> None:
+        """Move the cursor to a draft, if it is there."""
+        ids = [row.id for row in self.rows]
+        if draft_id in ids:
+            self.cursor = ids.index(draft_id)
+            self.show_cursor()
+
+    def go_to_undecided(self) -> None:
+        """Move the cursor to the next draft that needs a decision; stay if there is none."""
+        below = [*range(self.cursor + 1, len(self.rows)), *range(self.cursor)]
+        row = next((row for row in below if not self.rows[row].is_settled), None)
+        if row is not None:
+            self.go_to(self.rows[row].id)
+
+    def row_heights(self) -> list[int]:
+        return [2] * len(self.rows)
+
+    def row_line(self, row: int, part: int, width: int) -> Line:
+        draft = self.rows[row]
+        return outcome_line(draft, width) if part else draft_line(draft, width, self.marker(row))
+
+    def cursor_moved(self) -> None:
+        if self.current is not None:
+            self.post_message(self.Highlighted(self.current.id))
+
+    def row_opened(self) -> None:
+        self.post_message(self.Opened(self.rows[self.cursor].id))
+
+
+def draft_line(draft: DraftRow, width: int, marker: str = " ") -> Line:
+    """Return `› ≈ Alice favours async Slack` in exactly `width` cells."""
+    text = Span(fit(draft.text, max(width - 3, 0)), "text" if draft.action == "skip" else "strong")
+    return (Span(marker, "dim"), Span(f"{draft.sign} ", state_look(draft)), text)
+
+
+def outcome_line(draft: DraftRow, width: int) -> Line:
+    """Return `near → merge?  Alice Chen · fact`, with `?` where the user has to decide."""
+    outcome: Line = (Span(draft.state, state_look(draft)),)
+    if draft.is_decided:
+        outcome += (Span(" → ", "dim"), Span(f"{draft.action_words} ✓", "accent"))
+    elif draft.action:
+        outcome += (Span(f" → {draft.action_words}{'' if draft.is_sure else '?'}", "dim"),)
+    if draft.hint:
+        outcome += (Span("  "), Span(f"≠? {draft.hint}", "bad"))
+    blank = " " * max(OUTCOME_WIDTH - width_of(outcome), 2)
+    about = shorten(draft.about, max(width - 3 - width_of(outcome) - len(blank), 0))
+    return fit_line((Span("   "), *outcome, Span(blank), Span(about, "dim")), width)
+
+
+def state_look(draft: DraftRow) -> Look:
+    """Return the style for the state of a draft."""
+    return STATE_LOOKS.get(draft.state, "dim")
+
+
+def no_drafts(keymap: Keymap) -> EmptyState:
+    """Return what the list shows without drafts."""
+    about = titled_text(
+        "No drafts.",
+        "A draft is a fact you may want to keep. It is compared with the known facts as you"
+        " type, and nothing is written until you say so.",
+    )
+    typing = "types a draft, or pastes several lines"
+    if not keymap.offers("draft_line.take"):
+        typing = "types a text, to be compared with what is known"
+    leave = f"{keymap.key_of('draft_line.leave')} "  # in the line, letters are text
+    commands = [
+        f"{before}{keymap.key_of(command_id)} {words}"
+        for before, command_id, words in (
+            ("", "draft.new", typing),
+            (leave, "drafts.load", "loads a file, one draft per line"),
+            (leave, "drafts.scan", "finds what the knowledge base says twice"),
+        )
+        if keymap.offers(command_id)
+    ]
+    return lambda width: [
+        *about(width),
+        BLANK,
+        *(line for text in commands for line in paragraph(text, width, "dim")),
+    ]
+
+
+BAR, SMALL_BAR = 12, 4
+"""The width of a full bar, in a wide and in a narrow pane."""
+ROOMY = 60
+"""The width from which there is room for the long bar and the date."""
+INDENT = 5
+GAP: Slot = (-1, 0)
+OTHERS: Slot = (-1, 1)
+"""The line above the facts of other entities, which may score higher than those above it."""
+RELATION_LOOKS: dict[str, Look] = {"exact": "document", "duplicate": "document", "conflict": "bad"}
+MARK_LOOKS: dict[str, Look] = {"same": "text", "differs": "match", "conflict": "bad"}
+
+
+class KnownList(RowsView[KnownRow]):
+    """Known facts and earlier drafts, each with score, relation and place."""
+
+    COMPONENT_CLASSES = looks("strong", "document", "bad", "match", "rule", "cursor")
+    BINDINGS = bindings("known")
+
+    class Opened(Message):
+        """The user opened the document that contains a fact."""
+
+    subject = ""
+    """The id of the draft they are compared with; empty for the text being typed."""
+
+    def show(self, subject: str, known: tuple[KnownRow, ...]) -> None:
+        """Show the facts similar to a draft; for another draft, start at the best one."""
+        if subject != self.subject:
+            self.chosen = False
+        row = self.cursor if self.chosen else 0
+        self.subject, self.rows = subject, known
+        self.rebuild_lines()
+        self.cursor = self.validate_cursor(row)
+        self.show_cursor()
+
+    def row_heights(self) -> list[int]:
+        heights = [2] * len(self.rows)
+        if self.current is not None:
+            heights[self.cursor] += len(difference_lines(self.current, self.line_width))
+        return heights
+
+    def slots(self) -> list[Slot]:
+        slots: list[Slot] = []
+        others = next((row for row, known in enumerate(self.rows) if not known.decides), -1)
+        for row, part in super().slots():
+            if part == 0:
+                slots += [GAP] if slots else []
+                slots += [OTHERS] if row == others else []
+            slots.append((row, part))
+        return slots
+
+    def row_line(self, row: int, part: int, width: int) -> Line:
+        if row < 0:
+            title = "of others, closest first; they do not decide"
+            return (Span(shorten(f" {title}", width), "dim"),) if (row, part) == OTHERS else BLANK
+        known = self.rows[row]
+        if part == 0:
+            return known_line(known, width, self.marker(row))
+        if part == 1:
+            return place_line(known, width)
+        lines = difference_lines(known, width)
+        return lines[part - 2] if part - 2 < len(lines) else BLANK
+
+    def is_cursor_line(self, y: int) -> bool:
+        return self.has_focus and super().is_cursor_line(y) and self.slot_at(y)[1] < 2
+
+    def cursor_moved(self) -> None:
+        self.rebuild_lines()  # the difference is shown at another row
+        self.show_cursor()
+
+    def row_opened(self) -> None:
+        self.post_message(self.Opened())
+
+
+def known_line(known: KnownRow, width: int, marker: str = " ") -> Line:
+    """Return `› .93 ██████████▏ duplicate  Prefers async Slack  2026-02-15`."""
+    cells = BAR if width >= ROOMY else SMALL_BAR
+    bar = fit("█" * round(known.score * cells), cells)
+    relation = fit(known.relation, 10)
+    end = f" {known.date}" if known.date and width >= ROOMY else ""
+    room = width - 1 - 5 - cells - 1 - 11 - cell_len(end)
+    look: Look = "dim" if known.is_redacted else "strong" if known.decides else "text"
+    text = Span(fit(known.text, max(room, 0)), look)
+    return (
+        Span(marker, "dim"),
+        Span(f"{format_score(known.score):>4} "),
+        Span(f"{bar} ", "document" if known.decides else "rule"),
+        Span(f"{relation} ", relation_look(known)),
+        text,
+        Span(end, "dim"),
+    )
+
+
+def relation_look(known: KnownRow) -> Look:
+    """Return the style of a relation; only what decides, and a hint, stand out."""
+    if known.is_of_another:
+        return "bad"
+    return RELATION_LOOKS.get(known.relation, "dim") if known.decides else "dim"
+
+
+def place_line(known: KnownRow, width: int) -> Line:
+    """Return the place, the owner, and the components of the score."""
+    hint = "the same of another: can both be true?" if known.is_of_another else ""
+    redacted = "redacted" if known.is_redacted else ""
+    parts = (known.place, redacted, known.owner, hint, known.details, known.conflicts)
+    text = "   ".join(filter(None, parts))
+    return (Span(" " * INDENT), Span(shorten(text, max(width - INDENT, 0)), "dim"))
+
+
+def difference_lines(known: KnownRow, width: int) -> list[Line]:
+    """Return the known text (`−`) and the draft (`+`), with their differences marked."""
+    room = max(width - INDENT - 2, 8)
+    lines: list[Line] = []
+    same: Look = "dim" if known.is_redacted else "text"
+    for sign, pieces, look in (
+        ("−", known.difference.right, same),
+        ("+", known.difference.left, "text"),
+    ):
+        for number, line in enumerate(wrap_pieces(pieces, room, look)):
+            head = f"{'':{INDENT}}{sign if number == 0 else ' '} "
+            lines.append((Span(head, "dim"), *line))
+    return lines
+
+
+def wrap_pieces(pieces: Sequence[Piece], width: int, same: Look = "text") -> list[Line]:
+    """Return pieces as lines of at most `width` cells, with differences also in brackets.
+
+    `same` is the look of what does not differ.
+    """
+    spans = []
+    for piece in pieces:
+        is_plain = piece.mark == "same" or not piece.text.strip()
+        text = piece.text if is_plain else f"[{piece.text}]"
+        spans.append(Span(text, same if piece.mark == "same" else MARK_LOOKS[piece.mark]))
+    text = "".join(span.text for span in spans)
+    return [slice_line(tuple(spans), start, end) for start, end in wrap_ranges(text, width)]
+
+
+no_known_facts = dim_text("No known fact is similar.")
+no_draft_selected = dim_text("Facts similar to your draft appear here.")
+still_compared = dim_text("Your draft is being compared with what is known.")
+
+
+class DiffPane(TextPane):
+    """The reason for the state of a draft, above its unified diff."""
+
+    COMPONENT_CLASSES = looks("entity", "bad", "rule")
+
+    reason = ""
+    lines: tuple[str, ...] = ()
+    _first_change = 0
+    """Row of the first changed line, or 0."""
+
+    def explain(self, reason: str) -> None:
+        """Show the reason for the state of the draft."""
+        self.reason = reason
+        self.rebuild_lines()
+
+    def show(self, lines: tuple[str, ...]) -> None:
+        """Show a diff, scrolled to its first change."""
+        self.lines = lines
+        paths = [line.removeprefix("+++ ") for line in lines if line.startswith("+++ ")]
+        self.border_subtitle = Content(", ".join(paths))
+        self.rebuild_lines()
+        is_hidden = self._first_change >= self.visible_height
+        self.scroll_to_line(self._first_change - 1 if is_hidden else 0)
+
+    def build(self, width: int) -> list[Line]:
+        room = max(width - 1, 8)
+        rows: list[Line] = []
+        if self.reason:
+            rows = [*((Span(f" {row}", "dim"),) for row in wrap(self.reason, room)), BLANK]
+        self._first_change = 0
+        for line in self.lines:
+            look = diff_look(line)
+            if look in ("entity", "bad") and not self._first_change:
+                self._first_change = len(rows)
+            rows += [(Span(f" {row}", look),) for row in diff_rows(line, room)]
+        return rows
+
+
+def diff_look(line: str) -> Look:
+    """Return the style of a line of a diff."""
+    if line.startswith(("+++", "---", "@@")):
+        return "rule"
+    return "entity" if line.startswith("+") else "bad" if line.startswith(("-", "✗")) else "dim"
+
+
+def diff_rows(line: str, width: int) -> list[str]:
+    """Return a line of a diff wrapped, its sign set apart: `-- old` becomes `- │ - old`."""
+    if diff_look(line) == "rule" or line[:1] not in ("+", "-", " "):
+        return wrap(line, width)
+    first, *rest = wrap(line[1:], max(width - 4, 4)) or [""]
+    return [f"{line[0]} │ {first}", *(f"  │ {row}" for row in rest)]

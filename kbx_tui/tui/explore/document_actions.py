@@ -1,0 +1,182 @@
+"""What the keys of explore do with the current document and results: edit, copy, share."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+from textual.screen import Screen
+
+from kbx_tui.formatting import format_count
+from kbx_tui.safe_text import safe_line
+from kbx_tui.search.request import command_line
+from kbx_tui.tui.base_session import BaseSession
+from kbx_tui.tui.explore.entity_card import EntityCard
+from kbx_tui.tui.explore.entity_list import EntityList
+from kbx_tui.tui.explore.model import ExploreModel
+from kbx_tui.tui.explore.result_list import ResultList
+from kbx_tui.tui.judging.judging_screen import JudgingScreen
+from kbx_tui.tui.reading.preview_pane import PreviewPane
+from kbx_tui.tui.shell.frame_screen import ModeScreen
+
+if TYPE_CHECKING:
+    from kbx_tui.api import KnowledgeBase
+    from kbx_tui.search.results.response import Snippet
+
+
+class DocumentActions:
+    """Acts on the current document of a screen."""
+
+    def __init__(self, screen: JudgingScreen, session: BaseSession) -> None:
+        self._screen, self._session = screen, session
+
+    async def edit(self) -> None:
+        """Open the document in the user's editor, at the current line."""
+        path, line = current_document(self._screen, self._session.explore.displayed.snippets)
+        if path:
+            self._session.reading.count_opening(path)
+        if not await self._screen.edit_file(path, line):
+            self._screen.show_notice("no document is chosen: go to one first")
+
+    def linked_path(self) -> str:
+        """Return the document whose links to show: on a card the page of the entity."""
+        focused = self._screen.focused
+        if isinstance(focused, EntityCard):
+            return focused.card.path if focused.card is not None else ""
+        return current_document(self._screen, self._session.explore.displayed.snippets)[0]
+
+    def copy(self, content: Content) -> None:
+        """Copy path, citation, passage or command line."""
+        model = self._session.explore
+        path, line = current_document(self._screen, model.displayed.snippets)
+        text = text_to_copy(self._screen, model, content, path, line)
+        if text:
+            self._session.client.start(self._copy(content, path, text))
+        elif safe_line(path) != path:
+            self._screen.show_notice("not copied: the name of this file holds control characters")
+        else:
+            self._screen.show_notice("nothing to copy: type a query and go to a result first")
+
+    async def _copy(self, content: Content, path: str, text: str) -> None:
+        if content == "snippet":
+            snippet = self._session.explore.displayed.snippets[path]
+            text = await self._session.reading.whole_passage(path, snippet) or text
+        name = COMMAND if content == "command" else content
+        self._screen.show_notice(await self._screen.navigator.copy(name, text))
+
+    def refresh_index(self) -> None:
+        """Index changed files now, those on the screen for certain."""
+        shown = [result.path for result in self._screen.query_one(ResultList).rows]
+        read = self._screen.query_one(PreviewPane).path
+        self._session.index_sync.index(maybe_changed=[*shown, read], by_user=True)
+
+
+Content = Literal["path", "citation", "snippet", "command"]
+COMMAND = "command line"
+"""The name of the command in the notice that it was copied."""
+
+
+def current_document(screen: Screen[None], snippets: Mapping[str, Snippet]) -> tuple[str, int]:
+    """Return path and 1-based line of the current document.
+
+    The path is empty without one, the line 0 where none is known. Snippets are by path.
+    """
+    focused = screen.focused
+    if isinstance(focused, PreviewPane):
+        return focused.path, focused.current_line
+    if isinstance(focused, EntityCard):
+        return focused.current_path, 0
+    if isinstance(focused, EntityList):
+        return (focused.current.path if focused.current is not None else ""), 0
+    result = screen.query_one(ResultList).current
+    if result is None:
+        return "", 0
+    snippet = snippets.get(result.path)
+    return result.path, snippet.line_start if snippet is not None else 0
+
+
+def text_to_copy(
+    screen: Screen[None], model: ExploreModel, content: Content, path: str, line: int
+) -> str:
+    """Return the text to copy of the document at `path`; empty when there is none."""
+    if content == "command":
+        if not model.state.query:
+            return ""
+        roots = [model.summary.root] if model.summary is not None else []
+        return command_line(model.state.request(), model.defaults.request(), roots)
+    return text_of_document(content, path, line, _titles(screen), model.displayed.snippets)
+
+
+def text_of_document(
+    content: Content,
+    path: str,
+    line: int,
+    titles: Mapping[str, tuple[str, str]],
+    snippets: Mapping[str, Snippet],
+) -> str:
+    """Return the text to copy of the document at `path`, empty when there is none.
+
+    `titles` holds title and date by path. A path with control characters is not copied: they would
+    take effect in the terminal it is pasted into.
+    """
+    if not path or safe_line(path) != path:
+        return ""
+    if content == "path":
+        return f"{path}:{line}" if line else path
+    if content == "citation":
+        title, date = titles.get(path, (Path(path).stem, ""))
+        return citation(title, date, path)
+    return snippets[path].text if path in snippets else ""
+
+
+def citation(title: str, date: str, path: str) -> str:
+    """Return a markdown link: `[Platform sync (2026-03-10)](memory/meetings/sync.md)`."""
+    label = f"{title} ({date})" if date else title
+    for sign in "\\[]":
+        label = label.replace(sign, f"\\{sign}")
+    target = f"<{path}>" if any(sign in path for sign in " ()<>") else path
+    return f"[{label}]({target})"
+
+
+def _titles(screen: Screen[None]) -> dict[str, tuple[str, str]]:
+    """Return title and date of what is shown, by path."""
+    results = screen.query_one(ResultList).rows
+    titles = {result.path: (result.title, result.date) for result in results}
+    preview = screen.query_one(PreviewPane).preview
+    if preview is not None:
+        titles[preview.path] = (preview.title, preview.date)
+    return titles
+
+
+SHARED_RESULTS = 20
+"""Results on a page: those that a reranker ranks, and about what is read."""
+
+
+class ResultSharer:
+    """Shares the results of a screen."""
+
+    def __init__(self, screen: ModeScreen, session: BaseSession) -> None:
+        self._screen, self._session = screen, session
+
+    def share(self) -> None:
+        """Write the first results to a page, and save it for the user."""
+        if self._session.explore.state.query:
+            self._session.client.start(self._share())
+        else:
+            self._screen.show_notice("there are no results to share: type a query first")
+
+    async def _share(self) -> None:
+        request = replace(self._session.explore.state.request(), limit=SHARED_RESULTS)
+
+        def make(engine: KnowledgeBase) -> tuple[str, int]:
+            from kbx_tui.sharing.search_page import search_page
+            from kbx_tui.sharing.shared_search import share_search
+
+            shared = share_search(engine, request)
+            return search_page(shared), len(shared.answer.results)
+
+        page, count = await self._session.client.run(make)
+        place = await self._screen.navigator.save_page(request.searched, page)
+        self._screen.show_notice(safe_line(f"wrote {format_count(count, 'result')} to {place}"))

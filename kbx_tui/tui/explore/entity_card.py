@@ -1,0 +1,358 @@
+"""The card of one entity: who or what it is, open items, facts, and documents by date.
+
+Facts and open items are laid out once per width; each document only when it is drawn, so that
+thousands of them cost nothing.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+
+from rich.cells import cell_len
+from textual.message import Message
+
+from kbx_tui.formatting import format_count, join_limited
+from kbx_tui.safe_text import safe_line
+from kbx_tui.tui.commands.bindings import bindings
+from kbx_tui.tui.drawing.cell_text import fit, shorten, shorten_start, wrap_ranges
+from kbx_tui.tui.drawing.lines import BLANK, Line, Look, Span, fit_line, looks, width_of
+from kbx_tui.tui.explore.view import CardDocument, CardFact, CardItem, CardView
+from kbx_tui.tui.widgets.rows_view import RowsView, Slot
+
+REACH = 3
+"""The cursor moves to the next row if that is at most this many lines of scrolling away."""
+
+
+class EntityCard(RowsView[str]):
+    """A page of text whose rows are what can be opened: the entity's page and its documents."""
+
+    COMPONENT_CLASSES = looks("strong", "accent", "document", "entity", "rule", "heading", "cursor")
+    BINDINGS = bindings("card")
+
+    class Closed(Message):
+        """The user closed the card."""
+
+    @dataclass
+    class Opened(Message):
+        """The user opened a document."""
+
+        path: str
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.card: CardView | None = None
+        self._text: list[Line] = []
+        self._tops: list[int] = []
+        """The first line of each row."""
+        self._document_height = 1
+        """The lines that each document takes."""
+        self._laid_out_height = 1
+        """The visible height for which the card was last laid out."""
+
+    def show(self, card: CardView) -> None:
+        """Show an entity from the top; the same entity keeps its cursor and scroll position."""
+        same = self.card is not None and self.card.id == card.id
+        path, cursor_offset = self.current_path, self._cursor_offset() if same else None
+        self.card = card
+        self.rows = tuple(filter(None, [card.path])) + tuple(item.path for item in card.documents)
+        self.border_title = "Entity"
+        row = self.rows.index(path) if same and path in self.rows else 0
+        self.set_reactive(EntityCard.cursor, row)
+        self._lay_out(cursor_offset)
+        if not same:
+            self.scroll_to_line(0)
+
+    def rebuild_lines(self) -> None:
+        self._lay_out(self._cursor_offset())
+
+    @property
+    def current_path(self) -> str:
+        """The path of the document under the cursor, or empty."""
+        return self.current or ""
+
+    def slots(self) -> list[Slot]:
+        card, width = self.card, self.line_width
+        self._text, self._tops = [], []
+        self._document_height = document_height(width)
+        slots: list[Slot] = []
+        if card is None or width <= 0:
+            return slots
+
+        def add_text(lines: list[Line]) -> None:
+            slots.extend((-1, len(self._text) + index) for index in range(len(lines)))
+            self._text += lines
+
+        def add_row(height: int) -> None:
+            self._tops.append(len(slots))
+            slots.extend((len(self._tops) - 1, part) for part in range(height))
+
+        add_text([*head_lines(card, width), BLANK])
+        if card.path:
+            add_row(1)
+        else:
+            add_text(no_page_lines(width))
+        add_text(item_lines(card.open_items, width))
+        add_text(fact_lines(card.facts, width))
+        if card.documents:
+            add_text([BLANK, title_line("Documents", len(card.documents), width)])
+        for year, count in document_groups(card.documents):
+            add_text([group_line(year, count, width)])
+            for _ in range(count):
+                add_row(self._document_height)
+        return slots
+
+    def row_line(self, row: int, part: int, width: int) -> Line:
+        card = self.card
+        if row < 0 or card is None:
+            return fit_line(self._text[part], width)
+        cursor = row == self.cursor
+        if row < self._page_count:
+            return page_line(card.path, width, cursor=cursor)
+        document = card.documents[row - self._page_count]
+        return document_line(document, part, width, cursor=cursor)
+
+    def row_opened(self) -> None:
+        if self._is_visible(self.cursor):
+            self.post_message(self.Opened(self.current_path))
+        else:
+            self.show_cursor()
+
+    # Rows may be pages of text apart, and moving must not skip that text.
+
+    def action_close(self) -> None:
+        self.post_message(self.Closed())
+
+    def action_move(self, rows: int) -> None:
+        step = 1 if rows > 0 else -1
+        row = self._next_row(step)
+        if row is not None and self._distance(row) <= REACH:
+            self._go_to(row)
+        else:
+            self.scroll_to_line(self.scroll_offset.y + step)
+
+    def action_move_page(self, pages: int) -> None:
+        before = self.scroll_offset.y
+        self.scroll_to_line(before + pages * max(self.visible_height - 1, 1))
+        if self.scroll_offset.y == before:  # already on the last page: go to its last row
+            self.action_move_to_end(pages > 0)
+        elif not self._is_visible(self.cursor):
+            row = self._next_row(1 if pages > 0 else -1)
+            if row is not None and self._is_visible(row):
+                self._go_to(row)
+
+    def action_move_to_end(self, last: bool) -> None:
+        super().action_move_to_end(last)
+        self.scroll_to_line(self.virtual_size.height if last else 0)
+
+    def show_cursor(self) -> None:
+        if self.cursor < len(self._tops) and self.visible_height:
+            bottom = self._bottom(self.cursor)
+            if self._tops[self.cursor] < self.scroll_offset.y:
+                self.scroll_to_line(self._tops[self.cursor])
+            elif bottom >= self.scroll_offset.y + self.visible_height:
+                self.scroll_to_line(bottom - self.visible_height + 1)
+
+    @property
+    def _page_count(self) -> int:
+        """The number of rows for the entity's own page: 0 or 1."""
+        return 1 if self.card is not None and self.card.path else 0
+
+    def _lay_out(self, cursor_offset: int | None) -> None:
+        """Rebuild the lines, keeping the cursor row `cursor_offset` lines below the top."""
+        super().rebuild_lines()
+        self._laid_out_height = self.visible_height
+        if cursor_offset is not None and self.cursor < len(self._tops):
+            if self.scroll_offset.y:  # unscrolled, the name stays visible at the top
+                self.scroll_to_line(self._tops[self.cursor] - cursor_offset)
+            self.show_cursor()
+
+    def _cursor_offset(self) -> int | None:
+        """Return how many lines the cursor row is below the top, or None if it is not visible."""
+        visible = self._is_visible(self.cursor)
+        return self._tops[self.cursor] - self.scroll_offset.y if visible else None
+
+    def _bottom(self, row: int) -> int:
+        """Return the last line of a row."""
+        return self._tops[row] + (0 if row < self._page_count else self._document_height - 1)
+
+    def _distance(self, row: int) -> int:
+        """Return how many lines to scroll until a row is fully visible."""
+        first = self.scroll_offset.y
+        return max(
+            first - self._tops[row], self._bottom(row) - (first + self._laid_out_height - 1), 0
+        )
+
+    def _is_visible(self, row: int) -> bool:
+        return row < len(self._tops) and self._distance(row) == 0
+
+    def _go_to(self, row: int) -> None:
+        self.choose(row)
+        self.show_cursor()  # even if the cursor was there already
+
+    def _next_row(self, step: int) -> int | None:
+        """Return the row next to the cursor, or to the visible lines if the cursor is hidden."""
+        if self._is_visible(self.cursor):
+            row = self.cursor + step
+        elif step > 0:
+            row = bisect_left(self._tops, self.scroll_offset.y)
+        else:
+            row = bisect_left(self._tops, self.scroll_offset.y + self.visible_height) - 1
+        return row if 0 <= row < len(self._tops) else None
+
+
+BESIDE = 48
+"""From this width, in cells, the date of a fact is shown before it, not below."""
+ONE_LINE = 58
+"""From this width, in cells, kind and reason of a document are shown beside its title."""
+SOURCES = 2
+"""Sources of a fact that are listed by name."""
+
+EDGE = 2
+DATE = 10
+DAY = 5
+
+
+def head_lines(card: CardView, width: int) -> list[Line]:
+    """Return name, type, role, aliases and counts of the entity."""
+    kind = shorten(card.type, max(width // 3, 1))
+    room = width - EDGE - cell_len(kind) - 1
+    name, *rest = _wrapped(card.name or card.id, room - 1)
+    lines: list[Line] = [
+        (Span("● ", "entity"), Span(fit(name, room), "strong"), Span(kind, "dim")),
+        *((Span("  "), Span(part, "strong")) for part in rest),
+    ]
+    position = " · ".join(filter(None, (card.role, card.team)))
+    lines += _indented(position, width, "dim" if card.redacted else "text")
+    lines += _indented(f"also {', '.join(card.aliases)}" if card.aliases else "", width, "dim")
+    return [*lines, *_indented(_counts(card), width, "dim")]
+
+
+def page_line(path: str, width: int, *, cursor: bool) -> Line:
+    """Return the row of the entity's page."""
+    shown = shorten_start(safe_line(path), max(width - EDGE - 6, 1))
+    return (Span("› " if cursor else "  ", "dim"), Span("page "), Span(shown, "document"))
+
+
+def no_page_lines(width: int) -> list[Line]:
+    """Return what is shown for an entity without a page."""
+    return _indented("no page of its own", width, "dim")
+
+
+def item_lines(items: Sequence[CardItem], width: int) -> list[Line]:
+    """Return the open items, then those done; nothing when there are none."""
+    if not items:
+        return []
+    lines = [BLANK, title_line("Open items", sum(not item.done for item in items), width)]
+    for item in sorted(items, key=lambda item: item.done):
+        box: Span = Span("☑ ", "dim") if item.done else Span("☐ ", "accent")
+        for index, text in enumerate(_wrapped(item.text, width - EDGE - 2 - 1)):
+            is_past = item.done or bool(item.status)
+            lines.append((Span("  "), Span("  ") if index else box, _text(text, is_past)))
+        if below := " · ".join(filter(None, (item.date, item.status))):
+            lines[-1:] = _with_date(lines[-1], below, width)
+    return lines
+
+
+def fact_lines(facts: Sequence[CardFact], width: int) -> list[Line]:
+    """Return facts in order, inactive ones dimmed; nothing when there are none."""
+    if not facts:
+        return []
+    lines = [BLANK, title_line("Facts", len(facts), width)]
+    beside = width >= BESIDE and any(fact.date for fact in facts)
+    indent = EDGE + (DATE + 2 if beside else 2)
+    for fact in facts:
+        names = [shorten(short_source(source), width - indent - 8) for source in fact.sources]
+        sources = f"from {join_limited(names, limit=SOURCES)}" if names else ""
+        below = filter(None, ("" if beside else fact.date, fact.status, sources))
+        lead = fit(fact.date, DATE) + "  " if beside else "· "
+        for index, text in enumerate(_wrapped(fact.text, width - indent - 1)):
+            before = lead if index == 0 else " " * (indent - EDGE)
+            lines.append((Span("  " + before, "dim"), _text(text, bool(fact.status))))
+        lines += [
+            (Span(" " * indent), Span(text, "dim"))
+            for text in _wrapped(" · ".join(below), width - indent - 1)
+            if text
+        ]
+    return lines
+
+
+def title_line(words: str, count: int, width: int) -> Line:
+    """Return the title of a section, with the number of its entries."""
+    return (Span(f"  {shorten(words, max(width - 8, 1))}", "heading"), Span(f"  {count:,}", "dim"))
+
+
+def document_groups(documents: Sequence[CardDocument]) -> Iterator[tuple[str, int]]:
+    """Yield the years of `documents`, in their order, and how many each has."""
+    for year, group in groupby(documents, key=lambda document: _year(document.date)):
+        yield year, sum(1 for _ in group)
+
+
+def group_line(year: str, count: int, width: int) -> Line:
+    """Return the heading of the documents of one year."""
+    words, number = f"  {year} ", f" {count:,}"
+    rule = "┄" * max(width - len(words) - len(number) - 1, 0)
+    return (Span(words, "dim"), Span(rule, "rule"), Span(number, "dim"))
+
+
+def document_height(width: int) -> int:
+    """Return how many lines a document takes."""
+    return 1 if width >= ONE_LINE else 2
+
+
+def document_line(document: CardDocument, part: int, width: int, *, cursor: bool) -> Line:
+    """Return line `part` of a document, of `document_height`."""
+    about = " · ".join(filter(None, (document.kind, document.reason)))
+    indent = EDGE + DAY + 2
+    if part:
+        return (Span(" " * indent), Span(shorten(about, max(width - indent - 1, 0)), "dim"))
+    day = document.date[5:] if _year(document.date).isdigit() else document.date
+    start = (Span("› " if cursor else "  ", "dim"), Span(fit(day, DAY) + "  ", "dim"))
+    room = max(width - indent - 1, 0)
+    if width < ONE_LINE:
+        return (*start, Span(shorten(document.title, room), "strong"))
+    beside = min(room // 2, 34)
+    title = Span(fit(document.title, room - beside - 2) + "  ", "strong")
+    return (*start, title, Span(shorten(about, beside), "dim"))
+
+
+def short_source(source: str) -> str:
+    """Return a source in short: the file name of a path, without `.md`."""
+    is_path = "/" in source and " " not in source
+    return source.rstrip("/").rpartition("/")[2].removesuffix(".md") if is_path else source
+
+
+def _counts(card: CardView) -> str:
+    still_open = sum(not item.done for item in card.open_items)
+    counts = [
+        format_count(len(card.facts), "fact") if card.facts else "",
+        f"{still_open:,} open" if still_open else "",
+        format_count(len(card.documents), "document") if card.documents else "",
+    ]
+    return " · ".join(filter(None, counts)) or "nothing is known about it yet"
+
+
+def _year(date: str) -> str:
+    return date[:4] if date[:4].isdigit() else "no date"
+
+
+def _text(text: str, is_past: bool) -> Span:
+    return Span(text, "dim" if is_past else "text")
+
+
+def _with_date(line: Line, date: str, width: int) -> list[Line]:
+    if width_of(line) + 2 + cell_len(date) < width:
+        return [(*line, Span(f"  {date}", "dim"))]
+    return [line, (Span(" " * (EDGE + 2)), Span(date, "dim"))]
+
+
+def _indented(text: str, width: int, look: Look) -> list[Line]:
+    if not text:
+        return []
+    return [(Span("  "), Span(line, look)) for line in _wrapped(text, width - EDGE - 1)]
+
+
+def _wrapped(text: str, width: int) -> list[str]:
+    return [text[start:end] for start, end in wrap_ranges(text, max(width, 2))]

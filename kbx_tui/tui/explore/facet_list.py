@@ -1,0 +1,375 @@
+"""The facets: values with counts, the strip of dates, and what choosing one does to a query."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Literal, Self
+
+from rich.cells import cell_len
+from textual import events
+from textual.message import Message
+
+from kbx_tui.formatting import format_count
+from kbx_tui.safe_text import safe_line
+from kbx_tui.search.query.filters import (
+    Key,
+    TypedFilter,
+    is_same_value,
+    read_filters,
+    with_filter,
+    without_filter,
+)
+from kbx_tui.tui.commands.bindings import bindings
+from kbx_tui.tui.drawing.cell_text import fit, shorten
+from kbx_tui.tui.drawing.lines import BLANK, Line, Span, looks
+from kbx_tui.tui.widgets.rows_view import RowsView, Slot
+
+if TYPE_CHECKING:
+    from kbx_tui.search.link_records import LinkedDocument
+    from kbx_tui.search.results.facets import Facets
+
+
+Kind = Key | Literal["linked", "dates"]
+"""What a row is: the key of a filter, a document that others link to, or the strip of dates."""
+
+
+@dataclass(frozen=True, slots=True)
+class FacetRow:
+    """A value to narrow to, a document to read, or the strip of dates."""
+
+    kind: Kind
+    value: str
+    """Of the filter, or the path of the document."""
+    label: str
+    count: int
+    """Results with it, or documents that link to it."""
+    is_on: bool = False
+    """Whether the query is narrowed to it."""
+
+
+def facet_rows(facets: Facets, query: str) -> tuple[FacetRow, ...]:
+    """Return the values of the facets; those that a filter of the query names alone are on."""
+    on = [each for each in read_filters(query).filters if len(each.values) == 1]
+    return tuple(
+        FacetRow(
+            value.key,
+            value.value,
+            safe_line(value.label),
+            value.count,
+            is_on=any(_is_for(each, value.key, value.value) for each in on),
+        )
+        for value in facets.values
+    )
+
+
+def linked_rows(linked: Sequence[LinkedDocument]) -> tuple[FacetRow, ...]:
+    """Return the documents that others link to."""
+    return tuple(
+        FacetRow("linked", each.path, safe_line(each.title or each.path), each.count)
+        for each in linked
+    )
+
+
+def narrowed(query: str, row: FacetRow) -> str:
+    """Return a query narrowed to a value, or without that filter if it is on."""
+    if row.kind == "linked" or row.kind == "dates":  # mypy narrows by `==` alone
+        return query
+    if row.is_on:
+        return _without(query, row.kind, row.value)
+    return with_filter(query, row.kind, row.value)
+
+
+def narrowed_to_span(query: str, first: str, last: str) -> str:
+    """Return a query narrowed to the dates from `first` to `last`, in place of other dates."""
+    query = _without(_without(query, "from"), "to")
+    return with_filter(with_filter(query, "from", first), "to", last)
+
+
+def _without(query: str, key: Key, value: str = "") -> str:
+    """Return a query without its filters of a key, those of one value if there is one."""
+    filters = read_filters(query).filters
+    for number in reversed(range(len(filters))):
+        each = filters[number]
+        if each.key == key and (not value or _is_for(each, key, value)):
+            query = without_filter(query, number)
+    return query
+
+
+def _is_for(typed: TypedFilter, key: Key, value: str) -> bool:
+    """Return whether a filter is for this value and no other, in any spelling."""
+    is_single = typed.key == key and len(typed.values) == 1
+    return is_single and is_same_value(key, typed.values[0], value)
+
+
+BARS = " ▁▂▃▄▅▆▇█"
+MONTHS = 60
+"""More months than these are shown as years."""
+WIDEST = 6
+"""Cells of a time in a short strip."""
+
+
+@dataclass(frozen=True, slots=True)
+class DateStrip:
+    """Times with the number of results in each, and the span that is selected, if any."""
+
+    times: tuple[tuple[str, int], ...] = ()
+    """`2026-03` or `2026`, without gaps, and the number of results."""
+    start: int | None = None
+    end: int = 0
+    """The last time of the span, at or after `start`."""
+    width: int = MONTHS
+    """Cells for all of it."""
+
+    @classmethod
+    def of(cls, months: Sequence[tuple[str, int]], width: int = MONTHS) -> Self:
+        """Return a strip of months, or of years where these are more than `width` cells.
+
+        `months` are those with a result, in order. Of more years than fit, those are shown that
+        hold the most results: a single wrong date may be centuries away.
+        """
+        width = max(min(width, MONTHS), 1)
+        by_month = {12 * int(month[:4]) + int(month[5:7]) - 1: count for month, count in months}
+        if not months or max(by_month) - min(by_month) < width:
+            filled = _without_gaps(by_month)
+            return cls(tuple((f"{n // 12:04}-{n % 12 + 1:02}", c) for n, c in filled), width=width)
+        years: Counter[int] = Counter()
+        for month, count in by_month.items():
+            years[month // 12] += count
+        filled = _without_gaps(_fullest(years, width))
+        return cls(tuple((f"{year:04}", count) for year, count in filled), width=width)
+
+    @property
+    def span(self) -> tuple[str, str] | None:
+        """The first and last time that are selected."""
+        if self.start is None or not self.times:
+            return None
+        return self.times[self.start][0], self.times[self.end][0]
+
+    @property
+    def cells(self) -> int:
+        """Cells of one time: a short strip is drawn wider, to be read and clicked."""
+        return max(1, min(WIDEST, self.width // max(len(self.times), 1)))
+
+    @property
+    def bars(self) -> str:
+        """The bars, `cells` for each time; a time with any result has one."""
+        most = max((count for _, count in self.times), default=1) or 1
+        top = len(BARS) - 1
+        return "".join(BARS[-(-count * top // most)] * self.cells for _, count in self.times)
+
+    @property
+    def words(self) -> str:
+        """The span and how many results it has: `2026-01 to 2026-03, 12 results`."""
+        if self.span is None or self.start is None:
+            return ""
+        first, last = self.span
+        count = sum(count for _, count in self.times[self.start : self.end + 1])
+        name = first if first == last else f"{first} to {last}"
+        return f"{name}, {format_count(count, 'result')}"
+
+    def moved(self, steps: int) -> Self:
+        """Select one time, the last at first, then the one `steps` after that selected."""
+        if not self.times:
+            return self
+        last = len(self.times) - 1
+        at = last if self.start is None else max(0, min(self.start + steps, last))
+        return replace(self, start=at, end=at)
+
+    def extended(self, steps: int) -> Self:
+        """Move the end of the span, not before its start."""
+        if self.start is None:
+            return self.moved(steps)
+        return replace(self, end=max(self.start, min(self.end + steps, len(self.times) - 1)))
+
+    def between(self, one: int, other: int) -> Self:
+        """Select the times from one to another, in either order."""
+        last = len(self.times) - 1
+        start, end = sorted(max(0, min(at, last)) for at in (one, other))
+        return replace(self, start=start, end=end) if self.times else self
+
+
+def _fullest(counts: Mapping[int, int], width: int) -> dict[int, int]:
+    """Return the counts within `width` numbers that are the most together; of equals, the last."""
+    spans = (
+        {number: count for number, count in counts.items() if first <= number < first + width}
+        for first in sorted(counts, reverse=True)
+    )
+    return max(spans, key=lambda span: sum(span.values()))
+
+
+def _without_gaps(counts: Mapping[int, int]) -> Iterator[tuple[int, int]]:
+    """Yield all numbers from the first to the last, and their counts."""
+    if counts:
+        yield from ((n, counts.get(n, 0)) for n in range(min(counts), max(counts) + 1))
+
+
+TITLES: dict[Kind, str] = {
+    "type": "Types",
+    "tag": "Tags",
+    "@": "People",
+    "in": "Folders",
+    "linked": "Most linked",
+    "dates": "Dates",
+}
+LABEL = 32
+"""Cells of the longest label."""
+BAR = 24
+"""Cells of the longest bar."""
+WIDE = 60
+"""Cells of a list from which words say what its colour says."""
+STRIP = 3
+"""Cells before the strip of dates."""
+EDGES = 6
+"""Cells beside the strip of dates."""
+
+
+class FacetList(RowsView[FacetRow]):
+    """One line per value below the title of its kind; the last row is the strip of dates."""
+
+    BINDINGS = bindings("facets", "list")
+    COMPONENT_CLASSES = looks("strong", "accent", "cursor", "document")
+
+    strip = DateStrip()
+    total = 0
+
+    @dataclass
+    class Taken(Message):
+        """The user chose a value, to narrow to it or to take that back, or a document."""
+
+        row: FacetRow
+
+    @dataclass
+    class SpanTaken(Message):
+        """The user chose a span of dates."""
+
+        first: str
+        last: str
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._dragged_from: int | None = None
+
+    def show(
+        self, rows: tuple[FacetRow, ...], months: Sequence[tuple[str, int]], total: int
+    ) -> None:
+        """Show these values of `total` results, with the cursor where it was."""
+        before = self.current
+        self.strip = DateStrip.of(months, max(self.line_width - EDGES, 1))
+        dates = (FacetRow("dates", "", "", 0),) if self.strip.times else ()
+        self.rows, self.total = (*rows, *dates), total
+        same = [
+            number
+            for number, row in enumerate(self.rows)
+            if before is not None and (row.kind, row.value) == (before.kind, before.value)
+        ]
+        self.set_reactive(RowsView.cursor, same[0] if same else 0)
+        self.rebuild_lines()
+        self.show_cursor()
+
+    def slots(self) -> list[Slot]:
+        slots: list[Slot] = []
+        for number, row in enumerate(self.rows):
+            if number == 0 or row.kind != self.rows[number - 1].kind:
+                slots += [(-1, 0)] * bool(slots)
+                slots.append((-1, number + 1))
+            slots.append((number, 0))
+            if row.kind == "dates":
+                slots.append((number, 1))
+        return slots
+
+    def row_line(self, row: int, part: int, width: int) -> Line:
+        if row < 0:
+            return (Span(f"  {self._title(part - 1)}", "dim"),) if part else BLANK
+        each = self.rows[row]
+        if each.kind == "dates":
+            return self._strip_line(part, width, is_here=row == self.cursor)
+        widest = max(cell_len(other.label) for other in self.rows)
+        label = max(min(widest, LABEL, width - 11), 8)
+        bar = round(each.count / max(self.total, 1) * min(BAR, max(width - label - 16, 0)))
+        return (
+            Span(f" {self.marker(row)} ", "accent"),
+            Span(fit(shorten(each.label, label), label), "accent" if each.is_on else "strong"),
+            Span(f"{each.count:>7,} "),
+            Span("" if each.kind == "linked" else "█" * bar, "document"),
+            Span(" narrowed to" if each.is_on and width > WIDE else "", "accent"),
+        )
+
+    def _title(self, number: int) -> str:
+        return TITLES[self.rows[number].kind]
+
+    def _strip_line(self, part: int, width: int, *, is_here: bool) -> Line:
+        strip, marker = self.strip, Span(" › " if is_here else "   ", "accent")
+        if part:
+            first, last = strip.times[0][0], strip.times[-1][0]
+            hint = strip.words or f"{first} to {last}; left and right select a span"
+            if len(hint) > width - STRIP and not strip.words:
+                hint = f"{first} to {last}  ← →"
+            return (Span("   "), Span(hint, "accent" if strip.span else "dim"))
+        bars = strip.bars
+        if strip.start is None:
+            return (marker, Span(bars, "document"))
+        start, end = strip.start * strip.cells, (strip.end + 1) * strip.cells
+        return (
+            marker,
+            Span(bars[:start], "dim"),
+            Span("["),
+            Span(bars[start:end], "document"),
+            Span("]"),
+            Span(bars[end:], "dim"),
+        )
+
+    # What the user does.
+
+    def row_opened(self) -> None:
+        row = self.current
+        if row is not None and row.kind != "dates":
+            self.post_message(self.Taken(row))
+        elif self.strip.span is not None:
+            self.post_message(self.SpanTaken(*self.strip.span))
+
+    def action_span(self, steps: int) -> None:
+        self._select(self.strip.moved(steps))
+
+    def action_extend(self, steps: int) -> None:
+        self._select(self.strip.extended(steps))
+
+    def _select(self, strip: DateStrip) -> None:
+        self.strip = strip
+        if strip.times:
+            self.choose(len(self.rows) - 1)
+            self.rebuild_lines()
+
+    def _time_at(self, event: events.MouseEvent) -> int | None:
+        """Return which time of the strip the mouse is at."""
+        offset = event.get_content_offset(self)
+        if offset is None:
+            return None
+        row, part = self.slot_at(offset.y + self.scroll_offset.y)
+        if row < 0 or part or self.rows[row].kind != "dates":
+            return None
+        return (int(offset.x) - STRIP) // self.strip.cells
+
+    def on_click(self, event: events.Click) -> None:
+        """Narrow at one click; documents open at two, as in every list."""
+        offset = event.get_content_offset(self)
+        row = -1 if offset is None else self.slot_at(offset.y + self.scroll_offset.y)[0]
+        if row < 0:
+            return
+        self.choose(row)
+        kind = self.rows[row].kind
+        if kind != "dates" and event.chain == (2 if kind == "linked" else 1):
+            self.action_open()
+
+    def on_mouse_down(self, event: events.MouseDown) -> None:
+        self._dragged_from = self._time_at(event)
+        if self._dragged_from is not None:
+            self._select(self.strip.between(self._dragged_from, self._dragged_from))
+
+    def on_mouse_up(self, event: events.MouseUp) -> None:
+        start, end = self._dragged_from, self._time_at(event)
+        self._dragged_from = None
+        if start is not None and end is not None:
+            self._select(self.strip.between(start, end))
+            self.row_opened()

@@ -1,1 +1,0 @@
-"""The parts of the explore screen: its frame, what models report, and what panes do."""

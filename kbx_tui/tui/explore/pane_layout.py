@@ -1,0 +1,198 @@
+"""The panes of the explore screen: which of them are visible, and which has the focus.
+
+`styles/explore.tcss` shows and hides panes by the classes of their container: `-pane-...` names
+the one pane a small terminal shows, `-reading` replaces the why pane with the reader (a document
+or an entity card), `-no-why` and `-no-entities` hide a pane, and `-idle` means that there is
+nothing to explain yet. With `-facets` on the screen, facets replace the entities. `-live` shows
+the document under the cursor below the why pane.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from textual.app import ComposeResult
+from textual.containers import Horizontal, Vertical
+from textual.geometry import Size
+from textual.screen import Screen
+from textual.widget import Widget
+
+from kbx_tui.tui.app_state import AppState
+from kbx_tui.tui.explore.entity_card import EntityCard
+from kbx_tui.tui.explore.entity_list import EntityList
+from kbx_tui.tui.explore.facet_sidebar import FacetPane
+from kbx_tui.tui.explore.result_list import ResultList
+from kbx_tui.tui.explore.why_pane import WhyPane
+from kbx_tui.tui.reading.preview_pane import PreviewPane
+from kbx_tui.tui.widgets.lines_view import LinesView
+
+Pane = Literal["results", "entities", "why"]
+PANES: dict[Pane, type[LinesView]] = {"results": ResultList, "entities": EntityList, "why": WhyPane}
+"""In the order of Tab where one pane is shown at a time."""
+Read = Literal["document", "card"]
+READERS: dict[Read, type[LinesView]] = {"document": PreviewPane, "card": EntityCard}
+
+
+LIVE_WIDTH, LIVE_HEIGHT = 160, 30
+"""Minimum size of a terminal in which the document under the cursor is previewed all the time."""
+
+
+class Panes(Horizontal):
+    """The panes for entities, results and why, and the readers that replace the why pane."""
+
+    def __init__(self) -> None:
+        super().__init__(classes="-pane-results -idle")
+        self._has_live_room = False
+
+    def compose(self) -> ComposeResult:
+        entities, results, why = EntityList(), ResultList(), WhyPane()
+        entities.border_title, results.border_title, why.border_title = "Entities", "Results", "Why"
+        with Vertical(id="sidebar"):
+            yield from (entities, FacetPane())
+        yield results
+        with Vertical(id="side"):
+            yield from (why, PreviewPane(), EntityCard())
+
+    def pane(self, name: Pane) -> LinesView:
+        """Return the widget of a pane; of the entities, the facets where they are in its place."""
+        if name == "entities" and self.screen.has_class("-facets"):
+            return self.query_one(FacetPane)
+        return self.query_one(PANES[name])
+
+    def name_of(self, widget: Widget | None) -> Pane | None:
+        """Return the name of a pane, or None if `widget` is not one."""
+        if isinstance(widget, FacetPane):
+            return "entities"
+        return next((name for name, kind in PANES.items() if isinstance(widget, kind)), None)
+
+    def beside(self, name: Pane, step: int) -> Pane:
+        """Return the pane `step` places after `name`, wrapping around."""
+        names = list(PANES)
+        return names[(names.index(name) + step) % len(names)]
+
+    def show_pane(self, name: Pane) -> None:
+        """Make this the pane that a small terminal shows; a wide one shows them all."""
+        if not (self.has_class(f"-pane-{name}") or self.screen.has_class("-wide")):
+            self.remove_class(*(f"-pane-{other}" for other in PANES), update=False)
+            self.add_class(f"-pane-{name}")
+
+    def show_reader(self, read: Read | None) -> None:
+        """Show the document or the card in place of the why pane; None shows the why pane again."""
+        self.set_class(read is not None, "-reading")
+        for name in READERS:
+            self.set_class(name == read, f"-{name}")
+
+    def is_covered(self, widget: Widget | None) -> bool:
+        """Return whether a reader takes the place of `widget`: the why pane, or, where there is
+        room for one pane only, any pane.
+        """
+        name = self.name_of(widget)
+        return name == "why" or (name is not None and not self.screen.has_class("-wide"))
+
+    def fit(self, size: Size) -> None:
+        """Adapt to the size of the terminal, and to what is hidden."""
+        self._has_live_room = size.width >= LIVE_WIDTH and size.height >= LIVE_HEIGHT
+        self.set_class(self._has_live_room and not self.has_class("-no-preview"), "-live")
+
+    @property
+    def has_live_room(self) -> bool:
+        """Whether the terminal is large enough for the live preview."""
+        return self._has_live_room
+
+    @property
+    def is_live(self) -> bool:
+        """Whether the live preview is shown, or would be if nothing were read in its place."""
+        return self.has_class("-live")
+
+    @property
+    def shown_pane(self) -> Pane:
+        """The pane that a small terminal shows."""
+        return next(name for name in PANES if self.has_class(f"-pane-{name}"))
+
+    @property
+    def read(self) -> Read | None:
+        """The reader that is shown, if any."""
+        return next((name for name in READERS if self.has_class(f"-{name}")), None)
+
+
+HIDEABLE = ("why", "entities", "preview")
+
+
+class PaneSwitch:
+    """Moves between panes, hides and shows them."""
+
+    def __init__(self, screen: Screen[None], app_state: AppState) -> None:
+        self._screen, self._app_state = screen, app_state
+
+    @property
+    def panes(self) -> Panes:
+        """The container of the panes."""
+        return self._screen.query_one(Panes)
+
+    def focus(self, pane: Pane) -> None:
+        """Show a pane and move the focus there."""
+        self.panes.show_pane(pane)
+        self._screen.set_focus(self.panes.pane(pane))  # at once: the next key may be waiting
+
+    def focus_next(self, step: int) -> None:
+        """Move the focus to the next pane, or the previous one."""
+        pane = self.panes.name_of(self._screen.focused)
+        if self._screen.has_class("-small") and pane is not None:
+            self.focus(self.panes.beside(pane, step))
+        elif step > 0:
+            self._screen.focus_next()
+        else:
+            self._screen.focus_previous()
+
+    def show_focused(self) -> None:
+        """On a small terminal, show the pane that has the focus."""
+        if (pane := self.panes.name_of(self._screen.focused)) is not None:
+            self.panes.show_pane(pane)
+
+    def focus_entities(self) -> None:
+        """Show the entities, even if they were hidden, and go there."""
+        self.panes.remove_class("-no-entities")
+        self._save_hidden()
+        self.focus("entities")
+
+    def toggle_why(self) -> None:
+        """Show or hide the why pane; where only one pane fits, move the focus there or back."""
+        if self._screen.has_class("-small"):
+            self._go_or_return("why")
+        else:
+            self._toggle("why")
+
+    def toggle_entities(self) -> None:
+        """Show or hide the entities; without a separate column, move the focus there or back."""
+        if self._screen.has_class("-wide"):
+            self._toggle("entities")
+        else:
+            self._go_or_return("entities")
+
+    def toggle_live_preview(self) -> None:
+        """Show or hide the preview of the document under the cursor."""
+        self.panes.toggle_class("-no-preview")
+        self._save_hidden()
+        self.panes.fit(self._screen.app.size)
+        if not self.panes.is_live and isinstance(self._screen.focused, PreviewPane):
+            self.focus("results")
+
+    def restore_hidden(self) -> None:
+        """Hide what was hidden when the base was last open."""
+        for pane in HIDEABLE:
+            self.panes.set_class(pane in self._app_state.base.hidden, f"-no-{pane}")
+        self.panes.fit(self._screen.app.size)
+
+    def _go_or_return(self, pane: Pane) -> None:
+        self.focus("results" if self.panes.shown_pane == pane else pane)
+
+    def _toggle(self, pane: Pane) -> None:
+        focused = self._screen.focused
+        self.panes.toggle_class(f"-no-{pane}")
+        if self.panes.name_of(focused) in self._save_hidden():
+            self.focus("results")
+
+    def _save_hidden(self) -> list[str]:
+        hidden: list[str] = [pane for pane in HIDEABLE if self.panes.has_class(f"-no-{pane}")]
+        self._app_state.base.hidden = hidden
+        return hidden

@@ -1,0 +1,335 @@
+"""The ranked documents: rank, score, stacked bar, title, date and snippet."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from rich.cells import cell_len
+from textual import events
+from textual.message import Message
+from textual.timer import Timer
+
+from kbx_tui.formatting import format_score
+from kbx_tui.tui.commands.bindings import bindings
+from kbx_tui.tui.drawing.cell_text import fit
+from kbx_tui.tui.drawing.lines import Line, Look, Span, fit_line, highlight, looks, slice_line
+from kbx_tui.tui.drawing.ranked_rows import (
+    move_text,
+    rank_moves,
+    score_bar,
+    shared_lengths,
+    title_spans,
+)
+from kbx_tui.tui.explore.view import FileState, ResultRow
+from kbx_tui.tui.judging.grades import grade_sign
+from kbx_tui.tui.widgets.lines_view import EmptyState
+from kbx_tui.tui.widgets.rows_view import RowsView, Slot
+
+if TYPE_CHECKING:
+    from kbx_tui.search.results.response import Snippet
+
+
+BAR_LOOKS: tuple[Look, ...] = ("document", "entity", "reranker")
+"""The styles of the parts of a bar."""
+TITLE_MARGIN = 4
+"""Cells of the upper border that hold no title."""
+TALL = 20
+"""The height from which each result has a second line with its snippet."""
+
+
+@dataclass(frozen=True, slots=True)
+class Columns:
+    """The width of each column in cells."""
+
+    rank: int
+    bar: int
+    title: int
+    date: int
+
+    @classmethod
+    def of(cls, width: int, rows: int) -> Columns:
+        """Divide `width` cells; if space is short, the bar shrinks and the date is omitted."""
+        rank = max(2, len(str(rows))) + 1
+        bar = 8 if width >= 54 else 6
+        date = 10 if width >= 50 else 0
+        taken = rank + 6 + bar + 3 + (date + 1 if date else 0)
+        return cls(rank, bar, max(width - taken, 0), date)
+
+
+class ResultList(RowsView[ResultRow]):
+    """The results; a row that has moved shows by how many ranks."""
+
+    COMPONENT_CLASSES = looks(
+        "strong", "accent", "grade", "document", "entity", "reranker", "rule", "cursor"
+    )
+    BINDINGS = bindings("results")
+    LEAVE_ACTION = "screen.focus_query"
+    SETTLE_SECONDS = 3.0
+    """How long a row shows that it has moved."""
+
+    @dataclass
+    class Highlighted(Message):
+        """The cursor is on another result."""
+
+        result: ResultRow
+
+        def can_replace(self, message: Message) -> bool:
+            return isinstance(message, ResultList.Highlighted)
+
+    @dataclass
+    class Opened(Message):
+        """The user opened a result."""
+
+        result: ResultRow
+
+    @dataclass
+    class SnippetsMissing(Message):
+        """The documents at these paths are visible without a snippet."""
+
+        paths: tuple[str, ...]
+
+        def can_replace(self, message: Message) -> bool:
+            return isinstance(message, ResultList.SnippetsMissing)
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._snippets: dict[str, Snippet] = {}
+        self._outdated: dict[str, FileState] = {}
+        self._settled_ranks: dict[str, int] = {}
+        self._moves: dict[str, int] = {}
+        self._timer: Timer | None = None
+        self._more = 0
+        self._grades: Mapping[str, int | None] = {}
+        self._best = 1.0
+        """The highest score, whose bar fills its column."""
+        self._shared: list[int] = []
+        """How much of each title its neighbours share, in characters."""
+        self._sought = ""
+        self._count = self._judged = ""
+        self._covered = 0
+        self.marked = ""
+        """Path of the result that others are compared with; empty if none is."""
+
+    def show(self, results: tuple[ResultRow, ...], *, fresh: bool, more: int = 0) -> None:
+        """Show results: with `fresh` those of a new query, else the same query re-ranked.
+
+        `more` is the number of results that are not among them.
+        """
+        current = self.current
+        self.rows, self._more = results, more
+        self._best = max((result.score for result in results), default=1.0)
+        self._shared = shared_lengths([result.title for result in results])
+        ranks = ranks_of(results)
+        if fresh:
+            self._snippets, self._settled_ranks, self._moves = {}, ranks, {}
+            self._outdated = {}
+            self.marked = ""
+        else:
+            self._moves = rank_moves(self._settled_ranks, ranks)
+            if self._timer is not None:
+                self._timer.stop()
+            self._timer = self.set_timer(self.SETTLE_SECONDS, self._settle)
+        self.chosen = self.chosen and not fresh
+        rows = {result.path: row for row, result in enumerate(results)}
+        row = rows.get(current.path, self.cursor) if self.chosen and current is not None else 0
+        if self._sought in rows:
+            row, self.chosen = rows[self._sought], True
+        self._sought = ""
+        # Set before the lines are rebuilt: fewer lines may scroll the list, which reads the cursor.
+        self.set_reactive(RowsView.cursor, self.validate_cursor(row))
+        self.rebuild_lines()
+        self.show_cursor()
+        self.cursor_moved()
+
+    def show_count(self, count: str) -> None:
+        """Show in the title how many results there are; empty for none."""
+        self._count = count
+        self._update_titles()
+
+    def leave_room(self, cells: int) -> None:
+        """Keep so many cells of the upper border free, for what lies over it."""
+        self._covered = cells
+        self._update_titles()
+
+    def show_judged(self, judged: str) -> None:
+        """Show how many results are judged; empty for none."""
+        self._judged = judged
+        self._update_titles()
+
+    def on_resize(self, event: events.Resize) -> None:
+        super().on_resize(event)
+        self._update_titles()
+
+    def _update_titles(self) -> None:
+        """Show what is judged in the bottom border; where there is none, in the title."""
+        has_bottom = self.styles.border_bottom[0] not in ("", "none")
+        titles = ("Results", self._count), ("Results", self._count, self._judged)
+        counted, judged = (" · ".join(filter(None, parts)) for parts in titles)
+        room = self.size.width - self._covered - TITLE_MARGIN
+        fits = not has_bottom and cell_len(judged) <= room  # else it would read as another number
+        self.border_title = judged if fits else counted
+        self.border_subtitle = self._judged if has_bottom else ""
+
+    def mark(self, path: str) -> None:
+        """Mark this result, or none if the path is empty."""
+        self.marked = path
+        self.refresh()
+
+    def seek(self, path: str) -> None:
+        """Move the cursor to this document in the results that are shown next."""
+        self._sought = path
+
+    def go_to(self, path: str) -> None:
+        """Move the cursor to this document, if it is among the results."""
+        for row, result in enumerate(self.rows):
+            if result.path == path:
+                self.choose(row)
+
+    def show_empty(self, empty_state: EmptyState) -> None:
+        """Show this text instead of results."""
+        self.empty_state = empty_state
+        self.rows, self._settled_ranks, self._moves = (), {}, {}
+        self.rebuild_lines()
+
+    def forget_snippets(self, paths: Iterable[str]) -> None:
+        """Drop the snippets of changed documents and request them again."""
+        for path in paths:
+            self._snippets.pop(path, None)
+            self._outdated.pop(path, None)
+        self._request_snippets()
+
+    def add_snippets(
+        self, snippets: Mapping[str, Snippet], outdated: Mapping[str, FileState]
+    ) -> None:
+        """Show snippets, keyed by path, and which of their files are not what was indexed."""
+        self._snippets.update(snippets)
+        self._outdated.update(outdated)
+        self.refresh()
+
+    def badge_of(self, result: ResultRow) -> str:
+        """Return what is off with a result: `gone`, `changed`, `no vector`; empty if nothing."""
+        return self._outdated.get(result.path) or ("" if result.has_vector else "no vector")
+
+    def show_grades(self, grades: Mapping[str, int | None]) -> None:
+        """Show the grades of documents by path, None for not sure."""
+        self._grades = grades
+        self.refresh()
+
+    @property
+    def has_snippet_lines(self) -> bool:
+        """Whether there is room for snippets."""
+        return self.visible_height >= TALL
+
+    def row_heights(self) -> list[int]:
+        return [2 if self.has_snippet_lines else 1] * len(self.rows)
+
+    def slots(self) -> list[Slot]:
+        slots = super().slots()
+        return [*slots, (-1, 0)] if slots and self._more else slots
+
+    def row_line(self, row: int, part: int, width: int) -> Line:
+        if row < 0:
+            return (Span(f"   and {self._more:,} more: add a word to narrow it", "dim"),)
+        result, columns = self.rows[row], Columns.of(width, len(self.rows))
+        if part == 0:
+            move = self._moves.get(result.path, 0)
+            sign = "◆" if result.path == self.marked else "›" if row == self.cursor else " "
+            grade = grade_sign(self._grades, result.path)
+            return result_line(
+                result,
+                columns,
+                move,
+                sign,
+                grade,
+                shared=self._shared[row],
+                best=self._best,
+                badge=self.badge_of(result),
+            )
+        if (snippet := self._snippets.get(result.path)) is None:
+            return ()
+        return fit_line((Span(" " * (columns.rank + 6)), *snippet_line(snippet)), width - 1)
+
+    def cursor_moved(self) -> None:
+        if (result := self.current) is not None:
+            self.post_message(self.Highlighted(result))
+            self._request_snippets()
+
+    def row_opened(self) -> None:
+        self.post_message(self.Opened(self.rows[self.cursor]))
+
+    def watch_scroll_y(self, old_value: float, new_value: float) -> None:
+        super().watch_scroll_y(old_value, new_value)
+        self._request_snippets()
+
+    def rebuild_lines(self) -> None:
+        super().rebuild_lines()
+        self._request_snippets()
+
+    def _request_snippets(self) -> None:
+        rows = self.visible_rows() if self.has_snippet_lines else []
+        paths = {self.rows[row].path for row in rows}
+        if self.current is not None:
+            paths.add(self.current.path)
+        if missing := tuple(sorted(paths - self._snippets.keys())):
+            self.post_message(self.SnippetsMissing(missing))
+
+    def _settle(self) -> None:
+        self._settled_ranks, self._moves = ranks_of(self.rows), {}
+        self.refresh()
+
+
+def ranks_of(results: Iterable[ResultRow]) -> dict[str, int]:
+    """Return the rank of each document, by path."""
+    return {result.path: result.rank for result in results}
+
+
+def snippet_line(snippet: Snippet) -> Line:
+    """Return a snippet with its matches strong, and what is redacted of it greyed."""
+    line, position = highlight(snippet.text, snippet.matches), 0
+    shown: Line = ()
+    for start, end in snippet.redacted:
+        greyed = Span(snippet.text[start:end], "rule")
+        shown, position = (*shown, *slice_line(line, position, start), greyed), end
+    return (*shown, *slice_line(line, position))
+
+
+def result_line(
+    result: ResultRow,
+    columns: Columns,
+    move: int,
+    sign: str,
+    grade: str = " ",
+    *,
+    shared: int = 0,
+    best: float = 1.0,
+    badge: str = "",
+) -> Line:
+    """Return the first line of a result, exactly as wide as its columns.
+
+    `sign` is what comes before it, `grade` the sign of its grade, `shared` how many characters of
+    its title a neighbour begins with, `best` the score whose bar fills its column, and `badge`
+    what is off with the document.
+    """
+    parts = (result.document_part, result.entity_part, result.reranker_part)
+    bars = score_bar(*((1.0, 0.0, 0.0) if result.known_item else parts), columns.bar, full=best)
+    moved = move_text(move)
+    exact = f" = {result.known_item}" if result.known_item else ""
+    off = f" ! {badge}" if badge else ""
+    room = max(columns.title - cell_len(moved) - cell_len(exact) - cell_len(off), 0)
+    line = (
+        Span(sign, "accent" if sign == "◆" else "dim"),
+        Span(f"{result.rank:>{columns.rank - 1}} ", "dim"),
+        Span(f"{format_score(result.score):>4} ", "text"),
+        *map(Span, bars, BAR_LOOKS),
+        Span(" " * (columns.bar - sum(map(len, bars)) + 1)),
+        Span(grade, "grade" if grade.strip() else "text"),
+        Span(" "),
+        *title_spans(result.title, shared, room),
+        Span(exact, "dim"),
+        Span(off, "accent"),
+        Span(moved, "accent"),
+        Span(" " + fit(result.date, columns.date) if columns.date else "", "dim"),
+    )
+    return tuple(span for span in line if span.text)

@@ -1,0 +1,466 @@
+"""Which list answers better? Asked without saying which settings gave which.
+
+Imported when it is first opened: it loads the engine's ranking.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from random import Random
+from typing import TYPE_CHECKING
+
+from textual.app import ComposeResult
+from textual.containers import Vertical
+from textual.content import Content
+from textual.message import Message
+from textual.screen import ModalScreen
+
+from kbx_tui.evaluation.blind_preferences import DEPTH, Preference, ShownList, preference_key
+from kbx_tui.evaluation.judgments import knobs_of
+from kbx_tui.formatting import format_count
+from kbx_tui.safe_text import safe_line
+from kbx_tui.search.request import SearchRequest
+from kbx_tui.search.results.response import Snippet
+from kbx_tui.tui.commands.bindings import bindings
+from kbx_tui.tui.commands.keymap import Keymap
+from kbx_tui.tui.drawing.cell_text import fit, longest_fitting, wrap_ranges
+from kbx_tui.tui.drawing.lines import BLANK, Line, Span, highlight, looks, slice_line, width_of
+from kbx_tui.tui.engine.client import EngineClient, LatestOnly
+from kbx_tui.tui.explore.displayed_search import read_snippets
+from kbx_tui.tui.judging.model import JudgingModel, PreferenceStep, vote_sentences, vote_words
+from kbx_tui.tui.widgets.lines_view import LineWidget, TextPane, dim_text, titled_text
+
+if TYPE_CHECKING:
+    from kbx_tui.api import KnowledgeBase
+    from kbx_tui.evaluation.blind_preferences import Better, Votes
+    from kbx_tui.search.evidence.evidence import Evidence
+    from kbx_tui.search.evidence.tuning import Tuning
+
+
+BOX = 150
+"""Width of the box in cells, where there is room, as in `styles/blind.tcss`."""
+
+
+class BlindLine(LineWidget):
+    """What has been answered, and where the round is."""
+
+    text = ""
+
+    def show(self, text: str) -> None:
+        """Show a text."""
+        self.text = text
+        self.refresh()
+
+    def line(self, width: int) -> Line:
+        return (Span(f" {self.text}", "dim"),)
+
+
+class BlindScreen(ModalScreen[None]):
+    """An overlay with one question after the other."""
+
+    BINDINGS = bindings("blind")
+    AUTO_FOCUS = "TwoLists"
+
+    def __init__(self, model: BlindModel, keymap: Keymap) -> None:
+        super().__init__()
+        self.model, self.keymap = model, keymap
+        self._is_over = False
+        """Whether there is nothing left to ask."""
+
+    def compose(self) -> ComposeResult:
+        with Vertical(id="blind"):
+            yield TwoLists()
+            yield BlindLine()
+
+    def on_mount(self) -> None:
+        self.model.post = self.post_message
+        self._show_text("Which list answers better?", "Looking for a query on which they differ …")
+        self.model.start()
+
+    def on_unmount(self) -> None:
+        self.model.stop()
+
+    def on_resize(self) -> None:
+        self._show_keys()
+
+    def _show_keys(self) -> None:
+        """Show the keys that work: those of an answer while there is a question."""
+        first, second, neither, later, undo, close = (
+            self.keymap.key_of(f"blind.{name}")
+            for name in ("first", "second", "neither", "later", "undo", "close")
+        )
+        answers = (
+            f"{first} list 1 · {second} list 2 · {neither} neither · {later} later · {undo} undo ·"
+            f" {close} close",
+            f"{first} · {second} · {neither} neither · {later} later · {undo} · {close}",
+            f"{first} · {second} · {neither} · {close}",
+        )
+        wordings = (f"{undo} undo · {close} close",) if self._is_over else answers
+        room = min(self.size.width, BOX) - 6
+        self._box.border_subtitle = Content(longest_fitting(wordings, room))
+
+    @property
+    def _box(self) -> Vertical:
+        return self.query_one("#blind", Vertical)
+
+    def _show_text(self, title: str, *texts: str) -> None:
+        lists = self.query_one(TwoLists)
+        lists.empty_state = titled_text(title, *texts) if texts else dim_text(title)
+        lists.show(None)
+
+    # What the model found.
+
+    def on_asked(self, message: Asked) -> None:
+        question, self._is_over = message.question, False
+        self._show_keys()
+        self._box.border_title = Content(f"Which list answers better: “{question.text}”")
+        self.query_one(TwoLists).show(question)
+        self.query_one(BlindLine).show(self._progress)
+
+    def on_looked(self, message: Looked) -> None:
+        self.query_one(BlindLine).show(
+            f"{self._progress}; looking at query {message.done + 1:,} of {message.total:,}"
+        )
+
+    def on_nothing_left(self, message: NothingLeft) -> None:
+        self._box.border_title, self._is_over = "No further question", True
+        self._show_keys()
+        if message.queries:
+            looked = format_count(message.queries, "query")
+            why = (
+                f"In {looked}, judged or asked before, the first results of A and of the current"
+                " settings are the same, or you have said which you prefer."
+            )
+        else:
+            why = "No query is judged or was asked before. Ask one in explore first."
+        self._show_text("That is all.", why, *vote_sentences(message.votes))
+        self.query_one(BlindLine).show(self._progress)
+
+    @property
+    def _progress(self) -> str:
+        return f"{format_count(self.model.answered, 'answer')} in this round"
+
+    # What the user does.
+
+    def action_prefer(self, better: str) -> None:
+        if self.model.question is not None:
+            self._show_text("Looking for the next query on which they differ …")
+            self.model.answer(better)  # type: ignore[arg-type]
+
+    def action_later(self) -> None:
+        self.model.skip()
+
+    def action_undo(self) -> None:
+        if not self.model.undo():
+            self.query_one(BlindLine).show("nothing to undo in this round")
+
+    def action_close(self) -> None:
+        self.dismiss(None)
+
+
+BESIDE_FROM = 64
+"""The width from which the lists are side by side."""
+SPACINGS = ((3, 1), (3, 0), (2, 0), (1, 0), (0, 0))
+"""Lines of a passage, and blank lines below it; the first for which there is room is used."""
+DATE = 10
+
+
+class TwoLists(TextPane):
+    """The question, or a text while there is none."""
+
+    COMPONENT_CLASSES = looks("strong", "accent", "rule")
+
+    question: Question | None = None
+
+    def show(self, question: Question | None) -> None:
+        """Show a question; None shows the empty state."""
+        self.question = question
+        self.rebuild_lines()
+        self.scroll_to_line(0)
+
+    def build(self, width: int) -> list[Line]:
+        if self.question is None:
+            return self.empty_lines()
+        for passage, gap in SPACINGS:
+            lines = question_lines(self.question, width, passage, gap)
+            if len(lines) <= self.visible_height:
+                break
+        return lines
+
+
+def question_lines(question: Question, width: int, passage: int, gap: int) -> list[Line]:
+    """Return both lists with passages of at most `passage` lines, and `gap` lines between them."""
+    if width < BESIDE_FROM:
+        return [
+            *_list("List 1", question.first_results, width, passage, gap),
+            *_list("List 2", question.second_results, width, passage, gap),
+        ]
+    half = (width - 3) // 2
+    left = _list("List 1", question.first_results, half, passage, gap)
+    right = _list("List 2", question.second_results, half, passage, gap)
+    height = max(len(left), len(right))
+    return [
+        (
+            *(line := left[y] if y < len(left) else BLANK),
+            Span(" " * (half - width_of(line))),
+            Span(" │ ", "rule"),
+            *(right[y] if y < len(right) else BLANK),
+        )
+        for y in range(height)
+    ]
+
+
+def _list(
+    name: str, results: Sequence[ShownResult], width: int, passage: int, gap: int
+) -> list[Line]:
+    lines: list[Line] = [(Span(f" {name} ", "accent"), Span("─" * (width - 9), "rule"))]
+    if not results:
+        lines.append((Span("   no result", "dim"),))
+    for rank, result in enumerate(results, 1):
+        dated = f" {result.date:>{DATE}} " if width >= 40 else " "
+        title = fit(result.title, max(width - 4 - len(dated), 1))
+        lines.append(
+            (
+                Span(f" {rank}  ", "dim"),
+                Span(title, "dim" if result.is_same else "strong"),
+                Span(dated, "dim"),
+            )
+        )
+        lines += [*_passage(result, width - 5, passage), *[BLANK] * gap]
+    return lines
+
+
+def _passage(result: ShownResult, width: int, count: int) -> list[Line]:
+    """Return exactly `count` lines, so that equal ranks stand side by side."""
+    lines: list[Line] = []
+    if result.snippet is not None and count:
+        text = result.snippet.text
+        marked = highlight(text, () if result.is_same else result.snippet.matches)
+        for start, end in wrap_ranges(text, max(width, 8))[:count]:
+            lines.append((Span("    "), *slice_line(marked, start, end)))
+    return [*lines, *[BLANK] * (count - len(lines))]
+
+
+PAUSE_SECONDS = 0.005
+"""Pause between two background searches."""
+
+
+class BlindModel:
+    """One round of questions about two settings, which stay as they are meanwhile.
+
+    Asked are the query on the screen, the judged queries and the past ones, in this order.
+    """
+
+    def __init__(
+        self,
+        client: EngineClient,
+        judging: JudgingModel,
+        query: str,
+        settings: tuple[Tuning, Tuning],
+        *,
+        random: Random | None = None,
+    ) -> None:
+        """`settings` are A and the current ones; `random` decides which list is shown first."""
+        self._client, self._judging = client, judging
+        self._query, self._settings = query, settings
+        self._random = random or Random()
+        self.post: Callable[[Message], object] = lambda message: None
+        """Takes messages to the screen; set by the screen."""
+        self.question: Question | None = None
+        """The one on the screen."""
+        self.answered = 0
+        self._answers: list[tuple[Question, Callable[[], object]]] = []
+        """Of this round, each with the call that takes it back."""
+        self._queries: tuple[str, ...] = ()
+        self._left: deque[str] = deque()
+        self._finding = LatestOnly(client)
+
+    @property
+    def is_looking(self) -> bool:
+        """Whether the next question is being looked for."""
+        return self._finding.is_running
+
+    def start(self) -> None:
+        """Look for the first question."""
+        self._finding.start(self._begin())
+
+    def stop(self) -> None:
+        """Stop looking, and say what the preferences for the two settings are by now."""
+        self._finding.cancel()
+        if self.answered:
+            self._client.start(self._sum_up())
+
+    def answer(self, better: Better) -> None:
+        """Store which list is better, and go on."""
+        if (question := self.question) is None:
+            return
+        step = PreferenceStep(question.query, question.first, question.second, better)
+        self._answers.append((question, self._judging.prefer(step)))
+        self.answered += 1
+        self._go_on()
+
+    def skip(self) -> None:
+        """Go on without an answer; the query comes again in another round."""
+        if self.question is not None:
+            self._go_on()
+
+    def undo(self) -> bool:
+        """Take the last answer back, and ask again; False without one."""
+        if not self._answers:
+            return False
+        again, undo = self._answers.pop()
+        undo()
+        self.answered -= 1
+        if self.question is not None:
+            self._left.appendleft(self.question.query)
+        self._finding.cancel()
+        self._show(again)
+        return True
+
+    def _go_on(self) -> None:
+        self.question = None
+        self._finding.start(self._find())
+
+    def _show(self, question: Question) -> None:
+        self.question = question
+        self.post(Asked(question))
+
+    async def _begin(self) -> None:
+        def read(engine: KnowledgeBase) -> list[str]:
+            judged = [query.text for query in engine.judgments()]
+            past = [past.query for past in engine.query_history()]
+            return [query for query in (self._query, *judged, *past) if query]
+
+        self._queries = tuple(dict.fromkeys(await self._client.run(read)))
+        self._left = deque(self._queries)
+        await self._find()
+
+    async def _find(self) -> None:
+        """Find the next query on which the two settings differ, and ask about it."""
+
+        def find(engine: KnowledgeBase) -> Question | None:
+
+            return ask(engine, query, self._settings, given(engine), self._random)
+
+        def given(engine: KnowledgeBase) -> Sequence[Preference]:
+            return engine.preferences()
+
+        while self._left:
+            query = self._left[0]
+            total = len(self._queries)
+            self.post(Looked(total - len(self._left), total))
+            question = await self._client.run(find)
+            self._left.popleft()
+            if question is not None:
+                self._show(question)
+                return
+            await asyncio.sleep(PAUSE_SECONDS)
+        self.post(NothingLeft(await self._count(), len(self._queries)))
+
+    async def _count(self) -> Votes:
+        before, after = self._settings
+        return await self._client.run(lambda engine: engine.count_preferences(before, after))
+
+    async def _sum_up(self) -> None:
+        if words := vote_words(await self._count()):
+            self._judging.say(words[0])
+
+
+@dataclass(frozen=True, slots=True)
+class ShownResult:
+    """One result of a list."""
+
+    title: str
+    date: str
+    snippet: Snippet | None
+    is_same: bool
+    """Whether the other list has the same document at this rank."""
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """Two lists to choose from."""
+
+    query: str
+    text: str
+    """The query without control characters."""
+    first: ShownList
+    second: ShownList
+    first_results: tuple[ShownResult, ...]
+    second_results: tuple[ShownResult, ...]
+
+
+def ask(
+    engine: KnowledgeBase,
+    query: str,
+    settings: tuple[Tuning, Tuning],
+    given: Sequence[Preference],
+    random: Random,
+) -> Question | None:
+    """Return the question of a query; None where both lists are equal, or one is preferred."""
+    found: dict[str, Evidence] = {}
+    lists = []
+    for tuning in settings:
+        if tuning.preset not in found:
+            found[tuning.preset] = engine.retrieve(SearchRequest(query, preset=tuning.preset))
+        paths = engine.rank(found[tuning.preset], tuning).best_paths(DEPTH)
+        lists.append((ShownList(paths, knobs_of(tuning)), found[tuning.preset]))
+    (of_a, _), (of_b, _) = lists
+    if of_a.paths == of_b.paths:
+        return None
+    if preference_key(query, (of_a.paths, of_b.paths)) in {one.key for one in given}:
+        return None
+    random.shuffle(lists)
+    (first, first_evidence), (second, second_evidence) = lists
+    return Question(
+        query,
+        safe_line(query),
+        first,
+        second,
+        _results(engine, first_evidence, first, second),
+        _results(engine, second_evidence, second, first),
+    )
+
+
+def _results(
+    engine: KnowledgeBase, evidence: Evidence, shown: ShownList, other: ShownList
+) -> tuple[ShownResult, ...]:
+    snippets = read_snippets(engine, evidence, shown.paths)
+    results = []
+    for rank, path in enumerate(shown.paths):
+        row = evidence.paths.index(path)
+        title = safe_line(evidence.titles[row]) or safe_line(path)
+        is_same = other.paths[rank : rank + 1] == (path,)
+        date = safe_line(evidence.dates[row] or "")
+        results.append(ShownResult(title, date, snippets.get(path), is_same))
+    return tuple(results)
+
+
+@dataclass
+class Asked(Message):
+    """The next question."""
+
+    question: Question
+
+
+@dataclass
+class Looked(Message):
+    """How many queries have been looked at for one on which the settings differ."""
+
+    done: int
+    total: int
+
+    def can_replace(self, message: Message) -> bool:
+        return isinstance(message, Looked)
+
+
+@dataclass
+class NothingLeft(Message):
+    """There is no further question."""
+
+    votes: Votes
+    queries: int
+    """Number of queries that were looked at."""

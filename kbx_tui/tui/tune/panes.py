@@ -1,0 +1,497 @@
+"""The panes of the tune mode, and what they say while they are empty."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from statistics import fmean
+from typing import TYPE_CHECKING
+
+from textual import events
+from textual.message import Message
+from textual.strip import Strip
+from textual.widget import Widget
+
+from kbx_tui.formatting import format_count, format_percent, format_score
+from kbx_tui.safe_text import safe_line
+from kbx_tui.tui.commands.bindings import bindings
+from kbx_tui.tui.commands.keymap import Keymap
+from kbx_tui.tui.drawing.cell_text import fit, shorten, wrap
+from kbx_tui.tui.drawing.lines import (
+    BLANK,
+    Line,
+    LineDrawing,
+    Look,
+    Span,
+    fit_line,
+    fit_to_height,
+    looks,
+    paragraph,
+)
+from kbx_tui.tui.judging.live_measure import EQUAL
+from kbx_tui.tui.judging.model import vote_words
+from kbx_tui.tui.tune.curve import Curve, Value, curve_words, plot_area, plot_lines
+from kbx_tui.tui.tune.past_queries import PastQueries, past_query_lines
+from kbx_tui.tui.tune.snapshots import SnapshotRow
+from kbx_tui.tui.widgets.lines_view import EmptyState, TextPane, blank, dim_text, titled_text
+from kbx_tui.tui.widgets.rows_view import RowsView, Slot
+
+if TYPE_CHECKING:
+    from kbx_tui.evaluation.blind_preferences import Votes
+    from kbx_tui.evaluation.judgments import JudgedQuery
+    from kbx_tui.evaluation.optimise import Advice
+    from kbx_tui.tui.judging.live_measure import LiveMeasure
+
+
+LEAST_HEIGHT = 4
+"""Height of the smallest plot; below it only the words are shown."""
+MARGIN = 1
+"""Cells left and right of the plot."""
+
+
+class CurvePane(LineDrawing, Widget, can_focus=True, inherit_bindings=False):
+    """A plot, and below it the same in words."""
+
+    COMPONENT_CLASSES = looks("strong", "accent", "document", "entity", "rule")
+    BINDINGS = bindings("slider")
+
+    @dataclass
+    class Moved(Message):
+        """The user gave the knob another value."""
+
+        value: Value
+
+        def can_replace(self, message: Message) -> bool:
+            return isinstance(message, CurvePane.Moved)
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.curve: Curve | None = None
+        self.p: float | None = None
+        """p-value of the difference of the best value; None while it is not known."""
+        self.steps: tuple[float, ...] = ()
+        """Values at which the results of the query under the cursor change."""
+        self.empty_state: EmptyState = blank
+        self._value: Value | None = None
+        """Where keys have moved the knob, until a newer curve comes."""
+        self._drawn: tuple[object, list[Line]] = (None, [])
+
+    def show(self, curve: Curve | None, p: float | None, steps: tuple[float, ...]) -> None:
+        """Show a curve; None shows the empty state."""
+        self.curve, self.p, self.steps, self._value = curve, p, steps, None
+        self.refresh()
+
+    def render_line(self, y: int) -> Strip:
+        lines, width = self._lines(), self.content_size.width
+        return self.draw(lines[y] if y < len(lines) else BLANK, width)
+
+    def _lines(self) -> list[Line]:
+        """Return the lines of the whole pane; drawn once per change."""
+        width, height = self.content_size
+        key = (self.curve, self.p, self.steps, self.empty_state, width, height)
+        if self._drawn[0] != key:
+            self._drawn = (key, self._draw(width, height))
+        return self._drawn[1]
+
+    def _draw(self, width: int, height: int) -> list[Line]:
+        if self.curve is None:
+            return fit_to_height(self.empty_state(width), height)
+        words: list[Line] = [
+            (Span(f" {line}"),) for line in wrap(curve_words(self.curve, self.p), width - 2)
+        ]
+        tall = height - len(words)
+        if tall < LEAST_HEIGHT:
+            return words[:height]
+        plot = plot_lines(self.curve, self.steps, width - 2 * MARGIN, tall)
+        return [*((Span(" " * MARGIN), *line) for line in plot), *words]
+
+    def action_move(self, steps: int) -> None:
+        if self.curve is not None:
+            self._move_to(self.curve.knob.moved(self._value_of(self.curve), steps))
+
+    def action_move_to_end(self, right: bool) -> None:
+        if self.curve is not None:
+            self._move_to(self.curve.values[-1 if right else 0])
+
+    def on_mouse_down(self, event: events.MouseDown) -> None:
+        self.capture_mouse()
+        self._move_to_cell(event)
+
+    def on_mouse_move(self, event: events.MouseMove) -> None:
+        if self.app.mouse_captured is self:
+            self._move_to_cell(event)
+
+    def on_mouse_up(self) -> None:
+        self.release_mouse()
+
+    def _move_to_cell(self, event: events.MouseEvent) -> None:
+        if self.curve is not None:
+            x = event.get_content_offset_capture(self).x
+            width, height = self.content_size
+            area = plot_area(width - 2 * MARGIN, height)
+            self._move_to(self.curve.knob.value_at(area.position(x - MARGIN)))
+
+    def _value_of(self, curve: Curve) -> Value:
+        return curve.current if self._value is None else self._value
+
+    def _move_to(self, value: Value) -> None:
+        if self.curve is not None and value != self._value_of(self.curve):
+            self._value = value
+            self.post_message(self.Moved(value))
+
+
+Count = Mapping[int | None, int]
+"""Number of documents by grade, None for not sure."""
+
+
+@dataclass(frozen=True, slots=True)
+class QueryRow:
+    """A judged query, and what its results are worth under A and now."""
+
+    query: str
+    text: str
+    """The query without control characters."""
+    counts: Count
+    start: float | None
+    """nDCG@10 under A; None if it is not measured."""
+    now: float | None
+
+    @property
+    def sign(self) -> str:
+        """`▲` if it is answered better than under A, `▼` if worse, else a blank."""
+        if self.start is None or self.now is None or abs(self.now - self.start) <= EQUAL:
+            return " "
+        return "▲" if self.now > self.start else "▼"
+
+
+def query_rows(queries: Sequence[JudgedQuery], measure: LiveMeasure | None) -> tuple[QueryRow, ...]:
+    """Return a row for each judged query, in their order."""
+    figures: dict[str, tuple[float, float]] = {}
+    if measure is not None:
+        texts = (query.text for query in measure.queries)
+        figures = dict(zip(texts, zip(measure.start, measure.now, strict=True), strict=True))
+    rows = []
+    for query in queries:
+        counts: Counter[int | None] = Counter(query.grades.values())
+        counts[None] = len(query.unsure)
+        start, now = figures.get(query.text, (None, None))
+        rows.append(QueryRow(query.text, safe_line(query.text), counts, start, now))
+    return tuple(rows)
+
+
+def title_words(
+    count: int, measure: LiveMeasure | None, interval: Sequence[float]
+) -> tuple[str, ...]:
+    """Return `12 judged queries · nDCG@10 .69 (.61 to .77) · judged@10 92 %`, the longest first."""
+    judged = format_count(count, "judged query")
+    if measure is None:
+        return (judged if count else "Judged queries",)
+    mean = f"nDCG@10 {format_score(fmean(measure.now))}"
+    between = f"{mean} ({' to '.join(map(format_score, interval))})" if interval else mean
+    share = f"judged@10 {format_percent(fmean(measure.judged))}"
+    return (
+        f"{judged} · {between} · {share}",
+        f"{count:,} · {between} · {share}",
+        f"{between} · {share}",
+        f"{mean} · {share}",
+        mean,
+    )
+
+
+def comparison_words(
+    measure: LiveMeasure | None, votes: Votes | None, save_key: str = ""
+) -> tuple[str, ...]:
+    """Return `vs A: 2 better, 1 worse, 9 same · preferred ...`, the longest first.
+
+    Where A is the current setting, says so; else names `save_key`, if the settings can be saved.
+    """
+    preferred = vote_words(votes) if votes is not None else ()
+    if measure is None:
+        return (*preferred, "")
+    if measure.current == measure.pinned:
+        return ("the current settings are A",)
+    same = len(measure.queries) - measure.better - measure.worse
+    words = f"vs A: {measure.better} better, {measure.worse} worse, {same} same"
+    saves = (f"{words} · {save_key} saves",) if save_key else ()
+    return (*(f"{words} · {each}" for each in preferred), *saves, words)
+
+
+COUNTS_FROM = 50
+"""The width from which the number of grades is shown."""
+GRADES: tuple[int | None, ...] = (3, 2, 1, 0, None)
+FIGURES = 11
+"""Cells of `.63 → .81`, with room for 1.00."""
+
+
+class QueryTable(RowsView[QueryRow]):
+    """One row per judged query below a line of column titles."""
+
+    COMPONENT_CLASSES = looks("strong", "accent", "bad", "rule", "cursor")
+    BINDINGS = bindings("judged_queries")
+
+    @dataclass
+    class Highlighted(Message):
+        """The cursor is on another query."""
+
+        query: str
+
+        def can_replace(self, message: Message) -> bool:
+            return isinstance(message, QueryTable.Highlighted)
+
+    @dataclass
+    class Opened(Message):
+        """The user opened a query."""
+
+        query: str
+
+    def show(self, rows: tuple[QueryRow, ...]) -> None:
+        """Show these rows, with the cursor on the same query."""
+        before = self.current.query if self.current is not None else ""
+        self.rows = rows
+        self.rebuild_lines()
+        queries = [row.query for row in rows]
+        place = queries.index(before) if before in queries else self.cursor
+        self.cursor = place
+        if rows and rows[self.cursor].query != before:
+            self.cursor_moved()
+
+    def slots(self) -> list[Slot]:
+        rows = super().slots()
+        return [(-1, 0), *rows] if rows else rows
+
+    def row_line(self, row: int, part: int, width: int) -> Line:
+        if row < 0:
+            return title_line(width)
+        return query_line(self.rows[row], width, self.marker(row))
+
+    def cursor_moved(self) -> None:
+        if self.current is not None:
+            self.post_message(self.Highlighted(self.current.query))
+
+    def row_opened(self) -> None:
+        if self.current is not None:
+            self.post_message(self.Opened(self.current.query))
+
+
+def title_line(width: int) -> Line:
+    """Return the titles of the columns: grades, A and now."""
+    grades = "".join(f"{'?' if grade is None else grade:>3}" for grade in GRADES)
+    right = f"{grades if width >= COUNTS_FROM else ''}  {'A → now':>{FIGURES}}"
+    return fit_line((Span(f"{'   query':<{max(width - len(right), 0)}}{right}", "dim"),), width)
+
+
+def query_line(row: QueryRow, width: int, marker: str) -> Line:
+    """Return `›▲ what did alice decide   2  1  0  4  0    .63 → .81`."""
+    sign: Look = "bad" if row.sign == "▼" else "accent"
+    if row.start is None or row.now is None:
+        figures = Span(f"{'–':>{FIGURES}}", "dim")
+    else:
+        now = f"{format_score(row.start):>4} → {format_score(row.now):>4}"
+        figures = Span(f"{now:>{FIGURES}}", "text" if row.sign == " " else "strong")
+    counts = [(grade, row.counts.get(grade, 0)) for grade in GRADES]
+    shown = [
+        Span(f"{count or '·':>3}", "text" if count else "rule")
+        for _, count in (counts if width >= COUNTS_FROM else ())
+    ]
+    room = width - 3 - 3 * len(shown) - 2 - FIGURES
+    return (
+        Span(marker, "dim"),
+        Span(row.sign, sign),
+        Span(" "),
+        Span(fit(row.text, max(room, 0))),
+        *shown,
+        Span("  "),
+        figures,
+    )
+
+
+class ThresholdPane(TextPane):
+    """Histogram, shares and flips; scrolls."""
+
+    COMPONENT_CLASSES = looks("strong", "accent", "entity", "rule")
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.past: PastQueries | None = None
+
+    def show(self, past: PastQueries | None) -> None:
+        """Show past queries; None shows the empty state."""
+        self.past = past
+        self.rebuild_lines()
+
+    def build(self, width: int) -> list[Line]:
+        if self.past is None:
+            return fit_to_height(self.empty_state(width), self.visible_height)
+        return past_query_lines(self.past, width)
+
+
+PART_HEIGHT = 2
+"""Lines of a snapshot: the settings, and the comparison."""
+
+WHEN_FROM = 60
+"""The width from which the time is shown."""
+
+
+class SnapshotList(RowsView[SnapshotRow]):
+    """Two lines per snapshot, the newest first."""
+
+    COMPONENT_CLASSES = looks("strong", "accent", "cursor")
+    BINDINGS = bindings("snapshots")
+
+    def show(self, rows: tuple[SnapshotRow, ...]) -> None:
+        """Show these rows, with the cursor on the same snapshot."""
+        before = self.current.snapshot if self.current is not None else None
+        self.rows = rows
+        self.rebuild_lines()
+        snapshots = [row.snapshot for row in rows]
+        self.cursor = snapshots.index(before) if before in snapshots else self.cursor
+
+    def row_heights(self) -> list[int]:
+        return [PART_HEIGHT] * len(self.rows)
+
+    def row_line(self, row: int, part: int, width: int) -> Line:
+        shown = self.rows[row]
+        if part:
+            return (Span(shorten(f"     now {shown.comparison}", width), "dim"),)
+        marker = Span(self.marker(row), "dim")
+        letter = Span("A " if shown.is_pinned else "  ", "accent")
+        when = f"  {shown.when}" if width >= WHEN_FROM else ""
+        words = fit(shown.settings.words(), max(width - 3 - len(when), 0))
+        return (marker, letter, Span(words), Span(when, "dim"))
+
+
+Content = Callable[[int], list[Line]]
+"""Returns the lines of the pane, given its width."""
+
+
+class DecisionPane(TextPane):
+    """A text with a decision."""
+
+    COMPONENT_CLASSES = looks("strong", "accent", "document", "entity", "rule", "bad")
+    BINDINGS = bindings("decision", "text")
+
+    class Accepted(Message):
+        """The user accepts what the pane shows."""
+
+    class Closed(Message):
+        """The user leaves things as they are."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.content: Content = blank
+
+    def show(self, title: str, content: Content) -> None:
+        """Show a text."""
+        self.border_title, self.content = title, content
+        self.rebuild_lines()
+
+    def build(self, width: int) -> list[Line]:
+        return self.content(width)
+
+    def action_accept(self) -> None:
+        self.post_message(self.Accepted())
+
+    def action_close(self) -> None:
+        self.post_message(self.Closed())
+
+
+BAR = 30
+"""Width of the progress bar in cells."""
+
+
+def progress_lines(done: int, total: int, width: int) -> list[Line]:
+    """Return how far optimising is."""
+    filled = round(done / max(total, 1) * BAR)
+    bar = (Span("  " + "█" * filled, "document"), Span("░" * (BAR - filled), "rule"))
+    text = "Each fifth of the judged queries is measured with what the rest chooses."
+    return [bar, BLANK, *paragraph(text, width, "dim")]
+
+
+def awaiting_lines(width: int) -> list[Line]:
+    """Return what is shown until the judged queries are read."""
+    return paragraph("Reading the judged queries; optimising starts by itself after that.", width)
+
+
+def advice_lines(advice: Advice, take_key: str, width: int) -> list[Line]:
+    """Return the verdict, what it rests on, and the offered settings if there are any."""
+    lines = [
+        *paragraph(f"{advice.verdict[0].upper()}{advice.verdict[1:]}.", width, "strong"),
+        BLANK,
+    ]
+    facts = [
+        f"nDCG@10 is {format_score(advice.before)} on {advice.queries} judged queries,"
+        f" judged@10 {format_percent(advice.judged_before)}."
+    ]
+    if advice.left_out:
+        facts.append(f"There was no memory for {advice.left_out:,} judged queries.")
+    if advice.changes and not advice.wins:
+        facts.append(
+            f"The best on the queries that chose it, {format_score(advice.after)}, would be:"
+        )
+    for fact in facts:
+        lines += paragraph(fact, width)
+    for key, (old, new) in advice.changes.items():
+        lines.append((Span(f"    {key}  "), Span(f"{old} → {new}", "accent")))
+    if advice.wins:
+        lines += [BLANK, *paragraph(f"{take_key} takes these settings into the app.", width)]
+    return lines
+
+
+def no_judged_query(keymap: Keymap) -> EmptyState:
+    """Return what the queries say before a document is graded."""
+    if not keymap.offers("grade.0"):
+        return titled_text(
+            "No query is judged yet.",
+            "Where results may be graded, it is shown here how good each setting is on the graded"
+            " queries.",
+        )
+    grades, explore = map(keymap.key_of, ("grade.0", "mode.explore"))
+    return titled_text(
+        "No query is judged yet.",
+        f"Go to explore ({explore}), ask what you really ask, and grade the results with"
+        f" {grades}, from not relevant to just what was wanted. With ten such queries, settings can"
+        " be compared here.",
+        "The demo comes with 12 judged queries: `kbx demo`. `kbx judgments import` takes those of"
+        " other tools.",
+    )
+
+
+def no_curve(*, searchable: bool, judged: bool, measurable: bool, fast: bool) -> EmptyState:
+    """Return what the curve says without a figure."""
+    if not searchable:
+        return dim_text("The index is being built; judged queries are read when it is ready.")
+    if not judged:
+        return dim_text("With judged queries, this is how good each value of a knob is on them.")
+    if not measurable:
+        return titled_text(
+            "No judged query has a relevant document.",
+            "Without one, every setting is as good as any other. Open a query and grade a"
+            " document that answers it.",
+        )
+    if fast:
+        return dim_text("A fast search has no knobs. The key for the mode in explore changes it.")
+    return dim_text("Reading the judged queries …")
+
+
+def no_past_query(total: int | None, *, searchable: bool) -> EmptyState:
+    """Return what the observatory says before a query has been read."""
+    if not searchable:
+        return dim_text("The index is being built.")
+    if total == 0:
+        return titled_text(
+            "No past query yet.",
+            "Queries with which you open or grade a document in explore are kept. Here you then"
+            " see what another threshold would have done with them.",
+        )
+    return dim_text("Reading the past queries …")
+
+
+def no_snapshot(keymap: Keymap) -> EmptyState:
+    """Return what the snapshots say before one is taken."""
+    if not keymap.offers("snapshot.take"):
+        return dim_text("No settings have been kept.")
+    key = keymap.key_of("snapshot.take")
+    return dim_text(
+        f"{key} keeps the current settings, to compare others with them on the judged queries."
+    )

@@ -1,0 +1,135 @@
+"""One-line fields whose keys act in the order in which they were typed, and path completion."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+
+from textual import events
+from textual.binding import Binding
+from textual.message import Message
+from textual.suggester import Suggester, SuggestionReady
+from textual.widgets import Input
+
+from kbx_tui.safe_text import safe_line
+from kbx_tui.user_files import logger
+
+EDITING = {
+    key: binding.action
+    for binding in Input.BINDINGS
+    if isinstance(binding, Binding)
+    and binding.action.startswith(("cursor_", "delete_", "home", "end"))
+    for key in binding.key.split(",")
+}
+"""The actions of `Input` that move the cursor or delete, by key."""
+
+
+class OrderedInput(Input):
+    """An `Input` for keys that arrive several at once, over a slow line or after a pause.
+
+    Textual looks for the binding of a key only once it has passed through all parents of the field.
+    By then, letters typed after it have been inserted.
+    """
+
+    async def on_key(self, event: events.Key) -> None:
+        active = self.screen.active_bindings.get(event.key) if event.key in EDITING else None
+        if active and active.node is self and active.binding.action == EDITING[event.key]:
+            event.stop()
+            event.prevent_default()
+            await self.run_action(active.binding.action)
+
+
+CompletePath = Callable[[str], Awaitable[Sequence[str]]]
+"""Returns the paths that continue a text, folders first."""
+
+
+class PathSuggester(Suggester):
+    """Suggests the first completion and reports all of them."""
+
+    def __init__(
+        self, complete: CompletePath, report: Callable[[str, tuple[str, ...]], None]
+    ) -> None:
+        super().__init__(use_cache=False, case_sensitive=True)
+        self._complete, self._report = complete, report
+
+    async def get_suggestion(self, value: str) -> str | None:
+        try:
+            paths = await self._complete(value)
+        except Exception as error:  # would end the app if raised here; searching reports it anyway
+            logger().warning("no completions for %r: %s", value, error)
+            paths = ()
+        completions = tuple(path for path in paths if safe_line(path) == path)
+        self._report(value, completions)
+        first = completions[0] if completions else ""
+        return first if first.startswith(value) and first != value else None
+
+
+class PathInput(OrderedInput):
+    """A one-line field with a cursor that does not blink; Tab accepts the inline completion."""
+
+    @dataclass
+    class CompletionsFound(Message):
+        """The paths that continue the text of the field."""
+
+        text: str
+        completions: tuple[str, ...]
+
+    def __init__(
+        self,
+        placeholder: str,
+        complete: CompletePath | None = None,
+        *,
+        select_on_focus: bool = True,
+    ) -> None:
+        super().__init__(placeholder=placeholder, compact=True, select_on_focus=select_on_focus)
+        self.cursor_blink = False
+        self.suggester = None if complete is None else PathSuggester(complete, self._report)
+        self._inline: SuggestionReady | None = None
+
+    @property
+    def completion(self) -> str:
+        """The completed text shown inline; empty if there is none."""
+        ready = self._inline
+        return ready.suggestion if ready is not None and ready.value == self.value else ""
+
+    @property
+    def is_completing(self) -> bool:
+        """Whether to report completions of the current text."""
+        return self.suggester is not None
+
+    def complete_with(self, complete: CompletePath | None) -> None:
+        """Complete paths with `complete` from now on, or not at all."""
+        self.suggester = None if complete is None else PathSuggester(complete, self._report)
+        self.post_message(SuggestionReady(self.value, ""))  # withdraws the one shown
+        if self.suggester is None:
+            self.post_message(self.CompletionsFound(self.value, ()))
+        else:
+            self.request_completions()
+
+    def request_completions(self) -> None:
+        """Look up completions of the current text, which may be empty."""
+        if self.suggester is not None:
+            lookup = self.suggester.get_suggestion(self.value)
+            self.run_worker(lookup, exclusive=True, exit_on_error=False)
+
+    async def action_complete(self) -> None:
+        """Accept the inline completion, or go to the next pane if there is none."""
+        before = self.value
+        self.cursor_position = len(before)
+        self.action_cursor_right()  # at the end of the text, this accepts the completion
+        if self.value == before:
+            await self.run_action("screen.next_pane(1)")
+
+    def select_all(self) -> None:
+        super().select_all()
+        self._inline = None  # Input withdraws its suggestion here, and on focus
+
+    def on_focus(self) -> None:
+        self._inline = None
+
+    def on_suggestion_ready(self, event: SuggestionReady) -> None:
+        self._inline = event
+
+    def _report(self, text: str, completions: tuple[str, ...]) -> None:
+        if self.is_completing and text == self.value:
+            self.post_message(self.CompletionsFound(text.strip(), completions))

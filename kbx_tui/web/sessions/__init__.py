@@ -1,1 +1,0 @@
-"""Sessions: the processes of the app, and what they and their pages say to each other."""

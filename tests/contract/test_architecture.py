@@ -1,17 +1,15 @@
-"""The structure of the package: no import cycles, small folders, one interface class."""
+"""The structure of the package: no import cycles, and one documented interface class."""
 
 from __future__ import annotations
 
 import ast
 import inspect
-from collections import Counter
 from collections.abc import Iterator
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
 import kbx_tui
 from kbx_tui import KnowledgeBase
-from kbx_tui.api import knowledge_base
 
 PACKAGE = Path(kbx_tui.__file__).parent
 MODULES = {
@@ -19,9 +17,6 @@ MODULES = {
     for file in sorted(PACKAGE.rglob("*.py"))
     if "demo/memory" not in file.as_posix()
 }
-FOLDER_LIMIT = 15
-SHARED_NAMES = {"__init__", "__main__", "model", "view", "screen", "messages"}
-"""Basenames that several folders may use: the screens of the app are built alike."""
 
 
 def test_imports_form_no_cycle() -> None:
@@ -33,40 +28,18 @@ def test_imports_form_no_cycle() -> None:
         raise AssertionError(" imports ".join(reversed(error.args[1]))) from None
 
 
-def test_folders_hold_at_most_fifteen_modules() -> None:
-    sizes = Counter(file.parent for file in MODULES.values() if file.name != "__init__.py")
-    too_large = {
-        folder.relative_to(PACKAGE).as_posix(): size
-        for folder, size in sizes.items()
-        if size > FOLDER_LIMIT and folder != PACKAGE / "cli"
-    }
-    assert too_large == {}
-
-
-def test_module_names_are_unique() -> None:
-    """`cli/` is left out: there a module has the name of its command."""
-    names = Counter(
-        file.stem
-        for file in MODULES.values()
-        if file.stem not in SHARED_NAMES and PACKAGE / "cli" not in file.parents
-    )
-    assert [name for name, count in names.items() if count > 1] == []
-
-
 def test_knowledge_base_inherits_from_nothing() -> None:
     assert KnowledgeBase.__bases__ == (object,)
 
 
-def test_every_public_method_of_knowledge_base_is_documented_in_its_file() -> None:
+def test_every_public_method_of_knowledge_base_is_documented() -> None:
     methods = {
         name: member
         for name, member in vars(KnowledgeBase).items()
         if not name.startswith("_") and inspect.isfunction(member)
     }
-    assert {"search", "index", "memory_add", "check_drafts", "evaluate"} <= set(methods)
-    for name, method in methods.items():
-        assert method.__doc__, f"{name} has no docstring"
-        assert method.__module__ == knowledge_base.__name__, f"{name} is defined elsewhere"
+    assert {"search", "index", "memory_add"} <= set(methods)
+    assert [name for name, method in methods.items() if not method.__doc__] == []
 
 
 def imported_modules(file: Path) -> Iterator[str]:

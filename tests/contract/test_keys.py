@@ -16,10 +16,10 @@ def test_keys_page_is_the_output_of_the_command(kbx: CommandLine, tmp_path: Path
     assert page.endswith(result.out)
 
 
-def test_keys_page_begins_with_those_of_a_browser() -> None:
+def test_keys_page_lists_those_of_a_browser() -> None:
     page = (CHECKOUT / "docs" / "keys.md").read_text(encoding="utf-8")
-    keymap, section = Keymap(offer=Offer(keys=BROWSER_KEYS)), page.split("\n## ")[0]
-    assert section.startswith("## In a browser\n")
+    keymap = Keymap(offer=Offer(keys=BROWSER_KEYS))
+    section = page.partition("\n## In a browser\n")[2].partition("\n## ")[0]
     for command in map(command_by_id, BROWSER_KEYS):
         keys = keymap.display_keys(command).replace(" ", "` `")
         assert f"| `{keys}` | {command.help} | `{command.id}` |" in section

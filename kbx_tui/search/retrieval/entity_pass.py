@@ -31,8 +31,8 @@ from kbx_tui.knowledge.records import Entity
 from kbx_tui.search.evidence.evidence import EntityCandidate, Scores, Signal, SignalKind, highest
 from kbx_tui.search.evidence.tuning import MAX_ENTITIES_LIMIT
 from kbx_tui.search.query.english_words import ARTICLES, ASKING_WHO, FUNCTION_WORDS
-from kbx_tui.search.query.name_matching import NameMatcher
-from kbx_tui.search.query.named_query import NameMatch, TextsWith, no_texts
+from kbx_tui.search.query.name_matching import NameMatcher, TextsWith, no_texts
+from kbx_tui.search.query.named_query import NameMatch
 from kbx_tui.search.query.query_terms import query_terms
 
 SECOND_SIGNAL = 0.25

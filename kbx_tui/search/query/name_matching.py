@@ -143,7 +143,6 @@ class _QueryNames:
     def find_all(self) -> list[NameMatch]:
         self._find_misspelled(sizes=(2, 3))
         self._find_surnames()
-        self._find_double_first_names()
         self._find_first_names()
         self._find_misspelled(sizes=(1,))
         self._find_misspelled_parts()
@@ -312,9 +311,9 @@ class _QueryNames:
                 people = [each for each in people if found.initials[each].startswith(initials)]
             elif size == 1 and folded[0] in found.first_names and query.before(index) not in TITLES:
                 continue  # `_find_first_names` looks for all who have that name
-            if not people or not (initials or self._may_be_surname(index, size)):
+            certain = True if initials else self._is_surname(index, size) if people else None
+            if not people or certain is None:
                 continue
-            certain = bool(initials) or self._is_surname(index, size)
             certain = certain and not (size == 1 and self._is_in_term(index, people))
             prior = self._priors.explain(folded[0]) if size == 1 and not initials else ""
             holders: list[Holder] = [(each, "surname") for each in people[:MOST_NAMESAKES]]
@@ -329,25 +328,23 @@ class _QueryNames:
         initials = "".join(query.folded[first:index])
         return initials if initials not in ("a", "i") or query.words[first].is_capitalised else ""
 
-    def _may_be_surname(self, index: int, size: int) -> bool:
+    def _is_surname(self, index: int, size: int) -> bool | None:
+        """Return whether words are a surname; None if they do not even look like one."""
         query, word = self.query, self.query.words[index]
         is_word = query.is_compound(index, size) or word.folded in FUNCTION_WORDS
         if is_word or self._is_part_of_longer_name(index, size):
-            return False
-        if self._is_name_here(index, size):
-            return True
+            return None
+        is_name, is_asked = self._is_name_here(index, size), self._is_asked_about(index, size)
         is_common = is_common_word(word.folded)
         if not query.all_lower:
-            return word.is_capitalised and (index > 0 or not is_common)
-        if is_common and size == 1 and self._priors.is_likelier_word(word.folded):
-            return self._is_source(index)
-        is_verb = is_common and query.before(index) == "to"  # or part of a phrase: `up to date`
-        return not is_verb and self._is_asked_about(index, size)
-
-    def _is_surname(self, index: int, size: int) -> bool:
-        """Return whether words that may be a surname are one."""
-        is_name = self._is_name_here(index, size) or self._is_asked_about(index, size)
-        return is_name and not self.query.is_in(OF_WORDS, index)
+            may_be = word.is_capitalised and (index > 0 or not is_common)
+        elif is_common and size == 1 and self._priors.is_likelier_word(word.folded):
+            may_be = self._is_source(index)
+        else:  # not a verb, nor part of a phrase: `up to date`
+            may_be = is_asked and not (is_common and query.before(index) == "to")
+        if not (is_name or may_be):
+            return None
+        return (is_name or is_asked) and not query.is_in(OF_WORDS, index)
 
     def _is_part_of_longer_name(self, index: int, size: int) -> bool:
         """Return whether an adjacent word makes a surname part of another name: `Gerard Salton`.
@@ -412,46 +409,28 @@ class _QueryNames:
 
     # First names
 
-    def _find_double_first_names(self) -> None:
-        """Find first names of two words: `Jean-Yves`."""
-        query = self.query
-        for index, word in enumerate(query.folded):
-            first_names = self._names.first_names.get(word)
-            if not first_names or not query.is_hyphenated(index) or not query.is_free(index, 2):
-                continue
-            words = tuple(query.folded[index : index + 2])
-            holders: list[Holder] = [
-                (each, "first_name")
-                for each in first_names
-                if folded_words(self._entities[each].name.split()[0]) == words
-            ]
-            if holders:
-                certain = self._is_name_here(index, 2) and not self._is_someone_else(index + 1)
-                self._add_part(index, 2, holders, certain)
-
     def _find_first_names(self) -> None:
         query, priors = self.query, self._priors
         for index, word in enumerate(query.words):
-            asks_who, people = query.asks_who(index), self._namesakes(word.folded)
-            if not people or query.used[index] or query.is_compound(index, 1):
+            people, folded = self._namesakes(word.folded), word.folded
+            if not people or query.used[index] or len(folded) == 1:
                 continue
-            is_word = word.folded in FUNCTION_WORDS and not asks_who
-            if is_word or len(word.folded) == 1:
+            if query.is_compound(index, 1):
+                self._find_double_first_name(index)
                 continue
-            is_name = priors.is_name(word.folded)
-            asked_about = asks_who or self._is_asked_about(index, 1)
-            may_be_a_word = not (is_name or asks_who) and (
-                priors.is_word(word.folded) or word.folded in NAMES_THAT_ARE_WORDS
-            )
-            is_lower_case_name = (asked_about or is_name) and not may_be_a_word  # `did bob say`
-            certain = False
-            if not (query.is_in(OF_WORDS, index) or (may_be_a_word and not asked_about)):
-                if not (word.is_capitalised or query.all_lower or is_lower_case_name):
-                    continue
-                certain = not query.all_lower or asked_about or is_name
-                certain = certain or not priors.may_be_word(word.folded)
+            if folded in FUNCTION_WORDS and not query.asks_who(index):
+                continue
+            is_name = priors.is_name(folded)
+            is_word = not is_name and (priors.is_word(folded) or folded in NAMES_THAT_ARE_WORDS)
+            is_asked = is_name or self._is_asked_about(index, 1)
+            if query.is_in(OF_WORDS, index) or (is_word and not is_asked):
+                certain = False
+            elif word.is_capitalised or query.all_lower or (is_asked and not is_word):
+                certain = not query.all_lower or is_asked or not priors.may_be_word(folded)
                 certain = certain and not self._is_someone_else(index)
-            self._add_part(index, 1, people, certain, priors.explain(word.folded))
+            else:
+                continue
+            self._add_part(index, 1, people, certain, priors.explain(folded))
 
     def _namesakes(self, word: str) -> list[Holder]:
         """Return the people with a word as first name and, if any, those with it as surname."""
@@ -460,6 +439,18 @@ class _QueryNames:
         surnames = self._names.surnames.get((word,), [])[:MOST_NAMESAKES]
         holders: dict[int, SignalKind] = dict.fromkeys(surnames, "surname")
         return list((holders | dict.fromkeys(first_names, "first_name")).items())
+
+    def _find_double_first_name(self, index: int) -> None:
+        """Find a first name of two words: `Jean-Yves`."""
+        words = tuple(self.query.folded[index : index + 2])
+        people: list[Holder] = [
+            (person, "first_name")
+            for person in self._names.first_names[words[0]]
+            if folded_words(self._entities[person].name.split()[0]) == words
+        ]
+        if people and self.query.is_hyphenated(index) and self.query.is_free(index, 2):
+            certain = self._is_name_here(index, 2) and not self._is_someone_else(index + 1)
+            self._add_part(index, 2, people, certain)
 
     def _is_someone_else(self, index: int) -> bool:
         """Return whether an unknown surname follows a first name."""
